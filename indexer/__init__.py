@@ -1,0 +1,1 @@
+"""Builds libraries of icons: scan, embed, merge, publish."""

@@ -1,0 +1,72 @@
+"""How a file or folder gets its final name only when it is whole and on disk: write aside, sync, rename."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ASIDE = ".aside-"
+
+
+def sync_folder(folder: Path) -> None:
+    """Make renames inside `folder` survive a power cut."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sync_file(path: Path) -> None:
+    """Make what was written to `path` survive a power cut."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write `content` under its final name, all of it or nothing; parent folders are made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f"{ASIDE}{os.getpid()}-{path.name}")
+    with aside.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    aside.replace(path)
+    sync_folder(path.parent)
+
+
+@contextmanager
+def folder_aside(path: Path) -> Iterator[Path]:
+    """Yield an empty folder that becomes `path` when the block ends without an error, and vanishes otherwise.
+
+    Raises:
+        FileExistsError: `path` exists already when the block ends.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f"{ASIDE}{path.name}")
+    shutil.rmtree(aside, ignore_errors=True)
+    aside.mkdir()
+    try:
+        yield aside
+        for file in aside.iterdir():
+            sync_file(file)
+        sync_folder(aside)
+        if path.exists():
+            raise FileExistsError(path)
+        aside.rename(path)
+        sync_folder(path.parent)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Delete what an interrupted writer left aside in `folder`; only its one writer may call this."""
+    if not folder.is_dir():
+        return
+    for path in folder.iterdir():
+        if path.name.startswith(ASIDE):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()

@@ -1,0 +1,29 @@
+"""The one tree of errors. A message names the value in quotes and says what to run next."""
+
+
+class IconsError(Exception):
+    """Anything the user can mend; the command line prints its message and exits with 2."""
+
+
+class SourceError(IconsError):
+    """A source of icons that is missing, of an unknown kind, or unreadable as a whole."""
+
+
+class RenderError(IconsError):
+    """One picture that cannot become pixels; the message is the reason that `icons failures` lists."""
+
+
+class ModelError(IconsError):
+    """An encoder that is unknown, missing, of another shape, or does not load."""
+
+
+class DeviceError(IconsError):
+    """A device that was asked for and is not there."""
+
+
+class LibraryError(IconsError):
+    """A library that is missing, busy, damaged, or of another schema."""
+
+
+class EmbedError(IconsError):
+    """A rank that ended before its work was done."""

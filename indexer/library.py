@@ -1,0 +1,178 @@
+"""Where everything in a library lies, which generation is current, and who may write.
+
+A library is one folder:
+
+    catalog.sqlite              sources, icons, images, runs (written by the index process alone)
+    encoders/FINGERPRINT/       query encoder in ONNX, tokenizer, encoder.json
+    vectors/FINGERPRINT/        shards (*.safetensors)
+    work/FINGERPRINT/           plan of the embedding under way, progress of its ranks
+    generations/N/              what searches read: catalog snapshot, FAISS indexes, manifest.json
+    CURRENT                     the number of the generation that answers
+"""
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from indexer.durable import remove_leftovers, write_file
+from indexer.errors import LibraryError
+
+KEPT_GENERATIONS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """One published state of a library, never changed once it has its name."""
+
+    number: int
+    folder: Path
+
+    @property
+    def catalog(self) -> Path:
+        """Read-only snapshot of the catalog."""
+        return self.folder / "catalog.sqlite"
+
+    @property
+    def pictures(self) -> Path:
+        """FAISS index of picture vectors, ids of images."""
+        return self.folder / "pictures.faiss"
+
+    @property
+    def icons(self) -> Path:
+        """FAISS index of fused vectors (picture and name), ids of icons."""
+        return self.folder / "icons.faiss"
+
+    @property
+    def manifest(self) -> Path:
+        """What the generation holds, with sizes and checksums."""
+        return self.folder / "manifest.json"
+
+
+class Library:
+    """Paths of one library folder and the few operations that move its pointer."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.expanduser().absolute()
+        self.catalog = self.root / "catalog.sqlite"
+        self.generations = self.root / "generations"
+        self.pointer = self.root / "CURRENT"
+
+    def exists(self) -> bool:
+        """Tell whether anything was ever indexed here."""
+        return self.catalog.is_file()
+
+    def vectors(self, fingerprint: str) -> Path:
+        """Folder of the shards of one encoder."""
+        return self.root / "vectors" / fingerprint
+
+    def encoder(self, fingerprint: str) -> Path:
+        """Folder of one exported query encoder."""
+        return self.root / "encoders" / fingerprint
+
+    def work(self, fingerprint: str) -> Path:
+        """Folder of the plan and of the progress of its ranks."""
+        return self.root / "work" / fingerprint
+
+    def generation(self, number: int) -> Generation:
+        """Name a generation, whether it exists or not."""
+        return Generation(number, self.generations / str(number))
+
+    def numbers(self) -> list[int]:
+        """Numbers of all published generations, newest first."""
+        if not self.generations.is_dir():
+            return []
+        names = (path.name for path in self.generations.iterdir() if path.is_dir())
+        return sorted((int(name) for name in names if re.fullmatch(r"[0-9]{1,9}", name)), reverse=True)
+
+    def current(self) -> int | None:
+        """Number that the pointer names; None when it is missing, garbage, or names nothing."""
+        try:
+            text = self.pointer.read_text("ascii").strip()
+        except (OSError, UnicodeDecodeError):
+            return None
+        if not re.fullmatch(r"[0-9]{1,9}", text):
+            return None
+        return int(text) if self.generation(int(text)).folder.is_dir() else None
+
+    def candidates(self) -> list[Generation]:
+        """Generations in the order in which a search should try them: the current one, then older ones."""
+        current = self.current()
+        numbers = self.numbers()
+        if current is None:
+            return [self.generation(number) for number in numbers]
+        older = [number for number in numbers if number < current]
+        return [self.generation(number) for number in (current, *older)]
+
+    def publish(self, generation: Generation) -> None:
+        """Make `generation` the one that answers; older ones beyond the last two are deleted."""
+        write_file(self.pointer, f"{generation.number}\n".encode("ascii"))
+        others = [number for number in self.numbers() if number != generation.number]
+        for number in others[KEPT_GENERATIONS - 1 :]:
+            shutil.rmtree(self.generation(number).folder)
+
+    def rollback(self) -> Generation:
+        """Let the newest generation before the current one answer again.
+
+        Raises:
+            LibraryError: there is none.
+        """
+        current = self.current()
+        older = [number for number in self.numbers() if current is not None and number < current]
+        if not older:
+            raise LibraryError(
+                f'"{self.root}" holds no generation before the current one ({current}); `icons index` builds a new one'
+            )
+        generation = self.generation(older[0])
+        write_file(self.pointer, f"{generation.number}\n".encode("ascii"))
+        return generation
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Hold the one writer's lock; the system frees it when the process dies, so a stale lock can't be.
+
+        Raises:
+            LibraryError: another process holds it, or the folder can't be written.
+        """
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+            self._lock.acquire(timeout=0)
+        except Timeout:
+            raise LibraryError(
+                f'"{self.root}" is being written by another `icons` process; wait for it to end, then run this again'
+            ) from None
+        except OSError as error:
+            raise LibraryError(f'"{self.root}" can\'t be written ({error.strerror}); choose another --library') from error
+        try:
+            remove_leftovers(self.root)
+            remove_leftovers(self.generations)
+            yield
+        finally:
+            self._lock.release()
+
+    @cached_property
+    def _lock(self) -> FileLock:
+        return FileLock(self.root / "writer.lock")
+
+    def bytes_on_disk(self) -> int:
+        """Size of all files of the library, in bytes."""
+        return sum(
+            (Path(folder) / name).stat().st_size for folder, _, names in os.walk(self.root) for name in names
+        )
+
+
+def require(library: Library) -> Library:
+    """Return `library` if it was ever indexed.
+
+    Raises:
+        LibraryError: nothing is there yet.
+    """
+    if not library.exists():
+        raise LibraryError(f'no library at "{library.root}" yet; `icons index SOURCE` builds one')
+    return library

@@ -1,0 +1,71 @@
+"""What a generation holds, as its `manifest.json` says; read by searches, so nothing heavy is imported here."""
+
+import json
+from dataclasses import dataclass
+
+from indexer.errors import LibraryError
+from indexer.library import Generation
+
+REVISION = "0001"
+"""Schema of the catalogs that this program writes and reads: the newest revision in migrations/versions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Accounting:
+    """Where every entry of every source ended: found = embedded + failed + duplicate + missing."""
+
+    found: int
+    embedded: int
+    """Distinct images with a vector."""
+    failed: int
+    """Entries that could not be read or rendered, each listed with its reason."""
+    duplicate: int
+    """Icons whose picture another icon shows already."""
+    missing: int
+    """Icons that have neither a vector nor a reason yet; 0 after a whole run."""
+    hidden: int
+    """Entries that their own source marks as hidden; left out, not counted as found."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexFacts:
+    """What the manifest says of one index."""
+
+    spec: str
+    n: int
+    recall_at_10: float
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a generation holds; `manifest.json`, written last."""
+
+    number: int
+    created_at: str
+    schema: str
+    revision: int
+    """The catalog's revision at the snapshot: equal ones need no new generation."""
+    fingerprint: str
+    dim: int
+    picture_weight: float
+    pictures: IndexFacts
+    icons: IndexFacts
+    counts: Accounting
+    files: dict[str, dict[str, int | str]]
+    """Size in bytes and sha256 of every other file of the generation."""
+
+    @classmethod
+    def read(cls, generation: Generation) -> "Manifest":
+        """Read a generation's manifest.
+
+        Raises:
+            LibraryError: it is missing or not whole.
+        """
+        try:
+            facts = json.loads(generation.manifest.read_text("utf-8"))
+            for name in ("pictures", "icons"):
+                facts[name] = IndexFacts(**facts[name])
+            facts["counts"] = Accounting(**facts["counts"])
+            return cls(**facts)
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise LibraryError(f'"{generation.manifest}" can\'t be read ({error}); `icons merge` builds a new one') from error

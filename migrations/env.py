@@ -1,0 +1,10 @@
+"""Run alembic on the connection that `indexer.catalog` hands over."""
+
+from alembic import context
+
+from indexer.schema import metadata
+
+connection = context.config.attributes["connection"]
+context.configure(connection=connection, target_metadata=metadata, render_as_batch=True)
+with context.begin_transaction():
+    context.run_migrations()

@@ -1,0 +1,1 @@
+"""Answers from a library of icons; reads only, and never imports torch."""
