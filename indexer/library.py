@@ -148,7 +148,9 @@ class Library:
                 f'"{self.root}" is being written by another `icons` process; wait for it to end, then run this again'
             ) from None
         except OSError as error:
-            raise LibraryError(f'"{self.root}" can\'t be written ({error.strerror}); choose another --library') from error
+            raise LibraryError(
+                f'"{self.root}" can\'t be written ({error.strerror}); choose another --library'
+            ) from error
         try:
             remove_leftovers(self.root)
             remove_leftovers(self.generations)
@@ -162,9 +164,7 @@ class Library:
 
     def bytes_on_disk(self) -> int:
         """Size of all files of the library, in bytes."""
-        return sum(
-            (Path(folder) / name).stat().st_size for folder, _, names in os.walk(self.root) for name in names
-        )
+        return sum((Path(folder) / name).stat().st_size for folder, _, names in os.walk(self.root) for name in names)
 
 
 def require(library: Library) -> Library:

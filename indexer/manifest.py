@@ -68,4 +68,6 @@ class Manifest:
             facts["counts"] = Accounting(**facts["counts"])
             return cls(**facts)
         except (OSError, ValueError, TypeError, KeyError) as error:
-            raise LibraryError(f'"{generation.manifest}" can\'t be read ({error}); `icons merge` builds a new one') from error
+            raise LibraryError(
+                f'"{generation.manifest}" can\'t be read ({error}); `icons merge` builds a new one'
+            ) from error

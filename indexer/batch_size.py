@@ -1,0 +1,72 @@
+"""How many pictures go through a device at once: doubled while that pays, halved when memory runs out."""
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.errors import EmbedError
+
+if TYPE_CHECKING:
+    from indexer.encoder import Encoder
+
+SMALLEST, LARGEST = 32, 2048
+LEAST_GAIN = 1.05
+"""A doubling that gives less than this is not worth its memory."""
+LONGEST_TRIAL_SECONDS = 2.0
+
+
+def find_batch_size(encoder: "Encoder", *, n_images: int) -> int:
+    """Try batches of blank pictures, doubling from 32 until images/s no longer grow; never above `n_images`."""
+    import torch
+
+    size, best_rate = SMALLEST, 0.0
+    while size <= LARGEST:
+        try:
+            seconds = _time(encoder, size)
+        except torch.OutOfMemoryError:
+            break
+        rate = size / seconds
+        if rate < best_rate * LEAST_GAIN:
+            break
+        best_rate = rate
+        if size >= n_images or seconds > LONGEST_TRIAL_SECONDS:
+            return size
+        size *= 2
+    return max(SMALLEST, size // 2)
+
+
+def encode_within_memory(encoder: "Encoder", pixels: NDArray[np.uint8]) -> NDArray[np.float16]:
+    """Encode a batch, in halves of halves if the device has no room for it.
+
+    Raises:
+        EmbedError: not even one picture fits.
+    """
+    import torch
+
+    try:
+        return encoder.encode_images(pixels)
+    except torch.OutOfMemoryError:
+        if len(pixels) == 1:
+            raise EmbedError(
+                f"device {encoder.device} has no room for one picture; free its memory, or use --devices cpu"
+            ) from None
+    # Outside the handler, so that the failed batch's tensors are free.
+    if encoder.device.type == "cuda":
+        torch.cuda.empty_cache()
+    middle = len(pixels) // 2
+    return np.concatenate([encode_within_memory(encoder, part) for part in (pixels[:middle], pixels[middle:])])
+
+
+def _time(encoder: "Encoder", size: int) -> float:
+    """Seconds of the faster of two passes; `encode_images` ends with a copy to the host, so the device is done."""
+    pixels = np.full((size, encoder.image_size, encoder.image_size, 3), 255, dtype=np.uint8)
+    passes = []
+    for _ in range(2):
+        started = time.perf_counter()
+        encoder.encode_images(pixels)
+        passes.append(time.perf_counter() - started)
+        if passes[0] > LONGEST_TRIAL_SECONDS:
+            break
+    return min(passes)

@@ -1,0 +1,1 @@
+"""Measures the stages on the user's own machine."""

@@ -1,0 +1,164 @@
+"""What a catalog knows: its settings, its counts, what still needs a vector, what failed and why."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, RowMapping, delete, func, insert, select, text
+from sqlalchemy.dialects.sqlite import insert as upsert
+
+from indexer.manifest import Accounting
+from indexer.schema import failures, files, icons, images, names, problems, runs, sets, settings, sources
+
+Ids = NDArray[np.int64]
+
+
+def setting(connection: Connection, key: str) -> str | None:
+    """Read one setting."""
+    return connection.execute(select(settings.c.value).where(settings.c.key == key)).scalar()
+
+
+def store_setting(connection: Connection, key: str, value: str) -> None:
+    """Write one setting."""
+    statement = upsert(settings).values(key=key, value=value)
+    connection.execute(statement.on_conflict_do_update(index_elements=["key"], set_={"value": value}))
+
+
+def revision(connection: Connection) -> int:
+    """Number that grows with every change that a search could see."""
+    return int(setting(connection, "revision") or 0)
+
+
+def bump_revision(connection: Connection) -> None:
+    """Say that the catalog differs from what was published."""
+    store_setting(connection, "revision", str(revision(connection) + 1))
+
+
+def image_ids(connection: Connection) -> Ids:
+    """Ids of the images that icons show now, ascending."""
+    return _ids(connection.execute(select(icons.c.image_id).distinct().order_by(icons.c.image_id)).scalars())
+
+
+def name_ids(connection: Connection) -> Ids:
+    """Ids of the names that icons bear now, ascending."""
+    return _ids(connection.execute(select(icons.c.name_id).distinct().order_by(icons.c.name_id)).scalars())
+
+
+def failed_ids(connection: Connection, fingerprint: str) -> Ids:
+    """Ids of the images that this encoder could not embed, ascending."""
+    query = select(failures.c.image_id).where(failures.c.fingerprint == fingerprint).order_by(failures.c.image_id)
+    return _ids(connection.execute(query).scalars())
+
+
+def locate_images(connection: Connection, wanted: Ids) -> Iterator[RowMapping]:
+    """Yield (id, digest, kind, location, path, member) of the first icon that shows each wanted image, by id."""
+    _fill_wanted(connection, wanted)
+    first = (
+        select(func.min(icons.c.id))
+        .where(icons.c.image_id.in_(select(text("id")).select_from(text("wanted"))))
+        .group_by(icons.c.image_id)
+    )
+    query = (
+        select(images.c.id, images.c.digest, sources.c.kind, sources.c.location, files.c.path, icons.c.member)
+        .select_from(icons.join(images).join(files, icons.c.file_id == files.c.id).join(sources))
+        .where(icons.c.id.in_(first))
+        .order_by(images.c.id)
+    )
+    yield from connection.execute(query).mappings()
+
+
+def words_of(connection: Connection, wanted: Ids) -> Iterator[tuple[int, str]]:
+    """Yield (id, words) of each wanted name, by id."""
+    _fill_wanted(connection, wanted)
+    query = select(names.c.id, names.c.words).where(names.c.id.in_(select(text("id")).select_from(text("wanted"))))
+    for row in connection.execute(query.order_by(names.c.id)):
+        yield row.id, row.words
+
+
+def reasons(connection: Connection, fingerprint: str) -> dict[int, str]:
+    """Why images have no vector of this encoder, by image id."""
+    query = select(failures.c.image_id, failures.c.reason).where(failures.c.fingerprint == fingerprint)
+    return {row.image_id: row.reason for row in connection.execute(query)}
+
+
+def replace_failures(connection: Connection, fingerprint: str, found: dict[int, str]) -> None:
+    """Record why images have no vector of this encoder, instead of what was recorded before."""
+    connection.execute(delete(failures).where(failures.c.fingerprint == fingerprint))
+    rows = [{"fingerprint": fingerprint, "image_id": image, "reason": reason} for image, reason in found.items()]
+    if rows:
+        connection.execute(insert(failures), rows)
+
+
+def account(connection: Connection, *, fingerprint: str, embedded: Ids) -> Accounting:
+    """Count where every entry ended, given the ids of the images that have a vector of this encoder."""
+    shown = _ids(connection.execute(select(icons.c.image_id)).scalars())
+    with_vector = shown[np.isin(shown, embedded)]
+    without = shown[~np.isin(shown, embedded)]
+    n_failed = int(np.isin(without, failed_ids(connection, fingerprint)).sum())
+    n_problems = connection.execute(select(func.count()).select_from(problems)).scalar_one()
+    n_embedded = len(np.unique(with_vector))
+    return Accounting(
+        found=len(shown) + n_problems,
+        embedded=n_embedded,
+        failed=n_problems + n_failed,
+        duplicate=len(with_vector) - n_embedded,
+        missing=len(without) - n_failed,
+        hidden=connection.execute(select(func.coalesce(func.sum(files.c.skipped), 0))).scalar_one(),
+    )
+
+
+def list_failures(connection: Connection, fingerprint: str | None) -> Iterator[RowMapping]:
+    """Yield (file, member, reason) of every entry without a vector, files before pictures, in a stable order."""
+    where = files.join(sources)
+    columns = (sources.c.location, files.c.path)
+    unread = select(*columns, problems.c.member, problems.c.reason).select_from(where.join(problems))
+    unread = unread.order_by(sources.c.id, files.c.path, problems.c.member)
+    yield from connection.execute(unread).mappings()
+    unseen = (
+        select(*columns, icons.c.member, failures.c.reason)
+        .select_from(where.join(icons).join(failures, failures.c.image_id == icons.c.image_id))
+        .where(failures.c.fingerprint == fingerprint)
+        .order_by(sources.c.id, files.c.path, icons.c.member)
+    )
+    yield from connection.execute(unseen).mappings()
+
+
+def count_by_source(connection: Connection) -> list[RowMapping]:
+    """List (location, kind, sets, icons) of every remembered source."""
+    query = (
+        select(
+            sources.c.given,
+            sources.c.location,
+            sources.c.kind,
+            func.count(icons.c.id).label("icons"),
+            func.count(icons.c.set_id.distinct()).label("sets"),
+        )
+        .select_from(sources.outerjoin(sets).outerjoin(icons, icons.c.set_id == sets.c.id))
+        .group_by(sources.c.id)
+        .order_by(sources.c.id)
+    )
+    return list(connection.execute(query).mappings())
+
+
+def store_run(connection: Connection, counts: Accounting, **facts: str | int) -> None:
+    """Write the line of a published run."""
+    row = asdict(counts)
+    del row["missing"]
+    connection.execute(insert(runs).values(**row, **facts))
+
+
+def last_run(connection: Connection) -> RowMapping | None:
+    """Read the line of the last published run."""
+    return connection.execute(select(runs).order_by(runs.c.id.desc()).limit(1)).mappings().first()
+
+
+def _ids(values: Iterable[int]) -> Ids:
+    return np.fromiter(values, dtype=np.int64)
+
+
+def _fill_wanted(connection: Connection, wanted: Ids) -> None:
+    connection.execute(text("CREATE TEMP TABLE IF NOT EXISTS wanted (id INTEGER PRIMARY KEY)"))
+    connection.execute(text("DELETE FROM wanted"))
+    if len(wanted):
+        connection.execute(text("INSERT INTO wanted VALUES (:id)"), [{"id": int(value)} for value in wanted])

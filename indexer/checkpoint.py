@@ -1,0 +1,144 @@
+"""Which encoder is meant: a name on the command line -> files on disk and a fingerprint. No torch here."""
+
+import hashlib
+import importlib.util
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from indexer.bundled import bundled
+from indexer.errors import ModelError
+from indexer.render import RECIPE
+
+LOCAL, HUB = "local-dir:", "hf-hub:"
+CONFIG_NAME = "open_clip_config.json"
+WEIGHT_NAMES = ("open_clip_model.safetensors", "open_clip_pytorch_model.bin")
+TOKENIZER_NAMES = ("tokenizer.json", "tokenizer_config.json", "vocab.json", "merges.txt", "special_tokens_map.json")
+OPENAI_MEAN, OPENAI_STD = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """What the user asked for, as open_clip spells it; saved in the catalog."""
+
+    model: str
+    pretrained: str | None = None
+
+    @classmethod
+    def bundled(cls) -> "ModelChoice":
+        """The encoder that ships with `icons`."""
+        return cls("bundled")
+
+    def to_json(self) -> str:
+        """Spell the choice for the catalog."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> "ModelChoice":
+        """Read a choice back from the catalog."""
+        return cls(**json.loads(text))
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """An encoder's files, found and readable; `open_clip_name` and `pretrained` are what open_clip takes."""
+
+    name: str
+    open_clip_name: str
+    pretrained: str | None
+    config: Mapping[str, Any]
+    weights: Path
+    tokenizer: tuple[Path, ...] = ()
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of weights, config, tokenizer files and rendering recipe: 16 hex digits.
+
+        Vectors of different fingerprints are never compared.
+        """
+        digest = hashlib.sha256(json.dumps(self.config, sort_keys=True).encode())
+        digest.update(f"render recipe {RECIPE}".encode())
+        for path in (self.weights, *self.tokenizer):
+            with path.open("rb") as file:
+                digest.update(hashlib.file_digest(file, "sha256").digest())
+        return digest.hexdigest()[:16]
+
+
+def find_checkpoint(choice: ModelChoice) -> Checkpoint:
+    """Find the files of a chosen encoder.
+
+    Raises:
+        ModelError: it is unknown, incomplete, or can't be fetched.
+    """
+    if choice.model == "bundled":
+        return _in_folder("bundled", bundled("model"))
+    if choice.model.startswith(LOCAL):
+        folder = Path(choice.model.removeprefix(LOCAL)).expanduser().absolute()
+        return _in_folder(f"{LOCAL}{folder}", folder)
+    if choice.model.startswith(HUB):
+        return _in_folder(choice.model, _fetch(choice.model.removeprefix(HUB)))
+    return _built_in(choice)
+
+
+def _in_folder(name: str, folder: Path) -> Checkpoint:
+    config_path = folder / CONFIG_NAME
+    weights = next((folder / weight for weight in WEIGHT_NAMES if (folder / weight).is_file()), None)
+    if not config_path.is_file() or weights is None:
+        raise ModelError(
+            f'"{folder}" is no open_clip folder: it needs {CONFIG_NAME} and {" or ".join(WEIGHT_NAMES)}; '
+            "give --model local-dir:PATH of one that has both"
+        )
+    try:
+        config = json.loads(config_path.read_text("utf-8"))
+        config["model_cfg"]["embed_dim"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ModelError(f'"{config_path}" is not an open_clip config ({error!r}); save the model again') from error
+    tokenizer = tuple(folder / name for name in TOKENIZER_NAMES if (folder / name).is_file())
+    return Checkpoint(name, f"{LOCAL}{folder}", None, config, weights, tokenizer)
+
+
+def _built_in(choice: ModelChoice) -> Checkpoint:
+    config_path = _open_clip_folder() / "model_configs" / f"{choice.model}.json"
+    if not config_path.is_file():
+        near = _near_names(choice.model)
+        raise ModelError(
+            f'unknown model "{choice.model}"; near: {", ".join(near)}; or --model local-dir:PATH, --model hf-hub:ORG/NAME'
+        )
+    if choice.pretrained is None:
+        raise ModelError(f'model "{choice.model}" needs weights; add --pretrained FILE')
+    weights = Path(choice.pretrained).expanduser().absolute()
+    if not weights.is_file():
+        raise ModelError(f'no checkpoint at "{weights}"; give --pretrained FILE of model "{choice.model}"')
+    config = {"model_cfg": json.loads(config_path.read_text("utf-8"))}
+    return Checkpoint(f"{choice.model} {weights.name}", choice.model, str(weights), config, weights)
+
+
+def _open_clip_folder() -> Path:
+    spec = importlib.util.find_spec("open_clip")
+    assert spec is not None and spec.origin is not None
+    return Path(spec.origin).parent
+
+
+def _near_names(name: str) -> list[str]:
+    from difflib import get_close_matches
+
+    known = [path.stem for path in (_open_clip_folder() / "model_configs").glob("*.json")]
+    return get_close_matches(name, known, n=3, cutoff=0.3) or sorted(known)[:3]
+
+
+def _fetch(repository: str) -> Path:
+    """Bring a hub folder's files into the local cache, or find them there."""
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+
+    try:
+        wanted = [CONFIG_NAME, *WEIGHT_NAMES, *TOKENIZER_NAMES]
+        return Path(snapshot_download(repository, allow_patterns=wanted))
+    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
+        reason = str(error).splitlines()[0]
+        raise ModelError(
+            f'"{HUB}{repository}" can\'t be fetched ({reason}); download the folder and give --model local-dir:PATH'
+        ) from error

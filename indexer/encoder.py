@@ -1,0 +1,180 @@
+"""Pictures and words -> unit vectors: open_clip, wrapped once for embedding, export and evaluation."""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, Literal, cast
+
+import numpy as np
+import open_clip
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.func import functional_call
+
+from indexer.checkpoint import OPENAI_MEAN, OPENAI_STD, Checkpoint
+from indexer.errors import DeviceError, ModelError
+
+Precision = Literal["auto", "fp32", "bf16", "fp16"]
+AUTOCAST: dict[str, torch.dtype] = {"bf16": torch.bfloat16, "fp16": torch.float16}
+
+
+class ImageTower(nn.Module):
+    """uint8 pixels (n, size, size, 3) -> unit vectors (n, dim); the device normalises, the host never holds floats."""
+
+    scale: Tensor
+    shift: Tensor
+
+    def __init__(self, model: Any, *, mean: Sequence[float], std: Sequence[float]) -> None:
+        super().__init__()
+        self.model: Any = model
+        self.register_buffer("scale", 1 / (255 * torch.tensor(std)))
+        self.register_buffer("shift", -torch.tensor(mean) / torch.tensor(std))
+
+    def forward(self, pixels: Tensor) -> Tensor:
+        """Encode a batch; the last step is fp32 whatever the precision before."""
+        images = (pixels.float() * self.scale + self.shift).permute(0, 3, 1, 2)
+        return nn.functional.normalize(self.model.encode_image(images).float(), dim=-1)
+
+
+class TextTower(nn.Module):
+    """Tokens (n, context) -> unit vectors (n, dim)."""
+
+    def __init__(self, model: Any) -> None:
+        super().__init__()
+        self.model: Any = model
+        self._cut_names = _names_to_cut(model)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Encode a batch."""
+        return nn.functional.normalize(self.model.encode_text(tokens).float(), dim=-1)
+
+    def encode_short(self, tokens: Tensor) -> Tensor:
+        """Encode a batch after cutting it to its longest text: the same vectors, several times faster."""
+        if self._cut_names is None:
+            return cast(Tensor, self(tokens))
+        length = int((tokens != 0).sum(dim=1).max())
+        positions, mask = self._cut_names
+        tensors = dict([*self.named_parameters(), *self.named_buffers()])
+        cut = {positions: tensors[positions][:length], mask: tensors[mask][:length, :length]}
+        return cast(Tensor, functional_call(self, cut, (tokens[:, :length],)))
+
+
+def _names_to_cut(model: Any) -> tuple[str, str] | None:
+    """Name the position table and the causal mask of open_clip's own text transformer; None for any other.
+
+    Where attention is causal nothing after a text's end counts, so both may be cut to the longest text of a batch.
+    """
+    tower = getattr(model, "text", model)
+    pool = getattr(tower, "text_pool_type", getattr(tower, "pool_type", None))
+    causal = isinstance(getattr(tower, "attn_mask", None), Tensor)
+    if not causal or pool not in {"argmax", "eos"} or getattr(tower, "cls_emb", None) is not None:
+        return None
+    prefix = "model.text." if tower is not model else "model."
+    return f"{prefix}positional_embedding", f"{prefix}attn_mask"
+
+
+class Encoder:
+    """A loaded encoder on one device.
+
+    Attributes: `image_size` in pixels, `dim` of a vector, `context_length` in tokens, `precision` as it was resolved.
+    """
+
+    def __init__(self, checkpoint: Checkpoint, *, device: torch.device, precision: Precision = "auto") -> None:
+        self.checkpoint = checkpoint
+        self.device = device
+        self.precision = resolve_precision(precision, device)
+        self.model = load_model(checkpoint).to(device)
+        self.tokenizer = open_clip.get_tokenizer(checkpoint.open_clip_name)
+        preprocess = self.model.visual.preprocess_cfg
+        self.mean, self.std = preprocess.get("mean") or OPENAI_MEAN, preprocess.get("std") or OPENAI_STD
+        self.image_size = _side(preprocess["size"])
+        self.context_length = int(self.tokenizer.context_length)
+        self.image_tower = ImageTower(self.model, mean=self.mean, std=self.std).to(device)
+        self.text_tower = TextTower(self.model)
+        self.dim = int(self._encode_tokens(self.tokenizer(["icon"])).shape[1])
+
+    @torch.inference_mode()
+    def encode_images(self, pixels: NDArray[np.uint8]) -> NDArray[np.float16]:
+        """Encode uint8 pixels (n, size, size, 3) into unit vectors fp16 (n, dim)."""
+        batch = torch.from_numpy(pixels).to(self.device, non_blocking=True)
+        with self._autocast():
+            vectors = self.image_tower(batch)
+        return cast(NDArray[np.float16], vectors.half().cpu().numpy())
+
+    @torch.inference_mode()
+    def encode_texts(self, texts: Sequence[str], *, batch_size: int = 512) -> NDArray[np.float16]:
+        """Encode texts into unit vectors fp16 (n, dim), in the order given; longer ones than the context are cut."""
+        vectors = np.empty((len(texts), self.dim), dtype=np.float16)
+        # Texts of one length together: a batch is as wide as its longest.
+        order = np.argsort([len(text) for text in texts], kind="stable")
+        for start in range(0, len(order), batch_size):
+            rows = order[start : start + batch_size]
+            tokens = self.tokenizer([texts[row] for row in rows])
+            vectors[rows] = self._encode_tokens(tokens).half().cpu().numpy()
+        return vectors
+
+    def _encode_tokens(self, tokens: Tensor) -> Tensor:
+        with torch.inference_mode(), self._autocast():
+            return self.text_tower.encode_short(tokens.to(self.device))
+
+    def _autocast(self) -> torch.autocast:
+        dtype = AUTOCAST.get(self.precision)
+        return torch.autocast(self.device.type, dtype=dtype, enabled=dtype is not None)
+
+
+def load_model(checkpoint: Checkpoint) -> Any:
+    """Build a checkpoint's model in fp32 on the CPU, in evaluation mode.
+
+    Raises:
+        ModelError: the weights don't load, hold code, or have another shape.
+    """
+    try:
+        with warnings.catch_warnings():
+            # open_clip warns of QuickGELU for any OpenAI-like name; the checkpoint's own config decides.
+            warnings.filterwarnings("ignore", message="QuickGELU mismatch")
+            model = open_clip.create_model(
+                checkpoint.open_clip_name, pretrained=checkpoint.pretrained, weights_only=True, require_pretrained=True
+            )
+    except Exception as error:  # open_clip, timm, torch and safetensors each raise their own
+        reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        raise ModelError(
+            f'"{checkpoint.weights}" does not load as model "{checkpoint.name}" ({reason}); '
+            "check that weights and --model belong together"
+        ) from error
+    return model.eval()
+
+
+def resolve_device(name: str) -> torch.device:
+    """Turn "auto", "cpu", "cuda" or "cuda:1" into a device that is there.
+
+    Raises:
+        DeviceError: it is not.
+    """
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    device = torch.device(name)
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        raise DeviceError(
+            f'no GPU "{name}": this machine has {torch.cuda.device_count()}; --devices cpu works everywhere'
+        )
+    return device
+
+
+def resolve_precision(precision: Precision, device: torch.device) -> Precision:
+    """Choose bf16 where the device computes in it, fp16 on older GPUs, fp32 else."""
+    if precision != "auto":
+        return precision
+    if device.type == "cuda":
+        return "bf16" if torch.cuda.is_bf16_supported(including_emulation=False) else "fp16"
+    return "bf16" if torch.backends.cpu.get_cpu_capability() == "AVX512" and _has_bf16_units() else "fp32"
+
+
+def _has_bf16_units() -> bool:
+    return bool(torch.cpu._is_avx512_bf16_supported()) 
+
+
+def _side(size: int | Sequence[int]) -> int:
+    sides = {size} if isinstance(size, int) else set(size)
+    if len(sides) != 1:
+        raise ModelError(f'input size "{size}" is not square; `icons` takes encoders with square input')
+    return int(sides.pop())

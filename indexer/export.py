@@ -1,0 +1,158 @@
+"""Both towers -> ONNX in the library, with a tokenizer that needs no torch; accepted only if it agrees with torch.
+
+Reads a loaded encoder; writes `encoders/FINGERPRINT/`: text.onnx, image.onnx, tokenizer.json, encoder.json.
+"""
+
+import json
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime as ort
+import torch
+from numpy.typing import NDArray
+from open_clip.tokenizer import SimpleTokenizer
+from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
+from torch import nn
+
+from indexer.checkpoint import ModelChoice
+from indexer.durable import folder_aside
+from indexer.encoder import Encoder
+
+OPSET = 17
+PARITY = 0.999
+"""Least cosine between a vector from torch and the same input's from ONNX Runtime, both fp32."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryEncoder:
+    """What `encoder.json` says of an exported encoder; `served` is "torch" where the export was not accepted."""
+
+    fingerprint: str
+    model: str
+    choice: str
+    dim: int
+    image_size: int
+    context_length: int
+    start_token: int
+    end_token: int
+    served: str
+    reason: str | None
+    text_parity: float | None
+    image_parity: float | None
+
+
+class ExportError(Exception):
+    """The towers can't leave torch; the message says why. Never leaves this module."""
+
+
+def export(
+    encoder: Encoder, folder: Path, *, choice: ModelChoice, texts: Sequence[str], pixels: NDArray[np.uint8]
+) -> QueryEncoder:
+    """Export both towers to `folder`, checked on real `texts` and `pixels` (n, size, size, 3) of the library."""
+    with folder_aside(folder) as aside:
+        parity: tuple[float, float] | None = None
+        reason = None
+        try:
+            _tokenizer(encoder.tokenizer).save(str(aside / "tokenizer.json"))
+            parity = _export_towers(encoder, aside, texts=texts, pixels=pixels)
+        except ExportError as refusal:
+            reason = str(refusal)
+        facts = QueryEncoder(
+            fingerprint=encoder.checkpoint.fingerprint,
+            model=encoder.checkpoint.name,
+            choice=choice.to_json(),
+            dim=encoder.dim,
+            image_size=encoder.image_size,
+            context_length=encoder.context_length,
+            start_token=int(getattr(encoder.tokenizer, "sot_token_id", 0)),
+            end_token=int(getattr(encoder.tokenizer, "eot_token_id", 0)),
+            served="torch" if reason else "onnx",
+            reason=reason,
+            text_parity=parity[0] if parity else None,
+            image_parity=parity[1] if parity else None,
+        )
+        (aside / "encoder.json").write_text(json.dumps(asdict(facts), indent=2), "utf-8")
+    return facts
+
+
+def _export_towers(
+    encoder: Encoder, folder: Path, *, texts: Sequence[str], pixels: NDArray[np.uint8]
+) -> tuple[float, float]:
+    """Write both ONNX files; return the least cosine of each with torch."""
+    tokens = encoder.tokenizer(list(texts))
+    text = _export_tower(encoder.text_tower, folder / "text.onnx", "tokens", tokens.to(encoder.device))
+    images = torch.from_numpy(pixels).to(encoder.device)
+    image = _export_tower(encoder.image_tower, folder / "image.onnx", "pixels", images)
+    if min(text, image) < PARITY:
+        raise ExportError(f"ONNX and torch differ: cosine {text:.5f} on words, {image:.5f} on pictures")
+    return text, image
+
+
+@torch.inference_mode()
+def _export_tower(tower: nn.Module, path: Path, name: str, inputs: torch.Tensor) -> float:
+    try:
+        with _traceable():
+            torch.onnx.export(
+                tower,
+                (inputs[:2],),
+                str(path),
+                input_names=[name],
+                output_names=["vectors"],
+                dynamic_axes={name: {0: "n"}, "vectors": {0: "n"}},
+                opset_version=OPSET,
+                dynamo=False,
+            )
+        session = ort.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+        found = session.run(None, {name: inputs.cpu().numpy()})[0]
+    except (RuntimeError, ValueError, TypeError, torch.onnx.errors.OnnxExporterError) as error:
+        raise ExportError(f"the {name} tower does not export: {str(error).strip().splitlines()[0]}") from error
+    expected = tower(inputs).cpu().numpy()
+    return float((np.asarray(found) * expected).sum(axis=1).min())
+
+
+@contextmanager
+def _traceable() -> Iterator[None]:
+    """Keep attention in operators that ONNX has, and the tracer quiet: constants it folds are constants of the model."""
+    fast = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        torch.backends.mha.set_fastpath_enabled(fast)
+
+
+def _tokenizer(tokenizer: Any) -> Tokenizer:
+    """Express open_clip's tokenizer in the `tokenizers` library, without the start and end marks."""
+    if isinstance(tokenizer, SimpleTokenizer):
+        return _clip_bpe(tokenizer)
+    backend = getattr(getattr(tokenizer, "tokenizer", None), "backend_tokenizer", None)
+    if backend is None:
+        raise ExportError(f"tokenizer {type(tokenizer).__name__} has no form without torch")
+    return Tokenizer.from_str(backend.to_str())
+
+
+def _clip_bpe(tokenizer: SimpleTokenizer) -> Tokenizer:
+    merges = sorted(tokenizer.bpe_ranks, key=lambda pair: tokenizer.bpe_ranks[pair])
+    converted = Tokenizer(
+        models.BPE(
+            vocab=dict(tokenizer.encoder), merges=merges, continuing_subword_prefix="", end_of_word_suffix="</w>"
+        )
+    )
+    converted.normalizer = normalizers.Sequence(
+        [normalizers.NFC(), normalizers.Replace(Regex(r"\s+"), " "), normalizers.Strip(), normalizers.Lowercase()]
+    )
+    pattern = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
+    converted.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(pattern), behavior="removed", invert=True),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    return converted

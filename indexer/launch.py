@@ -1,0 +1,144 @@
+"""Starts the ranks of an embedding on this machine and waits for them: here for one, under torchrun for more."""
+
+import ctypes
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from indexer.distributed import Rank
+from indexer.embed import EmbedOptions, embed
+from indexer.errors import DeviceError, EmbedError
+from indexer.library import Library
+from indexer.progress import RankProgress, clear_progress, read_progress
+
+Watch = Callable[[Sequence[RankProgress]], None]
+POLL_SECONDS = 0.5
+_ROOT_CAUSE = re.compile(r"Root Cause.*?rank\s*:\s*(\d+).*?exitcode\s*:\s*(-?\d+)", re.DOTALL)
+_PR_SET_PDEATHSIG = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Devices:
+    """Where the ranks of this machine run: `n` processes, each on a GPU or on its share of the cores."""
+
+    device: str
+    n: int
+    visible: str | None = None
+    """CUDA_VISIBLE_DEVICES for the ranks, where not all GPUs take part."""
+
+
+def parse_devices(text: str) -> Devices:
+    """Read `--devices`: auto, cpu, cpu:2 (two processes), 4 (the first four GPUs), 0,2 (these GPUs).
+
+    Raises:
+        DeviceError: it is none of these, or the GPUs are not there.
+    """
+    if match := re.fullmatch(r"cpu(?::([1-9][0-9]{0,2}))?", text):
+        return Devices("cpu", int(match[1] or 1))
+    import torch
+
+    n_there = torch.cuda.device_count()
+    if text == "auto":
+        return Devices("cuda", n_there) if n_there else Devices("cpu", 1)
+    if re.fullmatch(r"[1-9][0-9]{0,3}", text):
+        wanted = list(range(int(text)))
+    elif re.fullmatch(r"[0-9]{1,4}(,[0-9]{1,4})*,?", text) and "," in text:
+        wanted = [int(number) for number in text.rstrip(",").split(",")]
+    else:
+        raise DeviceError(f'--devices "{text}" is not one of auto, cpu, cpu:2, a number of GPUs, or a list such as 0,2')
+    if len(set(wanted)) != len(wanted):
+        raise DeviceError(f'--devices "{text}" names a GPU twice')
+    if max(wanted) >= n_there:
+        raise DeviceError(
+            f'--devices "{text}" asks for GPU {max(wanted)}, this machine has {n_there}; try --devices cpu'
+        )
+    return Devices("cuda", len(wanted), ",".join(map(str, wanted)))
+
+
+def torchrun_command(library: Library, fingerprint: str, *, devices: Devices, options: EmbedOptions) -> list[str]:
+    """Spell the command that starts this machine's ranks; several machines run it with --nnodes and --rdzv-endpoint."""
+    command = ["torchrun", "--standalone", "--nproc-per-node", str(devices.n), "-m", "indexer.embed"]
+    command += ["--library", str(library.root), "--fingerprint", fingerprint, "--device", devices.device]
+    command += ["--precision", options.precision, "--backend", options.backend]
+    if options.batch_size is not None:
+        command += ["--batch-size", str(options.batch_size)]
+    if options.workers is not None:
+        command += ["--workers", str(options.workers)]
+    return command
+
+
+def cluster_command(library: Library, fingerprint: str, *, devices: Devices, options: EmbedOptions) -> str:
+    """Spell the line that embeds the same plan on several machines over a shared folder."""
+    command = torchrun_command(library, fingerprint, devices=devices, options=options)
+    rendezvous = "--nnodes N --rdzv-backend c10d --rdzv-endpoint HOST:29400"
+    return shlex.join(command).replace("--standalone", rendezvous)
+
+
+def run_ranks(library: Library, fingerprint: str, *, devices: Devices, options: EmbedOptions, watch: Watch) -> None:
+    """Embed a plan on this machine, telling `watch` how far every rank is.
+
+    Raises:
+        EmbedError: a rank ended early; finished blocks stay, the next run does the rest.
+    """
+    folder = library.work(fingerprint)
+    clear_progress(folder)
+    if devices.n == 1:
+        device = f"cuda:{(devices.visible or '0').split(',')[0]}" if devices.device == "cuda" else "cpu"
+        here = EmbedOptions(device, options.precision, options.batch_size, options.workers, options.backend)
+        embed(library, folder / "plan.jsonl", rank=Rank(), options=here, report=lambda progress: watch([progress]))
+        return
+    log = folder / "torchrun.log"
+    command = torchrun_command(library, fingerprint, devices=devices, options=options)
+    command[:1] = [sys.executable, "-m", "torch.distributed.run"]
+    environment = dict(os.environ)
+    if devices.visible is not None:
+        environment["CUDA_VISIBLE_DEVICES"] = devices.visible
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command, stdout=output, stderr=subprocess.STDOUT, env=environment, preexec_fn=_end_with_parent
+        )
+        try:
+            _follow(process, folder, watch)
+        finally:
+            if process.poll() is None:
+                process.terminate()
+                process.wait()
+    if process.returncode:
+        raise EmbedError(_cause(log, read_progress(folder)))
+
+
+def _follow(process: "subprocess.Popen[bytes]", folder: Path, watch: Watch) -> None:
+    while True:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(POLL_SECONDS)
+        if progress := read_progress(folder):
+            watch(progress)
+        if process.returncode is not None:
+            return
+
+
+def _cause(log: Path, ranks: Sequence[RankProgress]) -> str:
+    """Say which rank ended the stage, and how."""
+    rerun = "finished blocks are kept, `icons index` does the rest"
+    told = next((progress for progress in ranks if progress.error), None)
+    if told is not None:
+        return f"rank {told.rank}: {told.error} ({rerun})"
+    match = _ROOT_CAUSE.search(log.read_text("utf-8", errors="replace"))
+    if match is None:
+        return f'torchrun ended early, see "{log}"; {rerun}'
+    code = int(match[2])
+    how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+    return f'rank {match[1]} {how}, see "{log}"; {rerun}'
+
+
+def _end_with_parent() -> None:
+    """Ask Linux to end torchrun, which ends its ranks, when the index process dies."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -1,0 +1,160 @@
+"""Stage three: shards -> a new generation. Reads the catalog and one encoder's shards, writes `generations/N/`.
+
+    icons merge
+
+A generation holds a snapshot of the catalog, an index of pictures (image ids) and an index of fused vectors (icon ids):
+weight * picture + (1 - weight) * name, so that one inner product with a query is the weighted sum of both similarities.
+"""
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, Engine, select
+
+from indexer import catalog
+from indexer.durable import folder_aside
+from indexer.errors import EmbedError, LibraryError
+from indexer.library import Generation, Library
+from indexer.manifest import REVISION, IndexFacts, Manifest
+from indexer.schema import icons
+from indexer.shards import Kind, read_shard, shard_paths
+from indexer.vectors import CHUNK, Floats, Ids, VectorIndex, fp32_chunks, index_spec, recall
+
+PICTURE_WEIGHT = 0.5
+LEAST_RECALL = 0.98
+"""A generation whose index finds less of what exact search finds is not published."""
+N_QUERIES = 64
+"""Real names asked to measure recall."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Vectors:
+    """All vectors that a generation needs, ids ascending, and which icon shows and bears which."""
+
+    image_ids: Ids
+    images: NDArray[np.float16]
+    name_ids: Ids
+    names: NDArray[np.float16]
+    icon_ids: Ids
+    image_rows: Ids
+    name_rows: Ids
+
+    def fused(self) -> Iterator[Floats]:
+        for start in range(0, len(self.icon_ids), CHUNK):
+            part = slice(start, start + CHUNK)
+            picture = self.images[self.image_rows[part]].astype(np.float32)
+            name = self.names[self.name_rows[part]].astype(np.float32)
+            yield PICTURE_WEIGHT * picture + (1 - PICTURE_WEIGHT) * name
+
+
+def merge(library: Library, engine: Engine, *, fingerprint: str, embedded: Ids) -> Generation:
+    """Build the next generation and make it current; `embedded` are the ids of images that have a vector.
+
+    Raises:
+        EmbedError: a shard is missing or damaged, or a vector is not finite.
+        LibraryError: nothing is embedded, or the new index does not answer as it should.
+    """
+    generation = library.generation(max(library.numbers(), default=0) + 1)
+    with folder_aside(generation.folder) as aside:
+        built = Generation(generation.number, aside)
+        _snapshot(library.catalog, built.catalog, embedded=embedded)
+        with engine.connect() as connection:
+            vectors = _gather(connection, library.vectors(fingerprint), fingerprint=fingerprint, embedded=embedded)
+            counts = catalog.account(connection, fingerprint=fingerprint, embedded=embedded)
+            revision = catalog.revision(connection)
+        pictures = _build(built.pictures, vectors.image_ids, fp32_chunks(vectors.images), vectors)
+        fused = _build(built.icons, vectors.icon_ids, vectors.fused(), vectors)
+        manifest = Manifest(
+            number=generation.number,
+            created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            schema=REVISION,
+            revision=revision,
+            fingerprint=fingerprint,
+            dim=vectors.images.shape[1],
+            picture_weight=PICTURE_WEIGHT,
+            pictures=pictures,
+            icons=fused,
+            counts=counts,
+            files={path.name: _file_facts(path) for path in (built.catalog, built.pictures, built.icons)},
+        )
+        built.manifest.write_text(json.dumps(asdict(manifest), indent=2), "utf-8")
+    library.publish(generation)
+    return generation
+
+
+def _snapshot(source: Path, target: Path, *, embedded: Ids) -> None:
+    """Copy the catalog as it is now, without the icons that have no vector: a search must not meet them."""
+    with closing(sqlite3.connect(source)) as connection:
+        connection.execute("VACUUM INTO ?", (str(target),))
+    with closing(sqlite3.connect(target)) as connection, connection:
+        connection.execute("CREATE TEMP TABLE embedded (id INTEGER PRIMARY KEY)")
+        connection.executemany("INSERT INTO embedded VALUES (?)", ((image,) for image in embedded.tolist()))
+        connection.execute("DELETE FROM icons WHERE image_id NOT IN (SELECT id FROM embedded)")
+
+
+def _gather(connection: Connection, folder: Path, *, fingerprint: str, embedded: Ids) -> _Vectors:
+    image_ids = np.intersect1d(catalog.image_ids(connection), embedded)
+    if not len(image_ids):
+        raise LibraryError("no icon is embedded yet, so there is nothing to search; `icons failures` lists the reasons")
+    name_ids = catalog.name_ids(connection)
+    query = select(icons.c.id, icons.c.image_id, icons.c.name_id).order_by(icons.c.id)
+    rows = np.array(connection.execute(query).all(), dtype=np.int64)
+    rows = rows[np.isin(rows[:, 1], image_ids)]
+    return _Vectors(
+        image_ids=image_ids,
+        images=_assemble(folder, "images", image_ids, fingerprint=fingerprint),
+        name_ids=name_ids,
+        names=_assemble(folder, "names", name_ids, fingerprint=fingerprint),
+        icon_ids=np.ascontiguousarray(rows[:, 0]),
+        image_rows=np.searchsorted(image_ids, rows[:, 1]),
+        name_rows=np.searchsorted(name_ids, rows[:, 2]),
+    )
+
+
+def _assemble(folder: Path, kind: Kind, wanted: Ids, *, fingerprint: str) -> NDArray[np.float16]:
+    """Put the vectors of the wanted ids into one array (n, dim), whatever shard holds them."""
+    vectors: NDArray[np.float16] | None = None
+    filled = np.zeros(len(wanted), dtype=bool)
+    for path in shard_paths(folder, kind):
+        shard = read_shard(path, fingerprint=fingerprint)
+        known = np.isin(shard.ids, wanted)
+        rows = np.searchsorted(wanted, shard.ids[known])
+        if vectors is None:
+            vectors = np.empty((len(wanted), shard.vectors.shape[1]), dtype=np.float16)
+        vectors[rows] = shard.vectors[known]
+        filled[rows] = True
+    if vectors is None or not filled.all():
+        raise EmbedError(f"{int((~filled).sum())} {kind} have no vector yet; `icons embed` makes them")
+    return vectors
+
+
+def _build(path: Path, ids: Ids, chunks: Iterator[Floats], vectors: _Vectors) -> IndexFacts:
+    """Write one index, open it as a search would, and hold its answers against exact search."""
+    spec = index_spec(len(ids))
+    try:
+        index = VectorIndex.build(ids, chunks, dim=vectors.images.shape[1], spec=spec)
+    except ValueError as error:
+        raise EmbedError(f"{error}; delete the shards of this encoder and run `icons index`") from error
+    index.save(path)
+    del index
+    opened = VectorIndex.open(path, spec=spec)
+    n_queries = min(N_QUERIES, len(vectors.names))
+    chosen = np.linspace(0, len(vectors.names) - 1, n_queries).astype(np.int64)
+    indexed = vectors.fused() if ids is vectors.icon_ids else fp32_chunks(vectors.images)
+    found = recall(opened, indexed, vectors.names[chosen].astype(np.float32))
+    if found < LEAST_RECALL:
+        raise LibraryError(f'index "{spec}" finds {found:.3f} of what exact search finds; nothing was published')
+    return IndexFacts(spec, len(ids), round(found, 4))
+
+
+def _file_facts(path: Path) -> dict[str, int | str]:
+    with path.open("rb") as file:
+        return {"bytes": path.stat().st_size, "sha256": hashlib.file_digest(file, "sha256").hexdigest()}

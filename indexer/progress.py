@@ -1,0 +1,46 @@
+"""How far the ranks of an embedding are: one small file a rank, which works over a shared folder too."""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+
+@dataclass(slots=True)
+class RankProgress:
+    """What one rank has done since it started; the rates follow from the seconds."""
+
+    rank: int
+    world: int
+    images: int = 0
+    names: int = 0
+    failed: int = 0
+    seconds: float = 0.0
+    waited_seconds: float = 0.0
+    """Of `seconds`, those in which the device waited for pixels."""
+    finished: bool = False
+    error: str | None = None
+
+    @property
+    def images_per_second(self) -> float:
+        """Rate over the rank's whole run, failed pictures included."""
+        return (self.images + self.failed) / self.seconds if self.seconds else 0.0
+
+
+def write_progress(folder: Path, progress: RankProgress) -> None:
+    """Tell how far a rank is; whole or not at all, but not synced: it is worth nothing after a crash."""
+    path = folder / f"rank-{progress.rank}.json"
+    aside = path.with_suffix(".aside")
+    aside.write_text(json.dumps(asdict(progress)), "utf-8")
+    aside.replace(path)
+
+
+def read_progress(folder: Path) -> list[RankProgress]:
+    """How far every rank is that has said something yet, by rank."""
+    found = [RankProgress(**json.loads(path.read_text("utf-8"))) for path in folder.glob("rank-*.json")]
+    return sorted(found, key=lambda progress: progress.rank)
+
+
+def clear_progress(folder: Path) -> None:
+    """Forget what ranks of an earlier run said."""
+    for path in folder.glob("rank-*.*"):
+        path.unlink()

@@ -1,0 +1,281 @@
+"""What does a picture look like? SVG or bitmap bytes -> RGB uint8 at the model's size; the one place that decodes.
+
+The kind is told from the content, never from the name. A picture keeps its aspect, is centred on a square canvas, and
+its alpha is composited on white; a picture that does not show on white, but does on black, is composited on black. What
+shows on neither is refused as "blank": nothing drawn at all, an opaque square of one colour, and so also a shape of one
+colour that fills the whole canvas.
+"""
+
+import functools
+import gzip
+import io
+import math
+import re
+import warnings
+import zlib
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+from indexer.errors import RenderError
+
+RECIPE = 1
+"""Changes whenever the same bytes give other pixels, so that vectors of two recipes are never mixed."""
+
+MAX_SVG_BYTES = 1_000_000
+MAX_BITMAP_PIXELS = 64_000_000
+
+Background = Literal["light", "dark"]
+
+_BITMAP_STARTS = {
+    b"\x89PNG": "PNG",
+    b"\xff\xd8\xff": "JPEG",
+    b"GIF8": "GIF",
+    b"BM": "BMP",
+    b"RIFF": "WEBP",
+    b"\x00\x00\x01\x00": "ICO",
+}
+_SHADES: dict[Background, int] = {"light": 255, "dark": 0}
+_CLEAR_CONTRAST = 24
+"""Of 255: a picture with less than this on white (an icon in #eee) is tried on black."""
+_VISIBLE_CONTRAST = 4
+"""Of 255: less than this is noise of the compression, not a shape."""
+
+_CSS_DPI, _VIPS_DPI = 96, 72
+"""An inch is 96 px in CSS. libvips takes it for 72 unless told, and then draws everything larger by their ratio."""
+
+# Groups are atomic: without that, a file of many comments and no <svg> takes exponential time to refuse.
+_SVG_START = re.compile(
+    rb"(?>\xef\xbb\xbf)?\s*+"
+    rb"(?>(?><\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*+(?>\[.*?\]\s*+>|>))\s*+)*+"
+    rb"<(?>[A-Za-z_][\w.-]*+:)?svg(?=[\s/>])",
+    re.DOTALL,
+)
+_XML_DECLARATION = re.compile(r"\A\ufeff?\s*<\?xml\b.*?\?>", re.DOTALL)
+_UTF16_STARTS = (b"\xff\xfe", b"\xfe\xff", b"<\x00", b"\x00<")
+_ATTRIBUTE = re.compile(rb"\s(width|height|viewBox)\s*=\s*[\"']([^\"']{1,80})[\"']")
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """One picture as the model sees it: `pixels` is uint8 RGB, (size, size, 3), C-contiguous."""
+
+    pixels: NDArray[np.uint8]
+    background: Background
+
+
+def render(content: bytes, *, size: int) -> Rendered:
+    """Draw a picture so that its longer side is `size` pixels.
+
+    Raises RenderError, whose message is the reason ("blank", "not a picture", "truncated PNG", "svg: ...").
+    """
+    document = _svg_document(content)
+    picture = _draw_bitmap(content, size=size) if document is None else _draw_svg(document, size=size)
+    return _composite(picture, size=size)
+
+
+def _svg_document(content: bytes) -> bytes | None:
+    """The SVG's text, unpacked and in an encoding that the checks below can read; None for anything but an SVG."""
+    if content.startswith(b"\x1f\x8b"):
+        content = _gunzip(content)
+    if content.startswith(_UTF16_STARTS):
+        content = _utf16_to_utf8(content)
+    if _SVG_START.match(content) is None:
+        return None
+    if len(content) > MAX_SVG_BYTES:
+        raise RenderError(f"SVG of {len(content) / 1e6:.2f} MB, the limit is {MAX_SVG_BYTES / 1e6:.0f} MB")
+    # Entities are how a small file grows without end, or reads other files; icons have no use for them.
+    if b"<!ENTITY" in content:
+        raise RenderError("svg: declares entities (<!ENTITY), which are not accepted")
+    return content
+
+
+def _gunzip(content: bytes) -> bytes:
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(content)) as packed:
+            unpacked = packed.read(MAX_SVG_BYTES + 1)
+    except EOFError as error:
+        raise RenderError("truncated SVGZ") from error
+    except (OSError, zlib.error) as error:
+        raise RenderError(f"svgz: {error}") from error
+    if len(unpacked) > MAX_SVG_BYTES:
+        raise RenderError(f"SVGZ that unpacks to more than {MAX_SVG_BYTES / 1e6:.0f} MB")
+    return unpacked
+
+
+def _utf16_to_utf8(content: bytes) -> bytes:
+    codec = "utf-16" if content.startswith(_UTF16_STARTS[:2]) else "utf-16-le" if content[0] else "utf-16-be"
+    # The declaration names the encoding that has just been left.
+    return _XML_DECLARATION.sub("", content.decode(codec, errors="replace"), count=1).encode()
+
+
+@functools.cache
+def _vips() -> Any:
+    """Libvips, set up once: one thread a process (workers are processes) and no cache, which would only fill memory."""
+    import pyvips
+
+    pyvips.concurrency_set(1)
+    pyvips.cache_set_max(0)
+    return pyvips
+
+
+def _draw_svg(document: bytes, *, size: int) -> NDArray[np.uint8]:
+    """RGBA, (height, width, 4), longer side `size`. A buffer has no address, so librsvg reads no file that it names."""
+    vips = _vips()
+    try:
+        image = _scaled_svg(document, size=size)
+        # A region is drawn in this thread; write_to_memory() starts a pool of threads first, a third of an icon's time.
+        drawn = vips.Region.new(image).fetch(0, 0, image.width, image.height)
+    except vips.Error as error:
+        raise RenderError(f"svg: {_vips_reason(error)}") from error
+    return np.frombuffer(drawn, np.uint8).reshape(image.height, image.width, 4)
+
+
+def _scaled_svg(document: bytes, *, size: int) -> Any:
+    """A vips image, not drawn yet, whose longer side is `size`.
+
+    The size that the root element states saves a second parse. A statement that is missing or misleading (units, style
+    sheets) costs one, never the result: what counts is the side that librsvg arrives at.
+    """
+    load = functools.partial(_vips().Image.svgload_buffer, document, dpi=_CSS_DPI)
+    stated = _stated_side(document)
+    if stated:
+        image = load(scale=size / stated * _VIPS_DPI / _CSS_DPI)
+        if max(image.width, image.height) == size:
+            return image
+    scale = 1.0
+    for _ in range(4):  # sides are whole pixels, so a small picture's scale is known to a few digits only at first
+        image = load(scale=scale)
+        side = max(image.width, image.height)
+        if side == size:
+            return image
+        scale *= size / side
+    raise RenderError(f"svg: cannot be scaled to {size} px")
+
+
+def _stated_side(document: bytes) -> float | None:
+    """The longer side in px as the root element states it, None where it states nothing plain."""
+    start = _SVG_START.match(document)
+    assert start is not None
+    root = document[start.end() : document.find(b">", start.end(), start.end() + 4000)]
+    stated = dict(_ATTRIBUTE.findall(root))
+    if b"width" in stated and b"height" in stated:
+        sides = [stated[b"width"], stated[b"height"]]
+    else:
+        sides = stated.get(b"viewBox", b"").replace(b",", b" ").split()[2:4]
+    try:
+        longer = max(float(side.removesuffix(b"px")) for side in sides)
+    except ValueError:
+        return None
+    return longer if 0 < longer < math.inf else None
+
+
+def _vips_reason(error: Exception) -> str:
+    """The last line of libvips' report: the lines before it only say which operation it was."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return re.sub(r"^(?:svgload_buffer|glib): ", "", lines[-1])
+
+
+def _draw_bitmap(content: bytes, *, size: int) -> NDArray[np.uint8]:
+    """RGB or RGBA, (height, width, 3 or 4), longer side `size`: an animation's first frame, an ICO's largest entry."""
+    kind = _bitmap_kind(content)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        # An ICO's entries tell their true size only when they are decoded; there Pillow's own bound holds.
+        warnings.simplefilter("error", Image.DecompressionBombWarning)
+        try:
+            with Image.open(io.BytesIO(content), formats=[kind]) as image:
+                _refuse_too_many_pixels(image)
+                return np.asarray(_resized(image, size=size))
+        except Exception as error:  # hostile bytes make a decoder raise anything, from struct.error to IndexError
+            raise RenderError(_bitmap_reason(error, kind=kind)) from error
+
+
+def _bitmap_kind(content: bytes) -> str:
+    if not content:
+        raise RenderError("empty file")
+    for start, kind in _BITMAP_STARTS.items():
+        if content.startswith(start):
+            return kind
+    raise RenderError("not a picture")
+
+
+def _refuse_too_many_pixels(image: Image.Image) -> None:
+    if image.width * image.height > MAX_BITMAP_PIXELS:
+        raise Image.DecompressionBombError
+
+
+def _bitmap_reason(error: Exception, *, kind: str) -> str:
+    if isinstance(error, Image.DecompressionBombWarning | Image.DecompressionBombError):
+        return f"{kind} of more than {MAX_BITMAP_PIXELS // 1_000_000} million pixels"
+    if isinstance(error, UnidentifiedImageError):
+        return f"{kind}: its header cannot be read"
+    if isinstance(error, EOFError) or "truncated" in str(error).lower():
+        return f"truncated {kind}"
+    return f"{kind}: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
+
+
+def _resized(image: Image.Image, *, size: int) -> Image.Image:
+    width, height = _fitted(image, size=size)
+    image.draft(None, (2 * width, 2 * height))  # a JPEG is decoded at 1/2, 1/4 or 1/8 already; the rest is bicubic
+    image = _eight_bit(ImageOps.exif_transpose(image))
+    box = _fitted(image, size=size)
+    if not image.has_transparency_data:
+        return image.convert("RGB").resize(box, Image.Resampling.BICUBIC, reducing_gap=3.0)
+    # Weighed by alpha ("RGBa"), so that the colour that hides under transparent pixels does not bleed into the edges.
+    weighed = image.convert("RGBA").convert("RGBa")
+    return weighed.resize(box, Image.Resampling.BICUBIC, reducing_gap=3.0).convert("RGBA")
+
+
+def _fitted(image: Image.Image, *, size: int) -> tuple[int, int]:
+    longer = max(image.size)
+    return max(1, round(image.width * size / longer)), max(1, round(image.height * size / longer))
+
+
+def _eight_bit(image: Image.Image) -> Image.Image:
+    """16-bit grey in 8 bits. Pillow's own conversion cuts every value above 255 to white."""
+    if not image.mode.startswith("I"):
+        return image
+    deep = np.asarray(image).astype(np.int64).clip(0, 65535)
+    grey = Image.fromarray(((deep * 255 + 32767) // 65535).astype(np.uint8))
+    transparent = image.info.get("transparency")
+    if isinstance(transparent, int):
+        grey.putalpha(Image.fromarray(np.where(deep == transparent, 0, 255).astype(np.uint8)))
+    return grey
+
+
+def _composite(picture: NDArray[np.uint8], *, size: int) -> Rendered:
+    on_light = _on_canvas(picture, size=size, shade=_SHADES["light"])
+    contrast = _contrast(on_light)
+    if contrast >= _CLEAR_CONTRAST:
+        return Rendered(on_light, "light")
+    on_dark = _on_canvas(picture, size=size, shade=_SHADES["dark"])
+    if max(contrast, _contrast(on_dark)) < _VISIBLE_CONTRAST:
+        raise RenderError("blank")
+    return Rendered(on_dark, "dark") if _contrast(on_dark) > contrast else Rendered(on_light, "light")
+
+
+def _on_canvas(picture: NDArray[np.uint8], *, size: int, shade: int) -> NDArray[np.uint8]:
+    height, width, channels = picture.shape
+    canvas = np.full((size, size, 3), shade, np.uint8)
+    top, left = (size - height) // 2, (size - width) // 2
+    place = canvas[top : top + height, left : left + width]
+    if channels == 3:
+        place[:] = picture
+        return canvas
+    alpha = picture[..., 3].astype(np.uint16)
+    backdrop = (255 - alpha) * np.uint16(shade) + np.uint16(128)
+    for channel in range(3):  # a plane at a time: three times as fast as broadcasting over a last axis of 3
+        blend = picture[..., channel] * alpha + backdrop
+        place[..., channel] = (blend + (blend >> 8)) >> 8  # exactly blend / 255, rounded
+    return canvas
+
+
+def _contrast(canvas: NDArray[np.uint8]) -> int:
+    """The widest range of any channel, 0 to 255; rows are folded first, as reducing over a last axis of 3 is slow."""
+    rows = canvas.reshape(canvas.shape[0], -1)
+    highest, lowest = rows.max(axis=0).reshape(-1, 3).max(axis=0), rows.min(axis=0).reshape(-1, 3).min(axis=0)
+    return int((highest.astype(np.int64) - lowest).max())

@@ -1,0 +1,173 @@
+"""The plan of an embedding, its blocks, and the shard files that answer them.
+
+A plan lists what an encoder still lacks, cut into blocks. Each block becomes one shard (safetensors: `ids` int64,
+`vectors` fp16, `failed` int64) whose metadata is its receipt. Rank r of W takes blocks r, r + W, ...
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+
+from indexer.durable import write_file
+from indexer.errors import EmbedError
+
+Kind = Literal["images", "names"]
+BLOCK_SIZE = {"images": 2048, "names": 8192}
+"""Items a block: large enough to keep a device busy, small enough to lose little when a rank dies."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What one embedding has to do; the first line of `plan.jsonl`, its blocks follow."""
+
+    fingerprint: str
+    model: str
+    """`ModelChoice` as JSON."""
+    n_images: int
+    n_names: int
+    n_blocks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One unit of work and the name of its shard.
+
+    An item is (id, words) for names, (id, kind, location, path, member, hex digest) for images.
+    """
+
+    name: str
+    kind: Kind
+    items: Sequence[Sequence[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """What a block became: `vectors[i]` belongs to `ids[i]`; every other item is in `failures`."""
+
+    kind: Kind
+    ids: NDArray[np.int64]
+    vectors: NDArray[np.float16]
+    failures: dict[int, str]
+
+
+def cut_blocks(kind: Kind, items: Sequence[Sequence[Any]], *, attempt: str) -> Iterator[Block]:
+    """Cut items into blocks, named by what they hold, so that a rerun finds the shards it already has.
+
+    `attempt` sets a retry of failed images apart from the shard that says they failed.
+    """
+    size = BLOCK_SIZE[kind]
+    for start in range(0, len(items), size):
+        block = items[start : start + size]
+        ids = ",".join(str(item[0]) for item in block)
+        digest = hashlib.sha256(f"{attempt}:{ids}".encode()).hexdigest()[:12]
+        yield Block(f"{kind}-{block[0][0]:09d}-{digest}", kind, block)
+
+
+def write_plan(folder: Path, plan: Plan, blocks: Sequence[Block]) -> Path:
+    """Write a plan where the ranks will read it; return its path."""
+    path = folder / "plan.jsonl"
+    lines = [json.dumps(asdict(plan)), *(json.dumps([block.name, block.kind, block.items]) for block in blocks)]
+    write_file(path, "\n".join(lines).encode("utf-8"))
+    return path
+
+
+def read_plan(path: Path) -> Plan:
+    """Read what a plan is about, without its blocks."""
+    with path.open(encoding="utf-8") as file:
+        return Plan(**json.loads(file.readline()))
+
+
+def read_blocks(path: Path, *, rank: int, world: int) -> Iterator[Block]:
+    """Yield the blocks of one rank in order; lines of other ranks are not parsed."""
+    with path.open(encoding="utf-8") as file:
+        file.readline()
+        for number, line in enumerate(file):
+            if number % world == rank:
+                yield Block(*json.loads(line))
+
+
+def shard_path(folder: Path, block: Block) -> Path:
+    """Where the shard of a block lies or will lie."""
+    return folder / f"{block.name}.safetensors"
+
+
+def write_shard(path: Path, shard: Shard, *, fingerprint: str, facts: dict[str, str]) -> None:
+    """Write a shard with its receipt: count, hash of ids and vectors, fingerprint, and what made it."""
+    failed = np.fromiter(shard.failures, dtype=np.int64)
+    receipt = {
+        **facts,
+        "fingerprint": fingerprint,
+        "kind": shard.kind,
+        "count": str(len(shard.ids)),
+        "sha256": _content_hash(shard.ids, shard.vectors),
+        "reasons": json.dumps(list(shard.failures.values())),
+    }
+    write_file(path, save({"ids": shard.ids, "vectors": shard.vectors, "failed": failed}, metadata=receipt))
+
+
+def read_shard(path: Path, *, fingerprint: str) -> Shard:
+    """Read a shard and hold it against its receipt.
+
+    Raises:
+        EmbedError: the file is damaged, or belongs to another encoder.
+    """
+    try:
+        with safe_open(path, framework="numpy") as file:
+            receipt = file.metadata()
+            ids, vectors, failed = (file.get_tensor(name) for name in ("ids", "vectors", "failed"))
+        failures = dict(zip(failed.tolist(), json.loads(receipt["reasons"]), strict=True))
+        whole = len(ids) == int(receipt["count"]) and _content_hash(ids, vectors) == receipt["sha256"]
+        kind, owner = receipt["kind"], receipt["fingerprint"]
+    except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
+        raise EmbedError(f'shard "{path}" can\'t be read ({error}); delete it and run `icons index`') from error
+    if not whole or owner != fingerprint:
+        what = "does not match its receipt" if owner == fingerprint else f'belongs to encoder "{owner}"'
+        raise EmbedError(f'shard "{path}" {what}; delete it and run `icons index`')
+    return Shard(kind, ids, vectors, failures)
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """Which ids the shards of one encoder settle; ids ascending. A vector outweighs an earlier failure."""
+
+    images: NDArray[np.int64]
+    names: NDArray[np.int64]
+    failures: dict[int, str]
+
+
+def read_coverage(folder: Path) -> Coverage:
+    """Read ids and failures of all shards, without their vectors."""
+    embedded: dict[str, list[NDArray[np.int64]]] = {"images": [], "names": []}
+    failures: dict[int, str] = {}
+    for path in shard_paths(folder):
+        with safe_open(path, framework="numpy") as file:
+            receipt = file.metadata()
+            embedded[receipt["kind"]].append(file.get_tensor("ids"))
+            failures.update(zip(file.get_tensor("failed").tolist(), json.loads(receipt["reasons"]), strict=True))
+    images, names = (_sorted(embedded[kind]) for kind in ("images", "names"))
+    for image in np.intersect1d(images, np.fromiter(failures, dtype=np.int64)).tolist():
+        del failures[image]
+    return Coverage(images, names, failures)
+
+
+def shard_paths(folder: Path, kind: Kind | None = None) -> list[Path]:
+    """Shards of a folder, of one kind or all, in the order of their names."""
+    return sorted(folder.glob(f"{kind or '[!.]'}*.safetensors"))
+
+
+def _sorted(parts: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+    return np.unique(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)
+
+
+def _content_hash(ids: NDArray[np.int64], vectors: NDArray[np.float16]) -> str:
+    digest = hashlib.sha256(np.ascontiguousarray(ids).data)
+    digest.update(np.ascontiguousarray(vectors).data)
+    return digest.hexdigest()

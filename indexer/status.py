@@ -1,0 +1,79 @@
+"""What does a library hold, where from, and what failed? For people and as JSON."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from indexer import catalog
+from indexer.checkpoint import find_checkpoint
+from indexer.database import open_catalog
+from indexer.errors import ModelError
+from indexer.library import Library, require
+from indexer.pipeline import choice_in_use
+from indexer.shards import read_coverage
+
+
+def read_status(library: Library) -> dict[str, Any]:
+    """Count icons by state, and say which encoder and generation answer."""
+    engine = open_catalog(require(library).catalog)
+    choice = choice_in_use(engine)
+    try:
+        fingerprint = find_checkpoint(choice).fingerprint
+    except ModelError:
+        fingerprint = "missing"
+    with engine.connect() as connection:
+        embedded = read_coverage(library.vectors(fingerprint)).images
+        counts = catalog.account(connection, fingerprint=fingerprint, embedded=embedded)
+        last = catalog.last_run(connection)
+        sources = [dict(row) for row in catalog.count_by_source(connection)]
+    return {
+        "library": str(library.root),
+        "found": counts.found,
+        "embedded": counts.embedded,
+        "duplicate": counts.duplicate,
+        "failed": counts.failed,
+        "waiting": counts.missing,
+        "hidden": counts.hidden,
+        "sources": len(sources),
+        "sets": sum(source["sets"] for source in sources),
+        "model": choice.model,
+        "fingerprint": fingerprint,
+        "generation": library.current(),
+        "generations": library.numbers(),
+        "last_run": dict(last) if last else None,
+        "bytes": library.bytes_on_disk(),
+    }
+
+
+def status_lines(facts: dict[str, Any]) -> list[str]:
+    """Lay a status out for people."""
+    older = [number for number in facts["generations"] if number != facts["generation"]]
+    rows = {
+        "library": facts["library"],
+        "icons": f"{facts['found']:,} from {facts['sources']:,} sources, {facts['sets']:,} sets",
+        "embedded": f"{facts['embedded']:,}",
+        "duplicate": f"{facts['duplicate']:,}",
+        "failed": f"{facts['failed']:,}" + ("  (`icons failures` lists them)" if facts["failed"] else ""),
+        "waiting": f"{facts['waiting']:,}" + ("  (`icons index` embeds them)" if facts["waiting"] else ""),
+        "hidden": f"{facts['hidden']:,}",
+        "encoder": f"{facts['model']}  {facts['fingerprint']}",
+        "generation": f"{facts['generation'] or 'none yet'}" + (f"  (kept: {older[0]})" if older else ""),
+        "on disk": f"{facts['bytes'] / 1e6:,.1f} MB",
+    }
+    return [f"{name:<11} {value}" for name, value in rows.items()]
+
+
+def read_failures(library: Library) -> Iterator[dict[str, str]]:
+    """Yield every entry without a vector and its reason."""
+    engine = open_catalog(require(library).catalog)
+    fingerprint = find_checkpoint(choice_in_use(engine)).fingerprint
+    with engine.connect() as connection:
+        for row in catalog.list_failures(connection, fingerprint):
+            file = f"{row.location}/{row.path}".rstrip("/") + (f"#{row.member}" if row.member else "")
+            yield {"file": file, "reason": row.reason}
+
+
+def read_sources(library: Library) -> Iterator[dict[str, Any]]:
+    """Yield every remembered source with its counts."""
+    engine = open_catalog(require(library).catalog)
+    with engine.connect() as connection:
+        yield from (dict(row) for row in catalog.count_by_source(connection))

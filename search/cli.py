@@ -1,0 +1,102 @@
+"""The root command `icons`: the commands that build, and `search`."""
+
+import json
+import warnings
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from indexer.cli import COMMANDS, IconsGroup, json_option, library_option
+
+if TYPE_CHECKING:
+    from indexer.library import Library
+    from search.engine import Hit, SearchEngine
+
+
+@click.group(cls=IconsGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="icons")
+def main() -> None:
+    """Find icons by what they mean or how they look, in any library, on your own machine.
+
+    \b
+      icons index                    build a library from the bundled sample icons
+      icons index ~/design/icons     ... or from your own, which are remembered
+      icons search "arrow"           ask it
+    """
+
+
+@main.command()
+@click.argument("words", nargs=-1, required=True)
+@click.option("-k", "k", type=click.IntRange(1, 10_000), default=10, show_default=True, help="How many hits.")
+@click.option("--set", "sets", multiple=True, metavar="KEY", help="Only icons of this set. Repeatable.")
+@click.option("--open", "open_sheet", is_flag=True, help="Show the hits as pictures in the browser.")
+@library_option
+@json_option
+def search(
+    library: "Library", words: Sequence[str], k: int, sets: Sequence[str], open_sheet: bool, as_json: bool
+) -> None:
+    """Find icons by words. Exit code 0: found, 1: nothing found, 2: error.
+
+    \b
+    Examples:
+      icons search arrow
+      icons search "throw away" -k 5 --set mdi
+      icons search settings --json | jq -r .path
+    """
+    from search.engine import SearchEngine
+
+    query = " ".join(words)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        engine = SearchEngine.open(library.root)
+        hits = engine.search(query, k=k, sets=sets)
+    for warning in told:
+        click.echo(f"Warning: {warning.message}", err=True)
+    if as_json:
+        for hit in hits:
+            click.echo(json.dumps(asdict(hit)))
+    elif hits:
+        _print_table(hits)
+    if open_sheet:
+        click.launch(_write_sheet(engine, query, hits))
+    if not hits:
+        click.echo(f'nothing found for "{query}"', err=True)
+        raise click.exceptions.Exit(1)
+
+
+def _print_table(hits: "Sequence[Hit]") -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=200)  # a pipe has no width; 80 columns would cut every path
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for title, justify in (("#", "right"), ("score", "right"), ("name", "left"), ("set", "left"), ("style", "left")):
+        table.add_column(title, justify=justify, no_wrap=True)  # type: ignore[arg-type]
+    table.add_column("variants", justify="right", no_wrap=True)
+    table.add_column("path", overflow="fold", style="dim")
+    for number, hit in enumerate(hits, 1):
+        where = hit.path if not hit.member else f"{hit.path}#{hit.member}"
+        variants = str(hit.variants) if hit.variants > 1 else ""
+        table.add_row(str(number), f"{hit.score:.3f}", hit.name, hit.set, hit.style or "", variants, where)
+    console.print(table)
+
+
+def _write_sheet(engine: "SearchEngine", query: str, hits: "Sequence[Hit]") -> str:
+    import tempfile
+    from pathlib import Path
+
+    from search.sheet import sheet_html
+
+    page = sheet_html(query, ((hit, engine.picture(hit)) for hit in hits))
+    path = Path(tempfile.mkdtemp(prefix="icons-")) / "hits.html"
+    path.write_text(page, "utf-8")
+    click.echo(f"wrote {path}", err=True)
+    return path.as_uri()
+
+
+for command in COMMANDS:
+    main.add_command(command)

@@ -1,0 +1,109 @@
+"""Words or a picture -> one unit vector, through the encoder that the library carries; ONNX Runtime, no torch."""
+
+import json
+import warnings
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.errors import LibraryError
+
+Vector = NDArray[np.float32]
+
+
+class QueryEncoder(Protocol):
+    """Whatever turns a query into a unit vector (dim,)."""
+
+    image_size: int
+
+    def encode_words(self, words: str) -> Vector:
+        """Encode normalised words."""
+
+    def encode_picture(self, pixels: NDArray[np.uint8]) -> Vector:
+        """Encode uint8 pixels (size, size, 3) of the model's size."""
+
+
+def open_query_encoder(folder: Path) -> QueryEncoder:
+    """Open an exported encoder; one that did not export is served through torch, with a warning.
+
+    Raises:
+        LibraryError: the folder is missing or not whole.
+    """
+    try:
+        facts = json.loads((folder / "encoder.json").read_text("utf-8"))
+        if facts["served"] == "onnx":
+            return OnnxQueryEncoder(folder, facts)
+    except (OSError, ValueError, KeyError) as error:
+        raise LibraryError(
+            f'query encoder "{folder}" can\'t be read ({error}); delete it and run `icons index`'
+        ) from error
+    warnings.warn(f"{facts['model']} is served through torch, which is slow to start: {facts['reason']}", stacklevel=2)
+    return _TorchQueryEncoder(facts)
+
+
+class OnnxQueryEncoder:
+    """The two exported towers; each is loaded when first asked."""
+
+    def __init__(self, folder: Path, facts: dict[str, Any]) -> None:
+        from tokenizers import Tokenizer
+
+        self.image_size = int(facts["image_size"])
+        self._folder = folder
+        self._context_length = int(facts["context_length"])
+        self._marks = [int(facts["start_token"])], [int(facts["end_token"])]
+        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._towers: dict[str, Any] = {}
+
+    def encode_words(self, words: str) -> Vector:
+        """Encode normalised words; what does not fit the context is cut."""
+        return self._run("text", "tokens", self.tokenize(words)[None])
+
+    def encode_picture(self, pixels: NDArray[np.uint8]) -> Vector:
+        """Encode uint8 pixels (size, size, 3) of the model's size."""
+        return self._run("image", "pixels", pixels[None])
+
+    def tokenize(self, words: str) -> NDArray[np.int64]:
+        """Turn words into token ids, padded with zeros to (context_length,), as open_clip does."""
+        start, end = self._marks
+        ids = self._tokenizer.encode(words, add_special_tokens=False).ids
+        marked = start + ids[: self._context_length - 2] + end
+        tokens = np.zeros(self._context_length, dtype=np.int64)
+        tokens[: len(marked)] = marked
+        return tokens
+
+    def _run(self, tower: str, name: str, inputs: NDArray[Any]) -> Vector:
+        if tower not in self._towers:
+            self._towers[tower] = _session(self._folder / f"{tower}.onnx")
+        return np.asarray(self._towers[tower].run(None, {name: inputs})[0][0], dtype=np.float32)
+
+
+def _session(path: Path) -> Any:
+    import onnxruntime as ort
+
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = 1  # one query is too small to be shared, and spinning threads cost the others
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+class _TorchQueryEncoder:
+    """The same through the index side's encoder, for models that can't leave torch."""
+
+    def __init__(self, facts: dict[str, Any]) -> None:
+        from indexer.checkpoint import ModelChoice, find_checkpoint
+        from indexer.encoder import Encoder, resolve_device
+
+        checkpoint = find_checkpoint(ModelChoice.from_json(facts["choice"]))
+        if checkpoint.fingerprint != facts["fingerprint"]:
+            raise LibraryError(f'model "{facts["model"]}" has changed since it was indexed; run `icons index`')
+        self._encoder = Encoder(checkpoint, device=resolve_device("cpu"), precision="fp32")
+        self.image_size = self._encoder.image_size
+
+    def encode_words(self, words: str) -> Vector:
+        return np.asarray(self._encoder.encode_texts([words])[0], dtype=np.float32)
+
+    def encode_picture(self, pixels: NDArray[np.uint8]) -> Vector:
+        return np.asarray(self._encoder.encode_images(pixels[None])[0], dtype=np.float32)

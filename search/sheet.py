@@ -1,0 +1,63 @@
+"""What do the hits look like? One HTML file with every picture inside it, to open in a browser or to send around."""
+
+import base64
+from collections.abc import Iterable
+from html import escape
+
+from search.engine import Hit
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>{title}</title><style>
+:root {{ color-scheme: light dark; font: 14px/1.4 system-ui, sans-serif; }}
+body {{ margin: 2rem; }}
+h1 {{ font-size: 1.3rem; font-weight: 600; }}
+ol {{ display: grid; grid-template-columns: repeat(auto-fill, minmax(9rem, 1fr)); gap: 1rem; }}
+ol {{ padding: 0; list-style: none; }}
+li {{ border: 1px solid #8884; border-radius: .6rem; padding: .8rem; overflow-wrap: anywhere; }}
+.picture {{ display: grid; place-items: center; height: 6rem; border-radius: .4rem; background: #fff; }}
+.picture img {{ width: 4rem; height: 4rem; object-fit: contain; }}
+.dark {{ background: #1b1c1e; }}
+b {{ display: block; margin-top: .6rem; font-weight: 600; }}
+small {{ color: #777; display: block; }}
+</style></head><body><h1>{title}</h1><ol>
+{items}
+</ol></body></html>
+"""
+_ITEM = """<li title="{path}"><div class="picture{dark}"><img alt="{name}" src="data:{kind};base64,{content}"></div>
+<b>{name}</b><small>{set}{more}</small><small>{score:.3f}</small></li>"""
+
+
+def sheet_html(query: str, hits: Iterable[tuple[Hit, bytes]]) -> str:
+    """Lay hits with their pictures out as a page. Pictures stand in `img`, where no script of an SVG can run."""
+    items = "\n".join(
+        _ITEM.format(
+            path=escape(hit.path),
+            name=escape(hit.name),
+            set=escape(hit.set_title),
+            more=f", {hit.variants} variants" if hit.variants > 1 else "",
+            score=hit.score,
+            kind=_media_type(content),
+            content=base64.b64encode(content).decode("ascii"),
+            dark=" dark" if _is_drawn_in_white(content) else "",
+        )
+        for hit, content in hits
+    )
+    return _PAGE.format(title=f"icons: {escape(query)}", items=items)
+
+
+def _media_type(content: bytes) -> str:
+    starts = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif", b"BM": "image/bmp"}
+    starts |= {b"RIFF": "image/webp", b"\x00\x00\x01\x00": "image/x-icon"}
+    return next((kind for start, kind in starts.items() if content.startswith(start)), "image/svg+xml")
+
+
+def _is_drawn_in_white(content: bytes) -> bool:
+    """Whether a picture was indexed on dark because it vanishes on white."""
+    from indexer.errors import RenderError
+    from indexer.render import render
+
+    try:
+        return render(content, size=32).background == "dark"
+    except RenderError:
+        return False

@@ -1,0 +1,109 @@
+"""A real encoder small enough for every test, a few real icons, and libraries made of both."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from indexer.checkpoint import ModelChoice
+from indexer.embed import EmbedOptions
+from indexer.library import Library
+from indexer.pipeline import IndexOptions, IndexSummary, index
+from indexer.progress import RankProgress
+from indexer.scan import ScanTally
+from indexer.shards import Plan
+
+TINY = {
+    "embed_dim": 32,
+    "vision_cfg": {"image_size": 32, "layers": 1, "width": 32, "patch_size": 8, "head_width": 16},
+    "text_cfg": {"context_length": 16, "vocab_size": 49408, "width": 32, "heads": 2, "layers": 2},
+}
+
+
+class Silent:
+    """A watcher that keeps what it was told."""
+
+    def __init__(self) -> None:
+        self.stages: list[str] = []
+        self.ranks: list[RankProgress] = []
+
+    def stage(self, title: str) -> None:
+        self.stages.append(title)
+
+    def scanned(self, tally: ScanTally) -> None:
+        pass
+
+    def embedded(self, plan: Plan, ranks: Sequence[RankProgress]) -> None:
+        self.ranks = list(ranks)
+
+
+def save_tiny_model(folder: Path, *, seed: int) -> Path:
+    """Save a randomly weighted open_clip model as a local-dir folder."""
+    import open_clip
+    import torch
+    from safetensors.torch import save_file
+
+    torch.manual_seed(seed)
+    model = open_clip.CLIP(**TINY)
+    folder.mkdir(parents=True)
+    preprocess = {"mean": [0.5] * 3, "std": [0.5] * 3, "interpolation": "bicubic", "resize_mode": "longest"}
+    config = {"model_cfg": TINY, "preprocess_cfg": preprocess}
+    (folder / "open_clip_config.json").write_text(json.dumps(config))
+    save_file(
+        {name: tensor.contiguous() for name, tensor in model.state_dict().items()},
+        folder / "open_clip_model.safetensors",
+    )
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_tiny_model(tmp_path_factory.mktemp("models") / "tiny", seed=1)
+
+
+@pytest.fixture(scope="session")
+def other_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_tiny_model(tmp_path_factory.mktemp("models") / "other", seed=2)
+
+
+def svg(body: str, *, size: int = 24) -> str:
+    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size} {size}">{body}</svg>'
+
+
+def disc(x: int, y: int, r: int = 4) -> str:
+    return svg(f'<circle cx="{x}" cy="{y}" r="{r}"/>')
+
+
+@pytest.fixture
+def icon_folder(tmp_path: Path) -> Path:
+    """Twelve icons: eleven pictures, two of them of one name, and one exact copy."""
+    folder = tmp_path / "icons"
+    folder.mkdir()
+    for number in range(9):
+        (folder / f"dot-{'abcdefghi'[number]}.svg").write_text(disc(4 + 2 * number, 12))
+    (folder / "arrow-up.svg").write_text(svg('<path d="M12 2l8 10h-5v10h-6v-10h-5z"/>'))
+    (folder / "arrow-up-filled.svg").write_text(svg('<path d="M12 1l9 11h-5v11h-8v-11h-5z"/>'))
+    (folder / "copy-of-dot.svg").write_text(disc(4, 12))
+    return folder
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Library:
+    return Library(tmp_path / "library")
+
+
+Build = Callable[..., IndexSummary]
+
+
+@pytest.fixture
+def build(library: Library, tiny_model: Path) -> Build:
+    """Run `index` on a library with the tiny encoder, in this process unless told otherwise."""
+
+    def run(*sources: Path, into: Library = library, model: Path | None = None, **options: object) -> IndexSummary:
+        choice = ModelChoice(f"local-dir:{model or tiny_model}")
+        how = EmbedOptions(batch_size=32, workers=0, precision="fp32")
+        given = {"sources": sources, "choice": choice, "devices": "cpu", "embed": how, **options}
+        return index(into, IndexOptions(**given), Silent())  # type: ignore[arg-type]
+
+    return run

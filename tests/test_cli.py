@@ -1,0 +1,103 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from conftest import Build, svg
+
+from indexer.library import Library
+from search.cli import main
+
+
+def _run(library: Library, *arguments: str) -> Result:
+    return CliRunner().invoke(main, [*arguments, "--library", str(library.root)])
+
+
+def test_search_prints_a_table_and_json(build: Build, library: Library, icon_folder: Path) -> None:
+    build(icon_folder)
+    table = _run(library, "search", "arrow", "up", "-k", "3")
+    assert table.exit_code == 0
+    assert "arrow-up" in table.stdout and "variants" in table.stdout
+    lines = _run(library, "search", "arrow up", "-k", "3", "--json").stdout.splitlines()
+    assert [json.loads(line)["words"] for line in lines][0] == "arrow up"
+    assert len(lines) == 3
+
+
+def test_search_before_any_library_exists_says_what_to_run(library: Library) -> None:
+    result = _run(library, "search", "arrow")
+    assert result.exit_code == 2
+    assert result.stderr.strip() == f'Error: no library at "{library.root}" yet; `icons index SOURCE` builds one'
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["index", "/nowhere/at/all"], '"/nowhere/at/all"'),
+        (["index", "--devices", "cuda"], '--devices "cuda"'),
+        (["index", "--model", "ViT-Q-1"], 'unknown model "ViT-Q-1"'),
+        (["index", "--pretrained", "x.pt"], "--pretrained needs --model"),
+        (["index", "--precision", "fp8"], "'fp8'"),
+        (["index", "--batch-size", "0"], "0 is not in the range"),
+        (["embed", "--backend", "mpi"], "'mpi'"),
+        (["status"], "no library at"),
+        (["failures"], "no library at"),
+        (["rollback"], "no library at"),
+        (["db", "upgrade"], "no library at"),
+        (["search", "arrow", "-k", "0"], "0 is not in the range"),
+    ],
+)
+def test_wrong_input_is_one_clear_line_and_exit_code_2(library: Library, arguments: list[str], message: str) -> None:
+    result = _run(library, *arguments)
+    assert result.exit_code == 2, result.output
+    assert message in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_status_failures_and_sources_speak_to_people_and_programs(
+    build: Build, library: Library, icon_folder: Path
+) -> None:
+    (icon_folder / "blank.svg").write_text(svg(""))
+    build(icon_folder)
+    status = json.loads(_run(library, "status", "--json").stdout)
+    assert (status["found"], status["embedded"], status["failed"], status["generation"]) == (13, 11, 1, 1)
+    assert "13 from 1 sources" in _run(library, "status").stdout
+    assert _run(library, "failures").stdout == f"{icon_folder}/blank.svg\tblank\n"
+    assert json.loads(_run(library, "sources", "--json").stdout)["icons"] == 13
+    assert _run(library, "rollback").exit_code == 2
+    assert _run(library, "forget", str(icon_folder)).exit_code == 0
+    assert _run(library, "sources").stdout == ""
+
+
+def test_index_reports_and_runs_again(library: Library, icon_folder: Path, tiny_model: Path) -> None:
+    options = ["--model", f"local-dir:{tiny_model}", "--devices", "cpu"]
+    first = _run(library, "index", str(icon_folder), *options)
+    assert first.exit_code == 0, first.output
+    assert "12 icons: 11 pictures, 1 duplicates, 0 failed" in first.stdout
+    again = json.loads(_run(library, "index", "--json").stdout)
+    assert again["generation"] is None
+    assert again["counts"]["found"] == 12
+
+
+def _modules(*arguments: str, library: Library) -> set[str]:
+    """Names of all modules that a command imports, in a process of its own."""
+    program = "import sys; from search.cli import main\n"
+    program += "try: main(sys.argv[1:])\nexcept SystemExit: pass\nprint(*sys.modules, file=sys.stderr)"
+    command = [sys.executable, "-c", program, *arguments]
+    environment = {**os.environ, "ICONS_LIBRARY": str(library.root)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return set(done.stderr.split())
+
+
+def test_searching_imports_no_torch_and_help_imports_nothing_heavy(
+    build: Build, library: Library, icon_folder: Path
+) -> None:
+    build(icon_folder)
+    searching = _modules("search", "arrow", library=library)
+    assert {"faiss", "onnxruntime", "tokenizers"} <= searching
+    assert not {"torch", "open_clip", "transformers", "sqlalchemy", "alembic", "pyvips", "PIL"} & searching
+    helping = _modules("--help", library=library)
+    assert not {"torch", "faiss", "onnxruntime", "numpy", "sqlalchemy", "rich.table"} & helping

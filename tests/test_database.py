@@ -1,0 +1,60 @@
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import create_engine, text
+
+from indexer.bundled import migrations
+from indexer.database import open_catalog, upgrade_catalog
+from indexer.errors import LibraryError
+from indexer.manifest import REVISION
+from indexer.schema import metadata
+
+
+def test_the_newest_migration_is_the_revision_this_program_reads() -> None:
+    config = Config()
+    config.set_main_option("script_location", str(migrations()))
+    assert ScriptDirectory.from_config(config).get_current_head() == REVISION
+
+
+def test_migrations_build_exactly_the_tables_of_the_schema(tmp_path: Path) -> None:
+    with open_catalog(tmp_path / "catalog.sqlite").connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, metadata) == []
+        assert connection.execute(text("PRAGMA integrity_check")).scalar() == "ok"
+        assert connection.execute(text("PRAGMA foreign_keys")).scalar() == 1
+
+
+@pytest.mark.parametrize(
+    ("revision", "advice"), [("0000", "run `icons db upgrade`"), ("9999", "pip install --upgrade icons")]
+)
+def test_another_schema_is_refused_with_the_command_to_run(tmp_path: Path, revision: str, advice: str) -> None:
+    path = tmp_path / "catalog.sqlite"
+    open_catalog(path).dispose()
+    _set_revision(path, revision)
+    with pytest.raises(LibraryError, match=advice):
+        open_catalog(path)
+
+
+def test_upgrade_refuses_a_catalog_from_the_future(tmp_path: Path) -> None:
+    path = tmp_path / "catalog.sqlite"
+    open_catalog(path).dispose()
+    _set_revision(path, "9999")
+    with pytest.raises(LibraryError, match="newer than"):
+        upgrade_catalog(path)
+
+
+def test_upgrading_a_current_catalog_changes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "catalog.sqlite"
+    open_catalog(path).dispose()
+    assert upgrade_catalog(path) == (REVISION, REVISION)
+
+
+def _set_revision(path: Path, revision: str) -> None:
+    engine = create_engine(f"sqlite:///{path}")
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = :revision"), {"revision": revision})
+    engine.dispose()

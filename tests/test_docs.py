@@ -1,0 +1,34 @@
+import re
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from search.cli import main
+from search.reference import reference
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_the_command_reference_is_what_the_help_says() -> None:
+    assert (ROOT / "docs" / "commands.md").read_text() == reference(), "python -m search.reference > docs/commands.md"
+
+
+def test_every_command_shows_an_example() -> None:
+    runner = CliRunner()
+    for name, command in main.commands.items():
+        if name != "db":
+            assert f"icons {name}" in runner.invoke(main, [name, "--help"]).output, name
+        assert command.help
+
+
+def test_every_command_in_the_readme_exists() -> None:
+    readme = (ROOT / "README.md").read_text()
+    used = set(re.findall(r"^\s*(?:\S+ && )*icons ([a-z]+)", readme, re.MULTILINE))
+    assert used
+    assert used <= set(main.commands)
+
+
+def test_links_in_the_documents_lead_somewhere() -> None:
+    for document in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+        for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", document.read_text()):
+            assert (document.parent / target).exists(), f"{document.name}: {target}"

@@ -1,0 +1,107 @@
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from conftest import TINY, save_tiny_model
+
+from indexer.checkpoint import ModelChoice, find_checkpoint
+from indexer.encoder import Encoder, resolve_device
+from indexer.errors import DeviceError, ModelError
+
+TEXTS = ["arrow", "a much longer name with very many words in it that does not fit", "x", "home outline"]
+
+
+def _load(folder: Path) -> Encoder:
+    checkpoint = find_checkpoint(ModelChoice(f"local-dir:{folder}"))
+    return Encoder(checkpoint, device=torch.device("cpu"), precision="fp32")
+
+
+def test_texts_cut_to_the_longest_give_the_vectors_of_the_full_context(tiny_model: Path) -> None:
+    encoder = _load(tiny_model)
+    with torch.inference_mode():
+        full = encoder.text_tower(encoder.tokenizer(TEXTS)).numpy()
+    assert np.abs(encoder.encode_texts(TEXTS, batch_size=2) - full).max() < 1e-3
+
+
+def test_pixels_are_normalised_as_open_clips_own_preprocessing_does(tiny_model: Path) -> None:
+    import open_clip
+    from PIL import Image
+
+    encoder = _load(tiny_model)
+    pixels = np.random.default_rng(0).integers(0, 256, (3, 32, 32, 3), dtype=np.uint8)
+    model, _, preprocess = open_clip.create_model_and_transforms(f"local-dir:{tiny_model}")
+    with torch.inference_mode():
+        batch = torch.stack([preprocess(Image.fromarray(picture)) for picture in pixels])
+        expected = model.eval().encode_image(batch, normalize=True).numpy()
+    assert np.abs(encoder.encode_images(pixels) - expected).max() < 2e-3
+
+
+def test_vectors_are_unit_length_whatever_the_batch(tiny_model: Path) -> None:
+    encoder = _load(tiny_model)
+    pixels = np.random.default_rng(0).integers(0, 256, (5, 32, 32, 3), dtype=np.uint8)
+    together = encoder.encode_images(pixels)
+    alone = np.concatenate([encoder.encode_images(picture[None]) for picture in pixels])
+    assert together.dtype == np.float16
+    assert np.abs(together - alone).max() < 1e-3
+    assert np.abs(np.linalg.norm(together.astype(np.float32), axis=1) - 1).max() < 2e-3
+
+
+def test_the_fingerprint_follows_the_weights_not_the_place(tmp_path: Path) -> None:
+    first, same, other = (
+        find_checkpoint(ModelChoice(f"local-dir:{save_tiny_model(tmp_path / name, seed=seed)}")).fingerprint
+        for name, seed in (("a", 1), ("b", 1), ("c", 2))
+    )
+    assert first == same != other
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        (ModelChoice("ViT-B-33"), 'unknown model "ViT-B-33"; near: .*ViT-B-32'),
+        (ModelChoice("ViT-B-32"), "add --pretrained FILE"),
+        (ModelChoice("ViT-B-32", "/nowhere/weights.pt"), 'no checkpoint at "/nowhere/weights.pt"'),
+        (ModelChoice("local-dir:/nowhere"), '"/nowhere" is no open_clip folder'),
+        (ModelChoice("hf-hub:not a repository"), "can't be fetched"),
+    ],
+)
+def test_a_model_that_is_not_there_is_named_with_what_to_do(choice: ModelChoice, message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        find_checkpoint(choice)
+
+
+def test_a_built_in_name_takes_a_checkpoint_file(tmp_path: Path) -> None:
+    import open_clip
+
+    torch.save(open_clip.create_model("RN50").state_dict(), tmp_path / "weights.pt")
+    checkpoint = find_checkpoint(ModelChoice("RN50", str(tmp_path / "weights.pt")))
+    encoder = Encoder(checkpoint, device=torch.device("cpu"), precision="fp32")
+    assert (encoder.image_size, encoder.dim, encoder.context_length) == (224, 1024, 77)
+
+
+def test_weights_of_another_shape_are_refused(tmp_path: Path) -> None:
+    folder = save_tiny_model(tmp_path / "model", seed=1)
+    config = (folder / "open_clip_config.json").read_text()
+    (folder / "open_clip_config.json").write_text(config.replace('"embed_dim": 32', '"embed_dim": 16'))
+    with pytest.raises(ModelError, match="check that weights and --model belong together"):
+        _load(folder)
+
+
+def test_a_checkpoint_that_holds_code_is_refused(tmp_path: Path) -> None:
+    folder = save_tiny_model(tmp_path / "model", seed=1)
+    (folder / "open_clip_model.safetensors").unlink()
+    (folder / "open_clip_pytorch_model.bin").write_bytes(pickle.dumps({"weight": Path("/etc")}))
+    with pytest.raises(ModelError, match="does not load"):
+        _load(folder)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="asks for a GPU that is not there")
+def test_a_gpu_that_is_not_there_is_an_error() -> None:
+    with pytest.raises(DeviceError, match="this machine has 0"):
+        resolve_device("cuda:0")
+
+
+def test_the_tiny_model_is_the_one_that_the_tests_describe(tiny_model: Path) -> None:
+    encoder = _load(tiny_model)
+    assert (encoder.image_size, encoder.dim) == (TINY["vision_cfg"]["image_size"], TINY["embed_dim"])  # type: ignore[index]

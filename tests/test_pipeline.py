@@ -1,0 +1,268 @@
+"""The whole path on real files, with a real encoder: what goes in comes out, once, and a rerun does only what is new."""
+
+import random
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import Build, Silent, disc, svg
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from indexer.checkpoint import ModelChoice
+from indexer.embed import EmbedOptions
+from indexer.errors import IconsError, LibraryError
+from indexer.library import Library
+from indexer.manifest import Manifest
+from indexer.pipeline import IndexOptions, embed, index, merge, scan
+from indexer.shards import shard_paths
+from indexer.status import read_failures, read_status
+from search.engine import SearchEngine
+
+
+def _answers(library: Library, *queries: str) -> list[list[tuple[str, float, int]]]:
+    engine = SearchEngine.open(library.root)
+    return [
+        sorted((Path(hit.path).name, round(hit.score, 2), hit.variants) for hit in engine.search(query, k=100))
+        for query in queries
+    ]
+
+
+def test_every_icon_is_embedded_a_duplicate_or_failed_with_a_reason(
+    build: Build, library: Library, icon_folder: Path
+) -> None:
+    (icon_folder / "empty.svg").write_text("")
+    (icon_folder / "blank.svg").write_text(svg(""))
+    (icon_folder / "broken.png").write_bytes(b"\x89PNG\r\n\x1a\n and then nothing")
+    counts = build(icon_folder).counts
+    assert (counts.found, counts.embedded, counts.duplicate, counts.failed, counts.missing) == (15, 11, 1, 3, 0)
+    reasons = {Path(failure["file"]).name: failure["reason"] for failure in read_failures(library)}
+    assert set(reasons) == {"empty.svg", "blank.svg", "broken.png"}
+    assert reasons["blank.svg"] == "blank"
+
+
+def test_bad_neighbours_change_no_vector(build: Build, library: Library, icon_folder: Path, tmp_path: Path) -> None:
+    clean = _copy_of(icon_folder, tmp_path / "clean")
+    (icon_folder / "dot-aa.svg").write_text("<svg")
+    (icon_folder / "dot-bb.png").write_bytes(b"\x89PNG")
+    build(icon_folder)
+    other = Library(tmp_path / "other")
+    build(clean, into=other)
+    assert _answers(library, "dot a", "arrow") == _answers(other, "dot a", "arrow")
+
+
+def test_a_second_run_with_nothing_new_publishes_nothing(build: Build, library: Library, icon_folder: Path) -> None:
+    assert build(icon_folder).generation == 1
+    shards = shard_paths(library.root / "vectors")
+    again = build()
+    assert (again.generation, again.embed.images, again.embed.names) == (None, 0, 0)
+    assert shard_paths(library.root / "vectors") == shards
+    assert library.current() == 1
+
+
+def test_only_new_pictures_are_embedded_and_moved_ones_are_not(build: Build, icon_folder: Path) -> None:
+    build(icon_folder)
+    (icon_folder / "dot-a.svg").rename(icon_folder / "dot-z.svg")
+    (icon_folder / "new.svg").write_text(disc(20, 20))
+    summary = build()
+    assert (summary.embed.images, summary.scan.moved, summary.scan.added) == (1, 1, 1)
+    assert summary.generation == 2
+
+
+def test_what_is_gone_no_longer_answers(build: Build, library: Library, icon_folder: Path) -> None:
+    build(icon_folder)
+    (icon_folder / "dot-d.svg").unlink()
+    build()
+    assert "dot-d.svg" not in {name for name, _, _ in _answers(library, "dot d")[0]}
+
+
+CHANGES = st.lists(
+    st.tuples(st.sampled_from(["add", "change", "move", "delete", "copy"]), st.integers(0, 10**6)), max_size=8
+)
+
+
+@given(steps=st.lists(CHANGES, min_size=1, max_size=3))
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_an_updated_library_answers_as_one_built_anew(
+    build: Build, tmp_path_factory: pytest.TempPathFactory, steps: list[list[tuple[str, int]]]
+) -> None:
+    folder = tmp_path_factory.mktemp("property")
+    source = folder / "icons"
+    source.mkdir()
+    for number in range(4):
+        (source / f"start {number}.svg").write_text(disc(3 + 4 * number, 9))
+    updated, anew = Library(folder / "updated"), Library(folder / "anew")
+    build(source, into=updated)
+    for changes in steps:
+        for change, seed in changes:
+            _apply(source, change, random.Random(seed))
+        summary = build(into=updated)
+        counts = summary.counts
+        assert counts.found == counts.embedded + counts.failed + counts.duplicate
+        assert counts.missing == 0
+    build(source, into=anew)
+    assert _answers(updated, "start", "dot", "circle left") == _answers(anew, "start", "dot", "circle left")
+
+
+def _apply(source: Path, change: str, rng: random.Random) -> None:
+    paths = sorted(source.rglob("*.svg"))
+    fresh = source / f"dot {rng.randrange(10**6)}.svg"
+    if change == "add" or len(paths) < 2:
+        fresh.write_text(disc(rng.randrange(4, 20), rng.randrange(4, 20), rng.randrange(2, 6)))
+        return
+    chosen = rng.choice(paths)
+    if change == "change":
+        chosen.write_text(disc(rng.randrange(4, 20), rng.randrange(4, 20), rng.randrange(2, 6)))
+    elif change == "move":
+        chosen.rename(fresh)
+    elif change == "copy":
+        shutil.copy(chosen, fresh)
+    else:
+        chosen.unlink()
+
+
+def test_another_model_is_embedded_beside_and_switched_to_at_the_end(
+    build: Build, library: Library, icon_folder: Path, tiny_model: Path, other_model: Path
+) -> None:
+    first = build(icon_folder)
+    second = build(model=other_model)
+    assert first.embed.fingerprint != second.embed.fingerprint
+    assert Manifest.read(library.generation(2)).fingerprint == second.embed.fingerprint
+    back = build(model=tiny_model)
+    assert (back.embed.images, back.generation) == (0, 3)
+    assert Manifest.read(library.generation(3)).fingerprint == first.embed.fingerprint
+
+
+def test_a_model_that_does_not_load_leaves_the_old_generation_answering(
+    build: Build, library: Library, icon_folder: Path, tmp_path: Path, tiny_model: Path
+) -> None:
+    build(icon_folder)
+    broken = _copy_of(tiny_model, tmp_path / "broken")
+    (broken / "open_clip_model.safetensors").write_bytes(b"\0" * 100)
+    with pytest.raises(IconsError, match="does not load"):
+        build(model=broken)
+    assert library.current() == 1
+    assert build().generation is None
+
+
+def test_retrying_tries_only_what_failed(build: Build, library: Library, icon_folder: Path) -> None:
+    (icon_folder / "blank.svg").write_text(svg(""))
+    build(icon_folder)
+    assert build().embed.images == 0
+    assert build(retry_failed=True).embed.images == 1
+    assert len(list(read_failures(library))) == 1
+
+
+def test_a_file_that_changed_since_the_scan_fails_and_the_next_run_mends_it(
+    build: Build, library: Library, icon_folder: Path, tiny_model: Path
+) -> None:
+    options = IndexOptions(
+        sources=[icon_folder],
+        choice=ModelChoice(f"local-dir:{tiny_model}"),
+        devices="cpu",
+        embed=EmbedOptions(workers=0, batch_size=32),
+    )
+    scan(library, options, Silent())
+    (icon_folder / "dot-a.svg").write_text(disc(1, 1))
+    (icon_folder / "copy-of-dot.svg").unlink()
+    embed(library, options, Silent())
+    assert [failure["reason"] for failure in read_failures(library)][0].startswith("changed since the scan")
+    assert build().counts.failed == 0
+
+
+def test_stages_run_alone_and_merge_publishes_what_is_embedded(
+    build: Build, library: Library, icon_folder: Path, tiny_model: Path
+) -> None:
+    options = IndexOptions(
+        sources=[icon_folder], choice=ModelChoice(f"local-dir:{tiny_model}"), devices="cpu", embed=EmbedOptions(workers=0)
+    )
+    assert scan(library, options, Silent()).added == 12
+    assert embed(library, options, Silent()).images == 11
+    published = merge(library, Silent())
+    assert published is not None and published.number == 1
+    assert merge(library, Silent()) is None
+    assert build().generation is None
+
+
+def test_nothing_embedded_publishes_nothing(build: Build, library: Library, tmp_path: Path) -> None:
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    (folder / "blank.svg").write_text(svg(""))
+    with pytest.raises(LibraryError, match="nothing to search"):
+        build(folder)
+    assert library.current() is None
+
+
+def test_rolling_back_answers_as_before_and_indexing_goes_on_from_there(
+    build: Build, library: Library, icon_folder: Path
+) -> None:
+    build(icon_folder)
+    before = _answers(library, "dot a")
+    (icon_folder / "dot-a.svg").unlink()
+    build()
+    library.rollback()
+    assert _answers(library, "dot a") == before
+    assert build().generation == 3
+    assert _answers(library, "dot a") != before
+
+
+def test_a_flipped_byte_in_a_shard_stops_the_merge_and_names_the_file(
+    build: Build, library: Library, icon_folder: Path
+) -> None:
+    summary = build(icon_folder)
+    shard = shard_paths(library.vectors(summary.embed.fingerprint), "images")[0]
+    content = bytearray(shard.read_bytes())
+    content[-1] ^= 255
+    shard.write_bytes(content)
+    (icon_folder / "new.svg").write_text(disc(20, 20))
+    with pytest.raises(IconsError, match=shard.name):
+        build()
+    assert library.current() == 1
+    shard.unlink()
+    assert build().generation == 2
+
+
+def test_status_counts_what_waits(build: Build, library: Library, icon_folder: Path, tiny_model: Path) -> None:
+    build(icon_folder)
+    (icon_folder / "new.svg").write_text(disc(20, 20))
+    scan(library, IndexOptions(), Silent())
+    facts = read_status(library)
+    assert (facts["found"], facts["embedded"], facts["duplicate"], facts["waiting"]) == (13, 11, 1, 1)
+    assert facts["generation"] == 1
+    assert facts["last_run"]["found"] == 12
+
+
+def test_vectors_of_a_shard_are_what_the_encoder_says(
+    build: Build, library: Library, icon_folder: Path, tiny_model: Path
+) -> None:
+    import torch
+
+    from indexer.checkpoint import find_checkpoint
+    from indexer.encoder import Encoder
+    from indexer.render import render
+    from indexer.shards import read_shard
+
+    fingerprint = build(icon_folder).embed.fingerprint
+    shard = read_shard(shard_paths(library.vectors(fingerprint), "images")[0], fingerprint=fingerprint)
+    encoder = Encoder(
+        find_checkpoint(ModelChoice(f"local-dir:{tiny_model}")), device=torch.device("cpu"), precision="fp32"
+    )
+    first = render((icon_folder / "arrow-up-filled.svg").read_bytes(), size=32).pixels
+    expected = encoder.encode_images(first[None])[0]
+    assert np.abs(shard.vectors - expected).max(axis=1).min() < 1e-3
+
+
+def _copy_of(source: Path, target: Path) -> Path:
+    shutil.copytree(source, target)
+    return target
+
+
+def test_a_plain_index_of_an_empty_library_builds_from_the_bundled_icons_and_says_so(
+    library: Library, tiny_model: Path
+) -> None:
+    watcher = Silent()
+    options = IndexOptions(choice=ModelChoice(f"local-dir:{tiny_model}"), devices="cpu")
+    summary = index(library, options, watcher)
+    assert summary.counts.found == 2176
+    assert any("bundled sample icons" in stage for stage in watcher.stages)

@@ -1,0 +1,185 @@
+"""Several ranks under torchrun on the CPU: the same shards as one process, and a dead rank loses only its own block."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import Silent, disc
+
+from indexer.checkpoint import ModelChoice
+from indexer.embed import EmbedOptions
+from indexer.errors import DeviceError, EmbedError
+from indexer.launch import Devices, cluster_command, parse_devices
+from indexer.library import Library
+from indexer.pipeline import IndexOptions, embed, scan
+from indexer.progress import RankProgress
+from indexer.shards import BLOCK_SIZE, Plan, read_blocks, read_coverage, read_shard, shard_path, shard_paths
+
+
+@pytest.fixture
+def many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Sixty pictures in blocks of eight."""
+    monkeypatch.setitem(BLOCK_SIZE, "images", 8)
+    folder = tmp_path / "many"
+    folder.mkdir()
+    for number in range(60):
+        (folder / f"dot {number:02}.svg").write_text(disc(4 + number % 8 * 2, 4 + number // 8 * 2))
+    return folder
+
+
+def _options(source: Path, model: Path, devices: str) -> IndexOptions:
+    how = EmbedOptions(workers=0, batch_size=8, precision="fp32")
+    return IndexOptions(sources=[source], choice=ModelChoice(f"local-dir:{model}"), devices=devices, embed=how)
+
+
+def _vectors(library: Library, fingerprint: str) -> dict[int, np.ndarray]:
+    found: dict[int, np.ndarray] = {}
+    for path in shard_paths(library.vectors(fingerprint), "images"):
+        shard = read_shard(path, fingerprint=fingerprint)
+        assert not set(shard.ids.tolist()) & set(found)
+        found.update(zip(shard.ids.tolist(), shard.vectors, strict=True))
+    return found
+
+
+def test_two_ranks_make_the_shards_of_one(many: Path, tiny_model: Path, tmp_path: Path) -> None:
+    found = {}
+    for devices in ("cpu", "cpu:2"):
+        library = Library(tmp_path / devices.replace(":", ""))
+        watcher = Silent()
+        options = _options(many, tiny_model, devices)
+        scan(library, options, watcher)
+        fingerprint = embed(library, options, watcher).fingerprint
+        found[devices] = _vectors(library, fingerprint)
+        assert [rank.rank for rank in watcher.ranks] == list(range(len(watcher.ranks)))
+        assert sum(rank.images for rank in watcher.ranks) == 60
+    assert len(watcher.ranks) == 2
+    assert found["cpu"].keys() == found["cpu:2"].keys()
+    for image, vector in found["cpu"].items():
+        assert np.abs(vector - found["cpu:2"][image]).max() < 1e-3
+
+
+def test_a_killed_rank_ends_the_stage_by_name_and_any_number_of_ranks_finishes_the_rest(
+    many: Path, tiny_model: Path, tmp_path: Path
+) -> None:
+    library = Library(tmp_path / "library")
+    options = _options(many, tiny_model, "cpu:2")
+    scan(library, options, Silent())
+    killer = threading.Thread(target=_kill_rank, args=(library.root, "1"))
+    killer.start()
+    with pytest.raises(EmbedError, match=r"rank 1 was killed by SIGKILL.*finished blocks are kept"):
+        embed(library, options, Silent())
+    killer.join()
+    alone = _options(many, tiny_model, "cpu")
+    fingerprint = embed(library, alone, Silent()).fingerprint
+    assert len(_vectors(library, fingerprint)) == 60
+
+
+def _kill_rank(root: Path, rank: str) -> None:
+    """Kill a rank of this library as soon as torchrun has started it."""
+    for _ in range(600):
+        for process in Path("/proc").glob("[0-9]*"):
+            try:
+                command = (process / "cmdline").read_bytes().decode().split("\0")
+                environment = (process / "environ").read_bytes().decode().split("\0")
+            except OSError:
+                continue
+            if "indexer.embed" in command and str(root) in command and f"RANK={rank}" in environment:
+                os.kill(int(process.name), signal.SIGKILL)
+                return
+        time.sleep(0.05)
+
+
+def test_a_rank_that_finds_another_encoder_says_so(many: Path, tiny_model: Path, tmp_path: Path) -> None:
+    library = Library(tmp_path / "library")
+    options = _options(many, tiny_model, "cpu")
+    scan(library, options, Silent())
+
+    class Swap(Silent):
+        """Changes the plan's fingerprint just before the ranks read it."""
+
+        def stage(self, title: str) -> None:
+            if title == "Embedding":
+                path = next((library.root / "work").glob("*/plan.jsonl"))
+                first, rest = path.read_text().split("\n", 1)
+                path.write_text(json.dumps({**json.loads(first), "fingerprint": "0" * 16}) + "\n" + rest)
+
+    with pytest.raises(EmbedError, match='the plan is for "0000000000000000"'):
+        embed(library, options, Swap())
+
+
+def test_ranks_of_several_machines_do_one_plan_by_the_printed_line(
+    many: Path, tiny_model: Path, tmp_path: Path
+) -> None:
+    """Two ranks started by hand, as two machines would start them over a shared folder."""
+    from indexer.pipeline import plan_only
+
+    library = Library(tmp_path / "library")
+    options = _options(many, tiny_model, "cpu")
+    scan(library, options, Silent())
+    line = plan_only(library, options, Silent()).split()
+    command = [sys.executable, *line[line.index("-m") :]]
+    environment = {**os.environ, "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29533"}
+    ranks = [
+        subprocess.Popen(command, env={**environment, "RANK": str(rank), "LOCAL_RANK": "0"}, stderr=subprocess.PIPE)
+        for rank in range(2)
+    ]
+    assert [(rank.communicate()[1], rank.returncode)[1] for rank in ranks] == [0, 0]
+    folder = next((library.root / "vectors").iterdir())
+    assert len(read_coverage(folder).images) == 60
+
+
+def test_progress_counts_every_rank(many: Path, tiny_model: Path, tmp_path: Path) -> None:
+    seen: list[tuple[int, int]] = []
+
+    class Count(Silent):
+        def embedded(self, plan: Plan, ranks: Sequence[RankProgress]) -> None:
+            seen.append((plan.n_images, sum(rank.images for rank in ranks)))
+
+    library = Library(tmp_path / "library")
+    options = _options(many, tiny_model, "cpu")
+    scan(library, options, Silent())
+    embed(library, options, Count())
+    assert seen[-1] == (60, 60)
+
+
+def test_blocks_whose_shard_exists_are_not_done_again(many: Path, tiny_model: Path, tmp_path: Path) -> None:
+    library = Library(tmp_path / "library")
+    options = _options(many, tiny_model, "cpu")
+    scan(library, options, Silent())
+    fingerprint = embed(library, options, Silent()).fingerprint
+    plan = library.work(fingerprint) / "plan.jsonl"
+    blocks = [block for block in read_blocks(plan, rank=0, world=1) if block.kind == "images"]
+    kept = {path: path.stat().st_mtime_ns for path in shard_paths(library.vectors(fingerprint))}
+    lost = shard_path(library.vectors(fingerprint), blocks[3])
+    lost.unlink()
+    assert embed(library, options, Silent()).images == 8
+    assert {path: path.stat().st_mtime_ns for path in kept if path != lost} == {
+        path: stamp for path, stamp in kept.items() if path != lost
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("cpu", Devices("cpu", 1)), ("cpu:3", Devices("cpu", 3)), ("auto", Devices("cpu", 1))]
+)
+def test_devices_are_read(text: str, expected: Devices) -> None:
+    assert parse_devices(text) == expected
+
+
+@pytest.mark.parametrize("text", ["gpu", "cpu:0", "-1", "0", "1", "0,1", "0,0,", "cpu:x", ""])
+def test_devices_that_are_not_there_are_named(text: str) -> None:
+    with pytest.raises(DeviceError, match=f'--devices "{text}"'):
+        parse_devices(text)
+
+
+def test_the_line_for_several_machines_names_library_and_rendezvous(tmp_path: Path) -> None:
+    line = cluster_command(Library(tmp_path), "f00d", devices=Devices("cuda", 8), options=EmbedOptions())
+    assert line.startswith("torchrun --nnodes N --rdzv-backend c10d --rdzv-endpoint HOST:29400 --nproc-per-node 8")
+    assert f"-m indexer.embed --library {tmp_path} --fingerprint f00d" in line

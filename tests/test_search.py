@@ -1,0 +1,122 @@
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+from conftest import Build, disc, svg
+
+from indexer.errors import IconsError, LibraryError
+from indexer.library import Library
+from search.engine import SearchEngine
+from search.sheet import sheet_html
+
+
+@pytest.fixture
+def engine(build: Build, library: Library, icon_folder: Path) -> SearchEngine:
+    build(icon_folder)
+    return SearchEngine.open(library.root)
+
+
+@pytest.mark.parametrize("query", ["arrow up", "arrow-up", "arrowUp", "Arrow_Up", " ARROW  UP "])
+def test_an_exact_name_comes_first_however_it_is_spelt(engine: SearchEngine, query: str) -> None:
+    hit = engine.search(query)[0]
+    assert (hit.words, hit.exact, hit.variants) == ("arrow up", True, 2)
+
+
+def test_variants_are_one_hit_with_a_count_and_equal_pictures_answer_once(engine: SearchEngine) -> None:
+    hits = engine.search("dot a", k=50)
+    assert len(hits) == 10
+    assert len({hit.words for hit in hits}) == 10
+    assert {"dot-a", "copy-of-dot"} & {hit.name for hit in hits}
+    assert not {"dot-a", "copy-of-dot"} <= {hit.name for hit in hits}
+
+
+def test_scores_are_the_weighted_sum_of_picture_and_name_similarity(
+    engine: SearchEngine, tiny_model: Path, icon_folder: Path
+) -> None:
+    import torch
+
+    from indexer.checkpoint import ModelChoice, find_checkpoint
+    from indexer.encoder import Encoder
+    from indexer.render import render
+
+    checkpoint = find_checkpoint(ModelChoice(f"local-dir:{tiny_model}"))
+    encoder = Encoder(checkpoint, device=torch.device("cpu"), precision="fp32")
+    hit = engine.search("dot b")[0]
+    pixels = render((icon_folder / "dot-b.svg").read_bytes(), size=32).pixels
+    query = encoder.encode_texts(["dot b"])[0].astype(float)
+    picture = encoder.encode_images(pixels[None])[0].astype(float)
+    weight = engine.manifest.picture_weight
+    assert hit.name == "dot-b"
+    assert hit.score == pytest.approx(weight * picture @ query + (1 - weight) * 1.0, abs=2e-3)
+
+
+def test_hits_are_ordered_by_score_after_the_exact_ones(engine: SearchEngine) -> None:
+    hits = engine.search("dot c", k=50)
+    rest = [hit.score for hit in hits if not hit.exact]
+    assert [hit.exact for hit in hits] == sorted((hit.exact for hit in hits), reverse=True)
+    assert rest == sorted(rest, reverse=True)
+
+
+def test_k_limits_the_hits(engine: SearchEngine) -> None:
+    assert [len(engine.search("dot", k=k)) for k in (1, 3, 1000)] == [1, 3, 10]
+
+
+def test_a_set_filter_keeps_other_sets_out_and_an_unknown_set_names_near_ones(
+    build: Build, library: Library, icon_folder: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "symbols"
+    other.mkdir()
+    (other / "arrow-up.svg").write_text(svg('<path d="M2 2h20v20z"/>'))
+    build(icon_folder, other)
+    engine = SearchEngine.open(library.root)
+    assert {hit.set for hit in engine.search("arrow up", k=50)} == {"icons", "symbols"}
+    assert [hit.set for hit in engine.search("arrow up", k=50, sets=["symbols"])] == ["symbols"]
+    with pytest.raises(IconsError, match='no set "symbol" in this library; near: symbols'):
+        engine.search("arrow", sets=["symbol"])
+
+
+@pytest.mark.parametrize(("query", "k"), [("", 10), ("   ", 10), ("arrow", 0)])
+def test_a_query_that_asks_nothing_is_refused(engine: SearchEngine, query: str, k: int) -> None:
+    with pytest.raises(IconsError):
+        engine.search(query, k=k)
+
+
+@pytest.mark.parametrize(
+    "query", ["->", "c++", "'; DROP TABLE icons; --", "AND OR NOT", "🎉", "שלום", "x" * 10_000, "a\x00b", "*"]
+)
+def test_odd_queries_are_answered(engine: SearchEngine, query: str) -> None:
+    assert len(engine.search(query)) == 10
+
+
+def test_a_hit_is_plain_data_and_gives_its_picture(engine: SearchEngine, icon_folder: Path) -> None:
+    hit = engine.search("dot e")[0]
+    assert hit.path == str(icon_folder / "dot-e.svg")
+    assert json.loads(json.dumps(asdict(hit)))["set"] == "icons"
+    assert engine.picture(hit) == (icon_folder / "dot-e.svg").read_bytes()
+
+
+def test_an_unreadable_newest_generation_lets_the_one_before_answer_with_a_warning(
+    build: Build, library: Library, icon_folder: Path
+) -> None:
+    build(icon_folder)
+    (icon_folder / "new.svg").write_text(disc(20, 20))
+    build()
+    library.generation(2).icons.write_bytes(b"half")
+    with pytest.warns(UserWarning, match="generation 1 answers instead"):
+        engine = SearchEngine.open(library.root)
+    assert engine.generation.number == 1
+    assert engine.search("dot a")[0].words == "dot a"
+
+
+def test_searching_before_any_library_exists_says_what_to_run(library: Library) -> None:
+    with pytest.raises(LibraryError, match="`icons index SOURCE` builds one"):
+        SearchEngine.open(library.root)
+
+
+def test_a_sheet_shows_every_hit_and_runs_no_script(engine: SearchEngine) -> None:
+    hits = engine.search("dot", k=5)
+    hostile = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
+    page = sheet_html("<b>dot</b>", [(hit, hostile) for hit in hits])
+    assert page.count("<img ") == 5
+    assert "<script" not in page and "<b>dot" not in page

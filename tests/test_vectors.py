@@ -1,0 +1,73 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from indexer.vectors import Found, VectorIndex, fp32_chunks, index_spec, recall
+
+SPECS = ["IDMap2,SQfp16", "IDMap2,RaBitQ,Refine(SQfp16)"]
+
+
+@pytest.fixture(scope="module")
+def vectors() -> np.ndarray:
+    rng = np.random.default_rng(0)
+    centres = rng.normal(size=(50, 64))
+    found = centres[rng.integers(0, 50, 3000)] + 0.6 * rng.normal(size=(3000, 64))
+    return (found / np.linalg.norm(found, axis=1, keepdims=True)).astype(np.float16)
+
+
+IDS = np.arange(3000) * 7 + 11
+
+
+@pytest.fixture(params=SPECS)
+def opened(request: pytest.FixtureRequest, vectors: np.ndarray, tmp_path: Path) -> VectorIndex:
+    built = VectorIndex.build(IDS, fp32_chunks(vectors), dim=64, spec=request.param)
+    built.save(tmp_path / "index.faiss")
+    return VectorIndex.open(tmp_path / "index.faiss", spec=request.param)
+
+
+def test_an_index_answers_as_a_plain_matrix_product_does(opened: VectorIndex, vectors: np.ndarray) -> None:
+    for row in range(0, 3000, 300):
+        query = vectors[row].astype(np.float32)
+        expected = IDS[np.argsort(-(vectors.astype(np.float32) @ query), kind="stable")[:10]]
+        found = opened.search(query, k=10)
+        assert found.ids[0] == IDS[row]
+        assert set(found.ids.tolist()) == set(expected.tolist())
+        assert (np.diff(found.scores) <= 0).all()
+
+
+def test_a_filter_holds_before_ranking(opened: VectorIndex, vectors: np.ndarray) -> None:
+    only = IDS[::500]
+    found = opened.search(vectors[1].astype(np.float32), k=10, only=only)
+    assert sorted(found.ids.tolist()) == only.tolist()
+
+
+def test_no_hit_is_padded_and_no_id_is_made_up(opened: VectorIndex, vectors: np.ndarray) -> None:
+    assert len(opened.search(vectors[0].astype(np.float32), k=10_000).ids) == 3000
+    assert isinstance(opened.search(vectors[0].astype(np.float32), k=5, only=IDS[:0]), Found)
+    assert len(opened.search(vectors[0].astype(np.float32), k=5, only=IDS[:0]).ids) == 0
+
+
+def test_stored_vectors_come_back_by_id(opened: VectorIndex, vectors: np.ndarray) -> None:
+    assert np.array_equal(opened.reconstruct(IDS[[5, 2]]), vectors[[5, 2]].astype(np.float32))
+
+
+def test_recall_is_one_for_exact_search_and_less_for_an_index_of_something_else(vectors: np.ndarray) -> None:
+    queries = vectors[:20].astype(np.float32)
+    right = VectorIndex.build(IDS, fp32_chunks(vectors), dim=64, spec=SPECS[0])
+    wrong = VectorIndex.build(IDS, fp32_chunks(-vectors), dim=64, spec=SPECS[0])
+    assert recall(right, fp32_chunks(vectors), queries) == 1.0
+    assert recall(wrong, fp32_chunks(vectors), queries) < 0.1
+
+
+def test_repeated_ids_and_values_that_are_no_numbers_are_refused(vectors: np.ndarray) -> None:
+    with pytest.raises(ValueError, match="ids repeat"):
+        VectorIndex.build(np.zeros(3000, np.int64), fp32_chunks(vectors), dim=64, spec=SPECS[0])
+    broken = vectors.copy()
+    broken[7, 3] = np.nan
+    with pytest.raises(ValueError, match="not finite"):
+        VectorIndex.build(IDS, fp32_chunks(broken), dim=64, spec=SPECS[0])
+
+
+def test_large_libraries_get_the_index_that_reads_less() -> None:
+    assert [index_spec(n) for n in (1, 150_000, 150_001)] == [SPECS[0], SPECS[0], SPECS[1]]
