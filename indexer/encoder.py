@@ -89,8 +89,9 @@ class Encoder:
         self.mean, self.std = preprocess.get("mean") or OPENAI_MEAN, preprocess.get("std") or OPENAI_STD
         self.image_size = _side(preprocess["size"])
         self.context_length = int(self.tokenizer.context_length)
-        self.image_tower = ImageTower(self.model, mean=self.mean, std=self.std).to(device)
-        self.text_tower = TextTower(self.model)
+        # The exporter restores the mode of what it was given, down to the model inside.
+        self.image_tower = ImageTower(self.model, mean=self.mean, std=self.std).to(device).eval()
+        self.text_tower = TextTower(self.model).eval()
         self.dim = int(self._encode_tokens(self.tokenizer(["icon"])).shape[1])
 
     @torch.inference_mode()

@@ -162,7 +162,7 @@ def _scan(engine: Engine, options: IndexOptions, watcher: Watcher) -> ScanTally:
             remember(connection, location, exclude=options.exclude)
         if not catalog.count_by_source(connection):
             watcher.stage("No source given yet: building from the bundled sample icons")
-            remember(connection, bundled("samples"), exclude=())
+            remember(connection, bundled("samples/lucide-static"), exclude=())
     return scan_sources(engine, report=watcher.scanned)
 
 

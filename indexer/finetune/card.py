@@ -1,0 +1,53 @@
+"""What does a reader of the model folder need to know? The model card, written from the lineage."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+_TEXT = """# A small icon CLIP
+
+Finds icons by words. Pictures of icons at 64 px and short English phrases become vectors of {dim} numbers whose inner
+product says how well they fit. Loads with stock open_clip, offline:
+
+    open_clip.create_model_and_transforms("local-dir:PATH_OF_THIS_FOLDER")
+
+- Picture tower: timm `resnet10t` at 64 px, trained from scratch. Give it icons on a white (or dark) opaque ground,
+  aspect kept: open_clip's transform drops alpha, so composite first.
+- Text tower: open_clip's text transformer, width 256, 4 layers, context 24, taught to repeat all-MiniLM-L6-v2
+  (Apache-2.0) over words and phrases; locked while the picture tower was trained.
+- Learnt from {icons:,} icons of {sets:,} sets, {names:,} base names, {captions:,} captions (names, tags, two put
+  together). Every set with version and licence stands in `training.json`. Licences: {licences}.
+- Never seen: Lucide, Lucide Lab, Feather, Octicons, Ionicons, Famicons, Adobe Spectrum, and icons that look like one of
+  theirs to the pixel. Left out: NC and GPL-family licences, logos, flags, coins, file-type sets.
+{measured}
+Limits: English only; 64 px hold no fine detail; left and right, and small badges on one shape, are easily confused;
+icons whose meaning is a convention no name or tag tells are not found; logos were not learnt.
+"""
+
+
+def card_of(lineage: Mapping[str, Any], *, dim: int = 384) -> str:
+    """Write the card."""
+    data = lineage["data"]
+    licences = Counter(icon_set["licence"] for icon_set in data["sets"])
+    return _TEXT.format(
+        dim=dim,
+        icons=data["icons"],
+        sets=len(data["sets"]),
+        names=data["base_names"],
+        captions=data["captions"],
+        licences=", ".join(f"{licence} ({n})" for licence, n in licences.most_common()),
+        measured=_measured(lineage.get("measured", {})),
+    )
+
+
+def _measured(measured: Mapping[str, Any]) -> str:
+    """A table of figures on the benchmark: rows by kind and ranker, [value, low, high] each."""
+    lines = []
+    for kind, rankers in measured.items():
+        for ranker, found in rankers.items():
+            cells = " | ".join(f"{value:.3f} ({low:.3f}-{high:.3f})" for value, low, high in found.values())
+            lines.append(f"| {kind} | {ranker} | {cells} |")
+    if not lines:
+        return ""
+    head = "| kind | ranker | R@1 | R@5 | R@10 | MRR@50 |\n|---|---|---|---|---|---|\n"
+    return "\nLucide 1.62.0, exact search, 95 % bootstrap intervals:\n\n" + head + "\n".join(lines) + "\n"

@@ -1,0 +1,77 @@
+"""How does a model become a plain open_clip folder? Config, fp16 weights, lineage and card, renamed into place."""
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import open_clip
+import torch
+from safetensors.torch import save_file
+from torch import nn
+
+SIZE = 64
+MODEL_CONFIG: dict[str, Any] = {
+    "embed_dim": 384,
+    "vision_cfg": {
+        "image_size": SIZE,
+        "timm_model_name": "resnet10t",
+        "timm_model_pretrained": False,
+        "timm_pool": "avg",
+        "timm_proj": "linear",
+    },
+    "text_cfg": {"context_length": 24, "vocab_size": 49408, "width": 256, "heads": 4, "layers": 4},
+}
+# The renderer composites on white and keeps the aspect by padding; open_clip's own transform is told to do the same.
+PREPROCESS_CONFIG: dict[str, Any] = {
+    "size": SIZE,
+    "mode": "RGB",
+    "mean": [0.5, 0.5, 0.5],
+    "std": [0.5, 0.5, 0.5],
+    "interpolation": "bicubic",
+    "resize_mode": "longest",
+    "fill_color": 255,
+}
+
+
+def new_model() -> Any:
+    """Build the small icon CLIP from scratch, with the weights that torch's current seed gives."""
+    from open_clip.model import CLIP
+
+    config = json.loads(json.dumps(MODEL_CONFIG))
+    model = CLIP(**config)
+    open_clip.model.set_model_preprocess_cfg(model, dict(PREPROCESS_CONFIG))
+    return model
+
+
+def write_folder(model: nn.Module, folder: Path, *, lineage: Mapping[str, Any], card: str) -> None:
+    """Write `folder` anew for `open_clip.create_model_and_transforms("local-dir:FOLDER")`; an older one is replaced.
+
+    Weights are stored in fp16, half the size; open_clip loads them into fp32 parameters.
+    """
+    aside = folder.with_name(f".aside-{folder.name}-{os.getpid()}")
+    shutil.rmtree(aside, ignore_errors=True)
+    aside.mkdir(parents=True)
+    weights = {name: _stored(tensor) for name, tensor in model.state_dict().items()}
+    save_file(weights, aside / "open_clip_model.safetensors")
+    (aside / "open_clip_model.safetensors").chmod(0o644)  # safetensors writes files that only their owner may read
+    config = {"model_cfg": MODEL_CONFIG, "preprocess_cfg": PREPROCESS_CONFIG}
+    (aside / "open_clip_config.json").write_text(json.dumps(config, indent=2) + "\n", "utf-8")
+    (aside / "training.json").write_text(json.dumps(lineage, indent=1) + "\n", "utf-8")
+    (aside / "README.md").write_text(card, "utf-8")
+    _swap(aside, folder)
+
+
+def _stored(tensor: torch.Tensor) -> torch.Tensor:
+    tensor = tensor.detach().cpu().contiguous()
+    return tensor.half() if tensor.is_floating_point() else tensor
+
+
+def _swap(aside: Path, folder: Path) -> None:
+    old = folder.with_name(f".old-{folder.name}-{os.getpid()}")
+    if folder.exists():
+        folder.rename(old)
+    aside.rename(folder)
+    shutil.rmtree(old, ignore_errors=True)

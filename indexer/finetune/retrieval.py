@@ -1,0 +1,147 @@
+"""How good is an encoder at finding icons by words? Recall and MRR with intervals, for pictures, names, and both.
+
+python -m indexer.finetune.retrieval --model FOLDER --corpus FOLDER_OF_SVG --queries QUERIES.jsonl
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import numpy.typing as npt
+
+from indexer.checkpoint import LOCAL, ModelChoice, find_checkpoint
+from indexer.errors import IconsError, SourceError
+from indexer.naming import common_affixes, parse
+from indexer.render import render
+
+Floats = npt.NDArray[np.float32]
+Ranks = npt.NDArray[np.int64]
+
+CUTS = (1, 5, 10)
+DEPTH = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One line of a query file: the words, the kind of query, and the names of all right answers."""
+
+    query: str
+    kind: str
+    relevant: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A mean over queries with its bootstrap 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+def read_queries(file: Path) -> list[Query]:
+    """Read a JSONL file of `{"query", "kind", "relevant"}`."""
+    lines = [json.loads(line) for line in file.read_text("utf-8").splitlines() if line.strip()]
+    return [Query(line["query"], line["kind"], frozenset(line["relevant"])) for line in lines]
+
+
+def first_ranks(queries: Floats, corpus: Floats, relevant: Sequence[Sequence[int]]) -> Ranks:
+    """Rank (1 is best) of the first right answer of each query, by inner product, exact, fp32.
+
+    Of equal scores the wrong ones come first, so that a constant encoder scores nothing.
+    """
+    ranks = np.empty(len(queries), np.int64)
+    for row, right in enumerate(relevant):
+        scores = corpus @ queries[row]
+        best = scores[list(right)].max()
+        wrong = np.delete(scores, list(right))
+        ranks[row] = 1 + int((wrong >= best).sum())
+    return ranks
+
+
+def figures(ranks: Ranks, *, resamples: int = 1000, seed: int = 0) -> dict[str, Figure]:
+    """R@1, R@5, R@10 and MRR@50 with intervals from `resamples` draws of the queries."""
+    scores = {f"R@{cut}": (ranks <= cut).astype(np.float64) for cut in CUTS}
+    scores[f"MRR@{DEPTH}"] = np.where(ranks <= DEPTH, 1 / ranks, 0.0)
+    drawn = np.random.default_rng(seed).integers(len(ranks), size=(resamples, len(ranks)))
+    return {name: _interval(score, drawn) for name, score in scores.items()}
+
+
+def _interval(score: npt.NDArray[np.float64], drawn: npt.NDArray[np.int64]) -> Figure:
+    low, high = np.percentile(score[drawn].mean(axis=1), (2.5, 97.5))
+    return Figure(round(float(score.mean()), 4), round(float(low), 4), round(float(high), 4))
+
+
+def compare_rankers(
+    texts: Floats, pictures: Floats, names: Floats, relevant: Sequence[Sequence[int]], *, picture_weight: float = 0.5
+) -> dict[str, dict[str, Figure]]:
+    """Figures of pictures only, names only, and the weighted sum of both similarities; all vectors of unit length."""
+    rankers = {
+        "pictures": pictures,
+        "names": names,
+        "fused": picture_weight * pictures + (1 - picture_weight) * names,
+    }
+    return {ranker: figures(first_ranks(texts, corpus, relevant)) for ranker, corpus in rankers.items()}
+
+
+def evaluate(
+    encoder: Any, corpus: Path, queries: Sequence[Query], *, picture_weight: float = 0.5
+) -> dict[str, dict[str, dict[str, Figure]]]:
+    """Figures by kind of query, ranker and measure; `encoder` is an `Encoder`, `corpus` a folder of SVG files."""
+    names, pictures, words = embed_corpus(encoder, corpus)
+    place = {name: row for row, name in enumerate(names)}
+    results = {}
+    for kind in sorted({query.kind for query in queries}):
+        asked = [query for query in queries if query.kind == kind]
+        texts = encoder.encode_texts([query.query for query in asked]).astype(np.float32)
+        relevant = [[place[name] for name in query.relevant] for query in asked]
+        results[kind] = compare_rankers(texts, pictures, words, relevant, picture_weight=picture_weight)
+    return results
+
+
+def embed_corpus(encoder: Any, corpus: Path) -> tuple[list[str], Floats, Floats]:
+    """File names without suffix, picture vectors, and vectors of the names' words, in one order."""
+    files = sorted(corpus.glob("*.svg"))
+    if not files:
+        raise SourceError(f'no SVG in "{corpus}"; give the folder that holds the icons themselves')
+    pixels = np.stack([render(file.read_bytes(), size=encoder.image_size).pixels for file in files])
+    names = [file.stem for file in files]
+    affixes = common_affixes(names)
+    words = [parse(name, affixes).words for name in names]
+    chunks = [encoder.encode_images(pixels[start : start + 256]) for start in range(0, len(pixels), 256)]
+    return names, np.concatenate(chunks).astype(np.float32), encoder.encode_texts(words).astype(np.float32)
+
+
+def as_plain(results: Mapping[str, Any]) -> dict[str, Any]:
+    """Turn nested figures into plain lists [value, low, high] for JSON."""
+    plain = {}
+    for key, value in results.items():
+        plain[key] = list(asdict(value).values()) if isinstance(value, Figure) else as_plain(value)
+    return plain
+
+
+@click.command()
+@click.option("--model", required=True, type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--corpus", required=True, type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--queries", required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--picture-weight", default=0.5, show_default=True, type=click.FloatRange(0, 1))
+def main(model: Path, corpus: Path, queries: Path, picture_weight: float) -> None:
+    """Measure an encoder on a file of queries, exact search in fp32; the figures go to stdout as JSON."""
+    import torch
+
+    from indexer.encoder import Encoder
+
+    try:
+        encoder = Encoder(find_checkpoint(ModelChoice(f"{LOCAL}{model}")), device=torch.device("cpu"), precision="fp32")
+        results = evaluate(encoder, corpus, read_queries(queries), picture_weight=picture_weight)
+    except IconsError as error:
+        raise click.ClickException(str(error)) from error
+    click.echo(json.dumps(as_plain(results), indent=1))
+
+
+if __name__ == "__main__":
+    main()

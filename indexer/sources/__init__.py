@@ -1,0 +1,95 @@
+"""Where do icons come from? Folders, Iconify sets, npm packages and manifests, all told as the same records.
+
+A source says what its icons are called and which bytes are their pictures; nothing is decoded here.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from indexer.errors import SourceError
+from indexer.sources import folders, iconify, manifests, npm
+from indexer.sources.exclusion import Exclusion
+from indexer.sources.pictures import SUFFIXES
+from indexer.sources.records import FileScan
+
+__all__ = ["Source", "open_sources", "read_picture"]
+
+
+class Source(Protocol):
+    """Something at one location that holds icons."""
+
+    @property
+    def kind(self) -> str:
+        """How its pictures are read again: the first argument of `read_picture`."""
+
+    @property
+    def location(self) -> Path:
+        """The file or folder that paths are relative to."""
+
+    def scan(self, stamps: Mapping[str, str]) -> Iterator[FileScan]:
+        """Tell what is there, file by file, always in one order; what `stamps` (path -> stamp) knows is not read."""
+
+
+def open_sources(location: Path, *, exclude: Sequence[str] = ()) -> list[Source]:
+    """Recognise what lies at a location: one source, or for a node_modules folder one for each icon package in it.
+
+    `exclude` takes patterns as in .gitignore, and "@gitignore" for those of the .gitignore files in the tree.
+
+    Raises:
+        SourceError: nothing is there, or nothing that holds icons.
+    """
+    try:
+        str(location).encode()
+    except UnicodeEncodeError as error:
+        raise SourceError(f'the path "{location!a}" is not valid UTF-8; rename it, or give a link to it') from error
+    exclusion = Exclusion.of(exclude)
+    if location.is_file():
+        return [_open_file(location, exclusion)]
+    if not location.is_dir():
+        raise SourceError(f'"{location}" does not exist; give a folder, an Iconify set, an npm package or a manifest')
+    if location.name == "node_modules":
+        return _open_node_modules(location, exclusion)
+    return [_open_folder(location, exclusion)]
+
+
+def read_picture(kind: str, location: Path, path: str, member: str) -> bytes:
+    """Read the bytes that a record's digest was taken of.
+
+    Raises:
+        OSError: the file is gone or may not be read.
+        SourceError: the file no longer holds that icon.
+    """
+    if kind == iconify.KIND:
+        return iconify.read_icon(location, path, member)
+    if kind == manifests.KIND:
+        return manifests.read_row(location, path)
+    if kind in (folders.KIND, npm.KIND):
+        return folders.read_picture_file(location, path)
+    raise SourceError(f'unknown kind of source "{kind}"')
+
+
+def _open_file(file: Path, exclusion: Exclusion) -> Source:
+    suffix = file.suffix.lower()
+    if suffix in manifests.SUFFIXES:
+        return manifests.ManifestSource(file)
+    if suffix in SUFFIXES:
+        return folders.FolderSource(file)
+    if iconify.is_iconify(file):
+        return iconify.IconifySource(file, exclusion)
+    raise SourceError(f'"{file}" is neither a picture, an Iconify set (.json) nor a manifest (.csv, .tsv, .jsonl)')
+
+
+def _open_folder(folder: Path, exclusion: Exclusion) -> Source:
+    if iconify.is_iconify(folder):
+        return iconify.IconifySource(folder, exclusion)
+    if npm.is_package(folder):
+        return npm.NpmSource(folder, exclusion)
+    return folders.FolderSource(folder, exclusion)
+
+
+def _open_node_modules(folder: Path, exclusion: Exclusion) -> list[Source]:
+    packages = [package for package in npm.packages_in(folder) if iconify.is_iconify(package) or npm.has_icons(package)]
+    if not packages:
+        raise SourceError(f'no icon package in "{folder}"; give the folder of the package itself')
+    return [_open_folder(package, exclusion) for package in packages]

@@ -1,0 +1,48 @@
+"""Which files of a source are left out? Patterns as in .gitignore, and the .gitignore files of the tree itself."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pathspec import GitIgnoreSpec
+
+GITIGNORE = "@gitignore"
+"""Among the patterns: leave out what the .gitignore files found in the tree leave out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exclusion:
+    """What is left out below some folder; `entering` adds what that folder says itself."""
+
+    given: GitIgnoreSpec | None = None
+    honours_gitignore: bool = False
+    found: tuple[tuple[str, GitIgnoreSpec], ...] = ()
+    """(folder, rules) of the .gitignore files on the way here; the innermost one that has an opinion decides."""
+
+    @classmethod
+    def of(cls, patterns: Sequence[str]) -> "Exclusion":
+        """Read patterns in the syntax of .gitignore; `.*` leaves out what is hidden, `@gitignore` what git ignores."""
+        own = [pattern for pattern in patterns if pattern != GITIGNORE]
+        return cls(GitIgnoreSpec.from_lines(own) if own else None, honours_gitignore=GITIGNORE in patterns)
+
+    def entering(self, folder: Path, path: str) -> "Exclusion":
+        """Take in the rules of a folder, whose path within the source is `path`; one that can't be read has none."""
+        if not self.honours_gitignore:
+            return self
+        try:
+            lines = (folder / ".gitignore").read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError:
+            return self
+        return replace(self, found=(*self.found, (path, GitIgnoreSpec.from_lines(lines))))
+
+    def excludes(self, path: str) -> bool:
+        """Say whether a path is left out; a folder's ends in a slash."""
+        if self.honours_gitignore and f"/{path}".endswith("/.git/"):
+            return True
+        if self.given is not None and (is_excluded := self.given.check_file(path).include) is not None:
+            return is_excluded
+        for base, rules in reversed(self.found):
+            within = path.removeprefix(f"{base}/") if base else path
+            if (is_excluded := rules.check_file(within).include) is not None:
+                return is_excluded
+        return False

@@ -1,0 +1,93 @@
+"""What does a plain folder of pictures hold? One set, whose icons are its files; or a single picture."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from indexer.errors import SourceError
+from indexer.naming import path_hints
+from indexer.sources.exclusion import Exclusion
+from indexer.sources.paths import from_text, name_of, to_text
+from indexer.sources.pictures import find_pictures, read_file, unreadable
+from indexer.sources.records import FileScan, IconSet, Record, content_digest
+from indexer.sources.stamps import UNREAD, stamp_of
+
+KIND = "folder"
+
+_LICENCE_FILES = ("LICENSE", "LICENSE.txt", "LICENSE.md", "LICENCE", "LICENCE.txt", "LICENCE.md", "COPYING")
+_LICENCES = {
+    "MIT": r"Permission is hereby granted, free of charge, to any person obtaining a copy",
+    "ISC": r"Permission to use, copy, modify, and(?:/or)? distribute this software for any purpose with or without fee",
+    "Apache-2.0": r"Apache License\s+Version 2\.0",
+    "OFL-1.1": r"SIL OPEN FONT LICENSE Version 1\.1",
+    "CC0-1.0": r"CC0 1\.0 Universal",
+    "CC-BY-SA-4.0": r"Attribution-ShareAlike 4\.0 International",
+    "CC-BY-4.0": r"Attribution 4\.0 International",
+    "Unlicense": r"This is free and unencumbered software released into the public domain",
+}
+"""A sentence that only this licence has; a file with the sentences of two licences is left to its reader."""
+
+
+@dataclass(frozen=True, slots=True)
+class FolderSource:
+    """A folder of pictures, or one picture."""
+
+    location: Path
+    exclusion: Exclusion = field(default_factory=Exclusion)
+    kind: str = KIND
+
+    def scan(self, stamps: Mapping[str, str]) -> Iterator[FileScan]:
+        """Yield each picture, folder by folder in the order of names; see `Source.scan`."""
+        icon_set = self._describe()
+        if self.location.is_file():
+            yield _scan_file(self.location, "", stamps, icon_set)
+            return
+        for found in find_pictures(self.location, exclusion=self.exclusion):
+            if found.error is not None:
+                yield unreadable(found.path, found.error, stamp=UNREAD)
+            else:
+                yield _scan_file(self.location, found.path, stamps, icon_set)
+
+    def _describe(self) -> IconSet:
+        folder = self.location.parent if self.location.is_file() else self.location
+        name = to_text(folder.resolve().name) or "icons"
+        return IconSet(key=name, title=name, licence=recognise_licence(folder))
+
+
+def read_picture_file(location: Path, path: str) -> bytes:
+    """Read the picture behind a record.
+
+    Raises:
+        OSError: it is gone or may not be read.
+        SourceError: it is no regular file any more, or has become far too large.
+    """
+    return read_file(location / from_text(path))
+
+
+def recognise_licence(folder: Path) -> str | None:
+    """Name the licence whose text lies in a folder, if it is one of the few that can be told by a sentence."""
+    for file in (folder / name for name in _LICENCE_FILES):
+        try:
+            text = " ".join(file.read_text(encoding="utf-8", errors="replace")[:50_000].split())
+        except OSError:
+            continue
+        named = [spdx for spdx, sentence in _LICENCES.items() if re.search(sentence, text, re.IGNORECASE)]
+        return named[0] if len(named) == 1 else None
+    return None
+
+
+def _scan_file(location: Path, path: str, stamps: Mapping[str, str], icon_set: IconSet) -> FileScan:
+    file, key = location / path, to_text(path)
+    try:
+        stamp = stamp_of(file)
+        if stamps.get(key) == stamp:
+            return FileScan(key, stamp)
+        digest = content_digest(read_file(file))
+    except OSError as error:
+        return unreadable(path, error, stamp=UNREAD)
+    except SourceError as error:
+        return unreadable(path, error, stamp=stamp)
+    style, size = path_hints([to_text(part) for part in Path(path).parts[:-1]])
+    name = name_of(path or location.name)
+    return FileScan(key, stamp, records=(Record("", name, digest, icon_set, style=style, size=size),))

@@ -1,0 +1,172 @@
+"""What does a manifest list? A CSV, TSV or JSONL file with one picture a row, in the form that open_clip trains from.
+
+Columns: `file_path`, and any of name, caption, tags, categories, set, style, size, licence. Paths are relative to the
+manifest's folder. Tags and categories are lists, or text with commas or semicolons between.
+"""
+
+import csv
+import hashlib
+import io
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from indexer.errors import SourceError
+from indexer.sources.paths import from_text, name_of, to_text
+from indexer.sources.pictures import read_file, reason_of
+from indexer.sources.records import FileScan, IconSet, Record, content_digest
+from indexer.sources.stamps import UNREAD, stamp_of
+
+KIND = "manifest"
+SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson")
+
+_JSON_SUFFIXES = (".jsonl", ".ndjson")
+_REPEAT = re.compile(r"#[0-9]+$")
+_LARGEST_FIELD = 10_000_000
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestSource:
+    """One manifest."""
+
+    location: Path
+    kind: str = KIND
+
+    def scan(self, stamps: Mapping[str, str]) -> Iterator[FileScan]:
+        """Yield each row, in the order of the file; see `Source.scan`. A file listed again is called `path#2`."""
+        times_seen: dict[str, int] = {}
+        try:
+            for line, row in _rows(self.location):
+                yield self._scan_row(row, line=line, times_seen=times_seen, stamps=stamps)
+        except (OSError, SourceError) as error:
+            yield FileScan("", UNREAD, error=reason_of(error))
+        except csv.Error as error:
+            yield FileScan("", UNREAD, error=f"not valid CSV: {error}")
+
+    def _scan_row(
+        self, row: Row | str, *, line: int, times_seen: dict[str, int], stamps: Mapping[str, str]
+    ) -> FileScan:
+        if isinstance(row, str):
+            return FileScan(f"#{line}", UNREAD, error=f"line {line}: {row}")
+        path = str(row.get("file_path") or "").strip()
+        if not path or not _is_path(path):
+            wrong = f'"{path!a}" is no path' if path else 'no "file_path"'
+            return FileScan(f"#{line}", UNREAD, error=f"line {line}: {wrong}")
+        times_seen[path] = times_seen.get(path, 0) + 1
+        key = _key(path, times_seen[path])
+        return _scan_file(self.location, path, key=key, row=row, known=stamps.get(key))
+
+
+def read_row(manifest: Path, key: str) -> bytes:
+    """Read the picture behind a row, whose path `_key` has spelled.
+
+    Raises:
+        OSError: it is gone or may not be read.
+        SourceError: it is no regular file, or far too large.
+    """
+    return read_file(manifest.parent / from_text(_REPEAT.sub("", key, count=1)))
+
+
+def _is_path(path: str) -> bool:
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in path
+
+
+def _key(path: str, time: int) -> str:
+    """Number repetitions; a path that itself ends like a number gets one too, so that it can be taken off again."""
+    text = to_text(path)
+    return f"{text}#{time}" if time > 1 or _REPEAT.search(text) else text
+
+
+def _scan_file(manifest: Path, path: str, *, key: str, row: Row, known: str | None) -> FileScan:
+    file = manifest.parent / path
+    try:
+        stamp = f"{stamp_of(file)}+{_digest(row)}"
+        if stamp == known:
+            return FileScan(key, stamp)
+        digest = content_digest(read_file(file))
+    except OSError as error:
+        return FileScan(key, UNREAD, error=reason_of(error))
+    except SourceError as error:
+        return FileScan(key, stamp, error=str(error))
+    return FileScan(key, stamp, records=(_record(row, manifest=manifest, path=path, digest=digest),))
+
+
+def _record(row: Row, *, manifest: Path, path: str, digest: bytes) -> Record:
+    set_key = _text(row.get("set")) or manifest.stem
+    size = _text(row.get("size"))
+    return Record(
+        member="",
+        name=_text(row.get("name")) or name_of(path),
+        digest=digest,
+        set=IconSet(key=set_key, title=set_key),
+        tags=_list(row.get("tags")),
+        categories=_list(row.get("categories")),
+        caption=_text(row.get("caption")),
+        style=_text(row.get("style")),
+        size=int(number[0]) if size and (number := re.match(r"[0-9]{1,6}", size)) else None,
+        licence=_text(row.get("licence")) or _text(row.get("license")),
+    )
+
+
+def _rows(manifest: Path) -> Iterator[tuple[int, Row | str]]:
+    """Yield (line number, row), or in place of a row what is wrong with it."""
+    if manifest.suffix.lower() in _JSON_SUFFIXES:
+        yield from _json_rows(manifest)
+    else:
+        yield from _csv_rows(manifest)
+
+
+def _json_rows(manifest: Path) -> Iterator[tuple[int, Row | str]]:
+    with manifest.open(encoding="utf-8-sig", errors="surrogateescape") as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                yield number, f"not valid JSON: {error}"
+                continue
+            yield number, row if isinstance(row, dict) else "no JSON object"
+
+
+def _csv_rows(manifest: Path) -> Iterator[tuple[int, Row | str]]:
+    csv.field_size_limit(_LARGEST_FIELD)
+    with manifest.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as opened:
+        header = opened.readline()
+        opened.seek(0)
+        reader = csv.DictReader(opened, delimiter=_delimiter(header))
+        if "file_path" not in (reader.fieldnames or ()):
+            raise SourceError(f'no column "file_path" in the first line "{header.strip()[:80]}"')
+        for row in reader:
+            yield reader.line_num, row
+
+
+def _delimiter(header: str) -> str:
+    """Take the sign that cuts the header into most columns; open_clip itself writes tabs."""
+    return max("\t,;|", key=lambda sign: len(next(csv.reader(io.StringIO(header), delimiter=sign), [])))
+
+
+def _digest(row: Row) -> str:
+    return hashlib.blake2b(repr(sorted(row.items(), key=str)).encode(errors="replace"), digest_size=8).hexdigest()
+
+
+def _text(value: object) -> str | None:
+    """Read a field as text that can be stored; empty ones are none."""
+    if value is None or isinstance(value, list | dict):
+        return None
+    return str(value).encode(errors="replace").decode().strip() or None
+
+
+def _list(value: object) -> tuple[str, ...]:
+    """Read a field that is a list, or text with commas or semicolons between."""
+    parts = value if isinstance(value, list) else re.split("[,;]", _text(value) or "")
+    return tuple(dict.fromkeys(text for part in parts if (text := _text(part))))

@@ -1,0 +1,218 @@
+"""What does an npm package of icons hold? Its tree of SVGs, with the name, version, licence and tags that it states.
+
+Known packages stand in `PACKAGES`. Any other package is read as a plain folder of pictures.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from indexer.errors import SourceError
+from indexer.naming import path_hints
+from indexer.sources import tags
+from indexer.sources.exclusion import Exclusion
+from indexer.sources.paths import name_of, to_text
+from indexer.sources.pictures import SUFFIXES, find_pictures, read_file, unreadable
+from indexer.sources.records import FileScan, IconSet, Record, content_digest
+from indexer.sources.stamps import UNREAD, stamp_of
+from indexer.sources.tags import Said, TagReader
+
+KIND = "npm"
+
+_RECIPE = "1"
+"""Changes whenever the same files give other records, so that they are read again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """Where a package keeps its icons, and what it says about them."""
+
+    roots: tuple[str, ...]
+    """Trees of SVGs; packages ship the same pictures again for other uses, which are left alone."""
+    tags_file: str | None = None
+    read_tags: TagReader | None = None
+    endings: tuple[str, ...] = ()
+    """What file names add to the names that tags are kept under."""
+    styles: Mapping[str, str] = field(default_factory=dict)
+    """Styles of whole roots whose folder's name says something else."""
+
+
+_SIZES = ("-12", "-16", "-24", "-48", "-96")
+
+PACKAGES = {
+    "@adobe/spectrum-css-workflow-icons": Package(("dist/assets/svg", "dist/18", "dist/24")),
+    "@carbon/icons": Package(("svg",), "metadata.json", tags.carbon),
+    "@fortawesome/fontawesome-free": Package(("svgs",), "metadata/icon-families.json", tags.font_awesome),
+    "@mdi/svg": Package(("svg",), "meta.json", tags.material),
+    "@phosphor-icons/core": Package(
+        ("assets",), "dist/index.mjs", tags.phosphor, endings=("-bold", "-duotone", "-fill", "-light", "-thin")
+    ),
+    "@primer/octicons": Package(("build/svg",), "build/data.json", tags.octicons, endings=_SIZES),
+    "@tabler/icons": Package(("icons",), "icons.json", tags.tabler),
+    "ionicons": Package(("dist/svg",), "dist/ionicons.json", tags.ionicons, endings=("-outline", "-sharp")),
+    "lucide-static": Package(("icons",), "tags.json", tags.lucide),
+    "openmoji": Package(
+        ("color/svg", "black/svg"),
+        "data/openmoji.json",
+        tags.openmoji,
+        styles={"color/svg": "color", "black/svg": "outline"},
+    ),
+}
+_ANY = Package(("",))
+
+_SVG = frozenset((".svg",))
+_NO_ICONS = Exclusion.of(
+    ("node_modules/", "*sprite*/", "sprite.svg", "sprites.svg", "*-sprite.svg", "*-sprites.svg", "font/", "fonts/")
+)
+"""What a package without a table entry ships as SVG beside its icons."""
+
+
+@dataclass(frozen=True, slots=True)
+class NpmSource:
+    """One package of icons, as it lies in node_modules."""
+
+    location: Path
+    exclusion: Exclusion = field(default_factory=Exclusion)
+    kind: str = KIND
+
+    def scan(self, stamps: Mapping[str, str]) -> Iterator[FileScan]:
+        """Yield each SVG of the package's trees, in the order of names; see `Source.scan`."""
+        reading = _Reading(self.location)
+        for root in reading.roots:
+            for found in find_pictures(self.location, exclusion=self.exclusion, suffixes=reading.suffixes, start=root):
+                if found.error is not None:
+                    yield unreadable(found.path, found.error, stamp=UNREAD)
+                elif reading.package is not _ANY or not _NO_ICONS.excludes(found.path):
+                    yield reading.scan_file(found.path, root=root, stamps=stamps)
+        if reading.problem is not None:
+            yield reading.problem
+
+
+def is_package(folder: Path) -> bool:
+    """Say whether a folder is a package from npm, by its package.json."""
+    return bool(_manifest(folder).get("name"))
+
+
+def packages_in(node_modules: Path) -> list[Path]:
+    """List the packages of a node_modules folder, scoped ones among them, by name."""
+    found = [folder for folder in node_modules.iterdir() if not folder.name.startswith((".", "@"))]
+    found += [folder for scope in node_modules.glob("@*") if scope.is_dir() for folder in scope.iterdir()]
+    return sorted(folder for folder in found if is_package(folder))
+
+
+def has_icons(package: Path) -> bool:
+    """Say whether a package is one of icons: known, or saying so in its name or keywords and shipping SVGs."""
+    manifest = _manifest(package)
+    if manifest.get("name") in PACKAGES:
+        return True
+    keywords = manifest.get("keywords")
+    words = f"{manifest.get('name')} {' '.join(map(str, keywords)) if isinstance(keywords, list) else ''}".lower()
+    if "icon" not in words and "emoji" not in words:
+        return False
+    found = find_pictures(package, exclusion=_NO_ICONS, suffixes=_SVG)
+    return any(picture.error is None for picture in found)
+
+
+class _Reading:
+    """One scan of a package: what holds for all its files, and its tags once a changed file asks for them."""
+
+    def __init__(self, location: Path) -> None:
+        self.location = location
+        manifest = _manifest(location)
+        self.icon_set = _describe(manifest, location)
+        package = PACKAGES.get(self.icon_set.key, _ANY)
+        self.roots = [root for root in package.roots if (location / root).is_dir()]
+        self.package = package if self.roots else _ANY
+        self.suffixes = SUFFIXES if self.package is _ANY else _SVG
+        self.roots = self.roots or [""]
+        beside = [location / name for name in ("package.json", self.package.tags_file) if name]
+        self.beside = stamp_of(*(file for file in beside if file.is_file()), recipe=_RECIPE)
+        self.said: dict[str, Said] | None = None
+        self.problem: FileScan | None = None
+
+    def scan_file(self, path: str, *, root: str, stamps: Mapping[str, str]) -> FileScan:
+        """Read one SVG, unless neither it nor what is said about it has changed."""
+        key, file = to_text(path), self.location / path
+        try:
+            stamp = f"{stamp_of(file)}+{self.beside}"
+            if stamps.get(key) == stamp:
+                return FileScan(key, stamp)
+            digest = content_digest(read_file(file))
+        except OSError as error:
+            return unreadable(path, error, stamp=UNREAD)
+        except SourceError as error:
+            return unreadable(path, error, stamp=stamp)
+        return FileScan(key, stamp, records=(self._record(PurePosixPath(path), root, digest),))
+
+    def _record(self, path: PurePosixPath, root: str, digest: bytes) -> Record:
+        within = path.relative_to(root)
+        said = self._said_about(within)
+        style, size = path_hints([to_text(part) for part in within.parts[:-1]])
+        return Record(
+            member="",
+            name=said.name or name_of(within.name),
+            digest=digest,
+            set=self.icon_set,
+            tags=said.tags,
+            categories=said.categories,
+            style=self.package.styles.get(root, style),
+            size=size,
+        )
+
+    def _said_about(self, path: PurePosixPath) -> Said:
+        if self.said is None:
+            self.said = self._read_tags()
+        keys = [str(path.with_suffix("")), path.stem]
+        keys += [path.stem.removesuffix(ending) for ending in self.package.endings if path.stem.endswith(ending)]
+        return next((self.said[key] for key in keys if key in self.said), Said())
+
+    def _read_tags(self) -> dict[str, Said]:
+        """Read what the package says; if that is impossible, its icons are still icons, and the reason is listed."""
+        tags_file, reader = self.package.tags_file, self.package.read_tags
+        if tags_file is None or reader is None:
+            return {}
+        try:
+            return tags.read_tags(reader, self.location)
+        except FileNotFoundError:  # a version that ships no tags
+            return {}
+        except (OSError, SourceError) as error:
+            self.problem = unreadable(tags_file, error, stamp=UNREAD)
+            return {}
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    """Read package.json; what is none is an empty one."""
+    try:
+        loaded = json.loads((folder / "package.json").read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return loaded if isinstance(loaded, dict) else {}
+
+
+def _describe(manifest: Mapping[str, Any], location: Path) -> IconSet:
+    name = str(manifest.get("name") or location.name)
+    version = manifest.get("version")
+    return IconSet(
+        key=name,
+        title=name,
+        version=str(version) if version else None,
+        licence=_licence(manifest),
+        author=_author(manifest.get("author")),
+    )
+
+
+def _licence(manifest: Mapping[str, Any]) -> str | None:
+    """Read `license`: an SPDX expression, or as in old packages an object, or a list of them."""
+    stated = manifest.get("license") or manifest.get("licenses")
+    several = stated if isinstance(stated, list) else [stated]
+    types = [one.get("type") if isinstance(one, dict) else one for one in several]
+    return " OR ".join(str(one) for one in types if one) or None
+
+
+def _author(stated: object) -> str | None:
+    """Read `author`: an object, or "Name <mail> (url)"."""
+    if isinstance(stated, dict):
+        stated = stated.get("name")
+    return str(stated).split("<")[0].split("(")[0].strip() or None if stated else None

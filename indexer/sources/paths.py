@@ -1,0 +1,31 @@
+r"""How is a path kept as text? File names are bytes, and a catalog stores Unicode.
+
+Bytes that are not UTF-8 (lone surrogates in Python) are spelled `\xe8`, and so a backslash itself `\\`; everything else
+stands as it is. `from_text` turns it back without loss.
+"""
+
+import os
+import re
+from pathlib import Path
+
+_ODD = re.compile("[\\\\\udc80-\udcff]")
+_ESCAPE = re.compile(r"\\(?:\\|x([0-9a-f]{2}))")
+
+
+def to_text(path: str) -> str:
+    """Spell a path so that a catalog can store it."""
+    return _ODD.sub(lambda sign: "\\\\" if sign[0] == "\\" else f"\\x{ord(sign[0]) - 0xDC00:02x}", path)
+
+
+def from_text(text: str) -> str:
+    """Give back the path that `to_text` spelled."""
+    return _ESCAPE.sub(lambda escape: chr(0xDC00 + int(escape[1], 16)) if escape[1] else "\\", text)
+
+
+def name_of(path: str) -> str:
+    """Take an icon's name from its path: the file name without folders and suffix, in Latin-1 where it is not UTF-8."""
+    stem = os.fsencode(Path(path).stem)
+    try:
+        return stem.decode()
+    except UnicodeDecodeError:
+        return stem.decode("latin-1")

@@ -1,0 +1,145 @@
+"""What do npm packages say about their icons? One reader a package, from its own file to one form.
+
+A reader takes the package's folder and returns what is said, keyed by the icon's path within its tree of SVGs or by its
+file name, without the suffix. To teach another package, write one and name it in `npm.PACKAGES`.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from indexer.errors import SourceError
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a package says about one icon; `name` where the file name is only a code."""
+
+    tags: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    name: str | None = None
+
+
+TagReader = Callable[[Path], dict[str, Said]]
+
+
+def read_tags(reader: TagReader, package: Path) -> dict[str, Said]:
+    """Run a reader.
+
+    Raises:
+        OSError: its file is missing.
+        SourceError: its file is not built as the reader knows it.
+    """
+    try:
+        return reader(package)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise SourceError(f"tags in an unknown form: {type(error).__name__}: {error}") from error
+
+
+def lucide(package: Path) -> dict[str, Said]:
+    """`tags.json`: name -> tags."""
+    return {name: Said(_clean(tags)) for name, tags in _load(package / "tags.json").items()}
+
+
+def tabler(package: Path) -> dict[str, Said]:
+    """`icons.json`: name -> category, tags."""
+    icons = _load(package / "icons.json").items()
+    return {name: Said(_clean(icon["tags"]), _clean([icon["category"]])) for name, icon in icons}
+
+
+def material(package: Path) -> dict[str, Said]:
+    """`meta.json`: what is called tags there are categories, and the aliases are what one would search."""
+    icons = _load(package / "meta.json")
+    return {icon["name"]: Said(_clean(map(_spaced, icon["aliases"])), _clean(icon["tags"])) for icon in icons}
+
+
+def phosphor(package: Path) -> dict[str, Said]:
+    """`dist/index.mjs`: JavaScript, of which three literals are read, and nothing is run."""
+    code = (package / "dist" / "index.mjs").read_text(encoding="utf-8")
+    enums = {}
+    for parameter, members, variable in _ENUM.findall(code):
+        for key, value in re.findall(rf'\b{parameter}\.(\w+) = ("(?:[^"\\]|\\.)*")', members):
+            enums[f"{variable}.{key}"] = json.loads(value)
+    found = {}
+    for icon in _PHOSPHOR_ICON.finditer(code):
+        categories = [enums[member] for member in re.findall(r"\w+\.\w+", icon["categories"])]
+        alias = [_spaced(json.loads(icon["alias"]))] if icon["alias"] else []
+        tags = [tag for tag in map(json.loads, _STRING.findall(icon["tags"])) if not tag.startswith("*")]
+        found[json.loads(icon["name"])] = Said(_clean([*alias, *tags]), _clean(categories))
+    if not found:
+        raise SourceError("tags in an unknown form: no icons in dist/index.mjs")
+    return found
+
+
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_ENUM = re.compile(r"\(\((\w+)\) => \((.*?), \1\)\)\((\w+) \|\|", re.DOTALL)
+_PHOSPHOR_ICON = re.compile(
+    rf"\bname: (?P<name>{_STRING.pattern}),\s*pascal_name: {_STRING.pattern},\s*"
+    rf"(?:alias: \{{\s*name: (?P<alias>{_STRING.pattern})[^}}]*\}},\s*)?"
+    rf"categories: \[(?P<categories>[^\]]*)\],\s*figma_category: [\w.]+,\s*"
+    rf"tags: \[(?P<tags>(?:[^\]\"]|{_STRING.pattern})*)\]"
+)
+
+
+def carbon(package: Path) -> dict[str, Said]:
+    """`metadata.json`: aliases, category and subcategory of each file."""
+    found = {}
+    for icon in _load(package / "metadata.json")["icons"]:
+        said = Said(
+            _clean([icon.get("friendlyName", ""), *icon.get("aliases", ())]),
+            _clean([icon.get("category", ""), icon.get("subcategory", "")]),
+        )
+        for asset in icon["assets"]:
+            found[asset["filepath"].removesuffix(".svg")] = said
+    return found
+
+
+def font_awesome(package: Path) -> dict[str, Said]:
+    """`metadata/icon-families.json`: search terms, the label and former names."""
+    found = {}
+    for name, icon in _load(package / "metadata" / "icon-families.json").items():
+        aliases = icon.get("aliases", {}).get("names", ())
+        found[name] = Said(_clean([icon.get("label", ""), *icon["search"]["terms"], *map(_spaced, aliases)]))
+        # Some versions ship the picture once more under each former name.
+        found.update({alias: found[name] for alias in aliases if alias not in found})
+    return found
+
+
+def ionicons(package: Path) -> dict[str, Said]:
+    """`dist/ionicons.json`: tags of each icon, the style among them left out."""
+    icons = _load(package / "dist" / "ionicons.json")["icons"]
+    return {
+        icon["name"]: Said(_clean(tag for tag in icon["tags"] if tag not in ("outline", "sharp"))) for icon in icons
+    }
+
+
+def octicons(package: Path) -> dict[str, Said]:
+    """`build/data.json`: keywords of each icon, for all its heights."""
+    return {name: Said(_clean(icon["keywords"])) for name, icon in _load(package / "build" / "data.json").items()}
+
+
+def openmoji(package: Path) -> dict[str, Said]:
+    """`data/openmoji.json`: files are called by code points, the annotation is the name."""
+    found = {}
+    for emoji in _load(package / "data" / "openmoji.json"):
+        tags = [emoji["emoji"], *emoji["tags"].split(","), *emoji["openmoji_tags"].split(",")]
+        categories = [_spaced(emoji["group"]), _spaced(emoji["subgroups"])]
+        found[emoji["hexcode"]] = Said(_clean(tags), _clean(categories), emoji["annotation"])
+    return found
+
+
+def _load(file: Path) -> Any:
+    return json.loads(file.read_bytes())
+
+
+def _spaced(name: str) -> str:
+    return name.replace("-", " ")
+
+
+def _clean(words: Iterable[object]) -> tuple[str, ...]:
+    """Strip words, drop empty ones and repetitions, keep their order."""
+    spelled = (str(word).encode(errors="replace").decode().strip() for word in words)
+    return tuple(dict.fromkeys(word for word in spelled if word))

@@ -1,0 +1,90 @@
+"""Are reserved sets, licences and nameless sets kept out of training?"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from indexer.finetune.admission import digests_of, refuse
+from indexer.finetune.corpus import Limits, base_of, build_corpus, gather, read_sources
+from indexer.finetune.lesson import read_facts
+from indexer.sources.records import IconSet, Record
+
+SHAPES = {
+    "house": "M3 12 12 3l9 9v9H3z",
+    "bin": "M6 6h12v15H6zM4 3h16v2H4z",
+    "arrow-up": "M12 3l8 9h-5v9H9v-9H4z",
+    "star": "M12 2l3 7h7l-6 4 3 8-7-5-7 5 3-8-6-4h7z",
+}
+
+
+def record(key: str, licence: str | None = "MIT", *, name: str = "house", own: str | None = None) -> Record:
+    return Record(name, name, b"x", IconSet(key, key.title(), licence=licence), licence=own)
+
+
+@pytest.mark.parametrize(
+    "key", ["lucide", "lucide-static", "lucide-lab", "feather", "octicon", "octicons", "ion", "ionicons", "famicons",
+            "spectrum-css-workflow-icons", "@primer/octicons", "@adobe/spectrum-css-workflow-icons", "Lucide"],
+)  # fmt: skip
+def test_reserved_sets_are_refused_under_every_name(key: str) -> None:
+    assert refuse(record(key)) == "reserved"
+
+
+@pytest.mark.parametrize(
+    "licence",
+    ["GPL-2.0-only", "GPL-3.0", "AGPL-3.0-only", "LGPL-2.1", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0", "Non-Commercial"],
+)
+def test_nc_and_gpl_licences_are_refused(licence: str) -> None:
+    assert refuse(record("some", licence)) == f"licence {licence}"
+    assert refuse(record("some", own=licence)) == f"licence {licence}"
+
+
+@pytest.mark.parametrize("licence", ["MIT", "Apache-2.0", "CC-BY-4.0", "CC0-1.0", "OFL-1.1", "ISC", "CC-BY-SA-4.0"])
+def test_open_licences_are_admitted(licence: str) -> None:
+    assert refuse(record("some", licence)) is None
+
+
+def test_unlicensed_brands_and_flags_are_refused() -> None:
+    assert refuse(record("some", None)) == "no licence"
+    assert refuse(record("simple-icons")) == "names are no meaning"
+    assert refuse(record("mixed", name="flag-de")) == "brand or flag"
+
+
+def test_a_picture_is_known_again_in_another_colour_of_the_same_grey() -> None:
+    picture = np.full((8, 8, 3), 255, np.uint8)
+    picture[2:5, 2:5] = (40, 60, 80)
+    other = picture.copy()
+    other[2:5, 2:5] = (60, 60, 60)
+    assert not set(digests_of(picture)).isdisjoint(digests_of(other))
+
+
+def icon_set(prefix: str, names: list[str], folder: Path) -> Path:
+    icons = {name: {"body": f'<path d="{SHAPES[name]}"/>'} for name in names}
+    info = {"name": prefix, "license": {"spdx": "MIT", "title": "MIT"}, "author": {"name": "A"}}
+    file = folder / f"{prefix}.json"
+    file.write_text(json.dumps({"prefix": prefix, "width": 24, "height": 24, "info": info, "icons": icons}), "utf-8")
+    return file
+
+
+def test_a_corpus_leaves_out_pictures_that_equal_a_reserved_one(tmp_path: Path) -> None:
+    sources = [icon_set("lucide", ["house"], tmp_path), icon_set("fork", ["house", "bin", "star"], tmp_path)]
+    gathered = gather(read_sources(sources), extra_tags={"bin": ["delete", "trash"]}, limits=Limits())
+    build_corpus(gathered, tmp_path / "corpus", limits=Limits(), workers=0)
+    facts = read_facts(tmp_path / "corpus")
+    assert sorted(facts["words"]) == ["bin", "star"]
+    assert facts["tags"][facts["words"].index("bin")] == ["delete", "trash"]
+    assert facts["refused"]["looks like a reserved icon"] == 1
+    pixels = np.load(tmp_path / "corpus" / "pixels.npy", mmap_mode="r")
+    assert pixels[: len(facts["words"])].min(axis=(1, 2, 3)).max() < 30
+    assert [found["key"] for found in facts["sets"]] == ["fork"]
+
+
+def test_tags_travel_to_the_same_name_in_another_set(tmp_path: Path) -> None:
+    manifest = tmp_path / "own.jsonl"
+    sources = [icon_set("one", ["arrow-up"], tmp_path), icon_set("two", ["star"], tmp_path)]
+    del manifest
+    gathered = gather(read_sources(sources), extra_tags={"up arrow": ["raise"]}, limits=Limits())
+    tags = {icon.words: icon.tags for icon in gathered.icons}
+    assert tags == {"arrow up": ("raise",), "star": ()}
+    assert base_of("up arrow") == base_of("arrow up")

@@ -1,0 +1,245 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from indexer.errors import SourceError
+from indexer.naming import common_affixes, parse
+from indexer.render import render
+from indexer.sources import open_sources, read_picture
+from indexer.sources.iconify_svg import build_svg
+from indexer.sources.records import FileScan, Record, content_digest
+
+CORNER = '<path d="M1 2h4v2H1z"/>'
+"""Off every axis, so that no turn or flip leaves it where it was."""
+
+
+def write_set(file: Path, icons: dict[str, Any], **more: Any) -> Path:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps({"prefix": file.stem, "icons": icons, "width": 8, "height": 8, **more}))
+    return file
+
+
+def scan(location: Path, stamps: dict[str, str] | None = None) -> list[FileScan]:
+    [source] = open_sources(location)
+    return list(source.scan(stamps or {}))
+
+
+def records(file: Path) -> dict[str, Record]:
+    [found] = scan(file)
+    assert found.records is not None, found.error
+    return {record.member: record for record in found.records}
+
+
+def picture(file: Path, name: str) -> NDArray[np.uint8]:
+    return render(read_picture("iconify", file, "", name), size=32).pixels
+
+
+def test_a_picture_is_the_body_in_a_document_of_its_own(tmp_path: Path) -> None:
+    file = write_set(
+        tmp_path / "acme.json", {"home": {"body": CORNER}, "wide": {"body": CORNER, "width": 12, "left": -2}}
+    )
+    assert (
+        read_picture("iconify", file, "", "home")
+        == f'<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8" viewBox="0 0 8 8">{CORNER}</svg>'.encode()
+    )
+    assert b'width="12" height="8" viewBox="-2 0 12 8"' in read_picture("iconify", file, "", "wide")
+
+
+def test_sixteen_is_the_size_where_nothing_says_another() -> None:
+    assert b'width="16" height="16" viewBox="0 0 16 16"' in build_svg({"body": ""})
+
+
+def test_xlink_is_declared_where_it_is_used() -> None:
+    assert b'xmlns:xlink="http://www.w3.org/1999/xlink"' in build_svg({"body": '<use xlink:href="#a"/>'})
+    assert b"xlink" not in build_svg({"body": '<use href="#a"/>'})
+
+
+def test_a_set_is_described_by_its_info(tmp_path: Path) -> None:
+    info = {
+        "name": "Acme Icons",
+        "version": "1.2",
+        "author": {"name": "A. C. Me"},
+        "license": {"title": "MIT License", "spdx": "MIT"},
+    }
+    file = write_set(tmp_path / "acme.json", {"home": {"body": CORNER}}, info=info)
+    described = records(file)["home"].set
+    assert (described.key, described.title, described.version) == ("acme", "Acme Icons", "1.2")
+    assert (described.licence, described.author) == ("MIT", "A. C. Me")
+
+
+@pytest.mark.parametrize(
+    ("turned", "expected"),
+    [
+        ({"hFlip": True}, np.fliplr),
+        ({"vFlip": True}, np.flipud),
+        ({"hFlip": True, "vFlip": True}, lambda picture: np.rot90(picture, 2)),
+        ({"rotate": 1}, lambda picture: np.rot90(picture, -1)),
+        ({"rotate": 2}, lambda picture: np.rot90(picture, 2)),
+        ({"rotate": 3}, lambda picture: np.rot90(picture, 1)),
+        ({"rotate": 1, "hFlip": True}, lambda picture: np.rot90(np.fliplr(picture), -1)),
+        ({"rotate": 5, "vFlip": True}, lambda picture: np.rot90(np.flipud(picture), -1)),
+    ],
+)
+@pytest.mark.parametrize("box", [{}, {"left": -1, "top": -2}, {"left": -4, "width": 16, "height": 8}])
+def test_aliases_turn_and_flip(tmp_path: Path, turned: dict[str, Any], expected: Any, box: dict[str, int]) -> None:
+    file = write_set(tmp_path / "a.json", {"up": {"body": CORNER, **box}}, aliases={"b": {"parent": "up", **turned}})
+    np.testing.assert_array_equal(picture(file, "b"), expected(picture(file, "up")))
+
+
+def test_turns_add_up_along_a_chain_and_two_flips_are_none(tmp_path: Path) -> None:
+    file = write_set(
+        tmp_path / "a.json",
+        {"up": {"body": CORNER, "rotate": 1}},
+        aliases={
+            "right": {"parent": "up", "rotate": 2, "hFlip": True},
+            "same": {"parent": "right", "rotate": 1, "hFlip": True},
+            "plain": {"parent": "same", "width": 10},
+        },
+    )
+    found = records(file)
+    assert read_picture("iconify", file, "", "same").count(b"<g") == 0
+    assert b'width="10" height="8"' in read_picture("iconify", file, "", "plain")
+    assert found["same"].digest == content_digest(build_svg({"body": CORNER, "width": 8, "height": 8}))
+
+
+def test_an_alias_without_changes_is_the_same_picture(tmp_path: Path) -> None:
+    file = write_set(tmp_path / "a.json", {"house": {"body": CORNER}}, aliases={"home": {"parent": "house"}})
+    found = records(file)
+    assert found["home"].digest == found["house"].digest
+    assert found["home"].name == "home"
+
+
+def test_hidden_icons_are_left_out_and_counted(tmp_path: Path) -> None:
+    file = write_set(
+        tmp_path / "a.json",
+        {"new": {"body": CORNER}, "old": {"body": CORNER, "hidden": True}},
+        aliases={"older": {"parent": "old"}, "shown": {"parent": "old", "hidden": False}},
+        not_found=["nothing"],
+    )
+    [found] = scan(file)
+    assert found.records is not None
+    assert [record.member for record in found.records] == ["new", "shown"]
+    assert found.skipped == 2
+
+
+def test_aliases_that_lead_nowhere_are_listed_and_stop_nothing(tmp_path: Path) -> None:
+    file = write_set(
+        tmp_path / "a.json",
+        {"home": {"body": CORNER}, "flat": {"body": CORNER, "height": 0}, "none": {}, "odd": 3},
+        aliases={"a": {"parent": "b"}, "b": {"parent": "a"}, "lost": {"parent": "gone"}},
+    )
+    [found] = scan(file)
+    assert found.records is not None
+    assert [record.member for record in found.records] == ["home"]
+    assert dict(found.broken) == {
+        "flat": "no area: left=0 top=0 width=8 height=0",
+        "none": "no body",
+        "odd": 'no icon "odd"',
+        "a": "alias of itself: a -> b -> a",
+        "b": "alias of itself: b -> a -> b",
+        "lost": 'alias of "gone", which is not there',
+    }
+
+
+def test_categories_are_those_of_the_icon_or_of_its_parent(tmp_path: Path) -> None:
+    file = write_set(
+        tmp_path / "a.json",
+        {"car": {"body": CORNER}, "sun": {"body": CORNER}},
+        aliases={"auto": {"parent": "car"}},
+        categories={"Transport": ["car"], "Things": ["car"]},
+    )
+    found = records(file)
+    assert found["car"].categories == found["auto"].categories == ("Transport", "Things")
+    assert found["sun"].categories == ()
+
+
+def test_suffixes_and_prefixes_are_styles(tmp_path: Path) -> None:
+    suffixes = {"": "Regular", "fill": "Fill", "20-solid": "Solid 20x20", "sharp-two-tone": "Sharp Two Tone"}
+    names = ("home", "home-fill", "home-20-solid", "home-sharp-two-tone")
+    file = write_set(tmp_path / "a.json", {name: {"body": CORNER} for name in names}, suffixes=suffixes)
+    looks = [(record.style, record.size) for record in records(file).values()]
+    assert looks == [(None, None), ("filled", None), ("filled", 20), ("sharp twotone", None)]
+    prefixes = {"baseline": "Baseline", "outline": "Outline", "twotone": "Two-Tone"}
+    file = write_set(tmp_path / "b.json", {f"{style}-home": {"body": CORNER} for style in prefixes}, prefixes=prefixes)
+    assert [record.style for record in records(file).values()] == [None, "outline", "twotone"]
+
+
+def test_a_style_from_a_suffix_is_taken_off_the_name(tmp_path: Path) -> None:
+    names = [f"{name}{style}" for name in ("sun", "moon", "star", "traffic-light") for style in ("", "-light", "-fill")]
+    file = write_set(
+        tmp_path / "ph.json",
+        {name: {"body": CORNER} for name in names},
+        suffixes={"": "Regular", "light": "Light", "fill": "Fill"},
+    )
+    affixes = common_affixes(names)
+    words = {name: parse(name, affixes, style=record.style).words for name, record in records(file).items()}
+    assert (words["sun-light"], words["sun-fill"]) == ("sun", "sun")
+    assert (words["traffic-light-light"], words["traffic-light-fill"]) == ("traffic light", "traffic light")
+
+
+def test_the_whole_package_is_one_source_of_many_files(tmp_path: Path) -> None:
+    for prefix in ("mdi", "bi"):
+        write_set(tmp_path / "json" / f"{prefix}.json", {"home": {"body": CORNER}})
+    (tmp_path / "collections.json").write_text("{}")
+    first, second = scan(tmp_path)
+    assert (first.path, second.path) == ("json/bi.json", "json/mdi.json")
+    assert read_picture("iconify", tmp_path, "json/bi.json", "home")
+    write_set(tmp_path / "json" / "bi.json", {"home": {"body": CORNER}, "user": {"body": CORNER}})
+    first, second = scan(tmp_path, {"json/bi.json": first.stamp, "json/mdi.json": second.stamp})
+    assert first.records is not None
+    assert second.records is None
+
+
+def test_a_package_for_one_set_keeps_its_facts_beside_it(tmp_path: Path) -> None:
+    write_set(tmp_path / "icons.json", {"home-fill": {"body": CORNER}}, prefix="acme")
+    (tmp_path / "info.json").write_text(json.dumps({"name": "Acme Icons", "license": {"title": "Free"}}))
+    metadata: dict[str, dict[str, Any]] = {"suffixes": {"fill": "Fill"}, "categories": {"Buildings": ["home-fill"]}}
+    (tmp_path / "metadata.json").write_text(json.dumps(metadata))
+    [found] = scan(tmp_path)
+    assert found.path == "icons.json"
+    assert found.records is not None
+    [record] = found.records
+    assert (record.set.key, record.set.title, record.set.licence) == ("acme", "Acme Icons", "Free")
+    assert (record.style, record.categories) == ("filled", ("Buildings",))
+    metadata["suffixes"]["fill"] = "Filled in"
+    (tmp_path / "metadata.json").write_text(json.dumps(metadata))
+    assert scan(tmp_path, {found.path: found.stamp})[0].records is not None
+
+
+def test_a_file_that_is_no_json_is_listed(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"prefix": "a", "icons": {"home": {"body"')
+    [found] = scan(tmp_path / "a.json")
+    assert found.error is not None
+    assert found.error.startswith("not valid JSON: ")
+    (tmp_path / "b.json").write_text('{"prefix": "b", "icons": []}')
+    assert scan(tmp_path / "b.json")[0].error == 'not an Iconify set: "prefix" or "icons" is missing'
+
+
+def test_facts_of_an_unknown_form_say_nothing(tmp_path: Path) -> None:
+    file = write_set(
+        tmp_path / "a.json", {"home": {"body": CORNER, "rotate": "90deg"}},
+        info="Acme", categories=["x"], suffixes={"fill": 3}, prefixes=0, aliases=[],
+    )  # fmt: skip
+    assert records(file)["home"].set.title == "a"
+
+
+def test_half_a_surrogate_pair_does_not_reach_the_catalog(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(
+        '{"prefix": "a", "icons": {"\\ud83d": {"body": "\\ud83d"}, "\\ud83d\\ude00": {"body": ""}}}'
+    )
+    assert list(records(tmp_path / "a.json")) == ["?", "😀"]
+
+
+def test_an_icon_that_has_left_its_set_is_an_error(tmp_path: Path) -> None:
+    file = write_set(tmp_path / "a.json", {"home": {"body": CORNER}})
+    read_picture("iconify", file, "", "home")
+    write_set(file, {"user-with-a-hat": {"body": CORNER}})
+    with pytest.raises(SourceError, match='no icon "home"'):
+        read_picture("iconify", file, "", "home")
+    file.unlink()
+    with pytest.raises(FileNotFoundError):
+        read_picture("iconify", file, "", "home")

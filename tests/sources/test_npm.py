@@ -1,0 +1,218 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from indexer.errors import SourceError
+from indexer.sources import open_sources
+from indexer.sources.records import FileScan, Record
+
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><path d="M0 0h8v8z"/></svg>'
+
+PHOSPHOR = """
+var t = /* @__PURE__ */ ((i) => (i.REGULAR = "regular", i))(t || {}), e = /* @__PURE__ */ ((i) => (i.ARROWS = "arrows",
+i.NATURE = "nature", i.DEV = "technology & development", i))(e || {}), a = ((i) => (i.NATURE = "trees", i))(a || {});
+const n = [
+  { name: "acorn", pascal_name: "Acorn", categories: [e.DEV, e.NATURE], figma_category: a.NATURE,
+    tags: ["*new*", "nut [edible]", "the \\"seed\\""], codepoint: 60314 },
+  { name: "asclepius", pascal_name: "Asclepius", alias: { name: "snake-staff", pascal_name: "SnakeStaff" },
+    categories: [], figma_category: a.NATURE, tags: [], codepoint: 1 }
+];
+export { n as icons };
+"""
+
+
+def package(root: Path, name: str, *svgs: str, files: dict[str, Any] | None = None, **manifest: Any) -> Path:
+    folder = root / "node_modules" / name
+    written = {"package.json": {"name": name, "version": "1.2.3", "license": "MIT", **manifest}, **(files or {})}
+    for path in (*svgs, *written):
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+    for path in svgs:
+        (folder / path).write_text(f"{SVG}<!-- {path} -->")
+    for path, content in written.items():
+        (folder / path).write_text(content if isinstance(content, str) else json.dumps(content))
+    return folder
+
+
+def scan(location: Path, stamps: dict[str, str] | None = None) -> list[FileScan]:
+    [source] = open_sources(location)
+    assert source.kind == "npm"
+    return list(source.scan(stamps or {}))
+
+
+def records(location: Path) -> dict[str, Record]:
+    found = scan(location)
+    assert [scanned.error for scanned in found if scanned.error] == []
+    return {scanned.path: record for scanned in found for record in scanned.records or ()}
+
+
+def test_a_package_tells_its_name_version_licence_and_author(tmp_path: Path) -> None:
+    folder = package(tmp_path, "lucide-static", "icons/home.svg", license="ISC", author="Jo Doe <jo@example.org> (x)")
+    described = records(folder)["icons/home.svg"].set
+    assert (described.key, described.title) == ("lucide-static", "lucide-static")
+    assert (described.version, described.licence, described.author) == ("1.2.3", "ISC", "Jo Doe")
+
+
+@pytest.mark.parametrize(
+    ("stated", "licence"),
+    [({"type": "MIT"}, "MIT"), ([{"type": "MIT"}, {"type": "OFL-1.1"}], "MIT OR OFL-1.1"), (None, None)],
+)
+def test_licences_of_old_packages_are_read(tmp_path: Path, stated: object, licence: str | None) -> None:
+    folder = package(tmp_path, "lucide-static", "icons/home.svg", license=stated)
+    assert records(folder)["icons/home.svg"].set.licence == licence
+
+
+def test_only_the_tree_of_icons_is_read(tmp_path: Path) -> None:
+    folder = package(tmp_path, "lucide-static", "icons/home.svg", "sprite.svg", "font/lucide.svg", "dist/home.svg")
+    assert list(records(folder)) == ["icons/home.svg"]
+
+
+def test_lucide_has_tags(tmp_path: Path) -> None:
+    folder = package(
+        tmp_path, "lucide-static", "icons/home.svg", "icons/x.svg", files={"tags.json": {"home": ["a", "b"]}}
+    )
+    assert [record.tags for record in records(folder).values()] == [("a", "b"), ()]
+
+
+def test_tabler_has_tags_categories_and_styles_by_folder(tmp_path: Path) -> None:
+    icons = {"home": {"name": "home", "category": "Map", "tags": ["house", 4]}}
+    svgs = ("icons/outline/home.svg", "icons/filled/home.svg", "categories/outline/Map/home.svg")
+    found = records(package(tmp_path, "@tabler/icons", *svgs, files={"icons.json": icons}))
+    assert {path: record.style for path, record in found.items()} == {
+        "icons/filled/home.svg": "filled",
+        "icons/outline/home.svg": "outline",
+    }
+    assert {(record.tags, record.categories) for record in found.values()} == {(("house", "4"), ("Map",))}
+
+
+def test_material_aliases_are_tags_and_its_tags_are_categories(tmp_path: Path) -> None:
+    meta = [{"name": "abjad-arabic", "aliases": ["writing-system-arabic"], "tags": ["Alpha / Numeric"]}]
+    found = records(package(tmp_path, "@mdi/svg", "svg/abjad-arabic.svg", files={"meta.json": meta}))
+    record = found["svg/abjad-arabic.svg"]
+    assert (record.tags, record.categories) == (("writing system arabic",), ("Alpha / Numeric",))
+
+
+def test_phosphor_is_read_out_of_its_javascript(tmp_path: Path) -> None:
+    svgs = ("assets/bold/acorn-bold.svg", "assets/regular/acorn.svg", "assets/fill/asclepius-fill.svg")
+    found = records(package(tmp_path, "@phosphor-icons/core", *svgs, files={"dist/index.mjs": PHOSPHOR}))
+    bold, filled, regular = found.values()
+    assert (bold.name, bold.style, filled.style, regular.style) == ("acorn-bold", "bold", "filled", None)
+    assert bold.tags == regular.tags == ("nut [edible]", 'the "seed"')
+    assert bold.categories == ("technology & development", "nature")
+    assert filled.tags == ("snake staff",)
+
+
+def test_carbon_is_keyed_by_file(tmp_path: Path) -> None:
+    def icon(name: str, file: str) -> dict[str, Any]:
+        return {
+            "name": name, "friendlyName": name.upper(), "aliases": ["x"], "category": "C", "subcategory": "D",
+            "assets": [{"filepath": file}],
+        }  # fmt: skip
+
+    icons = [icon("h", "32/Q/h.svg"), icon("home", "16/home.svg")]
+    svgs = ("svg/32/Q/h.svg", "svg/16/home.svg", "svg/caret.svg")
+    home, h, caret = records(
+        package(tmp_path, "@carbon/icons", *svgs, files={"metadata.json": {"icons": icons}})
+    ).values()
+    assert (home.size, home.tags, home.categories) == (16, ("HOME", "x"), ("C", "D"))
+    assert (h.size, h.tags) == (32, ("H", "x"))
+    assert (caret.size, caret.tags) == (None, ())
+
+
+def test_font_awesome_has_search_terms_also_under_former_names(tmp_path: Path) -> None:
+    families = {"house": {"label": "House", "search": {"terms": ["abode"]}, "aliases": {"names": ["home-alt"]}}}
+    svgs = ("svgs/solid/house.svg", "svgs/solid/home-alt.svg", "svgs-full/solid/house.svg", "sprites/solid.svg")
+    files = {"metadata/icon-families.json": families}
+    found = records(package(tmp_path, "@fortawesome/fontawesome-free", *svgs, files=files))
+    assert [record.name for record in found.values()] == ["home-alt", "house"]
+    assert {record.tags for record in found.values()} == {("House", "abode", "home alt")}
+    assert {record.style for record in found.values()} == {"filled"}
+
+
+def test_ionicons_tags_hold_for_all_styles(tmp_path: Path) -> None:
+    icons = {"icons": [{"name": "home", "tags": ["house"]}, {"name": "home-outline", "tags": ["house", "outline"]}]}
+    svgs = ("dist/svg/home.svg", "dist/svg/home-outline.svg", "dist/svg/home-sharp.svg", "dist/ionicons/svg/home.svg")
+    found = records(package(tmp_path, "ionicons", *svgs, files={"dist/ionicons.json": icons}))
+    assert len(found) == 3
+    assert {record.tags for record in found.values()} == {("house",)}
+
+
+def test_octicons_keywords_hold_for_all_sizes(tmp_path: Path) -> None:
+    data = {"alert": {"keywords": ["warning"]}, "alert-fill": {"keywords": ["danger"]}}
+    svgs = ("build/svg/alert-16.svg", "build/svg/alert-fill-24.svg")
+    found = records(package(tmp_path, "@primer/octicons", *svgs, files={"build/data.json": data}))
+    assert [record.tags for record in found.values()] == [("warning",), ("danger",)]
+
+
+def test_spectrum_ships_its_icons_twice_and_they_are_read_once(tmp_path: Path) -> None:
+    name = "S2_Icon_AddCircle_20_N.svg"
+    svgs = (f"dist/assets/svg/{name}", f"icons/assets/svg/{name}", "dist/assets/svg-spriteSheet/sprite.svg")
+    assert list(records(package(tmp_path, "@adobe/spectrum-css-workflow-icons", *svgs))) == [f"dist/assets/svg/{name}"]
+
+
+def test_openmoji_files_are_named_by_their_annotation(tmp_path: Path) -> None:
+    emoji = {
+        "emoji": "😀", "hexcode": "1F600", "group": "smileys-emotion", "subgroups": "face-smiling",
+        "annotation": "grinning face", "tags": "happy, grin", "openmoji_tags": "smile, happy",
+    }  # fmt: skip
+    svgs = ("color/svg/1F600.svg", "black/svg/1F600.svg", "src/1F600.svg")
+    colour, black = records(package(tmp_path, "openmoji", *svgs, files={"data/openmoji.json": [emoji]})).values()
+    assert (colour.style, black.style) == ("color", "outline")
+    assert colour.name == black.name == "grinning face"
+    assert colour.tags == ("😀", "happy", "grin", "smile")
+    assert colour.categories == ("smileys emotion", "face smiling")
+
+
+def test_new_tags_are_seen_though_the_pictures_are_old(tmp_path: Path) -> None:
+    folder = package(tmp_path, "lucide-static", "icons/home.svg", files={"tags.json": {}})
+    [before] = scan(folder)
+    [same] = scan(folder, {before.path: before.stamp})
+    assert same.records is None
+    (folder / "tags.json").write_text('{"home": ["house"]}')
+    [after] = scan(folder, {before.path: before.stamp})
+    assert after.records is not None
+    assert after.records[0].tags == ("house",)
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"home": 3}', '"x"'])
+def test_tags_that_cannot_be_read_are_listed_and_cost_no_icon(tmp_path: Path, content: str) -> None:
+    icon, problem = scan(package(tmp_path, "lucide-static", "icons/home.svg", files={"tags.json": content}))
+    assert icon.records is not None
+    assert icon.records[0].tags == ()
+    assert problem.path == "tags.json"
+    assert problem.error is not None
+    assert problem.error.startswith("tags in an unknown form: ")
+
+
+def test_an_unknown_package_is_a_plain_folder_with_its_facts(tmp_path: Path) -> None:
+    svgs = ("svg/24px/outline/home.svg", "sprite.svg", "fonts/acme.svg", "node_modules/other-icons/x.svg")
+    folder = package(tmp_path, "acme-icons", *svgs)
+    [(path, record)] = records(folder).items()
+    assert path == "svg/24px/outline/home.svg"
+    assert (record.style, record.size) == ("outline", 24)
+    assert (record.set.key, record.set.version, record.set.licence) == ("acme-icons", "1.2.3", "MIT")
+
+
+def test_a_known_package_of_another_shape_is_a_plain_folder(tmp_path: Path) -> None:
+    assert list(records(package(tmp_path, "lucide-static", "pictures/home.svg"))) == ["pictures/home.svg"]
+
+
+def test_node_modules_is_one_source_for_each_package_of_icons(tmp_path: Path) -> None:
+    package(tmp_path, "lucide-static", "icons/home.svg")
+    package(tmp_path, "@tabler/icons", "icons/outline/home.svg")
+    package(tmp_path, "acme-icons", "home.svg")
+    package(tmp_path, "by-keyword", "home.svg", keywords=["icons"])
+    package(tmp_path, "some-library", "logo.svg")
+    package(tmp_path, "icons-without-pictures")
+    package(tmp_path, "@iconify/json", files={"collections.json": {}, "json/a.json": {"prefix": "a", "icons": {}}})
+    found = open_sources(tmp_path / "node_modules")
+    names = [source.location.relative_to(tmp_path / "node_modules").as_posix() for source in found]
+    assert names == ["@iconify/json", "@tabler/icons", "acme-icons", "by-keyword", "lucide-static"]
+    assert [source.kind for source in found] == ["iconify", "npm", "npm", "npm", "npm"]
+
+
+def test_node_modules_without_icons_is_refused(tmp_path: Path) -> None:
+    package(tmp_path, "left-pad")
+    with pytest.raises(SourceError, match="no icon package in"):
+        open_sources(tmp_path / "node_modules")

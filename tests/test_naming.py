@@ -1,0 +1,217 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from indexer.naming import Affixes, Name, canonical_style, common_affixes, normalise, parse, path_hints, split
+
+SUBJECTS = ("Home", "MarkForRedaction", "AddCircle", "Search", "ArrowRight", "Sun", "Lock", "Folder", "User", "Trash")
+
+
+def read(names: list[str], name: str) -> Name:
+    return parse(name, common_affixes(names))
+
+
+@pytest.mark.parametrize(
+    ("name", "tokens"),
+    [
+        ("arrow-right-24px", ["arrow", "right", "24", "px"]),
+        ("ArrowRight18", ["arrow", "right", "18"]),
+        ("S2_Icon_AddCircle_20_N", ["s2", "icon", "add", "circle", "20", "n"]),
+        ("PDFFile", ["pdf", "file"]),
+        ("ExportPDFs", ["export", "pdfs"]),
+        ("3DRotate", ["3d", "rotate"]),
+        ("2fa", ["2fa"]),
+        ("Video4K", ["video", "4k"]),
+        ("h1 mp3 html5 a11y", ["h1", "mp3", "html5", "a11y"]),
+        ("python3", ["python", "3"]),
+        ("Sha256", ["sha256"]),
+        ("Add24Filled", ["add", "24", "filled"]),
+        ("iPhoneApp", ["iphone", "app"]),
+        ("GitHubLogo", ["github", "logo"]),
+        ("ic:baseline-home", ["ic", "baseline", "home"]),
+        ("what's new.final", ["whats", "new", "final"]),
+        ("c++ C# google+", ["c++", "c#", "google+"]),
+        ("ÉcoleVerte", ["école", "verte"]),
+        ("ﬁle", ["file"]),
+        ("हिन्दी", ["हिन्दी"]),
+        ("--", []),
+    ],
+)
+def test_a_name_is_split_into_tokens(name: str, tokens: list[str]) -> None:
+    assert split(name) == tokens
+
+
+@pytest.mark.parametrize("text", ["arrowLeft", "arrow-left", "Arrow Left", "ARROW_LEFT", " arrow  left!", "arrow.left"])
+def test_spellings_of_one_name_normalise_alike(text: str) -> None:
+    assert normalise(text) == "arrow left"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("!", "!"), ("->", "->"), ("? !", "?!"), ("c++", "c++"), ("C#", "c#"), ("❤️", "❤️"), ("❤ red", "red"), (" ", "")],
+)
+def test_a_query_of_nothing_but_signs_is_kept(text: str, expected: str) -> None:
+    assert normalise(text) == expected
+
+
+@settings(deadline=None)
+@given(st.text())
+def test_normalising_twice_changes_nothing(text: str) -> None:
+    assert normalise(normalise(text)) == normalise(text)
+
+
+@settings(deadline=None)
+@given(st.text(min_size=1), st.lists(st.text(max_size=12), max_size=12))
+def test_words_are_never_empty(name: str, others: list[str]) -> None:
+    words = read([name, *others], name).words
+    assert words
+    assert words == words.strip()
+
+
+def test_codes_common_to_a_set_are_dropped() -> None:
+    names = [f"SDC_{subject}_18_N" for subject in SUBJECTS]
+    assert common_affixes(names) == Affixes(("sdc",), ("n",), is_sized=True)
+    assert read(names, "SDC_MarkForRedaction_18_N") == Name("mark for redaction", None, 18)
+
+
+def test_several_codes_common_to_a_set_are_dropped() -> None:
+    names = [f"S2_Icon_{subject}_20_N" for subject in SUBJECTS]
+    assert read(names, "S2_Icon_AddCircle_20_N") == Name("add circle", None, 20)
+
+
+def test_a_meaning_common_to_a_set_stays() -> None:
+    arrows = [f"arrow-{way}" for way in ("up", "down", "left", "right", "in", "out", "back", "home", "loop", "turn")]
+    assert common_affixes(arrows).prefixes == ()
+    assert read(arrows, "arrow-up").words == "arrow up"
+
+
+def test_five_names_teach_nothing() -> None:
+    assert common_affixes(["fa-up", "fa-down", "fa-left", "fa-right", "fa-home"]) == Affixes()
+
+
+def test_a_long_prefix_is_dropped_where_it_stands_before_everything() -> None:
+    names = [f"acme-{chr(97 + i // 26)}{chr(97 + i % 26)}x-thing" for i in range(120)]
+    assert common_affixes(names).prefixes == ("acme",)
+    flags = [name.replace("acme", "flag") for name in names]
+    assert common_affixes(flags).prefixes == ()
+
+
+def test_a_name_that_is_only_the_common_code_keeps_it() -> None:
+    assert read(["mdi", *(f"mdi-{subject}" for subject in SUBJECTS)], "mdi").words == "mdi"
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("ArrowRight18", Name("arrow right", None, 18)),
+        ("arrow-right-filled", Name("arrow right", "filled")),
+        ("arrow_right_24px", Name("arrow right", None, 24)),
+        ("arrow-right-24x24", Name("arrow right", None, 24)),
+        ("arrow-right@2x", Name("arrow right")),
+        ("home-outline", Name("home", "outline")),
+        ("home-24-outline", Name("home", "outline", 24)),
+        ("home-two-tone", Name("home", "twotone")),
+        ("ArrowLeft24Filled", Name("arrow left", "filled", 24)),
+        ("light-bulb", Name("light bulb")),
+        ("chart-line", Name("chart line")),
+        ("arrow-up-circle", Name("arrow up circle")),
+        ("outlined-flag", Name("outlined flag")),
+        ("forward-30", Name("forward 30")),
+        ("light-filled", Name("light", "filled")),
+        ("bold", Name("bold")),
+        ("24", Name("24")),
+        ("24px", Name("24 px")),
+        ("outline", Name("outline")),
+        ("outline-24", Name("outline 24")),
+        ("!", Name("!")),
+        ("", Name("unnamed")),
+    ],
+)
+def test_a_name_alone_is_read_with_care(name: str, expected: Name) -> None:
+    assert parse(name) == expected
+
+
+def test_an_ambiguous_word_is_a_style_where_the_set_says_so() -> None:
+    subjects = ("sun", "moon", "home", "traffic-light", "user", "lock", "arrow-up", "chart-line")
+    names = [f"{subject}{style}" for subject in subjects for style in ("", "-light", "-bold", "-fill")]
+    affixes = common_affixes(names)
+    assert affixes.styles == {"light", "bold", "fill"}
+    assert parse("sun-light", affixes) == Name("sun", "light")
+    assert parse("traffic-light-light", affixes) == Name("traffic light", "light")
+    assert parse("traffic-light-fill", affixes) == Name("traffic light", "filled")
+    assert parse("chart-line-fill", affixes) == Name("chart line", "filled")
+
+
+def test_an_ambiguous_word_stays_a_word_where_the_set_is_about_it() -> None:
+    lamps = [f"{lamp}-light" for lamp in ("ceiling", "traffic", "desk", "street", "night", "flash")]
+    others = ["sofa", "chair", "table", "bed", "door", "window"]
+    assert read([*lamps, *others], "traffic-light") == Name("traffic light")
+
+
+def test_a_style_is_taken_once() -> None:
+    names = [f"{subject.lower()}{style}" for subject in SUBJECTS for style in ("-line", "-fill")]
+    assert read([*names, "chart-line-line", "chart-line-fill"], "chart-line-line") == Name("chart line", "outline")
+
+
+def test_styles_are_combined_where_the_set_combines_them() -> None:
+    styles = ("", "-rounded", "-sharp", "-outline", "-outline-rounded", "-outline-sharp")
+    names = [f"{subject}{style}" for subject in SUBJECTS for style in styles]
+    affixes = common_affixes(names)
+    assert parse("Home-outline-sharp", affixes) == Name("home", "sharp outline")
+    assert parse("Home-sharp-rounded", affixes) == Name("home sharp", "rounded")
+
+
+def test_leading_styles_need_the_set() -> None:
+    names = [f"{style}-{subject}" for subject in SUBJECTS for style in ("baseline", "outline", "round", "sharp")]
+    affixes = common_affixes(names)
+    assert parse("baseline-Home", affixes) == Name("home")
+    assert parse("sharp-Home", affixes) == Name("home", "sharp")
+    assert parse("round-AddCircle", affixes) == Name("add circle", "rounded")
+
+
+def test_numbers_are_sizes_only_in_a_set_of_sizes() -> None:
+    sized = [f"{subject}-{size}-regular" for subject in SUBJECTS for size in (16, 20, 24)]
+    assert read(sized, "Home-20-regular") == Name("home", None, 20)
+    unsized = [*SUBJECTS, "battery-20", "battery-50", "battery-80"]
+    assert read(unsized, "battery-20") == Name("battery 20")
+    assert read(unsized, "ArrowRight18") == Name("arrow right", None, 18)
+
+
+def test_many_different_numbers_are_codes() -> None:
+    assert not common_affixes([f"wmo-{number}" for number in range(10, 60)]).is_sized
+
+
+@pytest.mark.parametrize("name", ["9" * 5000, f"star{'9' * 5000}", f"star-{'9' * 5000}px", "star-²", "١٢"])
+def test_odd_numbers_are_words(name: str) -> None:
+    assert parse(name).size is None
+
+
+def test_what_the_source_states_wins() -> None:
+    assert parse("sun-light", style="light") == Name("sun", "light")
+    assert parse("home-24", style="Filled", size=16) == Name("home", "filled", 16)
+    assert parse("home-outline", style="sharp") == Name("home", "sharp outline")
+    assert parse("home", style="24 Filled") == Name("home", "filled", 24)
+    assert parse("home", style="Hand Drawn") == Name("home", "hand drawn")
+
+
+def test_styles_are_spelled_one_way_in_one_order() -> None:
+    assert canonical_style("Outlined Sharp") == canonical_style("sharp-outline") == ("sharp outline", None)
+    assert canonical_style("Solid 20x20") == ("filled", 20)
+    assert canonical_style("Regular") == canonical_style(None) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        (("outline",), ("outline", None)),
+        (("24px", "filled"), ("filled", 24)),
+        (("24", "solid"), ("filled", 24)),
+        (("svg", "32x32", "navigation"), (None, 32)),
+        (("light bulbs", "regular"), (None, None)),
+        ((), (None, None)),
+    ],
+)
+def test_folders_that_name_only_a_look_state_it(
+    parts: tuple[str, ...], expected: tuple[str | None, int | None]
+) -> None:
+    assert path_hints(parts) == expected

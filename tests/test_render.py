@@ -1,0 +1,468 @@
+import gzip
+import io
+import struct
+import subprocess
+import sys
+import time
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from indexer.errors import RenderError
+from indexer.render import MAX_SVG_BYTES, render
+
+BLACK, WHITE, RED = (0, 0, 0), (255, 255, 255), (255, 0, 0)
+
+
+def svg(body: str, *, root: str = 'viewBox="0 0 24 24"') -> bytes:
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {root}>{body}</svg>'.encode()
+
+
+def square(fill: str = "currentColor") -> str:
+    """A square over the middle half of a 24-unit canvas: pixels 16 to 47 of 64."""
+    return f'<rect x="6" y="6" width="12" height="12" fill="{fill}"/>'
+
+
+def expected_square(*, ink: tuple[int, int, int] = BLACK, ground: tuple[int, int, int] = WHITE) -> np.ndarray:
+    pixels = np.full((64, 64, 3), ground, np.uint8)
+    pixels[16:48, 16:48] = ink
+    return pixels
+
+
+def saved(image: Image.Image, kind: str, **options: object) -> bytes:
+    file = io.BytesIO()
+    image.save(file, kind, **options)
+    return file.getvalue()
+
+
+def square_image(mode: str = "RGBA", *, side: int = 64) -> Image.Image:
+    """The same square as a bitmap: black on transparency, or on white where the mode has no alpha."""
+    image = Image.new("RGBA", (side, side), (0, 0, 0, 0))
+    image.paste((0, 0, 0, 255), (side // 4, side // 4, side * 3 // 4, side * 3 // 4))
+    if "A" in mode:
+        return image.convert(mode)
+    ground = Image.new("RGBA", image.size, "white")
+    return Image.alpha_composite(ground, image).convert(mode)
+
+
+def reason(content: bytes) -> str:
+    with pytest.raises(RenderError) as refused:
+        render(content, size=64)
+    return str(refused.value)
+
+
+# SVG
+
+
+def test_current_color_is_black_on_white() -> None:
+    rendered = render(svg(square()), size=64)
+    assert rendered.background == "light"
+    assert rendered.pixels.dtype == np.uint8
+    assert rendered.pixels.flags.c_contiguous
+    np.testing.assert_array_equal(rendered.pixels, expected_square())
+
+
+def test_a_colour_that_the_icon_names_is_kept() -> None:
+    np.testing.assert_array_equal(render(svg(square("#f00")), size=64).pixels, expected_square(ink=RED))
+    own = svg(square(), root='viewBox="0 0 24 24" color="red"')
+    np.testing.assert_array_equal(render(own, size=64).pixels, expected_square(ink=RED))
+
+
+@pytest.mark.parametrize(
+    "root",
+    [
+        'width="24" height="24"',
+        'width="24px" height="24px" viewBox="0 0 24 24"',
+        'width="1em" height="1em" viewBox="0 0 24 24"',
+        'width="100%" height="100%" viewBox="0 0 24 24"',
+        'width="1000000" height="1000000" viewBox="0 0 24 24"',
+        'width="3in" height="3in" viewBox="0 0 24 24"',
+        'viewBox="0,0,24,24"',
+        'viewBox="0 0 24 24" width="7" style="width:24px;height:24px"',
+        'width="0.7" height="0.7" viewBox="0 0 24 24"',
+        'width="nonsense" height="24" viewBox="0 0 24 24"',
+    ],
+)
+def test_the_size_that_an_svg_states_does_not_change_the_picture(root: str) -> None:
+    np.testing.assert_array_equal(render(svg(square(), root=root), size=64).pixels, expected_square())
+
+
+def test_an_inch_is_96_px() -> None:
+    inch = svg('<rect x="24" y="24" width="48" height="48"/>', root='width="1in" height="1in"')
+    np.testing.assert_array_equal(render(inch, size=64).pixels, expected_square())
+
+
+@pytest.mark.parametrize("size", [16, 63, 64, 224, 336])
+def test_an_svg_is_drawn_at_the_size_asked_for(size: int) -> None:
+    pixels = render(svg('<rect width="12" height="24"/>'), size=size).pixels
+    assert pixels.shape == (size, size, 3)
+    assert (pixels[:, : size // 2] == 0).all()
+    assert (pixels[:, size // 2 + 1 :] == 255).all()
+
+
+def test_a_wide_svg_keeps_its_aspect_between_rows_of_white() -> None:
+    pixels = render(svg('<rect width="48" height="12"/>', root='viewBox="0 0 48 12"'), size=64).pixels
+    assert (pixels[:24] == 255).all()
+    assert (pixels[24:40] == 0).all()
+    assert (pixels[40:] == 255).all()
+
+
+def test_a_tall_svg_keeps_its_aspect_between_columns_of_white() -> None:
+    pixels = render(svg('<rect width="12" height="48"/>', root='viewBox="0 0 12 48"'), size=64).pixels
+    assert (pixels[:, :24] == 255).all()
+    assert (pixels[:, 24:40] == 0).all()
+    assert (pixels[:, 40:] == 255).all()
+
+
+def test_half_transparent_ink_is_blended_with_white() -> None:
+    rendered = render(svg('<rect width="12" height="24" fill-opacity="0.5"/>'), size=64)
+    assert np.unique(rendered.pixels).tolist() == [127, 255]
+
+
+PLAIN = svg(square()).decode()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\xef\xbb\xbf" + PLAIN.encode(),
+        b"\n\t " + PLAIN.encode(),
+        ('<?xml version="1.0" encoding="UTF-8"?>' + PLAIN).encode(),
+        ("<!-- <html> --><!-- <b> -->\n" + PLAIN + "<!-- end -->").encode(),
+        (
+            '<?xml version="1.0"?><!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/svg11.dtd">' + PLAIN
+        ).encode(),
+        ("<!DOCTYPE svg [ <!ATTLIST svg a CDATA #IMPLIED> ]>" + PLAIN).encode(),
+        ('<?xml version="1.0" encoding="UTF-16"?>' + PLAIN).encode("utf-16"),
+        b"\xfe\xff" + PLAIN.encode("utf-16-be"),
+        PLAIN.encode("utf-16-le"),
+        PLAIN.encode("utf-16-be"),
+        ('<?xml version="1.0" encoding="ISO-8859-1"?>' + PLAIN.replace("<rect", "<title>é</title><rect")).encode(
+            "latin-1"
+        ),
+        PLAIN.replace("<svg", "<s:svg")
+        .replace("</svg", "</s:svg")
+        .replace("xmlns", "xmlns:s")
+        .replace("<rect", "<s:rect")
+        .encode(),
+        PLAIN.replace(' xmlns="http://www.w3.org/2000/svg"', "").encode(),
+        gzip.compress(PLAIN.encode()),
+    ],
+    ids=[
+        "byte order mark",
+        "white space",
+        "declaration",
+        "comments",
+        "doctype",
+        "internal subset",
+        "utf-16",
+        "utf-16 big-endian",
+        "utf-16-le without mark",
+        "utf-16-be without mark",
+        "latin-1",
+        "prefixed",
+        "no namespace",
+        "svgz",
+    ],
+)
+def test_an_svg_is_known_by_its_content(content: bytes) -> None:
+    np.testing.assert_array_equal(render(content, size=64).pixels, expected_square())
+
+
+def test_an_svg_is_never_half_a_picture() -> None:
+    assert reason(PLAIN.encode()[:-4]).startswith("svg: XML parse error")
+    assert reason(gzip.compress(PLAIN.encode())[:-20]) == "truncated SVGZ"
+
+
+def test_a_large_svg_is_refused_with_its_size() -> None:
+    large = svg(square() + f"<!--{'x' * 1_400_000}-->")
+    assert reason(large) == "SVG of 1.40 MB, the limit is 1 MB"
+    at_the_limit = svg(square() + f"<!--{'x' * (MAX_SVG_BYTES - len(svg(square())) - 7)}-->")
+    assert len(at_the_limit) == MAX_SVG_BYTES
+    np.testing.assert_array_equal(render(at_the_limit, size=64).pixels, expected_square())
+
+
+def test_an_svgz_is_unpacked_up_to_the_limit_only() -> None:
+    packed = gzip.compress(svg(square() + " " * 200_000_000))
+    started = time.process_time()
+    assert reason(packed) == "SVGZ that unpacks to more than 1 MB"
+    assert time.process_time() - started < 1
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_entities_are_refused(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "secret.txt").write_text("secret")
+    entity = f'<!DOCTYPE svg [<!ENTITY a SYSTEM "{tmp_path}/secret.txt">]>' + svg("<text>&a;</text>").decode()
+    assert "entities" in reason(entity.encode(encoding))
+
+
+def test_many_comments_without_an_svg_are_refused_at_once() -> None:
+    started = time.process_time()
+    assert reason(b"<!-- --> " * 50_000) == "not a picture"
+    assert reason(b"<!DOCTYPE a [ ] ] ] " * 50_000) == "not a picture"
+    assert time.process_time() - started < 1
+
+
+def test_a_file_that_an_svg_names_is_not_read(tmp_path: Path) -> None:
+    file = tmp_path / "red.png"
+    Image.new("RGB", (24, 24), "red").save(file)
+    for address in (str(file), f"file://{file}", "red.png"):
+        named = svg(square() + f'<image href="{address}" width="24" height="24"/>')
+        np.testing.assert_array_equal(render(named, size=64).pixels, expected_square())
+
+
+def test_an_svg_that_is_given_up_while_it_is_drawn_is_an_error_not_half_a_picture() -> None:
+    groups = "".join(f'<g id="g{i}">{f"""<use href="#g{i - 1}"/>""" * 10}</g>' for i in range(1, 7))
+    uses = f'<g id="g0"><path d="M0 0"/></g>{groups}'
+    assert "referenced elements" in reason(svg(square() + uses))
+
+
+def test_too_deep_an_svg_is_refused() -> None:
+    assert "Excessive depth" in reason(svg("<g>" * 100_000 + "</g>" * 100_000))
+
+
+def test_an_svg_without_a_size_or_with_an_extreme_one_is_refused() -> None:
+    assert reason(svg("")[: -len("</svg>")].replace(b'viewBox="0 0 24 24"', b"") + b"</svg>").startswith("svg: ")
+    assert reason(svg(square(), root='width="0" height="0"')).startswith("svg: ")
+    assert reason(svg(square(), root='width="1" height="10000000"')).startswith("svg: ")
+
+
+# Backgrounds and blanks
+
+
+def test_a_white_icon_is_drawn_on_black() -> None:
+    rendered = render(svg(square("white")), size=64)
+    assert rendered.background == "dark"
+    np.testing.assert_array_equal(rendered.pixels, expected_square(ink=WHITE, ground=BLACK))
+
+
+def test_a_white_bitmap_is_drawn_on_black() -> None:
+    image = Image.new("RGBA", (64, 64), (255, 255, 255, 0))
+    image.paste((255, 255, 255, 255), (16, 16, 48, 48))
+    rendered = render(saved(image, "PNG"), size=64)
+    assert rendered.background == "dark"
+    np.testing.assert_array_equal(rendered.pixels, expected_square(ink=WHITE, ground=BLACK))
+
+
+def test_a_pale_icon_is_drawn_on_black_and_a_grey_one_on_white() -> None:
+    assert render(svg(square("#f4f4f4")), size=64).background == "dark"
+    assert render(svg(square("#ddd")), size=64).background == "light"
+    assert render(svg(square("white") + '<rect width="2" height="2"/>'), size=64).background == "light"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        svg(""),
+        svg(square("none")),
+        svg('<rect width="24" height="24"/>'),
+        svg('<rect width="24" height="24" fill="white"/>'),
+        saved(Image.new("RGBA", (32, 32), (9, 9, 9, 0)), "PNG"),
+        saved(Image.new("RGB", (32, 32), "white"), "PNG"),
+        saved(Image.new("RGB", (32, 32), "red"), "JPEG"),
+    ],
+)
+def test_a_picture_without_any_shape_is_refused_as_blank(content: bytes) -> None:
+    assert reason(content) == "blank"
+
+
+# Bitmaps
+
+
+@pytest.mark.parametrize(
+    ("mode", "kind"),
+    [
+        ("RGBA", "PNG"),
+        ("LA", "PNG"),
+        ("RGB", "PNG"),
+        ("L", "PNG"),
+        ("1", "PNG"),
+        ("P", "PNG"),
+        ("I;16", "PNG"),
+        ("RGB", "BMP"),
+        ("RGB", "ICO"),
+        ("RGBA", "ICO"),
+        ("P", "GIF"),
+    ],
+)
+def test_every_kind_of_bitmap_gives_the_same_pixels(mode: str, kind: str) -> None:
+    image = square_image("L" if mode == "I;16" else mode)
+    if mode == "I;16":
+        image = Image.fromarray(np.asarray(image).astype(np.uint16) * 257)
+        assert image.mode == "I;16"
+    options = {"sizes": [(64, 64)]} if kind == "ICO" else {}
+    rendered = render(saved(image, kind, **options), size=64)
+    np.testing.assert_array_equal(rendered.pixels, expected_square())
+
+
+def test_lossless_webp_keeps_its_alpha() -> None:
+    content = saved(square_image(), "WEBP", lossless=True)
+    np.testing.assert_array_equal(render(content, size=64).pixels, expected_square())
+
+
+@pytest.mark.parametrize("mode", ["RGB", "L", "CMYK"])
+def test_a_jpeg_is_read_in_every_colour_space(mode: str) -> None:
+    content = saved(square_image(mode), "JPEG", quality=95)
+    difference = render(content, size=64).pixels.astype(int) - expected_square()
+    assert np.abs(difference).max() <= 8
+
+
+def test_alpha_is_composited_before_anything_else_sees_the_picture() -> None:
+    """Dropping alpha would give one black square: black ink, and black under the transparency."""
+    for kind in ("PNG", "WEBP"):
+        pixels = render(saved(square_image(), kind), size=64).pixels
+        assert tuple(pixels[0, 0]) == WHITE
+        assert tuple(pixels[32, 32]) == BLACK
+
+
+def test_sixteen_bit_grey_is_scaled_not_cut() -> None:
+    deep = np.full((64, 64), 65535, np.uint16)
+    deep[:, :32] = 127 * 257
+    pixels = render(saved(Image.fromarray(deep), "PNG"), size=64).pixels
+    assert np.unique(pixels[:, :32]).tolist() == [127]
+    assert np.unique(pixels[:, 32:]).tolist() == [255]
+
+
+def test_sixteen_bit_grey_with_a_transparent_value() -> None:
+    deep = np.full((64, 64), 5000, np.uint16)
+    deep[16:48, 16:48] = 0
+    plain = saved(Image.fromarray(deep), "PNG")
+    chunk = b"tRNS" + struct.pack(">H", 5000)
+    transparent = struct.pack(">I", 2) + chunk + struct.pack(">I", zlib.crc32(chunk))
+    after_header = 8 + 25
+    content = plain[:after_header] + transparent + plain[after_header:]
+    np.testing.assert_array_equal(render(content, size=64).pixels, expected_square())
+
+
+def test_a_palette_with_transparency() -> None:
+    image = Image.new("P", (64, 64), 0)
+    image.putpalette([200, 10, 10, 0, 0, 0])
+    image.paste(1, (16, 16, 48, 48))
+    for kind in ("PNG", "GIF"):
+        content = saved(image, kind, transparency=0)
+        np.testing.assert_array_equal(render(content, size=64).pixels, expected_square())
+
+
+def test_rgb_with_a_transparent_colour() -> None:
+    image = Image.new("RGB", (64, 64), (10, 200, 10))
+    image.paste(BLACK, (16, 16, 48, 48))
+    content = saved(image, "PNG", transparency=(10, 200, 10))
+    np.testing.assert_array_equal(render(content, size=64).pixels, expected_square())
+
+
+@pytest.mark.parametrize("kind", ["PNG", "GIF", "WEBP"])
+def test_the_first_frame_of_an_animation_is_drawn(kind: str) -> None:
+    first, second = square_image("RGB"), Image.new("RGB", (64, 64), "red")
+    options = {"lossless": True} if kind == "WEBP" else {}
+    content = saved(first, kind, save_all=True, append_images=[second], duration=100, **options)
+    with Image.open(io.BytesIO(content)) as animation:
+        assert animation.n_frames == 2
+    np.testing.assert_array_equal(render(content, size=64).pixels, expected_square())
+
+
+def test_the_largest_entry_of_an_ico_is_drawn() -> None:
+    small, large = Image.new("RGBA", (16, 16), "red"), square_image()
+    content = saved(large, "ICO", sizes=[(16, 16), (64, 64)], append_images=[small])
+    np.testing.assert_array_equal(render(content, size=64).pixels, expected_square())
+
+
+def test_a_photograph_is_turned_as_its_exif_says() -> None:
+    image = Image.new("RGB", (64, 64), "white")
+    image.paste(BLACK, (0, 0, 64, 32))
+    exif = Image.Exif()
+    exif[0x0112] = 6  # turn a quarter clockwise: the upper half comes to the right
+    pixels = render(saved(image, "JPEG", quality=95, exif=exif), size=64).pixels
+    assert pixels[:, 40:].max() < 16
+    assert pixels[:, :24].min() > 240
+
+
+def test_a_turned_photograph_keeps_its_turned_aspect() -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    content = saved(Image.new("RGB", (1280, 320)), "JPEG", exif=exif)
+    pixels = render(content, size=64).pixels
+    assert (pixels[:, 24:40] == 0).all()
+    assert (pixels[:, :24] == 255).all()
+    assert (pixels[:, 40:] == 255).all()
+
+
+def test_a_wide_bitmap_keeps_its_aspect_between_rows_of_white() -> None:
+    pixels = render(saved(Image.new("RGB", (400, 100)), "PNG"), size=64).pixels
+    assert (pixels[:24] == 255).all()
+    assert (pixels[24:40] == 0).all()
+    assert (pixels[40:] == 255).all()
+
+
+def test_a_small_bitmap_is_enlarged_and_a_large_one_reduced() -> None:
+    for side in (16, 128, 4096):
+        pixels = render(saved(square_image(side=side), "PNG"), size=64).pixels
+        assert tuple(pixels[32, 32]) == BLACK
+        assert tuple(pixels[4, 4]) == WHITE
+        assert abs(int((pixels[..., 0] < 128).sum()) - 32 * 32) <= 4 * 32
+
+
+def test_the_colour_under_transparent_pixels_does_not_bleed_into_the_edges() -> None:
+    image = Image.new("RGBA", (256, 256), (0, 255, 0, 0))
+    image.paste((0, 0, 0, 255), (62, 62, 194, 194))
+    pixels = render(saved(image, "PNG"), size=64).pixels
+    assert (pixels[..., 0] == pixels[..., 1]).all()
+    assert 0 < (pixels[15, 32, 0]) < 255
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [("PNG", {}), ("JPEG", {}), ("JPEG", {"progressive": True}), ("WEBP", {}), ("GIF", {}), ("BMP", {}), ("ICO", {})],
+)
+def test_a_truncated_bitmap_is_an_error_not_half_a_picture(kind: str, options: dict[str, object]) -> None:
+    noise = np.random.default_rng(7).integers(0, 256, (64, 64, 3), dtype=np.uint8)
+    content = saved(Image.fromarray(noise), kind, **options)
+    whole = render(content, size=64).pixels
+    for kept in range(10, 100, 5):
+        try:
+            pixels = render(content[: len(content) * kept // 100], size=64).pixels
+        except RenderError:
+            continue
+        np.testing.assert_array_equal(pixels, whole)
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF", "BMP"])
+def test_a_truncated_bitmap_is_called_so(kind: str) -> None:
+    content = saved(square_image("RGB", side=256), kind)
+    assert reason(content[: len(content) * 6 // 10]) == f"truncated {kind}"
+
+
+@pytest.mark.parametrize(
+    "content", [b"hello", b"<html><svg></svg></html>", b"\x00" * 100, b"\xff\xfe\x00", b"%PDF-1.4"]
+)
+def test_what_is_no_picture_is_refused(content: bytes) -> None:
+    assert reason(content) == "not a picture"
+
+
+def test_an_empty_file_is_refused() -> None:
+    assert reason(b"") == "empty file"
+
+
+def test_too_many_pixels_are_refused_before_they_are_decoded() -> None:
+    header = struct.pack(">IIBBBBB", 30_000, 30_000, 8, 2, 0, 0, 0)
+    chunk = b"IHDR" + header
+    body = b"IDAT" + zlib.compress(b"")
+    content = b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(part) - 4) + part + struct.pack(">I", zlib.crc32(part)) for part in (chunk, body, b"IEND")
+    )
+    assert reason(content) == "PNG of more than 64 million pixels"
+    assert reason(saved(Image.new("1", (9000, 8000)), "PNG")) == "PNG of more than 64 million pixels"
+
+
+def test_the_same_bytes_give_the_same_pixels() -> None:
+    content = svg('<circle cx="12" cy="12" r="9.3" fill="none" stroke="currentColor" stroke-width="1.7"/>')
+    first = render(content, size=64).pixels
+    for _ in range(3):
+        np.testing.assert_array_equal(render(content, size=64).pixels, first)
+
+
+def test_importing_the_renderer_loads_no_libvips() -> None:
+    code = "import sys, indexer.render; assert 'pyvips' not in sys.modules and 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,353 @@
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from indexer.errors import EmbedError
+from indexer.render import render
+from indexer.render_pool import Failure, Job, RenderedChunk, RenderPool
+from indexer.sources.records import content_digest
+
+CHANGED = "changed since the scan; run `icons index` again"
+
+
+def icon(number: int) -> bytes:
+    body = f'<circle cx="12" cy="12" r="{2 + number % 40 / 4}" stroke="currentColor" fill="#{number * 37 % 4096:03x}"/>'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24">{body}</svg>'.encode()
+
+
+def slow_icon() -> bytes:
+    """Ten million uses of one square: librsvg gives up on it after some seconds."""
+    groups = "".join(f'<g id="g{i}">{f"""<use href="#g{i - 1}"/>""" * 10}</g>' for i in range(1, 8))
+    body = f'<defs><g id="g0"><rect width="1" height="1"/></g>{groups}</defs><use href="#g7"/>'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24">{body}</svg>'.encode()
+
+
+def job(folder: Path, number: int, content: bytes) -> Job:
+    (folder / f"{number}.svg").write_bytes(content)
+    return Job(number, "folder", str(folder), f"{number}.svg", "", content_digest(content))
+
+
+def jobs_of(folder: Path, numbers: Iterable[int]) -> list[Job]:
+    return [job(folder, number, icon(number)) for number in numbers]
+
+
+def everything(pool: RenderPool, blocks: Sequence[Sequence[Job]]) -> tuple[dict[int, np.ndarray], list[Failure]]:
+    pixels: dict[int, np.ndarray] = {}
+    failures: list[Failure] = []
+    for chunk in pool.render(blocks):
+        pixels |= dict(zip(chunk.ids.tolist(), chunk.pixels.copy(), strict=True))
+        failures += chunk.failures
+    return pixels, failures
+
+
+def assert_drawn(pixels: dict[int, np.ndarray], numbers: Iterable[int], *, size: int = 32) -> None:
+    """Bit for bit what the plain loop gives, and nothing else."""
+    expected = {number: render(icon(number), size=size).pixels for number in numbers}
+    assert pixels.keys() == expected.keys()
+    for number, picture in expected.items():
+        np.testing.assert_array_equal(pixels[number], picture)
+
+
+def worker_ids() -> list[int]:
+    children = [path.read_text().split() for path in Path("/proc/self/task").glob("*/children")]
+    numbers = [int(child) for group in children for child in group]
+    return [number for number in numbers if b"render_pool" in Path(f"/proc/{number}/cmdline").read_bytes()]
+
+
+def ticks(process: int) -> int:
+    """Processor time that a process has used, in hundredths of a second."""
+    fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+    return int(fields[11]) + int(fields[12])
+
+
+def busy_worker_id() -> int:
+    """The worker that is drawing, told by the processor time that it uses."""
+    before = {process: ticks(process) for process in worker_ids()}
+    while True:
+        time.sleep(0.02)
+        for process, used in before.items():
+            if ticks(process) >= used + 10:
+                return process
+
+
+def kill_the_busy_worker(number: signal.Signals) -> threading.Thread:
+    killer = threading.Thread(target=lambda: os.kill(busy_worker_id(), number))
+    killer.start()
+    return killer
+
+
+@pytest.mark.parametrize("workers", [0, 1, 2])
+def test_pictures_equal_those_of_a_plain_loop(tmp_path: Path, workers: int) -> None:
+    with RenderPool(size=32, workers=workers, chunk=8) as pool:
+        pixels, failures = everything(pool, [jobs_of(tmp_path, range(100))])
+        assert pool.waited_seconds > 0
+    assert failures == []
+    assert_drawn(pixels, range(100))
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_chunks_come_block_by_block_and_in_order(tmp_path: Path, workers: int) -> None:
+    jobs = jobs_of(tmp_path, range(20))
+    blocks = [jobs[:5], [], jobs[5:9], jobs[9:20]]
+    with RenderPool(size=32, workers=workers, chunk=4) as pool:
+        chunks = [(chunk.block, chunk.ids.tolist(), chunk.ends_block) for chunk in pool.render(blocks)]
+    assert chunks == [
+        (0, [0, 1, 2, 3], False),
+        (0, [4], True),
+        (1, [], True),
+        (2, [5, 6, 7, 8], True),
+        (3, [9, 10, 11, 12], False),
+        (3, [13, 14, 15, 16], False),
+        (3, [17, 18, 19], True),
+    ]
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_chunk_tells_backgrounds_and_failures_apart(tmp_path: Path, workers: int) -> None:
+    white = icon(0).replace(b"currentColor", b"#fff").replace(b"#000", b"#fff")
+    jobs = [
+        job(tmp_path, 1, icon(1)),
+        job(tmp_path, 2, b"no picture"),
+        job(tmp_path, 3, white),
+        job(tmp_path, 4, icon(4)[:-3]),
+        Job(5, "folder", str(tmp_path), "gone.svg", "", b""),
+        job(tmp_path, 6, icon(6))._replace(digest=content_digest(b"as it was")),
+    ]
+    with RenderPool(size=32, workers=workers) as pool:
+        [chunk] = pool.render([jobs])
+    assert isinstance(chunk, RenderedChunk)
+    assert chunk.ids.dtype == np.int64
+    assert chunk.ids.tolist() == [1, 3]
+    assert chunk.pixels.shape == (2, 32, 32, 3)
+    np.testing.assert_array_equal(chunk.pixels, [render(icon(1), size=32).pixels, render(white, size=32).pixels])
+    assert chunk.backgrounds == ["light", "dark"]
+    reasons = {failure.id: failure.reason for failure in chunk.failures}
+    assert reasons.keys() == {2, 4, 5, 6}
+    assert reasons[2] == "not a picture"
+    assert reasons[4].startswith("svg: XML parse error")
+    assert reasons[5] == "No such file or directory"
+    assert reasons[6] == CHANGED
+
+
+def test_few_jobs_are_taken_ahead_of_the_consumer(tmp_path: Path) -> None:
+    jobs = jobs_of(tmp_path, range(40))
+    taken: list[int] = []
+
+    def blocks() -> Iterable[list[Job]]:
+        for number in range(20):
+            taken.append(number)
+            yield jobs[number * 2 : number * 2 + 2] * 64
+
+    with RenderPool(size=32, workers=1, chunk=128) as pool:
+        for chunk in pool.render(blocks()):
+            assert len(taken) <= chunk.block + 3
+    assert len(taken) == 20
+
+
+def test_workers_share_a_chunk(tmp_path: Path) -> None:
+    jobs = jobs_of(tmp_path, range(40)) * 25
+    with RenderPool(size=32, workers=2, chunk=1000) as pool:
+        everything(pool, [jobs[:100]])
+        before = {process: ticks(process) for process in worker_ids()}
+        [chunk] = pool.render([jobs])
+        used = [ticks(process) - before[process] for process in worker_ids()]
+    assert chunk.ids.tolist() == [job.id for job in jobs]
+    assert len(used) == 2
+    assert min(used) >= max(used) // 3 > 0
+
+
+def test_a_slow_picture_is_given_up_and_its_neighbours_are_untouched(tmp_path: Path) -> None:
+    jobs = jobs_of(tmp_path, range(30))
+    jobs[11] = job(tmp_path, 11, slow_icon())
+    with RenderPool(size=32, workers=2, chunk=8, seconds_per_item=1) as pool:
+        pixels, failures = everything(pool, [jobs])
+    assert failures == [Failure(11, "took longer than 1 s")]
+    assert_drawn(pixels, set(range(30)) - {11})
+
+
+def test_a_pipe_among_the_files_fails_alone(tmp_path: Path) -> None:
+    jobs = jobs_of(tmp_path, range(4))
+    (tmp_path / "2.svg").unlink()
+    os.mkfifo(tmp_path / "2.svg")
+    with RenderPool(size=32, workers=1) as pool:
+        pixels, failures = everything(pool, [jobs])
+    assert failures == [Failure(2, "not a regular file")]
+    assert_drawn(pixels, {0, 1, 3})
+
+
+@pytest.mark.parametrize(
+    ("number", "reason"),
+    [
+        (signal.SIGSEGV, "the renderer crashed (signal 11)"),
+        (signal.SIGKILL, "the renderer was killed (signal 9), perhaps for want of memory"),
+    ],
+)
+def test_a_crash_costs_the_picture_that_was_drawn_and_no_other(
+    tmp_path: Path, number: signal.Signals, reason: str
+) -> None:
+    jobs = jobs_of(tmp_path, range(30))
+    jobs[3] = job(tmp_path, 3, slow_icon())
+    with RenderPool(size=32, workers=2, chunk=8, seconds_per_item=60) as pool:
+        everything(pool, [jobs[:1]])
+        killer = kill_the_busy_worker(number)
+        pixels, failures = everything(pool, [jobs])
+        killer.join()
+    assert failures == [Failure(3, reason)]
+    assert_drawn(pixels, set(range(30)) - {3})
+
+
+def test_several_crashes_in_one_chunk_cost_only_those_pictures(tmp_path: Path) -> None:
+    jobs = jobs_of(tmp_path, range(10))
+    for number in (0, 4, 5, 9):
+        jobs[number] = job(tmp_path, number, slow_icon())
+    with RenderPool(size=32, workers=1, chunk=10, seconds_per_item=0.7) as pool:
+        pixels, failures = everything(pool, [jobs])
+        again, _ = everything(pool, [jobs[1:4]])
+    assert failures == [Failure(number, "took longer than 0.7 s") for number in (0, 4, 5, 9)]
+    assert_drawn(pixels, {1, 2, 3, 6, 7, 8})
+    assert_drawn(again, {1, 2, 3})
+
+
+def test_workers_that_die_between_pictures_are_replaced(tmp_path: Path) -> None:
+    jobs = jobs_of(tmp_path, range(20))
+    with RenderPool(size=32, workers=2, chunk=4) as pool:
+        everything(pool, [jobs])
+        for worker in worker_ids():
+            os.kill(worker, signal.SIGKILL)
+        pixels, failures = everything(pool, [jobs])
+    assert failures == []
+    assert_drawn(pixels, range(20))
+
+
+def test_a_picture_beyond_the_memory_limit_fails_alone(tmp_path: Path) -> None:
+    jobs = jobs_of(tmp_path, range(4))
+    Image.new("RGBA", (5000, 5000), "red").save(tmp_path / "large.png", compress_level=1)
+    content = (tmp_path / "large.png").read_bytes()
+    jobs.insert(2, Job(99, "folder", str(tmp_path), "large.png", "", content_digest(content)))
+    with RenderPool(size=32, workers=1, memory_bytes=64 << 20) as pool:
+        pixels, failures = everything(pool, [jobs])
+    assert [failure.id for failure in failures] == [99]
+    assert_drawn(pixels, range(4))
+
+
+def test_workers_that_cannot_start_are_an_error_not_a_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "indexer").mkdir()
+    (tmp_path / "indexer" / "__init__.py").write_text("raise ImportError('half installed')")
+    monkeypatch.syspath_prepend(tmp_path)
+    with RenderPool(size=32, workers=1) as pool, pytest.raises(EmbedError, match=r"at its start \(.*exit status 1"):
+        everything(pool, [jobs_of(tmp_path, range(1))])
+    assert "half installed" in capfd.readouterr().err
+
+
+def test_a_consumer_may_stop_half_way_and_ask_again(tmp_path: Path) -> None:
+    jobs = jobs_of(tmp_path, range(40))
+    with RenderPool(size=32, workers=2, chunk=4) as pool:
+        for chunk in pool.render([jobs]):
+            assert chunk.ids.tolist() == [0, 1, 2, 3]
+            break
+        pixels, failures = everything(pool, [jobs[20:]])
+    assert failures == []
+    assert_drawn(pixels, range(20, 40))
+
+
+def test_pixels_of_the_last_chunk_outlive_the_pool(tmp_path: Path) -> None:
+    with RenderPool(size=32, workers=1) as pool:
+        [chunk] = pool.render([jobs_of(tmp_path, range(3))])
+    np.testing.assert_array_equal(chunk.pixels[2], render(icon(2), size=32).pixels)
+
+
+def test_closing_ends_the_workers_and_leaves_no_memory_behind(tmp_path: Path) -> None:
+    def descriptors() -> int:
+        return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+    shared_memory, at_first = set(Path("/dev/shm").iterdir()), descriptors()
+    with RenderPool(size=32, workers=2) as pool:
+        everything(pool, [jobs_of(tmp_path, range(3))])
+        assert len(worker_ids()) == 2
+    pool.close()
+    assert worker_ids() == []
+    assert set(Path("/dev/shm").iterdir()) == shared_memory
+    assert descriptors() == at_first
+
+
+RUN_FROM_A_SCRIPT = """
+import os, sys, time
+from pathlib import Path
+import torch
+from indexer.render_pool import Job, RenderPool
+from indexer.sources.records import content_digest
+Path(sys.argv[1], f"main-{os.getpid()}").touch()
+folder = Path(sys.argv[1])
+digests = [content_digest((folder / f"{number}.svg").read_bytes()) for number in range(4)]
+jobs = [Job(number, "folder", str(folder), f"{number}.svg", "", digest) for number, digest in enumerate(digests)]
+with RenderPool(size=32, workers=2, chunk=2, seconds_per_item=2) as pool:
+    for chunk in pool.render([jobs]):
+        print(chunk.ids.tolist(), flush=True)
+        for failure in chunk.failures:
+            print(failure.reason, flush=True)
+"""
+
+
+def start_script(folder: Path) -> subprocess.Popen[str]:
+    """A program that imports torch, without a guard for its main part. This torch writes down who imports it."""
+    (folder / "torch.py").write_text(
+        f"import os; open(os.path.join({str(folder)!r}, f'torch-{{os.getpid()}}'), 'w').close()"
+    )
+    (folder / "script.py").write_text(RUN_FROM_A_SCRIPT)
+    return subprocess.Popen(
+        [sys.executable, str(folder / "script.py"), str(folder)],
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def test_workers_import_neither_the_main_module_nor_torch(tmp_path: Path) -> None:
+    jobs_of(tmp_path, range(4))
+    with start_script(tmp_path) as script:
+        out, errors = script.communicate(timeout=60)
+    assert (out, errors, script.returncode) == ("[0, 1]\n[2, 3]\n", "", 0)
+    assert len(list(tmp_path.glob("torch-*"))) == 1
+    assert len(list(tmp_path.glob("main-*"))) == 1
+
+
+def processes_of(folder: Path) -> list[int]:
+    """Every process whose command line or environment names the folder."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (process / "cmdline").read_bytes() + (process / "environ").read_bytes()
+        except OSError:
+            continue
+        if str(folder).encode() in words:
+            found.append(int(process.name))
+    return found
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_no_worker_outlives_its_parent(tmp_path: Path, number: signal.Signals) -> None:
+    jobs_of(tmp_path, range(4))
+    job(tmp_path, 3, slow_icon())
+    with start_script(tmp_path) as script:
+        assert script.stdout is not None
+        assert script.stdout.readline() == "[0, 1]\n"
+        os.killpg(script.pid, number)
+        script.communicate(timeout=60)
+    assert script.returncode == -number
+    deadline = time.monotonic() + 10
+    while processes_of(tmp_path) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert processes_of(tmp_path) == []
