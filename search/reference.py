@@ -13,7 +13,8 @@ from search.cli import main
 def reference() -> str:
     """Lay out the help of every command as Markdown."""
     intro = "# Commands\n\nWritten by `python -m search.reference` from the help texts; a test holds the two together.\n"
-    return "\n".join([intro, *_pages(main, click.Context(main, info_name="icons", terminal_width=100))])
+    context = click.Context(main, info_name="icons", terminal_width=100, **main.context_settings)
+    return "\n".join([intro, *_pages(main, context)])
 
 
 def _pages(command: click.Command, context: click.Context) -> Iterator[str]:
