@@ -105,7 +105,8 @@ def _built_in(choice: ModelChoice) -> Checkpoint:
     if not config_path.is_file():
         near = _near_names(choice.model)
         raise ModelError(
-            f'unknown model "{choice.model}"; near: {", ".join(near)}; or --model local-dir:PATH, --model hf-hub:ORG/NAME'
+            f'unknown model "{choice.model}"; near: {", ".join(near)}; '
+            "or --model local-dir:PATH, --model hf-hub:ORG/NAME"
         )
     if choice.pretrained is None:
         raise ModelError(f'model "{choice.model}" needs weights; add --pretrained FILE')

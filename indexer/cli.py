@@ -13,6 +13,7 @@ from indexer.errors import IconsError
 if TYPE_CHECKING:
     from indexer.library import Library
     from indexer.pipeline import IndexOptions
+    from indexer.scan import ScanTally
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 PRECISIONS = click.Choice(["auto", "fp32", "bf16", "fp16"])
@@ -112,10 +113,9 @@ def index(library: "Library", as_json: bool, **options: Any) -> None:
         click.echo(json.dumps(pipeline.summary_json(summary)))
         return
     counts, scan = summary.counts, summary.scan
-    click.echo(
-        f"{counts.found:,} icons: {counts.embedded:,} pictures, {counts.duplicate:,} duplicates, {counts.failed:,} failed"
-    )
-    click.echo(f"{scan.added:,} added, {scan.changed:,} changed, {scan.moved:,} moved, {scan.gone:,} gone")
+    shares = f"{counts.embedded:,} pictures, {counts.duplicate:,} duplicates, {counts.failed:,} failed"
+    click.echo(f"{counts.found:,} icons: {shares}")
+    click.echo(_changes(scan))
     state = "nothing had changed" if summary.generation is None else f"generation {summary.generation} answers"
     click.echo(f"{state}; {summary.seconds:.1f} s; {library.root}")
     if counts.failed:
@@ -144,9 +144,7 @@ def scan(library: "Library", as_json: bool, **options: Any) -> None:
     if as_json:
         click.echo(json.dumps(asdict(tally)))
         return
-    click.echo(
-        f"{tally.files:,} files: {tally.added:,} icons added, {tally.changed:,} changed, {tally.moved:,} moved, {tally.gone:,} gone"
-    )
+    click.echo(f"{tally.files:,} files: {_changes(tally)}")
     if tally.broken:
         click.echo(f"{tally.broken:,} entries can't be read; `icons failures` lists them", err=True)
 
@@ -303,6 +301,10 @@ def upgrade(library: "Library") -> None:
     with require(library).writing():
         before, after = upgrade_catalog(library.catalog)
     click.echo(f"schema {before} is current" if before == after else f"schema {before} -> {after}")
+
+
+def _changes(tally: "ScanTally") -> str:
+    return f"{tally.added:,} icons added, {tally.changed:,} changed, {tally.moved:,} moved, {tally.gone:,} gone"
 
 
 def _options(**options: Any) -> "IndexOptions":

@@ -26,7 +26,7 @@ from indexer.progress import RankProgress, write_progress
 from indexer.shards import Block, Plan, Shard, read_blocks, read_plan, shard_path, write_shard
 
 if TYPE_CHECKING:
-    from indexer.encoder import Encoder
+    from indexer.encoder import Encoder, Precision
     from indexer.render_pool import Job
 
 Report = Callable[[RankProgress], None]
@@ -38,7 +38,7 @@ class EmbedOptions:
     """How to embed; every field has a default that is good on any machine."""
 
     device: str = "auto"
-    precision: str = "auto"
+    precision: "Precision" = "auto"
     batch_size: int | None = None
     """None: found by doubling."""
     workers: int | None = None
@@ -73,53 +73,49 @@ class _Reporter:
         self.report(self.progress)
 
 
-def embed(
-    library: Library,
-    plan_path: Path,
-    *,
-    rank: Rank,
-    options: EmbedOptions,
-    report: Report,
-    encoder: "Encoder | None" = None,
-) -> None:
+def embed(library: Library, plan_path: Path, *, rank: Rank, options: EmbedOptions, report: Report) -> None:
     """Do this rank's share of a plan; with several ranks, check at the end that together they did it all.
 
     Raises:
         ModelError, DeviceError: the encoder or device is not there.
         EmbedError: the encoder is another one than the plan was made for, or work is left when all ranks are done.
     """
-    from indexer.encoder import Encoder, resolve_device
+    from indexer.encoder import resolve_device
 
     plan = read_plan(plan_path)
+    folder = library.vectors(plan.fingerprint)
     device = resolve_device(options.device)
     backend = options.backend if options.backend != "auto" else ("nccl" if device.type == "cuda" else "gloo")
     with process_group(rank, backend=backend, device=device):
         _share_cores(rank)
-        if encoder is None:
-            checkpoint = find_checkpoint(ModelChoice.from_json(plan.model))
-            if checkpoint.fingerprint != plan.fingerprint:
-                raise EmbedError(
-                    f'rank {rank.index} finds encoder "{checkpoint.fingerprint}", the plan is for "{plan.fingerprint}"; '
-                    "give every machine the same weights, then run `icons index`"
-                )
-            encoder = Encoder(checkpoint, device=device, precision=options.precision)  # type: ignore[arg-type]
+        encoder = _load_encoder(plan, rank, options)
         reporter = _Reporter(report, RankProgress(rank=rank.index, world=rank.world))
-        folder = library.vectors(plan.fingerprint)
-        blocks = [
-            block
-            for block in read_blocks(plan_path, rank=rank.index, world=rank.world)
-            if not shard_path(folder, block).exists()
-        ]
+        blocks = _missing_blocks(folder, plan_path, rank)
         with _ShardWriter(folder, plan=plan, rank=rank, encoder=encoder) as writer:
             _embed_names(encoder, [block for block in blocks if block.kind == "names"], writer, reporter)
             _embed_images(encoder, [block for block in blocks if block.kind == "images"], writer, reporter, options)
-        missing = sum(
-            not shard_path(folder, block).exists()
-            for block in read_blocks(plan_path, rank=rank.index, world=rank.world)
-        )
-        if total_over_ranks(rank, [missing], device=device) != [0]:
+        n_missing = len(_missing_blocks(folder, plan_path, rank))
+        if total_over_ranks(rank, [n_missing], device=device) != [0]:
             raise EmbedError("blocks are left without a shard; `icons index` does them")
         reporter.finish()
+
+
+def _load_encoder(plan: Plan, rank: Rank, options: EmbedOptions) -> "Encoder":
+    from indexer.encoder import Encoder, resolve_device
+
+    checkpoint = find_checkpoint(ModelChoice.from_json(plan.model))
+    if checkpoint.fingerprint != plan.fingerprint:
+        raise EmbedError(
+            f'rank {rank.index} finds encoder "{checkpoint.fingerprint}", the plan is for "{plan.fingerprint}"; '
+            "give every machine the same weights, then run `icons index`"
+        )
+    return Encoder(checkpoint, device=resolve_device(options.device), precision=options.precision)
+
+
+def _missing_blocks(folder: Path, plan_path: Path, rank: Rank) -> list[Block]:
+    """Blocks of this rank that have no shard yet."""
+    blocks = read_blocks(plan_path, rank=rank.index, world=rank.world)
+    return [block for block in blocks if not shard_path(folder, block).exists()]
 
 
 class _ShardWriter:

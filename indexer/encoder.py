@@ -171,7 +171,7 @@ def resolve_precision(precision: Precision, device: torch.device) -> Precision:
 
 
 def _has_bf16_units() -> bool:
-    return bool(torch.cpu._is_avx512_bf16_supported()) 
+    return bool(torch.cpu._is_avx512_bf16_supported())
 
 
 def _side(size: int | Sequence[int]) -> int:

@@ -117,7 +117,7 @@ def _export_tower(tower: nn.Module, path: Path, name: str, inputs: torch.Tensor)
 
 @contextmanager
 def _traceable() -> Iterator[None]:
-    """Keep attention in operators that ONNX has, and the tracer quiet: constants it folds are constants of the model."""
+    """Keep attention in operators that ONNX has, and the tracer quiet: what it takes for constant is constant."""
     fast = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)
     try:

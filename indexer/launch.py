@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from indexer.distributed import Rank
@@ -102,7 +103,11 @@ def run_ranks(library: Library, fingerprint: str, *, devices: Devices, options: 
         environment["CUDA_VISIBLE_DEVICES"] = devices.visible
     with log.open("wb") as output:
         process = subprocess.Popen(
-            command, stdout=output, stderr=subprocess.STDOUT, env=environment, preexec_fn=_end_with_parent
+            command,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env=environment,
+            preexec_fn=_end_with_parent(),  # noqa: PLW1509
         )
         try:
             _follow(process, folder, watch)
@@ -138,7 +143,11 @@ def _cause(log: Path, ranks: Sequence[RankProgress]) -> str:
     return f'rank {match[1]} {how}, see "{log}"; {rerun}'
 
 
-def _end_with_parent() -> None:
-    """Ask Linux to end torchrun, which ends its ranks, when the index process dies."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+def _end_with_parent() -> Callable[[], object] | None:
+    """Make a call that asks Linux to end a child, and torchrun its ranks, when this process dies.
+
+    It is one C function, bound before the fork: nothing of Python runs in the child, so threads here do no harm.
+    """
+    if sys.platform != "linux":
+        return None
+    return partial(ctypes.CDLL(None).prctl, _PR_SET_PDEATHSIG, signal.SIGTERM)

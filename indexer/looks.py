@@ -76,7 +76,7 @@ def join_styles(styles: Iterable[str | None]) -> str | None:
     distinct = dict.fromkeys(style for style in styles if style)
     if len(distinct) < 2:
         return next(iter(distinct), None)
-    return " ".join(sorted(distinct, key=lambda style: _RANK.get(style, 0))) or None
+    return " ".join(sorted(distinct, key=lambda style: _RANK.get(style, 0)))
 
 
 @lru_cache

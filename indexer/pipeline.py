@@ -20,6 +20,7 @@ from indexer.errors import LibraryError, RenderError
 from indexer.library import Generation, Library, require
 from indexer.manifest import Accounting, Manifest
 from indexer.progress import RankProgress
+from indexer.render_worker import is_passing
 from indexer.scan import ScanTally, remember
 from indexer.scan import forget as forget_source
 from indexer.scan import scan as scan_sources
@@ -209,12 +210,11 @@ def _store_failures(library: Library, engine: Engine, fingerprint: str) -> None:
 def _plan(library: Library, engine: Engine, choice: ModelChoice, fingerprint: str, *, retry_failed: bool) -> Plan:
     """Write the plan of everything that icons show or bear and this encoder has neither a vector nor a failure for."""
     covered = read_coverage(library.vectors(fingerprint))
-    failed = np.fromiter(covered.failures, dtype=np.int64)
-    attempt = ""
+    final = [image for image, reason in covered.failures.items() if not (retry_failed or is_passing(reason))]
+    attempt = datetime.now(UTC).isoformat() if len(final) < len(covered.failures) else ""
     with engine.begin() as connection:
-        if retry_failed:
-            attempt, failed = datetime.now(UTC).isoformat(), failed[:0]
-        images = np.setdiff1d(catalog.image_ids(connection), np.union1d(covered.images, failed))
+        settled = np.union1d(covered.images, np.array(final, dtype=np.int64))
+        images = np.setdiff1d(catalog.image_ids(connection), settled)
         names = np.setdiff1d(catalog.name_ids(connection), covered.names)
         image_items = [
             (row.id, row.kind, row.location, row.path, row.member, row.digest.hex())

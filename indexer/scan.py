@@ -67,7 +67,7 @@ def forget(connection: Connection, location: Path) -> int:
         SourceError: it was never given.
     """
     given = str(location.expanduser().absolute())
-    n_dropped = int(connection.execute(delete(sources).where(sources.c.given == given)).rowcount)
+    n_dropped: int = connection.execute(delete(sources).where(sources.c.given == given)).rowcount
     if not n_dropped:
         raise SourceError(f'"{location}" is not a source of this library; `icons sources` lists them')
     catalog.bump_revision(connection)
@@ -103,7 +103,8 @@ def _source_row(connection: Connection, given: str, exclude: str, source: Source
     statement = upsert(sources).values(given=given, exclude=exclude, kind=source.kind, location=str(source.location))
     statement = statement.on_conflict_do_update(index_elements=["location"], set_={"kind": source.kind})
     connection.execute(statement)
-    return connection.execute(select(sources.c.id).where(sources.c.location == str(source.location))).scalar_one()
+    query = select(sources.c.id).where(sources.c.location == str(source.location))
+    return int(connection.execute(query).scalar_one())
 
 
 class _Scan:

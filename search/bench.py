@@ -1,7 +1,7 @@
 """How long does a search take: cold, as a command, and warm, in one process?
 
-    python -m search.bench cold
-    python -m search.bench warm --library DIR --queries words.txt
+python -m search.bench cold
+python -m search.bench warm --library DIR --queries words.txt
 """
 
 import json
@@ -30,7 +30,15 @@ def main() -> None:
 @library_option
 def cold(library: Library, repeats: int) -> None:
     """Compare the whole process of `icons search` with a bare import of torch and open_clip, alternating."""
-    search = [sys.executable, "-c", "from search.cli import main; main()", "search", "arrow", "--library", str(library.root)]
+    search = [
+        sys.executable,
+        "-c",
+        "from search.cli import main; main()",
+        "search",
+        "arrow",
+        "--library",
+        str(library.root),
+    ]
     torch = [sys.executable, "-c", "import torch, open_clip"]
     _seconds(search), _seconds(torch)
     runs = [(_seconds(search), _seconds(torch)) for _ in range(repeats)]

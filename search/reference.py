@@ -1,6 +1,6 @@
 """What does every command say of itself? Writes the command reference from the help texts.
 
-    python -m search.reference > docs/commands.md
+python -m search.reference > docs/commands.md
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,9 @@ from search.cli import main
 
 def reference() -> str:
     """Lay out the help of every command as Markdown."""
-    intro = "# Commands\n\nWritten by `python -m search.reference` from the help texts; a test holds the two together.\n"
+    intro = (
+        "# Commands\n\nWritten by `python -m search.reference` from the help texts; a test holds the two together.\n"
+    )
     context = click.Context(main, info_name="icons", terminal_width=100, **main.context_settings)
     return "\n".join([intro, *_pages(main, context)])
 

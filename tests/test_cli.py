@@ -22,7 +22,7 @@ def test_search_prints_a_table_and_json(build: Build, library: Library, icon_fol
     assert table.exit_code == 0
     assert "arrow-up" in table.stdout and "variants" in table.stdout
     lines = _run(library, "search", "arrow up", "-k", "3", "--json").stdout.splitlines()
-    assert [json.loads(line)["words"] for line in lines][0] == "arrow up"
+    assert json.loads(lines[0])["words"] == "arrow up"
     assert len(lines) == 3
 
 

@@ -9,7 +9,18 @@ from indexer.encoder import Encoder
 from indexer.export import export
 from search.encoder import OnnxQueryEncoder, open_query_encoder
 
-TEXTS = ["arrow up", "home", "what's this?", "c++", "3d cube", "über naïve café", "日本", "a  b\tc", "x" * 200, "🎉 party"]
+TEXTS = [
+    "arrow up",
+    "home",
+    "what's this?",
+    "c++",
+    "3d cube",
+    "über naïve café",
+    "日本",
+    "a  b\tc",
+    "x" * 200,
+    "🎉 party",
+]
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The whole path on real files, with a real encoder: what goes in comes out, once, and a rerun does only what is new."""
+"""The whole path on real files with a real encoder: what goes in comes out once, and a rerun does only what is new."""
 
 import random
 import shutil
@@ -178,7 +178,10 @@ def test_stages_run_alone_and_merge_publishes_what_is_embedded(
     build: Build, library: Library, icon_folder: Path, tiny_model: Path
 ) -> None:
     options = IndexOptions(
-        sources=[icon_folder], choice=ModelChoice(f"local-dir:{tiny_model}"), devices="cpu", embed=EmbedOptions(workers=0)
+        sources=[icon_folder],
+        choice=ModelChoice(f"local-dir:{tiny_model}"),
+        devices="cpu",
+        embed=EmbedOptions(workers=0),
     )
     assert scan(library, options, Silent()).added == 12
     assert embed(library, options, Silent()).images == 11

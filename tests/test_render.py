@@ -192,11 +192,41 @@ def test_an_svgz_is_unpacked_up_to_the_limit_only() -> None:
     assert time.process_time() - started < 1
 
 
+ILLUSTRATOR = """<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd" [
+	<!ENTITY ns_svg "http://www.w3.org/2000/svg">
+	<!ENTITY ink 'fill:#FF0000'>
+]>
+<svg xmlns="&ns_svg;" viewBox="0 0 24 24"><rect x="6" y="6" width="12" height="12" style="&ink;"/></svg>"""
+
+
+def test_entities_for_short_texts_are_filled_in() -> None:
+    np.testing.assert_array_equal(render(ILLUSTRATOR.encode(), size=64).pixels, expected_square(ink=RED))
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
-def test_entities_are_refused(tmp_path: Path, encoding: str) -> None:
+@pytest.mark.parametrize(
+    "declared",
+    [
+        '<!ENTITY a SYSTEM "{file}">',
+        '<!ENTITY a PUBLIC "secret" "{file}">',
+        '<!ENTITY % a SYSTEM "{file}"> %a;',
+        "<!ENTITY a \"<!ENTITY b SYSTEM '{file}'>\">",
+        '<!ENTITY b "text"><!ENTITY a "&b;&b;&b;&b;&b;&b;&b;&b;">',
+        '<!ENTITY b "text"><!ENTITY a "&#38;b;">',
+        '<!ENTITY a "<text/>">',
+        f'<!ENTITY a "{"text" * 100}">',
+    ],
+)
+def test_entities_that_read_files_or_grow_are_refused(tmp_path: Path, declared: str, encoding: str) -> None:
     (tmp_path / "secret.txt").write_text("secret")
-    entity = f'<!DOCTYPE svg [<!ENTITY a SYSTEM "{tmp_path}/secret.txt">]>' + svg("<text>&a;</text>").decode()
-    assert "entities" in reason(entity.encode(encoding))
+    kind = f"<!DOCTYPE svg [{declared.format(file=tmp_path / 'secret.txt')}]>"
+    assert "entities" in reason((kind + svg("<text>&a;</text>").decode()).encode(encoding))
+
+
+def test_an_entity_used_without_end_is_refused() -> None:
+    kind = f'<!DOCTYPE svg [<!ENTITY a "{"text" * 50}">]>'
+    assert "entity amplification" in reason(kind.encode() + svg(square() + f"<desc>{'&a;' * 100_000}</desc>"))
 
 
 def test_many_comments_without_an_svg_are_refused_at_once() -> None:

@@ -16,7 +16,7 @@ from indexer.render import render
 from indexer.render_pool import Failure, Job, RenderedChunk, RenderPool
 from indexer.sources.records import content_digest
 
-CHANGED = "changed since the scan; run `icons index` again"
+CHANGED = "can't be read: changed since the scan"
 
 
 def icon(number: int) -> bytes:
@@ -60,7 +60,7 @@ def assert_drawn(pixels: dict[int, np.ndarray], numbers: Iterable[int], *, size:
 def worker_ids() -> list[int]:
     children = [path.read_text().split() for path in Path("/proc/self/task").glob("*/children")]
     numbers = [int(child) for group in children for child in group]
-    return [number for number in numbers if b"render_pool" in Path(f"/proc/{number}/cmdline").read_bytes()]
+    return [number for number in numbers if b"render_worker" in Path(f"/proc/{number}/cmdline").read_bytes()]
 
 
 def ticks(process: int) -> int:
@@ -134,7 +134,7 @@ def test_a_chunk_tells_backgrounds_and_failures_apart(tmp_path: Path, workers: i
     assert reasons.keys() == {2, 4, 5, 6}
     assert reasons[2] == "not a picture"
     assert reasons[4].startswith("svg: XML parse error")
-    assert reasons[5] == "No such file or directory"
+    assert reasons[5] == "can't be read: No such file or directory"
     assert reasons[6] == CHANGED
 
 

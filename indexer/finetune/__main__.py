@@ -46,23 +46,17 @@ def corpus(sources: tuple[Path, ...], out: Path, emojilib: Path | None, workers:
     "--cache", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The teacher's answers, kept."
 )
 @click.option("--out", required=True, type=Folder)
+@click.option("--parent", type=Existing, help="Go on from this open_clip folder, instead of a new model.")
 @click.option("--steps", default=1400, show_default=True, type=click.IntRange(1))
+@click.option("--rate", default=2e-3, show_default=True, type=float)
 @click.option("--seed", default=0, show_default=True)
-def distill(corpus_folder: Path, wordnet: Path | None, cache: Path, out: Path, steps: int, seed: int) -> None:
-    """Teach a new model's text tower what a sentence model says about the corpus' words and everyday English."""
-    from indexer.finetune import distill as teaching
-    from indexer.finetune.folder import new_model, write_folder
-    from indexer.finetune.lesson import read_facts
-    from indexer.finetune.vocabulary import teaching_texts
+def distill(corpus_folder: Path, out: Path, **chosen: Any) -> None:
+    """Teach a text tower what a sentence model says about the corpus' words and everyday English."""
+    from indexer.finetune.distill import DistillOptions
+    from indexer.finetune.run import teach_folder
 
-    options = teaching.DistillOptions(steps=steps, seed=seed)
-    texts, n_icon_texts = teaching_texts(read_facts(corpus_folder), wordnet=wordnet, seed=seed)
-    torch.manual_seed(seed)
-    model = new_model()
-    teaching.start_token_table(model, cache=cache)
-    measured = teaching.distill(model, texts, n_icon_texts=n_icon_texts, cache=cache, options=options)
-    lineage = {"distillation": teaching.lineage_of(options, measured)}
-    write_folder(model, out, lineage=lineage, card="# Text tower only\n\nThe picture tower is random.\n")
+    places = {name: chosen.pop(name) for name in ("wordnet", "cache", "parent")}
+    measured = teach_folder(corpus_folder, out, options=DistillOptions(**chosen), **places)
     click.echo(f"{out}: {measured}", err=True)
 
 

@@ -19,7 +19,7 @@ NAMELESS = (
     # Brands, products and services
     "simple-icons", "logos", "streamline-logos", "cib", "fa6-brands", "fa7-brands", "fa-brands", "bxl", "nonicons",
     "arcticons", "thesvg", "thesvg-color", "selfhst", "cbi", "brandico", "entypo-social", "gcp", "k8s", "unjs",
-    "skill-icons", "devicon", "devicon-plain", "academicons", "fontelico",
+    "skill-icons", "devicon", "devicon-plain", "devicon-line", "devicon-original", "academicons", "fontelico",
     # Coins
     "token", "token-branded", "cryptocurrency", "cryptocurrency-color",
     # Flags

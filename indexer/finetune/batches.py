@@ -24,7 +24,8 @@ class Augmentation:
     largest_scale: float = 1.35
     shift: float = 0.12
     resampled: float = 0.2
-    smallest_side: int = 16
+    smallest_resample: float = 0.25
+    largest_resample: float = 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,8 @@ def _resampled(ink: Tensor, change: Augmentation, generator: torch.Generator) ->
     n, size = round(len(ink) * change.resampled), ink.shape[-1]
     if n == 0:
         return ink
-    side = int(torch.randint(change.smallest_side, size * 3 // 4, (), generator=generator))
+    low, high = int(size * change.smallest_resample), int(size * change.largest_resample)
+    side = int(torch.randint(low, high, (), generator=generator))
     chosen = torch.randperm(len(ink), generator=generator)[:n]
     small = functional.interpolate(ink[chosen], size=(side, side), mode="bilinear", antialias=True, align_corners=False)
     ink[chosen] = functional.interpolate(small, size=(size, size), mode="bilinear", align_corners=False)

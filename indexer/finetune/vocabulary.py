@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from indexer.errors import ModelError, SourceError
+from indexer.finetune.captions import make_captions
 
 _PLAIN = re.compile(r"[a-z][a-z' -]+")
 _RAREST_ZIPF = 2.2
@@ -18,9 +19,8 @@ def teaching_texts(
     facts: Mapping[str, Any], *, wordnet: Path | None, seed: int, n_frequent: int = 40_000, n_phrases: int = 60_000
 ) -> tuple[list[str], int]:
     """List distinct texts, those of icons first, and say how many of them are of icons."""
-    tags = Counter(tag for given in facts["tags"] for tag in given)
-    names = Counter(facts["words"])
-    icon_texts = list(dict.fromkeys([*tags, *names]))
+    icon_texts = make_captions(facts["words"], facts["tags"], seed=seed).texts
+    tags = {tag for given in facts["tags"] for tag in given}
     everyday = [*_frequent(n_frequent), *(_lemmas(wordnet) if wordnet else ())]
     phrases = _phrases(icon_texts, sorted(tags), n=n_phrases, generator=random.Random(seed))
     return list(dict.fromkeys([*icon_texts, *everyday, *phrases])), len(icon_texts)

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from pathspec import GitIgnoreSpec
 
+from indexer.errors import SourceError
+
 GITIGNORE = "@gitignore"
 """Among the patterns: leave out what the .gitignore files found in the tree leave out."""
 
@@ -21,8 +23,16 @@ class Exclusion:
 
     @classmethod
     def of(cls, patterns: Sequence[str]) -> "Exclusion":
-        """Read patterns in the syntax of .gitignore; `.*` leaves out what is hidden, `@gitignore` what git ignores."""
+        """Read patterns in the syntax of .gitignore; `.*` leaves out what is hidden, `@gitignore` what git ignores.
+
+        Raises:
+            SourceError: one of them is no pattern.
+        """
         own = [pattern for pattern in patterns if pattern != GITIGNORE]
+        if wrong := next((pattern for pattern in own if not _is_pattern(pattern)), None):
+            raise SourceError(
+                f'"{wrong}" is no pattern as in .gitignore; give --exclude one such as "drafts/" or "*.png"'
+            )
         return cls(GitIgnoreSpec.from_lines(own) if own else None, honours_gitignore=GITIGNORE in patterns)
 
     def entering(self, folder: Path, path: str) -> "Exclusion":
@@ -33,7 +43,9 @@ class Exclusion:
             lines = (folder / ".gitignore").read_text(encoding="utf-8", errors="replace").splitlines()
         except OSError:
             return self
-        return replace(self, found=(*self.found, (path, GitIgnoreSpec.from_lines(lines))))
+        # What is no pattern matches nothing, as for git itself.
+        rules = GitIgnoreSpec.from_lines(line for line in lines if _is_pattern(line))
+        return replace(self, found=(*self.found, (path, rules)))
 
     def excludes(self, path: str) -> bool:
         """Say whether a path is left out; a folder's ends in a slash."""
@@ -46,3 +58,11 @@ class Exclusion:
             if (is_excluded := rules.check_file(within).include) is not None:
                 return is_excluded
         return False
+
+
+def _is_pattern(line: str) -> bool:
+    try:
+        GitIgnoreSpec.from_lines([line])
+    except ValueError:
+        return False
+    return True

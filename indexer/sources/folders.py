@@ -5,13 +5,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from indexer.errors import SourceError
 from indexer.naming import path_hints
 from indexer.sources.exclusion import Exclusion
 from indexer.sources.paths import from_text, name_of, to_text
-from indexer.sources.pictures import find_pictures, read_file, unreadable
-from indexer.sources.records import FileScan, IconSet, Record, content_digest
-from indexer.sources.stamps import UNREAD, stamp_of
+from indexer.sources.pictures import find_pictures, read_file, scan_picture
+from indexer.sources.records import FileScan, IconSet, Record
+from indexer.sources.stamps import UNREAD
 
 KIND = "folder"
 
@@ -45,7 +44,7 @@ class FolderSource:
             return
         for found in find_pictures(self.location, exclusion=self.exclusion):
             if found.error is not None:
-                yield unreadable(found.path, found.error, stamp=UNREAD)
+                yield FileScan(to_text(found.path), UNREAD, error=found.error)
             else:
                 yield _scan_file(self.location, found.path, stamps, icon_set)
 
@@ -78,16 +77,9 @@ def recognise_licence(folder: Path) -> str | None:
 
 
 def _scan_file(location: Path, path: str, stamps: Mapping[str, str], icon_set: IconSet) -> FileScan:
-    file, key = location / path, to_text(path)
-    try:
-        stamp = stamp_of(file)
-        if stamps.get(key) == stamp:
-            return FileScan(key, stamp)
-        digest = content_digest(read_file(file))
-    except OSError as error:
-        return unreadable(path, error, stamp=UNREAD)
-    except SourceError as error:
-        return unreadable(path, error, stamp=stamp)
-    style, size = path_hints([to_text(part) for part in Path(path).parts[:-1]])
-    name = name_of(path or location.name)
-    return FileScan(key, stamp, records=(Record("", name, digest, icon_set, style=style, size=size),))
+    def record_of(digest: bytes) -> Record:
+        style, size = path_hints([to_text(part) for part in Path(path).parts[:-1]])
+        return Record("", name_of(path or location.name), digest, icon_set, style=style, size=size)
+
+    key = to_text(path)
+    return scan_picture(location / path, key, known=stamps.get(key), record_of=record_of)

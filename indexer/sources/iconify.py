@@ -15,6 +15,7 @@ from indexer.errors import SourceError
 from indexer.naming import path_hints
 from indexer.sources.exclusion import Exclusion
 from indexer.sources.iconify_svg import Json, build_svg, resolve_icon
+from indexer.sources.pictures import reason_of
 from indexer.sources.records import FileScan, IconSet, Record, content_digest
 from indexer.sources.stamps import UNREAD, stamp_of
 
@@ -94,9 +95,9 @@ def _scan_set(location: Path, path: str, known: str | None) -> FileScan:
             return FileScan(path, stamp)
         return _records(load_set(location, path), path=path, stamp=stamp)
     except OSError as error:
-        return FileScan(path, UNREAD, error=error.strerror or str(error))
+        return FileScan(path, UNREAD, error=reason_of(error))
     except SourceError as error:
-        return FileScan(path, stamp, error=str(error))
+        return FileScan(path, stamp, error=reason_of(error))
 
 
 def load_set(location: Path, path: str) -> Json:

@@ -6,20 +6,20 @@ manifest's folder. Tags and categories are lists, or text with commas or semicol
 
 import csv
 import hashlib
-import io
 import json
 import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from indexer.errors import SourceError
 from indexer.sources.paths import from_text, name_of, to_text
-from indexer.sources.pictures import read_file, reason_of
-from indexer.sources.records import FileScan, IconSet, Record, content_digest
-from indexer.sources.stamps import UNREAD, stamp_of
+from indexer.sources.pictures import read_file, reason_of, scan_picture
+from indexer.sources.records import FileScan, IconSet, Record
+from indexer.sources.stamps import UNREAD
 
 KIND = "manifest"
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson")
@@ -59,7 +59,9 @@ class ManifestSource:
             return FileScan(f"#{line}", UNREAD, error=f"line {line}: {wrong}")
         times_seen[path] = times_seen.get(path, 0) + 1
         key = _key(path, times_seen[path])
-        return _scan_file(self.location, path, key=key, row=row, known=stamps.get(key))
+        record_of = partial(_record, row, manifest=self.location, path=path)
+        file = self.location.parent / path
+        return scan_picture(file, key, beside=_digest(row), known=stamps.get(key), record_of=record_of)
 
 
 def read_row(manifest: Path, key: str) -> bytes:
@@ -86,21 +88,7 @@ def _key(path: str, time: int) -> str:
     return f"{text}#{time}" if time > 1 or _REPEAT.search(text) else text
 
 
-def _scan_file(manifest: Path, path: str, *, key: str, row: Row, known: str | None) -> FileScan:
-    file = manifest.parent / path
-    try:
-        stamp = f"{stamp_of(file)}+{_digest(row)}"
-        if stamp == known:
-            return FileScan(key, stamp)
-        digest = content_digest(read_file(file))
-    except OSError as error:
-        return FileScan(key, UNREAD, error=reason_of(error))
-    except SourceError as error:
-        return FileScan(key, stamp, error=str(error))
-    return FileScan(key, stamp, records=(_record(row, manifest=manifest, path=path, digest=digest),))
-
-
-def _record(row: Row, *, manifest: Path, path: str, digest: bytes) -> Record:
+def _record(row: Row, digest: bytes, *, manifest: Path, path: str) -> Record:
     set_key = _text(row.get("set")) or manifest.stem
     size = _text(row.get("size"))
     return Record(
@@ -152,7 +140,7 @@ def _csv_rows(manifest: Path) -> Iterator[tuple[int, Row | str]]:
 
 def _delimiter(header: str) -> str:
     """Take the sign that cuts the header into most columns; open_clip itself writes tabs."""
-    return max("\t,;|", key=lambda sign: len(next(csv.reader(io.StringIO(header), delimiter=sign), [])))
+    return max("\t,;|", key=lambda sign: len(next(csv.reader([header], delimiter=sign), [])))
 
 
 def _digest(row: Row) -> str:

@@ -6,6 +6,7 @@ Known packages stand in `PACKAGES`. Any other package is read as a plain folder 
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -14,8 +15,8 @@ from indexer.naming import path_hints
 from indexer.sources import tags
 from indexer.sources.exclusion import Exclusion
 from indexer.sources.paths import name_of, to_text
-from indexer.sources.pictures import SUFFIXES, find_pictures, read_file, unreadable
-from indexer.sources.records import FileScan, IconSet, Record, content_digest
+from indexer.sources.pictures import SUFFIXES, find_pictures, reason_of, scan_picture
+from indexer.sources.records import FileScan, IconSet, Record
 from indexer.sources.stamps import UNREAD, stamp_of
 from indexer.sources.tags import Said, TagReader
 
@@ -83,7 +84,7 @@ class NpmSource:
         for root in reading.roots:
             for found in find_pictures(self.location, exclusion=self.exclusion, suffixes=reading.suffixes, start=root):
                 if found.error is not None:
-                    yield unreadable(found.path, found.error, stamp=UNREAD)
+                    yield FileScan(to_text(found.path), UNREAD, error=found.error)
                 elif reading.package is not _ANY or not _NO_ICONS.excludes(found.path):
                     yield reading.scan_file(found.path, root=root, stamps=stamps)
         if reading.problem is not None:
@@ -92,7 +93,7 @@ class NpmSource:
 
 def is_package(folder: Path) -> bool:
     """Say whether a folder is a package from npm, by its package.json."""
-    return bool(_manifest(folder).get("name"))
+    return bool(_package_json(folder).get("name"))
 
 
 def packages_in(node_modules: Path) -> list[Path]:
@@ -104,11 +105,11 @@ def packages_in(node_modules: Path) -> list[Path]:
 
 def has_icons(package: Path) -> bool:
     """Say whether a package is one of icons: known, or saying so in its name or keywords and shipping SVGs."""
-    manifest = _manifest(package)
-    if manifest.get("name") in PACKAGES:
+    stated = _package_json(package)
+    if stated.get("name") in PACKAGES:
         return True
-    keywords = manifest.get("keywords")
-    words = f"{manifest.get('name')} {' '.join(map(str, keywords)) if isinstance(keywords, list) else ''}".lower()
+    keywords = stated.get("keywords")
+    words = f"{stated.get('name')} {' '.join(map(str, keywords)) if isinstance(keywords, list) else ''}".lower()
     if "icon" not in words and "emoji" not in words:
         return False
     found = find_pictures(package, exclusion=_NO_ICONS, suffixes=_SVG)
@@ -120,8 +121,8 @@ class _Reading:
 
     def __init__(self, location: Path) -> None:
         self.location = location
-        manifest = _manifest(location)
-        self.icon_set = _describe(manifest, location)
+        stated = _package_json(location)
+        self.icon_set = _describe(stated, location)
         package = PACKAGES.get(self.icon_set.key, _ANY)
         self.roots = [root for root in package.roots if (location / root).is_dir()]
         self.package = package if self.roots else _ANY
@@ -134,20 +135,12 @@ class _Reading:
 
     def scan_file(self, path: str, *, root: str, stamps: Mapping[str, str]) -> FileScan:
         """Read one SVG, unless neither it nor what is said about it has changed."""
-        key, file = to_text(path), self.location / path
-        try:
-            stamp = f"{stamp_of(file)}+{self.beside}"
-            if stamps.get(key) == stamp:
-                return FileScan(key, stamp)
-            digest = content_digest(read_file(file))
-        except OSError as error:
-            return unreadable(path, error, stamp=UNREAD)
-        except SourceError as error:
-            return unreadable(path, error, stamp=stamp)
-        return FileScan(key, stamp, records=(self._record(PurePosixPath(path), root, digest),))
+        key = to_text(path)
+        record_of = partial(self._record, path, root)
+        return scan_picture(self.location / path, key, beside=self.beside, known=stamps.get(key), record_of=record_of)
 
-    def _record(self, path: PurePosixPath, root: str, digest: bytes) -> Record:
-        within = path.relative_to(root)
+    def _record(self, path: str, root: str, digest: bytes) -> Record:
+        within = PurePosixPath(path).relative_to(root)
         said = self._said_about(within)
         style, size = path_hints([to_text(part) for part in within.parts[:-1]])
         return Record(
@@ -178,11 +171,11 @@ class _Reading:
         except FileNotFoundError:  # a version that ships no tags
             return {}
         except (OSError, SourceError) as error:
-            self.problem = unreadable(tags_file, error, stamp=UNREAD)
+            self.problem = FileScan(tags_file, UNREAD, error=reason_of(error))
             return {}
 
 
-def _manifest(folder: Path) -> dict[str, Any]:
+def _package_json(folder: Path) -> dict[str, Any]:
     """Read package.json; what is none is an empty one."""
     try:
         loaded = json.loads((folder / "package.json").read_bytes())
@@ -191,21 +184,21 @@ def _manifest(folder: Path) -> dict[str, Any]:
     return loaded if isinstance(loaded, dict) else {}
 
 
-def _describe(manifest: Mapping[str, Any], location: Path) -> IconSet:
-    name = str(manifest.get("name") or location.name)
-    version = manifest.get("version")
+def _describe(package_json: Mapping[str, Any], location: Path) -> IconSet:
+    name = str(package_json.get("name") or location.name)
+    version = package_json.get("version")
     return IconSet(
         key=name,
         title=name,
         version=str(version) if version else None,
-        licence=_licence(manifest),
-        author=_author(manifest.get("author")),
+        licence=_licence(package_json),
+        author=_author(package_json.get("author")),
     )
 
 
-def _licence(manifest: Mapping[str, Any]) -> str | None:
+def _licence(package_json: Mapping[str, Any]) -> str | None:
     """Read `license`: an SPDX expression, or as in old packages an object, or a list of them."""
-    stated = manifest.get("license") or manifest.get("licenses")
+    stated = package_json.get("license") or package_json.get("licenses")
     several = stated if isinstance(stated, list) else [stated]
     types = [one.get("type") if isinstance(one, dict) else one for one in several]
     return " OR ".join(str(one) for one in types if one) or None

@@ -1,15 +1,15 @@
-"""Which picture files lie in a folder, and what identifies each? Nothing is decoded here."""
+"""Which picture files lie in a folder, and what does each hold? Nothing is decoded here."""
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from indexer.errors import SourceError
 from indexer.sources.exclusion import Exclusion
-from indexer.sources.paths import to_text
-from indexer.sources.records import FileScan
+from indexer.sources.records import FileScan, Record, content_digest
+from indexer.sources.stamps import UNREAD, stamp_of
 
 SUFFIXES = frozenset((".svg", ".svgz", ".png", ".webp", ".jpg", ".jpeg", ".gif", ".apng", ".bmp", ".ico"))
 MAX_BYTES = 64 * 1024 * 1024
@@ -92,11 +92,25 @@ def read_file(file: Path) -> bytes:
     return file.read_bytes()
 
 
-def reason_of(error: OSError | SourceError) -> str:
-    """Put into words why a file could not be read, without its name."""
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+def scan_picture(
+    file: Path, key: str, *, beside: str = "", known: str | None, record_of: Callable[[bytes], Record]
+) -> FileScan:
+    """Make the record of one picture file from its digest, unless its stamp is the one already known.
+
+    `key` is its path as the catalog keeps it, `beside` the stamp of what else its record depends on.
+    """
+    try:
+        stamp = f"{stamp_of(file)}+{beside}" if beside else stamp_of(file)
+        if stamp == known:
+            return FileScan(key, stamp)
+        digest = content_digest(read_file(file))
+    except OSError as error:
+        return FileScan(key, UNREAD, error=reason_of(error))
+    except SourceError as error:
+        return FileScan(key, stamp, error=reason_of(error))
+    return FileScan(key, stamp, records=(record_of(digest),))
 
 
-def unreadable(path: str, error: OSError | SourceError | str, *, stamp: str) -> FileScan:
-    """Report a file that cannot be read."""
-    return FileScan(to_text(path), stamp, error=error if isinstance(error, str) else reason_of(error))
+def reason_of(error: Exception) -> str:
+    """Put into words why a picture could not be had, without the file's name."""
+    return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__

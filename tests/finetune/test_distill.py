@@ -52,5 +52,5 @@ def test_captions_are_encoded_in_their_own_order() -> None:
 
 
 def test_a_folder_that_is_no_corpus_says_what_makes_one(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="is no corpus; run python -m indexer.finetune corpus"):
+    with pytest.raises(SourceError, match=r"is no corpus; run python -m indexer.finetune corpus"):
         open_lesson(tmp_path, None, seed=0)

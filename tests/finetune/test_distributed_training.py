@@ -1,22 +1,23 @@
 """Do two ranks learn what one process with the whole batch learns?"""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import torch
-from torch.nn import functional
+from lessons import tiny_lesson, tiny_pair
 
 from indexer.finetune.batches import epoch, make_batch
 from indexer.finetune.loss import contrastive_loss, soft_targets
-from lessons import tiny_lesson, tiny_pair
 
 
 def test_two_gloo_ranks_give_the_gradients_of_one_process_with_the_whole_batch(tmp_path: Path) -> None:
     script, saved = Path(__file__).with_name("two_ranks.py"), tmp_path / "gradients.pt"
     launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    subprocess.run([*launch, str(script), str(saved)], check=True, capture_output=True, timeout=120)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    subprocess.run([*launch, str(script), str(saved)], check=True, capture_output=True, timeout=120, env=environment)
     found = torch.load(saved, weights_only=True)
 
     lesson, pair = tiny_lesson(), tiny_pair()
@@ -44,7 +45,6 @@ def test_two_gloo_ranks_give_the_gradients_of_one_process_with_the_whole_batch(t
     for name, parameter in pair.named_parameters():
         assert parameter.grad is not None
         assert torch.allclose(found["gradients"][name], parameter.grad, atol=1e-6), name
-        assert functional.cosine_similarity(found["gradients"][name].flatten(), parameter.grad.flatten(), dim=0) > 0.999
 
 
 def test_ranks_split_every_global_batch_without_overlap() -> None:

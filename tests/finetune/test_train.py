@@ -5,13 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from lessons import tiny_lesson, tiny_options, tiny_pair
 
 from indexer.errors import ModelError
 from indexer.finetune import train as room
 from indexer.finetune.batches import Augmentation, Batch, augment, make_batch
 from indexer.finetune.captions import Captions
 from indexer.finetune.train import Pair, train
-from lessons import tiny_lesson, tiny_options, tiny_pair
 
 
 def trained(checkpoint: Path, *, resume: bool = False) -> Pair:

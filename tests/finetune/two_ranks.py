@@ -3,13 +3,12 @@
 import sys
 
 import torch
+from lessons import tiny_lesson, tiny_pair
 from torch.nn.parallel import DistributedDataParallel
 
 from indexer.distributed import Rank, process_group
 from indexer.finetune.batches import epoch, make_batch
 from indexer.finetune.train import batch_loss
-
-from lessons import tiny_lesson, tiny_pair
 
 
 def main() -> None:
@@ -18,7 +17,8 @@ def main() -> None:
         lesson, pair = tiny_lesson(), tiny_pair()
         rows = next(epoch(lesson.train_rows, batch=16, seed=5, number=0, rank=rank.index, world=rank.world))
         batch = make_batch(lesson.pixels, lesson.captions, rows, seed=(5, 0, rank.index), change=None)
-        loss = batch_loss(DistributedDataParallel(pair), batch, lesson, half=False)
+        wrapped = DistributedDataParallel(pair)  # held until after the backward pass: it averages in hooks of its own
+        loss = batch_loss(wrapped, batch, lesson, half=False)
         loss.backward()  # type: ignore[no-untyped-call]
         if rank.index == 0:
             gradients = {name: parameter.grad for name, parameter in pair.named_parameters()}

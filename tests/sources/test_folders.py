@@ -1,9 +1,11 @@
 import os
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
+from indexer.errors import SourceError
 from indexer.naming import parse
 from indexer.sources import open_sources
 from indexer.sources.paths import from_text, name_of, to_text
@@ -171,3 +173,14 @@ def test_a_licence_is_named_only_where_it_is_plain(tmp_path: Path, file: str, te
     [found] = scan(tmp_path)
     assert found.records is not None
     assert found.records[0].set.licence == licence
+
+
+@pytest.mark.parametrize("pattern", ["!", "\\"])
+def test_what_is_no_pattern_is_refused_by_its_value(tmp_path: Path, pattern: str) -> None:
+    with pytest.raises(SourceError, match=f'"{re.escape(pattern)}" is no pattern'):
+        paths(write(tmp_path, "a.svg"), "*.png", pattern)
+
+
+def test_a_line_of_a_gitignore_that_is_no_pattern_matches_nothing(tmp_path: Path) -> None:
+    (write(tmp_path, "a.svg", "b.svg") / ".gitignore").write_text("!\n\\\nb.svg\n")
+    assert paths(tmp_path, "@gitignore") == ["a.svg"]
