@@ -59,9 +59,17 @@ def _source_options(function: Function) -> Function:
         "--exclude",
         multiple=True,
         metavar="PATTERN",
+        is_eager=True,
         help="Leave files out, as in .gitignore; '@gitignore' applies the .gitignore files found. Repeatable.",
     )(function)
-    return click.argument("sources", nargs=-1, type=click.Path(path_type=Path))(function)
+    return click.argument("sources", nargs=-1, type=click.Path(path_type=Path), callback=_take_sources)(function)
+
+
+def _take_sources(ctx: click.Context, _: click.Parameter, sources: tuple[Path, ...]) -> tuple[Path, ...]:
+    """Refuse patterns that would hold for nothing. `--exclude` is eager, so it is known here."""
+    if ctx.params.get("exclude") and not sources:
+        raise click.UsageError("--exclude needs the SOURCES it holds for; `icons sources` lists the remembered ones")
+    return sources
 
 
 def _embed_options(function: Function) -> Function:

@@ -41,6 +41,7 @@ def test_search_before_any_library_exists_says_what_to_run(library: Library) -> 
         (["index", "--model", "ViT-Q-1"], 'unknown model "ViT-Q-1"'),
         (["index", "--pretrained", "x.pt"], "--pretrained needs --model"),
         (["index", "--precision", "fp8"], "'fp8'"),
+        (["index", "--exclude", "drafts/"], "--exclude needs the SOURCES"),
         (["index", "--batch-size", "0"], "0 is not in the range"),
         (["embed", "--backend", "mpi"], "'mpi'"),
         (["status"], "no library at"),

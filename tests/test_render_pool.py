@@ -180,7 +180,7 @@ def test_a_pipe_among_the_files_fails_alone(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "2.svg")
     with RenderPool(size=32, workers=1) as pool:
         pixels, failures = everything(pool, [jobs])
-    assert failures == [Failure(2, "not a regular file")]
+    assert failures == [Failure(2, "can't be read: not a regular file")]
     assert_drawn(pixels, {0, 1, 3})
 
 

@@ -71,6 +71,7 @@ def distill(corpus_folder: Path, out: Path, **chosen: Any) -> None:
 @click.option("--passes", default=8, show_default=True, type=click.IntRange(1))
 @click.option("--batch", default=512, show_default=True, type=click.IntRange(2), help="Icons a step, over all ranks.")
 @click.option("--rate", default=1.5e-3, show_default=True, type=float)
+@click.option("--map-rate", default=3e-4, show_default=True, type=float, help="Of the map over the text vectors.")
 @click.option("--precision", default="bf16", show_default=True, type=click.Choice(["bf16", "fp32"]))
 @click.option("--seed", default=0, show_default=True)
 def train(corpus_folder: Path, start: Path, out: Path, checkpoint: Path | None, resume: bool, **chosen: Any) -> None:

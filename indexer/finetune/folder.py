@@ -1,6 +1,7 @@
 """How does a model become a plain open_clip folder? Config, fp16 weights, lineage and card, renamed into place."""
 
 import json
+import math
 import os
 import shutil
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from safetensors.torch import save_file
 from torch import nn
 
 SIZE = 64
+START_TEMPERATURE = 0.05
 MODEL_CONFIG: dict[str, Any] = {
     "embed_dim": 384,
     "vision_cfg": {
@@ -42,6 +44,7 @@ def new_model() -> Any:
 
     config = json.loads(json.dumps(MODEL_CONFIG))
     model = CLIP(**config)
+    torch.nn.init.constant_(model.logit_scale, math.log(1 / START_TEMPERATURE))
     open_clip.model.set_model_preprocess_cfg(model, dict(PREPROCESS_CONFIG))
     return model
 

@@ -124,12 +124,23 @@ def as_plain(results: Mapping[str, Any]) -> dict[str, Any]:
     return plain
 
 
+def record_figures(model: Path, results: Mapping[str, Any]) -> None:
+    """Write figures into a model folder's lineage and card; its weights, and so its fingerprint, stay what they are."""
+    from indexer.durable import write_file
+    from indexer.finetune.card import card_of
+
+    lineage = json.loads((model / "training.json").read_text("utf-8")) | {"measured": results}
+    write_file(model / "training.json", (json.dumps(lineage, indent=1) + "\n").encode())
+    write_file(model / "README.md", card_of(lineage).encode())
+
+
 @click.command()
 @click.option("--model", required=True, type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--corpus", required=True, type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--queries", required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--picture-weight", default=0.5, show_default=True, type=click.FloatRange(0, 1))
-def main(model: Path, corpus: Path, queries: Path, picture_weight: float) -> None:
+@click.option("--record", is_flag=True, help="Write the figures into the model's training.json and card as well.")
+def main(model: Path, corpus: Path, queries: Path, picture_weight: float, record: bool) -> None:
     """Measure an encoder on a file of queries, exact search in fp32; the figures go to stdout as JSON."""
     import torch
 
@@ -137,10 +148,12 @@ def main(model: Path, corpus: Path, queries: Path, picture_weight: float) -> Non
 
     try:
         encoder = Encoder(find_checkpoint(ModelChoice(f"{LOCAL}{model}")), device=torch.device("cpu"), precision="fp32")
-        results = evaluate(encoder, corpus, read_queries(queries), picture_weight=picture_weight)
+        results = as_plain(evaluate(encoder, corpus, read_queries(queries), picture_weight=picture_weight))
     except IconsError as error:
         raise click.ClickException(str(error)) from error
-    click.echo(json.dumps(as_plain(results), indent=1))
+    if record:
+        record_figures(model, results)
+    click.echo(json.dumps(results, indent=1))
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ def train_folder(
     if rank.world > 1:
         dist.barrier()
     lesson = open_lesson(corpus, model, seed=options.seed, vectors=vectors)
-    pair = new_pair(model, options)
+    pair = new_pair(model)
     progress = train(pair, lesson, options=options, checkpoint=checkpoint, resume=resume)
     if rank.index == 0:
         save(pair, model, out, lineage=lineage_of(start, corpus, lesson, progress, options, n_ranks=rank.world))
@@ -61,10 +61,10 @@ def teach_folder(
     return measured
 
 
-def new_pair(model: Any, options: TrainOptions) -> Pair:
+def new_pair(model: Any) -> Pair:
     """Take a model's picture tower for training, laid out in memory as the processor likes it."""
     visual = model.visual.to(memory_format=torch.channels_last).train()
-    return Pair(visual, int(model.text_projection.shape[1]), temperature=options.temperature)
+    return Pair(visual, int(model.text_projection.shape[1]), logit_scale=model.logit_scale.item())
 
 
 def save(pair: Pair, model: Any, out: Path, *, lineage: Mapping[str, Any]) -> None:
@@ -82,16 +82,18 @@ def lineage_of(
     start: Path, corpus: Path, lesson: Lesson, progress: Progress, options: TrainOptions, *, n_ranks: int
 ) -> dict[str, Any]:
     """What `training.json` says: data with licences, options, seed, measured figures."""
-    facts = read_facts(corpus)
+    facts, parent = read_facts(corpus), _lineage_in(start)
+    parent.pop("measured", None)
+    this_run = {
+        "options": asdict(options),
+        "ranks": n_ranks,
+        "seconds": round(progress.seconds),
+        "history": progress.history,
+    }
     return {
         "made": datetime.now(UTC).strftime("%Y-%m-%d"),
-        **_lineage_in(start),
-        "training": {
-            "options": asdict(options),
-            "ranks": n_ranks,
-            "seconds": round(progress.seconds),
-            "history": progress.history,
-        },
+        **parent,
+        "training": [*parent.get("training", []), this_run],
         "data": {
             "icons": len(lesson.words),
             "held_out_icons": len(lesson.held_out_rows),

@@ -41,7 +41,6 @@ class TrainOptions:
     weight_decay: float = 0.05
     warm_up: float = 0.08
     """Share of all steps."""
-    temperature: float = 0.05
     precision: str = "bf16"
     seed: int = 0
     checkpoint_seconds: float = 180.0
@@ -51,11 +50,11 @@ class TrainOptions:
 class Pair(nn.Module):
     """The picture tower, and the map over the locked text tower's vectors."""
 
-    def __init__(self, visual: nn.Module, dim: int, *, temperature: float) -> None:
+    def __init__(self, visual: nn.Module, dim: int, *, logit_scale: float) -> None:
         super().__init__()
         self.visual = visual
         self.text_map = nn.Parameter(torch.eye(dim))
-        self.logit_scale = nn.Parameter(torch.tensor(math.log(1 / temperature)))
+        self.logit_scale = nn.Parameter(torch.tensor(logit_scale))
 
     def forward(self, images: Tensor, texts: Tensor, *, half: bool) -> tuple[Tensor, Tensor, Tensor]:
         """Unit vectors of pictures (n, dim) and of captions (n, dim), and the scale of the logits."""

@@ -27,7 +27,7 @@ def tiny_pair() -> Pair:
     torch.manual_seed(3)
     visual = nn.Sequential(nn.Conv2d(3, 6, 5, stride=4), nn.BatchNorm2d(6), nn.Flatten(), nn.LazyLinear(DIM))
     visual(torch.zeros(2, 3, 16, 16))
-    return Pair(visual, DIM, temperature=0.1).train()
+    return Pair(visual, DIM, logit_scale=2.3).train()
 
 
 def tiny_options(**changed: object) -> TrainOptions:

@@ -12,8 +12,10 @@ from torch.nn import functional
 
 from indexer.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoder import Encoder
+from indexer.finetune.corpus import Limits, build_corpus, gather, read_sources
 from indexer.finetune.folder import new_model, write_folder
-from indexer.finetune.run import new_pair, save
+from indexer.finetune.retrieval import record_figures
+from indexer.finetune.run import new_pair, save, train_folder
 from indexer.finetune.train import TrainOptions
 
 LINEAGE = {"data": {"icons": 1, "base_names": 1, "captions": 1, "sets": [{"key": "a", "licence": "MIT"}]}}
@@ -23,7 +25,7 @@ LINEAGE = {"data": {"icons": 1, "base_names": 1, "captions": 1, "sets": [{"key":
 def saved(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, torch.Tensor, torch.Tensor]:
     torch.manual_seed(0)
     model = new_model().eval()
-    pair = new_pair(model, TrainOptions())
+    pair = new_pair(model)
     torch.nn.init.normal_(pair.text_map, std=0.1)
     texts, pixels = open_clip.tokenize(["arrow up", "bin"], context_length=24), torch.rand(2, 3, 64, 64)
     pair.eval()
@@ -72,3 +74,31 @@ def test_an_older_folder_is_replaced(tmp_path: Path) -> None:
     write_folder(torch.nn.Linear(1, 1), tmp_path / "model", lineage={}, card="new\n")
     assert (tmp_path / "model" / "README.md").read_text("utf-8") == "new\n"
     assert not (tmp_path / "model" / "left.txt").exists()
+
+
+def test_a_corpus_becomes_a_folder_whose_lineage_names_its_data(tmp_path: Path) -> None:
+    shapes = {f"shape-{chr(97 + number)}": f'<path d="M2 2h{number + 4}v{number + 3}z"/>' for number in range(12)}
+    icons = {name: {"body": body} for name, body in shapes.items()}
+    own = {
+        "prefix": "own",
+        "width": 24,
+        "height": 24,
+        "info": {"name": "Own", "license": {"spdx": "MIT"}},
+        "icons": icons,
+    }
+    (tmp_path / "own.json").write_text(json.dumps(own), "utf-8")
+    gathered = gather(read_sources([tmp_path / "own.json"]), extra_tags={}, limits=Limits())
+    build_corpus(gathered, tmp_path / "corpus", limits=Limits(), workers=0)
+    torch.manual_seed(0)
+    write_folder(new_model(), tmp_path / "text", lineage={"distillation": ["first"]}, card="text\n")
+
+    options = TrainOptions(passes=1, batch=4, precision="fp32")
+    train_folder(tmp_path / "corpus", tmp_path / "text", tmp_path / "model", options=options, checkpoint=tmp_path / "c")
+
+    lineage = json.loads((tmp_path / "model" / "training.json").read_text("utf-8"))
+    assert lineage["distillation"] == ["first"]
+    assert lineage["data"]["sets"] == [{"key": "own", "title": "Own", "version": None, "licence": "MIT", "icons": 12}]
+    assert lineage["training"][0]["options"]["batch"] == 4
+    record_figures(tmp_path / "model", {"meaning": {"fused": {"R@10": [0.5, 0.4, 0.6]}}})
+    assert "| meaning | fused | 0.500 (0.400-0.600) |" in (tmp_path / "model" / "README.md").read_text("utf-8")
+    assert find_checkpoint(ModelChoice(f"local-dir:{tmp_path / 'model'}")).fingerprint
