@@ -1,104 +1,22 @@
 """Commands that build a library. Each parses, calls one library function, prints; heavy imports stand inside."""
 
 import json
-import os
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from indexer.errors import IconsError
+from indexer.options import embed_options, json_option, library_option, source_options
 
 if TYPE_CHECKING:
     from indexer.library import Library
     from indexer.pipeline import IndexOptions
     from indexer.scan import ScanTally
 
-Function = TypeVar("Function", bound=Callable[..., Any])
-PRECISIONS = click.Choice(["auto", "fp32", "bf16", "fp16"])
-
-
-class LibraryFolder(click.ParamType[Any]):
-    """A library's folder on the command line."""
-
-    name = "DIR"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> "Library":
-        """Open nothing yet: just name the folder."""
-        from indexer.library import Library
-
-        return value if isinstance(value, Library) else Library(Path(value))
-
-
-def _default_library() -> str:
-    from platformdirs import user_data_path
-
-    return str(user_data_path("icons"))
-
-
-def library_option(function: Function) -> Function:
-    """Add `--library`; ICONS_LIBRARY and the user's data folder come after it."""
-    return click.option(
-        "--library",
-        type=LibraryFolder(),
-        envvar="ICONS_LIBRARY",
-        default=_default_library,
-        show_default="your data folder",
-        help="Folder of the library; ICONS_LIBRARY sets it too.",
-    )(function)
-
-
-def json_option(function: Function) -> Function:
-    """Add `--json`."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")(function)
-
-
-def _source_options(function: Function) -> Function:
-    function = click.option(
-        "--exclude",
-        multiple=True,
-        metavar="PATTERN",
-        is_eager=True,
-        help="Leave files out, as in .gitignore; '@gitignore' applies the .gitignore files found. Repeatable.",
-    )(function)
-    return click.argument("sources", nargs=-1, type=click.Path(path_type=Path), callback=_take_sources)(function)
-
-
-def _take_sources(ctx: click.Context, _: click.Parameter, sources: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Refuse patterns that would hold for nothing. `--exclude` is eager, so it is known here."""
-    if ctx.params.get("exclude") and not sources:
-        raise click.UsageError("--exclude needs the SOURCES it holds for; `icons sources` lists the remembered ones")
-    return sources
-
-
-def _embed_options(function: Function) -> Function:
-    options = [
-        click.option("--model", metavar="NAME", help="bundled, an open_clip name, hf-hub:ORG/NAME, or local-dir:PATH."),
-        click.option("--pretrained", type=click.Path(path_type=Path), help="Checkpoint for an open_clip name."),
-        click.option(
-            "--devices", default="auto", show_default=True, help="auto, cpu, cpu:2, a number of GPUs, or 0,2."
-        ),
-        click.option("--precision", type=PRECISIONS, default="auto", show_default=True, help="Of the forward pass."),
-        click.option("--batch-size", type=click.IntRange(1), help="Pictures at once; found by doubling if not given."),
-        click.option("--workers", type=click.IntRange(0), help="Rendering processes a device; its cores if not given."),
-        click.option(
-            "--backend",
-            type=click.Choice(["auto", "nccl", "gloo"]),
-            default="auto",
-            show_default=True,
-            help="How ranks find each other.",
-        ),
-        click.option("--retry-failed", is_flag=True, help="Try the pictures again that failed before."),
-    ]
-    for option in reversed(options):
-        function = option(function)
-    return function
-
 
 @click.command()
-@_source_options
-@_embed_options
+@source_options
+@embed_options
 @library_option
 @json_option
 def index(library: "Library", as_json: bool, **options: Any) -> None:
@@ -131,7 +49,7 @@ def index(library: "Library", as_json: bool, **options: Any) -> None:
 
 
 @click.command()
-@_source_options
+@source_options
 @library_option
 @json_option
 def scan(library: "Library", as_json: bool, **options: Any) -> None:
@@ -158,7 +76,7 @@ def scan(library: "Library", as_json: bool, **options: Any) -> None:
 
 
 @click.command()
-@_embed_options
+@embed_options
 @click.option("--plan-only", is_flag=True, help="Write the plan and print the torchrun line for several machines.")
 @library_option
 @json_option
@@ -331,21 +249,3 @@ def _options(**options: Any) -> "IndexOptions":
 
 
 COMMANDS = (index, scan, embed, merge, status, failures, sources, forget, rollback, db)
-
-
-class _Refusal(click.ClickException):
-    exit_code = 2
-
-
-class IconsGroup(click.Group):
-    """Prints our own errors as one line and exits with 2; anything else is a defect and shows its trace."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run a command."""
-        try:
-            return super().invoke(ctx)
-        except IconsError as error:
-            raise _Refusal(str(error)) from error
-        except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the reader has seen enough
-            raise click.exceptions.Exit(0) from None

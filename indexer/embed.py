@@ -56,6 +56,10 @@ class _Reporter:
     started: float = field(default_factory=time.perf_counter)
     told: float = 0.0
 
+    def restart(self) -> None:
+        """Count seconds from here: what came before is no part of the rate of pictures."""
+        self.started = time.perf_counter()
+
     def add(self, *, images: int = 0, names: int = 0, failed: int = 0, waited: float | None = None) -> None:
         self.progress.images += images
         self.progress.names += names
@@ -167,6 +171,7 @@ def _embed_images(
     vectors: list[NDArray[np.float16]] = [np.empty((0, encoder.dim), dtype=np.float16)]
     failures: dict[int, str] = {}
     with RenderPool(size=encoder.image_size, workers=workers, chunk=batch_size) as pool:
+        reporter.restart()
         for chunk in pool.render(_jobs(blocks)):
             ids.append(chunk.ids)
             if len(chunk.ids):

@@ -14,8 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 EXACT_LIMIT = 150_000
-REFINED = 20
-"""Candidates per wanted hit that RaBitQ hands to the exact scores."""
+REFINED = 2000
+"""Candidates that RaBitQ hands to the exact scores, whatever few hits are wanted. At 365,000 real pictures asked with
+names, recall@10 is .903 with 200, .991 with 1,000, .997 with 2,000; at icons with fused vectors 1.0 from 1,000."""
+REFINED_PER_HIT = 4
+"""The least candidates for each hit, where many are wanted."""
 CHUNK = 65_536
 FP16_ERROR = 5e-4
 """Largest error of an inner product of unit vectors kept in fp16."""
@@ -92,7 +95,7 @@ class VectorIndex:
         k = min(k, len(self) if only is None else len(only))
         if k <= 0:
             return Found(np.empty(0, np.float32), np.empty(0, np.int64))
-        scores, ids = self._index.search(np.ascontiguousarray(query[None]), k, params=self._parameters(only))
+        scores, ids = self._index.search(np.ascontiguousarray(query[None]), k, params=self._parameters(only, k=k))
         real = ids[0] >= 0
         return Found(scores[0][real], ids[0][real])
 
@@ -100,16 +103,19 @@ class VectorIndex:
         """Read back the stored vectors of some ids, (n, dim)."""
         return cast(Floats, self._index.reconstruct_batch(ids))
 
-    def _parameters(self, only: Ids | None) -> Any:
+    def _parameters(self, only: Ids | None, *, k: int) -> Any:
         if "Refine" not in self.spec:
             return None if only is None else faiss.SearchParameters(sel=faiss.IDSelectorBatch(only))
-        base = None
+        # Without parameters of its own the base index quantises the query to 4 bits; a fresh parameter object says 0,
+        # which is the same hits at 800 ms instead of 5 (413,000 vectors).
+        base = faiss.RaBitQSearchParameters(qb=4)
         if only is not None:
             # IDMap2 translates the selector of the outer parameters only; the base index is asked in positions.
             id_map = faiss.vector_to_array(self._index.id_map)
             positions = np.searchsorted(id_map, np.intersect1d(id_map, only))
-            base = faiss.RaBitQSearchParameters(sel=faiss.IDSelectorBatch(positions))
-        return faiss.IndexRefineSearchParameters(k_factor=REFINED, base_index_params=base)
+            base.sel = faiss.IDSelectorBatch(positions)
+        k_factor = max(REFINED_PER_HIT, REFINED / k)
+        return faiss.IndexRefineSearchParameters(k_factor=k_factor, base_index_params=base)
 
 
 def recall(index: VectorIndex, chunks: Iterable[Floats], queries: Floats, *, k: int = 10) -> float:

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import click
 
-from indexer.cli import library_option
 from indexer.library import Library
+from indexer.options import library_option
 
 WORDS = ("arrow", "settings", "throw away", "shopping cart", "calendar", "person with a hat", "cloud upload", "left")
 

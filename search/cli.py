@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from indexer.cli import COMMANDS, IconsGroup, json_option, library_option
+from indexer.cli import COMMANDS
+from indexer.options import IconsGroup, json_option, library_option
 
 if TYPE_CHECKING:
     from indexer.library import Library

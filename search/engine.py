@@ -101,10 +101,10 @@ class SearchEngine:
         n_candidates = k * CANDIDATES_PER_HIT
         while True:
             scores = self._scores(vector, exact, n=n_candidates, only=only)
-            ranked = rank(scores, exact=set(exact.tolist()))
+            ranked = rank(scores, exact=set(exact.tolist()))[:n_candidates]
             found = self._snapshot.candidates(np.array(ranked, dtype=np.int64))
             kept = group((found[icon] for icon in ranked), k=k)
-            if len(kept) == k or len(scores) < n_candidates:
+            if len(kept) == k or len(ranked) < n_candidates:
                 return self._hits(kept, scores, exact=set(exact.tolist()))
             n_candidates *= 4
 

@@ -85,7 +85,10 @@ class Snapshot:
     def count_variants(self, groups: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
         """Count the icons of some (set id, name id) groups."""
         marks = ",".join(["(?,?)"] * len(groups))
-        query = f"SELECT set_id, name_id, COUNT(*) FROM icons WHERE (set_id, name_id) IN (VALUES {marks}) GROUP BY 1, 2"
+        # CROSS JOIN fixes the order: the few groups first. Asked with IN, SQLite walks the whole index instead.
+        wanted = f"WITH wanted (set_id, name_id) AS (VALUES {marks})"
+        joined = "wanted CROSS JOIN icons USING (set_id, name_id)"
+        query = f"{wanted} SELECT set_id, name_id, COUNT(*) FROM {joined} GROUP BY set_id, name_id"
         values = [value for group in groups for value in group]
         return {(row[0], row[1]): row[2] for row in self._connection.execute(query, values)}
 

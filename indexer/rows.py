@@ -1,0 +1,167 @@
+"""How do records become rows? Writes a batch's files, sets, images and icons, and names the icons of a set."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeVar
+
+from sqlalchemy import Connection, Row, bindparam, delete, insert, select, update
+from sqlalchemy.dialects.sqlite import insert as upsert
+
+from indexer.naming import common_affixes, parse
+from indexer.schema import files, icons, images, names, problems, sets
+from indexer.sources.records import FileScan, IconSet, Record
+
+BATCH = 5000
+"""Records a write and values an IN list; SQLite takes at most 32,766 variables."""
+COMPARED = (
+    "set_id", "image_id", "name", "stated_style", "stated_size", "caption", "tags", "categories", "licence",
+)  # fmt: skip
+"""Columns of an icon that its source decides: a difference in one of them is a change."""
+PLACED = ("file_id", "member", *COMPARED)
+"""Columns that a moved icon takes over from where it appeared."""
+
+T = TypeVar("T")
+
+
+def chunks(values: Sequence[T]) -> Iterator[Sequence[T]]:
+    """Cut values into lists that fit one statement."""
+    for start in range(0, len(values), BATCH):
+        yield values[start : start + BATCH]
+
+
+def write_files(connection: Connection, source_id: int, batch: Sequence[FileScan]) -> dict[str, int]:
+    """Write the files of a batch; return their ids by path."""
+    statement = upsert(files)
+    statement = statement.on_conflict_do_update(
+        index_elements=["source_id", "path"],
+        set_={"stamp": statement.excluded.stamp, "skipped": statement.excluded.skipped},
+    )
+    rows = [
+        {"source_id": source_id, "path": scanned.path, "stamp": scanned.stamp, "skipped": scanned.skipped}
+        for scanned in batch
+    ]
+    connection.execute(statement, rows)
+    found: dict[str, int] = {}
+    for paths in chunks([scanned.path for scanned in batch]):
+        query = select(files.c.path, files.c.id).where(files.c.source_id == source_id, files.c.path.in_(paths))
+        found.update((row.path, row.id) for row in connection.execute(query))
+    return found
+
+
+def write_problems(connection: Connection, file_ids: dict[str, int], batch: Sequence[FileScan]) -> None:
+    """Replace what was known to be wrong with the entries of some files."""
+    for ids in chunks(list(file_ids.values())):
+        connection.execute(delete(problems).where(problems.c.file_id.in_(ids)))
+    rows = [
+        {"file_id": file_ids[scanned.path], "member": member, "reason": reason}
+        for scanned in batch
+        for member, reason in (*scanned.broken, *([("", scanned.error)] if scanned.error else []))
+    ]
+    if rows:
+        connection.execute(insert(problems), rows)
+
+
+def write_sets(connection: Connection, source_id: int, found: set[IconSet]) -> dict[str, int]:
+    """Write the sets of a batch; return their ids by key."""
+    statement = upsert(sets)
+    statement = statement.on_conflict_do_update(
+        index_elements=["source_id", "key"],
+        set_={column: statement.excluded[column] for column in ("title", "version", "licence", "author")},
+    )
+    rows = [
+        {
+            "source_id": source_id,
+            "key": icon_set.key,
+            "title": icon_set.title,
+            "version": icon_set.version,
+            "licence": icon_set.licence,
+            "author": icon_set.author,
+        }
+        for icon_set in found
+    ]
+    if rows:
+        connection.execute(statement, rows)
+    query = select(sets.c.key, sets.c.id).where(sets.c.source_id == source_id)
+    return {row.key: row.id for row in connection.execute(query)}
+
+
+def write_images(connection: Connection, digests: Sequence[bytes]) -> dict[bytes, int]:
+    """Write the images of a batch; return their ids by digest."""
+    distinct = list(dict.fromkeys(digests))
+    if distinct:
+        connection.execute(
+            upsert(images).on_conflict_do_nothing(index_elements=["digest"]),
+            [{"digest": digest} for digest in distinct],
+        )
+    found: dict[bytes, int] = {}
+    for chunk in chunks(distinct):
+        query = select(images.c.digest, images.c.id).where(images.c.digest.in_(chunk))
+        found.update((row.digest, row.id) for row in connection.execute(query))
+    return found
+
+
+def read_icons(connection: Connection, file_ids: Iterable[int]) -> dict[tuple[int, str], Row[tuple[object, ...]]]:
+    """Read the icons of some files, by file and member."""
+    found: dict[tuple[int, str], Row[tuple[object, ...]]] = {}
+    for ids in chunks(list(file_ids)):
+        query = select(icons).where(icons.c.file_id.in_(ids))
+        found.update(((row.file_id, row.member), row) for row in connection.execute(query))
+    return found
+
+
+def icon_row(file_id: int, record: Record, set_id: int, image_id: int) -> dict[str, object]:
+    """Spell a record as a row; its name is read later, together with its set's."""
+    return {
+        "file_id": file_id,
+        "member": record.member,
+        "set_id": set_id,
+        "image_id": image_id,
+        "name": record.name,
+        "stated_style": record.style,
+        "stated_size": record.size,
+        "caption": record.caption,
+        "tags": "\n".join(record.tags),
+        "categories": "\n".join(record.categories),
+        "licence": record.licence,
+    }
+
+
+def write_icons(connection: Connection, rows: Sequence[dict[str, object]]) -> None:
+    """Add icons, or overwrite those of the same file and member."""
+    statement = upsert(icons)
+    statement = statement.on_conflict_do_update(
+        index_elements=["file_id", "member"], set_={column: statement.excluded[column] for column in COMPARED}
+    )
+    if rows:
+        connection.execute(statement, rows)
+
+
+def read_by_image(connection: Connection, ids: Sequence[int]) -> dict[int, list[Row[tuple[object, ...]]]]:
+    """Read some icons, those of one image together, by id."""
+    found: dict[int, list[Row[tuple[object, ...]]]] = defaultdict(list)
+    for chunk in chunks(ids):
+        for row in connection.execute(select(icons).where(icons.c.id.in_(chunk)).order_by(icons.c.id)):
+            found[row.image_id].append(row)
+    return found
+
+
+def name_set(connection: Connection, set_id: int) -> None:
+    """Read the names of one set together, since what all of them share says nothing."""
+    query = select(
+        icons.c.id, icons.c.name, icons.c.stated_style, icons.c.stated_size, names.c.words, icons.c.style, icons.c.size
+    ).select_from(icons.outerjoin(names))
+    rows = connection.execute(query.where(icons.c.set_id == set_id)).all()
+    affixes = common_affixes(row.name for row in rows)
+    renamed = []
+    for row in rows:
+        name = parse(row.name, affixes, style=row.stated_style, size=row.stated_size)
+        if (name.words, name.style, name.size) != (row.words, row.style, row.size):
+            renamed.append({"icon": row.id, "words": name.words, "style": name.style, "size": name.size})
+    if renamed:
+        connection.execute(
+            upsert(names).on_conflict_do_nothing(index_elements=["words"]),
+            [{"words": words} for words in dict.fromkeys(row["words"] for row in renamed)],
+        )
+        of_words = select(names.c.id).where(names.c.words == bindparam("words")).scalar_subquery()
+        rename = update(icons).where(icons.c.id == bindparam("icon"))
+        connection.execute(rename.values(name_id=of_words, style=bindparam("style"), size=bindparam("size")), renamed)
