@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 EXACT_LIMIT = 150_000
-REFINED = 2000
+REFINED = 1000
 """Candidates that RaBitQ hands to the exact scores, whatever few hits are wanted. At 365,000 real pictures asked with
 names, recall@10 is .903 with 200, .991 with 1,000, .997 with 2,000; at icons with fused vectors 1.0 from 1,000."""
 REFINED_PER_HIT = 4
