@@ -125,8 +125,9 @@ def _assemble(folder: Path, kind: Kind, wanted: Ids, *, fingerprint: str) -> NDA
     filled = np.zeros(len(wanted), dtype=bool)
     for path in shard_paths(folder, kind):
         shard = read_shard(path, fingerprint=fingerprint)
-        known = np.isin(shard.ids, wanted)
-        rows = np.searchsorted(wanted, shard.ids[known])
+        rows = np.searchsorted(wanted, shard.ids)
+        known = wanted[np.minimum(rows, len(wanted) - 1)] == shard.ids
+        rows = rows[known]
         if vectors is None:
             vectors = np.empty((len(wanted), shard.vectors.shape[1]), dtype=np.float16)
         vectors[rows] = shard.vectors[known]

@@ -43,7 +43,7 @@ def search(
     \b
     Examples:
       icons search arrow
-      icons search "throw away" -k 5 --set mdi
+      icons search "go back" -k 5 --set mdi
       icons search settings --json | jq -r .path
     """
     from search.engine import SearchEngine
