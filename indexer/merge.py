@@ -106,7 +106,8 @@ def _gather(connection: Connection, folder: Path, *, fingerprint: str, embedded:
         raise LibraryError("no icon is embedded yet, so there is nothing to search; `icons failures` lists the reasons")
     name_ids = catalog.name_ids(connection)
     query = select(icons.c.id, icons.c.image_id, icons.c.name_id).order_by(icons.c.id)
-    rows = np.array(connection.execute(query).all(), dtype=np.int64)
+    # numpy asks SQLAlchemy's rows for their fields in a way that takes ten times as long.
+    rows = np.fromiter((value for row in connection.execute(query) for value in row), np.int64).reshape(-1, 3)
     rows = rows[np.isin(rows[:, 1], image_ids)]
     return _Vectors(
         image_ids=image_ids,
