@@ -9,17 +9,8 @@ from pathlib import Path
 ASIDE = ".aside-"
 
 
-def sync_folder(folder: Path) -> None:
-    """Make renames inside `folder` survive a power cut."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def sync_file(path: Path) -> None:
-    """Make what was written to `path` survive a power cut."""
+def sync(path: Path) -> None:
+    """Make what was written to a file, or the renames inside a folder, survive a power cut."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -36,7 +27,7 @@ def write_file(path: Path, content: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     aside.replace(path)
-    sync_folder(path.parent)
+    sync(path.parent)
 
 
 @contextmanager
@@ -53,12 +44,12 @@ def folder_aside(path: Path) -> Iterator[Path]:
     try:
         yield aside
         for file in aside.iterdir():
-            sync_file(file)
-        sync_folder(aside)
+            sync(file)
+        sync(aside)
         if path.exists():
             raise FileExistsError(path)
         aside.rename(path)
-        sync_folder(path.parent)
+        sync(path.parent)
     finally:
         shutil.rmtree(aside, ignore_errors=True)
 
