@@ -6,7 +6,6 @@ Rank r of W takes blocks r, r + W, ...; blocks whose shard exists are done. Noth
 so one that dies loses its own block only. Everything but the library's folder may differ between machines.
 """
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -22,6 +21,7 @@ from indexer.checkpoint import ModelChoice, find_checkpoint
 from indexer.distributed import Rank, process_group, total_over_ranks
 from indexer.errors import EmbedError, IconsError
 from indexer.library import Library
+from indexer.process import cores_of_rank, prepare_for_batches
 from indexer.progress import RankProgress, write_progress
 from indexer.shards import Block, Plan, Shard, read_blocks, read_plan, shard_path, write_shard
 
@@ -194,15 +194,9 @@ def _jobs(blocks: list[Block]) -> Iterator[list["Job"]]:
         ]
 
 
-def _cores() -> int:
-    """Cores this process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def default_workers(n_images: int) -> int:
-    """Rendering processes of one rank: its share of the cores, none for a handful of pictures."""
-    ranks_here = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
-    return 1 if n_images < 500 else max(1, _cores() // ranks_here)
+    """Rendering processes of one rank: its share of the cores, one for a handful of pictures."""
+    return 1 if n_images < 500 else cores_of_rank()
 
 
 def _share_cores(rank: Rank) -> None:
@@ -210,7 +204,7 @@ def _share_cores(rank: Rank) -> None:
     import torch
 
     if rank.world > 1:
-        torch.set_num_threads(max(1, _cores() // int(os.environ.get("LOCAL_WORLD_SIZE", "1"))))
+        torch.set_num_threads(cores_of_rank())
 
 
 @click.command(context_settings={"show_default": True})
@@ -225,6 +219,7 @@ def _share_cores(rank: Rank) -> None:
 @click.option("--backend", type=click.Choice(["auto", "nccl", "gloo"]), default="auto")
 def main(root: Path, fingerprint: str, device: str, **options: Any) -> None:
     """Embed this rank's share of a plan that `icons embed` or `icons index` has written."""
+    prepare_for_batches()
     library, rank = Library(root), Rank.from_environment()
     if device == "cuda" or (device == "auto" and rank.world > 1):
         device = _device_of(rank, device)

@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.func import functional_call
+from torch.fx.experimental.optimization import fuse
 
 from indexer.checkpoint import OPENAI_MEAN, OPENAI_STD, Checkpoint
 from indexer.errors import DeviceError, ModelError
@@ -84,9 +85,11 @@ class Encoder:
         self.device = device
         self.precision = resolve_precision(precision, device)
         # Pixels come channels last; convolutions in that layout are three times as fast here in bf16.
-        self.model = load_model(checkpoint).to(device, memory_format=torch.channels_last)
-        self.tokenizer = open_clip.get_tokenizer(checkpoint.open_clip_name)
+        self.model = load_model(checkpoint)
         preprocess = self.model.visual.preprocess_cfg
+        self.model.visual = _without_batch_norm(self.model.visual)
+        self.model.to(device, memory_format=torch.channels_last)
+        self.tokenizer = open_clip.get_tokenizer(checkpoint.open_clip_name)
         self.mean, self.std = preprocess.get("mean") or OPENAI_MEAN, preprocess.get("std") or OPENAI_STD
         self.image_size = _side(preprocess["size"])
         self.context_length = int(self.tokenizer.context_length)
@@ -144,6 +147,16 @@ def load_model(checkpoint: Checkpoint) -> Any:
             "check that weights and --model belong together"
         ) from error
     return model.eval()
+
+
+def _without_batch_norm(tower: nn.Module) -> nn.Module:
+    """Fold each batch norm into the convolution before it: the same function, a tenth faster with the bundled model."""
+    if not any(isinstance(module, nn.BatchNorm2d) for module in tower.modules()):
+        return tower
+    try:
+        return fuse(tower)
+    except torch.fx.proxy.TraceError:  # its path depends on the input
+        return tower
 
 
 def resolve_device(name: str) -> torch.device:

@@ -1,6 +1,5 @@
 """Starts the ranks of an embedding on this machine and waits for them: here for one, under torchrun for more."""
 
-import ctypes
 import os
 import re
 import shlex
@@ -10,19 +9,18 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from indexer.distributed import Rank
 from indexer.embed import EmbedOptions, embed
 from indexer.errors import DeviceError, EmbedError
 from indexer.library import Library
+from indexer.process import end_with_parent
 from indexer.progress import RankProgress, clear_progress, read_progress
 
 Watch = Callable[[Sequence[RankProgress]], None]
 POLL_SECONDS = 0.5
 _ROOT_CAUSE = re.compile(r"Root Cause.*?rank\s*:\s*(\d+).*?exitcode\s*:\s*(-?\d+)", re.DOTALL)
-_PR_SET_PDEATHSIG = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +105,7 @@ def run_ranks(library: Library, fingerprint: str, *, devices: Devices, options: 
             stdout=output,
             stderr=subprocess.STDOUT,
             env=environment,
-            preexec_fn=_end_with_parent(),  # noqa: PLW1509
+            preexec_fn=end_with_parent(),  # noqa: PLW1509
         )
         try:
             _follow(process, folder, watch)
@@ -141,13 +139,3 @@ def _cause(log: Path, ranks: Sequence[RankProgress]) -> str:
     code = int(match[2])
     how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
     return f'rank {match[1]} {how}, see "{log}"; {rerun}'
-
-
-def _end_with_parent() -> Callable[[], object] | None:
-    """Make a call that asks Linux to end a child, and torchrun its ranks, when this process dies.
-
-    It is one C function, bound before the fork: nothing of Python runs in the child, so threads here do no harm.
-    """
-    if sys.platform != "linux":
-        return None
-    return partial(ctypes.CDLL(None).prctl, _PR_SET_PDEATHSIG, signal.SIGTERM)

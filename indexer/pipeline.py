@@ -19,6 +19,7 @@ from indexer.embed import EmbedOptions
 from indexer.errors import LibraryError, RenderError
 from indexer.library import Generation, Library, require
 from indexer.manifest import Accounting, Manifest
+from indexer.process import prepare_for_batches
 from indexer.progress import RankProgress
 from indexer.render_worker import is_passing
 from indexer.scan import ScanTally, remember
@@ -187,6 +188,7 @@ def _embed(library: Library, engine: Engine, options: IndexOptions, watcher: Wat
 
 def _prepare(library: Library, engine: Engine, options: IndexOptions, watcher: Watcher) -> Plan:
     """Find the encoder, put its query side into the library, and write the plan of what it has not embedded yet."""
+    prepare_for_batches()
     choice = options.choice or choice_in_use(engine)
     checkpoint = find_checkpoint(choice)
     plan = _plan(library, engine, choice, checkpoint.fingerprint, retry_failed=options.retry_failed)

@@ -128,34 +128,37 @@ def _draw_svg(document: bytes, *, size: int) -> NDArray[np.uint8]:
     """RGBA, (height, width, 4), longer side `size`. A buffer has no address, so librsvg reads no file that it names."""
     vips = _vips()
     try:
-        image = _scaled_svg(document, size=size)
+        image, width, height = _scaled_svg(document, size=size)
         # A region is drawn in this thread; write_to_memory() starts a pool of threads first, a third of an icon's time.
-        drawn = vips.Region.new(image).fetch(0, 0, image.width, image.height)
+        drawn = vips.Region.new(image).fetch(0, 0, width, height)
     except vips.Error as error:
         raise RenderError(f"svg: {_vips_reason(error)}") from error
-    return np.frombuffer(drawn, np.uint8).reshape(image.height, image.width, 4)
+    return np.frombuffer(drawn, np.uint8).reshape(height, width, 4)
 
 
-def _scaled_svg(document: bytes, *, size: int) -> Any:
-    """A vips image, not drawn yet, whose longer side is `size`.
+def _scaled_svg(document: bytes, *, size: int) -> tuple[Any, int, int]:
+    """A vips image, not drawn yet, whose longer side is `size`; its width and height, which pyvips is slow to tell.
 
     The size that the root element states saves a second parse. A statement that is missing or misleading (units, style
     sheets) costs one, never the result: what counts is the side that librsvg arrives at.
     """
-    load = functools.partial(_vips().Image.svgload_buffer, document, dpi=_CSS_DPI)
     stated = _stated_side(document)
     if stated:
-        image = load(scale=size / stated * _VIPS_DPI / _CSS_DPI)
-        if max(image.width, image.height) == size:
-            return image
+        image, width, height = _load_svg(document, scale=size / stated * _VIPS_DPI / _CSS_DPI)
+        if max(width, height) == size:
+            return image, width, height
     scale = 1.0
     for _ in range(4):  # sides are whole pixels, so a small picture's scale is known to a few digits only at first
-        image = load(scale=scale)
-        side = max(image.width, image.height)
-        if side == size:
-            return image
-        scale *= size / side
+        image, width, height = _load_svg(document, scale=scale)
+        if max(width, height) == size:
+            return image, width, height
+        scale *= size / max(width, height)
     raise RenderError(f"svg: cannot be scaled to {size} px")
+
+
+def _load_svg(document: bytes, *, scale: float) -> tuple[Any, int, int]:
+    image = _vips().Image.svgload_buffer(document, dpi=_CSS_DPI, scale=scale)
+    return image, image.width, image.height
 
 
 def _stated_side(document: bytes) -> float | None:
