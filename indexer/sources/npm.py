@@ -44,7 +44,9 @@ _SIZES = ("-12", "-16", "-24", "-48", "-96")
 
 PACKAGES = {
     "@adobe/spectrum-css-workflow-icons": Package(("dist/assets/svg", "dist/18", "dist/24")),
+    "@atlaskit/icon": Package(("svgs",), "dist/es2019/metadata-core.js", tags.atlaskit),
     "@carbon/icons": Package(("svg",), "metadata.json", tags.carbon),
+    "@carbon/pictograms": Package(("svg",), "metadata.json", tags.carbon),
     "@fortawesome/fontawesome-free": Package(("svgs",), "metadata/icon-families.json", tags.font_awesome),
     "@mdi/svg": Package(("svg",), "meta.json", tags.material),
     "@phosphor-icons/core": Package(
@@ -52,6 +54,8 @@ PACKAGES = {
     ),
     "@primer/octicons": Package(("build/svg",), "build/data.json", tags.octicons, endings=_SIZES),
     "@tabler/icons": Package(("icons",), "icons.json", tags.tabler),
+    "@vaadin/icons": Package(("assets/svg",), "assets/vaadin-font-icons.json", tags.vaadin),
+    "@vscode/codicons": Package(("src/icons",), "dist/metadata.json", tags.codicons),
     "ionicons": Package(("dist/svg",), "dist/ionicons.json", tags.ionicons, endings=("-outline", "-sharp")),
     "lucide-static": Package(("icons",), "tags.json", tags.lucide),
     "openmoji": Package(

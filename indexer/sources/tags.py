@@ -131,6 +131,33 @@ def openmoji(package: Path) -> dict[str, Said]:
     return found
 
 
+def atlaskit(package: Path) -> dict[str, Said]:
+    """`dist/es2019/metadata-core.js`: JavaScript, of which the keywords are read, and nothing is run."""
+    code = (package / "dist" / "es2019" / "metadata-core.js").read_text(encoding="utf-8")
+    found = {}
+    for name, keywords in _ATLASKIT_ICON.findall(code):
+        words = (word.strip().strip("'\"") for word in keywords.split(","))
+        found[name] = Said(_clean(word for word in words if word not in ("icon", name, name.replace("-", ""))))
+    if not found:
+        raise SourceError("tags in an unknown form: no icons in dist/es2019/metadata-core.js")
+    return found
+
+
+_ATLASKIT_ICON = re.compile(r"^  '?([\w-]+)'?: \{\s*keywords: \[([^\]]*)\]", re.MULTILINE)
+
+
+def codicons(package: Path) -> dict[str, Said]:
+    """`dist/metadata.json`: name -> tags, category."""
+    icons = _load(package / "dist" / "metadata.json").items()
+    return {name: Said(_clean(icon["tags"]), _clean([icon["category"]])) for name, icon in icons}
+
+
+def vaadin(package: Path) -> dict[str, Said]:
+    """`assets/vaadin-font-icons.json`: `meta` is what one would search."""
+    icons = _load(package / "assets" / "vaadin-font-icons.json")
+    return {icon["name"]: Said(_clean(icon.get("meta", ())), _clean(icon.get("categories", ()))) for icon in icons}
+
+
 def _load(file: Path) -> Any:
     return json.loads(file.read_bytes())
 

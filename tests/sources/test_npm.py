@@ -75,6 +75,58 @@ def test_lucide_has_tags(tmp_path: Path) -> None:
     assert [record.tags for record in records(folder).values()] == [("a", "b"), ()]
 
 
+ATLASKIT = """const metadata = {
+  'add-item': {
+    keywords: ['add-item', 'additem', 'icon', "jira status", 'plus'],
+    componentName: 'AddItemIcon'
+  },
+  add: {
+    keywords: [],
+    componentName: 'AddIcon'
+  }
+};"""
+
+
+@pytest.mark.parametrize(
+    ("name", "svg", "file", "content", "said"),
+    [
+        (
+            "@atlaskit/icon",
+            "svgs/add-item.svg",
+            "dist/es2019/metadata-core.js",
+            ATLASKIT,
+            (("jira status", "plus"), ()),
+        ),
+        (
+            "@vscode/codicons",
+            "src/icons/home.svg",
+            "dist/metadata.json",
+            {"home": {"tags": ["house"], "category": "ui"}},
+            (("house",), ("ui",)),
+        ),
+        (
+            "@vaadin/icons",
+            "assets/svg/home.svg",
+            "assets/vaadin-font-icons.json",
+            [{"name": "home", "meta": ["house"], "categories": ["Map"]}, {"name": "x"}],
+            (("house",), ("Map",)),
+        ),
+        (
+            "@carbon/pictograms",
+            "svg/home.svg",
+            "metadata.json",
+            {"icons": [{"friendlyName": "Home", "aliases": ["house"], "assets": [{"filepath": "home.svg"}]}]},
+            (("Home", "house"), ()),
+        ),
+    ],
+)
+def test_design_systems_tell_tags(
+    tmp_path: Path, name: str, svg: str, file: str, content: Any, said: tuple[tuple[str, ...], tuple[str, ...]]
+) -> None:
+    [record] = records(package(tmp_path, name, svg, files={file: content})).values()
+    assert (record.tags, record.categories) == said
+
+
 def test_tabler_has_tags_categories_and_styles_by_folder(tmp_path: Path) -> None:
     icons = {"home": {"name": "home", "category": "Map", "tags": ["house", 4]}}
     svgs = ("icons/outline/home.svg", "icons/filled/home.svg", "categories/outline/Map/home.svg")
