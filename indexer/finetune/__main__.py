@@ -24,17 +24,23 @@ def main() -> None:
 @main.command()
 @click.argument("sources", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--out", required=True, type=Folder)
-@click.option("--emojilib", type=Existing, help="Folder of the npm package emojilib: tags of emoji by name.")
+@click.option(
+    "--words", "packages", multiple=True, type=Existing, help="npm package of words: emojilib, @blueprintjs/icons."
+)
 @click.option("--names-per-set", default=2000, show_default=True, type=click.IntRange(1))
 @click.option("--variants-per-name", default=2, show_default=True, type=click.IntRange(1))
 @click.option("--workers", default=2, show_default=True, type=click.IntRange(0))
 @click.option("--seed", default=0, show_default=True)
-def corpus(sources: tuple[Path, ...], out: Path, emojilib: Path | None, workers: int, **chosen: int) -> None:
+def corpus(sources: tuple[Path, ...], out: Path, packages: tuple[Path, ...], workers: int, **chosen: int) -> None:
     """Choose, caption and render the icons to learn from."""
-    from indexer.finetune.corpus import Limits, build_corpus, emoji_tags, gather, read_sources
+    from indexer.finetune.corpus import Limits, build_corpus, gather, read_sources, tags_of_package
 
     limits = Limits(**chosen)
-    gathered = gather(read_sources(sources), extra_tags=emoji_tags(emojilib) if emojilib else {}, limits=limits)
+    extra_tags: dict[str, list[str]] = {}
+    for package in packages:
+        for name, tags in tags_of_package(package).items():
+            extra_tags.setdefault(name, []).extend(tags)
+    gathered = gather(read_sources(sources), extra_tags=extra_tags, limits=limits)
     build_corpus(gathered, out, limits=limits, workers=workers)
     click.echo(f"{out}: {len(gathered.icons):,} icons chosen; refused {dict(gathered.refused.most_common())}", err=True)
 
