@@ -55,13 +55,14 @@ def make_captions(words: Sequence[str], tags: Sequence[Sequence[str]], *, seed: 
     starts = [0]
     for name, own in zip(words, tags, strict=True):
         given = list(dict.fromkeys(own))
-        captions = [name, *given, _phrase(name, given, generator)] if given else [name]
+        captions = [name, *given, phrase(name, given, generator)] if given else [name]
         ids += [number.setdefault(caption, len(number)) for caption in captions]
         starts.append(len(ids))
     return Captions(list(number), np.array(ids), np.array(starts))
 
 
-def _phrase(name: str, tags: Sequence[str], generator: random.Random) -> str:
+def phrase(name: str, tags: Sequence[str], generator: random.Random) -> str:
+    """Put two tags together, or a word of the name and a tag."""
     second = generator.choice(tags)
     first = generator.choice(tags) if generator.random() < 0.5 else generator.choice(name.split())
     return first if first in second.split() or first == second else f"{first} {second}"

@@ -80,7 +80,7 @@ def distill(
     optimizer = torch.optim.AdamW(
         text_parameters(model), lr=options.rate, betas=(0.9, 0.98), weight_decay=0.01, fused=True
     )
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate_at(step / options.steps))
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: rate_at(step / options.steps))
     started = time.monotonic()
     for step, rows in enumerate(_batches(pools, tokens, options=options)):
         loss = _loss(tower, tokens[rows], target[rows].float(), options=options)
@@ -129,7 +129,8 @@ def _loss(tower: TextTower, tokens: Tensor, target: Tensor, *, options: DistillO
     return cosine + options.similarity_weight * functional.mse_loss(own, theirs) + options.contrast_weight * contrast
 
 
-def _rate_at(done: float) -> float:
+def rate_at(done: float) -> float:
+    """Share of the highest learning rate when `done` of all steps, 0 to 1, are done: warm-up, then a cosine."""
     return min(1.0, done / 0.05 + 0.01) * (0.01 + 0.99 * (0.5 + 0.5 * math.cos(math.pi * min(1.0, done))))
 
 

