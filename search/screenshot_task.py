@@ -28,7 +28,7 @@ TASK = "screenshot"
 IDENTITY_SIZE = 128
 """Pixels at which two pictures are compared."""
 NEAR = 0.999
-"""Least cosine of two pictures that can be equal: as vectors are kept in fp16, equal pixels give a little less than 1."""
+"""Least cosine of pictures that can be equal: as vectors are kept in fp16, equal pixels give a little less than 1."""
 N_NEAR = 64
 """At most so many are held against a picture; equal ones are the nearest."""
 

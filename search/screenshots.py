@@ -203,6 +203,11 @@ def _lay(canvas: Layer, icon: Pixels, ink: Colour | None, *, top: int, left: int
     place[:] = (1 - alpha) * place + alpha * (part[..., :3] if ink is None else ink)
 
 
+def png(pixels: Pixels) -> bytes:
+    """Encode drawn pixels, RGB or RGBA, as PNG."""
+    return _encoded(Image.fromarray(pixels), "PNG")
+
+
 def _compressed(picture: Image.Image, random: np.random.Generator) -> bytes:
     return _encoded(picture, "JPEG", quality=int(random.integers(40, 81)))
 
