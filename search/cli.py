@@ -2,7 +2,8 @@
 
 import json
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,12 +53,9 @@ def search(
     from search.engine import SearchEngine
 
     query = " ".join(words)
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
+    with _warnings_as_lines():
         engine = SearchEngine.open(library.root)
         hits = engine.search(query, k=k, sets=sets)
-    for warning in told:
-        click.echo(f"Warning: {warning.message}", err=True)
     if as_json:
         for hit in hits:
             click.echo(json.dumps(asdict(hit)))
@@ -118,7 +116,7 @@ def evaluate(library: "Library", report: Path | None, as_json: bool, **options: 
     from search.progress import ProgressLine
     from search.summary import print_summary
 
-    with ProgressLine() as progress:
+    with _warnings_as_lines(), ProgressLine() as progress:
         subject = Subject(library)
         evaluation = evaluate_subject(subject, EvaluateOptions(**options), progress)
     if as_json:
@@ -127,6 +125,16 @@ def evaluate(library: "Library", report: Path | None, as_json: bool, **options: 
         print_summary(evaluation)
     if report:
         _write_report(evaluation, subject, report)
+
+
+@contextmanager
+def _warnings_as_lines() -> Iterator[None]:
+    """Print our warnings to stderr as one line each."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        yield
+    for warning in told:
+        click.echo(f"Warning: {warning.message}", err=True)
 
 
 def _print_table(hits: "Sequence[Hit]") -> None:
@@ -162,9 +170,14 @@ def _write_sheet(engine: "SearchEngine", query: str, hits: "Sequence[Hit]") -> s
 
 def _write_report(evaluation: "Evaluation", subject: "Subject", path: Path) -> None:
     from indexer.durable import write_file
+    from indexer.errors import IconsError
     from search.report import report_html
 
-    write_file(path, report_html(evaluation, subject.originals.content_of).encode("utf-8"))
+    page = report_html(evaluation, subject.originals.content_of)
+    try:
+        write_file(path, page.encode("utf-8"))
+    except OSError as error:
+        raise IconsError(f'"{path}" can\'t be written ({error.strerror}); choose another --report') from error
     click.echo(f"wrote {path}", err=True)
 
 

@@ -75,7 +75,7 @@ def read_vectors_of(library: Library, contender: Contender, corpus: Corpus) -> C
     failed = np.fromiter(read_coverage(library.vectors(contender.fingerprint)).failures, np.int64)
     n_missing = int((~has_name).sum() + (~np.isin(corpus.image_ids[~has_image], failed)).sum())
     if n_missing:
-        raise _lacks_vectors(contender.model, f"{n_missing:,} pictures and names")
+        raise _lacks_vectors(contender.model, n_missing)
     encoder = open_query_encoder(library.encoder(contender.fingerprint))
     return CorpusVectors(encoder, images, has_image, names)
 
@@ -90,7 +90,7 @@ def _contender(library: Library, known: dict[str, str], model: str) -> Contender
     fingerprint = model if model in known else _fingerprint(library, model)
     name = known.get(fingerprint, model)
     if fingerprint not in known:
-        raise _lacks_vectors(model, "icons")
+        raise _lacks_vectors(model)
     return Contender(name.removeprefix(LOCAL).rstrip("/").rpartition("/")[2] or name, name, fingerprint)
 
 
@@ -105,7 +105,11 @@ def _fingerprint(library: Library, model: str) -> str:
         raise ModelError(
             f'model "{model}" is in this library {len(embedded)} times; choose by {", ".join(sorted(embedded))}'
         )
-    return embedded.pop() if embedded else find_checkpoint(ModelChoice(model)).fingerprint
+    try:
+        return embedded.pop() if embedded else find_checkpoint(ModelChoice(model)).fingerprint
+    except ModelError as error:
+        here = ", ".join(sorted(f'"{facts["model"]}"' for facts in _encoders(library)))
+        raise ModelError(f"{error}; embedded in this library: {here}") from error
 
 
 def _encoders(library: Library) -> Iterator[dict[str, Any]]:
@@ -117,7 +121,8 @@ def _encoders(library: Library) -> Iterator[dict[str, Any]]:
             raise LibraryError(f'"{file}" can\'t be read ({error}); delete its folder and run `icons index`') from error
 
 
-def _lacks_vectors(model: str, what: str) -> LibraryError:
+def _lacks_vectors(model: str, n_missing: int | None = None) -> LibraryError:
+    what = f" for {n_missing:,} pictures and names" if n_missing else ""
     return LibraryError(
-        f'this library has no vectors of model "{model}" for {what}; `icons embed --model {model}` makes them'
+        f'this library has no vectors of model "{model}"{what}; `icons embed --model {model}` makes them'
     )

@@ -38,6 +38,8 @@ def headline(evaluation: "Evaluation") -> list[str]:
         f"{evaluation.generation}",
         f"fused: {evaluation.picture_weight:g} picture + {1 - evaluation.picture_weight:g} name; exact search, fp32",
     ]
+    if not evaluation.files:
+        lines.append("no words were asked: --queries FILE gives some, docs/evaluation.md says how to write them")
     if evaluation.n_dropped:
         lines.append(f"{evaluation.n_dropped:,} queries not asked: none of their relevant names is in this library")
     if evaluation.unknown:
