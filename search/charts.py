@@ -13,10 +13,10 @@ from search.summary import short, spell
 
 N_COLOURS = 6
 _TRACK, _VALUES = 280, 52
-_LETTER, _LONGEST = 7.5, 26
+_LETTER, _LONGEST = 7.2, 36
 """Width of a letter in px, and letters of a label before it is cut."""
 _ROW, _BAR = 26, 14
-_LEFT, _TOP, _PLOT_WIDTH, _PLOT_HEIGHT, _BOTTOM, _RIGHT = 34, 14, 330, 230, 44, 185
+_LEFT, _TOP, _PLOT_WIDTH, _PLOT_HEIGHT, _BOTTOM, _RIGHT = 34, 14, 320, 230, 44, 190
 
 
 @dataclass(frozen=True, slots=True)

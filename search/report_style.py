@@ -6,11 +6,11 @@ STYLE = """
   font: 15px/1.45 system-ui, sans-serif; color: var(--text); background: var(--page); }
 @media (prefers-color-scheme: dark) { :root { --text: #e6e9ee; --soft: #98a2b0; --line: #343b46; --page: #14171c;
   --card: #1d2229; --c0: #2cb5ad; --c1: #7aa2ff; --c2: #f0a25a; --c3: #c58ae0; --c4: #f07a92; --c5: #8a94a3; } }
-body { margin: 2rem auto; padding: 0 1.5rem; max-width: 75rem; }
+body { margin: 2rem auto; padding: 0 1.5rem; max-width: 78rem; }
 h1 { font-size: 1.6rem; margin: 0 0 .6rem; } h2 { font-size: 1.2rem; margin: 2.2rem 0 .8rem; }
 h2 small { font-weight: 400; color: var(--soft); margin-left: .4rem; }
 .facts { list-style: none; margin: 0; padding: 0; color: var(--soft); font-size: .87rem; overflow-wrap: anywhere; }
-.charts { display: flex; flex-wrap: wrap; gap: 1rem 1.6rem; margin-bottom: 1rem; }
+.charts { display: flex; flex-wrap: wrap; align-items: flex-start; gap: 1rem 1.5rem; margin-bottom: 1rem; }
 .chart { font: 12.5px system-ui, sans-serif; max-width: 100%; height: auto; }
 .chart text { fill: var(--text); } .chart .title { font-weight: 600; font-size: 13.5px; }
 .chart .tick { fill: var(--soft); font-size: 11.5px; } .chart .value { font-variant-numeric: tabular-nums; }
