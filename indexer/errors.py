@@ -27,3 +27,7 @@ class LibraryError(IconsError):
 
 class EmbedError(IconsError):
     """A rank that ended before its work was done."""
+
+
+class QueryFileError(IconsError):
+    """A file of queries that can't be read, or asks for nothing that the library holds."""

@@ -25,7 +25,7 @@ from indexer.errors import EmbedError, LibraryError
 from indexer.library import Generation, Library
 from indexer.manifest import REVISION, IndexFacts, Manifest
 from indexer.schema import icons
-from indexer.shards import Kind, read_shard, shard_paths
+from indexer.shards import Kind, read_vectors
 from indexer.vectors import CHUNK, Floats, Ids, VectorIndex, fp32_chunks, index_spec, recall
 
 PICTURE_WEIGHT = 0.5
@@ -121,19 +121,8 @@ def _gather(connection: Connection, folder: Path, *, fingerprint: str, embedded:
 
 
 def _assemble(folder: Path, kind: Kind, wanted: Ids, *, fingerprint: str) -> NDArray[np.float16]:
-    """Put the vectors of the wanted ids into one array (n, dim), whatever shard holds them."""
-    vectors: NDArray[np.float16] | None = None
-    filled = np.zeros(len(wanted), dtype=bool)
-    for path in shard_paths(folder, kind):
-        shard = read_shard(path, fingerprint=fingerprint)
-        rows = np.searchsorted(wanted, shard.ids)
-        known = wanted[np.minimum(rows, len(wanted) - 1)] == shard.ids
-        rows = rows[known]
-        if vectors is None:
-            vectors = np.empty((len(wanted), shard.vectors.shape[1]), dtype=np.float16)
-        vectors[rows] = shard.vectors[known]
-        filled[rows] = True
-    if vectors is None or not filled.all():
+    vectors, filled = read_vectors(folder, kind, wanted, fingerprint=fingerprint)
+    if not filled.all():
         raise EmbedError(f"{int((~filled).sum())} {kind} have no vector yet; `icons embed` makes them")
     return vectors
 

@@ -75,9 +75,25 @@ def render(content: bytes, *, size: int) -> Rendered:
 
     Raises RenderError, whose message is the reason ("blank", "not a picture", "truncated PNG", "svg: ...").
     """
+    return _composite(_draw(content, size=size), size=size)
+
+
+def draw(content: bytes, *, size: int) -> NDArray[np.uint8]:
+    """Draw a picture on nothing: RGBA, (height, width, 4), longer side `size`, colours not weighed by alpha.
+
+    Raises RenderError as `render` does, but never for a blank picture.
+    """
+    picture = _draw(content, size=size)
+    if picture.shape[2] == 4:
+        return picture
+    opaque = np.full((*picture.shape[:2], 1), 255, np.uint8)
+    return np.concatenate([picture, opaque], axis=2)
+
+
+def _draw(content: bytes, *, size: int) -> NDArray[np.uint8]:
+    """RGB or RGBA, (height, width, 3 or 4)."""
     document = _svg_document(content)
-    picture = _draw_bitmap(content, size=size) if document is None else _draw_svg(document, size=size)
-    return _composite(picture, size=size)
+    return _draw_bitmap(content, size=size) if document is None else _draw_svg(document, size=size)
 
 
 def _svg_document(content: bytes) -> bytes | None:

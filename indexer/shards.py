@@ -134,6 +134,30 @@ def read_shard(path: Path, *, fingerprint: str) -> Shard:
     return Shard(kind, ids, vectors, failures)
 
 
+def read_vectors(
+    folder: Path, kind: Kind, wanted: NDArray[np.int64], *, fingerprint: str
+) -> tuple[NDArray[np.float16], NDArray[np.bool_]]:
+    """Put the vectors of the wanted ids, which ascend, into one array (n, dim), whatever shard holds them.
+
+    The second array (n,) says which of them have a vector; the rows of the others are zero.
+
+    Raises:
+        EmbedError: a shard is damaged, or belongs to another encoder.
+    """
+    vectors = np.zeros((len(wanted), 0), dtype=np.float16)
+    filled = np.zeros(len(wanted), dtype=bool)
+    for path in shard_paths(folder, kind) if len(wanted) else ():
+        shard = read_shard(path, fingerprint=fingerprint)
+        rows = np.searchsorted(wanted, shard.ids)
+        known = wanted[np.minimum(rows, len(wanted) - 1)] == shard.ids
+        rows = rows[known]
+        if not vectors.shape[1]:
+            vectors = np.zeros((len(wanted), shard.vectors.shape[1]), dtype=np.float16)
+        vectors[rows] = shard.vectors[known]
+        filled[rows] = True
+    return vectors, filled
+
+
 @dataclass(frozen=True, slots=True)
 class Coverage:
     """Which ids the shards of one encoder settle; ids ascending. A vector outweighs an earlier failure."""

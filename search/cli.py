@@ -2,9 +2,11 @@
 
 import json
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +16,8 @@ from indexer.options import IconsGroup, json_option, library_option
 if TYPE_CHECKING:
     from indexer.library import Library
     from search.engine import Hit, SearchEngine
+    from search.evaluate import Subject
+    from search.evaluation import Evaluation
 
 
 @click.group(cls=IconsGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -49,12 +53,9 @@ def search(
     from search.engine import SearchEngine
 
     query = " ".join(words)
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
+    with _warnings_as_lines():
         engine = SearchEngine.open(library.root)
         hits = engine.search(query, k=k, sets=sets)
-    for warning in told:
-        click.echo(f"Warning: {warning.message}", err=True)
     if as_json:
         for hit in hits:
             click.echo(json.dumps(asdict(hit)))
@@ -65,6 +66,75 @@ def search(
     if not hits:
         click.echo(f'nothing found for "{query}"', err=True)
         raise click.exceptions.Exit(1)
+
+
+@main.command()
+@click.option(
+    "--queries",
+    "queries",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="JSONL file of queries with their right answers. Repeatable. Over the bundled samples: the Lucide benchmark.",
+)
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    metavar="NAME",
+    help="An encoder to compare: as for `icons index`, or a fingerprint. Repeatable; the one in use if not given.",
+)
+@click.option(
+    "--picture-weight", type=click.FloatRange(0, 1), help="Of the fused ranker; the library's own if not given."
+)
+@click.option(
+    "--screenshots",
+    "n_screenshots",
+    type=click.IntRange(0),
+    default=500,
+    show_default=True,
+    help="Icons to look for by screenshots of them; 0 for none.",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of screenshots and intervals.")
+@click.option("--report", type=click.Path(path_type=Path, dir_okay=False, writable=True), help="Write an HTML page.")
+@library_option
+@json_option
+def evaluate(library: "Library", report: Path | None, as_json: bool, **options: Any) -> None:
+    """Measure how well icons are found: by what they mean, by how they look, and from screenshots.
+
+    Ranks all icons by keywords, by the vectors of names, of pictures, and of both, and tells how high the right ones
+    stand, with 95 % intervals. docs/evaluation.md says how to write queries for a library of your own.
+
+    \b
+    Examples:
+      icons evaluate --report report.html
+      icons evaluate --queries mine.jsonl --model bundled --model local-dir:other
+      icons evaluate --screenshots 0 --json | jq '.rows[] | {task, ranker, figures}'
+    """
+    from search.evaluate import EvaluateOptions, Subject
+    from search.evaluate import evaluate as evaluate_subject
+    from search.evaluation import evaluation_json
+    from search.progress import ProgressLine
+    from search.summary import print_summary
+
+    with _warnings_as_lines(), ProgressLine() as progress:
+        subject = Subject(library)
+        evaluation = evaluate_subject(subject, EvaluateOptions(**options), progress)
+    if as_json:
+        click.echo(json.dumps(evaluation_json(evaluation)))
+    else:
+        print_summary(evaluation)
+    if report:
+        _write_report(evaluation, subject, report)
+
+
+@contextmanager
+def _warnings_as_lines() -> Iterator[None]:
+    """Print our warnings to stderr as one line each."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        yield
+    for warning in told:
+        click.echo(f"Warning: {warning.message}", err=True)
 
 
 def _print_table(hits: "Sequence[Hit]") -> None:
@@ -88,7 +158,6 @@ def _print_table(hits: "Sequence[Hit]") -> None:
 
 def _write_sheet(engine: "SearchEngine", query: str, hits: "Sequence[Hit]") -> str:
     import tempfile
-    from pathlib import Path
 
     from search.sheet import sheet_html
 
@@ -97,6 +166,19 @@ def _write_sheet(engine: "SearchEngine", query: str, hits: "Sequence[Hit]") -> s
     path.write_text(page, "utf-8")
     click.echo(f"wrote {path}", err=True)
     return path.as_uri()
+
+
+def _write_report(evaluation: "Evaluation", subject: "Subject", path: Path) -> None:
+    from indexer.durable import write_file
+    from indexer.errors import IconsError
+    from search.report import report_html
+
+    page = report_html(evaluation, subject.originals.content_of)
+    try:
+        write_file(path, page.encode("utf-8"))
+    except OSError as error:
+        raise IconsError(f'"{path}" can\'t be written ({error.strerror}); choose another --report') from error
+    click.echo(f"wrote {path}", err=True)
 
 
 for command in COMMANDS:

@@ -37,23 +37,24 @@ def sheet_html(query: str, hits: Iterable[tuple[Hit, bytes]]) -> str:
             set=escape(hit.set_title),
             more=f", {hit.variants} variants" if hit.variants > 1 else "",
             score=hit.score,
-            kind=_media_type(content),
+            kind=media_type(content),
             content=base64.b64encode(content).decode("ascii"),
-            dark=" dark" if _is_drawn_in_white(content) else "",
+            dark=" dark" if is_drawn_in_white(content) else "",
         )
         for hit, content in hits
     )
     return _PAGE.format(title=f"icons: {escape(query)}", items=items)
 
 
-def _media_type(content: bytes) -> str:
+def media_type(content: bytes) -> str:
+    """Tell the media type of a picture from its bytes."""
     starts = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif", b"BM": "image/bmp"}
     starts |= {b"RIFF": "image/webp", b"\x00\x00\x01\x00": "image/x-icon"}
     return next((kind for start, kind in starts.items() if content.startswith(start)), "image/svg+xml")
 
 
-def _is_drawn_in_white(content: bytes) -> bool:
-    """Whether a picture was indexed on dark because it vanishes on white."""
+def is_drawn_in_white(content: bytes) -> bool:
+    """Tell whether a picture was indexed on dark because it vanishes on white."""
     from indexer.errors import RenderError
     from indexer.render import render
 

@@ -4,7 +4,7 @@ Plain sqlite3: SQLAlchemy alone would take a third of the time of a cold search.
 """
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -81,6 +81,27 @@ class Snapshot:
                 raise IconsError(f'no set "{key}" in this library; near: {", ".join(near)}')
         query = f"SELECT id FROM icons WHERE set_id IN (SELECT id FROM sets WHERE key IN ({_marks(keys)})) ORDER BY id"
         return _ids(self._connection.execute(query, list(keys)))
+
+    def all_icons(self) -> Iterator[tuple[int, int, int, int, str]]:
+        """Yield (id, set id, name id, image id, name) of every icon, by id."""
+        yield from self._connection.execute("SELECT id, set_id, name_id, image_id, name FROM icons ORDER BY id")
+
+    def all_words(self) -> dict[int, str]:
+        """Words of every name, by id."""
+        return dict(self._connection.execute("SELECT id, words FROM names"))
+
+    def set_keys(self) -> dict[int, str]:
+        """Key of every set, by id."""
+        return dict(self._connection.execute("SELECT id, key FROM sets"))
+
+    def locations(self) -> set[str]:
+        """Where the sources lie that icons come from."""
+        return {row[0] for row in self._connection.execute("SELECT location FROM sources")}
+
+    def digest(self, image: int) -> bytes:
+        """Digest of the content that a picture was rendered from."""
+        row = self._connection.execute("SELECT digest FROM images WHERE id = ?", (image,)).fetchone()
+        return bytes(row[0])
 
     def count_variants(self, groups: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
         """Count the icons of some (set id, name id) groups."""

@@ -15,14 +15,11 @@ import numpy.typing as npt
 
 from indexer.checkpoint import LOCAL, ModelChoice, find_checkpoint
 from indexer.errors import IconsError, SourceError
+from indexer.measures import Figure, figures, first_ranks
 from indexer.naming import common_affixes, parse
 from indexer.render import render
 
 Floats = npt.NDArray[np.float32]
-Ranks = npt.NDArray[np.int64]
-
-CUTS = (1, 5, 10)
-DEPTH = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,46 +31,10 @@ class Query:
     relevant: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A mean over queries with its bootstrap 95 % interval."""
-
-    value: float
-    low: float
-    high: float
-
-
 def read_queries(file: Path) -> list[Query]:
     """Read a JSONL file of `{"query", "kind", "relevant"}`."""
     lines = [json.loads(line) for line in file.read_text("utf-8").splitlines() if line.strip()]
     return [Query(line["query"], line["kind"], frozenset(line["relevant"])) for line in lines]
-
-
-def first_ranks(queries: Floats, corpus: Floats, relevant: Sequence[Sequence[int]]) -> Ranks:
-    """Rank (1 is best) of the first right answer of each query, by inner product, exact, fp32.
-
-    Of equal scores the wrong ones come first, so that a constant encoder scores nothing.
-    """
-    ranks = np.empty(len(queries), np.int64)
-    for row, right in enumerate(relevant):
-        scores = corpus @ queries[row]
-        best = scores[list(right)].max()
-        wrong = np.delete(scores, list(right))
-        ranks[row] = 1 + int((wrong >= best).sum())
-    return ranks
-
-
-def figures(ranks: Ranks, *, resamples: int = 1000, seed: int = 0) -> dict[str, Figure]:
-    """R@1, R@5, R@10 and MRR@50 with intervals from `resamples` draws of the queries."""
-    scores = {f"R@{cut}": (ranks <= cut).astype(np.float64) for cut in CUTS}
-    scores[f"MRR@{DEPTH}"] = np.where(ranks <= DEPTH, 1 / ranks, 0.0)
-    drawn = np.random.default_rng(seed).integers(len(ranks), size=(resamples, len(ranks)))
-    return {name: _interval(score, drawn) for name, score in scores.items()}
-
-
-def _interval(score: npt.NDArray[np.float64], drawn: npt.NDArray[np.int64]) -> Figure:
-    low, high = np.percentile(score[drawn].mean(axis=1), (2.5, 97.5))
-    return Figure(round(float(score.mean()), 4), round(float(low), 4), round(float(high), 4))
 
 
 def compare_rankers(

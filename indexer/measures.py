@@ -1,0 +1,80 @@
+"""How good is a ranking? Ranks of right answers -> figures with bootstrap intervals. Pure functions.
+
+A figure is a mean over queries. Its interval is the 95 % percentile bootstrap over queries (Efron and Tibshirani, An
+Introduction to the Bootstrap, 1993, ch. 13): the same mean over `RESAMPLES` draws of as many queries, with replacement.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float32]
+Scores = npt.NDArray[np.float64]
+Ranks = npt.NDArray[np.int64]
+
+UNRANKED = np.iinfo(np.int64).max
+"""Rank of what a ranker does not rank at all: its score is minus infinity."""
+CUTS = (1, 5, 10)
+DEPTH = 50
+RESAMPLES = 1000
+_DRAWS_AT_ONCE = 4_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A mean over queries with its bootstrap 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+def right_ranks(scores: npt.NDArray[np.floating], right: Sequence[int] | Ranks) -> Ranks:
+    """Ranks (1 is best) of all right answers of one query, ascending, from the scores (n,) of everything.
+
+    Of equal scores the wrong ones come first, so that a ranker that says the same of everything scores nothing.
+    """
+    places = np.asarray(right, np.int64)
+    found = -np.sort(-scores[places])
+    others = scores.copy()
+    others[places] = -np.inf
+    ahead = np.sort(others[others >= found[-1]])
+    n_wrong = len(ahead) - np.searchsorted(ahead, found, side="left")
+    ranks: Ranks = np.arange(1, len(found) + 1) + n_wrong
+    return np.where(np.isneginf(found), UNRANKED, ranks)
+
+
+def first_ranks(queries: Floats, corpus: Floats, relevant: Sequence[Sequence[int]]) -> Ranks:
+    """Rank (1 is best) of the first right answer of each query, by inner product, exact, fp32; ties as above."""
+    return np.array([right_ranks(corpus @ queries[row], right)[0] for row, right in enumerate(relevant)], np.int64)
+
+
+def figures(ranks: Ranks, *, resamples: int = RESAMPLES, seed: int = 0) -> dict[str, Figure]:
+    """R@1, R@5, R@10 and MRR@50 of the first right answers' ranks (n,), with intervals."""
+    return means(first_rank_scores(ranks, cuts=CUTS), resamples=resamples, seed=seed)
+
+
+def first_rank_scores(ranks: Ranks, *, cuts: Sequence[int]) -> dict[str, Scores]:
+    """Score each query by the rank of its first right answer: a hit at each cut, and its reciprocal down to DEPTH."""
+    scores: dict[str, Scores] = {f"R@{cut}": (ranks <= cut).astype(np.float64) for cut in cuts}
+    scores[f"MRR@{DEPTH}"] = np.where(ranks <= DEPTH, 1 / ranks, 0.0)
+    return scores
+
+
+def means(scores: Mapping[str, Scores], *, resamples: int = RESAMPLES, seed: int = 0) -> dict[str, Figure]:
+    """Average each measure's scores (n,), n > 0, over queries, to four digits; all measures see the same draws."""
+    table = np.stack(list(scores.values()))
+    n = table.shape[1]
+    generator = np.random.default_rng(seed)
+    rows_at_once = max(1, _DRAWS_AT_ONCE // (n * len(table)))
+    resampled = []
+    for start in range(0, resamples, rows_at_once):
+        drawn = generator.integers(n, size=(min(rows_at_once, resamples - start), n))
+        resampled.append(table[:, drawn].mean(axis=2))
+    low, high = np.percentile(np.concatenate(resampled, axis=1), (2.5, 97.5), axis=1)
+    return {
+        name: Figure(round(float(mean), 4), round(float(low[row]), 4), round(float(high[row]), 4))
+        for row, (name, mean) in enumerate(zip(scores, table.mean(axis=1), strict=True))
+    }

@@ -1,0 +1,218 @@
+"""What does an icon look like in a screenshot? Small, in other colours and grounds, cut out carelessly, compressed.
+
+Each change is drawn from a seed of its own, so that one icon has the same theme and the same neighbours at every size
+and beside every other change: curves over size and bars over changes compare like with like.
+"""
+
+import colorsys
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageFilter
+
+Pixels = NDArray[np.uint8]
+Layer = NDArray[np.float64]
+"""RGB, 0 to 255, (height, width, 3)."""
+Colour = NDArray[np.float64]
+"""RGB, 0 to 255, (3,)."""
+
+SIZES = (48, 32, 24, 20, 16)
+"""In pixels, mildest first: how large icons are drawn in toolbars, menus and lists."""
+CHANGES = ("theme", "background", "crop", "blur", "jpeg")
+USUAL_SIZE = 24
+BAR = ("theme", "background", "blur")
+"""The changes under which nearly every icon should still be found."""
+LEAST_CONTRAST = 3.0
+"""Of ink and ground: WCAG 2.2, success criterion 1.4.11."""
+WHITE, BLACK = np.full(3, 255.0), np.zeros(3)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """How pictures are taken: the icon's longer side in pixels, and what is done to it."""
+
+    size: int
+    changes: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """Short, for tables: "24 px theme+blur"."""
+        return f"{self.size} px {self.name}"
+
+    @property
+    def name(self) -> str:
+        """What is done, without the size."""
+        return "all" if self.changes == CHANGES else "+".join(self.changes) or "clean"
+
+
+def conditions() -> list[Condition]:
+    """All conditions of an evaluation: three curves over sizes, and each change alone at the usual size."""
+    curves = [Condition(size, changes) for changes in ((), BAR, CHANGES) for size in SIZES]
+    return [*curves, *(Condition(USUAL_SIZE, (change,)) for change in CHANGES)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """Colours of one screenshot."""
+
+    ink: Colour | None
+    """None: the icon keeps its own colours."""
+    ground: Colour
+
+
+def take_screenshot(icon: Pixels, neighbours: Sequence[Pixels], condition: Condition, *, seed: Sequence[int]) -> bytes:
+    """Make the picture that a person would ask with: PNG, or JPEG where the condition says so.
+
+    `icon` and `neighbours` are RGBA, (height, width, 4), drawn with their longer side at the condition's size.
+    """
+    random = {change: np.random.default_rng([*seed, number]) for number, change in enumerate(CHANGES)}
+    wanted, size = condition.changes, condition.size
+    icon = _squared(icon, size)
+    look = _themed(icon, random["theme"]) if "theme" in wanted else _plain(icon)
+    canvas = np.tile(look.ground, (3 * size, 3 * size, 1))  # the icon stands in the middle
+    if "background" in wanted:
+        canvas = _background(look.ground, 3 * size, random["background"])
+    _lay(canvas, icon, look.ink, top=size, left=size)
+    window = slice(size, -size), slice(size, -size)
+    if "crop" in wanted:
+        window = _window(size, random["crop"])
+        _lay_neighbours(canvas, [_squared(other, size) for other in neighbours], look, random["crop"])
+    picture = Image.fromarray(canvas[window].clip(0, 255).round().astype(np.uint8))
+    if "blur" in wanted:
+        picture = picture.filter(ImageFilter.GaussianBlur(random["blur"].uniform(0.4, 0.8)))
+    return _compressed(picture, random["jpeg"]) if "jpeg" in wanted else _encoded(picture, "PNG")
+
+
+def _squared(icon: Pixels, size: int) -> Pixels:
+    """Centre a drawn icon on a transparent square, as the index does."""
+    height, width = icon.shape[:2]
+    square = np.zeros((size, size, 4), np.uint8)
+    top, left = (size - height) // 2, (size - width) // 2
+    square[top : top + height, left : left + width] = icon
+    return square
+
+
+def is_of_one_colour(icon: Pixels) -> bool:
+    """Tell whether all that shows of a drawn icon has one colour, so that a theme would colour it."""
+    shown = icon[icon[..., 3] > 32][:, :3].astype(np.int64)
+    return bool(len(shown)) and int((shown.max(axis=0) - shown.min(axis=0)).max()) <= 24
+
+
+def contrast(one: Colour, other: Colour) -> float:
+    """Contrast ratio of two colours, 1 to 21: WCAG 2.2, "contrast ratio"."""
+    lighter, darker = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _luminance(colour: Colour) -> float:
+    linear = np.where(colour <= 10, colour / 255 / 12.92, ((colour / 255 + 0.055) / 1.055) ** 2.4)
+    return float(linear @ (0.2126, 0.7152, 0.0722))
+
+
+def _own_colour(icon: Pixels) -> Colour:
+    alpha = icon[..., 3].astype(np.float64)
+    if not alpha.any():
+        return BLACK
+    colour: Colour = (icon[..., :3] * alpha[..., None]).sum(axis=(0, 1)) / alpha.sum()
+    return colour
+
+
+def _plain(icon: Pixels) -> _Look:
+    """The icon's own colours on white, or on black where white would swallow them."""
+    own = _own_colour(icon)
+    return _Look(None, WHITE if contrast(own, WHITE) > 1.2 else BLACK)
+
+
+def _themed(icon: Pixels, random: np.random.Generator) -> _Look:
+    """Light, dark or coloured. Icons of several colours keep them, on a ground that they show on."""
+    ink, ground = _theme(random)
+    if is_of_one_colour(icon):
+        return _Look(ink, ground)
+    own = _own_colour(icon)
+    return _Look(None, ground if contrast(own, ground) > 1.5 else max((WHITE, BLACK), key=lambda it: contrast(own, it)))
+
+
+def _theme(random: np.random.Generator) -> tuple[Colour, Colour]:
+    """Draw ink and ground until they can be told apart."""
+    kind = random.choice(("light", "dark", "coloured ground", "coloured ink"))
+    while True:
+        if kind == "light":
+            ink, ground = _grey(random, 0, 110), _grey(random, 235, 255)
+        elif kind == "dark":
+            ink, ground = _grey(random, 190, 255), _grey(random, 10, 60)
+        elif kind == "coloured ground":
+            ink, ground = _grey(random, 235, 255), _hue(random)
+        else:
+            ink, ground = _hue(random), _grey(random, 235, 255)
+        if contrast(ink, ground) >= LEAST_CONTRAST:
+            return ink, ground
+
+
+def _grey(random: np.random.Generator, low: int, high: int) -> Colour:
+    return np.full(3, random.uniform(low, high)) + random.uniform(-6, 6, 3)
+
+
+def _hue(random: np.random.Generator) -> Colour:
+    rgb = colorsys.hsv_to_rgb(random.uniform(), random.uniform(0.55, 0.95), random.uniform(0.4, 0.9))
+    return np.array(rgb) * 255
+
+
+def _background(ground: Colour, side: int, random: np.random.Generator) -> Layer:
+    """A square ground that is not flat: a gradient, the edge of a panel through the middle third, or grain."""
+    shift = random.uniform(12, 36) * (-1 if ground.mean() >= 70 else 1)
+    angle, offset = random.uniform(0, 2 * np.pi), random.uniform(-0.35, 0.35)
+    steps = np.linspace(-1.5, 1.5, side)  # the middle third is -0.5 to 0.5
+    across = steps[None] * np.cos(angle) + steps[:, None] * np.sin(angle)
+    kind = random.choice(("gradient", "panel", "grain"))
+    if kind == "gradient":
+        share = (across + 0.5).clip(0, 1)
+    elif kind == "panel":
+        share = (across > offset).astype(np.float64)
+    else:
+        share = random.normal(0.5, 0.35, (side, side))
+    layer: Layer = ground + share[..., None] * shift
+    return layer
+
+
+def _window(size: int, random: np.random.Generator) -> tuple[slice, slice]:
+    """What is cut out: up to 8 % of the icon's box are lost at each side, or up to 35 % beside it come along."""
+    left, top, right, bottom = (round(margin) for margin in random.uniform(-0.08, 0.35, 4) * size)
+    return slice(size - top, 2 * size + bottom), slice(size - left, 2 * size + right)
+
+
+def _lay_neighbours(canvas: Layer, neighbours: Sequence[Pixels], look: _Look, random: np.random.Generator) -> None:
+    """Put other icons before and behind, in a row or in a column, as toolbars and menus do."""
+    size = len(canvas) // 3
+    pitch = size + round(random.uniform(0.1, 0.4) * size)
+    in_a_row = bool(random.integers(2))
+    for neighbour, start in zip(neighbours, (size - pitch, size + pitch), strict=False):
+        top, left = (size, start) if in_a_row else (start, size)
+        _lay(canvas, neighbour, look.ink if is_of_one_colour(neighbour) else None, top=top, left=left)
+
+
+def _lay(canvas: Layer, icon: Pixels, ink: Colour | None, *, top: int, left: int) -> None:
+    """Draw an icon onto a canvas, in `ink` or in its own colours; what stands outside is cut."""
+    height, width = canvas.shape[:2]
+    rows, columns = slice(max(0, -top), height - top), slice(max(0, -left), width - left)
+    part = icon[rows, columns]
+    place = canvas[max(0, top) :, max(0, left) :][: part.shape[0], : part.shape[1]]
+    alpha = part[..., 3:] / 255
+    place[:] = (1 - alpha) * place + alpha * (part[..., :3] if ink is None else ink)
+
+
+def png(pixels: Pixels) -> bytes:
+    """Encode drawn pixels, RGB or RGBA, as PNG."""
+    return _encoded(Image.fromarray(pixels), "PNG")
+
+
+def _compressed(picture: Image.Image, random: np.random.Generator) -> bytes:
+    return _encoded(picture, "JPEG", quality=int(random.integers(40, 81)))
+
+
+def _encoded(picture: Image.Image, kind: str, **options: int) -> bytes:
+    buffer = io.BytesIO()
+    picture.save(buffer, kind, **options)
+    return buffer.getvalue()

@@ -1,0 +1,369 @@
+"""Does an evaluation measure what it says, and tell it to people, programs and browsers?"""
+
+import json
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+from conftest import Build, svg
+
+from indexer.bundled import bundled
+from indexer.checkpoint import ModelChoice
+from indexer.errors import LibraryError, ModelError, QueryFileError, SourceError
+from indexer.library import Library
+from indexer.measures import right_ranks
+from indexer.pipeline import IndexOptions, embed
+from search.cli import main
+from search.contenders import find_contenders, read_vectors_of
+from search.evaluate import EvaluateOptions, Subject, evaluate
+from search.metrics import MEASURES
+from search.queries import Query, find_answers
+from search.rankers import KeywordRanker, VectorRankers, in_blocks
+from search.report import report_html
+from search.screenshot_task import choose_shots, take
+from search.screenshots import Condition, conditions
+
+QUERIES = [
+    {"query": "dot a", "kind": "names", "relevant": ["dot-a"]},
+    {"query": "up", "kind": "names", "relevant": ["arrow-up"]},
+    {"query": "skyward", "kind": "means", "relevant": ["arrow up", "no-such-icon"]},
+    {"query": "nothing here", "kind": "means", "relevant": ["gone"]},
+]
+
+
+def _quiet(title: str, done: int, total: int) -> None:
+    assert title and 0 < done <= total
+
+
+def _write_queries(file: Path, queries: Sequence[dict[str, object]] = QUERIES) -> Path:
+    file.write_text("".join(f"{json.dumps(query)}\n" for query in queries), "utf-8")
+    return file
+
+
+@pytest.fixture
+def subject(build: Build, library: Library, icon_folder: Path) -> Subject:
+    build(icon_folder)
+    return Subject(library)
+
+
+def _vectors(subject: Subject) -> VectorRankers:
+    [contender] = find_contenders(subject.library, [], in_use=subject.manifest.fingerprint)
+    return VectorRankers(
+        subject.corpus, read_vectors_of(subject.library, contender, subject.corpus), picture_weight=0.25
+    )
+
+
+def test_vector_rankers_score_as_torch_does(subject: Subject, tiny_model: Path, icon_folder: Path) -> None:
+    import torch
+
+    from indexer.checkpoint import find_checkpoint
+    from indexer.encoder import Encoder
+    from indexer.render import render
+
+    checkpoint = find_checkpoint(ModelChoice(f"local-dir:{tiny_model}"))
+    encoder = Encoder(checkpoint, device=torch.device("cpu"), precision="fp32")
+    row = list(subject.corpus.names).index("arrow-up-filled")
+    query, name = encoder.encode_texts(["go up", "arrow up"]).astype(float)
+    pixels = render((icon_folder / "arrow-up-filled.svg").read_bytes(), size=32).pixels
+    picture = encoder.encode_images(pixels[None])[0].astype(float)
+    scores = _vectors(subject).scores(["Go-Up"])
+    assert scores["names"][0, row] == pytest.approx(query @ name, abs=2e-3)
+    assert scores["pictures"][0, row] == pytest.approx(query @ picture, abs=2e-3)
+    assert scores["fused"][0, row] == pytest.approx(0.25 * query @ picture + 0.75 * query @ name, abs=2e-3)
+
+
+def test_icons_that_share_a_picture_or_a_name_are_tied_to_the_last_bit(subject: Subject) -> None:
+    scores = _vectors(subject).scores(["anything", "else"])
+    names = list(subject.corpus.names)
+    copy, dot, up, filled = (names.index(name) for name in ("copy-of-dot", "dot-a", "arrow-up", "arrow-up-filled"))
+    assert (scores["pictures"][:, copy] == scores["pictures"][:, dot]).all()
+    assert (scores["names"][:, up] == scores["names"][:, filled]).all()
+
+
+def test_keywords_rank_the_icons_that_bear_a_word_of_the_query_and_no_others(subject: Subject) -> None:
+    ranker = KeywordRanker(subject.corpus)
+    scores = ranker.scores(["dots copy", "of the", "zebra"])["keyword"]
+    ranked = [{subject.corpus.names[row] for row in np.flatnonzero(np.isfinite(row_scores))} for row_scores in scores]
+    assert ranked[0] == {name for name in subject.corpus.names if "dot" in name}  # porter: dots is dot
+    assert ranked[1:] == [{"copy-of-dot"}, set()]
+    assert subject.corpus.names[int(scores[0].argmax())] == "copy-of-dot"
+
+
+def test_blocks_cover_all_questions_and_fit_in_memory() -> None:
+    for n, n_candidates in ((1, 1), (10, 3_000_000), (5000, 2000), (7, 10**9)):
+        blocks = list(in_blocks(n, n_candidates=n_candidates))
+        assert [place for block in blocks for place in range(block.start, block.stop)] == list(range(n))
+        assert all((block.stop - block.start - 1) * n_candidates < 8_000_000 for block in blocks)
+
+
+def test_rows_hold_every_task_and_ranker_with_the_figures_of_exact_search(subject: Subject, tmp_path: Path) -> None:
+    file = _write_queries(tmp_path / "q.jsonl")
+    found = evaluate(subject, EvaluateOptions(queries=[file], n_screenshots=0, picture_weight=0.25), _quiet)
+    assert [(row.task, row.ranker, row.n_queries) for row in found.rows] == [
+        (task, ranker, n)
+        for task, n in (("names", 2), ("means", 1))
+        for ranker in ("keyword", "names", "pictures", "fused")
+    ]
+    assert (found.n_dropped, found.unknown) == (1, ["gone", "no-such-icon"])
+    questions = find_answers([Query("skyward", "means", ("arrow-up",))], subject.corpus).asked
+    assert len(questions[0].right) == 2
+    scores = _vectors(subject).scores(["skyward"])
+    for row in found.rows[5:]:
+        rank = right_ranks(scores[row.ranker][0], questions[0].right)[0]
+        assert row.figures["MRR@50"].value == round(1 / rank, 4)
+    assert found.rows[4].figures["R@30"].value == 0.0  # no name bears the word
+    assert {case.query for case in found.worst} == {"dot a", "up", "skyward"}
+    ranks = [case.rank for case in found.worst]
+    assert ranks == sorted(ranks, reverse=True)  # type: ignore[type-var]
+
+
+def test_several_encoders_stand_side_by_side_and_a_missing_one_says_what_to_run(
+    subject: Subject, build: Build, tiny_model: Path, other_model: Path, tmp_path: Path
+) -> None:
+    file = _write_queries(tmp_path / "q.jsonl")
+    models = [f"local-dir:{tiny_model}", f"local-dir:{other_model}"]
+    options = EvaluateOptions(queries=[file], models=models, n_screenshots=3)
+    with pytest.raises(LibraryError, match=f"`icons embed --model {models[1]}` makes them"):
+        evaluate(subject, options, _quiet)
+    choice = ModelChoice(models[1])
+    embed(subject.library, IndexOptions(choice=choice, devices="cpu"), _Silent())
+    found = evaluate(Subject(subject.library), options, _quiet)
+    assert [contender.label for contender in found.encoders] == ["tiny", "other"]
+    rankers = [(row.ranker, row.encoder) for row in found.rows if row.task == "names"]
+    assert rankers == [("keyword", None)] + [
+        (ranker, label) for label in ("tiny", "other") for ranker in ("names", "pictures", "fused")
+    ]
+    shots = [row for row in found.rows if row.condition]
+    assert [(row.encoder, row.condition) for row in shots] == [
+        (label, condition) for condition in conditions() for label in ("tiny", "other")
+    ]
+    assert find_contenders(subject.library, [found.encoders[1].fingerprint], in_use="") == [found.encoders[1]]
+    with pytest.raises(ModelError, match='unknown model "no-such"'):
+        find_contenders(subject.library, ["no-such"], in_use="")
+
+
+class _Silent:
+    def stage(self, title: str) -> None: ...
+    def scanned(self, tally: object) -> None: ...
+    def embedded(self, plan: object, ranks: object) -> None: ...
+
+
+def test_icons_without_a_vector_of_an_encoder_are_an_error(subject: Subject) -> None:
+    fingerprint = subject.manifest.fingerprint
+    for shard in subject.library.vectors(fingerprint).glob("images-*"):
+        shard.unlink()
+    with pytest.raises(LibraryError, match=r"no vectors of model .* for 11 pictures and names"):
+        evaluate(subject, EvaluateOptions(n_screenshots=2), _quiet)
+
+
+def test_asking_nothing_is_refused(subject: Subject) -> None:
+    with pytest.raises(QueryFileError, match="nothing to ask; give --queries FILE"):
+        evaluate(subject, EvaluateOptions(n_screenshots=0), _quiet)
+
+
+def test_screenshots_repeat_by_seed_and_count_variants_and_equal_pixels_as_right(
+    build: Build, library: Library, icon_folder: Path
+) -> None:
+    same = (icon_folder / "dot-b.svg").read_text().replace("<svg", '<svg class="another-file"')
+    (icon_folder / "alias.svg").write_text(same)
+    build(icon_folder)
+    subject = Subject(library)
+    [contender] = find_contenders(library, [], in_use=subject.manifest.fingerprint)
+    vectors = read_vectors_of(library, contender, subject.corpus)
+
+    def choose(seed: int) -> list[tuple[set[str], set[str], bytes]]:
+        shots = choose_shots(subject.corpus, subject.originals, vectors, n=20, seed=seed, progress=_quiet)
+        condition = Condition(24, ("theme", "crop", "jpeg"))
+        return [
+            (_shown(subject, shots.images[[n]]), _shown(subject, shots.right[n]), take(shots, n, condition))
+            for n in range(len(shots))
+        ]
+
+    first = choose(seed=1)
+    assert choose(seed=1) == first
+    assert all(one[2] != other[2] for one, other in zip(first, choose(seed=2), strict=True))
+    right = {name: found for names, found, _ in first for name in names}
+    assert right["dot-b"] == right["alias"] == {"dot-b", "alias"}
+    assert right["arrow-up"] == right["arrow-up-filled"] == {"arrow-up", "arrow-up-filled"}
+    assert right["dot-a"] == {"dot-a", "copy-of-dot"}
+    assert right["dot-c"] == {"dot-c"}
+
+
+def _shown(subject: Subject, images: np.ndarray) -> set[str]:
+    return {subject.corpus.names[row] for row in subject.corpus.showing(images)}
+
+
+def test_pictures_whose_source_changed_are_left_out_and_counted(subject: Subject, icon_folder: Path) -> None:
+    (icon_folder / "dot-e.svg").write_text(svg('<rect width="9" height="9"/>'))
+    (icon_folder / "dot-f.svg").unlink()
+    found = evaluate(subject, EvaluateOptions(n_screenshots=50), _quiet)
+    assert found.n_unreadable == 2
+    assert {row.n_queries for row in found.rows} == {9}
+    page = report_html(found, subject.originals.content_of)
+    assert page.count('<span class="gone">gone</span>') == page.count("<figcaption>dot-e<") + page.count(
+        "<figcaption>dot-f<"
+    )
+    shutil.rmtree(icon_folder)
+    with pytest.raises(SourceError, match="no picture of this library can be read"):
+        evaluate(subject, EvaluateOptions(n_screenshots=50), _quiet)
+
+
+class _Page(HTMLParser):
+    """Checks that elements close in order; collects texts, sources of pictures, and charts as XML."""
+
+    VOID = frozenset(("meta", "img", "br"))
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.sources: list[str] = []
+        self.texts: list[str] = []
+        self.feed(page)
+        assert self.open == []
+        self.charts = [ElementTree.fromstring(chart) for chart in re.findall(r"<svg.*?</svg>", page)]
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in self.VOID:
+            self.open.append(tag)
+        self.sources += [value for name, value in attrs if name == "src" and value]
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        pass
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+def test_the_report_holds_charts_figures_and_pictures_and_needs_nothing_beside_it(
+    subject: Subject, tmp_path: Path
+) -> None:
+    hostile = {"query": "<script>alert(1)</script>", "kind": "<i>means</i>", "relevant": ["arrow-up"]}
+    file = _write_queries(tmp_path / "q.jsonl", [*QUERIES, hostile])
+    found = evaluate(subject, EvaluateOptions(queries=[file], n_screenshots=4), _quiet)
+    page = report_html(found, subject.originals.content_of)
+    read = _Page(page)
+    assert "<script" not in page and "<i>means" not in page and "http-equiv" in page
+    assert all(source.startswith("data:image/") for source in read.sources)
+    n_tasks = 3
+    assert len(read.charts) == 2 * n_tasks + 2
+    assert "theme+background+blur" in "".join(read.charts[-1].itertext())
+    first = found.rows[0].figures["R@10"]
+    assert f"{first.value:.3f}".removeprefix("0") in "".join(read.charts[0].itertext())
+    assert sum("24 px" in text for text in read.texts) >= 3
+    n_shots = sum(source.startswith(("data:image/png", "data:image/jpeg")) for source in read.sources)
+    assert n_shots == len(found.worst_shots) == 4
+
+
+def _run(library: Library, *arguments: str) -> Result:
+    return CliRunner().invoke(main, ["evaluate", *arguments, "--library", str(library.root)])
+
+
+def test_the_command_prints_a_table_writes_a_page_and_speaks_json(subject: Subject, tmp_path: Path) -> None:
+    file, page = _write_queries(tmp_path / "q.jsonl"), tmp_path / "out" / "report.html"
+    library = subject.library
+    table = _run(library, "--queries", str(file), "--screenshots", "3", "--report", str(page))
+    assert table.exit_code == 0, table.output
+    assert re.search(r"^names +keyword +2 +[\d.]+ +[\d.]+ +[\d.]+ \([\d.]+-[\d.]+\)", table.stdout, re.MULTILINE)
+    assert "24 px theme+background+blur" in table.stdout
+    assert "2 relevant names that no icon bears: gone, no-such-icon" in table.stdout
+    assert f"wrote {page}" in table.stderr
+    _Page(page.read_text("utf-8"))
+    said = json.loads(_run(library, "--queries", str(file), "--screenshots", "3", "--json").stdout)
+    assert [row["task"] for row in said["rows"]].count("screenshot") == len(conditions())
+    assert set(said["rows"][0]["figures"]) == set(MEASURES)
+    assert set(said["rows"][0]["figures"]["mAP"]) == {"value", "low", "high"}
+    assert said["encoders"][0]["fingerprint"] == subject.manifest.fingerprint
+    assert "picture" not in said["worst_shots"][0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--screenshots", "0"], "nothing to ask"),
+        (["--screenshots", "-1"], "-1 is not in the range"),
+        (["--picture-weight", "2"], "2.0 is not in the range"),
+        (["--queries", "/nowhere.jsonl"], "'/nowhere.jsonl' does not exist"),
+        (["--model", "local-dir:/nowhere"], '"/nowhere" is no open_clip folder'),
+        (["--model", "ViT-B-32"], 'embedded in this library: "local-dir:'),
+        (["--screenshots", "1", "--report", "/proc/report.html"], '"/proc/report.html" can\'t be written'),
+        (["--model", "bundled"], "`icons embed --model bundled` makes them"),
+    ],
+)
+def test_wrong_input_is_one_clear_line_and_exit_code_2(subject: Subject, arguments: list[str], message: str) -> None:
+    result = _run(subject.library, *arguments)
+    assert result.exit_code == 2, result.output
+    assert message in result.stderr
+    assert "Traceback" not in result.output
+
+
+SAMPLES = bundled("samples/lucide-static")
+CHOSEN = ("trash", "trash-2", "arrow-left", "undo", "copy", "circle-alert", "alert-circle")
+
+
+@pytest.fixture(scope="module")
+def lucide(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    """Every 30th icon of Lucide and some more, with the bundled model."""
+    root = tmp_path_factory.mktemp("lucide")
+    icons = root / "lucide-static" / "icons"
+    icons.mkdir(parents=True)
+    shutil.copy(SAMPLES / "package.json", root / "lucide-static")
+    files = sorted((SAMPLES / "icons").glob("*.svg"))
+    for file in {*files[::30], *(SAMPLES / "icons" / f"{name}.svg" for name in CHOSEN)}:
+        shutil.copy(file, icons)
+    library = Library(root / "library")
+    arguments = ["index", str(root / "lucide-static"), "--library", str(library.root), "--devices", "cpu"]
+    done = CliRunner().invoke(main, [*arguments, "--workers", "0"])
+    assert done.exit_code == 0, done.output
+    yield library
+
+
+def test_real_icons_are_found_by_screenshots_in_other_colours_and_a_little_blurred(lucide: Library) -> None:
+    found = evaluate(Subject(lucide), EvaluateOptions(n_screenshots=60), _quiet)
+    by_label = {row.condition.label: row.figures["R@1"].value for row in found.rows if row.condition}
+    assert by_label["48 px clean"] >= 0.98
+    assert by_label["24 px theme+background+blur"] >= 0.95
+    assert by_label["16 px all"] < by_label["48 px all"] < by_label["48 px clean"]
+
+
+def _document() -> str:
+    return (Path(__file__).parent.parent / "docs" / "evaluation.md").read_text("utf-8")
+
+
+def test_the_documented_queries_and_commands_work(
+    lucide: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [queries] = re.findall(r"```jsonl\n(.*?)```", _document(), re.DOTALL)
+    commands: list[str] = re.findall(r"^icons (evaluate .*?)(?: +#.*)?$", _document(), re.MULTILINE)
+    cheap = [command for command in commands if "--queries mine.jsonl" in command and "local-dir:" not in command]
+    assert len(cheap) >= 2
+    (tmp_path / "mine.jsonl").write_text(queries, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    for command in cheap:
+        arguments = command.replace("--screenshots 500", "--screenshots 5").split()
+        done = CliRunner().invoke(main, [*arguments, "--library", str(lucide.root)])
+        assert done.exit_code == 0, done.output
+        assert "relevant names that no icon bears" not in done.output
+    assert (tmp_path / "report.html").is_file()
+
+
+def test_the_benchmark_is_asked_by_itself_of_the_bundled_samples_alone(
+    build: Build, library: Library, icon_folder: Path
+) -> None:
+    build()
+    found = evaluate(Subject(library), EvaluateOptions(n_screenshots=0), _quiet)
+    assert (found.n_icons, found.n_dropped, found.unknown) == (2176, 0, [])
+    assert {row.task: row.n_queries for row in found.rows} == {"meaning": 3982, "tag-in-name": 286}
+    keywords = {row.task: row.figures["R@10"].value for row in found.rows if row.ranker == "keyword"}
+    assert keywords["meaning"] < 0.02
+    assert keywords["tag-in-name"] > 0.8
+    build(icon_folder)
+    assert Subject(library).query_files(EvaluateOptions()) == []

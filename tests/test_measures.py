@@ -1,0 +1,87 @@
+"""Are ranks, figures and intervals what they are by hand, and by the slow obvious way?"""
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from indexer import measures
+from indexer.measures import UNRANKED, figures, first_ranks, means, right_ranks
+from search.metrics import MEASURES, average_precision, measure, ndcg
+
+CORPUS = np.array([[1, 0], [0, 1], [0.6, 0.8]], np.float32)
+QUERIES = np.array([[1, 0], [0, 1]], np.float32)
+
+
+def _slow_ranks(scores: list[float], right: set[int]) -> list[int]:
+    """Lay everything out in a list, wrong ones first where scores are equal, and look where the right ones stand."""
+    laid_out = sorted(range(len(scores)), key=lambda place: (-scores[place], place in right))
+    return [
+        UNRANKED if np.isneginf(scores[place]) else position
+        for position, place in enumerate(laid_out, 1)
+        if place in right
+    ]
+
+
+@given(st.data())
+def test_ranks_are_those_of_the_slow_obvious_way(data: st.DataObject) -> None:
+    few = st.sampled_from([-np.inf, -1.0, 0.0, 0.25, 0.5, 1.0])  # many ties
+    scores = data.draw(st.lists(few, min_size=1, max_size=12))
+    right = data.draw(st.sets(st.integers(0, len(scores) - 1), min_size=1))
+    found = right_ranks(np.array(scores, np.float32), sorted(right))
+    assert found.tolist() == _slow_ranks(scores, right)
+
+
+def test_the_rank_of_a_query_is_that_of_its_first_right_answer() -> None:
+    assert first_ranks(QUERIES, CORPUS, [[0], [0]]).tolist() == [1, 3]
+    assert first_ranks(QUERIES, CORPUS, [[1, 2], [2]]).tolist() == [2, 2]
+
+
+def test_an_encoder_that_says_the_same_of_everything_finds_nothing_first() -> None:
+    assert first_ranks(QUERIES, np.ones((3, 2), np.float32), [[0], [1]]).tolist() == [3, 3]
+
+
+def test_figures_are_means_over_queries_with_repeatable_intervals() -> None:
+    ranks = np.array([1, 2, 7, 60])
+    found = figures(ranks, seed=3)
+    assert [found[name].value for name in ("R@1", "R@5", "R@10")] == [0.25, 0.5, 0.75]
+    assert found["MRR@50"].value == round((1 + 1 / 2 + 1 / 7) / 4, 4)
+    assert found["R@5"].low < 0.5 < found["R@5"].high
+    assert figures(ranks, seed=3) == found
+    many = np.random.default_rng(0).integers(1, 99, size=300)
+    assert figures(many, seed=4) != figures(many, seed=3)
+
+
+def test_intervals_are_percentiles_of_resampled_means_whatever_is_drawn_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    scores: npt.NDArray[np.float64] = np.random.default_rng(0).uniform(size=37)
+    drawn = np.random.default_rng(5).integers(37, size=(1000, 37))
+    low, high = np.percentile([scores[row].mean() for row in drawn], (2.5, 97.5))
+    for at_once in (1, 100, 5_000, 10_000_000):
+        monkeypatch.setattr(measures, "_DRAWS_AT_ONCE", at_once)
+        found = means({"one": scores, "two": 1 - scores}, seed=5)
+        assert (found["one"].low, found["one"].high) == (round(low, 4), round(high, 4))
+        assert found["two"].value == pytest.approx(1 - found["one"].value, abs=2e-4)
+
+
+@given(st.sets(st.integers(1, 30), min_size=1, max_size=8))
+def test_precision_and_gain_are_those_of_the_slow_obvious_way(places: set[int]) -> None:
+    ranks = np.array(sorted(places))
+    precisions = [sum(other <= rank for other in places) / rank for rank in places]
+    assert average_precision(ranks) == pytest.approx(sum(precisions) / len(places))
+    gained = sum(1 / np.log2(1 + rank) for rank in places if rank <= 10)
+    ideal = sum(1 / np.log2(1 + rank) for rank in range(1, min(10, len(places)) + 1))
+    assert ndcg(ranks) == pytest.approx(gained / ideal)
+
+
+def test_what_is_not_ranked_adds_nothing_and_a_perfect_order_is_1() -> None:
+    nothing = measure([np.array([UNRANKED, UNRANKED])] * 3)
+    perfect = measure([np.arange(1, 13), np.array([1])])
+    assert tuple(nothing) == tuple(perfect) == MEASURES
+    assert {figure.value for figure in nothing.values()} == {0.0}
+    assert {(figure.value, figure.low, figure.high) for figure in perfect.values()} == {(1.0, 1.0, 1.0)}
+    assert measure([np.array([1, UNRANKED])])["mAP"].value == 0.5
+    assert measure([np.array([30])])["R@30"].value == 1.0
+    assert measure([np.array([31])])["R@30"].value == 0.0
