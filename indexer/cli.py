@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from indexer.options import embed_options, json_option, library_option, source_options
+from indexer.options import embed_options, json_option, library_option, model_options, source_options
 
 if TYPE_CHECKING:
+    from indexer.checkpoint import ModelChoice
     from indexer.library import Library
     from indexer.pipeline import IndexOptions
     from indexer.scan import ScanTally
@@ -83,9 +84,12 @@ def scan(library: "Library", as_json: bool, **options: Any) -> None:
 def embed(library: "Library", plan_only: bool, as_json: bool, **options: Any) -> None:
     """Embed what the catalog holds and the encoder lacks; publish nothing.
 
+    With --model, vectors are made beside those of the encoder in use, which stays in use.
+
     \b
     Example:
       icons embed --devices cpu:2
+      icons embed --model local-dir:mine && icons merge --model local-dir:mine
       icons embed --plan-only      # prints the line to run on each of several machines
     """
     from dataclasses import asdict
@@ -105,10 +109,13 @@ def embed(library: "Library", plan_only: bool, as_json: bool, **options: Any) ->
 
 
 @click.command()
+@model_options
 @library_option
 @json_option
-def merge(library: "Library", as_json: bool) -> None:
+def merge(library: "Library", as_json: bool, model: str | None, pretrained: Path | None) -> None:
     """Build a new generation from what is embedded, and let it answer.
+
+    With --model, its encoder is the one in use from then on.
 
     \b
     Example:
@@ -118,7 +125,7 @@ def merge(library: "Library", as_json: bool) -> None:
     from indexer.console import ProgressView
 
     with ProgressView() as view:
-        generation = pipeline.merge(library, view)
+        generation = pipeline.merge(library, _choice(model, pretrained), view)
     number = generation and generation.number
     if as_json:
         click.echo(json.dumps({"generation": number}))
@@ -234,18 +241,22 @@ def _changes(tally: "ScanTally") -> str:
 
 
 def _options(**options: Any) -> "IndexOptions":
-    from indexer.checkpoint import ModelChoice
     from indexer.embed import EmbedOptions
     from indexer.pipeline import IndexOptions
 
-    model, pretrained = options.pop("model"), options.pop("pretrained")
-    if pretrained is not None and model is None:
-        raise click.UsageError("--pretrained needs --model NAME, an open_clip model such as ViT-B-32")
-    choice = model and ModelChoice(model, str(pretrained) if pretrained else None)
+    choice = _choice(options.pop("model"), options.pop("pretrained"))
     how = EmbedOptions(
         **{name: options.pop(name) for name in ("precision", "batch_size", "workers", "backend")},
     )
     return IndexOptions(choice=choice, embed=how, **options)
+
+
+def _choice(model: str | None, pretrained: Path | None) -> "ModelChoice | None":
+    from indexer.checkpoint import ModelChoice
+
+    if pretrained is not None and model is None:
+        raise click.UsageError("--pretrained needs --model NAME, an open_clip model such as ViT-B-32")
+    return None if model is None else ModelChoice(model, str(pretrained) if pretrained else None)
 
 
 COMMANDS = (index, scan, embed, merge, status, failures, sources, forget, rollback, db)

@@ -70,11 +70,19 @@ def _take_sources(ctx: click.Context, _: click.Parameter, sources: tuple[Path, .
     return sources
 
 
+def model_options(function: Function) -> Function:
+    """Add `--model` and `--pretrained`."""
+    function = click.option("--pretrained", type=click.Path(path_type=Path), help="Checkpoint for an open_clip name.")(
+        function
+    )
+    return click.option(
+        "--model", metavar="NAME", help="bundled, an open_clip name, hf-hub:ORG/NAME, or local-dir:PATH."
+    )(function)
+
+
 def embed_options(function: Function) -> Function:
     """Add what decides how to embed, and with which encoder."""
     options = [
-        click.option("--model", metavar="NAME", help="bundled, an open_clip name, hf-hub:ORG/NAME, or local-dir:PATH."),
-        click.option("--pretrained", type=click.Path(path_type=Path), help="Checkpoint for an open_clip name."),
         click.option(
             "--devices", default="auto", show_default=True, help="auto, cpu, cpu:2, a number of GPUs, or 0,2."
         ),
@@ -92,7 +100,7 @@ def embed_options(function: Function) -> Function:
     ]
     for option in reversed(options):
         function = option(function)
-    return function
+    return model_options(function)
 
 
 class _Refusal(click.ClickException):

@@ -89,6 +89,8 @@ def index(library: Library, options: IndexOptions, watcher: Watcher) -> IndexSum
     with library.writing():
         engine = open_catalog(library.catalog)
         scanned = _scan(engine, options, watcher)
+        if options.choice is not None:  # before the work, so that the next run finishes it if this one is killed
+            _switch(engine, options.choice)
         embedded = _embed(library, engine, options, watcher)
         generation = _merge(library, engine, embedded.fingerprint, watcher)
         counts = _counts(library, engine, embedded.fingerprint)
@@ -122,11 +124,18 @@ def embed(library: Library, options: IndexOptions, watcher: Watcher) -> EmbedTal
         return _embed(library, open_catalog(library.catalog), options, watcher)
 
 
-def merge(library: Library, watcher: Watcher) -> Generation | None:
-    """Publish what is embedded; None where the current generation says the same already."""
+def merge(library: Library, choice: ModelChoice | None, watcher: Watcher) -> Generation | None:
+    """Publish what is embedded with an encoder, which is in use from then on; None for the one in use.
+
+    Returns None where the current generation says the same already.
+    """
     with library.writing():
         engine = open_catalog(library.catalog)
-        return _merge(library, engine, find_checkpoint(choice_in_use(engine)).fingerprint, watcher)
+        fingerprint = find_checkpoint(choice or choice_in_use(engine)).fingerprint
+        generation = _merge(library, engine, fingerprint, watcher)
+        if choice is not None:
+            _switch(engine, choice)
+        return generation
 
 
 def plan_only(library: Library, options: IndexOptions, watcher: Watcher) -> str:
@@ -155,6 +164,13 @@ def choice_in_use(engine: Engine) -> ModelChoice:
     with engine.connect() as connection:
         stored = catalog.setting(connection, "model")
     return ModelChoice.from_json(stored) if stored else ModelChoice.bundled()
+
+
+def _switch(engine: Engine, choice: ModelChoice) -> None:
+    """Take an encoder that is there into use."""
+    find_checkpoint(choice)
+    with engine.begin() as connection:
+        catalog.store_setting(connection, "model", choice.to_json())
 
 
 def _scan(engine: Engine, options: IndexOptions, watcher: Watcher) -> ScanTally:
@@ -195,8 +211,6 @@ def _prepare(library: Library, engine: Engine, options: IndexOptions, watcher: W
     if not (library.encoder(checkpoint.fingerprint) / "encoder.json").is_file():
         watcher.stage("Preparing the query encoder")
         _export(library, engine, choice, checkpoint)
-    with engine.begin() as connection:
-        catalog.store_setting(connection, "model", choice.to_json())
     return plan
 
 

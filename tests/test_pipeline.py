@@ -10,7 +10,9 @@ from conftest import Build, Silent, disc, svg
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from indexer import catalog
 from indexer.checkpoint import ModelChoice
+from indexer.database import open_catalog
 from indexer.embed import EmbedOptions
 from indexer.errors import IconsError, LibraryError
 from indexer.library import Library
@@ -164,6 +166,8 @@ def test_a_file_that_changed_since_the_scan_fails_and_the_next_run_mends_it(
         embed=EmbedOptions(workers=0, batch_size=32),
     )
     scan(library, options, Silent())
+    with open_catalog(library.catalog).begin() as connection:
+        catalog.store_setting(connection, "model", ModelChoice(f"local-dir:{tiny_model}").to_json())
     (icon_folder / "dot-b.svg").write_text(disc(1, 1))
     (icon_folder / "dot-c.svg").unlink()
     (icon_folder / "copy-of-dot.svg").unlink()  # the first of two icons that show one picture
@@ -185,9 +189,11 @@ def test_stages_run_alone_and_merge_publishes_what_is_embedded(
     )
     assert scan(library, options, Silent()).added == 12
     assert embed(library, options, Silent()).images == 11
-    published = merge(library, Silent())
+    with pytest.raises(LibraryError, match="nothing"):
+        merge(library, None, Silent())  # the encoder in use is still the bundled one
+    published = merge(library, options.choice, Silent())
     assert published is not None and published.number == 1
-    assert merge(library, Silent()) is None
+    assert merge(library, None, Silent()) is None
     assert build().generation is None
 
 

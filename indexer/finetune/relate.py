@@ -25,8 +25,8 @@ from indexer.finetune.captions import is_held_out, phrase
 from indexer.finetune.corpus import base_of
 from indexer.finetune.distill import rate_at, text_parameters, tokenize
 from indexer.finetune.loss import contrastive_loss
-from indexer.finetune.retrieval import figures, first_ranks
 from indexer.finetune.teacher import teacher_vectors
+from indexer.measures import figures, first_ranks
 
 MAX_QUERIES = 2000
 
