@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from indexer.finetune.cli import COMMANDS as FINETUNE_COMMANDS
 from indexer.options import embed_options, json_option, library_option, source_options
 
 if TYPE_CHECKING:
@@ -248,4 +249,4 @@ def _options(**options: Any) -> "IndexOptions":
     return IndexOptions(choice=choice, embed=how, **options)
 
 
-COMMANDS = (index, scan, embed, merge, status, failures, sources, forget, rollback, db)
+COMMANDS = (index, scan, embed, merge, status, failures, sources, forget, rollback, db, *FINETUNE_COMMANDS)

@@ -27,3 +27,7 @@ class LibraryError(IconsError):
 
 class EmbedError(IconsError):
     """A rank that ended before its work was done."""
+
+
+class TrainError(IconsError):
+    """A training that cannot begin or go on; what was reached stays on disk."""
