@@ -87,6 +87,7 @@ def compute_gradients(session: Session, draw: Draw, parts: list[Part], *, step: 
             features = Features(**session.wrapped(*given[0]))
             loss, terms = batch_loss(features, right, session.options.loss, rank=session.rank)
             session.scaler.scale(loss).backward()  # type: ignore[no-untyped-call]
+            _average_scalars(session)
         return _reported(session, loss, terms)
     with record_function("icons: compute"):
         leaves = _features_without_graph(session, given, seeds)
@@ -97,6 +98,7 @@ def compute_gradients(session: Session, draw: Draw, parts: list[Part], *, step: 
             with _synchronised(session, is_last=number == len(parts) - 1):
                 features = Features(**session.wrapped(*part))
                 _carry(features, leaf, scalars=leaves[-1], n_parts=len(parts)).backward()  # type: ignore[no-untyped-call]
+        _average_scalars(session)
     return _reported(session, loss, terms)
 
 
@@ -163,7 +165,20 @@ def _synchronised(session: Session, *, is_last: bool) -> Any:
         if hasattr(session.student, "set_requires_gradient_sync"):
             session.student.set_requires_gradient_sync(is_last)  # type: ignore[operator]
         return nullcontext()
-    return nullcontext() if is_last else session.wrapped.no_sync()  # type: ignore[operator]
+    # A static graph is learnt from a first pass that exchanges gradients; averaging what is averaged changes nothing.
+    if is_last or session.options.distribution.static_graph:
+        return nullcontext()
+    return session.wrapped.no_sync()  # type: ignore[operator]
+
+
+def _average_scalars(session: Session) -> None:
+    """Average the gradients of what FSDP leaves whole; without a local loss they are equal on all ranks already."""
+    options = session.options
+    if options.distribution.strategy == "fsdp" and options.loss.local:
+        for parameter in session.student.parameters():
+            if parameter.ndim == 0 and parameter.grad is not None:
+                dist.all_reduce(parameter.grad)
+                parameter.grad /= session.rank.world
 
 
 def _seed(session: Session, step: int, number: int) -> int:

@@ -108,9 +108,12 @@ def _steps(run: Run, feed: Feed) -> None:
         standing.parent = as_plain(_scores(run, run.exam))
     began = time.monotonic() - standing.seconds
     progress = TrainingProgress(session.rank.index, session.rank.world, n_steps=run.n_steps, first_step=standing.step)
-    own_start, run.saved_at = time.monotonic(), time.monotonic()
+    run.saved_at = time.monotonic()
     profile = Profile(run.places.work / "profile", n_steps=watching.profile_steps, rank=session.rank)
     with feed.ahead(standing.step, run.n_steps) as steps, profile:
+        if _is_over(run, standing):
+            return
+        started = time.monotonic()
         for step, draw, parts in steps:
             set_rates(session.optimizer, done=step / run.n_steps, schedule=schedule)
             result = take_step(session, draw, parts, step=step)
@@ -119,7 +122,8 @@ def _steps(run: Run, feed: Feed) -> None:
             profile.step()
             standing.step, standing.seconds = step + 1, time.monotonic() - began
             progress.images += sum(len(part.pixels) for part in parts)
-            progress.step, progress.loss, progress.seconds = step + 1, result.loss, time.monotonic() - own_start
+            progress.step, progress.loss = step + 1, result.loss
+            progress.seconds += time.monotonic() - started
             progress.waited_seconds = feed.waited_seconds
             _tell(run, progress, result)
             if standing.step % _validation_steps(run) == 0 or standing.step == run.n_steps:
@@ -128,6 +132,7 @@ def _steps(run: Run, feed: Feed) -> None:
                     break
             elif _is_time_to_save(run):
                 _save(run, standing)
+            started = time.monotonic()  # what came since the step's end is no part of the rate of pictures
     progress.finished = True
     run.report(progress)
 

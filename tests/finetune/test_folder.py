@@ -7,6 +7,7 @@ import numpy as np
 import open_clip
 import pytest
 import torch
+from indexer.finetune.run import new_pair, save, train_folder
 from PIL import Image
 from torch.nn import functional
 
@@ -15,7 +16,6 @@ from indexer.encoder import Encoder
 from indexer.finetune.corpus import Limits, build_corpus, gather, read_sources
 from indexer.finetune.folder import new_model, write_folder
 from indexer.finetune.retrieval import record_figures
-from indexer.finetune.run import new_pair, save, train_folder
 from indexer.finetune.train import TrainOptions
 
 LINEAGE = {"data": {"icons": 1, "base_names": 1, "captions": 1, "sets": [{"key": "a", "licence": "MIT"}]}}
