@@ -142,7 +142,7 @@ def _option(name: str, kind: Any, text: str, default: Any) -> Callable[[Function
     spelled = _SPELLED.get(name, "--" + name.replace("_", "-"))
     if kind is bool:
         declared = f"{spelled}/--no-{spelled[2:]}" if default else spelled
-        return click.option(declared, name, default=default, show_default=default, help=text)
+        return click.option(declared, name, is_flag=True, default=default, show_default=default, help=text)
     return click.option(spelled, name, type=kind, default=default, show_default=default is not None, help=text)
 
 

@@ -294,11 +294,13 @@ def _rendered(
 
 
 def _described(icons: Sequence[TrainingIcon], gathered: Gathered, limits: Limits) -> dict[str, Any]:
-    counts = Counter(icon.placed.record.set for icon in icons)
+    records = [icon.placed.record for icon in icons]
+    counts = Counter(replace(record.set, licence=record.licence or record.set.licence) for record in records)
     described: dict[str, Any] = {
         "limits": asdict(limits),
         "sets": [
-            {**_set_facts(icon_set), "icons": n} for icon_set, n in sorted(counts.items(), key=lambda pair: pair[0].key)
+            {**_set_facts(icon_set), "icons": n}
+            for icon_set, n in sorted(counts.items(), key=lambda pair: (pair[0].key, str(pair[0].licence)))
         ],
         "refused": dict(gathered.refused.most_common()),
         "skipped": gathered.skipped,

@@ -6,6 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from torch.autograd.profiler import record_function
+
 from indexer.distributed import Rank
 from indexer.finetune.batches import Draw, Part, draw_step, order_of_pass, read_part
 from indexer.finetune.captions import Ids
@@ -63,7 +65,8 @@ class Feed:
         for step in range(start, end):
             assert pending is not None
             began = time.perf_counter()
-            draw, parts = pending.result()
+            with record_function("icons: wait"):
+                draw, parts = pending.result()
             self.waited_seconds += time.perf_counter() - began
             pending = pool.submit(self.read, step + 1) if step + 1 < end else None
             yield step, draw, parts

@@ -235,7 +235,7 @@ def _new_model(config_file: Path, places: Places, request: Request) -> ModelChoi
     """Write an open_clip folder with random weights, by the seed."""
     import torch
 
-    from indexer.finetune.folder import FolderFacts, write_model
+    from indexer.finetune.folder import PREPROCESS_CONFIG, FolderFacts, write_model
 
     try:
         config = json.loads(config_file.read_text("utf-8"))
@@ -244,7 +244,7 @@ def _new_model(config_file: Path, places: Places, request: Request) -> ModelChoi
     config = config if "model_cfg" in config else {"model_cfg": config}
     torch.manual_seed(request.options.schedule.seed)
     model = build_model(config["model_cfg"], config_file)
-    config.setdefault("preprocess_cfg", dict(model.visual.preprocess_cfg))
+    config.setdefault("preprocess_cfg", PREPROCESS_CONFIG | {"size": config["model_cfg"]["vision_cfg"]["image_size"]})
     folder = places.work / "start"
     write_model(model.state_dict(), folder, FolderFacts(config, {}, "# Random weights\n", "fp32"))
     return ModelChoice(f"{LOCAL}{folder}")

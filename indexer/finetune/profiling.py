@@ -1,6 +1,7 @@
 """Where does the time of a step go? A profiler trace of some steps, and shares of compute, data, communication."""
 
 import json
+from collections import Counter
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -60,20 +61,23 @@ class Profile:
 
 
 def shares_of(events: Any) -> dict[str, float]:
-    """Seconds and shares of data, compute and communication, from the events of a profile.
+    """Seconds of the profiled steps and the shares of data, compute and communication in them.
 
     Communication that overlaps with computing counts in both, so shares may add up to more than one.
     """
-    seconds = {"data": 0.0, "compute": 0.0, "communication": 0.0}
-    first, last = float("inf"), 0.0
+    marked: Counter[str] = Counter()
     for event in events:
-        first, last = min(first, event.time_range.start), max(last, event.time_range.end)
         took = (event.time_range.end - event.time_range.start) / 1e6
         if event.name.startswith("icons: "):
-            seconds[event.name.removeprefix("icons: ")] += took
+            marked[event.name.removeprefix("icons: ")] += took
         elif event.name.startswith(_COMMUNICATION) and not _is_inside(event):
-            seconds["communication"] += took
-    whole = (last - first) / 1e6 if last else 0.0
+            marked["communication"] += took
+    whole = marked["step"] + marked["wait"]
+    seconds = {
+        "data": marked["data"] + marked["wait"],
+        "compute": marked["compute"],
+        "communication": marked["communication"],
+    }
     shares = {f"{name} share": round(value / whole, 4) for name, value in seconds.items()} if whole else {}
     return {"seconds": round(whole, 4), **{name: round(value, 4) for name, value in seconds.items()}, **shares}
 

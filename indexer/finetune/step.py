@@ -57,6 +57,13 @@ def take_step(session: Session, draw: Draw, parts: list[Part], *, step: int) -> 
         raise TrainError(
             f'the loss is "{loss}" at step {step + 1}; the last good checkpoint stays: lower --rate and run again'
         )
+    with record_function("icons: compute"):
+        gradient_norm = _update(session, step)
+    return StepResult(loss, terms, gradient_norm)
+
+
+def _update(session: Session, step: int) -> float:
+    """Clip the gradients, change the weights, and return the norm that the gradients had."""
     session.scaler.unscale_(session.optimizer)
     trained = [parameter for group in session.optimizer.param_groups for parameter in group["params"]]
     norm = nn.utils.clip_grad_norm_(trained, session.options.schedule.clip)
@@ -67,7 +74,7 @@ def take_step(session: Session, draw: Draw, parts: list[Part], *, step: int) -> 
         )
     session.scaler.step(session.optimizer)
     session.scaler.update()
-    return StepResult(loss, terms, gradient_norm)
+    return gradient_norm
 
 
 def compute_gradients(session: Session, draw: Draw, parts: list[Part], *, step: int) -> tuple[float, dict[str, float]]:

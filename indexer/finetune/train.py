@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
+from torch.autograd.profiler import record_function
 
 from indexer.errors import TrainError
 from indexer.finetune.average import Average
@@ -116,9 +117,10 @@ def _steps(run: Run, feed: Feed) -> None:
         started = time.monotonic()
         for step, draw, parts in steps:
             set_rates(session.optimizer, done=step / run.n_steps, schedule=schedule)
-            result = take_step(session, draw, parts, step=step)
-            if run.average:
-                run.average.update(step + 1)
+            with record_function("icons: step"):
+                result = take_step(session, draw, parts, step=step)
+                if run.average:
+                    run.average.update(step + 1)
             profile.step()
             standing.step, standing.seconds = step + 1, time.monotonic() - began
             progress.images += sum(len(part.pixels) for part in parts)
