@@ -236,12 +236,12 @@ def _ways_to_resample(size: int) -> Tensor:
 
 
 def _there_and_back(size: int, side: int, down: str, up: str) -> Tensor:
-    line = torch.eye(size)[:, None, :, None].expand(size, 1, size, size)
+    """What resizing does to the unit matrix, along one axis."""
+    unit = torch.eye(size)[None, None]
     smooth = {} if down == "nearest" else {"antialias": True, "align_corners": False}
-    small = functional.interpolate(line, size=(side, side), mode=_exact(down), **smooth)
+    small = functional.interpolate(unit, size=(side, size), mode=_exact(down), **smooth)
     straight = {} if up == "nearest" else {"align_corners": False}
-    back = functional.interpolate(small, size=(size, size), mode=_exact(up), **straight)
-    return back[:, 0, :, 0].T.contiguous()
+    return functional.interpolate(small, size=(size, size), mode=_exact(up), **straight)[0, 0]
 
 
 def _exact(method: str) -> str:

@@ -23,7 +23,16 @@ from indexer.distributed import Rank, process_group
 from indexer.encoder import load_model, resolve_device, resolve_precision
 from indexer.errors import IconsError, TrainError
 from indexer.finetune.finish import Origin, finish
-from indexer.finetune.lesson import KeptWords, Lesson, Material, encode_texts, open_lesson, read_material, tokenize
+from indexer.finetune.lesson import (
+    KeptWords,
+    Lesson,
+    Material,
+    encode_texts,
+    n_cut,
+    open_lesson,
+    read_material,
+    tokenize,
+)
 from indexer.finetune.options import Places
 from indexer.finetune.plan import Plan, read_plan
 from indexer.finetune.rates import make_optimizer
@@ -62,7 +71,11 @@ def run_rank(places: Places, *, rank: Rank, device: torch.device, resume: bool, 
             raise TrainError(f'rank {rank.index} finds model "{checkpoint.fingerprint}", not "{plan.fingerprint}"')
         model, tokenizer = load_model(checkpoint), open_clip.get_tokenizer(checkpoint.open_clip_name)
         material = read_material(plan.corpus, options.learning, seed=options.schedule.seed)
-        lesson = _open(places, plan, material, model.to(device), tokenizer, rank)
+
+        def tell(note: str) -> None:
+            report(TrainingProgress(rank.index, rank.world, note=note))
+
+        lesson = _open(places, plan, material, (model.to(device), tokenizer), rank, tell)
         session = _session(plan, model, lesson, rank, device)
         exam = make_exam(lesson, tokenizer, twins=options.loss.twin_similarity)
         standing = train(session, exam, places=places, made_by=plan.made_by(), report=report, resume=resume)
@@ -83,8 +96,11 @@ def _session(plan: Plan, model: Any, lesson: Lesson, rank: Rank, device: torch.d
     return Session(student, wrapped, make_optimizer(student, options), scaler, lesson, options, rank, device)
 
 
-def _open(places: Places, plan: Plan, material: Material, model: Any, tokenizer: Any, rank: Rank) -> Lesson:
+def _open(
+    places: Places, plan: Plan, material: Material, encoder: tuple[Any, Any], rank: Rank, tell: Callable[[str], None]
+) -> Lesson:
     """Tokenise or encode every caption once, on rank 0; the others read what it wrote."""
+    model, tokenizer = encoder
     is_locked = plan.options.towers.text_tower == "locked"
     texts = material.captions.texts
 
@@ -93,6 +109,9 @@ def _open(places: Places, plan: Plan, material: Material, model: Any, tokenizer:
         file = places.work / f"{kind}-{key}.npy"
         if rank.index == 0 and not file.is_file():
             tokens = tokenize(texts, tokenizer)
+            if found := n_cut(tokens, tokenizer):
+                context = tokens.shape[1]
+                tell(f"{found:,} captions fill the context of {context} tokens and may have been cut")
             _keep(file, encode_texts(model, tokens) if kind == "vectors" else tokens)
         if rank.world > 1:
             dist.barrier()

@@ -41,7 +41,7 @@ def tiny_model(seed: int = 3, **changed: Any) -> Any:
 
 def save_model(folder: Path, *, seed: int = 3, size: int = 16) -> Path:
     """Save a tiny model as a local-dir folder."""
-    config = TINY | {"vision_cfg": {**TINY["vision_cfg"], "image_size": size}}  # type: ignore[dict-item]
+    config = TINY | {"vision_cfg": {**TINY["vision_cfg"], "image_size": size, "patch_size": size // 4}}  # type: ignore[dict-item]
     model = tiny_model(seed, **config)
     folder.mkdir(parents=True)
     preprocess = {**PREPROCESS, "size": size, "resize_mode": "longest"}
