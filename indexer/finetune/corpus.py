@@ -259,7 +259,6 @@ def build_corpus(
     gathered.skipped += [(placed[row].file, reason) for row, reason in failed.items()]
     pixels.flush()
     (folder / "pixels.part.npy").replace(folder / "pixels.npy")
-    (folder / "looks.npy").unlink(missing_ok=True)
     described = _described([gathered.icons[row] for row in kept], gathered, limits)
     described |= {"size": size, "key": key_of(gathered, limits, size=size)}
     write_file(folder / "corpus.json", json.dumps(described).encode())

@@ -16,7 +16,6 @@ from indexer.errors import SourceError
 from indexer.finetune.captions import Captions, Ids, is_held_out, make_captions, share_held_out
 from indexer.finetune.corpus import base_of
 from indexer.finetune.options import Learning
-from indexer.finetune.twins import looks_of
 
 Tokenizer = Callable[[list[str]], Tensor]
 
@@ -80,15 +79,22 @@ def read_material(corpus: Path, learning: Learning, *, seed: int) -> Material:
     return Material(facts, captions, bases, held_out, one_in)
 
 
-def open_lesson(corpus: Path, material: Material, given: Tensor, kept_words: KeptWords | None = None) -> Lesson:
-    """Open a corpus' pixels beside its captions, of which `given` holds tokens or vectors."""
-    pixels = np.load(corpus / "pixels.npy", mmap_mode="r")
+def open_pixels(corpus: Path, *, n: int) -> npt.NDArray[np.uint8]:
+    """Map the first `n` pictures of a corpus: the rest of the file is room for those that could not be used."""
+    pixels: npt.NDArray[np.uint8] = np.load(corpus / "pixels.npy", mmap_mode="r")[:n]
+    return pixels
+
+
+def make_lesson(
+    pixels: npt.NDArray[np.uint8], material: Material, given: Tensor, looks: Tensor, kept_words: KeptWords | None = None
+) -> Lesson:
+    """Put a corpus' pixels beside its captions, of which `given` holds tokens or vectors."""
     return Lesson(
         pixels,
         material.captions,
         given,
         material.bases,
-        looks_of(corpus, pixels, n=len(material.bases)),
+        looks,
         np.flatnonzero(~material.held_out),
         np.flatnonzero(material.held_out),
         material.facts["words"],

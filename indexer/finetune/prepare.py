@@ -1,5 +1,6 @@
 """What does a fine-tuning need before the first step? Sources gathered and rendered, a model found, a plan written."""
 
+import hashlib
 import json
 import math
 import re
@@ -69,7 +70,7 @@ def prepare(request: Request, devices: Devices, viewer: Viewer) -> Places:
     check_material(material, size=image_size_of(checkpoint))
     options = fitting(request.options, n_icons=int((~material.held_out).sum()), n_ranks=devices.n, viewer=viewer)
     _tell(material, corpus, viewer)
-    key = material.facts.get("key", str(len(material.facts["words"])))
+    key = hashlib.sha256((corpus / "corpus.json").read_bytes()).hexdigest()[:16]
     is_new = request.new_model is not None
     plan = Plan(choice, checkpoint.fingerprint, is_new, corpus.absolute(), key, options, request.allow_regression)
     write_plan(places, plan)

@@ -8,6 +8,7 @@
 import hashlib
 import json
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +29,9 @@ from indexer.finetune.lesson import (
     Lesson,
     Material,
     encode_texts,
+    make_lesson,
     n_cut,
-    open_lesson,
+    open_pixels,
     read_material,
     tokenize,
 )
@@ -39,6 +41,7 @@ from indexer.finetune.rates import make_optimizer
 from indexer.finetune.step import Session
 from indexer.finetune.student import Student, compile_towers, enable_memory_saving
 from indexer.finetune.train import train
+from indexer.finetune.twins import looks_of
 from indexer.finetune.validation import make_exam
 from indexer.finetune.watch import TrainingProgress
 from indexer.finetune.wrapping import wrap
@@ -46,6 +49,8 @@ from indexer.process import cores_of_rank, prepare_for_batches
 from indexer.progress import write_progress
 
 Report = Callable[[TrainingProgress], None]
+WAIT_LIMIT = timedelta(hours=2)
+"""How long ranks wait while rank 0 encodes captions or sits an exam; torchrun ends them at once when one dies."""
 
 
 def run_rank(places: Places, *, rank: Rank, device: torch.device, resume: bool, report: Report) -> None:
@@ -63,7 +68,7 @@ def run_rank(places: Places, *, rank: Rank, device: torch.device, resume: bool, 
         torch.set_num_threads(cores_of_rank())
     if device.type == "cuda":
         torch.cuda.set_device(device)
-    with process_group(rank, backend=backend, device=device):
+    with process_group(rank, backend=backend, device=device, limit=WAIT_LIMIT):
         torch.manual_seed(options.schedule.seed)
         report(TrainingProgress(rank.index, rank.world, note="opening model and corpus"))
         checkpoint = find_checkpoint(plan.choice)
@@ -104,26 +109,35 @@ def _open(
     is_locked = plan.options.towers.text_tower == "locked"
     texts = material.captions.texts
 
-    def made(texts: list[str], kind: str) -> Tensor:
-        key = hashlib.sha256(json.dumps([plan.fingerprint, kind, texts]).encode()).hexdigest()[:16]
+    def kept(kind: str, key: str, make: Callable[[], Tensor]) -> Tensor:
         file = places.work / f"{kind}-{key}.npy"
         if rank.index == 0 and not file.is_file():
-            tokens = tokenize(texts, tokenizer)
-            if found := n_cut(tokens, tokenizer):
-                context = tokens.shape[1]
-                tell(f"{found:,} captions fill the context of {context} tokens and may have been cut")
-            _keep(file, encode_texts(model, tokens) if kind == "vectors" else tokens)
+            _keep(file, make())
         if rank.world > 1:
             dist.barrier()
         return torch.from_numpy(np.load(file))
 
+    def tokens_of(texts: list[str]) -> Tensor:
+        tokens = tokenize(texts, tokenizer)
+        if found := n_cut(tokens, tokenizer):
+            tell(f"{found:,} captions fill the context of {tokens.shape[1]} tokens and may have been cut")
+        return tokens
+
+    def made(texts: list[str], kind: str) -> Tensor:
+        key = hashlib.sha256(json.dumps([plan.fingerprint, texts]).encode()).hexdigest()[:16]
+        if kind == "tokens":
+            return kept(kind, key, lambda: tokens_of(texts))
+        return kept(kind, key, lambda: encode_texts(model, tokens_of(texts)))
+
+    pixels = open_pixels(plan.corpus, n=len(material.bases))
+    looks = kept("looks", plan.corpus_key, lambda: looks_of(pixels))
     given = made(texts, "vectors" if is_locked else "tokens")
     words = None
     if plan.options.loss.keep_words_weight:
         listed = kept_words(plan.options.loss.keep_words) or texts
         vectors = made(listed, "vectors")
         words = KeptWords(vectors if is_locked else made(listed, "tokens"), vectors, plan.options.loss.keep_words_batch)
-    return open_lesson(plan.corpus, material, given, words)
+    return make_lesson(pixels, material, given, looks, words)
 
 
 def kept_words(file: str | None) -> list[str]:
