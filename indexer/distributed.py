@@ -35,7 +35,7 @@ RANK_VARIABLES = (("RANK", "0"), ("LOCAL_RANK", "0"), ("WORLD_SIZE", "1"))
 def process_group(
     rank: Rank, *, backend: str, device: "torch.device", limit: timedelta = START_LIMIT
 ) -> Iterator[None]:
-    """Join the other ranks for the block; nothing to do when there are none. `limit`: how long one waits for another."""
+    """Join the other ranks for the block; nothing to do when there are none. `limit` is how long one waits."""
     if rank.world == 1:
         yield
         return

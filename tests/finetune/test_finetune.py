@@ -108,16 +108,15 @@ def wait_for_step(out: Path, step: int) -> None:
 def test_a_model_that_falls_below_its_parent_is_not_written_unless_allowed(
     icons: Path, start: Path, tmp_path: Path
 ) -> None:
-    good, bad = tmp_path / "good", tmp_path / "bad"
-    long = ["--steps", "60", "--validate-steps", "30", "--rate", "3e-3", "--allow-regression", "--stored", "fp32"]
-    run(*arguments(icons, start, good, *long))
-    ruin = ["--steps", "6", "--rate", "3", "--warm-up", "0"]
-    refused = run(*arguments(icons, good, bad, *ruin), code=1)
-    assert "below the parent's interval" in refused.output
+    """Random weights tell pictures apart; weights that were thrown far off by a huge rate do not."""
+    bad = tmp_path / "bad"
+    ruin = ["--steps", "6", "--rate", "30", "--warm-up", "0", "--held-out", "2"]
+    refused = run(*arguments(icons, start, bad, *ruin), code=1)
+    assert "below the parent's interval: " in refused.output
     assert "--resume --allow-regression writes it" in refused.output
     assert not bad.exists()
     assert Places(bad).best.is_file()
-    run(*arguments(icons, good, bad, *ruin, "--resume", "--allow-regression"))
+    run(*arguments(icons, start, bad, *ruin, "--resume", "--allow-regression"))
     assert (bad / "open_clip_model.safetensors").is_file()
 
 
