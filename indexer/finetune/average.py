@@ -1,10 +1,9 @@
 """What were the weights lately, on average? An exponential moving average of what is trained."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import torch
-from torch import Tensor
 
 from indexer.finetune.student import Student
 
@@ -27,11 +26,6 @@ class Average:
                 average.lerp_(live, weight)
             else:
                 average.copy_(live)
-
-    def load(self, tensors: Mapping[str, Tensor]) -> None:
-        """Go on from saved averages."""
-        for name, average in self.tensors.items():
-            average.copy_(tensors[name])
 
     @contextmanager
     def in_use(self) -> Iterator[None]:

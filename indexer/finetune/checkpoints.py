@@ -83,7 +83,9 @@ def restore(session: Session, average: Average | None, path: Path, *, made_by: M
             session.optimizer.load_state_dict(state["optimizer"])
         session.scaler.load_state_dict(state["scaler"])
         if average is not None:
-            average.load(state["averaged"])
+            with torch.no_grad():
+                for name, tensor in average.tensors.items():
+                    put_whole(tensor, state["averaged"][name])
         return Standing(**state["standing"])
     except (RuntimeError, ValueError, KeyError, TypeError) as error:
         raise TrainError(f'the checkpoint "{path}" has another shape; run without --resume') from error
@@ -108,7 +110,7 @@ def load_trained(session: Session, weights: Mapping[str, Tensor]) -> None:
     names = set(session.student.trained_names())
     if names != set(weights):
         raise KeyError("other tensors")
-    for name in names:
+    for name in sorted(names):  # in one order on all ranks, which scatter sharded tensors together
         put_whole(own[name], weights[name])
 
 

@@ -93,7 +93,9 @@ def _session(plan: Plan, model: Any, lesson: Lesson, rank: Rank, device: torch.d
     if options.distribution.grad_checkpointing:
         enable_memory_saving(model)
     student = Student(model, options, precision=precision)
-    student.to(device).to(memory_format=torch.channels_last)
+    student.to(device)
+    if options.distribution.strategy == "ddp":  # FSDP takes contiguous weights alone
+        student.to(memory_format=torch.channels_last)
     if options.distribution.compile:
         compile_towers(student)
     wrapped = wrap(student, options.distribution, rank=rank, device=device, precision=precision)

@@ -77,7 +77,7 @@ def make_exam(lesson: Lesson, tokenizer: Tokenizer, *, twins: float) -> Exam | N
     )
 
 
-@torch.inference_mode()
+@torch.no_grad()  # in inference mode FSDP could not gather weights again afterwards
 def sit_exam(student: Student, exam: Exam, device: torch.device, *, picture_weight: float = 0.5) -> Scores:
     """Figures of every task with its bootstrap intervals; the student keeps its mode."""
     was_training = student.training
