@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from indexer.finetune.cli import COMMANDS as FINETUNE_COMMANDS
 from indexer.options import embed_options, json_option, library_option, model_options, source_options
 
 if TYPE_CHECKING:
@@ -259,4 +260,4 @@ def _choice(model: str | None, pretrained: Path | None) -> "ModelChoice | None":
     return None if model is None else ModelChoice(model, str(pretrained) if pretrained else None)
 
 
-COMMANDS = (index, scan, embed, merge, status, failures, sources, forget, rollback, db)
+COMMANDS = (index, scan, embed, merge, status, failures, sources, forget, rollback, db, *FINETUNE_COMMANDS)

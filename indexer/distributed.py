@@ -32,15 +32,17 @@ RANK_VARIABLES = (("RANK", "0"), ("LOCAL_RANK", "0"), ("WORLD_SIZE", "1"))
 
 
 @contextmanager
-def process_group(rank: Rank, *, backend: str, device: "torch.device") -> Iterator[None]:
-    """Join the other ranks for the block; nothing to do when there are none."""
+def process_group(
+    rank: Rank, *, backend: str, device: "torch.device", limit: timedelta = START_LIMIT
+) -> Iterator[None]:
+    """Join the other ranks for the block; nothing to do when there are none. `limit` is how long one waits."""
     if rank.world == 1:
         yield
         return
     import torch.distributed as dist
 
     device_id = device if device.type == "cuda" else None
-    dist.init_process_group(backend, timeout=START_LIMIT, device_id=device_id)
+    dist.init_process_group(backend, timeout=limit, device_id=device_id)
     try:
         yield
     finally:

@@ -59,6 +59,12 @@ class TextTower(nn.Module):
         cut = {positions: tensors[positions][:length], mask: tensors[mask][:length, :length]}
         return cast(Tensor, functional_call(self, cut, (tokens[:, :length],)))
 
+    def encode_by_length(self, tokens: Tensor, *, at_once: int = 256) -> Tensor:
+        """Encode a batch in parts of texts of about one length, so that one long text does not lengthen all."""
+        order = (tokens != 0).sum(dim=1).argsort()
+        vectors = torch.cat([self.encode_short(tokens[rows]) for rows in torch.split(order, at_once)])
+        return vectors[order.argsort()]
+
 
 def _names_to_cut(model: Any) -> tuple[str, str] | None:
     """Name the position table and the causal mask of open_clip's own text transformer; None for any other.

@@ -31,3 +31,7 @@ class EmbedError(IconsError):
 
 class QueryFileError(IconsError):
     """A file of queries that can't be read, or asks for nothing that the library holds."""
+
+
+class TrainError(IconsError):
+    """A training that cannot begin or go on; what was reached stays on disk."""

@@ -16,7 +16,7 @@ from indexer.embed import EmbedOptions, embed
 from indexer.errors import DeviceError, EmbedError
 from indexer.library import Library
 from indexer.process import end_with_parent
-from indexer.progress import RankProgress, clear_progress, read_progress
+from indexer.progress import RankProgress, Reported, clear_progress, read_progress
 
 Watch = Callable[[Sequence[RankProgress]], None]
 POLL_SECONDS = 0.5
@@ -95,41 +95,44 @@ def run_ranks(library: Library, fingerprint: str, *, devices: Devices, options: 
         return
     log = folder / "torchrun.log"
     command = torchrun_command(library, fingerprint, devices=devices, options=options)
-    command[:1] = [sys.executable, "-m", "torch.distributed.run"]
+
+    def look() -> None:
+        if progress := read_progress(folder, RankProgress):
+            watch(progress)
+
+    code = follow_torchrun(command, devices=devices, log=log, look=look)
+    if code:
+        rerun = "finished blocks are kept, `icons index` does the rest"
+        raise EmbedError(cause_of_end(log, read_progress(folder, RankProgress), rerun=rerun))
+
+
+def follow_torchrun(command: Sequence[str], *, devices: Devices, log: Path, look: Callable[[], None]) -> int:
+    """Run a `torchrun ...` command, calling `look` twice a second; return its exit code. It ends with this process."""
     environment = dict(os.environ)
     if devices.visible is not None:
         environment["CUDA_VISIBLE_DEVICES"] = devices.visible
     with log.open("wb") as output:
         process = subprocess.Popen(
-            command,
+            [sys.executable, "-m", "torch.distributed.run", *command[1:]],
             stdout=output,
             stderr=subprocess.STDOUT,
             env=environment,
             preexec_fn=end_with_parent(),  # noqa: PLW1509
         )
         try:
-            _follow(process, folder, watch)
+            while process.returncode is None:
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(POLL_SECONDS)
+                look()
         finally:
             if process.poll() is None:
                 process.terminate()
                 process.wait()
-    if process.returncode:
-        raise EmbedError(_cause(log, read_progress(folder)))
+    return process.returncode
 
 
-def _follow(process: "subprocess.Popen[bytes]", folder: Path, watch: Watch) -> None:
-    while True:
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(POLL_SECONDS)
-        if progress := read_progress(folder):
-            watch(progress)
-        if process.returncode is not None:
-            return
-
-
-def _cause(log: Path, ranks: Sequence[RankProgress]) -> str:
-    """Say which rank ended the stage, and how."""
-    rerun = "finished blocks are kept, `icons index` does the rest"
+def cause_of_end(log: Path, ranks: Sequence[Reported], *, rerun: str) -> str:
+    """Say which rank ended a stage, and how; `rerun` is what is kept and how to go on."""
     told = next((progress for progress in ranks if progress.error), None)
     if told is not None:
         return f"rank {told.rank}: {told.error} ({rerun})"

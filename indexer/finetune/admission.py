@@ -6,6 +6,7 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
+from indexer.finetune.options import Admission
 from indexer.naming import normalise
 from indexer.sources.records import IconSet, Record, content_digest
 
@@ -43,15 +44,23 @@ def is_reserved(icon_set: IconSet) -> bool:
     return not spellings.isdisjoint(_RESERVED_KEYS)
 
 
-def refuse(record: Record) -> str | None:
-    """Say why an icon must not be learnt from; None when it may."""
-    if is_reserved(record.set):
+def refuse(record: Record, admit: Admission = "shippable") -> str | None:
+    """Say why an icon must not be learnt from under a rule (`options.Learning.admit`); None when it may."""
+    if admit == "all":
+        return None
+    if admit == "shippable" and is_reserved(record.set):
         return "reserved"
-    licence = record.licence or record.set.licence
+    licence = _refuse_licence(record.licence or record.set.licence)
+    return licence if licence or admit == "permissive" else _refuse_name(record)
+
+
+def _refuse_licence(licence: str | None) -> str | None:
     if licence is None:
         return "no licence"
-    if _REFUSED_LICENCE.search(licence):
-        return f"licence {licence}"
+    return f"licence {licence}" if _REFUSED_LICENCE.search(licence) else None
+
+
+def _refuse_name(record: Record) -> str | None:
     if record.set.key in NAMELESS:
         return "names are no meaning"
     if not _BRAND_WORDS.isdisjoint(normalise(record.name).split()):

@@ -1,107 +1,115 @@
-"""What does a step see? Icons in a seeded order, changed as screenshots would change them, with a caption each."""
+"""What does a step see? Icons in a seeded order, a caption or two each, and how their pictures change.
 
-from collections.abc import Iterator
+Everything random is drawn for the whole batch over all ranks from (seed, step) alone: any number of ranks and
+micro-batches sees the same icons with the same captions and changes, and a resumed run goes on as if never stopped.
+"""
+
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
-from torch.nn import functional
 
-from indexer.finetune.captions import Captions, Ids
+from indexer.finetune.augment import Changes, asked_for, augment, draw_changes
+from indexer.finetune.captions import Ids
+from indexer.finetune.lesson import Lesson
+from indexer.finetune.options import FinetuneOptions
 
 Pixels = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True)
-class Augmentation:
-    """How pictures are changed; shares are of the pictures in a batch, lengths of the picture's side."""
+class Draw:
+    """One step over all ranks: places of icons, captions and words, and what happens to each picture."""
 
-    inverted: float = 0.25
-    tinted: float = 0.15
-    smallest_scale: float = 0.85
-    largest_scale: float = 1.35
-    shift: float = 0.12
-    resampled: float = 0.2
-    smallest_resample: float = 0.25
-    largest_resample: float = 0.75
+    icons: Ids
+    captions: Ids
+    seconds: Ids | None
+    words: Ids | None
+    changes: Changes
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
-    """One step of one rank."""
+class Part:
+    """What one rank reads for one micro-batch, on the CPU."""
 
-    images: Tensor
-    """float32 (n, 3, size, size), normalised to -1..1."""
-    captions: Ids
-    """The caption drawn for each icon, as a number into `Captions.texts`."""
-    icons: Ids
+    pixels: Tensor
+    """uint8 (n, size, size, 3)."""
+    neighbours: Tensor
+    """uint8 (k, size, size, 3), in the order of `augment.asked_for`."""
+    changes: Changes
+    texts: Tensor
+    seconds: Tensor | None
+    words: Tensor | None
 
 
-def epoch(rows: Ids, *, batch: int, seed: int, number: int, rank: int = 0, world: int = 1) -> Iterator[Ids]:
-    """Cut a pass over `rows` into global batches and yield this rank's part of each; the ragged end is left out.
+def order_of_pass(rows: Ids, groups: Ids | None, *, batch: int, seed: int, number: int) -> Ids:
+    """Cut a pass over `rows` into batches (n_batches, batch), at random; what is left over differs from pass to pass.
 
-    The order depends on seed and number alone, so any number of ranks sees the same global batches.
+    With `groups` (a number for each icon) members of one group go to different batches, as far as there are enough:
+    rows are dealt out group by group, one to each batch in turn.
     """
-    order = np.random.default_rng((seed, number)).permutation(rows)
-    for start in range(0, len(order) - batch + 1, batch):
-        yield order[start : start + batch][rank * batch // world : (rank + 1) * batch // world]
+    generator = np.random.default_rng((seed, number))
+    n_batches = len(rows) // batch
+    order = generator.permutation(rows)[: n_batches * batch]
+    if groups is None:
+        return order.reshape(n_batches, batch)
+    _, place = np.unique(groups[order], return_inverse=True)
+    shuffled = generator.permutation(place.max() + 1)[place]
+    dealt = order[np.argsort(shuffled, kind="stable")].reshape(batch, n_batches).T
+    dealt = dealt[generator.permutation(n_batches)]
+    return generator.permuted(dealt, axis=1)
 
 
-def make_batch(
-    pixels: Pixels, captions: Captions, icons: Ids, *, seed: tuple[int, ...], change: Augmentation | None
-) -> Batch:
-    """Read, change and caption the icons of one step; `seed` names the step and the rank."""
-    generator = np.random.default_rng(seed)
-    order = np.sort(icons)  # neighbours in the file are read together
-    images = torch.from_numpy(pixels[order]).permute(0, 3, 1, 2).float().div_(255)
-    drawn = captions.draw(order, generator)
-    if change is not None:
-        images = augment(images, change, torch.Generator().manual_seed(int(generator.integers(2**62))))
-    return Batch(images.sub_(0.5).div_(0.5).contiguous(memory_format=torch.channels_last), drawn, order)
+def draw_step(lesson: Lesson, icons: Ids, options: FinetuneOptions, *, step: int) -> Draw:
+    """Draw everything that a step leaves to chance."""
+    loss = options.loss
+    generator = np.random.default_rng((options.schedule.seed, step))
+    captions = lesson.captions.draw(icons, generator)
+    seconds = lesson.captions.draw(icons, generator) if loss.caption_pair_weight else None
+    words = None
+    if lesson.kept_words is not None:
+        n_words = len(lesson.kept_words.vectors)
+        words = generator.choice(n_words, size=lesson.kept_words.batch, replace=n_words < lesson.kept_words.batch)
+    chance = torch.Generator().manual_seed(int(generator.integers(2**62)))
+    return Draw(icons, captions, seconds, words, draw_changes(len(icons), options.augmentation, chance))
 
 
-def augment(images: Tensor, change: Augmentation, generator: torch.Generator) -> Tensor:
-    """Move, scale, resample, tint and invert float pictures 0..1 (n, 3, size, size) on white ground."""
-    ink = _moved(1 - images, change, generator)
-    ink = _resampled(ink, change, generator).clamp_(0, 1)
-    return _tinted(1 - ink, change, generator)
+def read_part(lesson: Lesson, draw: Draw, *, part: int, parts: int) -> Part:
+    """Read one of `parts` equal parts of a step."""
+    rows = _share(len(draw.icons), part, parts)
+    changes = draw.changes.of(rows)
+    places, _ = asked_for(changes)
+    words = None if draw.words is None else draw.words[_share(len(draw.words), part, parts)]
+    return Part(
+        pixels=_read(lesson.pixels, draw.icons[rows]),
+        neighbours=_read(lesson.pixels, draw.icons[places.numpy()]),
+        changes=changes,
+        texts=lesson.texts_of(draw.captions[rows]),
+        seconds=None if draw.seconds is None else lesson.texts_of(draw.seconds[rows]),
+        words=None if words is None else lesson.words_of(words),
+    )
 
 
-def _moved(ink: Tensor, change: Augmentation, generator: torch.Generator) -> Tensor:
-    n = len(ink)
-    low, high = change.smallest_scale, change.largest_scale
-    scale = low * (high / low) ** torch.rand(n, generator=generator)
-    shift = (torch.rand(n, 2, generator=generator) * 2 - 1) * change.shift
-    theta = torch.zeros(n, 2, 3)
-    theta[:, 0, 0] = theta[:, 1, 1] = 1 / scale
-    theta[:, :, 2] = shift
-    grid = functional.affine_grid(theta, list(ink.shape), align_corners=False)
-    return functional.grid_sample(ink, grid, align_corners=False)
+def pictures_of(part: Part, device: torch.device) -> Tensor:
+    """Changed pictures 0..1 (n, 3, size, size) on the device; pixels travel there as bytes."""
+    images, neighbours = (_floats(pixels, device) for pixels in (part.pixels, part.neighbours))
+    return augment(images, part.changes, neighbours)
 
 
-def _resampled(ink: Tensor, change: Augmentation, generator: torch.Generator) -> Tensor:
-    """Shrink some pictures to one smaller side, a new one in every batch, and blow them up again."""
-    n, size = round(len(ink) * change.resampled), ink.shape[-1]
-    if n == 0:
-        return ink
-    low, high = int(size * change.smallest_resample), int(size * change.largest_resample)
-    side = int(torch.randint(low, high, (), generator=generator))
-    chosen = torch.randperm(len(ink), generator=generator)[:n]
-    small = functional.interpolate(ink[chosen], size=(side, side), mode="bilinear", antialias=True, align_corners=False)
-    ink[chosen] = functional.interpolate(small, size=(size, size), mode="bilinear", align_corners=False)
-    return ink
+def _floats(pixels: Tensor, device: torch.device) -> Tensor:
+    moved = pixels.to(device, non_blocking=True).permute(0, 3, 1, 2)
+    return moved.to(torch.float32, memory_format=torch.contiguous_format).div_(255)
 
 
-def _tinted(images: Tensor, change: Augmentation, generator: torch.Generator) -> Tensor:
-    """Map black and white of some pictures to two other colours; swapped and nearly pure where inverted."""
-    n = len(images)
-    kind = torch.rand(n, generator=generator)
-    colours = torch.rand(n, 2, 3, generator=generator)
-    inverted, tinted = kind < change.inverted, kind >= 1 - change.tinted
-    black = torch.zeros(n, 3)
-    white = torch.ones(n, 3)
-    black[inverted], white[inverted] = 1 - 0.15 * colours[inverted, 0], 0.2 * colours[inverted, 1]
-    black[tinted], white[tinted] = 0.5 * colours[tinted, 0], 1 - 0.3 * colours[tinted, 1]
-    return images * (white - black)[:, :, None, None] + black[:, :, None, None]
+def _share(n: int, part: int, parts: int) -> slice:
+    return slice(part * n // parts, (part + 1) * n // parts)
+
+
+def _read(pixels: Pixels, icons: Ids) -> Tensor:
+    """Read pictures in the order asked for; from the file they are taken in its own order."""
+    order = np.argsort(icons)
+    found = np.empty((len(icons), *pixels.shape[1:]), np.uint8)
+    found[order] = pixels[icons[order]]
+    return torch.from_numpy(found)

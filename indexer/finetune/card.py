@@ -25,19 +25,56 @@ icons whose meaning is a convention no name or tag tells are not found; logos we
 """
 
 
+_FINETUNED = """# A fine-tuned icon encoder
+
+Made by `icons finetune` from {parent}. Loads with stock open_clip; `icons index --model local-dir:PATH_OF_THIS_FOLDER`
+uses it.
+
+- Learnt from {icons:,} icons of {sets:,} sets, {names:,} base names, {captions:,} captions; {held_out:,} icons (one
+  base name in {one_in}) were held out. Every set with its licence stands in `training.json`. Licences: {licences}.
+- Parent, options, seed, every validation: `training.json`.
+{figures}"""
+
+
 def card_of(lineage: Mapping[str, Any], *, dim: int = 384) -> str:
-    """Write the card."""
+    """Write the card: that of the model that ships with `icons`, or of one that a user made."""
     data = lineage["data"]
-    licences = Counter(icon_set["licence"] for icon_set in data["sets"])
-    return _TEXT.format(
-        dim=dim,
-        icons=data["icons"],
-        sets=len(data["sets"]),
-        names=data["base_names"],
-        captions=data["captions"],
-        licences=", ".join(f"{licence} ({n})" for licence, n in licences.most_common()),
-        measured=_measured(lineage.get("measured", {})),
+    licences = Counter(icon_set["licence"] or "not stated" for icon_set in data["sets"])
+    facts = {
+        "icons": data["icons"],
+        "sets": len(data["sets"]),
+        "names": data["base_names"],
+        "captions": data["captions"],
+        "licences": ", ".join(f"{licence} ({n})" for licence, n in licences.most_common()),
+    }
+    if "distillation" in lineage and data["limits"].get("admit", "shippable") == "shippable":
+        return _TEXT.format(dim=dim, measured=_measured(lineage.get("measured", {})), **facts)
+    return _FINETUNED.format(
+        parent="random weights" if lineage["parent"]["random"] else f'"{lineage["parent"]["name"]}"',
+        held_out=data["held_out_icons"],
+        one_in=data["held_out_one_name_in"],
+        figures=_compared(lineage),
+        **facts,
     )
+
+
+def _compared(lineage: Mapping[str, Any]) -> str:
+    """A table of the held-out figures before and after."""
+    figures, before = lineage.get("figures") or {}, lineage["parent"].get("figures") or {}
+    lines = [
+        f"| {task} | {name} | {_spelled(before[task][name]) if task in before else ''} | {_spelled(found)} |"
+        for task, by_name in figures.items()
+        for name, found in by_name.items()
+    ]
+    if not lines:
+        return "\nNothing was held out, so nothing was measured.\n"
+    head = "| task | figure | before | after |\n|---|---|---|---|\n"
+    return "\nOn the held-out icons, with 95 % bootstrap intervals:\n\n" + head + "\n".join(lines) + "\n"
+
+
+def _spelled(figure: list[float]) -> str:
+    value, low, high = figure
+    return f"{value:.3f} ({low:.3f}-{high:.3f})"
 
 
 def _measured(measured: Mapping[str, Any]) -> str:
@@ -45,7 +82,7 @@ def _measured(measured: Mapping[str, Any]) -> str:
     lines = []
     for kind, rankers in measured.items():
         for ranker, found in rankers.items():
-            cells = " | ".join(f"{value:.3f} ({low:.3f}-{high:.3f})" for value, low, high in found.values())
+            cells = " | ".join(map(_spelled, found.values()))
             lines.append(f"| {kind} | {ranker} | {cells} |")
     if not lines:
         return ""

@@ -1,37 +1,51 @@
 """What is there to learn from? Sources -> admitted icons with captions, and their pixels in one memory-mapped file.
 
-A corpus is a folder: `pixels.npy` (uint8, n x 64 x 64 x 3), `corpus.json` (captions, sets, licences, what was refused).
+A corpus is a folder: `pixels.npy` (uint8, n x size x size x 3), `corpus.json` (names, tags, captions, sets, licences,
+what was refused or could not be read, and why).
 """
 
 import json
 import random
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from indexer.durable import write_file
 from indexer.errors import SourceError
-from indexer.finetune.admission import digests_of, is_reserved, refuse
+from indexer.finetune.admission import digests_of, refuse
+from indexer.finetune.options import Admission
 from indexer.naming import common_affixes, normalise, parse
+from indexer.render import RECIPE
 from indexer.sources.records import IconSet, Record
 
 Pixels = npt.NDArray[np.uint8]
+Report = Callable[[int, int], None]
+
+
+def _tell(done: int, total: int) -> None:
+    """Say now and then on stderr how far rendering is."""
+    if done // 12_800 > (done - 64) // 12_800:
+        sys.stderr.write(f"render: {done:,} of {total:,}\n")
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How much of the sources is taken; saved with the corpus."""
 
-    names_per_set: int = 2000
-    variants_per_name: int = 2
+    names_per_set: int | None = 2000
+    """None: all."""
+    variants_per_name: int | None = 2
     tags_per_icon: int = 24
     """The tags that most sets agree on come first."""
     seed: int = 0
+    admit: Admission = "shippable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +57,12 @@ class Placed:
     location: str
     path: str
 
+    @property
+    def file(self) -> str:
+        """Where it is, as a person reads it, and as own captions name it."""
+        file = f"{self.location}/{self.path}".rstrip("/")
+        return f"{file}#{self.record.member}" if self.record.member else file
+
 
 @dataclass(frozen=True, slots=True)
 class TrainingIcon:
@@ -51,6 +71,8 @@ class TrainingIcon:
     placed: Placed
     words: str
     tags: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()
+    """Captions that were written for this very icon; they take the place of mined ones."""
 
     @property
     def base(self) -> str:
@@ -65,6 +87,8 @@ class Gathered:
     icons: list[TrainingIcon] = field(default_factory=list)
     reserved: list[Placed] = field(default_factory=list)
     refused: Counter[str] = field(default_factory=Counter)
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+    """Files and reasons: what could not be read, rendered, or named."""
 
 
 def base_of(words: str) -> str:
@@ -72,16 +96,23 @@ def base_of(words: str) -> str:
     return " ".join(sorted(words.split()))
 
 
-def read_sources(locations: Iterable[Path]) -> list[Placed]:
-    """Scan every source once; files that can't be read are named on stderr and left out."""
+def read_sources(
+    locations: Iterable[Path],
+    *,
+    excludes: Mapping[Path, Sequence[str]] | None = None,
+    skipped: list[tuple[str, str]] | None = None,
+) -> list[Placed]:
+    """Scan every source once; files that can't be read are added to `skipped`, and named on stderr without it."""
     from indexer.sources import open_sources
 
     placed = []
     for location in locations:
-        for source in open_sources(location):
+        for source in open_sources(location, exclude=(excludes or {}).get(location, ())):
             for scanned in source.scan({}):
-                if scanned.error:
+                if scanned.error and skipped is None:
                     sys.stderr.write(f"{source.location}/{scanned.path}: {scanned.error}\n")
+                elif scanned.error and skipped is not None:
+                    skipped.append((f"{source.location}/{scanned.path}".rstrip("/"), scanned.error))
                 where = (source.kind, str(source.location), scanned.path)
                 placed += [Placed(record, *where) for record in scanned.records or ()]
     if not placed:
@@ -89,11 +120,20 @@ def read_sources(locations: Iterable[Path]) -> list[Placed]:
     return placed
 
 
-def gather(placed: Sequence[Placed], *, extra_tags: Mapping[str, Sequence[str]], limits: Limits) -> Gathered:
-    """Choose the icons to learn from and give each its tags; `extra_tags` are tags by name, as for emoji."""
+def gather(
+    placed: Sequence[Placed],
+    *,
+    extra_tags: Mapping[str, Sequence[str]],
+    limits: Limits,
+    own: Mapping[str, Sequence[str]] | None = None,
+) -> Gathered:
+    """Choose the icons to learn from and give each its tags.
+
+    `extra_tags` are tags by name, as for emoji; `own` are captions by `Placed.file`.
+    """
     gathered, by_set = Gathered(), defaultdict(list)
     for entry in placed:
-        reason = refuse(entry.record)
+        reason = refuse(entry.record, limits.admit)
         if reason == "reserved":
             gathered.reserved.append(entry)
         if reason:
@@ -101,7 +141,7 @@ def gather(placed: Sequence[Placed], *, extra_tags: Mapping[str, Sequence[str]],
         else:
             by_set[entry.record.set].append(entry)
     generator = random.Random(limits.seed)
-    members = {icon_set: _named(entries) for icon_set, entries in by_set.items()}
+    members = {icon_set: _named(entries, own or {}, gathered) for icon_set, entries in by_set.items()}
     tags = _tags_by_base([icon for icons in members.values() for icon in icons], extra_tags)
     for icon_set in sorted(members, key=lambda icon_set: (icon_set.key, icon_set.title)):
         gathered.icons += _chosen(members[icon_set], limits=limits, generator=generator)
@@ -109,15 +149,25 @@ def gather(placed: Sequence[Placed], *, extra_tags: Mapping[str, Sequence[str]],
     return gathered
 
 
-def _named(entries: Sequence[Placed]) -> list[TrainingIcon]:
+def _named(entries: Sequence[Placed], own: Mapping[str, Sequence[str]], gathered: Gathered) -> list[TrainingIcon]:
+    """Read the names of a set; an icon whose name says nothing is called by its first caption, or skipped."""
     affixes = common_affixes([entry.record.name for entry in entries])
+    captions: dict[bytes, dict[str, None]] = defaultdict(dict)
+    for entry in entries:
+        written = own.get(entry.file, (entry.record.caption,) if entry.record.caption else ())
+        captions[entry.record.digest].update(dict.fromkeys(text for text in written if text.strip()))
     icons = []
     for entry in entries:
         record = entry.record
         words = parse(record.name, affixes, style=record.style, size=record.size).words
-        tags = (*record.tags, *((record.caption,) if record.caption else ()))
+        written = tuple(captions[record.digest])
+        if not any(map(str.isalpha, words)):
+            words = normalise(written[0]) if written else ""
         if any(map(str.isalpha, words)):
-            icons.append(TrainingIcon(entry, words, tuple(normalise(tag) for tag in tags)))
+            icons.append(TrainingIcon(entry, words, tuple(normalise(tag) for tag in record.tags), written))
+        else:
+            gathered.refused["no word in its name"] += 1
+            gathered.skipped.append((entry.file, f'no word in its name "{record.name}", and no caption'))
     return icons
 
 
@@ -145,7 +195,7 @@ def _tagged(icon: TrainingIcon, tags: Mapping[str, Counter[str]], *, n: int) -> 
     common = [
         tag for tag, _ in tags.get(icon.base, Counter()).most_common(n + 1) if 1 < len(tag) < 60 and tag != icon.words
     ]
-    return TrainingIcon(icon.placed, icon.words, tuple(common[:n]))
+    return replace(icon, tags=tuple(common[:n]))
 
 
 def _chosen(members: Sequence[TrainingIcon], *, limits: Limits, generator: random.Random) -> list[TrainingIcon]:
@@ -155,9 +205,9 @@ def _chosen(members: Sequence[TrainingIcon], *, limits: Limits, generator: rando
         by_base[icon.base].append(icon)
     bases = sorted(by_base)
     chosen: dict[bytes, TrainingIcon] = {}
-    for base in generator.sample(bases, min(len(bases), limits.names_per_set)):
+    for base in generator.sample(bases, min(len(bases), limits.names_per_set or len(bases))):
         variants = by_base[base]
-        for icon in generator.sample(variants, min(len(variants), limits.variants_per_name)):
+        for icon in generator.sample(variants, min(len(variants), limits.variants_per_name or len(variants))):
             chosen.setdefault(icon.placed.record.digest, icon)
     return list(chosen.values())
 
@@ -183,58 +233,83 @@ def _blueprint_tags(icons: Sequence[Mapping[str, str]]) -> dict[str, list[str]]:
     return {normalise(icon["iconName"]): [normalise(tag) for tag in icon["tags"].split(",")] for icon in icons}
 
 
-def build_corpus(gathered: Gathered, folder: Path, *, limits: Limits, workers: int, size: int = 64) -> None:
-    """Render everything once and write the corpus; icons that look like a reserved one, or not at all, are left out."""
+def build_corpus(
+    gathered: Gathered, folder: Path, *, limits: Limits, workers: int, size: int = 64, report: Report = _tell
+) -> None:
+    """Render everything once and write the corpus; icons that look like a reserved one, or not at all, are left out.
+
+    `report` is told how many pictures of how many are done.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     forbidden: set[bytes] = set()
-    for _, pictures in _rendered(gathered.reserved, workers=workers, size=size):
+    for _, pictures in _rendered(gathered.reserved, {}, workers=workers, size=size, report=report):
         forbidden.update(digest for picture in pictures for digest in digests_of(picture))
-    n = len(gathered.icons)
-    pixels = np.lib.format.open_memmap(folder / "pixels.part.npy", "w+", np.uint8, (n, size, size, 3))
+    placed = [icon.placed for icon in gathered.icons]
+    pixels = np.lib.format.open_memmap(folder / "pixels.part.npy", "w+", np.uint8, (len(placed), size, size, 3))
     kept: list[int] = []
-    for rows, pictures in _rendered([icon.placed for icon in gathered.icons], workers=workers, size=size):
+    failed: dict[int, str] = {}
+    for rows, pictures in _rendered(placed, failed, workers=workers, size=size, report=report):
         for row, picture in zip(rows, pictures, strict=True):
-            if forbidden.isdisjoint(digests_of(picture)):
+            if forbidden.isdisjoint(digests_of(picture) if forbidden else ()):
                 pixels[len(kept)] = picture
                 kept.append(row)
             else:
                 gathered.refused["looks like a reserved icon"] += 1
-    gathered.refused["cannot be rendered"] += n - len(kept) - gathered.refused["looks like a reserved icon"]
+    gathered.refused["cannot be rendered"] += len(failed)
+    gathered.skipped += [(placed[row].file, reason) for row, reason in failed.items()]
     pixels.flush()
     (folder / "pixels.part.npy").replace(folder / "pixels.npy")
-    (folder / "corpus.json").write_text(
-        json.dumps(_described([gathered.icons[row] for row in kept], gathered, limits)), "utf-8"
-    )
+    described = _described([gathered.icons[row] for row in kept], gathered, limits)
+    described |= {"size": size, "key": key_of(gathered, limits, size=size)}
+    write_file(folder / "corpus.json", json.dumps(described).encode())
 
 
-def _rendered(placed: Sequence[Placed], *, workers: int, size: int) -> Iterable[tuple[list[int], Pixels]]:
-    """Rows of `placed` with their pixels, in chunks."""
+def key_of(gathered: Gathered, limits: Limits, *, size: int) -> str:
+    """Hash of all that a corpus is made from: equal keys are equal corpora."""
+    facts = [
+        [icon.placed.record.digest.hex(), icon.words, icon.tags, icon.own, icon.placed.file] for icon in gathered.icons
+    ]
+    reserved = sorted(entry.record.digest.hex() for entry in gathered.reserved)
+    return sha256(json.dumps([RECIPE, size, asdict(limits), facts, reserved]).encode()).hexdigest()[:16]
+
+
+def _rendered(
+    placed: Sequence[Placed], failed: dict[int, str], *, workers: int, size: int, report: Report
+) -> Iterable[tuple[list[int], Pixels]]:
+    """Rows of `placed` with their pixels, in chunks; what fails goes to `failed` with its reason."""
     from indexer.render_pool import Job, RenderPool
 
     jobs = [
         Job(row, entry.kind, entry.location, entry.path, entry.record.member, entry.record.digest)
         for row, entry in enumerate(placed)
     ]
+    done = 0
     with RenderPool(size=size, workers=workers) as pool:
-        for number, chunk in enumerate(pool.render(jobs[start : start + 4096] for start in range(0, len(jobs), 4096))):
-            if number % 200 == 199:
-                sys.stderr.write(f"render: {int(chunk.ids[-1]) if len(chunk.ids) else 0:,} of {len(jobs):,}\n")
+        for chunk in pool.render(jobs[start : start + 4096] for start in range(0, len(jobs), 4096)):
+            failed.update((failure.id, failure.reason) for failure in chunk.failures)
+            done += len(chunk.ids) + len(chunk.failures)
+            report(done, len(jobs))
             yield chunk.ids.tolist(), chunk.pixels
 
 
 def _described(icons: Sequence[TrainingIcon], gathered: Gathered, limits: Limits) -> dict[str, Any]:
-    counts = Counter(icon.placed.record.set for icon in icons)
-    return {
+    records = [icon.placed.record for icon in icons]
+    counts = Counter(replace(record.set, licence=record.licence or record.set.licence) for record in records)
+    described: dict[str, Any] = {
         "limits": asdict(limits),
         "sets": [
-            {**_set_facts(icon_set), "icons": n} for icon_set, n in sorted(counts.items(), key=lambda pair: pair[0].key)
+            {**_set_facts(icon_set), "icons": n}
+            for icon_set, n in sorted(counts.items(), key=lambda pair: (pair[0].key, str(pair[0].licence)))
         ],
         "refused": dict(gathered.refused.most_common()),
+        "skipped": gathered.skipped,
         "words": [icon.words for icon in icons],
         "tags": [icon.tags for icon in icons],
     }
+    if any(icon.own for icon in icons):
+        described["own"] = [icon.own for icon in icons]
+    return described
 
 
 def _set_facts(icon_set: IconSet) -> dict[str, Any]:
-    assert not is_reserved(icon_set)
     return {"key": icon_set.key, "title": icon_set.title, "version": icon_set.version, "licence": icon_set.licence}

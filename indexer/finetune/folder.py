@@ -4,7 +4,8 @@ import json
 import math
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,9 @@ import open_clip
 import torch
 from safetensors.torch import save_file
 from torch import nn
+
+from indexer.checkpoint import CONFIG_NAME, WEIGHT_NAMES
+from indexer.durable import sync
 
 SIZE = 64
 START_TEMPERATURE = 0.05
@@ -49,27 +53,57 @@ def new_model() -> Any:
     return model
 
 
+@dataclass(frozen=True, slots=True)
+class FolderFacts:
+    """What stands beside the weights of a model."""
+
+    config: Mapping[str, Any]
+    lineage: Mapping[str, Any]
+    card: str
+    stored: str = "fp16"
+
+
 def write_folder(model: nn.Module, folder: Path, *, lineage: Mapping[str, Any], card: str) -> None:
+    """Write the small icon CLIP of this project, see `write_model`."""
+    config = {"model_cfg": MODEL_CONFIG, "preprocess_cfg": PREPROCESS_CONFIG}
+    write_model(model.state_dict(), folder, FolderFacts(config, lineage, card))
+
+
+def write_model(
+    weights: Mapping[str, torch.Tensor],
+    folder: Path,
+    facts: FolderFacts,
+    *,
+    tokenizer: tuple[Any, Sequence[Path]] = (None, ()),
+) -> None:
     """Write `folder` anew for `open_clip.create_model_and_transforms("local-dir:FOLDER")`; an older one is replaced.
 
-    Weights are stored in fp16, half the size; open_clip loads them into fp32 parameters.
+    Stored in fp16 weights take half the room; open_clip loads them into fp32 parameters. A tokenizer of transformers
+    is saved along, from its files where they are known: open_clip's own needs none.
     """
+    held, files = tokenizer
     aside = folder.with_name(f".aside-{folder.name}-{os.getpid()}")
     shutil.rmtree(aside, ignore_errors=True)
     aside.mkdir(parents=True)
-    weights = {name: _stored(tensor) for name, tensor in model.state_dict().items()}
-    save_file(weights, aside / "open_clip_model.safetensors")
-    (aside / "open_clip_model.safetensors").chmod(0o644)  # safetensors writes files that only their owner may read
-    config = {"model_cfg": MODEL_CONFIG, "preprocess_cfg": PREPROCESS_CONFIG}
-    (aside / "open_clip_config.json").write_text(json.dumps(config, indent=2) + "\n", "utf-8")
-    (aside / "training.json").write_text(json.dumps(lineage, indent=1) + "\n", "utf-8")
-    (aside / "README.md").write_text(card, "utf-8")
+    save_file({name: _stored(tensor, facts.stored) for name, tensor in weights.items()}, aside / WEIGHT_NAMES[0])
+    (aside / WEIGHT_NAMES[0]).chmod(0o644)  # safetensors writes files that only their owner may read
+    (aside / CONFIG_NAME).write_text(json.dumps(facts.config, indent=2) + "\n", "utf-8")
+    (aside / "training.json").write_text(json.dumps(facts.lineage, indent=1) + "\n", "utf-8")
+    (aside / "README.md").write_text(facts.card, "utf-8")
+    for file in files:
+        shutil.copy(file, aside / file.name)
+    if not files and hasattr(held, "save_pretrained"):
+        held.save_pretrained(str(aside))
+    for file in aside.iterdir():
+        sync(file)
     _swap(aside, folder)
 
 
-def _stored(tensor: torch.Tensor) -> torch.Tensor:
-    tensor = tensor.detach().cpu().contiguous()
-    return tensor.half() if tensor.is_floating_point() else tensor
+def _stored(tensor: torch.Tensor, stored: str) -> torch.Tensor:
+    tensor = tensor.detach().cpu().clone(memory_format=torch.contiguous_format)
+    if not tensor.is_floating_point():
+        return tensor
+    return tensor.half() if stored == "fp16" else tensor.float()
 
 
 def _swap(aside: Path, folder: Path) -> None:

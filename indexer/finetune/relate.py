@@ -21,10 +21,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from indexer.encoder import TextTower
-from indexer.finetune.captions import is_held_out, phrase
+from indexer.finetune.captions import is_held_out, phrase, share_held_out
 from indexer.finetune.corpus import base_of
 from indexer.finetune.distill import rate_at, text_parameters, tokenize
-from indexer.finetune.loss import contrastive_loss
+from indexer.finetune.loss import MAX_SCALE, keeping_loss, softmax_loss
 from indexer.finetune.teacher import teacher_vectors
 from indexer.measures import figures, first_ranks
 
@@ -79,10 +79,11 @@ def families_of(facts: Mapping[str, Any]) -> tuple[list[Family], list[Family]]:
         names, given = gathered[base_of(words)]
         names[words] = None
         given.update(dict.fromkeys(tags))
+    one_in = share_held_out(len(gathered))
     split: tuple[list[Family], list[Family]] = ([], [])
     for base, (names, given) in sorted(gathered.items()):
         if given:
-            split[is_held_out(base)].append(Family(tuple(names), tuple(given)))
+            split[is_held_out(base, one_in=one_in)].append(Family(tuple(names), tuple(given)))
     return split
 
 
@@ -113,9 +114,10 @@ def relate(
         pairs = draw_pairs(families, synonyms, random.Random(f"{options.seed} {step}"), options)
         rows = np.random.default_rng((options.seed, step)).integers(len(everyday), size=options.everyday)
         tokens = torch.cat([tokenize(pairs.queries + pairs.answers), everyday_tokens[rows]])
-        vectors = _encode(tower, tokens, half=options.precision == "bf16")
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=options.precision == "bf16"):
+            vectors = tower.encode_by_length(tokens)
         asked, answers, kept = torch.split(vectors, [len(pairs.queries), len(pairs.answers), len(rows)])
-        near = contrastive_loss(asked, answers, scale.clamp(max=math.log(100)).exp(), pair_targets(pairs))
+        near = _pair_loss(asked, answers, scale.clamp(max=math.log(MAX_SCALE)).exp(), right_answers(pairs))
         loss = near + options.keep_weight * _distance(kept @ to_teacher, target[rows].float())
         optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
@@ -151,20 +153,20 @@ def draw_pairs(
     return pairs
 
 
-def pair_targets(pairs: Pairs) -> Tensor:
-    """Say which answers (columns) are right for which queries (rows): 1 or 0, float32 (n, n).
+def right_answers(pairs: Pairs) -> Tensor:
+    """Say which answers (columns) are right for which queries (rows): bool (n, n).
 
     Beside its own answer a query has those of every family that both belong to.
     """
-    targets = torch.eye(len(pairs.queries))
+    right = torch.eye(len(pairs.queries), dtype=torch.bool)
     columns = defaultdict(list)
     for column, answer in enumerate(pairs.answers):
         columns[answer].append(column)
     for row, (query, members) in enumerate(zip(pairs.queries, pairs.members, strict=True)):
         for column in (column for word in members for column in columns.get(word, ())):
             if query in pairs.members[column] or pairs.members[column] == members:
-                targets[row, column] = 1
-    return targets
+                right[row, column] = True
+    return right
 
 
 @torch.inference_mode()
@@ -191,16 +193,14 @@ def recall_of_names(model: Any, families: Sequence[Family]) -> dict[str, float]:
     return {f"names {measure}": found[measure].value for measure in ("R@10", "MRR@50")}
 
 
-def _encode(tower: TextTower, tokens: Tensor, *, half: bool) -> Tensor:
-    """Unit vectors float32 in the order of `tokens`; texts of about one length go together, to pad little."""
-    order = (tokens != 0).sum(1).argsort()
-    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=half):
-        vectors = torch.cat([tower.encode_short(tokens[rows]).float() for rows in order.chunk(4)])
-    return vectors[order.argsort()]
+def _pair_loss(asked: Tensor, answers: Tensor, scale: Tensor, right: Tensor) -> Tensor:
+    own = torch.arange(len(asked))
+    there = softmax_loss(asked, answers, scale, right, own, masked=False)
+    back = softmax_loss(answers, asked, scale, right.T, own, masked=False)
+    return (there + back) / 2
 
 
 def _distance(vectors: Tensor, target: Tensor) -> Tensor:
     """1 - cosine, and the squared difference of the similarity matrices, as in `distill`."""
     student = functional.normalize(vectors, dim=-1)
-    cosine = 1 - (student * target).sum(1).mean()
-    return cosine + 20 * functional.mse_loss(student @ student.T, target @ target.T)
+    return 1 - (student * target).sum(1).mean() + 20 * keeping_loss(student, target)

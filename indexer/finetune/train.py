@@ -1,186 +1,233 @@
-"""How does a picture tower learn to say what icons mean? The loop: one process, or several under torchrun.
+"""How does a model learn what icons mean? The loop: one process, or several under torchrun.
 
-Reads a corpus folder and a start folder (open_clip, its text tower taught by `distill`), writes checkpoints and in the
-end an open_clip folder. The text tower is locked: every caption is encoded once, and only a linear map over its
-vectors is trained, which the saved model carries inside its text projection.
-
-    python -m indexer.finetune train --corpus CORPUS --parent FOLDER --out FOLDER [--resume]
-    torchrun --nproc-per-node 2 -m indexer.finetune train ...
+Reads a lesson, writes checkpoints, the best weights, a log and progress; validates now and then and ends early where
+nothing improves. Every rank runs this; rank 0 writes.
 """
 
-import json
-import math
-import sys
 import time
-from dataclasses import asdict, dataclass, field
-from itertools import islice
-from pathlib import Path
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, nullcontext
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import torch
-from torch import Tensor, nn
-from torch.nn import functional
-from torch.nn.parallel import DistributedDataParallel
+import torch.distributed as dist
+from torch.autograd.profiler import record_function
 
-from indexer.distributed import Rank
-from indexer.errors import ModelError
-from indexer.finetune.batches import Augmentation, Batch, epoch, make_batch
-from indexer.finetune.lesson import Lesson
-from indexer.finetune.loss import contrastive_loss, gathered, gathered_ids, soft_targets
-from indexer.finetune.validation import recall_on_held_out
+from indexer.errors import TrainError
+from indexer.finetune.average import Average
+from indexer.finetune.checkpoints import Standing, restore, save_checkpoint, trained_weights, write_tensors
+from indexer.finetune.feed import Feed
+from indexer.finetune.options import Places
+from indexer.finetune.profiling import Profile
+from indexer.finetune.rates import set_rates
+from indexer.finetune.retrieval import as_plain
+from indexer.finetune.step import Session, StepResult, take_step
+from indexer.finetune.validation import Exam, Scores, main_figure, sit_exam
+from indexer.finetune.watch import Events, Log, TrainingProgress, gpu_figures, peak_memory
 
-
-@dataclass(frozen=True, slots=True)
-class TrainOptions:
-    """How a model is trained; saved in its lineage. `batch` is over all ranks."""
-
-    passes: int = 8
-    batch: int = 512
-    rate: float = 1.5e-3
-    map_rate: float = 3e-4
-    weight_decay: float = 0.05
-    warm_up: float = 0.08
-    """Share of all steps."""
-    precision: str = "bf16"
-    seed: int = 0
-    checkpoint_seconds: float = 180.0
-    augmentation: Augmentation = field(default_factory=Augmentation)
-
-
-class Pair(nn.Module):
-    """The picture tower, and the map over the locked text tower's vectors."""
-
-    def __init__(self, visual: nn.Module, dim: int, *, logit_scale: float) -> None:
-        super().__init__()
-        self.visual = visual
-        self.text_map = nn.Parameter(torch.eye(dim))
-        self.logit_scale = nn.Parameter(torch.tensor(logit_scale))
-
-    def forward(self, images: Tensor, texts: Tensor, *, half: bool) -> tuple[Tensor, Tensor, Tensor]:
-        """Unit vectors of pictures (n, dim) and of captions (n, dim), and the scale of the logits."""
-        with torch.autocast(images.device.type, dtype=torch.bfloat16, enabled=half):
-            pictures = self.visual(images)
-        return (
-            functional.normalize(pictures.float(), dim=-1),
-            functional.normalize(texts @ self.text_map, dim=-1),
-            self.logit_scale.clamp(max=math.log(100)).exp(),
-        )
+Report = Callable[[TrainingProgress], None]
+REPORT_SECONDS = 0.5
 
 
 @dataclass(slots=True)
-class Progress:
-    """Where a run stands; `step` counts over all passes."""
+class Run:
+    """A training under way on one rank."""
 
-    step: int = 0
-    seconds: float = 0.0
-    history: list[dict[str, float]] = field(default_factory=list)
+    session: Session
+    exam: Exam | None
+    places: Places
+    made_by: Mapping[str, Any]
+    """What a checkpoint must agree with to be gone on from."""
+    report: Report
+    n_steps: int
+    average: Average | None = None
+    standing: Standing | None = None
+    log: Log | None = None
+    events: Events | None = None
+    saved_at: float = 0.0
+    told_at: float = 0.0
 
 
-def train(pair: Pair, lesson: Lesson, *, options: TrainOptions, checkpoint: Path, resume: bool = False) -> Progress:
-    """Train `pair` in place on `lesson`; every rank calls this. `checkpoint` is written now and then, by rank 0.
+def n_steps_of(session: Session, feed: Feed) -> int:
+    """Steps of the whole run.
 
     Raises:
-        ModelError: fewer icons than a batch, a loss that is no number, or no fitting checkpoint to resume from.
+        TrainError: there are fewer icons than a batch.
     """
-    rank = Rank.from_environment()
-    optimizer = _optimizer(pair, options)
-    progress = _restored(pair, optimizer, checkpoint) if resume else Progress()
-    wrapped = DistributedDataParallel(pair) if rank.world > 1 else pair
-    per_pass = len(lesson.train_rows) // options.batch
-    if per_pass == 0:
-        raise ModelError(
-            f'"{options.batch}" icons a batch, but only {len(lesson.train_rows)} to learn; use a smaller --batch'
+    if feed.per_pass == 0:
+        raise TrainError(
+            f'"{session.options.loss.batch}" icons a batch, but only {len(session.lesson.train_rows)} to learn from; '
+            "give a smaller --batch"
         )
-    n_steps = per_pass * options.passes
-    saved, loss = time.monotonic(), math.nan
-    started = saved - progress.seconds
-    while progress.step < n_steps:
-        number, done = divmod(progress.step, per_pass)
-        parts = epoch(
-            lesson.train_rows, batch=options.batch, seed=options.seed, number=number, rank=rank.index, world=rank.world
-        )
-        for part in islice(parts, done, None):
-            _set_rates(optimizer, done=progress.step / n_steps, options=options)
-            seed = (options.seed, progress.step, rank.index)
-            batch = make_batch(lesson.pixels, lesson.captions, part, seed=seed, change=options.augmentation)
-            loss = _step(wrapped, optimizer, batch, lesson, half=options.precision == "bf16")
-            progress.step, progress.seconds = progress.step + 1, time.monotonic() - started
-            if rank.index == 0 and progress.step % 20 == 0:
-                _report(progress, loss, n_steps=n_steps, batch=options.batch)
-            if rank.index == 0 and time.monotonic() - saved >= options.checkpoint_seconds:
-                save_checkpoint(pair, optimizer, progress, checkpoint)
-                saved = time.monotonic()
-        if rank.index == 0:
-            progress.history.append({"pass": number + 1, "loss": round(loss, 4), **recall_on_held_out(pair, lesson)})
-            sys.stderr.write(f"train: {json.dumps(progress.history[-1])}\n")
-            save_checkpoint(pair, optimizer, progress, checkpoint)
-    return progress
+    schedule = session.options.schedule
+    return schedule.steps or max(1, round(schedule.passes * feed.per_pass))
 
 
-def _step(wrapped: nn.Module, optimizer: torch.optim.Optimizer, batch: Batch, lesson: Lesson, *, half: bool) -> float:
-    loss = batch_loss(wrapped, batch, lesson, half=half)
-    if not torch.isfinite(loss):
-        raise ModelError("the loss is no number any more; lower --rate and run again with --resume")
-    optimizer.zero_grad(set_to_none=True)
-    loss.backward()  # type: ignore[no-untyped-call]
-    nn.utils.clip_grad_norm_(wrapped.parameters(), 1.0)
-    optimizer.step()
-    return loss.item()
+def train(
+    session: Session,
+    exam: Exam | None,
+    *,
+    places: Places,
+    made_by: Mapping[str, Any],
+    report: Report,
+    resume: bool,
+) -> Standing:
+    """Train the session's student in place; the best weights are in `places.best` in the end.
+
+    Raises:
+        TrainError: too few icons, a loss that is no number, memory that does not suffice, nothing to resume from.
+    """
+    feed = Feed(session.lesson, session.options, session.rank)
+    run = Run(session, exam, places, made_by, report, n_steps_of(session, feed))
+    if session.options.schedule.ema:
+        run.average = Average(session.student, decay=session.options.schedule.ema)
+    run.standing = restore(session, run.average, places.checkpoint, made_by=made_by) if resume else Standing()
+    with ExitStack() as stack:
+        if session.rank.index == 0:
+            run.log = Log(places.log, from_step=run.standing.step)
+            stack.callback(run.log.close)
+            if session.options.watching.tensorboard:
+                run.events = Events(places.work / "tensorboard", from_step=run.standing.step)
+                stack.callback(run.events.close)
+        try:
+            _steps(run, feed)
+        except torch.OutOfMemoryError as error:
+            raise TrainError(_out_of_memory(session, str(error))) from error
+        except RuntimeError as error:
+            if "allocate memory" not in str(error):  # what the CPU's allocator says
+                raise
+            raise TrainError(_out_of_memory(session, str(error))) from error
+    return run.standing
 
 
-def batch_loss(wrapped: nn.Module, batch: Batch, lesson: Lesson, *, half: bool) -> Tensor:
-    """Loss of the whole batch over all ranks, from this rank's part of it; the same value on every rank."""
-    texts = lesson.text_vectors[torch.from_numpy(batch.captions)].float()
-    images, texts, scale = wrapped(batch.images, texts, half=half)
-    icons, drawn = gathered_ids(batch.icons), gathered_ids(batch.captions)
-    targets = soft_targets(lesson.captions, lesson.bases, icons=icons, drawn=drawn)
-    return contrastive_loss(gathered(images), gathered(texts), scale, targets)
+def _steps(run: Run, feed: Feed) -> None:
+    session, standing = run.session, _standing(run)
+    schedule, watching = session.options.schedule, session.options.watching
+    if standing.parent is None and run.exam is not None:
+        _note(run, standing, "measuring the model as it is")
+        standing.parent = as_plain(_scores(run, run.exam))
+    began = time.monotonic() - standing.seconds
+    progress = TrainingProgress(session.rank.index, session.rank.world, n_steps=run.n_steps, first_step=standing.step)
+    run.saved_at = time.monotonic()
+    profile = Profile(run.places.work / "profile", n_steps=watching.profile_steps, rank=session.rank)
+    with feed.ahead(standing.step, run.n_steps) as steps, profile:
+        if _is_over(run, standing):
+            return
+        started = time.monotonic()
+        for step, draw, parts in steps:
+            set_rates(session.optimizer, done=step / run.n_steps, schedule=schedule)
+            with record_function("icons: step"):
+                result = take_step(session, draw, parts, step=step)
+                if run.average:
+                    run.average.update(step + 1)
+            profile.step()
+            standing.step, standing.seconds = step + 1, time.monotonic() - began
+            progress.images += sum(len(part.pixels) for part in parts)
+            progress.step, progress.loss = step + 1, result.loss
+            progress.seconds += time.monotonic() - started
+            progress.waited_seconds = feed.waited_seconds
+            _tell(run, progress, result)
+            if standing.step % _validation_steps(run) == 0 or standing.step == run.n_steps:
+                _validate(run, standing, result)
+                if _is_over(run, standing):
+                    break
+            elif _is_time_to_save(run):
+                _save(run, standing)
+            started = time.monotonic()  # what came since the step's end is no part of the rate of pictures
+    progress.finished = True
+    run.report(progress)
 
 
-def _optimizer(pair: Pair, options: TrainOptions) -> torch.optim.Optimizer:
-    """AdamW; no decay for norms and biases, nor for the map, which shall stay near the identity that it starts from."""
-    matrices = [parameter for parameter in pair.visual.parameters() if parameter.ndim > 1]
-    vectors = [parameter for parameter in pair.visual.parameters() if parameter.ndim <= 1]
-    groups = [
-        {"params": matrices, "peak": options.rate, "weight_decay": options.weight_decay},
-        {"params": vectors, "peak": options.rate, "weight_decay": 0.0},
-        {"params": [pair.text_map, pair.logit_scale], "peak": options.map_rate, "weight_decay": 0.0},
-    ]
-    return torch.optim.AdamW(groups, lr=options.rate, betas=(0.9, 0.98), fused=True)
+def _validation_steps(run: Run) -> int:
+    return run.session.options.schedule.validate_steps or max(1, -(-run.n_steps // 10))
 
 
-def _set_rates(optimizer: torch.optim.Optimizer, *, done: float, options: TrainOptions) -> None:
-    """Linear warm-up, then a cosine to a hundredth."""
-    warm = done / options.warm_up
-    cosine = 0.01 + 0.99 * (0.5 + 0.5 * math.cos(math.pi * (done - options.warm_up) / (1 - options.warm_up)))
-    for group in optimizer.param_groups:
-        group["lr"] = group["peak"] * (warm + 0.01 if warm < 1 else cosine)
+def _standing(run: Run) -> Standing:
+    assert run.standing is not None
+    return run.standing
 
 
-def _report(progress: Progress, loss: float, *, n_steps: int, batch: int) -> None:
-    rate = progress.step * batch / progress.seconds
-    left = (n_steps - progress.step) * progress.seconds / progress.step
-    sys.stderr.write(
-        f"train: step {progress.step:,} of {n_steps:,}, loss {loss:.3f}, "
-        f"{rate:,.0f} images/s, {left / 60:.0f} min left\n"
+def _is_over(run: Run, standing: Standing) -> bool:
+    patience = run.session.options.schedule.patience
+    return bool(patience and run.exam is not None and standing.since_best >= patience)
+
+
+def _is_time_to_save(run: Run) -> bool:
+    """Sharded weights are gathered by all ranks together, whose clocks differ: those are saved at validations alone."""
+    if run.session.options.distribution.strategy == "fsdp":
+        return False
+    return time.monotonic() - run.saved_at >= run.session.options.watching.checkpoint_seconds
+
+
+def _validate(run: Run, standing: Standing, result: StepResult) -> None:
+    """Sit the exam, keep the weights if they are the best so far, and save the state."""
+    session = run.session
+    found: dict[str, Any] = {"loss": round(result.loss, 6)}
+    figure = 0.0
+    if run.exam is not None:
+        with run.average.in_use() if run.average else nullcontext():
+            scores = _scores(run, run.exam)
+        found["figures"], figure = as_plain(scores), main_figure(scores)
+    standing.history.append({"step": standing.step, **found})
+    is_better = figure > standing.best or run.exam is None
+    standing.since_best = 0 if is_better else standing.since_best + 1
+    if is_better:
+        standing.best, standing.best_step = figure, standing.step
+        best = trained_weights(session, average=run.average)
+        if session.rank.index == 0:
+            write_tensors({"trained": best, "step": standing.step, "made_by": dict(run.made_by)}, run.places.best)
+    if run.log:
+        run.log.write("validation", standing.step, found)
+    if run.events and "figures" in found:
+        named = {f"{task}/{name}": value[0] for task, by in found["figures"].items() for name, value in by.items()}
+        run.events.write(standing.step, {f"recall/{name}": value for name, value in named.items()})
+    _save(run, standing)
+
+
+def _scores(run: Run, exam: Exam) -> Scores:
+    """Figures as rank 0 has them, on every rank, so that all decide alike."""
+    session = run.session
+    scores = [sit_exam(session.student, exam, session.device)]
+    if session.rank.world > 1:
+        dist.broadcast_object_list(scores, src=0)
+    return scores[0]
+
+
+def _save(run: Run, standing: Standing) -> None:
+    is_sharded = run.session.options.distribution.strategy == "fsdp"
+    if run.session.rank.index == 0 or is_sharded:
+        save_checkpoint(run.session, run.average, standing, run.places.checkpoint, made_by=run.made_by)
+    run.saved_at = time.monotonic()
+
+
+def _note(run: Run, standing: Standing, note: str) -> None:
+    rank = run.session.rank
+    run.report(TrainingProgress(rank.index, rank.world, standing.step, run.n_steps, note=note))
+
+
+def _tell(run: Run, progress: TrainingProgress, result: StepResult) -> None:
+    """Report at most twice a second; log every few steps."""
+    session, now = run.session, time.monotonic()
+    if now - run.told_at >= REPORT_SECONDS or progress.step == run.n_steps:
+        run.told_at = now
+        progress.memory_bytes = peak_memory(session.device)
+        run.report(progress)
+    if run.log is None or (progress.step % session.options.watching.log_steps and progress.step != run.n_steps):
+        return
+    rates = {f"rate/{group['name']}": group["lr"] for group in session.optimizer.param_groups}
+    run.log.write("step", progress.step, {**asdict(result), **rates, "seconds": round(_standing(run).seconds, 3)})
+    if run.events:
+        values = {"loss": result.loss, "gradient_norm": result.gradient_norm, **rates}
+        values |= {f"loss/{name}": value for name, value in result.terms.items()}
+        values |= {"speed/images_per_second_of_rank_0": progress.images_per_second}
+        values |= {"memory/peak_gb": peak_memory(session.device) / 1e9, **gpu_figures(session.device)}
+        run.events.write(progress.step, values)
+
+
+def _out_of_memory(session: Session, reason: str) -> str:
+    each = session.options.loss.batch // session.rank.world // session.options.distribution.accumulate
+    return (
+        f'out of memory with "{each}" pictures at once ({reason.splitlines()[0][:120]}); the last checkpoint stays: '
+        "run again with --resume and a larger --accumulate, or with --grad-checkpointing"
     )
-
-
-def save_checkpoint(pair: Pair, optimizer: torch.optim.Optimizer, progress: Progress, path: Path) -> None:
-    """Write all that a resumed run needs; random choices depend on the step alone, so no generator is among it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    state = {"pair": pair.state_dict(), "optimizer": optimizer.state_dict(), "progress": asdict(progress)}
-    torch.save(state, path.with_suffix(".part"))
-    path.with_suffix(".part").replace(path)
-
-
-def _restored(pair: Pair, optimizer: torch.optim.Optimizer, path: Path) -> Progress:
-    if not path.is_file():
-        raise ModelError(f'no checkpoint at "{path}"; run without --resume')
-    state: dict[str, Any] = torch.load(path, weights_only=True)
-    try:
-        pair.load_state_dict(state["pair"])
-        optimizer.load_state_dict(state["optimizer"])
-    except (RuntimeError, ValueError) as error:
-        raise ModelError(f'the checkpoint "{path}" has another shape; run without --resume') from error
-    return Progress(**state["progress"])

@@ -1,35 +1,99 @@
-"""A tiny real lesson: drawn pictures, names, tags, and vectors for their captions."""
+"""A tiny real lesson and a tiny real model without batch norm: drawn pictures, names, tags, tokens."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import open_clip
 import torch
-from torch import nn
+from safetensors.torch import save_file
 
+from indexer.distributed import Rank
 from indexer.finetune.captions import make_captions
 from indexer.finetune.corpus import base_of
-from indexer.finetune.lesson import Lesson
-from indexer.finetune.train import Pair, TrainOptions
+from indexer.finetune.lesson import KeptWords, Lesson, encode_texts, tokenize
+from indexer.finetune.options import FinetuneOptions
+from indexer.finetune.rates import make_optimizer
+from indexer.finetune.step import Session
+from indexer.finetune.student import Student
+from indexer.finetune.twins import edges
+from indexer.finetune.wrapping import wrap
 
-DIM = 8
+TINY = {
+    "embed_dim": 16,
+    "vision_cfg": {"image_size": 16, "layers": 2, "width": 16, "patch_size": 4, "head_width": 8},
+    "text_cfg": {"context_length": 12, "vocab_size": 49408, "width": 16, "heads": 2, "layers": 2},
+}
+PREPROCESS = {"size": 16, "mode": "RGB", "mean": [0.5] * 3, "std": [0.5] * 3, "interpolation": "bicubic"}
+TOKENIZER = open_clip.tokenizer.SimpleTokenizer(context_length=12)
+SHAPES = ("disc", "ring", "bar", "cross", "corner", "box", "dots", "slope")
+PLACES = ("left", "right", "top", "bottom")
 
 
-def tiny_lesson(n: int = 32) -> Lesson:
+def tiny_model(seed: int = 3, **changed: Any) -> Any:
+    torch.manual_seed(seed)
+    model = open_clip.CLIP(**json.loads(json.dumps(TINY | changed)))
+    open_clip.model.set_model_preprocess_cfg(model, dict(PREPROCESS))
+    return model
+
+
+def save_model(folder: Path, *, seed: int = 3, size: int = 16) -> Path:
+    """Save a tiny model as a local-dir folder."""
+    config = TINY | {"vision_cfg": {**TINY["vision_cfg"], "image_size": size, "patch_size": size // 4}}  # type: ignore[dict-item]
+    model = tiny_model(seed, **config)
+    folder.mkdir(parents=True)
+    preprocess = {**PREPROCESS, "size": size, "resize_mode": "longest"}
+    (folder / "open_clip_config.json").write_text(json.dumps({"model_cfg": config, "preprocess_cfg": preprocess}))
+    weights = {name: tensor.contiguous() for name, tensor in model.state_dict().items()}
+    save_file(weights, folder / "open_clip_model.safetensors")
+    return folder
+
+
+def tiny_lesson(model: Any, options: FinetuneOptions, n: int = 48) -> Lesson:
+    """Icons whose names, tags and pictures repeat here and there, as in real sets."""
     generator = np.random.default_rng(7)
-    words = [f"shape{number % 10} thing" for number in range(n)]
+    words = [f"{SHAPES[number % 7]} {PLACES[number % 3]}" for number in range(n)]
     tags = [[f"tag{number % 5}", "common"] if number % 2 else [] for number in range(n)]
     captions = make_captions(words, tags, seed=0)
-    vectors = torch.from_numpy(generator.normal(size=(len(captions.texts), DIM)).astype(np.float16))
     _, bases = np.unique([base_of(name) for name in words], return_inverse=True)
     pixels = generator.integers(0, 256, (n, 16, 16, 3), dtype=np.uint8)
-    return Lesson(pixels, captions, vectors, bases, np.arange(n), np.arange(0), words, tags)
+    pixels[n // 2] = pixels[0]
+    tokens = tokenize(captions.texts, TOKENIZER)
+    is_locked = options.towers.text_tower == "locked"
+    vectors = encode_texts(model, tokens)
+    given = vectors if is_locked else tokens
+    kept = KeptWords(given, vectors, options.loss.keep_words_batch) if options.loss.keep_words_weight else None
+    looks = edges(torch.from_numpy(pixels)).half()
+    return Lesson(pixels, captions, given, bases, looks, np.arange(n), np.arange(0), words, kept)
 
 
-def tiny_pair() -> Pair:
-    torch.manual_seed(3)
-    visual = nn.Sequential(nn.Conv2d(3, 6, 5, stride=4), nn.BatchNorm2d(6), nn.Flatten(), nn.LazyLinear(DIM))
-    visual(torch.zeros(2, 3, 16, 16))
-    return Pair(visual, DIM, logit_scale=2.3).train()
+def tiny_options(**chosen: Any) -> FinetuneOptions:
+    """Options by name, fitting the tiny lesson."""
+    given = {"batch": 16, "precision": "fp32", "seed": 5, "passes": 2.0, "keep_words_batch": 8, **chosen}
+    return FinetuneOptions.of(given)
 
 
-def tiny_options(**changed: object) -> TrainOptions:
-    given = {"passes": 2, "batch": 8, "precision": "fp32", "seed": 5, "checkpoint_seconds": 0.0, **changed}
-    return TrainOptions(**given)  # type: ignore[arg-type]
+def tiny_session(options: FinetuneOptions, *, rank: Rank | None = None, model: Any = None) -> Session:
+    """A session on the CPU, the same for every rank."""
+    rank = rank or Rank()
+    model = model or tiny_model()
+    lesson = tiny_lesson(model, options)
+    torch.manual_seed(options.schedule.seed)
+    student = Student(model, options, precision="fp32")
+    with torch.no_grad():  # LoRA's additions and the map start as nothing; let them be something
+        for name, parameter in student.named_parameters():
+            if name.endswith("up") or name == "text_map":
+                parameter.add_(0.05 * torch.randn(parameter.shape))
+    device = torch.device("cpu")
+    wrapped = wrap(student, options.distribution, rank=rank, device=device, precision="fp32")
+    optimizer = make_optimizer(student, options)
+    return Session(
+        student, wrapped, optimizer, torch.amp.GradScaler("cpu", enabled=False), lesson, options, rank, device
+    )
+
+
+def with_parts(options: FinetuneOptions, accumulate: int) -> FinetuneOptions:
+    """The same options with another number of micro-batches."""
+    return replace(options, distribution=replace(options.distribution, accumulate=accumulate))

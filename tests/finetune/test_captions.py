@@ -1,31 +1,53 @@
-"""Which captions belong to which icons, and which are nobody's negatives?"""
+"""What may icons be called, how often, and which of them are held out?"""
 
 import numpy as np
 
-from indexer.finetune.captions import is_held_out, make_captions
-from indexer.finetune.loss import soft_targets
+from indexer.finetune.captions import KINDS, SHARES, is_held_out, make_captions, share_held_out
 
 WORDS = ["trash", "bin", "trash", "arrow up"]
 TAGS = [["delete", "remove"], ["trash"], [], []]
 
 
-def test_equal_captions_tags_of_others_and_equal_names_are_no_negatives() -> None:
-    captions = make_captions(WORDS, TAGS, seed=0)
-    number = {text: place for place, text in enumerate(captions.texts)}
-    drawn = np.array([number["delete"], number["trash"], number["trash"], number["arrow up"]])
-    targets = soft_targets(captions, np.array([2, 1, 2, 0]), icons=np.arange(4), drawn=drawn)
-    assert targets.tolist() == [
-        [1, 1, 1, 0],  # "trash" is its name; the third is of the same name
-        [0, 1, 1, 0],  # "trash" is a tag of "bin"
-        [1, 1, 1, 0],
-        [0, 0, 0, 1],
-    ]
-
-
 def test_an_icon_without_tags_is_called_by_its_name_alone() -> None:
-    captions = make_captions(WORDS, TAGS, seed=0)
-    drawn = captions.draw(np.full(200, 3), np.random.default_rng(0))
-    assert {captions.texts[number] for number in drawn} == {"arrow up"}
+    captions = make_captions(["trash", "arrow"], [["delete"], []], seed=0)
+    drawn = captions.draw(np.full(200, 1), np.random.default_rng(0))
+    assert {captions.texts[number] for number in drawn} == {"arrow"}
+
+
+def test_a_name_of_several_words_is_called_by_its_words_too_but_not_by_small_ones() -> None:
+    captions = make_captions(["arrow from the up 2"], [[]], seed=0)
+    assert captions.texts == ["arrow from the up 2", "arrow"]
+
+
+def test_phrases_join_tags_and_words_of_the_name() -> None:
+    captions = make_captions(["bin"], [["delete", "remove", "rubbish"]], seed=1)
+    phrases = [captions.texts[number] for number in captions.of_kind(0, "phrase")]
+    assert phrases
+    for phrase in phrases:
+        assert len(phrase.split()) == 2
+        assert set(phrase.split()) <= {"bin", "delete", "remove", "rubbish"}
+
+
+def test_kinds_are_drawn_by_their_shares_however_many_captions_they_have() -> None:
+    captions = make_captions(["arrow up"], [["above", "raise", "top", "north"]], seed=0)
+    drawn = captions.draw(np.zeros(20_000, np.int64), np.random.default_rng(0))
+    for kind in ("name", "tag", "phrase", "part"):
+        share = np.isin(drawn, captions.of_kind(0, kind)).mean()
+        assert abs(share - SHARES[KINDS.index(kind)]) < 0.015, kind
+
+
+def test_own_captions_take_the_place_of_mined_ones() -> None:
+    captions = make_captions(WORDS, TAGS, seed=0, own=[["to throw away"], [], [], []])
+    assert [captions.texts[number] for number in captions.of(0)] == ["to throw away"]
+    assert captions.texts[captions.of(1)[0]] == "bin"
+
+
+def test_what_a_growing_library_holds_out_was_held_out_before() -> None:
+    counts = [share_held_out(n) for n in (60, 2000, 58_000)]
+    assert counts == [5, 10, 50]
+    names = [f"name {number}" for number in range(5000)]
+    held = [{name for name in names if is_held_out(name, one_in=one_in)} for one_in in counts]
+    assert held[2] < held[1] < held[0]
 
 
 def test_every_caption_of_an_icon_is_drawn_some_time() -> None:

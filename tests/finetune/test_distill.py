@@ -12,7 +12,8 @@ from torch import nn
 from indexer.errors import SourceError
 from indexer.finetune.distill import DistillOptions, distill, held_out_cosine, tokenize
 from indexer.finetune.folder import new_model
-from indexer.finetune.lesson import encode_texts, open_lesson
+from indexer.finetune.lesson import encode_texts, read_material
+from indexer.finetune.options import Learning
 from indexer.finetune.teacher import teacher_vectors
 
 TEXTS = [
@@ -46,11 +47,11 @@ def test_captions_are_encoded_in_their_own_order() -> None:
     torch.manual_seed(0)
     model = new_model()
     texts = ["a much longer caption than the others", "star", "red house", "star"]
-    together = encode_texts(model, texts).float()
-    alone = torch.cat([encode_texts(model, [text]).float() for text in texts])
+    together = encode_texts(model, tokenize(texts)).float()
+    alone = torch.cat([encode_texts(model, tokenize([text])).float() for text in texts])
     assert nn.functional.cosine_similarity(together, alone).min() > 0.999
 
 
 def test_a_folder_that_is_no_corpus_says_what_makes_one(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"is no corpus; run python -m indexer.finetune corpus"):
-        open_lesson(tmp_path, None, seed=0)
+        read_material(tmp_path, Learning(), seed=0)

@@ -7,32 +7,39 @@ import numpy as np
 import open_clip
 import pytest
 import torch
+from click.testing import CliRunner
 from PIL import Image
 from torch.nn import functional
 
+from indexer.bundled import bundled
 from indexer.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoder import Encoder
+from indexer.finetune.__main__ import main
+from indexer.finetune.card import card_of
 from indexer.finetune.corpus import Limits, build_corpus, gather, read_sources
-from indexer.finetune.folder import new_model, write_folder
+from indexer.finetune.folder import MODEL_CONFIG, PREPROCESS_CONFIG, FolderFacts, new_model, write_folder, write_model
+from indexer.finetune.options import FinetuneOptions
 from indexer.finetune.retrieval import record_figures
-from indexer.finetune.run import new_pair, save, train_folder
-from indexer.finetune.train import TrainOptions
+from indexer.finetune.student import Student
 
-LINEAGE = {"data": {"icons": 1, "base_names": 1, "captions": 1, "sets": [{"key": "a", "licence": "MIT"}]}}
+LINEAGE = {
+    "distillation": [],
+    "data": {"limits": {}, "icons": 1, "base_names": 1, "captions": 1, "sets": [{"key": "a", "licence": "MIT"}]},
+}
 
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, torch.Tensor, torch.Tensor]:
     torch.manual_seed(0)
-    model = new_model().eval()
-    pair = new_pair(model)
-    torch.nn.init.normal_(pair.text_map, std=0.1)
-    texts, pixels = open_clip.tokenize(["arrow up", "bin"], context_length=24), torch.rand(2, 3, 64, 64)
-    pair.eval()
+    student = Student(new_model(), FinetuneOptions.of({"text_tower": "locked"}), precision="fp32").eval()
+    assert student.text_map is not None
+    torch.nn.init.normal_(student.text_map, std=0.1)
+    tokens, pixels = open_clip.tokenize(["arrow up", "bin"], context_length=24), torch.rand(2, 3, 64, 64)
     with torch.no_grad():
-        pictures, words, _ = pair(pixels, model.encode_text(texts, normalize=True), half=False)
+        pictures, words = student.encode_images(pixels), student.encode_texts(tokens)
     folder = tmp_path_factory.mktemp("out") / "model"
-    save(pair, model, folder, lineage=LINEAGE)
+    config = {"model_cfg": MODEL_CONFIG, "preprocess_cfg": PREPROCESS_CONFIG}
+    write_model(student.plain_weights(), folder, FolderFacts(config, LINEAGE, card_of(LINEAGE)))
     return folder, torch.cat([pictures, words]), pixels
 
 
@@ -44,7 +51,7 @@ def test_the_folder_loads_in_stock_open_clip_with_the_same_features(
     tokenizer = open_clip.get_tokenizer(f"local-dir:{folder}")
     with torch.no_grad():
         words = model.eval().encode_text(tokenizer(["arrow up", "bin"]), normalize=True)
-        pictures = model.encode_image(pixels, normalize=True)
+        pictures = model.encode_image(pixels * 2 - 1, normalize=True)
     assert functional.cosine_similarity(torch.cat([pictures, words]), expected).min() > 0.9999  # fp16 weights
     drawn = preprocess(Image.new("RGB", (32, 16), (0, 0, 0)))
     assert drawn.shape == (3, 64, 64)
@@ -76,29 +83,26 @@ def test_an_older_folder_is_replaced(tmp_path: Path) -> None:
     assert not (tmp_path / "model" / "left.txt").exists()
 
 
-def test_a_corpus_becomes_a_folder_whose_lineage_names_its_data(tmp_path: Path) -> None:
-    shapes = {f"shape-{chr(97 + number)}": f'<path d="M2 2h{number + 4}v{number + 3}z"/>' for number in range(12)}
-    icons = {name: {"body": body} for name, body in shapes.items()}
-    own = {
-        "prefix": "own",
-        "width": 24,
-        "height": 24,
-        "info": {"name": "Own", "license": {"spdx": "MIT"}},
-        "icons": icons,
-    }
-    (tmp_path / "own.json").write_text(json.dumps(own), "utf-8")
-    gathered = gather(read_sources([tmp_path / "own.json"]), extra_tags={}, limits=Limits())
+def test_the_shipped_model_is_trained_from_a_corpus_and_keeps_its_teaching(own_iconify: Path, tmp_path: Path) -> None:
+    gathered = gather(read_sources([own_iconify]), extra_tags={}, limits=Limits())
     build_corpus(gathered, tmp_path / "corpus", limits=Limits(), workers=0)
     torch.manual_seed(0)
     write_folder(new_model(), tmp_path / "text", lineage={"distillation": ["first"]}, card="text\n")
+    given = ["--corpus", str(tmp_path / "corpus"), "--model", f"local-dir:{tmp_path / 'text'}", "--batch", "4"]
+    given += ["--text-tower", "locked", "--passes", "1", "--precision", "fp32", "--devices", "cpu", "--held-out", "50"]
 
-    options = TrainOptions(passes=1, batch=4, precision="fp32")
-    train_folder(tmp_path / "corpus", tmp_path / "text", tmp_path / "model", options=options, checkpoint=tmp_path / "c")
+    result = CliRunner().invoke(main, ["train", *given, "--out", str(tmp_path / "model"), "--allow-regression"])
 
+    assert result.exit_code == 0, result.output
     lineage = json.loads((tmp_path / "model" / "training.json").read_text("utf-8"))
     assert lineage["distillation"] == ["first"]
     assert lineage["data"]["sets"] == [{"key": "own", "title": "Own", "version": None, "licence": "MIT", "icons": 12}]
-    assert lineage["training"][0]["options"]["batch"] == 4
+    assert lineage["training"][0]["options"]["loss"]["batch"] == 4
     record_figures(tmp_path / "model", {"meaning": {"fused": {"R@10": [0.5, 0.4, 0.6]}}})
     assert "| meaning | fused | 0.500 (0.400-0.600) |" in (tmp_path / "model" / "README.md").read_text("utf-8")
     assert find_checkpoint(ModelChoice(f"local-dir:{tmp_path / 'model'}")).fingerprint
+
+
+def test_the_bundled_lineage_still_makes_a_card() -> None:
+    lineage = json.loads((bundled("model") / "training.json").read_text("utf-8"))
+    assert "# A small icon CLIP" in card_of(lineage)

@@ -16,9 +16,9 @@ from indexer.finetune.relate import (
     RelateOptions,
     draw_pairs,
     families_of,
-    pair_targets,
     recall_of_names,
     relate,
+    right_answers,
 )
 from indexer.finetune.vocabulary import synonyms
 from tests.finetune.test_distill import TEXTS, cached_answers
@@ -55,7 +55,7 @@ def test_the_same_word_of_another_icon_is_no_wrong_answer() -> None:
     bin_ = frozenset(("bin", "trash", "delete"))
     remove = frozenset(("remove", "delete", "trash"))
     pairs = Pairs(["delete", "delete", "bin"], ["trash", "remove", "trash"], [bin_, remove, bin_])
-    assert pair_targets(pairs).tolist() == [[1, 0, 1], [1, 1, 1], [1, 0, 1]]
+    assert right_answers(pairs).tolist() == [[1, 0, 1], [1, 1, 1], [1, 0, 1]]
 
 
 def test_relating_words_brings_a_tag_to_its_name(tmp_path: Path) -> None:

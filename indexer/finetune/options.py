@@ -1,0 +1,238 @@
+"""How is a model fine-tuned? Every choice with its default, by subject, saved in the lineage. No torch here."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, Literal, Self
+
+Admission = Literal["all", "permissive", "shippable"]
+Trained = Literal["full", "lora", "locked"]
+
+
+@dataclass(frozen=True, slots=True)
+class Learning:
+    """What is learnt from."""
+
+    admit: Admission = "all"
+    """all: every icon; permissive: no licence of the NC or GPL family, none missing; shippable: no reserved, logo or
+    flag set either, as for the model that comes with `icons`."""
+    names_per_set: int | None = None
+    variants_per_name: int | None = None
+    tags_per_icon: int = 24
+    """The tags that most sets agree on come first."""
+    own_captions: str | None = None
+    """CSV or JSONL as `icons captions --out` writes it; its captions replace the mined ones."""
+    held_out: int | None = None
+    """One base name in so many is kept for validation; None: 5, 10 or 50, by how many names there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Towers:
+    """Which model, and what of it is trained."""
+
+    picture_tower: Trained = "full"
+    text_tower: Trained = "full"
+    picture_rate: float = 1.0
+    """Factor on the learning rate."""
+    text_rate: float = 1.0
+    text_map: bool = True
+    """With a locked text tower: train a linear map over its vectors, folded into its projection at save."""
+    map_rate: float = 0.2
+    lora_rank: int = 8
+    lora_scale: float = 1.0
+    stored: Literal["fp16", "fp32"] = "fp16"
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """What a batch is and what is wrong with an answer to it. `batch` counts icons over all ranks and micro-batches."""
+
+    batch: int = 512
+    kind: Literal["softmax", "sigmoid"] = "softmax"
+    related: Literal["soft", "masked"] = "soft"
+    """Pairs that fit without being drawn together share the target, or count neither for nor against."""
+    sampling: Literal["grouped", "plain"] = "grouped"
+    """grouped: icons of one base name go to different batches as far as there are enough."""
+    twin_similarity: float = 0.98
+    """Cosine of coarse edges from which on two pictures are near-identical; above 1 none are."""
+    caption_pair_weight: float = 0.0
+    """Of a second caption of the same icon, contrasted with the first."""
+    keep_words_weight: float = 0.0
+    """Of the squared difference between the parent's and the text tower's similarities over a list of words."""
+    keep_words: str | None = None
+    """File of words, one text a line; None: the captions."""
+    keep_words_batch: int = 256
+    local: bool = False
+    """Each rank compares its own pictures with all captions: the same gradient, less memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """How long and how fast."""
+
+    passes: float = 10.0
+    steps: int | None = None
+    """Overrules `passes`."""
+    rate: float = 3e-4
+    scale_rate: Literal["none", "linear", "sqrt"] = "none"
+    """Multiply the rate by batch / 512, or its root."""
+    warm_up: float = 0.08
+    """Share of all steps."""
+    final_rate: float = 0.01
+    """Share of the rate that the cosine ends at."""
+    weight_decay: float = 0.05
+    clip: float = 1.0
+    """Largest norm of the gradient."""
+    ema: float = 0.0
+    """Decay of the moving average that is validated and saved; 0: none."""
+    seed: int = 0
+    validate_steps: int | None = None
+    """None: ten times a run."""
+    patience: int = 5
+    """Validations without a better figure after which training ends; 0: never."""
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """How the work is spread over devices and memory."""
+
+    precision: Literal["auto", "fp32", "bf16", "fp16"] = "auto"
+    backend: Literal["auto", "nccl", "gloo"] = "auto"
+    strategy: Literal["ddp", "fsdp"] = "ddp"
+    accumulate: int = 1
+    """Micro-batches a step; the loss stays that of the whole batch."""
+    bucket_cap_mb: float = 25.0
+    gradient_as_bucket_view: bool = True
+    static_graph: bool = False
+    compile: bool = False
+    grad_checkpointing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Watching:
+    """What can be seen of a run."""
+
+    tensorboard: bool = False
+    profile_steps: int = 0
+    checkpoint_seconds: float = 180.0
+    log_steps: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Augmentation:
+    """How pictures are changed; shares are of the pictures in a batch, lengths of the picture's side."""
+
+    inverted: float = 0.2
+    tinted: float = 0.15
+    two_colours: float = 0.1
+    backed: float = 0.05
+    """On a coloured gradient."""
+    photographed: float = 0.05
+    """On smooth noise with the spectrum of photographs."""
+    smallest_scale: float = 0.7
+    largest_scale: float = 1.35
+    shift: float = 0.12
+    neighbours: float = 0.08
+    """With other icons of the batch in sight at one side or two, as a crop of a page shows them."""
+    resampled: float = 0.25
+    """Scaled down and up again."""
+    blurred: float = 0.08
+    largest_blur: float = 0.02
+    """Standard deviation."""
+    compressed: float = 0.08
+    lowest_quality: int = 25
+    highest_quality: int = 85
+
+
+@dataclass(frozen=True, slots=True)
+class FinetuneOptions:
+    """Every choice of a run."""
+
+    learning: Learning = field(default_factory=Learning)
+    towers: Towers = field(default_factory=Towers)
+    loss: Loss = field(default_factory=Loss)
+    schedule: Schedule = field(default_factory=Schedule)
+    distribution: Distribution = field(default_factory=Distribution)
+    watching: Watching = field(default_factory=Watching)
+    augmentation: Augmentation = field(default_factory=Augmentation)
+
+    @classmethod
+    def of(cls, chosen: Mapping[str, Any]) -> Self:
+        """Sort single choices (`rate=1e-4, batch=64`) into their subjects.
+
+        Raises:
+            TypeError: there is no such choice.
+        """
+        left = dict(chosen)
+        subjects = {}
+        for subject in fields(cls):
+            kind = SUBJECTS[subject.name]
+            subjects[subject.name] = kind(
+                **{option.name: left.pop(option.name) for option in fields(kind) if option.name in left}
+            )
+        if left:
+            raise TypeError(f"no such option: {', '.join(left)}")
+        return cls(**subjects)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Nested dictionaries for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Mapping[str, Any]]) -> Self:
+        """Read back what `to_plain` gave."""
+        return cls(**{name: SUBJECTS[name](**chosen) for name, chosen in plain.items()})
+
+
+SUBJECTS: dict[str, type[Any]] = {
+    "learning": Learning,
+    "towers": Towers,
+    "loss": Loss,
+    "schedule": Schedule,
+    "distribution": Distribution,
+    "watching": Watching,
+    "augmentation": Augmentation,
+}
+"""The subjects by their names in `FinetuneOptions`; option names are distinct over all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The files of one run, all named from the folder that it makes."""
+
+    out: Path
+
+    @property
+    def work(self) -> Path:
+        """What a run keeps beside its result: corpus, checkpoints, logs."""
+        return self.out.with_name(f"{self.out.name}.work")
+
+    @property
+    def corpus(self) -> Path:
+        """Rendered icons and their captions."""
+        return self.work / "corpus"
+
+    @property
+    def plan(self) -> Path:
+        """Everything a rank needs to know."""
+        return self.work / "plan.json"
+
+    @property
+    def checkpoint(self) -> Path:
+        """The last state, to go on from."""
+        return self.work / "last.checkpoint"
+
+    @property
+    def best(self) -> Path:
+        """Weights of the best validation so far."""
+        return self.work / "best.checkpoint"
+
+    @property
+    def log(self) -> Path:
+        """A JSON line for every report and every validation."""
+        return self.work / "log.jsonl"
+
+    @property
+    def result(self) -> Path:
+        """What came of the run."""
+        return self.work / "result.json"

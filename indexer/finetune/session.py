@@ -1,0 +1,96 @@
+"""What lies between `icons finetune` and its result? Prepare, run the ranks here or under torchrun, read what came."""
+
+import json
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from indexer.errors import TrainError
+from indexer.finetune.options import Places
+from indexer.finetune.prepare import Request, Viewer, prepare
+from indexer.finetune.watch import TrainingProgress
+from indexer.launch import Devices, cause_of_end, follow_torchrun, parse_devices
+from indexer.process import prepare_for_batches
+from indexer.progress import clear_progress, read_progress
+
+
+class TrainingViewer(Viewer, Protocol):
+    """A viewer that shows ranks as well."""
+
+    def trained(self, ranks: list[TrainingProgress]) -> None:
+        """The ranks have come this far."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a run. `fallen` are tasks below the parent's interval, in words."""
+
+    is_written: bool
+    fallen: list[str]
+    best_step: int
+    steps: int
+    seconds: float
+    figures: dict[str, Any]
+    parent: dict[str, Any] | None
+
+
+def finetune(request: Request, *, devices: str, viewer: TrainingViewer) -> Outcome:
+    """Fine-tune a model and write it to `request.out`, unless a task fell below the parent's interval.
+
+    Raises:
+        IconsError: with what is wrong and what to do; the last good checkpoint stays.
+    """
+    prepare_for_batches()
+    where = parse_devices(devices)
+    places = prepare(request, where, viewer)
+    viewer.stage("Training")
+    clear_progress(places.work)
+    if where.n == 1:
+        _run_here(places, where, request, viewer)
+    else:
+        _run_ranks(places, where, request, viewer)
+    return read_outcome(places)
+
+
+def read_outcome(places: Places) -> Outcome:
+    """Read what a run has left."""
+    facts = json.loads(places.result.read_text("utf-8"))
+    standing = facts["standing"]
+    best: dict[str, Any] = next((entry for entry in standing["history"] if entry["step"] == facts["best_step"]), {})
+    return Outcome(
+        facts["written"],
+        facts["fallen"],
+        facts["best_step"],
+        standing["step"],
+        standing["seconds"],
+        best.get("figures", {}),
+        standing["parent"],
+    )
+
+
+def _run_here(places: Places, devices: Devices, request: Request, viewer: TrainingViewer) -> None:
+    import torch
+
+    from indexer.distributed import Rank
+    from indexer.finetune.rank import run_rank
+
+    device = torch.device(f"cuda:{(devices.visible or '0').split(',')[0]}" if devices.device == "cuda" else "cpu")
+    run_rank(
+        places, rank=Rank(), device=device, resume=request.resume, report=lambda progress: viewer.trained([progress])
+    )
+
+
+def _run_ranks(places: Places, devices: Devices, request: Request, viewer: TrainingViewer) -> None:
+    command = ["torchrun", "--standalone", "--nproc-per-node", str(devices.n), "-m", "indexer.finetune.rank"]
+    command += ["--out", str(places.out), "--device", devices.device, *(["--resume"] if request.resume else [])]
+    log = places.work / "torchrun.log"
+
+    def look() -> None:
+        if ranks := read_progress(places.work, TrainingProgress):
+            viewer.trained(ranks)
+
+    code = follow_torchrun(command, devices=devices, log=log, look=look)
+    if code:
+        rerun = "the last checkpoint stays, --resume goes on from it"
+        if not places.checkpoint.is_file():
+            rerun = "there is no checkpoint yet, run again"
+        raise TrainError(cause_of_end(log, read_progress(places.work, TrainingProgress), rerun=rerun))

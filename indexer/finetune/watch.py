@@ -1,0 +1,121 @@
+"""What can be seen of a run while it runs? Progress of each rank, a log of JSON lines, TensorBoard events."""
+
+import json
+import resource
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from indexer.errors import TrainError
+
+
+@dataclass(slots=True)
+class TrainingProgress:
+    """How far one rank is."""
+
+    rank: int
+    world: int
+    step: int = 0
+    n_steps: int = 0
+    loss: float = 0.0
+    images: int = 0
+    """Since this process began."""
+    seconds: float = 0.0
+    waited_seconds: float = 0.0
+    """Of `seconds`, those in which the device waited for data."""
+    first_step: int = 0
+    memory_bytes: int = 0
+    """Largest so far: of the GPU, or of the process where there is none."""
+    note: str = ""
+    finished: bool = False
+    error: str | None = None
+
+    @property
+    def images_per_second(self) -> float:
+        """Rate over the rank's own steps."""
+        return self.images / self.seconds if self.seconds else 0.0
+
+    @property
+    def seconds_left(self) -> float:
+        """At the rate so far."""
+        done = self.step - self.first_step
+        return (self.n_steps - self.step) * self.seconds / done if done else 0.0
+
+
+def peak_memory(device: torch.device) -> int:
+    """Largest memory used so far, in bytes: the GPU's for a GPU, else the process' own."""
+    if device.type == "cuda":
+        return torch.cuda.max_memory_allocated(device)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+class Log:
+    """Appends JSON lines; a resumed run first forgets what came after the step that it goes on from."""
+
+    def __init__(self, path: Path, *, from_step: int) -> None:
+        kept = []
+        if path.is_file() and from_step:
+            lines = path.read_text("utf-8").splitlines()
+            kept = [line for line in lines if _step_of(line) <= from_step]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = path.open("w", encoding="utf-8")
+        self._file.writelines(f"{line}\n" for line in kept)
+
+    def write(self, kind: str, step: int, facts: Mapping[str, Any]) -> None:
+        """Add a line."""
+        self._file.write(json.dumps({"kind": kind, "step": step, **facts}) + "\n")
+        self._file.flush()
+
+    def close(self) -> None:
+        """End the file."""
+        self._file.close()
+
+
+def _step_of(line: str) -> float:
+    """The step of a line; one that a kill has cut comes after everything."""
+    try:
+        return float(json.loads(line)["step"])
+    except (ValueError, KeyError):
+        return float("inf")
+
+
+class Events:
+    """TensorBoard events in a folder: `tensorboard --logdir FOLDER` shows them."""
+
+    def __init__(self, folder: Path, *, from_step: int) -> None:
+        try:
+            from torch.utils.tensorboard import SummaryWriter
+        except ImportError as error:
+            raise TrainError('--tensorboard needs "tensorboard": run pip install "icons[train]"') from error
+        self._writer = SummaryWriter(str(folder), purge_step=from_step or None)
+
+    def write(self, step: int, values: Mapping[str, float]) -> None:
+        """Add scalars at a step."""
+        for name, value in values.items():
+            self._writer.add_scalar(name, value, step)
+
+    def close(self) -> None:
+        """Write what is left."""
+        self._writer.close()
+
+
+def gpu_figures(device: torch.device) -> dict[str, float]:
+    """Memory and utilisation of a GPU through NVML; nothing where there is no GPU or no `nvidia-ml-py`."""
+    if device.type != "cuda":
+        return {}
+    try:
+        import pynvml
+    except ImportError:
+        return {}
+    try:
+        pynvml.nvmlInit()
+        handle = pynvml.nvmlDeviceGetHandleByUUID(f"GPU-{torch.cuda.get_device_properties(device).uuid}")
+        memory, rates = pynvml.nvmlDeviceGetMemoryInfo(handle), pynvml.nvmlDeviceGetUtilizationRates(handle)
+        return {"gpu/memory_gb": memory.used / 1e9, "gpu/utilisation": float(rates.gpu)}
+    except pynvml.NVMLError:
+        return {}

@@ -1,0 +1,150 @@
+"""Do pictures change as designers' queries do, and only where they should?"""
+
+import io
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from torch import Tensor
+from torch.nn import functional
+
+from indexer.finetune.augment import _ways_to_resample, asked_for, augment, draw_changes
+from indexer.finetune.augment_sheet import SHARES, write_sheet
+from indexer.finetune.compression import compressed
+from indexer.finetune.options import Augmentation
+from indexer.finetune.twins import edges
+
+STILL = replace(
+    Augmentation(),
+    **dict.fromkeys(SHARES, 0.0),
+    smallest_scale=1.0,
+    largest_scale=1.0,
+    shift=0.0,  # type: ignore[arg-type]
+)
+
+
+def icons(n: int = 8, size: int = 32) -> Tensor:
+    """Black bars on white, each somewhere else."""
+    images = torch.ones(n, 3, size, size)
+    for number in range(n):
+        images[number, :, 8 + number : 20, 6 : 14 + number] = 0
+    return images
+
+
+def changed(change: Augmentation, images: Tensor, seed: int = 1) -> Tensor:
+    changes = draw_changes(len(images), change, torch.Generator().manual_seed(seed))
+    places, _ = asked_for(changes)
+    return augment(images.clone(), changes, images[places])
+
+
+def test_nothing_changes_where_no_change_is_wanted() -> None:
+    assert torch.allclose(changed(STILL, icons()), icons(), atol=1e-5)
+
+
+def test_the_mix_repeats_with_its_seed_and_stays_in_range() -> None:
+    images = torch.rand(64, 3, 32, 32)
+    first, second, other = (changed(Augmentation(), images, seed) for seed in (1, 1, 2))
+    assert torch.equal(first, second)
+    assert not torch.equal(first, other)
+    assert first.min() >= 0
+    assert first.max() <= 1
+
+
+def test_a_picture_changes_alike_alone_and_in_its_batch() -> None:
+    images, change = icons(16), replace(Augmentation(), neighbours=0.0)
+    changes = draw_changes(16, change, torch.Generator().manual_seed(3))
+    whole = augment(images.clone(), changes)
+    parts = [augment(images[rows].clone(), changes.of(rows)) for rows in (slice(0, 5), slice(5, 16))]
+    assert torch.allclose(whole, torch.cat(parts), atol=1e-6)
+
+
+def test_an_inverted_icon_is_light_on_dark() -> None:
+    dark = changed(replace(STILL, inverted=1.0), icons())
+    assert dark[:, :, 0, 0].max() <= 0.2
+    assert dark[:, :, 10, 7][0].min() >= 0.8
+
+
+@pytest.mark.parametrize("share", ["tinted", "two_colours"])
+def test_two_colours_are_all_that_a_black_icon_has_and_they_differ(share: str) -> None:
+    for picture in changed(replace(STILL, **{share: 1.0}), icons()):
+        colours = picture.flatten(1).T.unique(dim=0)
+        assert len(colours) == 2
+        assert (colours[0] - colours[1]).abs().max() > 0.15
+
+
+@pytest.mark.parametrize("share", ["backed", "photographed"])
+def test_a_ground_is_put_behind_and_the_icon_shows_on_it(share: str) -> None:
+    images = icons()
+    for picture, icon in zip(changed(replace(STILL, **{share: 1.0}), images), images, strict=True):
+        ink = icon[0] < 0.5
+        assert picture[:, ~ink].std() > 0.02
+        assert picture[:, ink].std() < 1e-4
+        brightness = picture[:, ~ink].mean()
+        assert (picture[:, ink].mean() - brightness).abs() > 0.3
+
+
+def test_a_shift_keeps_the_ground_of_a_dark_picture() -> None:
+    dark = changed(replace(STILL, smallest_scale=0.5, largest_scale=0.5, shift=0.2), 1 - icons())
+    assert dark[:, :, 0, :].max() < 1e-5
+
+
+def test_neighbours_come_from_the_batch_and_stand_beside_the_icon() -> None:
+    images = icons(8, 64)
+    images[:, :, 4:60, 4:60] = 0  # each fills its picture
+    crowded = changed(replace(STILL, neighbours=1.0), images)
+    alone = replace(STILL, smallest_scale=0.5, largest_scale=0.75)
+    edge = torch.cat([crowded[:, :, 0], crowded[:, :, -1], crowded[:, :, :, 0], crowded[:, :, :, -1]], dim=2)
+    assert (edge.amin((1, 2)) < 0.1).all()
+    bare = changed(alone, images)
+    assert bare[:, :, 0].min() > 0.9
+
+
+def test_resampling_is_what_two_resizes_give() -> None:
+    line = torch.rand(1, 1, 48, 48)
+    ways = _ways_to_resample(48)
+    side, methods = 12, ("nearest-exact", "bilinear", "bicubic")
+    for down in range(3):
+        for up in range(3):
+            smooth = {} if down == 0 else {"antialias": True, "align_corners": False}
+            small = functional.interpolate(line, (side, side), mode=methods[down], **smooth)
+            straight = {} if up == 0 else {"align_corners": False}
+            expected = functional.interpolate(small, (48, 48), mode=methods[up], **straight)
+            way = ways[down * 3 + up]
+            assert torch.allclose(way @ line[0, 0] @ way.T, expected[0, 0], atol=1e-4), (down, up)
+
+
+@pytest.mark.parametrize("quality", [30, 75])
+def test_compression_is_what_a_jpeg_encoder_does(quality: int) -> None:
+    generator = np.random.default_rng(1)
+    pixels = (generator.random((40, 40, 3)) * 90 + 80).astype(np.uint8)
+    pixels[10:25, 8:30] = (200, 30, 40)
+    buffer = io.BytesIO()
+    Image.fromarray(pixels).save(buffer, "JPEG", quality=quality, subsampling=0)
+    expected = torch.from_numpy(np.array(Image.open(buffer))).float()
+    image = torch.from_numpy(pixels).permute(2, 0, 1)[None].float() / 255
+    found = compressed(image, torch.tensor([quality]))[0].permute(1, 2, 0) * 255
+    lost = (found - torch.from_numpy(pixels).float()).abs().mean()
+    assert lost > 5
+    assert (found - expected).abs().mean() < lost / 3  # the encoder rounds colours to whole numbers on the way
+
+
+def test_a_twin_is_known_in_swapped_colours_and_a_circle_with_a_cross_is_none_of_one_with_a_bar() -> None:
+    pixels = torch.full((3, 64, 64, 3), 255, dtype=torch.uint8)
+    pixels[:2, 8:56, 8:56] = 0
+    pixels[2, 8:56, 8:56] = 0
+    pixels[:2, 30:34, 16:48] = 255
+    pixels[2, 16:48, 30:34] = 255
+    pixels[1] = 255 - pixels[1]
+    cosines = edges(pixels) @ edges(pixels).T
+    assert cosines[0, 1] > 0.99
+    assert cosines[0, 2] < 0.98
+
+
+def test_the_sheet_has_a_row_for_every_kind_of_change(tmp_path: Path) -> None:
+    pixels = (icons(14) * 255).byte().permute(0, 2, 3, 1)
+    write_sheet(pixels, tmp_path / "sheet.png", Augmentation(), seed=0)
+    with Image.open(tmp_path / "sheet.png") as sheet:
+        assert sheet.height == (2 + len(SHARES) + 5) * (64 + 4)

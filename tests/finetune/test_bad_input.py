@@ -1,0 +1,184 @@
+"""Does everything that can be wrong with a fine-tuning say so, and leave what was reached?"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from click.testing import CliRunner, Result
+from lessons import save_model, tiny_options, tiny_session
+from test_finetune import QUICK, arguments, run
+
+from indexer.errors import TrainError
+from indexer.finetune.checkpoints import Standing, restore, save_checkpoint
+from indexer.finetune.feed import Feed
+from indexer.finetune.options import Places
+from indexer.finetune.step import take_step
+from search.cli import main
+
+DISC = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><circle cx="{x}" cy="12" r="4"/></svg>'
+
+
+def refused(icons: Path, start: Path, out: Path, *more: str) -> str:
+    return run(*arguments(icons, start, out, *more), code=2).output
+
+
+def folder_of(folder: Path, names: list[str]) -> Path:
+    folder.mkdir()
+    for number, name in enumerate(names):
+        (folder / f"{name}.svg").write_text(DISC.format(x=5 + number % 14))
+    return folder
+
+
+def test_icons_without_a_word_or_caption_are_listed_and_none_left_is_refused(start: Path, tmp_path: Path) -> None:
+    source = folder_of(tmp_path / "numbers", ["0001", "0002", "0003"])
+    told = refused(source, start, tmp_path / "mine")
+    assert '"no icon" to learn from' in told
+    assert 'no word in its name "0001", and no caption' in told
+
+
+def test_one_caption_for_all_is_refused(start: Path, tmp_path: Path) -> None:
+    folder_of(tmp_path / "same", ["a1", "b2", "c3", "d4"])
+    manifest = tmp_path / "same" / "icons.csv"
+    manifest.write_text("file_path,name\n" + "".join(f"{name}.svg,icon\n" for name in ("a1", "b2", "c3", "d4")))
+    assert 'all 4 icons have one caption, "icon"' in refused(manifest, start, tmp_path / "mine")
+
+
+def test_one_icon_is_refused(start: Path, tmp_path: Path) -> None:
+    source = folder_of(tmp_path / "one", ["house"])
+    assert '"one icon" to learn from, which teaches no difference' in refused(source, start, tmp_path / "mine")
+
+
+def test_broken_pictures_are_listed_and_the_rest_is_learnt(icons: Path, start: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    (broken / "torn apart.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"><path d="M1 1')
+    (broken / "no picture.png").write_bytes(b"\x89PNG but not really")
+    told = run(*arguments(icons, start, tmp_path / "mine", str(broken), "--allow-regression")).output
+    assert '2 skipped, the first "' in told
+    facts = json.loads((Places(tmp_path / "mine").corpus / "corpus.json").read_text())
+    assert sorted(Path(file).name for file, _ in facts["skipped"]) == ["no picture.png", "torn apart.svg"]
+    assert len(facts["words"]) == 64
+
+
+def test_captions_longer_than_the_context_are_counted_and_cut(icons: Path, start: Path, tmp_path: Path) -> None:
+    written = tmp_path / "captions.jsonl"
+    run("captions", str(icons), "--out", str(written))
+    rows = [json.loads(line) for line in written.read_text().splitlines()]
+    rows[0]["captions"] = ["a very long caption " * 20]
+    written.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    out = tmp_path / "mine"
+    told = run(*arguments(icons, start, out, "--captions", str(written), "--allow-regression")).output
+    assert "1 captions fill the context of 12 tokens and may have been cut" in told
+
+
+def test_a_batch_that_the_ranks_do_not_divide_shrinks_and_too_few_icons_are_refused(
+    icons: Path, start: Path, tmp_path: Path
+) -> None:
+    told = run(*arguments(icons, start, tmp_path / "mine", "--batch", "511", "--accumulate", "4", "--allow-regression"))
+    assert "instead of 511" in told.output
+    told = refused(icons, start, tmp_path / "mine", "--accumulate", "40")
+    assert "too few for 1 ranks x 40 micro-batches" in told
+
+
+def test_a_checkpoint_of_another_shape_is_refused(icons: Path, start: Path, tmp_path: Path) -> None:
+    out = tmp_path / "mine"
+    given = arguments(icons, start, out, "--allow-regression")
+    run(*given)
+    state = torch.load(Places(out).checkpoint, weights_only=True)
+    state["trained"]["model.visual.proj"] = torch.zeros(2, 2)
+    torch.save(state, Places(out).checkpoint)
+    assert "has another shape; run without --resume" in run(*given, "--resume", code=2).output
+
+
+def test_a_checkpoint_of_other_options_a_damaged_one_and_none_are_refused(tmp_path: Path) -> None:
+    session, file = tiny_session(tiny_options()), tmp_path / "last.checkpoint"
+    with pytest.raises(TrainError, match=r'no checkpoint at ".*"; run without --resume'):
+        restore(session, None, file, made_by={})
+    save_checkpoint(session, None, Standing(), file, made_by={"schedule": {"rate": 1}, "corpus": "a"})
+    with pytest.raises(TrainError, match='made with another "schedule"'):
+        restore(session, None, file, made_by={"schedule": {"rate": 2}, "corpus": "a"})
+    file.write_bytes(file.read_bytes()[:500])
+    with pytest.raises(TrainError, match="is damaged"):
+        restore(session, None, file, made_by={})
+
+
+def test_a_model_of_another_shape_than_its_weights_is_refused(icons: Path, tmp_path: Path) -> None:
+    folder = save_model(tmp_path / "model")
+    config = json.loads((folder / "open_clip_config.json").read_text())
+    config["model_cfg"]["embed_dim"] = 24
+    (folder / "open_clip_config.json").write_text(json.dumps(config))
+    assert "check that weights and --model belong together" in refused(icons, folder, tmp_path / "mine")
+
+
+def test_a_loss_that_is_no_number_ends_the_run_and_the_last_good_checkpoint_stays(
+    icons: Path, start: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "mine"
+    ruin = ["--rate", "1e30", "--clip", "1e30", "--steps", "8", "--warm-up", "0", "--checkpoint-seconds", "0"]
+    told = refused(icons, start, out, *ruin)
+    assert "the last good checkpoint stays" in told
+    assert "lower --rate" in told
+    state = torch.load(Places(out).checkpoint, weights_only=True)
+    assert not out.exists()
+    assert state["standing"]["step"] >= 1
+
+
+def test_weights_are_untouched_by_a_step_whose_loss_is_no_number() -> None:
+    session = tiny_session(tiny_options())
+    with torch.no_grad():
+        session.student.model.logit_scale.fill_(float("nan"))
+    before = {name: tensor.clone() for name, tensor in session.student.state_dict().items()}
+    draw, parts = Feed(session.lesson, session.options, session.rank).read(0)
+    with pytest.raises(TrainError, match='the loss is "nan" at step 1'):
+        take_step(session, draw, parts, step=0)
+    for name, tensor in session.student.state_dict().items():
+        assert torch.equal(tensor, before[name]) or name == "model.logit_scale"
+
+
+def test_out_of_memory_says_what_helps(icons: Path, tmp_path: Path) -> None:
+    """A model of 512 px in a process that may take little memory."""
+    start = save_model(tmp_path / "model", size=512)
+    given = arguments(icons, start, tmp_path / "mine", "--batch", "46")
+    script = (
+        "import resource, sys; from indexer.finetune import train; steps = train._steps\n"
+        "def limited(*given):\n"
+        "    used = int(open('/proc/self/statm').read().split()[0]) * 4096\n"
+        "    resource.setrlimit(resource.RLIMIT_AS, (used + (300 << 20), resource.RLIM_INFINITY))\n"
+        "    return steps(*given)\n"
+        "train._steps = limited\n"
+        "from search.cli import main; main(sys.argv[1:])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script, *given], capture_output=True, check=False, timeout=120)
+    assert done.returncode == 2, done.stderr.decode()
+    assert b'out of memory with "46" pictures at once' in done.stderr
+    assert b"larger --accumulate, or with --grad-checkpointing" in done.stderr
+
+
+def test_options_that_fit_nothing_are_refused(icons: Path, start: Path, tmp_path: Path) -> None:
+    both = ["--picture-tower", "locked", "--text-tower", "locked"]
+    assert "both towers are locked" in refused(icons, start, tmp_path / "mine", *both)
+    alone = refused(icons, start, tmp_path / "mine", "--strategy", "fsdp")
+    assert "--strategy fsdp needs several processes" in alone
+    words = tmp_path / "words.txt"
+    words.write_text("one\n")
+    kept = ["--keep-words-weight", "1", "--keep-words", str(words)]
+    assert 'holds "1" texts' in refused(icons, start, tmp_path / "mine", *kept)
+
+
+def test_a_config_that_is_no_model_is_refused(icons: Path, start: Path, tmp_path: Path) -> None:
+    config = tmp_path / "config.json"
+    for content in ("{", '{"embed_dim": 3}'):
+        config.write_text(content)
+        assert "is no model config" in refused(icons, start, tmp_path / "mine", "--new-model", str(config))
+
+
+def test_nothing_to_learn_from_says_what_to_give(tmp_path: Path) -> None:
+    library = str(tmp_path / "library")
+    result: Result = CliRunner().invoke(
+        main, ["finetune", "--out", str(tmp_path / "mine"), "--library", library, *QUICK]
+    )
+    assert result.exit_code == 2
+    assert "no library at" in result.output

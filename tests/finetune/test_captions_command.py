@@ -1,0 +1,88 @@
+"""Can captions be looked at, corrected, and given back?"""
+
+import csv
+import json
+from pathlib import Path
+
+from test_finetune import arguments, run
+
+from indexer.finetune.lesson import read_material
+from indexer.finetune.options import Learning, Places
+
+
+def test_a_sample_is_shown_as_a_table(icons: Path) -> None:
+    shown = run("captions", str(icons), "-n", "64").output
+    assert "disc left" in shown
+    assert "round" in shown
+    assert "64 icons; --out FILE.csv writes all of them" in shown
+
+
+def test_captions_written_and_corrected_are_learnt_instead_of_mined_ones(
+    icons: Path, start: Path, tmp_path: Path
+) -> None:
+    file, out = tmp_path / "captions.csv", tmp_path / "mine"
+    run("captions", str(icons), "--out", str(file))
+    with file.open(newline="") as opened:
+        rows = list(csv.DictReader(opened))
+    assert len(rows) == 64
+    first = next(row for row in rows if row["file"].endswith("/disc-left.svg"))
+    assert (first["name"], first["set"], first["licence"], first["base"]) == ("disc left", "icons", "MIT", "disc left")
+    assert {"disc left", "round", "full", "disc"} <= set(first["captions"].split("; "))
+    with file.open("w", newline="") as opened:
+        writer = csv.DictWriter(opened, ["file", "captions"])
+        writer.writeheader()
+        writer.writerow({"file": first["file"], "captions": "the sun at noon; sun"})
+        writer.writerow({"file": "/nowhere.svg", "captions": "nothing"})
+    told = run(*arguments(icons, start, out, "--captions", str(file), "--allow-regression")).output
+    assert '"/nowhere.svg": own captions, but no such icon' in told
+    material = read_material(Places(out).corpus, Learning(), seed=0)
+    row = material.facts["own"].index(["the sun at noon", "sun"])
+    assert material.facts["words"][row] == "disc left"
+    learnt = [material.captions.texts[number] for number in material.captions.of(row)]
+    assert learnt == ["the sun at noon", "sun"]
+
+
+def test_jsonl_holds_lists_and_the_held_out_flag(icons: Path, tmp_path: Path) -> None:
+    file = tmp_path / "captions.jsonl"
+    run("captions", str(icons), "--out", str(file))
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    assert all(isinstance(row["captions"], list) and row["captions"][0] == row["name"] for row in rows)
+    assert 0 < sum(row["held_out"] for row in rows) < 40
+    held = {row["base"] for row in rows if row["held_out"]}
+    assert all(row["held_out"] == (row["base"] in held) for row in rows)
+
+
+def test_what_can_not_be_read_as_captions_says_so(icons: Path, start: Path, tmp_path: Path) -> None:
+    file = tmp_path / "captions.csv"
+    for content, reason in (
+        ("file,captions\n/a.svg,\n", 'line 2 has no "captions"'),
+        ("name,captions\na,b\n", 'line 2 has no "file"'),
+        ("file,captions\n", "holds no captions"),
+        ("file,captions\n/nowhere.svg,a\n", "is one of the icons"),
+    ):
+        file.write_text(content)
+        assert reason in run(*arguments(icons, start, tmp_path / "mine", "--captions", str(file)), code=2).output
+    told = run("captions", str(icons), "--out", str(tmp_path / "captions.txt"), code=2).output
+    assert "ends in neither .csv nor .jsonl" in told
+
+
+def test_a_manifest_of_captions_teaches_them_each(icons: Path, start: Path, tmp_path: Path) -> None:
+    """One row a caption, as image and text lists have it."""
+    folder, out = icons.parent, tmp_path / "mine"
+    manifest = folder / "pairs.csv"
+    lines = [f"ring-left.svg,{text}\n" for text in ("a ring", "wedding")] + [
+        f"{name}.svg,the {name}\n"
+        for name in ("box-top", "bar-top", "disc-right", "cross-left", "dots-left", "slope-top")
+    ]
+    manifest.write_text("file_path,caption\n" + "".join(lines))
+    run(*arguments(manifest, start, out, "--batch", "4", "--allow-regression", "--held-out", "50"))
+    facts = json.loads((Places(out).corpus / "corpus.json").read_text())
+    assert ["a ring", "wedding"] in facts["own"]
+    assert len(facts["words"]) == 7
+
+
+def test_the_sheet_of_augmentations_is_drawn_without_training(icons: Path, start: Path, tmp_path: Path) -> None:
+    sheet = tmp_path / "sheet.png"
+    run(*arguments(icons, start, tmp_path / "mine", "--show-augmentations", str(sheet)))
+    assert sheet.read_bytes().startswith(b"\x89PNG")
+    assert not (tmp_path / "mine").exists()

@@ -1,0 +1,210 @@
+"""Does `icons finetune` make a model that `icons index` takes, cut or not, on one rank or two?"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import open_clip
+import pytest
+import torch
+from click.testing import CliRunner, Result
+from safetensors.torch import load_file
+
+from indexer.checkpoint import ModelChoice, find_checkpoint
+from indexer.finetune.options import Places
+from search.cli import main
+
+QUICK = [
+    "--devices", "cpu", "--workers", "0", "--batch", "16", "--steps", "4", "--log-steps", "1", "--precision", "fp32",
+    "--rate", "1e-3", "--validate-steps", "2", "--held-out", "5",
+]  # fmt: skip
+Finetune = Callable[..., Result]
+
+
+def arguments(icons: Path, start: Path, out: Path, *more: str) -> list[str]:
+    return ["finetune", str(icons), "--out", str(out), "--model", f"local-dir:{start}", *QUICK, *more]
+
+
+def run(*given: str, code: int = 0) -> Result:
+    result = CliRunner().invoke(main, list(given), catch_exceptions=False)
+    assert result.exit_code == code, result.output
+    return result
+
+
+def losses(out: Path) -> dict[int, float]:
+    lines = map(json.loads, Places(out).log.read_text().splitlines())
+    return {line["step"]: line["loss"] for line in lines if line["kind"] == "step"}
+
+
+def weights(out: Path) -> dict[str, torch.Tensor]:
+    return load_file(out / "open_clip_model.safetensors")
+
+
+def test_a_finetuned_model_is_indexed_with_and_asked(icons: Path, start: Path, tmp_path: Path) -> None:
+    out, library = tmp_path / "mine", str(tmp_path / "library")
+    report = run(*arguments(icons, start, out, "--allow-regression", "--ema", "0.5"))
+    assert "wrote" in report.output
+    assert sorted(path.name for path in out.iterdir()) == [
+        "README.md", "open_clip_config.json", "open_clip_model.safetensors", "training.json",
+    ]  # fmt: skip
+    model, _, _ = open_clip.create_model_and_transforms(f"local-dir:{out}")
+    assert model.visual.image_size in (16, (16, 16))
+    run("index", str(icons), "--model", f"local-dir:{out}", "--library", library, "--devices", "cpu")
+    hits = run("search", "ring left", "--json", "--library", library).output.splitlines()
+    assert json.loads(hits[0])["name"].startswith("ring")
+
+
+def test_the_lineage_names_parent_data_options_and_figures(icons: Path, start: Path, tmp_path: Path) -> None:
+    out = tmp_path / "mine"
+    run(*arguments(icons, start, out, "--allow-regression", "--caption-pair-weight", "0.5"))
+    lineage = json.loads((out / "training.json").read_text())
+    assert lineage["parent"]["fingerprint"] == find_checkpoint(ModelChoice(f"local-dir:{start}")).fingerprint
+    (told,) = lineage["training"]
+    assert told["options"]["loss"]["caption_pair_weight"] == 0.5
+    assert told["options"]["schedule"]["seed"] == 0
+    assert [entry["step"] for entry in told["history"]] == [2, 4]
+    assert lineage["data"]["icons"] == 64
+    assert lineage["data"]["sets"] == [
+        {"key": "icons", "title": "icons", "version": None, "licence": "MIT", "icons": 64}
+    ]
+    assert {"tags: fused", "names: pictures", "screenshots: pictures"} <= lineage["figures"].keys()
+    assert lineage["figures"].keys() == lineage["parent"]["figures"].keys()
+
+
+def test_a_run_that_was_killed_goes_on_to_the_same_losses_and_weights(icons: Path, start: Path, tmp_path: Path) -> None:
+    long = ["--steps", "12", "--validate-steps", "5", "--ema", "0.9", "--allow-regression", "--patience", "0"]
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    run(*arguments(icons, start, whole, *long))
+    given = arguments(icons, start, cut, *long, "--checkpoint-seconds", "0")
+    command = [sys.executable, "-c", "from search.cli import main; main()", *given]
+    process = subprocess.Popen(command, env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
+    wait_for_step(cut, 3)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not cut.exists()
+    assert 3 <= max(losses(cut)) < 12
+    run(*given, "--resume")
+    assert losses(cut) == losses(whole)
+    expected = weights(whole)
+    for name, tensor in weights(cut).items():
+        assert torch.equal(tensor, expected[name]), name
+
+
+def wait_for_step(out: Path, step: int) -> None:
+    for _ in range(1200):
+        log = Places(out).log
+        if log.is_file() and sum('"kind": "step"' in line for line in log.read_text().splitlines()) >= step:
+            return
+        time.sleep(0.05)
+    raise AssertionError("no step in a minute")
+
+
+def test_a_model_that_falls_below_its_parent_is_not_written_unless_allowed(
+    icons: Path, start: Path, tmp_path: Path
+) -> None:
+    """Random weights tell pictures apart; weights that were thrown far off by a huge rate do not."""
+    bad = tmp_path / "bad"
+    ruin = ["--steps", "6", "--rate", "30", "--warm-up", "0", "--held-out", "2"]
+    refused = run(*arguments(icons, start, bad, *ruin), code=1)
+    assert "below the parent's interval: " in refused.output
+    assert "--resume --allow-regression writes it" in refused.output
+    assert not bad.exists()
+    assert Places(bad).best.is_file()
+    run(*arguments(icons, start, bad, *ruin, "--resume", "--allow-regression"))
+    assert (bad / "open_clip_model.safetensors").is_file()
+
+
+def test_training_ends_early_where_nothing_improves(icons: Path, start: Path, tmp_path: Path) -> None:
+    still = ["--rate", "1e-12", "--steps", "40", "--validate-steps", "1", "--patience", "2", "--json"]
+    outcome = json.loads(run(*arguments(icons, start, tmp_path / "mine", *still)).stdout)
+    assert (outcome["best_step"], outcome["steps"]) == (1, 3)
+
+
+def test_two_ranks_make_a_model_and_log_the_losses_of_one(icons: Path, start: Path, tmp_path: Path) -> None:
+    for out, devices in ((tmp_path / "one", "cpu"), (tmp_path / "two", "cpu:2")):
+        run(*arguments(icons, start, out, "--devices", devices, "--allow-regression"))
+    one, two = losses(tmp_path / "one"), losses(tmp_path / "two")
+    assert one.keys() == two.keys() == {1, 2, 3, 4}
+    assert all(two[step] == pytest.approx(one[step], abs=1e-4) for step in one)
+    for name, tensor in weights(tmp_path / "one").items():
+        assert torch.allclose(weights(tmp_path / "two")[name].float(), tensor.float(), atol=2e-3), name
+
+
+@pytest.mark.slow
+def test_sharded_ranks_resume_and_write_a_whole_model(icons: Path, start: Path, tmp_path: Path) -> None:
+    sharded = ["--devices", "cpu:2", "--strategy", "fsdp", "--allow-regression", "--ema", "0.5"]
+    for out, extra in ((tmp_path / "one", ["--allow-regression", "--ema", "0.5"]), (tmp_path / "two", sharded)):
+        run(*arguments(icons, start, out, *extra))
+    expected = weights(tmp_path / "one")
+    for name, tensor in weights(tmp_path / "two").items():
+        assert torch.allclose(tensor.float(), expected[name].float(), atol=2e-3), name
+    run(*arguments(icons, start, tmp_path / "two", *sharded, "--resume"))
+
+
+@pytest.mark.slow
+def test_a_killed_rank_is_named_and_its_checkpoint_stays(icons: Path, start: Path, tmp_path: Path) -> None:
+    out = tmp_path / "mine"
+    given = arguments(icons, start, out, "--devices", "cpu:2", "--steps", "4000", "--checkpoint-seconds", "0")
+    command = [sys.executable, "-c", "from search.cli import main; main()", *given]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE)
+    wait_for_step(out, 2)
+    kill_rank(out, "1")
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert b"rank 1 was killed by SIGKILL" in told
+    assert b"the last checkpoint stays, --resume goes on from it" in told
+    assert Places(out).checkpoint.is_file()
+
+
+def kill_rank(out: Path, rank: str) -> None:
+    """Kill a rank of this run, and no other process."""
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (process / "cmdline").read_bytes().decode().split("\0")
+            environment = (process / "environ").read_bytes().decode().split("\0")
+        except OSError:
+            continue
+        if "indexer.finetune.rank" in command and str(out) in command and f"RANK={rank}" in environment:
+            os.kill(int(process.name), signal.SIGKILL)
+            return
+    raise AssertionError("no such rank")
+
+
+def test_a_new_model_begins_with_random_weights_by_its_config(icons: Path, start: Path, tmp_path: Path) -> None:
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps(json.loads((start / "open_clip_config.json").read_text())["model_cfg"]))
+    given = arguments(icons, start, tmp_path / "mine", "--new-model", str(config))
+    run(*given)
+    lineage = json.loads((tmp_path / "mine" / "training.json").read_text())
+    assert lineage["parent"]["random"] is True
+
+
+def test_pictures_are_rendered_once_while_nothing_changes(icons: Path, start: Path, tmp_path: Path) -> None:
+    given = arguments(icons, start, tmp_path / "mine", "--allow-regression")
+    run(*given)
+    pixels = Places(tmp_path / "mine").corpus / "pixels.npy"
+    made = pixels.stat().st_mtime_ns
+    assert "nothing has changed" in run(*given).output
+    assert pixels.stat().st_mtime_ns == made
+
+
+def test_events_profile_and_log_are_written_when_asked_for(icons: Path, start: Path, tmp_path: Path) -> None:
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    out = tmp_path / "mine"
+    run(*arguments(icons, start, out, "--tensorboard", "--profile-steps", "2", "--allow-regression"))
+    events = EventAccumulator(str(Places(out).work / "tensorboard"))
+    events.Reload()
+    tags = set(events.Tags()["scalars"])
+    assert {"loss", "rate/pictures", "speed/images_per_second_of_rank_0", "recall/names: pictures/R@10"} <= tags
+    assert [event.step for event in events.Scalars("loss")] == [1, 2, 3, 4]
+    shares: dict[str, Any] = json.loads((Places(out).work / "profile" / "rank-0.json").read_text())
+    assert 0.3 < shares["compute share"] <= 1
+    assert (Places(out).work / "profile" / "rank-0.trace.json").stat().st_size > 1000

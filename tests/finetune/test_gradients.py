@@ -1,0 +1,110 @@
+"""Do ranks and micro-batches learn exactly what one process with the whole batch learns?"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from lessons import tiny_options, tiny_session, with_parts
+
+from indexer.distributed import Rank
+from indexer.finetune.batches import order_of_pass
+from indexer.finetune.feed import Feed
+from indexer.finetune.options import FinetuneOptions
+from indexer.finetune.step import compute_gradients
+
+TERMS = {"caption_pair_weight": 0.5, "keep_words_weight": 3.0}
+CASES: dict[str, dict[str, Any]] = {
+    "ddp": {},
+    "by hand": {"by_hand": True},
+    "all terms": TERMS,
+    "local": {"local": True, **TERMS},
+    "sigmoid local masked": {"kind": "sigmoid", "related": "masked", "local": True},
+    "accumulated": {"accumulate": 2, **TERMS},
+    "accumulated, static graph": {"accumulate": 2, "static_graph": True},
+    "accumulated, local": {"accumulate": 4, "local": True, "kind": "sigmoid"},
+    "locked with map": {"text_tower": "locked", **TERMS},
+    "lora": {"text_tower": "lora", "picture_tower": "lora", "lora_rank": 2, "accumulate": 2},
+    "checkpointed": {"grad_checkpointing": True},
+    "sharded": {"strategy": "fsdp", **TERMS},
+    "sharded, accumulated": {"strategy": "fsdp", "accumulate": 2, "local": True},
+}
+
+
+@pytest.fixture(scope="module")
+def from_two_ranks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    folder = tmp_path_factory.mktemp("gradients")
+    (folder / "cases.json").write_text(json.dumps(CASES))
+    script = Path(__file__).with_name("ranks.py")
+    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", str(script)]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run([*launch, str(folder)], capture_output=True, timeout=240, env=environment, check=False)
+    assert done.returncode == 0, done.stderr.decode()[-3000:]
+    found: dict[str, Any] = torch.load(folder / "found.pt", weights_only=True)
+    return found
+
+
+def alone(options: FinetuneOptions) -> dict[str, Any]:
+    """One process, the whole batch at once, every pair on one side of the loss."""
+    session = tiny_session(options)
+    draw, parts = Feed(session.lesson, options, Rank()).read(0)
+    loss, _ = compute_gradients(session, draw, parts, step=0)
+    named = session.student.named_parameters()
+    return {"loss": loss, "gradients": {name: tensor.grad for name, tensor in named if tensor.grad is not None}}
+
+
+def assert_equal(found: dict[str, Any], expected: dict[str, Any]) -> None:
+    assert found["loss"] == pytest.approx(expected["loss"], abs=1e-5)
+    assert found["gradients"].keys() == expected["gradients"].keys()
+    assert expected["gradients"]
+    for name, gradient in expected["gradients"].items():
+        assert torch.allclose(found["gradients"][name], gradient, rtol=1e-4, atol=2e-6), name
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_two_ranks_give_the_gradients_of_one_process_with_the_whole_batch(
+    case: str, from_two_ranks: dict[str, Any]
+) -> None:
+    chosen = {name: value for name, value in CASES[case].items() if name not in {"by_hand", "strategy", "accumulate"}}
+    assert_equal(from_two_ranks[case], alone(tiny_options(**{**chosen, "local": False, "grad_checkpointing": False})))
+
+
+def test_ddp_gives_what_averaging_by_hand_gives(from_two_ranks: dict[str, Any]) -> None:
+    assert_equal(from_two_ranks["ddp"], from_two_ranks["by hand"])
+
+
+@pytest.mark.parametrize("chosen", [{}, TERMS, {"kind": "sigmoid"}, {"text_tower": "locked", **TERMS}])
+@pytest.mark.parametrize("accumulate", [2, 4])
+def test_micro_batches_give_the_gradients_of_the_whole_batch(chosen: dict[str, Any], accumulate: int) -> None:
+    options = tiny_options(**chosen)
+    assert_equal(alone(with_parts(options, accumulate)), alone(options))
+
+
+def test_every_rank_count_sees_the_same_icons_captions_and_pictures() -> None:
+    options = tiny_options(caption_pair_weight=1.0)
+    session = tiny_session(options)
+    _, (whole,) = Feed(session.lesson, options, Rank()).read(3)
+    parts = [Feed(session.lesson, options, Rank(number, number, 4)).read(3)[1][0] for number in range(4)]
+    assert torch.equal(whole.pixels, torch.cat([part.pixels for part in parts]))
+    assert torch.equal(whole.texts, torch.cat([part.texts for part in parts]))
+    assert torch.equal(whole.changes.dark, torch.cat([part.changes.dark for part in parts]))
+    assert torch.equal(whole.neighbours, torch.cat([part.neighbours for part in parts]))
+
+
+def test_a_pass_shows_every_icon_once_and_spreads_groups_over_batches() -> None:
+    groups = np.repeat(np.arange(20), 4)
+    order = order_of_pass(np.arange(80), groups, batch=10, seed=1, number=2)
+    assert sorted(order.ravel().tolist()) == list(range(80))
+    assert all(len(set(groups[batch].tolist())) == 10 for batch in order)
+    assert not np.array_equal(order, order_of_pass(np.arange(80), groups, batch=10, seed=1, number=3))
+
+
+def test_what_does_not_fill_a_batch_differs_from_pass_to_pass() -> None:
+    passes = [order_of_pass(np.arange(23), None, batch=5, seed=1, number=number) for number in range(20)]
+    assert all(order.shape == (4, 5) for order in passes)
+    assert len({number for order in passes for number in order.ravel().tolist()}) == 23

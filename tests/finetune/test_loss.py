@@ -1,0 +1,97 @@
+"""Are the losses what their definitions say, pair by pair?"""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from indexer.finetune.captions import make_captions
+from indexer.finetune.loss import keeping_loss, sigmoid_loss, softmax_loss
+from indexer.finetune.objective import related
+
+N = 5
+OWN = torch.arange(N)
+SCALE, BIAS = torch.tensor(7.0), torch.tensor(-2.0)
+
+
+def vectors(seed: int) -> Tensor:
+    return functional.normalize(torch.randn(N, 4, generator=torch.Generator().manual_seed(seed), dtype=torch.float64))
+
+
+def pairs() -> Tensor:
+    right = torch.eye(N, dtype=torch.bool)
+    right[0, 1] = right[1, 0] = right[2, 4] = True
+    return right
+
+
+def logit(images: Tensor, texts: Tensor, row: int, column: int) -> float:
+    return float(SCALE * images[row] @ texts[column])
+
+
+@pytest.mark.parametrize("masked", [True, False])
+def test_softmax_loss_is_the_mean_of_each_rows_cross_entropy(masked: bool) -> None:
+    images, texts, right = vectors(1), vectors(2), pairs()
+    total = 0.0
+    for row in range(N):
+        fitting = [column for column in range(N) if right[row, column]]
+        seen = [column for column in range(N) if not (masked and right[row, column] and column != row)]
+        norm = math.log(sum(math.exp(logit(images, texts, row, column)) for column in seen))
+        wanted = [row] if masked else fitting
+        total += sum(norm - logit(images, texts, row, column) for column in wanted) / len(wanted)
+    found = softmax_loss(images, texts, SCALE, right, OWN, masked=masked)
+    assert float(found) == pytest.approx(total / N)
+
+
+@pytest.mark.parametrize("masked", [True, False])
+def test_sigmoid_loss_is_the_sum_of_each_pairs_log_loss(masked: bool) -> None:
+    images, texts, right = vectors(1), vectors(2), pairs()
+    total = 0.0
+    for row in range(N):
+        for column in range(N):
+            if masked and right[row, column] and row != column:
+                continue
+            sign = 1 if right[row, column] else -1
+            total += math.log(1 + math.exp(-sign * (logit(images, texts, row, column) + float(BIAS))))
+    found = sigmoid_loss(images, texts, (SCALE, BIAS), right, OWN, masked=masked)
+    assert float(found) == pytest.approx(total / N)
+
+
+def test_rows_may_be_a_part_of_the_columns() -> None:
+    images, texts, right = vectors(1), vectors(2), pairs()
+    whole = softmax_loss(images, texts, SCALE, right, OWN, masked=True)
+    halves = [
+        softmax_loss(images[rows], texts, SCALE, right[rows], OWN[rows], masked=True) * len(OWN[rows])
+        for rows in (slice(0, 2), slice(2, N))
+    ]
+    assert float(sum(halves)) / N == pytest.approx(float(whole))
+
+
+def test_similarities_that_are_kept_cost_nothing_whatever_the_axes() -> None:
+    words = vectors(1)
+    turned = words @ torch.linalg.qr(vectors(4)[:4])[0]
+    assert float(keeping_loss(turned, words)) == pytest.approx(0, abs=1e-12)
+    moved = vectors(3)
+    expected = sum(float((moved[i] @ moved[j] - words[i] @ words[j]) ** 2) for i in range(N) for j in range(N)) / N**2
+    assert float(keeping_loss(moved, words)) == pytest.approx(expected)
+
+
+def test_equal_captions_tags_of_others_equal_names_and_twins_are_no_negatives() -> None:
+    captions = make_captions(["trash", "bin", "trash", "arrow up"], [["delete", "remove"], ["trash"], [], []], seed=0)
+    number = {text: place for place, text in enumerate(captions.texts)}
+    drawn = np.array([number["delete"], number["trash"], number["trash"], number["arrow up"]])
+    bases, icons = np.array([2, 1, 2, 0]), np.arange(4)
+    expected = [
+        [1, 1, 1, 0],  # "trash" is its name; the third is of the same name
+        [0, 1, 1, 0],  # "trash" is a tag of "bin"
+        [1, 1, 1, 0],
+        [0, 0, 0, 1],
+    ]
+    assert related(captions, bases, None, icons, drawn, twins=0.98).int().tolist() == expected
+    looks = torch.eye(4)
+    looks[3] = torch.tensor([0.0, 0.995, 0.0, math.sqrt(1 - 0.995**2)])
+    expected[1][3] = expected[3][1] = 1
+    assert related(captions, bases, looks, icons, drawn, twins=0.98).int().tolist() == expected
+    assert related(captions, bases, looks, icons, drawn, twins=0.999).int()[1, 3] == 0
