@@ -59,7 +59,7 @@ class TextTower(nn.Module):
         cut = {positions: tensors[positions][:length], mask: tensors[mask][:length, :length]}
         return cast(Tensor, functional_call(self, cut, (tokens[:, :length],)))
 
-    def encode_by_length(self, tokens: Tensor, *, at_once: int = 256) -> Tensor:
+    def encode_by_length(self, tokens: Tensor, *, at_once: int = 512) -> Tensor:
         """Encode a batch in parts of texts of about one length, so that one long text does not lengthen all."""
         order = (tokens != 0).sum(dim=1).argsort()
         vectors = torch.cat([self.encode_short(tokens[rows]) for rows in torch.split(order, at_once)])

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from indexer.errors import SourceError
-from indexer.finetune.captions import is_held_out
+from indexer.finetune.captions import is_held_out, share_held_out
 from indexer.finetune.corpus import base_of
 from indexer.finetune.folder import new_model
 from indexer.finetune.relate import (
@@ -33,10 +33,13 @@ def test_words_of_one_base_name_make_a_family_and_held_out_names_none() -> None:
         "words": ["arrow up", "up arrow", "star", *names],
         "tags": [["north"], ["north", "raise"], [], *([name + " tag"] for name in names)],
     }
+    one_in = share_held_out(201)  # so many base names there are: two spellings have one
     learnt, held_out = families_of(facts)
     assert Family(("arrow up", "up arrow"), ("north", "raise")) in learnt
     assert not any("star" in family.names for family in learnt + held_out)
-    assert {family.names[0] for family in held_out} == {name for name in names if is_held_out(base_of(name))}
+    assert {family.names[0] for family in held_out} == {
+        name for name in names if is_held_out(base_of(name), one_in=one_in)
+    }
 
 
 def test_queries_and_answers_belong_to_one_family_and_differ() -> None:
