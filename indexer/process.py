@@ -27,7 +27,7 @@ def prepare_for_batches() -> None:
     """Settle this process for torch beside render workers; call it before torch is loaded.
 
     OpenMP's idle threads would spin on a core that the workers need, and glibc would give the memory of a batch back to
-    the kernel, to have it zeroed again for the next one: together a fifth of the time on two cores.
+    the kernel, to have it zeroed again for the next one; docs/log.md has what both cost.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "mallopt"):  # musl has none

