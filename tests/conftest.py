@@ -1,6 +1,9 @@
 """A real encoder small enough for every test, a few real icons, and libraries made of both."""
 
 import json
+import os
+import signal
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -155,3 +158,19 @@ def own_iconify(tmp_path: Path) -> Path:
     file = tmp_path / "own.json"
     file.write_text(json.dumps({"prefix": "own", "width": 24, "height": 24, "info": info, "icons": icons}), "utf-8")
     return file
+
+
+def kill_rank(module: str, folder: Path, rank: str) -> None:
+    """Kill a rank that torchrun runs `module` in, of this folder and no other, as soon as it has started."""
+    for _ in range(600):
+        for process in Path("/proc").glob("[0-9]*"):
+            try:
+                command = (process / "cmdline").read_bytes().decode().split("\0")
+                environment = (process / "environ").read_bytes().decode().split("\0")
+            except OSError:
+                continue
+            if module in command and str(folder) in command and f"RANK={rank}" in environment:
+                os.kill(int(process.name), signal.SIGKILL)
+                return
+        time.sleep(0.05)
+    raise AssertionError("no such rank")

@@ -2,17 +2,15 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import Silent, disc
+from conftest import Silent, disc, kill_rank
 
 from indexer.checkpoint import ModelChoice
 from indexer.embed import EmbedOptions
@@ -72,7 +70,7 @@ def test_a_killed_rank_ends_the_stage_by_name_and_any_number_of_ranks_finishes_t
     library = Library(tmp_path / "library")
     options = _options(many, tiny_model, "cpu:2")
     scan(library, options, Silent())
-    killer = threading.Thread(target=_kill_rank, args=(library.root, "1"))
+    killer = threading.Thread(target=kill_rank, args=("indexer.embed", library.root, "1"))
     killer.start()
     with pytest.raises(EmbedError, match=r"rank 1 was killed by SIGKILL.*finished blocks are kept"):
         embed(library, options, Silent())
@@ -80,21 +78,6 @@ def test_a_killed_rank_ends_the_stage_by_name_and_any_number_of_ranks_finishes_t
     alone = _options(many, tiny_model, "cpu")
     fingerprint = embed(library, alone, Silent()).fingerprint
     assert len(_vectors(library, fingerprint)) == 60
-
-
-def _kill_rank(root: Path, rank: str) -> None:
-    """Kill a rank of this library as soon as torchrun has started it."""
-    for _ in range(600):
-        for process in Path("/proc").glob("[0-9]*"):
-            try:
-                command = (process / "cmdline").read_bytes().decode().split("\0")
-                environment = (process / "environ").read_bytes().decode().split("\0")
-            except OSError:
-                continue
-            if "indexer.embed" in command and str(root) in command and f"RANK={rank}" in environment:
-                os.kill(int(process.name), signal.SIGKILL)
-                return
-        time.sleep(0.05)
 
 
 def test_a_rank_that_finds_another_encoder_says_so(many: Path, tiny_model: Path, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import open_clip
 import pytest
 import torch
 from click.testing import CliRunner, Result
+from conftest import kill_rank
 from safetensors.torch import load_file
 
 from indexer.checkpoint import ModelChoice, find_checkpoint
@@ -160,26 +161,12 @@ def test_a_killed_rank_is_named_and_its_checkpoint_stays(icons: Path, start: Pat
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE)
     wait_for_step(out, 2)
-    kill_rank(out, "1")
+    kill_rank("indexer.finetune.rank", out, "1")
     _, told = process.communicate(timeout=60)
     assert process.returncode == 2
     assert b"rank 1 was killed by SIGKILL" in told
     assert b"the last checkpoint stays, --resume goes on from it" in told
     assert Places(out).checkpoint.is_file()
-
-
-def kill_rank(out: Path, rank: str) -> None:
-    """Kill a rank of this run, and no other process."""
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            command = (process / "cmdline").read_bytes().decode().split("\0")
-            environment = (process / "environ").read_bytes().decode().split("\0")
-        except OSError:
-            continue
-        if "indexer.finetune.rank" in command and str(out) in command and f"RANK={rank}" in environment:
-            os.kill(int(process.name), signal.SIGKILL)
-            return
-    raise AssertionError("no such rank")
 
 
 def test_a_new_model_begins_with_random_weights_by_its_config(icons: Path, start: Path, tmp_path: Path) -> None:
