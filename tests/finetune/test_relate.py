@@ -61,6 +61,18 @@ def test_the_same_word_of_another_icon_is_no_wrong_answer() -> None:
     assert right_answers(pairs).tolist() == [[1, 0, 1], [1, 1, 1], [1, 0, 1]]
 
 
+def test_a_word_of_a_name_asks_for_it_and_finds_every_name_with_it() -> None:
+    options = RelateOptions(icons=200, synonyms=0, phrase_share=0.0, part_share=1.0, name_share=1.0)
+    arrows = [Family(("arrow up",), ("north",)), Family(("arrow down", "down"), ("south",))]
+    pairs = draw_pairs(arrows, [], random.Random(0), options)
+    # "up" is too short for a part; the name of one word has none, so its tag asks.
+    assert set(pairs.queries) == {"arrow", "down", "south"}
+    arrow = pairs.queries.index("arrow")
+    assert right_answers(pairs)[arrow].tolist() == [
+        "arrow" in answer or column == arrow for column, answer in enumerate(pairs.answers)
+    ]
+
+
 def test_relating_words_brings_a_tag_to_its_name(tmp_path: Path) -> None:
     torch.manual_seed(0)
     model = new_model()
