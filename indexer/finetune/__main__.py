@@ -1,10 +1,11 @@
-"""Which commands lead from icon sources to the encoder that ships? corpus, distill, words, relate, train."""
+"""Which commands lead from icon sources to the encoder that ships? corpus, distill, relate, words, train, record."""
 
+import json
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import click
 
@@ -100,6 +101,18 @@ def relate_words(corpus_folder: Path, out: Path, wordnet: Path, cache: Path, par
         corpus_folder, out, wordnet=wordnet, cache=cache, parent=parent, options=RelateOptions(**chosen)
     )
     click.echo(f"{out}: {measured}", err=True)
+
+
+@main.command()
+@click.option("--model", required=True, type=Existing)
+@click.option(
+    "--evaluation", required=True, type=click.File("rb"), help="What `icons evaluate --json` printed; - for stdin."
+)
+def record(model: Path, evaluation: IO[bytes]) -> None:
+    """Write a model's figures on a benchmark into its training.json and its card."""
+    from indexer.finetune.record import record_figures
+
+    record_figures(model, json.load(evaluation))
 
 
 def _run(command: Callable[[], None]) -> None:

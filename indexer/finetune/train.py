@@ -21,9 +21,8 @@ from indexer.finetune.feed import Feed
 from indexer.finetune.options import Places
 from indexer.finetune.profiling import Profile
 from indexer.finetune.rates import set_rates
-from indexer.finetune.retrieval import as_plain
 from indexer.finetune.step import Session, StepResult, take_step
-from indexer.finetune.validation import Exam, Scores, main_figure, sit_exam
+from indexer.finetune.validation import Exam, Scores, main_figure, sit_exam, to_plain
 from indexer.finetune.watch import Events, Log, TrainingProgress, gpu_figures, peak_memory
 
 Report = Callable[[TrainingProgress], None]
@@ -106,7 +105,7 @@ def _steps(run: Run, feed: Feed) -> None:
     schedule, watching = session.options.schedule, session.options.watching
     if standing.parent is None and run.exam is not None:
         _note(run, standing, "measuring the model as it is")
-        standing.parent = as_plain(_scores(run, run.exam))
+        standing.parent = to_plain(_scores(run, run.exam))
     began = time.monotonic() - standing.seconds
     progress = TrainingProgress(session.rank.index, session.rank.world, n_steps=run.n_steps, first_step=standing.step)
     run.saved_at = time.monotonic()
@@ -168,7 +167,7 @@ def _validate(run: Run, standing: Standing, result: StepResult) -> None:
     if run.exam is not None:
         with run.average.in_use() if run.average else nullcontext():
             scores = _scores(run, run.exam)
-        found["figures"], figure = as_plain(scores), main_figure(scores)
+        found["figures"], figure = to_plain(scores), main_figure(scores)
     standing.history.append({"step": standing.step, **found})
     is_better = figure > standing.best or run.exam is None
     standing.since_best = 0 if is_better else standing.since_best + 1

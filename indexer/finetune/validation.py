@@ -6,7 +6,7 @@ pictures; and pictures, degraded as screenshots are, are searched among the clea
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,6 @@ from indexer.finetune.augment import augment, draw_changes
 from indexer.finetune.captions import Ids
 from indexer.finetune.lesson import Lesson, Tokenizer, tokenize
 from indexer.finetune.options import Augmentation
-from indexer.finetune.retrieval import compare_rankers
 from indexer.finetune.student import Student
 from indexer.measures import Figure, figures, first_ranks
 
@@ -96,6 +95,18 @@ def sit_exam(student: Student, exam: Exam, device: torch.device, *, picture_weig
     return scores
 
 
+def compare_rankers(
+    queries: Floats, pictures: Floats, names: Floats, answers: Sequence[Sequence[int]], *, picture_weight: float
+) -> Scores:
+    """Figures of pictures only, names only, and the weighted sum of both similarities; all vectors of unit length."""
+    rankers = {
+        "pictures": pictures,
+        "names": names,
+        "fused": picture_weight * pictures + (1 - picture_weight) * names,
+    }
+    return {ranker: figures(first_ranks(queries, corpus, answers)) for ranker, corpus in rankers.items()}
+
+
 def main_figure(scores: Mapping[str, Mapping[str, Figure]]) -> float:
     """The one number that checkpoints are compared by."""
     task = next(task for task in MAIN_TASKS if task in scores)
@@ -115,8 +126,13 @@ def fallen(scores: Mapping[str, Mapping[str, Figure]], parent: Mapping[str, Mapp
     return told
 
 
+def to_plain(scores: Scores) -> dict[str, dict[str, list[float]]]:
+    """Spell each figure as [value, low, high], for JSON."""
+    return {task: {name: list(astuple(figure)) for name, figure in found.items()} for task, found in scores.items()}
+
+
 def from_plain(plain: Mapping[str, Mapping[str, Sequence[float]]]) -> Scores:
-    """Read back what `retrieval.as_plain` spelled."""
+    """Read back what `to_plain` spelled."""
     return {task: {name: Figure(*figure) for name, figure in found.items()} for task, found in plain.items()}
 
 

@@ -1,6 +1,7 @@
 """Does a saved model load in stock open_clip and say the same?"""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +15,13 @@ from torch.nn import functional
 from indexer.bundled import bundled
 from indexer.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoder import Encoder
+from indexer.errors import SourceError
 from indexer.finetune.__main__ import main
 from indexer.finetune.card import card_of
 from indexer.finetune.corpus import Limits, build_corpus, gather, read_sources
 from indexer.finetune.folder import MODEL_CONFIG, PREPROCESS_CONFIG, FolderFacts, new_model, write_folder, write_model
 from indexer.finetune.options import FinetuneOptions
-from indexer.finetune.retrieval import record_figures
+from indexer.finetune.record import record_figures
 from indexer.finetune.student import Student
 
 LINEAGE = {
@@ -98,9 +100,33 @@ def test_the_shipped_model_is_trained_from_a_corpus_and_keeps_its_teaching(own_i
     assert lineage["distillation"] == ["first"]
     assert lineage["data"]["sets"] == [{"key": "own", "title": "Own", "version": None, "licence": "MIT", "icons": 12}]
     assert lineage["training"][0]["options"]["loss"]["batch"] == 4
-    record_figures(tmp_path / "model", {"meaning": {"fused": {"R@10": [0.5, 0.4, 0.6]}}})
-    assert "| meaning | fused | 0.500 (0.400-0.600) |" in (tmp_path / "model" / "README.md").read_text("utf-8")
-    assert find_checkpoint(ModelChoice(f"local-dir:{tmp_path / 'model'}")).fingerprint
+
+
+def test_figures_of_an_evaluation_reach_lineage_and_card_of_its_model_alone(tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    shutil.copytree(bundled("model"), model)
+    before = find_checkpoint(ModelChoice(f"local-dir:{model}")).fingerprint
+    figures = {name: {"value": 0.5, "low": 0.4, "high": 0.6} for name in ("R@1", "R@5", "R@10", "R@30", "MRR@50")}
+    words = {"task": "meaning", "ranker": "fused", "condition": None, "figures": figures}
+    shot = {"task": "screenshot", "ranker": "pictures", "condition": {"size": 24, "changes": []}, "figures": figures}
+    evaluation = {
+        "encoders": [{"label": "mine", "fingerprint": before}, {"label": "other", "fingerprint": "0"}],
+        "rows": [
+            words | {"encoder": "mine"},
+            words | {"encoder": "other", "task": "other"},
+            shot | {"encoder": "mine"},
+        ],
+    }
+
+    record_figures(model, evaluation)
+
+    card = (model / "README.md").read_text("utf-8")
+    assert "| meaning | fused | 0.500 (0.400-0.600) |" in card
+    assert "| screenshot, 24 px, clean | pictures | 0.500 (0.400-0.600) |" in card
+    assert "other" not in json.loads((model / "training.json").read_text("utf-8"))["measured"]
+    assert find_checkpoint(ModelChoice(f"local-dir:{model}")).fingerprint == before
+    with pytest.raises(SourceError, match="of other encoders"):
+        record_figures(model, evaluation | {"encoders": []})
 
 
 def test_the_bundled_lineage_still_makes_a_card() -> None:
