@@ -1,0 +1,60 @@
+"""How does a wait look to a person? A bar on a terminal, a plain line now and then elsewhere; on stderr."""
+
+import time
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+
+QUIET_SECONDS = 10.0
+"""Between two plain lines where no terminal is watching."""
+
+
+class Bars:
+    """One step of work after the other, each with its bar; a context manager."""
+
+    def __init__(self, *, estimate: bool = True) -> None:
+        """`estimate`: guess the time left from what is done; else what is told with `advance` says it."""
+        self._console = Console(stderr=True)
+        self.live = self._console.is_terminal
+        self._bars = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[told]}"),
+            *([TimeRemainingColumn()] if estimate else []),
+            console=self._console,
+            transient=True,
+            disable=not self.live,
+        )
+        self._task = self._bars.add_task("", total=None, told="", visible=False)
+        self._told = 0.0
+
+    def __enter__(self) -> Self:
+        self._bars.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bars.stop()
+
+    def stage(self, title: str) -> None:
+        """Begin a step."""
+        self._bars.reset(self._task, description=title, total=None, told="", visible=True)
+        if not self.live:
+            self.note(title)
+        self._told = time.monotonic()
+
+    def note(self, text: str) -> None:
+        """Say something that stays."""
+        self._console.print(text, highlight=False, markup=False, soft_wrap=True)
+
+    def advance(self, done: int, total: int | None, told: str = "", *, now: bool = False) -> None:
+        """Show how far the step is and what is told of it; `now`: in a plain line, too, however soon after the last."""
+        self._bars.update(self._task, completed=done, total=total, told=told)
+        if not self.live and (now or time.monotonic() - self._told >= QUIET_SECONDS):
+            self._told = time.monotonic()
+            self.note(f"  {done:,}{f' of {total:,}' if total else ''}{told and f', {told}'}")
