@@ -33,7 +33,8 @@ def main() -> None:
 @click.option("--seed", default=0, show_default=True)
 def corpus(sources: tuple[Path, ...], out: Path, packages: tuple[Path, ...], workers: int, **chosen: Any) -> None:
     """Choose, caption and render the icons to learn from."""
-    from indexer.finetune.corpus import Limits, build_corpus, gather, read_sources, tags_of_package
+    from indexer.finetune.corpus import build_corpus
+    from indexer.finetune.gather import Limits, gather, read_sources, tags_of_package
 
     limits = Limits(**chosen)
     extra_tags: dict[str, list[str]] = {}

@@ -14,7 +14,7 @@ from torch import Tensor
 from indexer.encoder import TextTower
 from indexer.errors import SourceError
 from indexer.finetune.captions import Captions, Ids, is_held_out, make_captions, share_held_out
-from indexer.finetune.corpus import base_of
+from indexer.finetune.gather import base_of
 from indexer.finetune.options import Learning
 
 Tokenizer = Callable[[list[str]], Tensor]

@@ -10,7 +10,7 @@ from typing import Any
 from indexer.durable import write_file
 from indexer.errors import SourceError
 from indexer.finetune.captions import is_held_out, make_captions, share_held_out
-from indexer.finetune.corpus import Gathered
+from indexer.finetune.gather import Gathered
 
 COLUMNS = ("file", "name", "set", "licence", "base", "held_out", "captions")
 _BETWEEN = "; "

@@ -11,7 +11,8 @@ from typing import Any, Protocol
 
 from indexer.checkpoint import LOCAL, Checkpoint, ModelChoice, find_checkpoint
 from indexer.errors import ModelError, SourceError, TrainError
-from indexer.finetune.corpus import Gathered, Limits, build_corpus, gather, key_of, read_sources
+from indexer.finetune.corpus import build_corpus, key_of
+from indexer.finetune.gather import Gathered, Limits, gather, read_sources
 from indexer.finetune.lesson import Material, read_facts, read_material
 from indexer.finetune.options import FinetuneOptions, Learning, Places
 from indexer.finetune.own_captions import read_own_captions

@@ -22,8 +22,8 @@ from torch.nn import functional
 
 from indexer.encoder import TextTower
 from indexer.finetune.captions import is_held_out, parts_of, phrase, share_held_out
-from indexer.finetune.corpus import base_of
 from indexer.finetune.distill import rate_at, text_parameters, tokenize
+from indexer.finetune.gather import base_of
 from indexer.finetune.loss import MAX_SCALE, keeping_loss, softmax_loss
 from indexer.finetune.teacher import teacher_vectors
 from indexer.measures import figures, first_ranks

@@ -12,7 +12,7 @@ from safetensors.torch import save_file
 
 from indexer.distributed import Rank
 from indexer.finetune.captions import make_captions
-from indexer.finetune.corpus import base_of
+from indexer.finetune.gather import base_of
 from indexer.finetune.lesson import KeptWords, Lesson, encode_texts, tokenize
 from indexer.finetune.options import FinetuneOptions
 from indexer.finetune.rates import make_optimizer

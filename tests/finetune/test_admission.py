@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from indexer.finetune.admission import digests_of, refuse
-from indexer.finetune.corpus import Limits, base_of, build_corpus, gather, read_sources
+from indexer.finetune.corpus import build_corpus
+from indexer.finetune.gather import Limits, base_of, gather, read_sources
 from indexer.finetune.lesson import read_facts
 from indexer.sources.records import IconSet, Record
 

@@ -18,8 +18,9 @@ from indexer.encoder import Encoder
 from indexer.errors import SourceError
 from indexer.finetune.__main__ import main
 from indexer.finetune.card import card_of
-from indexer.finetune.corpus import Limits, build_corpus, gather, read_sources
+from indexer.finetune.corpus import build_corpus
 from indexer.finetune.folder import MODEL_CONFIG, PREPROCESS_CONFIG, FolderFacts, new_model, write_folder, write_model
+from indexer.finetune.gather import Limits, gather, read_sources
 from indexer.finetune.options import FinetuneOptions
 from indexer.finetune.record import record_figures
 from indexer.finetune.student import Student

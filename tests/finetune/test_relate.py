@@ -8,8 +8,8 @@ import torch
 
 from indexer.errors import SourceError
 from indexer.finetune.captions import is_held_out, share_held_out
-from indexer.finetune.corpus import base_of
 from indexer.finetune.folder import new_model
+from indexer.finetune.gather import base_of
 from indexer.finetune.relate import (
     Family,
     Pairs,
