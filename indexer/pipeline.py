@@ -7,28 +7,22 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import Engine
 
 from indexer import catalog
 from indexer.bundled import bundled
-from indexer.checkpoint import Checkpoint, ModelChoice, find_checkpoint
+from indexer.checkpoint import ModelChoice, find_checkpoint
 from indexer.database import open_catalog
 from indexer.embed import EmbedOptions
-from indexer.errors import LibraryError, RenderError
+from indexer.errors import LibraryError
 from indexer.library import Generation, Library, require
 from indexer.manifest import Accounting, Manifest
-from indexer.process import prepare_for_batches
+from indexer.planning import choice_in_use, prepare
 from indexer.progress import RankProgress
-from indexer.render_worker import is_passing
 from indexer.scan import ScanTally, remember
 from indexer.scan import forget as forget_source
 from indexer.scan import scan as scan_sources
-from indexer.shards import Plan, cut_blocks, read_coverage, write_plan
-
-N_PARITY_INPUTS = 32
-"""Real words and pictures on which an exported encoder is held against torch."""
+from indexer.shards import Plan, read_coverage
 
 
 class Watcher(Protocol):
@@ -159,13 +153,6 @@ def forget(library: Library, location: Path) -> int:
         return forget_source(connection, location)
 
 
-def choice_in_use(engine: Engine) -> ModelChoice:
-    """The encoder that this library is embedded with, the bundled one at first."""
-    with engine.connect() as connection:
-        stored = catalog.setting(connection, "model")
-    return ModelChoice.from_json(stored) if stored else ModelChoice.bundled()
-
-
 def _switch(engine: Engine, choice: ModelChoice) -> None:
     """Take an encoder that is there into use."""
     find_checkpoint(choice)
@@ -203,15 +190,7 @@ def _embed(library: Library, engine: Engine, options: IndexOptions, watcher: Wat
 
 
 def _prepare(library: Library, engine: Engine, options: IndexOptions, watcher: Watcher) -> Plan:
-    """Find the encoder, put its query side into the library, and write the plan of what it has not embedded yet."""
-    prepare_for_batches()
-    choice = options.choice or choice_in_use(engine)
-    checkpoint = find_checkpoint(choice)
-    plan = _plan(library, engine, choice, checkpoint.fingerprint, retry_failed=options.retry_failed)
-    if not (library.encoder(checkpoint.fingerprint) / "encoder.json").is_file():
-        watcher.stage("Preparing the query encoder")
-        _export(library, engine, choice, checkpoint)
-    return plan
+    return prepare(library, engine, options.choice, retry_failed=options.retry_failed, stage=watcher.stage)
 
 
 def _store_failures(library: Library, engine: Engine, fingerprint: str) -> None:
@@ -221,55 +200,6 @@ def _store_failures(library: Library, engine: Engine, fingerprint: str) -> None:
         if found != catalog.reasons(connection, fingerprint):
             catalog.replace_failures(connection, fingerprint, found)
             catalog.bump_revision(connection)
-
-
-def _plan(library: Library, engine: Engine, choice: ModelChoice, fingerprint: str, *, retry_failed: bool) -> Plan:
-    """Write the plan of everything that icons show or bear and this encoder has neither a vector nor a failure for."""
-    covered = read_coverage(library.vectors(fingerprint))
-    final = [image for image, reason in covered.failures.items() if not (retry_failed or is_passing(reason))]
-    attempt = datetime.now(UTC).isoformat() if len(final) < len(covered.failures) else ""
-    with engine.begin() as connection:
-        settled = np.union1d(covered.images, np.array(final, dtype=np.int64))
-        images = np.setdiff1d(catalog.image_ids(connection), settled)
-        names = np.setdiff1d(catalog.name_ids(connection), covered.names)
-        image_items = [
-            (row.id, row.kind, row.location, row.path, row.member, row.digest.hex())
-            for row in catalog.locate_images(connection, images)
-        ]
-        name_items = list(catalog.words_of(connection, names))
-    blocks = [
-        *cut_blocks("names", name_items, attempt=""),
-        *cut_blocks("images", image_items, attempt=attempt),
-    ]
-    plan = Plan(fingerprint, choice.to_json(), len(image_items), len(name_items), len(blocks))
-    if blocks:
-        write_plan(library.work(fingerprint), plan, blocks)
-    return plan
-
-
-def _export(library: Library, engine: Engine, choice: ModelChoice, checkpoint: Checkpoint) -> None:
-    """Put a query encoder that needs no torch into the library, checked on its own words and pictures."""
-    import torch
-
-    from indexer.encoder import Encoder
-    from indexer.export import export
-
-    encoder = Encoder(checkpoint, device=torch.device("cpu"), precision="fp32")
-    with engine.begin() as connection:
-        ids = catalog.name_ids(connection)[:N_PARITY_INPUTS]
-        texts = [words for _, words in catalog.words_of(connection, ids)] or ["icon"]
-    pixels = _sample_pixels(encoder.image_size)
-    export(encoder, library.encoder(checkpoint.fingerprint), choice=choice, texts=texts, pixels=pixels)
-
-
-def _sample_pixels(size: int) -> NDArray[np.uint8]:
-    """Draw some bundled icons: pictures that are known to be harmless in this process."""
-    from indexer.render import render
-
-    paths = sorted(bundled("samples").rglob("*.svg"))[:N_PARITY_INPUTS]
-    if not paths:
-        raise RenderError("the bundled sample icons are missing; install `icons` again")
-    return np.stack([render(path.read_bytes(), size=size).pixels for path in paths])
 
 
 def _merge(library: Library, engine: Engine, fingerprint: str, watcher: Watcher) -> Generation | None:

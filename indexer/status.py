@@ -8,7 +8,7 @@ from indexer.checkpoint import find_checkpoint
 from indexer.database import open_catalog
 from indexer.errors import ModelError
 from indexer.library import Library, require
-from indexer.pipeline import choice_in_use
+from indexer.planning import choice_in_use
 from indexer.shards import read_coverage
 
 

@@ -1,0 +1,93 @@
+"""What is left to embed, and with what? The encoder found and exported for queries, a plan of the blocks written."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Engine
+
+from indexer import catalog
+from indexer.bundled import bundled
+from indexer.checkpoint import Checkpoint, ModelChoice, find_checkpoint
+from indexer.errors import RenderError
+from indexer.library import Library
+from indexer.process import prepare_for_batches
+from indexer.render_worker import is_passing
+from indexer.shards import Plan, cut_blocks, read_coverage, write_plan
+
+N_PARITY_INPUTS = 32
+"""Real words and pictures on which an exported encoder is held against torch."""
+
+
+def prepare(
+    library: Library, engine: Engine, choice: ModelChoice | None, *, retry_failed: bool, stage: Callable[[str], None]
+) -> Plan:
+    """Find the encoder, put its query side into the library, and write the plan of what it has not embedded yet.
+
+    Without a choice it is the encoder in use. `stage` is told of anything that takes long.
+    """
+    prepare_for_batches()
+    chosen = choice or choice_in_use(engine)
+    checkpoint = find_checkpoint(chosen)
+    plan = _plan(library, engine, chosen, checkpoint.fingerprint, retry_failed=retry_failed)
+    if not (library.encoder(checkpoint.fingerprint) / "encoder.json").is_file():
+        stage("Preparing the query encoder")
+        _export(library, engine, chosen, checkpoint)
+    return plan
+
+
+def choice_in_use(engine: Engine) -> ModelChoice:
+    """The encoder that this library is embedded with, the bundled one at first."""
+    with engine.connect() as connection:
+        stored = catalog.setting(connection, "model")
+    return ModelChoice.from_json(stored) if stored else ModelChoice.bundled()
+
+
+def _plan(library: Library, engine: Engine, choice: ModelChoice, fingerprint: str, *, retry_failed: bool) -> Plan:
+    """Write the plan of everything that icons show or bear and this encoder has neither a vector nor a failure for."""
+    covered = read_coverage(library.vectors(fingerprint))
+    final = [image for image, reason in covered.failures.items() if not (retry_failed or is_passing(reason))]
+    attempt = datetime.now(UTC).isoformat() if len(final) < len(covered.failures) else ""
+    with engine.begin() as connection:
+        settled = np.union1d(covered.images, np.array(final, dtype=np.int64))
+        images = np.setdiff1d(catalog.image_ids(connection), settled)
+        names = np.setdiff1d(catalog.name_ids(connection), covered.names)
+        image_items = [
+            (row.id, row.kind, row.location, row.path, row.member, row.digest.hex())
+            for row in catalog.locate_images(connection, images)
+        ]
+        name_items = list(catalog.words_of(connection, names))
+    blocks = [
+        *cut_blocks("names", name_items, attempt=""),
+        *cut_blocks("images", image_items, attempt=attempt),
+    ]
+    plan = Plan(fingerprint, choice.to_json(), len(image_items), len(name_items), len(blocks))
+    if blocks:
+        write_plan(library.work(fingerprint), plan, blocks)
+    return plan
+
+
+def _export(library: Library, engine: Engine, choice: ModelChoice, checkpoint: Checkpoint) -> None:
+    """Put a query encoder that needs no torch into the library, checked on its own words and pictures."""
+    import torch
+
+    from indexer.encoder import Encoder
+    from indexer.export import export
+
+    encoder = Encoder(checkpoint, device=torch.device("cpu"), precision="fp32")
+    with engine.begin() as connection:
+        ids = catalog.name_ids(connection)[:N_PARITY_INPUTS]
+        texts = [words for _, words in catalog.words_of(connection, ids)] or ["icon"]
+    pixels = _sample_pixels(encoder.image_size)
+    export(encoder, library.encoder(checkpoint.fingerprint), choice=choice, texts=texts, pixels=pixels)
+
+
+def _sample_pixels(size: int) -> NDArray[np.uint8]:
+    """Draw some bundled icons: pictures that are known to be harmless in this process."""
+    from indexer.render import render
+
+    paths = sorted(bundled("samples").rglob("*.svg"))[:N_PARITY_INPUTS]
+    if not paths:
+        raise RenderError("the bundled sample icons are missing; install `icons` again")
+    return np.stack([render(path.read_bytes(), size=size).pixels for path in paths])
