@@ -16,7 +16,7 @@ from indexer.checkpoint import OPENAI_MEAN, OPENAI_STD, Checkpoint
 from indexer.errors import DeviceError, ModelError
 
 Precision = Literal["auto", "fp32", "bf16", "fp16"]
-AUTOCAST: dict[str, torch.dtype] = {"bf16": torch.bfloat16, "fp16": torch.float16}
+_AUTOCAST: dict[str, torch.dtype] = {"bf16": torch.bfloat16, "fp16": torch.float16}
 
 
 class ImageTower(nn.Module):
@@ -108,7 +108,7 @@ class Encoder:
     def encode_images(self, pixels: NDArray[np.uint8]) -> NDArray[np.float16]:
         """Encode uint8 pixels (n, size, size, 3) into unit vectors fp16 (n, dim)."""
         batch = torch.from_numpy(pixels).to(self.device, non_blocking=True)
-        with self._autocast():
+        with autocast(self.precision, self.device):
             vectors = self.image_tower(batch)
         return cast(NDArray[np.float16], vectors.half().cpu().numpy())
 
@@ -125,12 +125,8 @@ class Encoder:
         return vectors
 
     def _encode_tokens(self, tokens: Tensor) -> Tensor:
-        with torch.inference_mode(), self._autocast():
+        with torch.inference_mode(), autocast(self.precision, self.device):
             return self.text_tower.encode_short(tokens.to(self.device))
-
-    def _autocast(self) -> torch.autocast:
-        dtype = AUTOCAST.get(self.precision)
-        return torch.autocast(self.device.type, dtype=dtype, enabled=dtype is not None)
 
 
 def load_model(checkpoint: Checkpoint) -> Any:
@@ -188,6 +184,12 @@ def resolve_precision(precision: Precision, device: torch.device) -> Precision:
     if device.type == "cuda":
         return "bf16" if torch.cuda.is_bf16_supported(including_emulation=False) else "fp16"
     return "bf16" if torch.backends.cpu.get_cpu_capability() == "AVX512" and _has_bf16_units() else "fp32"
+
+
+def autocast(precision: Precision, device: torch.device) -> torch.autocast:
+    """Compute in a precision within this context; weights stay what they are."""
+    kind = _AUTOCAST.get(resolve_precision(precision, device))
+    return torch.autocast(device.type, dtype=kind, enabled=kind is not None)
 
 
 def _has_bf16_units() -> bool:

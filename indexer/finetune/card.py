@@ -13,15 +13,16 @@ product says how well they fit. Loads with stock open_clip, offline:
 
 - Picture tower: timm `resnet10t` at 64 px, trained from scratch. Give it icons on a white (or dark) opaque ground,
   aspect kept: open_clip's transform drops alpha, so composite first.
-- Text tower: open_clip's text transformer, width 256, 4 layers, context 24, taught to repeat all-MiniLM-L6-v2
-  (Apache-2.0) over words and phrases; locked while the picture tower was trained.
+- Text tower: open_clip's text transformer, width 256, 4 layers, context 24. It was taught to repeat all-MiniLM-L6-v2
+  (Apache-2.0) over words and phrases, then which words name the same icon, then trained together with the pictures.
 - Learnt from {icons:,} icons of {sets:,} sets, {names:,} base names, {captions:,} captions (names, tags, two put
   together). Every set with version and licence stands in `training.json`. Licences: {licences}.
 - Never seen: Lucide, Lucide Lab, Feather, Octicons, Ionicons, Famicons, Adobe Spectrum, and icons that look like one of
   theirs to the pixel. Left out: NC and GPL-family licences, logos, flags, coins, file-type sets.
 {measured}
-Limits: English only; 64 px hold no fine detail; left and right, and small badges on one shape, are easily confused;
-icons whose meaning is a convention no name or tag tells are not found; logos were not learnt.
+Where it fails: English only; 64 px hold no fine detail, so left and right, and small badges on one shape, are easily
+confused; icons whose meaning is a convention that no name or tag tells are not found; screenshots cut carelessly, with
+other icons in sight, are found half of the time; logos, flags and letters were not learnt.
 """
 
 

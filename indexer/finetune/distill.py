@@ -23,7 +23,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from indexer.encoder import TextTower
+from indexer.encoder import Precision, TextTower, autocast
 from indexer.finetune.folder import MODEL_CONFIG
 from indexer.finetune.teacher import teacher_vectors
 
@@ -41,7 +41,7 @@ class DistillOptions:
     contrast_weight: float = 0.05
     temperature: float = 0.05
     seed: int = 0
-    precision: str = "bf16"
+    precision: Precision = "auto"
 
 
 TEXT_PARTS = ("token_embedding.", "positional_embedding", "transformer.", "ln_final.", "text_projection")
@@ -126,7 +126,7 @@ def held_out_cosine(model: nn.Module, tokens: Tensor, target: Tensor) -> float:
 
 def _loss(tower: TextTower, tokens: Tensor, target: Tensor, *, options: DistillOptions) -> Tensor:
     """1 - cosine, squared difference of the batch's similarity matrices, and a small contrastive term."""
-    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=options.precision == "bf16"):
+    with autocast(options.precision, torch.device("cpu")):
         student = tower.encode_short(tokens)
     student = student.float()
     own, across, theirs = student @ student.T, student @ target.T, target @ target.T

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from indexer.encoder import TextTower
+from indexer.encoder import TextTower, autocast
 from indexer.errors import SourceError
 from indexer.finetune.captions import Captions, Ids, is_held_out, make_captions, share_held_out
 from indexer.finetune.gather import base_of
@@ -134,7 +134,7 @@ def encode_texts(model: Any, tokens: Tensor, *, batch: int = 1024) -> Tensor:
     order = (tokens != 0).sum(1).argsort()
     vectors: Tensor | None = None
     for rows in torch.split(order, batch):
-        with torch.autocast(device.type, dtype=torch.bfloat16):
+        with autocast("auto", device):
             encoded = tower.encode_short(tokens[rows].long().to(device)).half().cpu()
         if vectors is None:
             vectors = torch.empty(len(tokens), encoded.shape[1], dtype=torch.float16)

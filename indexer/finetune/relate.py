@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from indexer.encoder import TextTower
+from indexer.encoder import Precision, TextTower, autocast
 from indexer.finetune.captions import is_held_out, parts_of, phrase, share_held_out
 from indexer.finetune.distill import rate_at, text_parameters, tokenize
 from indexer.finetune.gather import base_of
@@ -48,7 +48,7 @@ class RelateOptions:
     """How often a query is a single word of a name that has several."""
     name_share: float = 0.8
     """How often a query is answered by the name; else by another tag."""
-    precision: str = "bf16"
+    precision: Precision = "auto"
     seed: int = 0
 
 
@@ -116,7 +116,7 @@ def relate(
         pairs = draw_pairs(families, synonyms, random.Random(f"{options.seed} {step}"), options)
         rows = np.random.default_rng((options.seed, step)).integers(len(everyday), size=options.everyday)
         tokens = torch.cat([tokenize(pairs.queries + pairs.answers), everyday_tokens[rows]])
-        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=options.precision == "bf16"):
+        with autocast(options.precision, torch.device("cpu")):
             vectors = tower.encode_by_length(tokens)
         asked, answers, kept = torch.split(vectors, [len(pairs.queries), len(pairs.answers), len(rows)])
         near = _pair_loss(asked, answers, scale.clamp(max=math.log(MAX_SCALE)).exp(), right_answers(pairs))

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from indexer.encoder import AUTOCAST, TextTower
+from indexer.encoder import Precision, TextTower, autocast
 from indexer.errors import ModelError
 from indexer.finetune.lora import add_lora, merged_weights
 from indexer.finetune.loss import MAX_SCALE
@@ -27,11 +27,11 @@ class Student(nn.Module):
     mean: Tensor
     std: Tensor
 
-    def __init__(self, model: Any, options: FinetuneOptions, *, precision: str) -> None:
+    def __init__(self, model: Any, options: FinetuneOptions, *, precision: Precision) -> None:
         super().__init__()
         towers = options.towers
         self.model: Any = model
-        self.autocast_type = AUTOCAST.get(precision)
+        self.precision = precision
         self.encodes_texts = towers.text_tower != "locked"
         # FSDP gathers parameters in hooks and compiled code wants one shape: neither lets a batch be cut to its texts.
         self.cuts_texts = options.distribution.strategy == "ddp" and not options.distribution.compile
@@ -62,7 +62,7 @@ class Student(nn.Module):
     def encode_images(self, images: Tensor) -> Tensor:
         """Unit vectors (n, dim) of float pictures 0..1."""
         images = ((images - self.mean) / self.std).contiguous(memory_format=torch.channels_last)
-        with self._autocast(images.device):
+        with autocast(self.precision, images.device):
             vectors = self.model.encode_image(images)
         return functional.normalize(vectors.float(), dim=-1)
 
@@ -71,7 +71,7 @@ class Student(nn.Module):
         if texts.is_floating_point():
             vectors = texts.float()
         else:
-            with self._autocast(texts.device):
+            with autocast(self.precision, texts.device):
                 tower = TextTower(self.model)
                 vectors = tower.encode_by_length(texts) if self.cuts_texts else tower(texts)
         return vectors if self.text_map is None else functional.normalize(vectors @ self.text_map, dim=-1)
@@ -101,9 +101,6 @@ class Student(nn.Module):
         yield from (name for name, parameter in self.named_parameters() if parameter.requires_grad)
         kept = self.state_dict().keys()
         yield from (name for name, buffer in self.named_buffers() if id(buffer) not in steady and name in kept)
-
-    def _autocast(self, device: torch.device) -> torch.autocast:
-        return torch.autocast(device.type, dtype=self.autocast_type, enabled=self.autocast_type is not None)
 
 
 def text_modules(model: Any) -> list[nn.Module]:
