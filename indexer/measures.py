@@ -34,11 +34,12 @@ class Figure:
 def right_ranks(scores: npt.NDArray[np.floating], right: Sequence[int] | Ranks) -> Ranks:
     """Ranks (1 is best) of all right answers of one query, ascending, from the scores (n,) of everything.
 
-    Of equal scores the wrong ones come first, so that a ranker that says the same of everything scores nothing.
+    Of equal scores the wrong ones come first, so that a ranker that says the same of everything scores nothing. A score
+    that is no number ranks nothing: it would compare as the best of all.
     """
     places = np.asarray(right, np.int64)
-    found = -np.sort(-scores[places])
-    others = scores.copy()
+    others = np.where(np.isnan(scores), -np.inf, scores)
+    found = -np.sort(-others[places])
     others[places] = -np.inf
     ahead = np.sort(others[others >= found[-1]])
     n_wrong = len(ahead) - np.searchsorted(ahead, found, side="left")

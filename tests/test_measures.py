@@ -33,6 +33,11 @@ def test_ranks_are_those_of_the_slow_obvious_way(data: st.DataObject) -> None:
     assert found.tolist() == _slow_ranks(scores, right)
 
 
+def test_a_score_that_is_no_number_ranks_nothing() -> None:
+    assert right_ranks(np.array([np.nan, 0.5, np.nan]), [0, 1]).tolist() == [1, UNRANKED]
+    assert right_ranks(np.array([np.nan, 0.5, np.nan]), [2]).tolist() == [UNRANKED]
+
+
 def test_the_rank_of_a_query_is_that_of_its_first_right_answer() -> None:
     assert first_ranks(QUERIES, CORPUS, [[0], [0]]).tolist() == [1, 3]
     assert first_ranks(QUERIES, CORPUS, [[1, 2], [2]]).tolist() == [2, 2]
