@@ -73,6 +73,9 @@ def find_checkpoint(choice: ModelChoice) -> Checkpoint:
     Raises:
         ModelError: it is unknown, incomplete, or can't be fetched.
     """
+    has_own_weights = choice.model == "bundled" or choice.model.startswith((LOCAL, HUB))
+    if has_own_weights and choice.pretrained is not None:
+        raise ModelError(f'model "{choice.model}" has its own weights; --pretrained goes with an open_clip name')
     if choice.model == "bundled":
         return _in_folder("bundled", bundled("model"))
     if choice.model.startswith(LOCAL):

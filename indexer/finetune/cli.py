@@ -1,13 +1,14 @@
 """The commands `icons finetune` and `icons captions`: parse, call one function, print. Heavy imports stand inside."""
 
 import json
-from collections.abc import Callable
-from dataclasses import fields
+from collections.abc import Sequence
+from dataclasses import asdict, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from indexer.finetune.choices import Count, File, SubjectCommand, finetune_options
 from indexer.finetune.options import SUBJECTS, FinetuneOptions
 from indexer.options import library_option, source_options
 
@@ -15,140 +16,13 @@ if TYPE_CHECKING:
     from indexer.finetune.session import Outcome
     from indexer.library import Library
 
-Function = TypeVar("Function", bound=Callable[..., Any])
-File = click.Path(dir_okay=False, path_type=Path)
-Share = click.FloatRange(0, 1)
-Positive = click.FloatRange(0, min_open=True)
-Weight = click.FloatRange(0)
-Count = click.IntRange(1)
-_TOWER = click.Choice(["full", "lora", "locked"])
-
-# (field of options, type, help): names and defaults come from `options`, nowhere else.
-_OPTIONS: dict[str, list[tuple[str, Any, str]]] = {
-    "learning": [
-        (
-            "admit",
-            click.Choice(["all", "permissive", "shippable"]),
-            "all icons; permissive: no NC, no GPL family, none unlicensed; shippable: no reserved or logo set either.",
-        ),
-        ("names_per_set", Count, "Base names of a set at most; all if not given."),
-        ("variants_per_name", Count, "Styles and sizes of a name at most; all if not given."),
-        ("tags_per_icon", Count, "Tags at most, those that most sets agree on first."),
-        ("own_captions", File, "CSV or JSONL of `icons captions --out`: its captions replace the mined ones."),
-        ("held_out", click.IntRange(2), "Hold out one base name in so many; 5, 10 or 50 by their number if not given."),
-    ],
-    "towers": [
-        ("picture_tower", _TOWER, "What of it is trained: everything, low-rank additions, nothing."),
-        ("text_tower", _TOWER, "Locked, every caption is encoded once, which is several times faster."),
-        ("picture_rate", Weight, "Factor on the rate."),
-        ("text_rate", Weight, "Factor on the rate."),
-        ("text_map", bool, "With a locked text tower: train a linear map behind it, merged at save."),
-        ("map_rate", Weight, "Factor on the rate of the map and of the logits' scale."),
-        ("lora_rank", Count, "Numbers a row of a low-rank addition."),
-        ("lora_scale", Positive, "Factor on low-rank additions."),
-        ("stored", click.Choice(["fp16", "fp32"]), "How weights are written."),
-    ],
-    "loss": [
-        ("batch", click.IntRange(2), "Icons a step, over all devices and micro-batches."),
-        ("kind", click.Choice(["softmax", "sigmoid"]), "Which contrastive loss."),
-        ("related", click.Choice(["soft", "masked"]), "Pairs that fit without being drawn: right too, or left out."),
-        ("sampling", click.Choice(["grouped", "plain"]), "Grouped: icons of one name go to different batches."),
-        ("twin_similarity", Positive, "From this cosine of coarse edges on, pictures are twins; above 1: never."),
-        ("caption_pair_weight", Weight, "Of a second caption of each icon, contrasted with the first."),
-        ("keep_words_weight", Weight, "Of keeping the parent's similarities over a list of words."),
-        ("keep_words", File, "That list, a text a line; the captions if not given."),
-        ("keep_words_batch", click.IntRange(2), "Words of that list a step."),
-        ("local", bool, "Compare each device's own pictures with all captions: same gradient, less memory."),
-    ],
-    "schedule": [
-        ("passes", Positive, "Times that every icon is seen."),
-        ("steps", Count, "Instead of passes."),
-        ("rate", Positive, "Highest learning rate."),
-        ("scale_rate", click.Choice(["none", "linear", "sqrt"]), "Multiply the rate by batch / 512, or its root."),
-        ("warm_up", Share, "Share of the steps in which the rate rises."),
-        ("final_rate", Share, "Share of the rate that the cosine ends at."),
-        ("weight_decay", Weight, "Of matrices; norms, biases and positions have none."),
-        ("clip", Positive, "Largest norm of the gradient."),
-        ("ema", click.FloatRange(0, 1, max_open=True), "Decay of a moving average of the weights; 0: none."),
-        ("seed", click.IntRange(0), "Of everything random."),
-        ("validate_steps", Count, "Steps between two validations; ten a run if not given."),
-        ("patience", click.IntRange(0), "Validations without a better figure after which it ends; 0: never."),
-    ],
-    "distribution": [
-        ("precision", click.Choice(["auto", "fp32", "bf16", "fp16"]), "Of the forward pass; weights stay fp32."),
-        ("backend", click.Choice(["auto", "nccl", "gloo"]), "How devices find each other."),
-        ("strategy", click.Choice(["ddp", "fsdp"]), "A whole model a device, or a part."),
-        ("accumulate", Count, "Micro-batches a step; the loss stays that of the whole batch."),
-        ("bucket_cap_mb", Positive, "Of DDP."),
-        ("gradient_as_bucket_view", bool, "Of DDP."),
-        ("static_graph", bool, "Of DDP."),
-        ("compile", bool, "torch.compile for both towers."),
-        ("grad_checkpointing", bool, "Compute activations again in the backward pass: slower, less memory."),
-    ],
-    "watching": [
-        ("tensorboard", bool, "Write TensorBoard events into OUT.work/tensorboard (pip install 'icons[train]')."),
-        ("profile_steps", click.IntRange(0), "Profile so many steps: traces and shares in OUT.work/profile."),
-        ("checkpoint_seconds", Weight, "Seconds between two checkpoints."),
-        ("log_steps", Count, "Steps between two lines of OUT.work/log.jsonl."),
-    ],
-    "augmentation": [
-        ("inverted", Share, "Share of light icons on a dark ground."),
-        ("tinted", Share, "Share in dark ink on a light ground, both coloured."),
-        ("two_colours", Share, "Share in two free colours."),
-        ("backed", Share, "Share on a colour gradient."),
-        ("photographed", Share, "Share on something like a photograph."),
-        ("smallest_scale", Positive, "Of the icon in its picture."),
-        ("largest_scale", Positive, "Of the icon in its picture."),
-        ("shift", Share, "Largest, of the picture's side."),
-        ("neighbours", Share, "Share with other icons in sight."),
-        ("resampled", Share, "Share scaled down and up, nearest to bicubic."),
-        ("blurred", Share, "Share blurred."),
-        ("largest_blur", Weight, "Standard deviation, of the picture's side."),
-        ("compressed", Share, "Share compressed as JPEG."),
-        ("lowest_quality", click.IntRange(1, 100), "Of JPEG."),
-        ("highest_quality", click.IntRange(1, 100), "Of JPEG."),
-    ],
-}
-_SPELLED = {"kind": "--loss", "own_captions": "--captions", "local": "--local-loss", "stored": "--stored"}
-
-
-class SubjectCommand(click.Command):
-    """Shows options under the subject that they belong to."""
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write one section a subject, what is asked for most often first."""
-        subject_of = {name: subject for subject, listed in _OPTIONS.items() for name, _, _ in listed}
-        sections: dict[str, list[tuple[str, str]]] = {"options": [], **{subject: [] for subject in _OPTIONS}}
-        for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
-            if record is not None:
-                sections[subject_of.get(parameter.name or "", "options")].append(record)
-        for title, records in sections.items():
-            with formatter.section(title.capitalize()):
-                formatter.write_dl(records)
-
-
-def finetune_options(function: Function) -> Function:
-    """Add an option for every field of `FinetuneOptions`, with its default."""
-    for subject, listed in reversed(_OPTIONS.items()):
-        defaults = {field.name: field.default for field in fields(SUBJECTS[subject])}
-        assert {name for name, _, _ in listed} == defaults.keys(), subject
-        for name, kind, text in reversed(listed):
-            function = _option(name, kind, text, defaults[name])(function)
-    return function
-
-
-def _option(name: str, kind: Any, text: str, default: Any) -> Callable[[Function], Function]:
-    spelled = _SPELLED.get(name, "--" + name.replace("_", "-"))
-    if kind is bool:
-        declared = f"{spelled}/--no-{spelled[2:]}" if default else spelled
-        return click.option(declared, name, is_flag=True, default=default, show_default=default, help=text)
-    return click.option(spelled, name, type=kind, default=default, show_default=default is not None, help=text)
+GATHERING = ("admit", "names_per_set", "variants_per_name", "tags_per_icon", "own_captions")
+"""Choices that a corpus was made with, and that can't be made again."""
 
 
 @click.command(cls=SubjectCommand)
 @source_options
-@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="The folder to make.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="The folder to make.")
 @click.option("--model", default="bundled", show_default=True, metavar="NAME", help="As for `icons index`.")
 @click.option("--pretrained", type=File, help="Checkpoint for an open_clip name.")
 @click.option("--new-model", type=File, help="Begin with random weights, by this open_clip config (JSON).")
@@ -162,9 +36,9 @@ def _option(name: str, kind: Any, text: str, default: Any) -> Callable[[Function
 @library_option
 @finetune_options
 def finetune(
-    out: Path, devices: str, show_augmentations: Path | None, as_json: bool, library: "Library", **chosen: Any
+    out: Path | None, devices: str, show_augmentations: Path | None, as_json: bool, library: "Library", **chosen: Any
 ) -> None:
-    """Fine-tune a model on your icons, and write it to OUT.
+    """Fine-tune a model on your icons, and write it to the folder --out.
 
     Without SOURCES it learns from the library's own. Exit code 0: written, 1: refused, as a task fell, 2: error.
 
@@ -173,14 +47,19 @@ def finetune(
       icons finetune ~/design/icons --out ~/models/mine
       icons index --model local-dir:$HOME/models/mine
     """
+    from indexer.process import prepare_for_batches
+
+    prepare_for_batches()
     from indexer.finetune.session import finetune as run
     from indexer.finetune.view import TrainingView
 
+    if out is None and show_augmentations is None:
+        raise click.UsageError("Missing option '--out'.")
     names = {field.name for kind in SUBJECTS.values() for field in fields(kind)}
     options = {name: chosen.pop(name) for name in names & chosen.keys()}
     for name in ("own_captions", "keep_words"):
         options[name] = options[name] and str(options[name])
-    request = _request(out, library, FinetuneOptions.of(options), **chosen)
+    request = _request(out or Path(), library, FinetuneOptions.of(options), **chosen)
     with TrainingView() as view:
         if show_augmentations is not None:
             from indexer.finetune.show import show
@@ -189,9 +68,9 @@ def finetune(
             return
         outcome = run(request, devices=devices, viewer=view)
     if as_json:
-        click.echo(json.dumps(_outcome_json(outcome, out)))
+        click.echo(json.dumps({"out": str(out), **asdict(outcome)}))
     else:
-        _print_outcome(outcome, out)
+        _print_outcome(outcome, request.out)
     if not outcome.is_written:
         raise click.exceptions.Exit(1)
 
@@ -213,7 +92,7 @@ def captions(sources: tuple[Path, ...], out: Path | None, n: int, seed: int, lib
     """
     from indexer.finetune.options import Learning
     from indexer.finetune.own_captions import caption_rows, write_captions
-    from indexer.finetune.prepare import gather_icons
+    from indexer.finetune.wanted import gather_icons
 
     own = chosen["own_captions"]
     learning = Learning(own_captions=str(own) if own else None)
@@ -234,14 +113,18 @@ def _request(out: Path, library: "Library", options: FinetuneOptions, **chosen: 
     pretrained = chosen.pop("pretrained")
     if chosen["corpus"] is not None and chosen["sources"]:
         raise click.UsageError("give SOURCES or --corpus, not both")
+    if chosen["corpus"] is not None and (given := _given(GATHERING)):
+        raise click.UsageError(f"--corpus was made with its own {', '.join(given)}; give SOURCES to choose anew")
     choice = ModelChoice(chosen.pop("model"), str(pretrained) if pretrained else None)
     return Request(out, library=library, choice=choice, options=options, **chosen)
 
 
-def _outcome_json(outcome: "Outcome", out: Path) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    return {"out": str(out), **asdict(outcome)}
+def _given(names: Sequence[str]) -> list[str]:
+    """Options among `names` that stand on the command line, as they are spelled there."""
+    context = click.get_current_context()
+    parameters = (parameter for parameter in context.command.params if parameter.name in names)
+    is_given = click.core.ParameterSource.COMMANDLINE
+    return [it.opts[0] for it in parameters if context.get_parameter_source(str(it.name)) is is_given]
 
 
 def _print_outcome(outcome: "Outcome", out: Path) -> None:
@@ -252,6 +135,10 @@ def _print_outcome(outcome: "Outcome", out: Path) -> None:
             cells.append(f"{name} {value:.3f} ({low:.3f}-{high:.3f}){before}")
         click.echo(f"{task}: {', '.join(cells)}")
     click.echo(f"best at step {outcome.best_step:,} of {outcome.steps:,}; {outcome.seconds:.0f} s")
+    if outcome.cut:
+        from indexer.finetune.lesson import told_cut
+
+        click.echo(told_cut(outcome.cut), err=True)
     for fall in outcome.fallen:
         click.echo(f"below the parent's interval: {fall}", err=True)
     if outcome.is_written:

@@ -4,7 +4,6 @@ import json
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 from indexer.checkpoint import Checkpoint
@@ -13,6 +12,7 @@ from indexer.finetune.card import card_of
 from indexer.finetune.checkpoints import Standing, load_trained, read_tensors, whole
 from indexer.finetune.folder import FolderFacts, write_model
 from indexer.finetune.lesson import Material
+from indexer.finetune.lineage import read_lineage
 from indexer.finetune.options import Places
 from indexer.finetune.plan import Plan
 from indexer.finetune.step import Session
@@ -41,6 +41,7 @@ def finish(session: Session, origin: Origin, standing: Standing, *, places: Plac
         return
     lost = _lost(origin.plan, standing)
     facts = {"best_step": standing.best_step, "fallen": lost, "standing": asdict(standing)}
+    facts["cut"] = list(session.lesson.cut)
     is_written = not lost or origin.plan.allow_regression
     if is_written:
         lineage = lineage_of(origin, standing, n_ranks=session.rank.world)
@@ -69,7 +70,7 @@ def _lost(plan: Plan, standing: Standing) -> list[str]:
 def lineage_of(origin: Origin, standing: Standing, *, n_ranks: int) -> dict[str, Any]:
     """What `training.json` says: parent, data with licences, options, seed, figures, versions."""
     plan, checkpoint, material = origin.plan, origin.checkpoint, origin.material
-    parent = _lineage_in(checkpoint.weights.parent) if checkpoint.weights.name.startswith("open_clip_model") else {}
+    parent = read_lineage(checkpoint.weights.parent) if checkpoint.weights.name.startswith("open_clip_model") else {}
     parent.pop("measured", None)
     facts = material.facts
     this_run = {
@@ -79,6 +80,7 @@ def lineage_of(origin: Origin, standing: Standing, *, n_ranks: int) -> dict[str,
         "seconds": round(standing.seconds),
         "best_step": standing.best_step,
         "history": standing.history,
+        "changed": standing.changed,
     }
     return {
         **parent,
@@ -105,9 +107,3 @@ def lineage_of(origin: Origin, standing: Standing, *, n_ranks: int) -> dict[str,
             "sets": facts["sets"],
         },
     }
-
-
-def _lineage_in(folder: Path) -> dict[str, Any]:
-    file = folder / "training.json"
-    lineage: dict[str, Any] = json.loads(file.read_text("utf-8")) if file.is_file() else {}
-    return lineage

@@ -16,6 +16,7 @@ from torch import nn
 
 from indexer.checkpoint import CONFIG_NAME, WEIGHT_NAMES
 from indexer.durable import sync
+from indexer.finetune.lineage import LINEAGE_NAME, check_replaceable
 
 SIZE = 64
 START_TEMPERATURE = 0.05
@@ -76,11 +77,15 @@ def write_model(
     *,
     tokenizer: tuple[Any, Sequence[Path]] = (None, ()),
 ) -> None:
-    """Write `folder` anew for `open_clip.create_model_and_transforms("local-dir:FOLDER")`; an older one is replaced.
+    """Write `folder` anew for `open_clip.create_model_and_transforms("local-dir:FOLDER")`; an older model is replaced.
 
     Stored in fp16 weights take half the room; open_clip loads them into fp32 parameters. A tokenizer of transformers
     is saved along, from its files where they are known: open_clip's own needs none.
+
+    Raises:
+        ModelError: the folder holds something else.
     """
+    check_replaceable(folder)
     held, files = tokenizer
     aside = folder.with_name(f".aside-{folder.name}-{os.getpid()}")
     shutil.rmtree(aside, ignore_errors=True)
@@ -88,7 +93,7 @@ def write_model(
     save_file({name: _stored(tensor, facts.stored) for name, tensor in weights.items()}, aside / WEIGHT_NAMES[0])
     (aside / WEIGHT_NAMES[0]).chmod(0o644)  # safetensors writes files that only their owner may read
     (aside / CONFIG_NAME).write_text(json.dumps(facts.config, indent=2) + "\n", "utf-8")
-    (aside / "training.json").write_text(json.dumps(facts.lineage, indent=1) + "\n", "utf-8")
+    (aside / LINEAGE_NAME).write_text(json.dumps(facts.lineage, indent=1) + "\n", "utf-8")
     (aside / "README.md").write_text(facts.card, "utf-8")
     for file in files:
         shutil.copy(file, aside / file.name)

@@ -1,24 +1,22 @@
 """What does a fine-tuning need before the first step? Sources gathered and rendered, a model found, a plan written."""
 
 import hashlib
-import json
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from indexer.checkpoint import LOCAL, Checkpoint, ModelChoice, find_checkpoint
+from indexer.checkpoint import Checkpoint, ModelChoice, find_checkpoint
 from indexer.errors import ModelError, SourceError, TrainError
 from indexer.finetune.corpus import build_corpus, key_of
-from indexer.finetune.gather import Gathered, Limits, gather, read_sources
 from indexer.finetune.lesson import Material, read_facts, read_material
-from indexer.finetune.options import FinetuneOptions, Learning, Places
-from indexer.finetune.own_captions import read_own_captions
+from indexer.finetune.lineage import check_replaceable
+from indexer.finetune.options import FinetuneOptions, Places
 from indexer.finetune.plan import Plan, write_plan
+from indexer.finetune.wanted import gather_icons
 from indexer.launch import Devices
-from indexer.library import Library, require
+from indexer.library import Library
 
 
 class Viewer(Protocol):
@@ -61,8 +59,9 @@ def prepare(request: Request, devices: Devices, viewer: Viewer) -> Places:
         SourceError, ModelError, TrainError: there is nothing to learn from, or with, or in such batches.
     """
     places = Places(request.out.expanduser().absolute())
+    check_out(places)
     viewer.stage("Finding the model")
-    choice = request.choice if request.new_model is None else _new_model(request.new_model, places, request)
+    choice = _beginning(request, places)
     checkpoint = find_checkpoint(choice)
     corpus = request.corpus
     if corpus is None:
@@ -82,50 +81,25 @@ def prepare(request: Request, devices: Devices, viewer: Viewer) -> Places:
     return places
 
 
-def gather_icons(
-    sources: Sequence[Path], *, exclude: Sequence[str], library: Library | None, learning: Learning, seed: int
-) -> tuple[Gathered, Limits]:
-    """Read sources, or a library's remembered ones, and give every icon its captions.
+def check_out(places: Places) -> None:
+    """See that the result can be written, before hours are spent on it.
 
     Raises:
-        SourceError: there are none, or own captions fit none of the icons.
+        ModelError: the folder holds something else, or no folder can be made there.
     """
-    excludes: dict[Path, Sequence[str]] = dict.fromkeys(sources, tuple(exclude))
-    if not sources:
-        excludes = remembered_sources(library)
-    skipped: list[tuple[str, str]] = []
-    limits = Limits(
-        learning.names_per_set, learning.variants_per_name, learning.tags_per_icon, seed, admit=learning.admit
-    )
-    placed = read_sources(excludes, excludes=excludes, skipped=skipped)
-    own = read_own_captions(Path(learning.own_captions)) if learning.own_captions else {}
-    unknown = own.keys() - {entry.file for entry in placed}
-    if own and len(unknown) == len(own):
-        raise SourceError(
-            f'no file in "{learning.own_captions}" is one of the icons, the first is "{next(iter(own))}"; '
-            "`icons captions --out FILE` writes a list to edit"
-        )
-    gathered = gather(placed, extra_tags={}, limits=limits, own=own)
-    gathered.skipped = skipped + gathered.skipped + [(file, "own captions, but no such icon") for file in unknown]
-    return gathered, limits
+    check_replaceable(places.out)
+    try:
+        places.work.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ModelError(f'"{places.work}" can\'t be made ({error.strerror}); choose another --out') from error
 
 
-def remembered_sources(library: Library | None) -> dict[Path, Sequence[str]]:
-    """The sources that a library remembers, with what is left out of each."""
-    from sqlalchemy import select
+def _beginning(request: Request, places: Places) -> ModelChoice:
+    if request.new_model is None:
+        return request.choice
+    from indexer.finetune.random_start import write_random_model
 
-    from indexer.database import open_catalog
-    from indexer.schema import sources
-
-    if library is None:
-        raise SourceError("nothing to learn from; give SOURCES, or --library of one that remembers some")
-    engine = open_catalog(require(library).catalog)
-    with engine.connect() as connection:
-        rows = connection.execute(select(sources.c.given, sources.c.exclude).distinct()).all()
-    engine.dispose()
-    if not rows:
-        raise SourceError(f'"{library.root}" remembers no source; give SOURCES, or run `icons index SOURCE` first')
-    return {Path(row.given): json.loads(row.exclude) for row in rows}
+    return write_random_model(request.new_model, places.work / "start", seed=request.options.schedule.seed)
 
 
 def check_material(material: Material, *, size: int | None = None) -> None:
@@ -166,8 +140,9 @@ def fitting(options: FinetuneOptions, *, n_icons: int, n_ranks: int, viewer: Vie
     batch = min(options.loss.batch, n_icons) // parts * parts
     if batch < 2 * parts:
         raise TrainError(
-            f'"{n_icons}" icons (a batch of {options.loss.batch}) are too few for {n_ranks} ranks x '
-            f"{options.distribution.accumulate} micro-batches; give fewer --devices, a smaller --accumulate, more icons"
+            f'a batch of "{min(options.loss.batch, n_icons)}" ({n_icons:,} icons, --batch {options.loss.batch}) has '
+            f"less than two for each of {n_ranks} ranks x {options.distribution.accumulate} micro-batches; "
+            "give a larger --batch, more icons, fewer --devices, or a smaller --accumulate"
         )
     if batch != options.loss.batch:
         viewer.note(f"batches of {batch} instead of {options.loss.batch}: {n_icons:,} icons, {parts} parts a step")
@@ -210,7 +185,7 @@ def _build(request: Request, places: Places, *, size: int, viewer: Viewer) -> Pa
 def _is_made(corpus: Path, key: str) -> bool:
     try:
         return bool(read_facts(corpus).get("key") == key)
-    except (SourceError, ValueError):
+    except SourceError:
         return False
 
 
@@ -231,39 +206,3 @@ def _tell(material: Material, corpus: Path, viewer: Viewer) -> None:
         viewer.note(
             f'{len(facts["skipped"]):,} skipped, the first "{file}": {reason} (all in "{corpus / "corpus.json"}")'
         )
-
-
-def _new_model(config_file: Path, places: Places, request: Request) -> ModelChoice:
-    """Write an open_clip folder with random weights, by the seed."""
-    import torch
-
-    from indexer.finetune.folder import PREPROCESS_CONFIG, FolderFacts, write_model
-
-    try:
-        config = json.loads(config_file.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise ModelError(f'"{config_file}" is no model config ({error}); give one as open_clip has them') from error
-    config = config if "model_cfg" in config else {"model_cfg": config}
-    torch.manual_seed(request.options.schedule.seed)
-    model = build_model(config["model_cfg"], config_file)
-    config.setdefault("preprocess_cfg", PREPROCESS_CONFIG | {"size": config["model_cfg"]["vision_cfg"]["image_size"]})
-    folder = places.work / "start"
-    write_model(model.state_dict(), folder, FolderFacts(config, {}, "# Random weights\n", "fp32"))
-    return ModelChoice(f"{LOCAL}{folder}")
-
-
-def build_model(model_config: Mapping[str, Any], named: Path) -> Any:
-    """Build an open_clip model with random weights.
-
-    Raises:
-        ModelError: the config is none that open_clip builds.
-    """
-    from open_clip.model import CLIP, CustomTextCLIP
-
-    plain = json.loads(json.dumps(model_config))
-    is_custom = plain.pop("custom_text", False)
-    try:
-        return (CustomTextCLIP if is_custom else CLIP)(**plain)
-    except Exception as error:  # open_clip, timm and torch each raise their own
-        reason = re.sub(r"\s+", " ", str(error))[:200]
-        raise ModelError(f'"{named}" is no model config that open_clip builds ({reason})') from error

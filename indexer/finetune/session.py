@@ -9,7 +9,6 @@ from indexer.finetune.options import Places
 from indexer.finetune.prepare import Request, Viewer, prepare
 from indexer.finetune.watch import TrainingProgress
 from indexer.launch import Devices, cause_of_end, follow_torchrun, parse_devices
-from indexer.process import prepare_for_batches
 from indexer.progress import clear_progress, read_progress
 
 
@@ -31,6 +30,8 @@ class Outcome:
     seconds: float
     figures: dict[str, Any]
     parent: dict[str, Any] | None
+    cut: list[str]
+    """Captions that may have been cut."""
 
 
 def finetune(request: Request, *, devices: str, viewer: TrainingViewer) -> Outcome:
@@ -39,7 +40,6 @@ def finetune(request: Request, *, devices: str, viewer: TrainingViewer) -> Outco
     Raises:
         IconsError: with what is wrong and what to do; the last good checkpoint stays.
     """
-    prepare_for_batches()
     where = parse_devices(devices)
     places = prepare(request, where, viewer)
     viewer.stage("Training")
@@ -64,6 +64,7 @@ def read_outcome(places: Places) -> Outcome:
         standing["seconds"],
         best.get("figures", {}),
         standing["parent"],
+        facts["cut"],
     )
 
 

@@ -1,15 +1,19 @@
 """What would a training see? Some of the icons at hand, changed in every way, as one picture."""
 
+import tempfile
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
 from indexer.checkpoint import find_checkpoint
+from indexer.errors import SourceError
 from indexer.finetune.augment_sheet import COLUMNS, write_sheet
 from indexer.finetune.corpus import build_corpus
-from indexer.finetune.options import Places
-from indexer.finetune.prepare import Request, Viewer, gather_icons, image_size_of
+from indexer.finetune.lesson import open_pixels, read_facts
+from indexer.finetune.prepare import Request, Viewer, image_size_of
+from indexer.finetune.wanted import gather_icons
 
 N_PICTURES = 2 * COLUMNS
 
@@ -20,26 +24,30 @@ def show(request: Request, file: Path, viewer: Viewer) -> None:
     Raises:
         SourceError: there are no icons.
     """
-    pixels = _corpus_pixels(request.corpus) if request.corpus else _some_pixels(request, viewer)
+    if request.corpus is not None:
+        pixels = _some_of(request.corpus, seed=request.options.schedule.seed)
+    else:
+        with tempfile.TemporaryDirectory(prefix="icons-") as folder:
+            _render_some(request, Path(folder), viewer)
+            pixels = _some_of(Path(folder), seed=request.options.schedule.seed)
+    if not len(pixels):
+        raise SourceError("none of the chosen icons can be rendered; `icons index SOURCE` and `icons failures` say why")
     write_sheet(torch.from_numpy(pixels), file, request.options.augmentation, seed=request.options.schedule.seed)
     viewer.note(f"wrote {file}")
 
 
-def _some_pixels(request: Request, viewer: Viewer) -> "np.ndarray[tuple[int, ...], np.dtype[np.uint8]]":
+def _render_some(request: Request, folder: Path, viewer: Viewer) -> None:
     learning, seed = request.options.learning, request.options.schedule.seed
     gathered, limits = gather_icons(
         request.sources, exclude=request.exclude, library=request.library, learning=learning, seed=seed
     )
     chosen = np.random.default_rng(seed).permutation(len(gathered.icons))[:N_PICTURES]
     gathered.icons, gathered.reserved = [gathered.icons[row] for row in chosen], []
-    folder = Places(request.out).work / "shown"
     size = image_size_of(find_checkpoint(request.choice))
     build_corpus(gathered, folder, limits=limits, workers=request.workers, size=size, report=viewer.rendered)
-    n = len(gathered.icons) - gathered.refused["cannot be rendered"]
-    return np.array(np.load(folder / "pixels.npy", mmap_mode="r")[:n])
 
 
-def _corpus_pixels(corpus: Path) -> "np.ndarray[tuple[int, ...], np.dtype[np.uint8]]":
-    pixels = np.load(corpus / "pixels.npy", mmap_mode="r")
-    rows = np.sort(np.random.default_rng(0).permutation(len(pixels))[:N_PICTURES])
+def _some_of(corpus: Path, *, seed: int) -> npt.NDArray[np.uint8]:
+    pixels = open_pixels(corpus, n=len(read_facts(corpus)["words"]))
+    rows = np.sort(np.random.default_rng(seed).permutation(len(pixels))[:N_PICTURES])
     return np.array(pixels[rows])

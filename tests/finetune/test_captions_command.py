@@ -4,6 +4,7 @@ import csv
 import json
 from pathlib import Path
 
+from PIL import Image
 from test_finetune import arguments, run
 
 from indexer.finetune.lesson import read_material
@@ -83,6 +84,8 @@ def test_a_manifest_of_captions_teaches_them_each(icons: Path, start: Path, tmp_
 
 def test_the_sheet_of_augmentations_is_drawn_without_training(icons: Path, start: Path, tmp_path: Path) -> None:
     sheet = tmp_path / "sheet.png"
-    run(*arguments(icons, start, tmp_path / "mine", "--show-augmentations", str(sheet)))
-    assert sheet.read_bytes().startswith(b"\x89PNG")
-    assert not (tmp_path / "mine").exists()
+    run("finetune", str(icons), "--model", f"local-dir:{start}", "--show-augmentations", str(sheet), "--workers", "0")
+    with Image.open(sheet) as drawn:
+        assert drawn.format == "PNG"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["sheet.png"]
+    assert "Missing option '--out'" in run("finetune", str(icons), code=2).output

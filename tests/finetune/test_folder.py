@@ -15,7 +15,7 @@ from torch.nn import functional
 from indexer.bundled import bundled
 from indexer.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoder import Encoder
-from indexer.errors import SourceError
+from indexer.errors import ModelError, SourceError
 from indexer.finetune.__main__ import main
 from indexer.finetune.card import card_of
 from indexer.finetune.corpus import build_corpus
@@ -78,9 +78,13 @@ def test_icons_encodes_with_the_saved_folder(saved: tuple[Path, torch.Tensor, to
     assert functional.cosine_similarity(torch.from_numpy(words), expected[2:]).min() > 0.9999
 
 
-def test_an_older_folder_is_replaced(tmp_path: Path) -> None:
+def test_an_older_model_is_replaced_and_nothing_else(tmp_path: Path) -> None:
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "left.txt").write_text("old")
+    with pytest.raises(ModelError, match="holds other files, which a model would replace"):
+        write_folder(torch.nn.Linear(1, 1), tmp_path / "model", lineage={}, card="new\n")
+    assert (tmp_path / "model" / "left.txt").read_text() == "old"
+    (tmp_path / "model" / "training.json").write_text("{}")
     write_folder(torch.nn.Linear(1, 1), tmp_path / "model", lineage={}, card="new\n")
     assert (tmp_path / "model" / "README.md").read_text("utf-8") == "new\n"
     assert not (tmp_path / "model" / "left.txt").exists()
