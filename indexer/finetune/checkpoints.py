@@ -20,6 +20,9 @@ from indexer.errors import TrainError
 from indexer.finetune.average import Average
 from indexer.finetune.step import Session
 
+FREE = ("rate", "clip", "patience")
+"""Options that may differ from those of a checkpoint: what helps where a loss exploded or nothing improved."""
+
 
 @dataclass(slots=True)
 class Standing:
@@ -35,6 +38,8 @@ class Standing:
     best_step: int = 0
     since_best: int = 0
     """Validations without a better figure."""
+    changed: list[dict[str, Any]] = field(default_factory=list)
+    """Options that were others from a step on: step, and what changed in words."""
 
 
 def save_checkpoint(
@@ -69,26 +74,44 @@ def restore(session: Session, average: Average | None, path: Path, *, made_by: M
         TrainError: there is none, it is damaged, of another shape, or was made with other options.
     """
     state = read_tensors(path)
-    differing = [name for name, value in made_by.items() if state.get("made_by", {}).get(name) != value]
-    if differing:
+    changed = differences(state.get("made_by", {}), made_by)
+    if told := [text for name, text in changed.items() if name not in FREE]:
         raise TrainError(
-            f'the checkpoint "{path}" was made with another "{", ".join(differing)}"; '
-            "give the same options, or run without --resume"
+            f'the checkpoint "{path}" was made with other options ({"; ".join(told)}); '
+            "give the same ones, or run without --resume"
         )
+    peaks = [group["peak"] for group in session.optimizer.param_groups]
     try:
         load_trained(session, state["trained"])
         if session.options.distribution.strategy == "fsdp":
             set_optimizer_state_dict(session.student, session.optimizer, state["optimizer"], options=_WHOLE)
         else:
             session.optimizer.load_state_dict(state["optimizer"])
+        for group, peak in zip(session.optimizer.param_groups, peaks, strict=True):
+            group["peak"] = peak  # the rate may be another one now
         session.scaler.load_state_dict(state["scaler"])
         if average is not None:
             with torch.no_grad():
                 for name, tensor in average.tensors.items():
                     put_whole(tensor, state["averaged"][name])
-        return Standing(**state["standing"])
+        standing = Standing(**state["standing"])
     except (RuntimeError, ValueError, KeyError, TypeError) as error:
         raise TrainError(f'the checkpoint "{path}" has another shape; run without --resume') from error
+    if changed:
+        standing.changed.append({"step": standing.step, "options": list(changed.values())})
+    return standing
+
+
+def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, str]:
+    """Say of each option that differs between two runs what it was and what it is."""
+    told: dict[str, str] = {}
+    for name, value in now.items():
+        before = then.get(name)
+        if isinstance(value, Mapping) and isinstance(before, Mapping):
+            told |= differences(before, value)
+        elif before != value:
+            told[name] = f'{name} was "{before}", now "{value}"'
+    return told
 
 
 def trained_weights(session: Session, *, average: Average | None) -> dict[str, Tensor]:

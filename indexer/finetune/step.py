@@ -54,9 +54,7 @@ def take_step(session: Session, draw: Draw, parts: list[Part], *, step: int) -> 
     session.optimizer.zero_grad(set_to_none=True)
     loss, terms = compute_gradients(session, draw, parts, step=step)
     if not math.isfinite(loss):
-        raise TrainError(
-            f'the loss is "{loss}" at step {step + 1}; the last good checkpoint stays: lower --rate and run again'
-        )
+        raise no_number("loss", loss, step=step)
     with record_function("icons: compute"):
         gradient_norm = _update(session, step)
     return StepResult(loss, terms, gradient_norm)
@@ -69,12 +67,32 @@ def _update(session: Session, step: int) -> float:
     norm = nn.utils.clip_grad_norm_(trained, session.options.schedule.clip)
     gradient_norm = float(norm.full_tensor() if hasattr(norm, "full_tensor") else norm)
     if not math.isfinite(gradient_norm) and not session.scaler.is_enabled():
-        raise TrainError(
-            f'the gradient is "{gradient_norm}" at step {step + 1}; the last good checkpoint stays: lower --rate'
-        )
+        raise no_number("gradient", gradient_norm, step=step)
     session.scaler.step(session.optimizer)
     session.scaler.update()
     return gradient_norm
+
+
+def check_sound(session: Session, part: Part, *, step: int) -> None:
+    """See that the weights after a step still say something, before they are kept: the loss was of those before it.
+
+    Raises:
+        TrainError: a vector, the scale or the bias is no number.
+    """
+    session.student.eval()  # batch norms look at nothing then
+    with torch.no_grad():
+        features = Features(**session.student(*_given(part, session.device)))
+    session.student.train()
+    if not all(bool(tensor.isfinite().all()) for tensor in features.present()):
+        raise no_number("model", math.nan, step=step)
+
+
+def no_number(what: str, value: float, *, step: int) -> TrainError:
+    """Say what became infinite or undefined at a step (counted from 0), and how to go on."""
+    return TrainError(
+        f'the {what} is "{value}" at step {step + 1}; the last good checkpoint stays: give a lower --rate, and '
+        "--resume to go on from there"
+    )
 
 
 def compute_gradients(session: Session, draw: Draw, parts: list[Part], *, step: int) -> tuple[float, dict[str, float]]:

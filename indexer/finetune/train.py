@@ -10,18 +10,18 @@ from contextlib import ExitStack, nullcontext
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import torch
 import torch.distributed as dist
 from torch.autograd.profiler import record_function
 
 from indexer.errors import TrainError
 from indexer.finetune.average import Average
+from indexer.finetune.batches import Part
 from indexer.finetune.checkpoints import Standing, restore, save_checkpoint, trained_weights, write_tensors
 from indexer.finetune.feed import Feed
 from indexer.finetune.options import Places
 from indexer.finetune.profiling import Profile
 from indexer.finetune.rates import set_rates
-from indexer.finetune.step import Session, StepResult, take_step
+from indexer.finetune.step import Session, StepResult, check_sound, take_step
 from indexer.finetune.validation import Exam, Scores, main_figure, sit_exam, to_plain
 from indexer.finetune.watch import Events, Log, TrainingProgress, gpu_figures, peak_memory
 
@@ -75,7 +75,7 @@ def train(
     """Train the session's student in place; the best weights are in `places.best` in the end.
 
     Raises:
-        TrainError: too few icons, a loss that is no number, memory that does not suffice, nothing to resume from.
+        TrainError: too few icons, a loss that is no number, nothing to resume from.
     """
     feed = Feed(session.lesson, session.options, session.rank)
     run = Run(session, exam, places, made_by, report, n_steps_of(session, feed))
@@ -89,33 +89,24 @@ def train(
             if session.options.watching.tensorboard:
                 run.events = Events(places.work / "tensorboard", from_step=run.standing.step)
                 stack.callback(run.events.close)
-        try:
-            _steps(run, feed)
-        except torch.OutOfMemoryError as error:
-            raise TrainError(_out_of_memory(session, str(error))) from error
-        except RuntimeError as error:
-            if "allocate memory" not in str(error):  # what the CPU's allocator says
-                raise
-            raise TrainError(_out_of_memory(session, str(error))) from error
+        _steps(run, feed)
     return run.standing
 
 
 def _steps(run: Run, feed: Feed) -> None:
     session, standing = run.session, _standing(run)
-    schedule, watching = session.options.schedule, session.options.watching
-    if standing.parent is None and run.exam is not None:
-        _note(run, standing, "measuring the model as it is")
-        standing.parent = to_plain(_scores(run, run.exam))
+    _measure_parent(run, standing)
     began = time.monotonic() - standing.seconds
     progress = TrainingProgress(session.rank.index, session.rank.world, n_steps=run.n_steps, first_step=standing.step)
     run.saved_at = time.monotonic()
-    profile = Profile(run.places.work / "profile", n_steps=watching.profile_steps, rank=session.rank)
+    n_profiled = session.options.watching.profile_steps
+    profile = Profile(run.places.work / "profile", n_steps=n_profiled, rank=session.rank)
     with feed.ahead(standing.step, run.n_steps) as steps, profile:
         if _is_over(run, standing):
             return
         started = time.monotonic()
         for step, draw, parts in steps:
-            set_rates(session.optimizer, done=step / run.n_steps, schedule=schedule)
+            set_rates(session.optimizer, done=step / run.n_steps, schedule=session.options.schedule)
             with record_function("icons: step"):
                 result = take_step(session, draw, parts, step=step)
                 if run.average:
@@ -123,23 +114,36 @@ def _steps(run: Run, feed: Feed) -> None:
             profile.step()
             standing.step, standing.seconds = step + 1, time.monotonic() - began
             progress.images += sum(len(part.pixels) for part in parts)
-            progress.step, progress.loss = step + 1, result.loss
-            progress.seconds += time.monotonic() - started
-            progress.waited_seconds = feed.waited_seconds
+            progress.count(step + 1, result.loss, seconds=time.monotonic() - started, waited=feed.waited_seconds)
             _tell(run, progress, result)
-            if standing.step % _validation_steps(run) == 0 or standing.step == run.n_steps:
-                _validate(run, standing, result)
+            if _is_time_to_validate(run, standing) or _is_time_to_save(run):
+                _keep(run, standing, result, parts[0])
                 if _is_over(run, standing):
                     break
-            elif _is_time_to_save(run):
-                _save(run, standing)
             started = time.monotonic()  # what came since the step's end is no part of the rate of pictures
     progress.finished = True
     run.report(progress)
 
 
-def _validation_steps(run: Run) -> int:
-    return run.session.options.schedule.validate_steps or max(1, -(-run.n_steps // 10))
+def _measure_parent(run: Run, standing: Standing) -> None:
+    if standing.parent is not None or run.exam is None:
+        return
+    rank = run.session.rank
+    run.report(TrainingProgress(rank.index, rank.world, n_steps=run.n_steps, note="measuring the model as it is"))
+    standing.parent = to_plain(_scores(run, run.exam))
+
+
+def _keep(run: Run, standing: Standing, result: StepResult, part: Part) -> None:
+    """Validate where it is time to, and save the state, unless the weights are ruined."""
+    check_sound(run.session, part, step=standing.step - 1)
+    if _is_time_to_validate(run, standing):
+        _validate(run, standing, result)
+    _save(run, standing)
+
+
+def _is_time_to_validate(run: Run, standing: Standing) -> bool:
+    every = run.session.options.schedule.validate_steps or max(1, -(-run.n_steps // 10))
+    return standing.step % every == 0 or standing.step == run.n_steps
 
 
 def _standing(run: Run) -> Standing:
@@ -160,7 +164,7 @@ def _is_time_to_save(run: Run) -> bool:
 
 
 def _validate(run: Run, standing: Standing, result: StepResult) -> None:
-    """Sit the exam, keep the weights if they are the best so far, and save the state."""
+    """Sit the exam, and keep the weights if they are the best so far."""
     session = run.session
     found: dict[str, Any] = {"loss": round(result.loss, 6)}
     figure = 0.0
@@ -181,7 +185,6 @@ def _validate(run: Run, standing: Standing, result: StepResult) -> None:
     if run.events and "figures" in found:
         named = {f"{task}/{name}": value[0] for task, by in found["figures"].items() for name, value in by.items()}
         run.events.write(standing.step, {f"recall/{name}": value for name, value in named.items()})
-    _save(run, standing)
 
 
 def _scores(run: Run, exam: Exam) -> Scores:
@@ -198,11 +201,6 @@ def _save(run: Run, standing: Standing) -> None:
     if run.session.rank.index == 0 or is_sharded:
         save_checkpoint(run.session, run.average, standing, run.places.checkpoint, made_by=run.made_by)
     run.saved_at = time.monotonic()
-
-
-def _note(run: Run, standing: Standing, note: str) -> None:
-    rank = run.session.rank
-    run.report(TrainingProgress(rank.index, rank.world, standing.step, run.n_steps, note=note))
 
 
 def _tell(run: Run, progress: TrainingProgress, result: StepResult) -> None:
@@ -222,11 +220,3 @@ def _tell(run: Run, progress: TrainingProgress, result: StepResult) -> None:
         values |= {"speed/images_per_second_of_rank_0": progress.images_per_second}
         values |= {"memory/peak_gb": peak_memory(session.device) / 1e9, **gpu_figures(session.device)}
         run.events.write(progress.step, values)
-
-
-def _out_of_memory(session: Session, reason: str) -> str:
-    each = session.options.loss.batch // session.rank.world // session.options.distribution.accumulate
-    return (
-        f'out of memory with "{each}" pictures at once ({reason.splitlines()[0][:120]}); the last checkpoint stays: '
-        "run again with --resume and a larger --accumulate, or with --grad-checkpointing"
-    )

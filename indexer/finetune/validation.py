@@ -13,6 +13,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from indexer.errors import TrainError
 from indexer.finetune.augment import augment, draw_changes
 from indexer.finetune.captions import Ids
 from indexer.finetune.lesson import Lesson, Tokenizer, tokenize
@@ -79,7 +80,11 @@ def make_exam(lesson: Lesson, tokenizer: Tokenizer, *, twins: float) -> Exam | N
 
 @torch.no_grad()  # in inference mode FSDP could not gather weights again afterwards
 def sit_exam(student: Student, exam: Exam, device: torch.device, *, picture_weight: float = 0.5) -> Scores:
-    """Figures of every task with its bootstrap intervals; the student keeps its mode."""
+    """Figures of every task with its bootstrap intervals; the student keeps its mode.
+
+    Raises:
+        TrainError: a vector is no number.
+    """
     was_training = student.training
     student.eval()
     pictures, degraded = (_picture_vectors(student, pixels, device) for pixels in (exam.pixels, exam.degraded))
@@ -179,4 +184,9 @@ def _text_vectors(student: Student, tokens: Tensor, device: torch.device) -> Flo
 
 def _floats(vectors: Tensor) -> Floats:
     found: Floats = vectors.float().numpy()
+    if not np.isfinite(found).all():
+        raise TrainError(
+            'the model gives "nan" for vectors: its weights are broken, or the rate is too high; the last good '
+            "checkpoint stays: give a lower --rate"
+        )
     return found

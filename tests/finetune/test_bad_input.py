@@ -1,6 +1,7 @@
 """Does everything that can be wrong with a fine-tuning say so, and leave what was reached?"""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -71,7 +72,9 @@ def test_captions_longer_than_the_context_are_counted_and_cut(icons: Path, start
     written.write_text("".join(json.dumps(row) + "\n" for row in rows))
     out = tmp_path / "mine"
     told = run(*arguments(icons, start, out, "--captions", str(written), "--allow-regression")).output
-    assert "1 captions fill the context of 12 tokens and may have been cut" in told
+    assert '1 captions fill the whole context and may have been cut, the first "a very long caption a very' in told
+    again = run(*arguments(icons, start, out, "--captions", str(written), "--allow-regression", "--json"))
+    assert json.loads(again.stdout)["cut"] == [("a very long caption " * 20).strip()]
 
 
 def test_a_batch_that_the_ranks_do_not_divide_shrinks_and_too_few_icons_are_refused(
@@ -80,7 +83,7 @@ def test_a_batch_that_the_ranks_do_not_divide_shrinks_and_too_few_icons_are_refu
     told = run(*arguments(icons, start, tmp_path / "mine", "--batch", "511", "--accumulate", "4", "--allow-regression"))
     assert "instead of 511" in told.output
     told = refused(icons, start, tmp_path / "mine", "--accumulate", "40")
-    assert "too few for 1 ranks x 40 micro-batches" in told
+    assert "less than two for each of 1 ranks x 40 micro-batches" in told
 
 
 def test_a_checkpoint_of_another_shape_is_refused(icons: Path, start: Path, tmp_path: Path) -> None:
@@ -97,9 +100,9 @@ def test_a_checkpoint_of_other_options_a_damaged_one_and_none_are_refused(tmp_pa
     session, file = tiny_session(tiny_options()), tmp_path / "last.checkpoint"
     with pytest.raises(TrainError, match=r'no checkpoint at ".*"; run without --resume'):
         restore(session, None, file, made_by={})
-    save_checkpoint(session, None, Standing(), file, made_by={"schedule": {"rate": 1}, "corpus": "a"})
-    with pytest.raises(TrainError, match='made with another "schedule"'):
-        restore(session, None, file, made_by={"schedule": {"rate": 2}, "corpus": "a"})
+    save_checkpoint(session, None, Standing(), file, made_by={"schedule": {"warm_up": 0.1}, "corpus": "a"})
+    with pytest.raises(TrainError, match=r'made with other options \(warm_up was "0.1", now "0.2"\)'):
+        restore(session, None, file, made_by={"schedule": {"warm_up": 0.2}, "corpus": "a"})
     file.write_bytes(file.read_bytes()[:500])
     with pytest.raises(TrainError, match="is damaged"):
         restore(session, None, file, made_by={})
@@ -113,17 +116,55 @@ def test_a_model_of_another_shape_than_its_weights_is_refused(icons: Path, tmp_p
     assert "check that weights and --model belong together" in refused(icons, folder, tmp_path / "mine")
 
 
-def test_a_loss_that_is_no_number_ends_the_run_and_the_last_good_checkpoint_stays(
+RUIN = ["--rate", "1e30", "--clip", "1e30"]
+
+
+def test_a_model_that_gives_no_numbers_is_neither_measured_nor_kept(icons: Path, start: Path, tmp_path: Path) -> None:
+    """Of a huge rate the loss of the first step, and the gradient, still are numbers; the weights after it are not."""
+    out = tmp_path / "mine"
+    told = refused(icons, start, out, *RUIN, "--steps", "1", "--warm-up", "0", "--checkpoint-seconds", "0")
+    assert 'the model is "nan" at step 1; the last good checkpoint stays: give a lower --rate' in told
+    assert not out.exists()
+    assert not Places(out).checkpoint.exists()
+    assert not Places(out).best.exists()
+
+
+def test_after_a_loss_that_is_no_number_a_run_goes_on_with_a_lower_rate(
     icons: Path, start: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "mine"
-    ruin = ["--rate", "1e30", "--clip", "1e30", "--steps", "8", "--warm-up", "0", "--checkpoint-seconds", "0"]
-    told = refused(icons, start, out, *ruin)
-    assert "the last good checkpoint stays" in told
-    assert "lower --rate" in told
-    state = torch.load(Places(out).checkpoint, weights_only=True)
-    assert not out.exists()
-    assert state["standing"]["step"] >= 1
+    given = arguments(icons, start, out, "--steps", "6", "--validate-steps", "1", "--allow-regression")
+    run(*given, "--rate", "1e-12", "--patience", "2")  # nothing improves, so that it stops in the middle
+    before = torch.load(Places(out).checkpoint, weights_only=True)
+    assert before["standing"]["step"] == 3
+    told = run(*given, "--resume", "--patience", "0", *RUIN, code=2).output
+    assert 'is "nan" at step 4; the last good checkpoint stays' in told
+    assert torch.load(Places(out).checkpoint, weights_only=True)["standing"]["step"] == 3
+    run(*given, "--resume", "--patience", "0", "--rate", "1e-3")
+    after = torch.load(Places(out).checkpoint, weights_only=True)
+    assert after["standing"]["step"] == 6
+    assert max(group["peak"] for group in after["optimizer"]["param_groups"]) == 1e-3
+    (told_run,) = json.loads((out / "training.json").read_text())["training"]
+    changed = ['rate was "1e-12", now "0.001"', 'patience was "2", now "0"']
+    assert told_run["changed"] == [{"step": 3, "options": changed}]
+
+
+def test_a_folder_that_holds_no_model_is_never_replaced(icons: Path, start: Path, tmp_path: Path) -> None:
+    out = tmp_path / "mine"
+    out.mkdir()
+    (out / "diary.txt").write_text("dear")
+    assert f'"{out}" holds other files, which a model would replace' in refused(icons, start, out)
+    assert (out / "diary.txt").read_text() == "dear"
+    assert "can't be made" in refused(icons, start, Path("/proc/no/place"))
+
+
+def test_a_foreign_lineage_beside_the_parent_is_left_out(icons: Path, start: Path, tmp_path: Path) -> None:
+    parent, out = tmp_path / "parent", tmp_path / "mine"
+    shutil.copytree(start, parent)
+    for foreign in ("[1]", "{", '{"training": {"epochs": 3}}'):
+        (parent / "training.json").write_text(foreign)
+        run(*arguments(icons, parent, out, "--allow-regression"))
+        assert len(json.loads((out / "training.json").read_text())["training"]) == 1
 
 
 def test_weights_are_untouched_by_a_step_whose_loss_is_no_number() -> None:
@@ -166,11 +207,31 @@ def test_options_that_fit_nothing_are_refused(icons: Path, start: Path, tmp_path
     words.write_text("one\n")
     kept = ["--keep-words-weight", "1", "--keep-words", str(words)]
     assert 'holds "1" texts' in refused(icons, start, tmp_path / "mine", *kept)
+    swapped = ["--lowest-quality", "90", "--highest-quality", "20"]
+    told = refused(icons, start, tmp_path / "mine", *swapped)
+    assert '--lowest-quality "90" is above --highest-quality "20"' in told
+    told = refused(icons, start, tmp_path / "mine", "--pretrained", str(words))
+    assert "has its own weights; --pretrained goes with an open_clip name" in told
+
+
+def test_a_corpus_is_not_gathered_anew_and_a_damaged_one_is_refused(icons: Path, start: Path, tmp_path: Path) -> None:
+    out = tmp_path / "mine"
+    run(*arguments(icons, start, out, "--allow-regression"))
+    corpus = Places(out).corpus
+    given = ["finetune", "--corpus", str(corpus), *arguments(icons, start, out, "--allow-regression")[2:]]
+    run(*given)
+    told = run(*given, "--captions", str(icons), "--admit", "permissive", code=2).output
+    assert "--corpus was made with its own --admit, --captions" in told
+    whole = (corpus / "pixels.npy").read_bytes()
+    (corpus / "pixels.npy").write_bytes(whole[:60])
+    assert 'pixels.npy" is damaged' in run(*given, code=2).output
+    (corpus / "corpus.json").write_text("{")
+    assert 'corpus.json" is damaged' in run(*given, code=2).output
 
 
 def test_a_config_that_is_no_model_is_refused(icons: Path, start: Path, tmp_path: Path) -> None:
     config = tmp_path / "config.json"
-    for content in ("{", '{"embed_dim": 3}'):
+    for content in ("{", '{"embed_dim": 3}', "[]", '{"model_cfg": 3}'):
         config.write_text(content)
         assert "is no model config" in refused(icons, start, tmp_path / "mine", "--new-model", str(config))
 
