@@ -57,6 +57,7 @@ def build_corpus(
     gathered.refused["cannot be rendered"] += len(failed)
     gathered.skipped += [(placed[row].file, reason) for row, reason in failed.items()]
     pixels.flush()
+    (folder / "corpus.json").unlink(missing_ok=True)  # it would describe other pixels until the new one is written
     (folder / "pixels.part.npy").replace(folder / "pixels.npy")
     described = _described([gathered.icons[row] for row in kept], gathered, limits)
     described |= {"size": size, "key": key_of(gathered, limits, size=size)}

@@ -96,7 +96,9 @@ def read_sources(
                 where = (source.kind, str(source.location), scanned.path)
                 placed += [Placed(record, *where) for record in scanned.records or ()]
     if not placed:
-        raise SourceError("no icons in these sources; give folders of npm packages or Iconify JSON")
+        raise SourceError(
+            "no icons in these sources; give folders of pictures, npm packages, Iconify JSON, or a manifest"
+        )
     return placed
 
 

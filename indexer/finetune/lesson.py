@@ -45,6 +45,8 @@ class Lesson:
     held_out_rows: Ids
     words: list[str]
     kept_words: KeptWords | None = None
+    cut: Sequence[str] = ()
+    """Captions that fill the text tower's whole context, so that they may have been cut."""
 
     def texts_of(self, numbers: Ids) -> Tensor:
         """What the student takes for some captions."""
@@ -80,8 +82,17 @@ def read_material(corpus: Path, learning: Learning, *, seed: int) -> Material:
 
 
 def open_pixels(corpus: Path, *, n: int) -> npt.NDArray[np.uint8]:
-    """Map the first `n` pictures of a corpus: the rest of the file is room for those that could not be used."""
-    pixels: npt.NDArray[np.uint8] = np.load(corpus / "pixels.npy", mmap_mode="r")[:n]
+    """Map the first `n` pictures of a corpus: the rest of the file is room for those that could not be used.
+
+    Raises:
+        SourceError: the file is damaged.
+    """
+    try:
+        pixels: npt.NDArray[np.uint8] = np.load(corpus / "pixels.npy", mmap_mode="r")[:n]
+    except (ValueError, EOFError) as error:
+        raise SourceError(f'"{corpus / "pixels.npy"}" is damaged ({error}); render the corpus anew') from error
+    if len(pixels) < n:
+        raise SourceError(f'"{corpus / "pixels.npy"}" holds "{len(pixels)}" of {n} pictures; render the corpus anew')
     return pixels
 
 
@@ -106,11 +117,14 @@ def read_facts(corpus: Path) -> dict[str, Any]:
     """Read what a corpus says about itself.
 
     Raises:
-        SourceError: the folder holds none.
+        SourceError: the folder holds none, or a damaged one.
     """
     if not (corpus / "corpus.json").is_file() or not (corpus / "pixels.npy").is_file():
         raise SourceError(f'"{corpus}" is no corpus; run python -m indexer.finetune corpus SOURCE... --out "{corpus}"')
-    facts: dict[str, Any] = json.loads((corpus / "corpus.json").read_text("utf-8"))
+    try:
+        facts: dict[str, Any] = json.loads((corpus / "corpus.json").read_text("utf-8"))
+    except ValueError as error:
+        raise SourceError(f'"{corpus / "corpus.json"}" is damaged ({error}); render the corpus anew') from error
     return facts
 
 
@@ -120,10 +134,16 @@ def tokenize(texts: Sequence[str], tokenizer: Tokenizer) -> Tensor:
     return torch.cat(parts)
 
 
-def n_cut(tokens: Tensor, tokenizer: Tokenizer) -> int:
-    """How many texts fill the whole context, so that they may have been cut."""
+def cut_texts(texts: Sequence[str], tokens: Tensor, tokenizer: Tokenizer) -> list[str]:
+    """List the texts whose tokens fill the whole context, so that they may have been cut."""
     padding = tokenizer([""])[0, -1]
-    return int((tokens[:, -1] != padding).sum())
+    is_full = tokens[:, -1] != padding
+    return [texts[place] for place in is_full.nonzero().flatten().tolist()]
+
+
+def told_cut(cut: Sequence[str]) -> str:
+    """Say in a line which captions may have been cut."""
+    return f'{len(cut):,} captions fill the whole context and may have been cut, the first "{cut[0][:60]}..."'
 
 
 @torch.inference_mode()

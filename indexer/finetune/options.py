@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, Self
 
+from indexer.errors import TrainError
+
 Admission = Literal["all", "permissive", "shippable"]
 Trained = Literal["full", "lora", "locked"]
 
@@ -142,6 +144,12 @@ class Augmentation:
     compressed: float = 0.08
     lowest_quality: int = 25
     highest_quality: int = 85
+
+    def __post_init__(self) -> None:
+        for low, high in (("smallest_scale", "largest_scale"), ("lowest_quality", "highest_quality")):
+            if getattr(self, low) > getattr(self, high):
+                names = [f'--{name.replace("_", "-")} "{getattr(self, name)}"' for name in (low, high)]
+                raise TrainError(f"{names[0]} is above {names[1]}; swap them")
 
 
 @dataclass(frozen=True, slots=True)

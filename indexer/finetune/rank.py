@@ -5,43 +5,29 @@
 `icons finetune` writes the plan and starts this.
 """
 
-import hashlib
-import json
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 import open_clip
 import torch
-import torch.distributed as dist
-from torch import Tensor
 
 from indexer.checkpoint import find_checkpoint
 from indexer.distributed import Rank, process_group
 from indexer.encoder import load_model, resolve_device, resolve_precision
 from indexer.errors import IconsError, TrainError
 from indexer.finetune.finish import Origin, finish
-from indexer.finetune.lesson import (
-    KeptWords,
-    Lesson,
-    Material,
-    encode_texts,
-    make_lesson,
-    n_cut,
-    open_pixels,
-    read_material,
-    tokenize,
-)
+from indexer.finetune.given import open_lesson
+from indexer.finetune.lesson import Lesson, read_material, told_cut
 from indexer.finetune.options import Places
 from indexer.finetune.plan import Plan, read_plan
 from indexer.finetune.rates import make_optimizer
+from indexer.finetune.shortage import told_shortage
 from indexer.finetune.step import Session
 from indexer.finetune.student import Student, compile_towers, enable_memory_saving
 from indexer.finetune.train import train
-from indexer.finetune.twins import looks_of
 from indexer.finetune.validation import make_exam
 from indexer.finetune.watch import TrainingProgress
 from indexer.finetune.wrapping import wrap
@@ -68,7 +54,7 @@ def run_rank(places: Places, *, rank: Rank, device: torch.device, resume: bool, 
         torch.set_num_threads(cores_of_rank())
     if device.type == "cuda":
         torch.cuda.set_device(device)
-    with process_group(rank, backend=backend, device=device, limit=WAIT_LIMIT):
+    with told_shortage(options, rank), process_group(rank, backend=backend, device=device, limit=WAIT_LIMIT):
         torch.manual_seed(options.schedule.seed)
         report(TrainingProgress(rank.index, rank.world, note="opening model and corpus"))
         checkpoint = find_checkpoint(plan.choice)
@@ -76,11 +62,9 @@ def run_rank(places: Places, *, rank: Rank, device: torch.device, resume: bool, 
             raise TrainError(f'rank {rank.index} finds model "{checkpoint.fingerprint}", not "{plan.fingerprint}"')
         model, tokenizer = load_model(checkpoint), open_clip.get_tokenizer(checkpoint.open_clip_name)
         material = read_material(plan.corpus, options.learning, seed=options.schedule.seed)
-
-        def tell(note: str) -> None:
-            report(TrainingProgress(rank.index, rank.world, note=note))
-
-        lesson = _open(places, plan, material, (model.to(device), tokenizer), rank, tell)
+        lesson = open_lesson(places, plan, material, (model.to(device), tokenizer), rank)
+        if lesson.cut:
+            report(TrainingProgress(rank.index, rank.world, note=told_cut(lesson.cut)))
         session = _session(plan, model, lesson, rank, device)
         exam = make_exam(lesson, tokenizer, twins=options.loss.twin_similarity)
         standing = train(session, exam, places=places, made_by=plan.made_by(), report=report, resume=resume)
@@ -101,70 +85,6 @@ def _session(plan: Plan, model: Any, lesson: Lesson, rank: Rank, device: torch.d
     wrapped = wrap(student, options.distribution, rank=rank, device=device, precision=precision)
     scaler = torch.amp.GradScaler(device.type, enabled=precision == "fp16")
     return Session(student, wrapped, make_optimizer(student, options), scaler, lesson, options, rank, device)
-
-
-def _open(
-    places: Places, plan: Plan, material: Material, encoder: tuple[Any, Any], rank: Rank, tell: Callable[[str], None]
-) -> Lesson:
-    """Tokenise or encode every caption once, on rank 0; the others read what it wrote."""
-    model, tokenizer = encoder
-    is_locked = plan.options.towers.text_tower == "locked"
-    texts = material.captions.texts
-
-    def kept(kind: str, key: str, make: Callable[[], Tensor]) -> Tensor:
-        file = places.work / f"{kind}-{key}.npy"
-        if rank.index == 0 and not file.is_file():
-            _keep(file, make())
-        if rank.world > 1:
-            dist.barrier()
-        return torch.from_numpy(np.load(file))
-
-    def tokens_of(texts: list[str]) -> Tensor:
-        tokens = tokenize(texts, tokenizer)
-        if found := n_cut(tokens, tokenizer):
-            tell(f"{found:,} captions fill the context of {tokens.shape[1]} tokens and may have been cut")
-        return tokens
-
-    def made(texts: list[str], kind: str) -> Tensor:
-        key = hashlib.sha256(json.dumps([plan.fingerprint, texts]).encode()).hexdigest()[:16]
-        if kind == "tokens":
-            return kept(kind, key, lambda: tokens_of(texts))
-        return kept(kind, key, lambda: encode_texts(model, tokens_of(texts)))
-
-    pixels = open_pixels(plan.corpus, n=len(material.bases))
-    looks = kept("looks", plan.corpus_key, lambda: looks_of(pixels))
-    given = made(texts, "vectors" if is_locked else "tokens")
-    words = None
-    if plan.options.loss.keep_words_weight:
-        listed = kept_words(plan.options.loss.keep_words) or texts
-        vectors = made(listed, "vectors")
-        words = KeptWords(vectors if is_locked else made(listed, "tokens"), vectors, plan.options.loss.keep_words_batch)
-    return make_lesson(pixels, material, given, looks, words)
-
-
-def kept_words(file: str | None) -> list[str]:
-    """Read the words whose similarities are to be kept, one text a line.
-
-    Raises:
-        TrainError: the file is not there, or holds nothing.
-    """
-    if file is None:
-        return []
-    try:
-        lines = Path(file).read_text("utf-8").splitlines()
-    except OSError as error:
-        raise TrainError(f'--keep-words "{file}" can\'t be read ({error.strerror}); give a file of words') from error
-    words = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
-    if len(words) < 2:
-        raise TrainError(f'--keep-words "{file}" holds "{len(words)}" texts; give at least two, one a line')
-    return words
-
-
-def _keep(file: Path, tensor: Tensor) -> None:
-    aside = file.with_suffix(".part")
-    with aside.open("wb") as opened:
-        np.save(opened, tensor.numpy())
-    aside.replace(file)
 
 
 @click.command()

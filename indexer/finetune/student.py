@@ -86,6 +86,8 @@ class Student(nn.Module):
     def plain_weights(self) -> dict[str, Tensor]:
         """Weights under the names of the model that training began with: additions and the text map are merged."""
         weights = merged_weights(self.model)
+        if self.bias is not None and "logit_bias" in weights:
+            weights["logit_bias"] = self.bias.detach()
         if self.text_map is not None:
             name, is_linear = cast(tuple[str, bool], _projection(self.model))
             grown = self.text_map.detach().T if is_linear else self.text_map.detach()

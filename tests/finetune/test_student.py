@@ -68,6 +68,19 @@ def test_the_saved_weights_say_what_the_student_says(chosen: dict[str, Any]) -> 
     assert any(not torch.equal(weights[name], before[name]) for name in before)
 
 
+def test_a_trained_bias_is_saved_where_the_model_has_one() -> None:
+    session = tiny_session(tiny_options(kind="sigmoid"), model=tiny_model(init_logit_bias=-5.0))
+    step(session)
+    assert session.student.bias is not None
+    saved = session.student.plain_weights()["logit_bias"]
+    assert saved == session.student.bias
+    assert saved != -5.0
+    tiny_model(init_logit_bias=0.0).load_state_dict(session.student.plain_weights())
+    plain = tiny_session(tiny_options(kind="sigmoid")).student
+    assert "logit_bias" not in plain.plain_weights()
+    assert plain.bias == -10.0
+
+
 @pytest.mark.parametrize(
     ("chosen", "still", "moving"),
     [
@@ -182,7 +195,7 @@ def test_kept_words_stay_nearer_to_what_the_parent_said() -> None:
         before = kept.vectors.float()
         return float((now @ now.T - before @ before.T).square().mean())
 
-    assert moved(30.0) < 0.5 * moved(0.0)
+    assert moved(30.0) < 0.75 * moved(0.0)
 
 
 def test_gradients_do_not_explode_past_the_clip() -> None:
