@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from indexer.errors import IconsError
+
 ASIDE = ".aside-"
 
 
@@ -28,6 +30,18 @@ def write_file(path: Path, content: bytes) -> None:
         os.fsync(file.fileno())
     aside.replace(path)
     sync(path.parent)
+
+
+def write_result(path: Path, content: bytes, *, option: str) -> None:
+    """Write a file that the user has named with an option.
+
+    Raises:
+        IconsError: it can't be written there.
+    """
+    try:
+        write_file(path, content)
+    except OSError as error:
+        raise IconsError(f'"{path}" can\'t be written ({error.strerror}); choose another {option}') from error
 
 
 @contextmanager

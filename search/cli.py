@@ -169,15 +169,11 @@ def _write_sheet(engine: "SearchEngine", query: str, hits: "Sequence[Hit]") -> s
 
 
 def _write_report(evaluation: "Evaluation", subject: "Subject", path: Path) -> None:
-    from indexer.durable import write_file
-    from indexer.errors import IconsError
+    from indexer.durable import write_result
     from search.report import report_html
 
     page = report_html(evaluation, subject.originals.content_of)
-    try:
-        write_file(path, page.encode("utf-8"))
-    except OSError as error:
-        raise IconsError(f'"{path}" can\'t be written ({error.strerror}); choose another --report') from error
+    write_result(path, page.encode("utf-8"), option="--report")
     click.echo(f"wrote {path}", err=True)
 
 

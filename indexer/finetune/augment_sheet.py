@@ -9,7 +9,7 @@ import torch
 from PIL import Image, ImageDraw
 from torch import Tensor
 
-from indexer.durable import write_file
+from indexer.durable import write_result
 from indexer.finetune.augment import asked_for, augment, draw_changes
 from indexer.finetune.options import Augmentation
 
@@ -48,7 +48,7 @@ def write_sheet(pixels: Tensor, file: Path, change: Augmentation, *, seed: int) 
 
     buffer = BytesIO()
     sheet(pixels, change, seed=seed).save(buffer, "PNG")
-    write_file(file, buffer.getvalue())
+    write_result(file, buffer.getvalue(), option="--show-augmentations")
 
 
 def _changed(images: Tensor, change: Augmentation, *, seed: int) -> list[Image.Image]:

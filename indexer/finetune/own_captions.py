@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from indexer.durable import write_file
+from indexer.durable import write_result
 from indexer.errors import SourceError
 from indexer.finetune.captions import is_held_out, make_captions, share_held_out
 from indexer.finetune.gather import Gathered
@@ -53,7 +53,7 @@ def write_captions(rows: Iterable[dict[str, Any]], file: Path) -> int:
         content = buffer.getvalue()
     else:
         raise SourceError(f'"{file}" ends in neither .csv nor .jsonl; give --out a name that does')
-    write_file(file, content.encode())
+    write_result(file, content.encode(), option="--out")
     return len(listed)
 
 

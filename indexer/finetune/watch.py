@@ -1,6 +1,7 @@
 """What can be seen of a run while it runs? Progress of each rank, a log of JSON lines, TensorBoard events."""
 
 import json
+import math
 import resource
 import sys
 from collections.abc import Mapping
@@ -73,8 +74,9 @@ class Log:
         self._file.writelines(f"{line}\n" for line in kept)
 
     def write(self, kind: str, step: int, facts: Mapping[str, Any]) -> None:
-        """Add a line."""
-        self._file.write(json.dumps({"kind": kind, "step": step, **facts}) + "\n")
+        """Add a line; of a number that is infinite or none, as fp16 gives now and then, JSON knows nothing: null."""
+        plain = {name: None if isinstance(it, float) and not math.isfinite(it) else it for name, it in facts.items()}
+        self._file.write(json.dumps({"kind": kind, "step": step, **plain}) + "\n")
         self._file.flush()
 
     def close(self) -> None:

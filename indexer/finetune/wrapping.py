@@ -5,6 +5,7 @@ from typing import Any
 import torch
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
+from torch.nn.utils.parametrize import ParametrizationList
 
 from indexer.distributed import Rank
 from indexer.errors import TrainError
@@ -41,7 +42,8 @@ def _sharded(student: Student, *, rank: Rank, precision: str) -> nn.Module:
         raise TrainError("--strategy fsdp works in bf16 and fp32; give --precision bf16")
     whole = {parameter for parameter in student.parameters() if parameter.ndim == 0}
     for module in list(student.modules()):
-        if isinstance(module, nn.ModuleList):
+        # Low-rank additions stand in such a list, too; they belong to the block that they are added to.
+        if isinstance(module, nn.ModuleList) and not isinstance(module, ParametrizationList):
             for block in module:
                 fully_shard(block, ignored_params=whole)
     sharded: Any = fully_shard(student, ignored_params=whole)

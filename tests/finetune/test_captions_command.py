@@ -65,6 +65,8 @@ def test_what_can_not_be_read_as_captions_says_so(icons: Path, start: Path, tmp_
         assert reason in run(*arguments(icons, start, tmp_path / "mine", "--captions", str(file)), code=2).output
     told = run("captions", str(icons), "--out", str(tmp_path / "captions.txt"), code=2).output
     assert "ends in neither .csv nor .jsonl" in told
+    told = run("captions", str(icons), "--out", "/proc/captions.csv", code=2).output
+    assert '"/proc/captions.csv" can\'t be written' in told
 
 
 def test_a_manifest_of_captions_teaches_them_each(icons: Path, start: Path, tmp_path: Path) -> None:

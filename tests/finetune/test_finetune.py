@@ -19,6 +19,7 @@ from safetensors.torch import load_file
 
 from indexer.checkpoint import ModelChoice, find_checkpoint
 from indexer.finetune.options import Places
+from indexer.finetune.watch import Log
 from search.cli import main
 
 QUICK = [
@@ -132,6 +133,33 @@ def test_training_ends_early_where_nothing_improves(icons: Path, start: Path, tm
     assert (outcome["best_step"], outcome["steps"]) == (1, 3)
 
 
+@pytest.mark.parametrize("precision", ["bf16", "fp16"])
+def test_other_precisions_learn_what_fp32_learns(icons: Path, start: Path, tmp_path: Path, precision: str) -> None:
+    for kind in ("fp32", precision):
+        run(*arguments(icons, start, tmp_path / kind, "--allow-regression", "--precision", kind))
+    exact, found = losses(tmp_path / "fp32"), losses(tmp_path / precision)
+    assert found[1] == pytest.approx(exact[1], abs=0.01)
+    assert all(found[step] == pytest.approx(exact[step], abs=0.1) for step in exact)  # fp16 may leave out a first step
+    assert found != exact
+
+
+def test_the_log_is_json_where_a_gradient_was_infinite(tmp_path: Path) -> None:
+    log = Log(tmp_path / "log.jsonl", from_step=0)
+    log.write("step", 1, {"loss": 0.5, "gradient_norm": float("inf")})
+    log.close()
+    assert json.loads((tmp_path / "log.jsonl").read_text(), parse_constant=pytest.fail) == {
+        "kind": "step", "step": 1, "loss": 0.5, "gradient_norm": None,
+    }  # fmt: skip
+
+
+@pytest.mark.slow
+def test_compiled_towers_learn_what_plain_ones_learn(icons: Path, start: Path, tmp_path: Path) -> None:
+    for out, extra in ((tmp_path / "plain", []), (tmp_path / "compiled", ["--compile"])):
+        run(*arguments(icons, start, out, "--allow-regression", "--steps", "2", *extra))
+    exact, found = losses(tmp_path / "plain"), losses(tmp_path / "compiled")
+    assert all(found[step] == pytest.approx(exact[step], abs=1e-3) for step in exact)
+
+
 def test_two_ranks_make_a_model_and_log_the_losses_of_one(icons: Path, start: Path, tmp_path: Path) -> None:
     for out, devices in ((tmp_path / "one", "cpu"), (tmp_path / "two", "cpu:2")):
         run(*arguments(icons, start, out, "--devices", devices, "--allow-regression"))
@@ -143,9 +171,11 @@ def test_two_ranks_make_a_model_and_log_the_losses_of_one(icons: Path, start: Pa
 
 
 @pytest.mark.slow
-def test_sharded_ranks_resume_and_write_a_whole_model(icons: Path, start: Path, tmp_path: Path) -> None:
-    sharded = ["--devices", "cpu:2", "--strategy", "fsdp", "--allow-regression", "--ema", "0.5"]
-    for out, extra in ((tmp_path / "one", ["--allow-regression", "--ema", "0.5"]), (tmp_path / "two", sharded)):
+@pytest.mark.parametrize("tower", ["full", "lora"])
+def test_sharded_ranks_resume_and_write_a_whole_model(icons: Path, start: Path, tmp_path: Path, tower: str) -> None:
+    alone = ["--allow-regression", "--ema", "0.5", "--picture-tower", tower, "--text-tower", tower]
+    sharded = ["--devices", "cpu:2", "--strategy", "fsdp", *alone]
+    for out, extra in ((tmp_path / "one", alone), (tmp_path / "two", sharded)):
         run(*arguments(icons, start, out, *extra))
     expected = weights(tmp_path / "one")
     for name, tensor in weights(tmp_path / "two").items():
@@ -176,6 +206,13 @@ def test_a_new_model_begins_with_random_weights_by_its_config(icons: Path, start
     run(*given)
     lineage = json.loads((tmp_path / "mine" / "training.json").read_text())
     assert lineage["parent"]["random"] is True
+
+
+def test_settings_for_torch_come_before_torch_is_loaded() -> None:
+    told = "import sys, indexer.process as it; it.prepare_for_batches = lambda: sys.exit(3 + ('torch' in sys.modules))"
+    command = f"{told}; from search.cli import main; main(['finetune', 'x', '--out', 'y'])"
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    assert subprocess.run([sys.executable, "-c", command], env=environment, check=False).returncode == 3
 
 
 def test_pictures_are_rendered_once_while_nothing_changes(icons: Path, start: Path, tmp_path: Path) -> None:
