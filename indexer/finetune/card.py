@@ -48,7 +48,8 @@ def card_of(lineage: Mapping[str, Any], *, dim: int = 384) -> str:
         "captions": data["captions"],
         "licences": ", ".join(f"{licence} ({n})" for licence, n in licences.most_common()),
     }
-    if "distillation" in lineage and data["limits"].get("admit", "shippable") == "shippable":
+    is_ours = "distillation" in lineage and lineage.get("parent", {}).get("name") != "bundled"
+    if is_ours and data["limits"].get("admit", "shippable") == "shippable":
         return _TEXT.format(dim=dim, measured=_measured(lineage.get("measured", {})), **facts)
     return _FINETUNED.format(
         parent="random weights" if lineage["parent"]["random"] else f'"{lineage["parent"]["name"]}"',

@@ -69,10 +69,9 @@ def _lost(plan: Plan, standing: Standing) -> list[str]:
 
 def lineage_of(origin: Origin, standing: Standing, *, n_ranks: int) -> dict[str, Any]:
     """What `training.json` says: parent, data with licences, options, seed, figures, versions."""
-    plan, checkpoint, material = origin.plan, origin.checkpoint, origin.material
+    plan, checkpoint = origin.plan, origin.checkpoint
     parent = read_lineage(checkpoint.weights.parent) if checkpoint.weights.name.startswith("open_clip_model") else {}
     parent.pop("measured", None)
-    facts = material.facts
     this_run = {
         "options": plan.options.to_plain(),
         "ranks": n_ranks,
@@ -94,16 +93,21 @@ def lineage_of(origin: Origin, standing: Standing, *, n_ranks: int) -> dict[str,
         "figures": best_figures(standing),
         "versions": {name: version(name) for name in ("torch", "open_clip_torch", "timm")},
         "training": [*parent.get("training", []), this_run],
-        "data": {
-            "icons": len(facts["words"]),
-            "held_out_icons": int(material.held_out.sum()),
-            "held_out_one_name_in": material.one_in,
-            "base_names": len(set(material.bases.tolist())),
-            "captions": len(material.captions.texts),
-            "icons_with_tags": sum(bool(tags) for tags in facts["tags"]),
-            "icons_with_own_captions": sum(bool(own) for own in facts.get("own", ())),
-            "limits": facts["limits"],
-            "refused": facts["refused"],
-            "sets": facts["sets"],
-        },
+        "data": _data_facts(origin.material),
+    }
+
+
+def _data_facts(material: Material) -> dict[str, Any]:
+    facts = material.facts
+    return {
+        "icons": len(facts["words"]),
+        "held_out_icons": int(material.held_out.sum()),
+        "held_out_one_name_in": material.one_in,
+        "base_names": len(set(material.bases.tolist())),
+        "captions": len(material.captions.texts),
+        "icons_with_tags": sum(bool(tags) for tags in facts["tags"]),
+        "icons_with_own_captions": sum(bool(own) for own in facts.get("own", ())),
+        "limits": facts["limits"],
+        "refused": facts["refused"],
+        "sets": facts["sets"],
     }

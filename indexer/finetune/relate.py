@@ -101,28 +101,16 @@ def relate(
     """Teach `model`'s text tower in place; `cache` holds the teacher's answers on `everyday`. Return what it took."""
     torch.manual_seed(options.seed)
     target, everyday_tokens = torch.from_numpy(teacher_vectors(everyday, cache=cache)), tokenize(everyday)
-    tower, to_teacher = TextTower(model), nn.Parameter(torch.eye(target.shape[1]))
-    scale = nn.Parameter(torch.tensor(math.log(20.0)))
+    lesson = _Relating(TextTower(model), width=target.shape[1])
     parameters = text_parameters(model)
-    optimizer = torch.optim.AdamW(
-        [{"params": parameters, "weight_decay": 0.01}, {"params": [to_teacher, scale], "weight_decay": 0.0}],
-        lr=options.rate,
-        betas=(0.9, 0.98),
-        fused=True,
-    )
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: rate_at(step / options.steps))
+    optimizer, schedule = _pace(parameters, list(lesson.parameters(recurse=False)), options)
     started = time.monotonic()
     for step in range(options.steps):
         pairs = draw_pairs(families, synonyms, random.Random(f"{options.seed} {step}"), options)
         rows = np.random.default_rng((options.seed, step)).integers(len(everyday), size=options.everyday)
-        tokens = torch.cat([tokenize(pairs.queries + pairs.answers), everyday_tokens[rows]])
-        with autocast(options.precision, torch.device("cpu")):
-            vectors = tower.encode_by_length(tokens)
-        asked, answers, kept = torch.split(vectors, [len(pairs.queries), len(pairs.answers), len(rows)])
-        near = _pair_loss(asked, answers, scale.clamp(max=math.log(MAX_SCALE)).exp(), right_answers(pairs))
-        loss = near + options.keep_weight * _distance(kept @ to_teacher, target[rows].float())
+        near, kept = lesson(pairs, everyday_tokens[rows], target[rows].float(), options.precision)
         optimizer.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]
+        (near + options.keep_weight * kept).backward()
         nn.utils.clip_grad_norm_(parameters, 1.0)
         optimizer.step()
         schedule.step()
@@ -132,6 +120,36 @@ def relate(
                 f"relate: step {step + 1} of {options.steps}, pairs {near:.3f}, {left / 60:.0f} min left\n"
             )
     return {"seconds": round(time.monotonic() - started), "families": len(families), "synonyms": len(synonyms)}
+
+
+class _Relating(nn.Module):
+    """A text tower with what is learnt beside it: the logits' scale, and a map to where the teacher has its vectors."""
+
+    def __init__(self, tower: TextTower, *, width: int) -> None:
+        super().__init__()
+        self.tower = tower
+        self.to_teacher = nn.Parameter(torch.eye(width))
+        self.scale = nn.Parameter(torch.tensor(math.log(20.0)))
+
+    def forward(self, pairs: Pairs, tokens: Tensor, target: Tensor, precision: Precision) -> tuple[Tensor, Tensor]:
+        """Loss of the pairs, and the distance of other texts (tokens) to where the teacher has them (unit vectors)."""
+        sizes = [len(pairs.queries), len(pairs.answers), len(tokens)]
+        with autocast(precision, torch.device("cpu")):
+            vectors = self.tower.encode_by_length(torch.cat([tokenize(pairs.queries + pairs.answers), tokens]))
+        asked, answers, kept = torch.split(vectors, sizes)
+        near = _pair_loss(asked, answers, self.scale.clamp(max=math.log(MAX_SCALE)).exp(), right_answers(pairs))
+        return near, _distance(kept @ self.to_teacher, target)
+
+
+def _pace(
+    parameters: Sequence[nn.Parameter], beside: Sequence[nn.Parameter], options: RelateOptions
+) -> tuple[torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler]:
+    groups: list[dict[str, Any]] = [
+        {"params": parameters, "weight_decay": 0.01},
+        {"params": beside, "weight_decay": 0.0},
+    ]
+    optimizer = torch.optim.AdamW(groups, lr=options.rate, betas=(0.9, 0.98), fused=True)
+    return optimizer, torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: rate_at(step / options.steps))
 
 
 def draw_pairs(
