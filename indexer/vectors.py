@@ -13,6 +13,8 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer.process import cores
+
 EXACT_LIMIT = 150_000
 REFINED = 1000
 """Candidates that RaBitQ hands to the exact scores, whatever few hits are wanted. At 365,000 real pictures asked with
@@ -64,6 +66,7 @@ class VectorIndex:
         """
         if (np.diff(ids) <= 0).any():
             raise ValueError("ids repeat or do not ascend")  # IndexIDMap2 would take both and answer twice
+        faiss.omp_set_num_threads(cores())
         index = faiss.index_factory(dim, spec, faiss.METRIC_INNER_PRODUCT)
         start = 0
         for chunk in chunks:
@@ -83,7 +86,6 @@ class VectorIndex:
         Raises:
             RuntimeError: FAISS can't read the file.
         """
-        faiss.omp_set_num_threads(1)
         return cls(faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC), spec=spec)
 
     def save(self, path: Path) -> None:
@@ -95,6 +97,7 @@ class VectorIndex:
         k = min(k, len(self) if only is None else len(only))
         if k <= 0:
             return Found(np.empty(0, np.float32), np.empty(0, np.int64))
+        faiss.omp_set_num_threads(1)  # each thread of Python has a number of its own, all cores at first
         scores, ids = self._index.search(np.ascontiguousarray(query[None]), k, params=self._parameters(only, k=k))
         real = ids[0] >= 0
         return Found(scores[0][real], ids[0][real])

@@ -1,5 +1,7 @@
 from pathlib import Path
+from threading import Thread
 
+import faiss
 import numpy as np
 import pytest
 
@@ -50,6 +52,20 @@ def test_no_hit_is_padded_and_no_id_is_made_up(opened: VectorIndex, vectors: np.
 
 def test_stored_vectors_come_back_by_id(opened: VectorIndex, vectors: np.ndarray) -> None:
     assert np.array_equal(opened.reconstruct(IDS[[5, 2]]), vectors[[5, 2]].astype(np.float32))
+
+
+def test_a_query_takes_one_thread_whichever_thread_asks(opened: VectorIndex, vectors: np.ndarray) -> None:
+    threads = []
+
+    def ask() -> None:
+        faiss.omp_set_num_threads(3)
+        opened.search(vectors[0].astype(np.float32), k=5)
+        threads.append(faiss.omp_get_max_threads())
+
+    asking = Thread(target=ask)
+    asking.start()
+    asking.join()
+    assert threads == [1]
 
 
 def test_recall_is_one_for_exact_search_and_less_for_an_index_of_something_else(vectors: np.ndarray) -> None:
