@@ -138,12 +138,10 @@ def _warnings_as_lines() -> Iterator[None]:
 
 
 def _print_table(hits: "Sequence[Hit]") -> None:
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=200)  # a pipe has no width; 80 columns would cut every path
+    from search.summary import open_console
+
     table = Table(box=None, pad_edge=False, header_style="dim")
     for title, justify in (("#", "right"), ("score", "right"), ("name", "left"), ("set", "left"), ("style", "left")):
         table.add_column(title, justify=justify, no_wrap=True)  # type: ignore[arg-type]
@@ -153,7 +151,7 @@ def _print_table(hits: "Sequence[Hit]") -> None:
         where = hit.path if not hit.member else f"{hit.path}#{hit.member}"
         variants = str(hit.variants) if hit.variants > 1 else ""
         table.add_row(str(number), f"{hit.score:.3f}", hit.name, hit.set, hit.style or "", variants, where)
-    console.print(table)
+    open_console().print(table)
 
 
 def _write_sheet(engine: "SearchEngine", query: str, hits: "Sequence[Hit]") -> str:
@@ -169,15 +167,10 @@ def _write_sheet(engine: "SearchEngine", query: str, hits: "Sequence[Hit]") -> s
 
 
 def _write_report(evaluation: "Evaluation", subject: "Subject", path: Path) -> None:
-    from indexer.durable import write_file
-    from indexer.errors import IconsError
+    from search.page import write_page
     from search.report import report_html
 
-    page = report_html(evaluation, subject.originals.content_of)
-    try:
-        write_file(path, page.encode("utf-8"))
-    except OSError as error:
-        raise IconsError(f'"{path}" can\'t be written ({error.strerror}); choose another --report') from error
+    write_page(path, report_html(evaluation, subject.originals.content_of))
     click.echo(f"wrote {path}", err=True)
 
 
