@@ -38,19 +38,17 @@ def from_zero(values: Sequence[float], *, written: Written, title: str = "") -> 
 
 
 def from_share(values: Sequence[float], *, title: str = "") -> Axis:
-    """Show shares from a tenth below the least to 1."""
+    """Show shares from a little below the least to 1."""
     low = max(0.0, math.floor(10 * min(values, default=1.0) - 0.5) / 10)
-    n = round(10 * (1 - low))
-    step = 1 if n <= 5 else 2
-    ticks = [1 - tenths / 10 for tenths in range(0, n + 1, step)]
-    return Axis(title, low, 1.0, ticks[::-1], short)
+    step = next(step for step in (0.02, 0.05, 0.1, 0.2) if 1 - low <= 6 * step)
+    return Axis(title, low, 1.0, [1 - n * step for n in range(round((1 - low) / step), -1, -1)], short)
 
 
 def decades(values: Sequence[float], *, written: Written, title: str = "") -> Axis:
     """Show positive values on powers of ten, with 2 and 5 between them where there is room."""
     low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
     high = max(high, low + 1)
-    between = (1, 2, 5) if high - low <= 2 else (1,)
+    between = (1, 2, 5) if high - low <= 2 else (1,)  # more would touch
     ticks = [step * 10.0**power for power in range(low, high) for step in between]
     return Axis(title, 10.0**low, 10.0**high, [*ticks, 10.0**high], written, is_log=True)
 

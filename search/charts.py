@@ -70,8 +70,12 @@ def _bar(bar: Bar, *, left: int, y: int, top: float, written: Written) -> str:
     value, low, high = (_TRACK * share / top for share in (bar.figure.value, bar.figure.low, bar.figure.high))
     middle = y + _BAR / 2
     whisker = (
-        f'<path class="whisker" d="M{left + low:.1f} {middle}H{left + high:.1f}'
-        f'M{left + low:.1f} {middle - 4}v8M{left + high:.1f} {middle - 4}v8"/>'
+        ""
+        if bar.figure.low == bar.figure.high
+        else (
+            f'<path class="whisker" d="M{left + low:.1f} {middle}H{left + high:.1f}'
+            f'M{left + low:.1f} {middle - 4}v8M{left + high:.1f} {middle - 4}v8"/>'
+        )
     )
     return (
         f"<g><title>{escape(bar.label)}: {spell(bar.figure, True, written)}</title>"
@@ -108,7 +112,7 @@ def scatter_chart(title: str, points: Sequence[Point], *, x: Axis, y: Axis) -> s
     width, height = _LEFT + _PLOT_WIDTH + _RIGHT, _TOP + 18 + _PLOT_HEIGHT + _BOTTOM
     ticks = [_LEFT + _PLOT_WIDTH * x.share(tick) for tick in x.ticks]
     parts = [f'<text class="title" x="0" y="14">{escape(title)}</text>']
-    parts += _axes(ticks, [x.written(tick) for tick in x.ticks], x.title, y)
+    parts += _axes(ticks, [_tick(tick) for tick in x.ticks], x.title, y)
     points = sorted(points, key=lambda point: (-point.y, -point.x))
     places = [(_LEFT + _PLOT_WIDTH * x.share(point.x), _y(y, point.y)) for point in points]
     ends = _apart([height for _, height in places], least=16)

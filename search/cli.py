@@ -1,9 +1,7 @@
 """The root command `icons`: the commands that build, and `search`."""
 
 import json
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from indexer.cli import COMMANDS
-from indexer.options import IconsGroup, json_option, library_option
+from indexer.options import IconsGroup, json_option, library_option, warnings_as_lines
+from search.bench.cli import bench_search
 
 if TYPE_CHECKING:
     from indexer.library import Library
@@ -53,7 +52,7 @@ def search(
     from search.engine import SearchEngine
 
     query = " ".join(words)
-    with _warnings_as_lines():
+    with warnings_as_lines():
         engine = SearchEngine.open(library.root)
         hits = engine.search(query, k=k, sets=sets)
     if as_json:
@@ -116,7 +115,7 @@ def evaluate(library: "Library", report: Path | None, as_json: bool, **options: 
     from search.progress import ProgressLine
     from search.summary import print_summary
 
-    with _warnings_as_lines(), ProgressLine() as progress:
+    with warnings_as_lines(), ProgressLine() as progress:
         subject = Subject(library)
         evaluation = evaluate_subject(subject, EvaluateOptions(**options), progress)
     if as_json:
@@ -127,14 +126,17 @@ def evaluate(library: "Library", report: Path | None, as_json: bool, **options: 
         _write_report(evaluation, subject, report)
 
 
-@contextmanager
-def _warnings_as_lines() -> Iterator[None]:
-    """Print our warnings to stderr as one line each."""
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        yield
-    for warning in told:
-        click.echo(f"Warning: {warning.message}", err=True)
+@main.group()
+def bench() -> None:
+    """Measure the speed of this machine.
+
+    \b
+    Example:
+      icons bench search
+    """
+
+
+bench.add_command(bench_search)
 
 
 def _print_table(hits: "Sequence[Hit]") -> None:

@@ -17,30 +17,16 @@ from indexer.vectors import Floats, VectorIndex, fp32_chunks, least_scores, shar
 from search.asking import Progress
 from search.bench.machine import free_memory
 from search.bench.measured import IndexRow, LeftOut, Spread
+from search.bench.options import DEFAULT_VECTORS, SIZES, SearchBenchOptions
 from search.bench.supply import Supply, write_vectors
 from search.engine import CANDIDATES_PER_HIT
 
-SIZES = (20_000, 380_000, 1_000_000, 10_000_000)
-DEFAULT_VECTORS = 380_000
-"""How many at most where nobody says: all of Iconify; kinds are built in minutes."""
 USED_SHARE = 0.8
 """Share of the free memory and disk that an index may take."""
 REVERSE_MAP_BYTES = 64
 """For each vector of an open index, beside its file: where each id stands."""
 RECALL_K = 10
 _WARM_SECONDS, _TIMED_SECONDS, _LEAST_TIMED = 2.0, 10.0, 16
-
-
-@dataclass(frozen=True, slots=True)
-class IndexOptions:
-    """Which indexes are measured."""
-
-    kinds: Sequence[str] = tuple(KINDS)
-    vectors: int | None = None
-    """At most so many; None: DEFAULT_VECTORS, fewer where memory is short."""
-    k: int = 10
-    """Hits that a search wants; the index is asked for more, as the engine does."""
-    seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,24 +37,25 @@ class Plan:
     left_out: Sequence[LeftOut]
 
 
-def plan_indexes(options: IndexOptions, *, dim: int, memory: int, disk: int) -> Plan:
+def plan_indexes(options: SearchBenchOptions, *, dim: int, memory: int, disk: int) -> Plan:
     """Choose sizes and kinds that fit into so many free bytes of memory and disk.
 
     Raises:
         IconsError: not one kind of as many vectors as were asked for fits.
     """
     most = options.vectors or DEFAULT_VECTORS
+    kinds = [kind for name, kind in KINDS.items() if name in options.kinds]
     steps, left_out = [], []
     for n in sorted({*(size for size in SIZES if size < most), most}):
         refusals = []
-        for kind in (KINDS[name] for name in options.kinds):
+        for kind in kinds:
             reason = _refusal(kind, n, dim=dim, memory=memory, disk=disk)
             if reason is None:
                 steps.append((n, kind))
             else:
                 refusals.append(LeftOut(n, kind.name, reason))
-        if len(refusals) == len(options.kinds) and n == options.vectors:
-            fewer = _largest_fitting(options, n, dim=dim, memory=memory, disk=disk)
+        if len(refusals) == len(kinds) and n == options.vectors:
+            fewer = _largest_fitting(kinds, n, dim=dim, memory=memory, disk=disk)
             raise IconsError(f'--vectors "{n}": {refusals[0].reason}; ask for fewer, as --vectors {fewer}')
         left_out += refusals
     left_out += [LeftOut(size, None, f"more than --vectors {most}") for size in SIZES if size > most]
@@ -91,11 +78,10 @@ def _refusal(kind: IndexKind, n: int, *, dim: int, memory: int, disk: int) -> st
     return None
 
 
-def _largest_fitting(options: IndexOptions, n: int, *, dim: int, memory: int, disk: int) -> int:
-    while n > 1000:
-        n = n * 3 // 4
-        if any(_refusal(KINDS[name], n, dim=dim, memory=memory, disk=disk) is None for name in options.kinds):
-            return n // 1000 * 1000
+def _largest_fitting(kinds: Sequence[IndexKind], n: int, *, dim: int, memory: int, disk: int) -> int:
+    """A round number of vectors below `n` for which some kind fits; 1,000 where none does."""
+    while n > 1000 and all(_refusal(kind, n, dim=dim, memory=memory, disk=disk) for kind in kinds):
+        n = max(1000, n * 3 // 4 // 1000 * 1000)
     return n
 
 
@@ -112,7 +98,9 @@ class Measured:
     likeness: float | None
 
 
-def measure_indexes(real: NDArray[np.float16], queries: Floats, options: IndexOptions, progress: Progress) -> Measured:
+def measure_indexes(
+    real: NDArray[np.float16], queries: Floats, options: SearchBenchOptions, progress: Progress
+) -> Measured:
     """Build and ask every kind at every size that fits, over `real` vectors (m, dim) and more that are made from them.
 
     Ctrl-C ends it early; what was measured until then is kept.

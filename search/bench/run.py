@@ -6,8 +6,6 @@ Reads one generation and the vectors behind it; writes into a temporary folder o
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +13,11 @@ from numpy.typing import NDArray
 from indexer.library import Library
 from indexer.shards import read_vectors
 from search.asking import Progress
-from search.bench.indexes import IndexOptions, measure_indexes
+from search.bench.indexes import measure_indexes
 from search.bench.latency import measure_cold, measure_loads, measure_warm
 from search.bench.machine import describe_machine
 from search.bench.measured import SearchBench
+from search.bench.options import CLIENTS, COLD, INDEXES, WARM, SearchBenchOptions
 from search.bench.timed_engine import TimedEngine
 from search.corpus import Corpus
 from search.encoder import Vector, open_query_encoder
@@ -28,19 +27,6 @@ from search.rankers import encode_texts
 from search.snapshot import Snapshot
 
 N_QUERIES = 100
-COLD, WARM, CLIENTS, INDEXES = "cold", "warm", "clients", "indexes"
-PARTS = (COLD, WARM, CLIENTS, INDEXES)
-
-
-@dataclass(frozen=True, slots=True)
-class SearchBenchOptions:
-    """What is measured, and with which queries."""
-
-    parts: Sequence[str] = PARTS
-    queries: Sequence[Path] = ()
-    """None: names of the library's own icons."""
-    n_cold: int = 10
-    indexes: IndexOptions = field(default_factory=IndexOptions)
 
 
 def bench_search(library: Library, options: SearchBenchOptions, progress: Progress) -> SearchBench:
@@ -54,27 +40,26 @@ def bench_search(library: Library, options: SearchBenchOptions, progress: Progre
     engine = TimedEngine.open(library.root)
     corpus = Corpus.read(Snapshot(engine.generation.catalog))
     texts, told = _queries(corpus, options)
-    k, seed = options.indexes.k, options.indexes.seed
     found = SearchBench(
         library=str(library.root),
         generation=engine.generation.number,
         n_icons=len(corpus),
         n_pictures=len(corpus.image_ids),
         dim=engine.manifest.dim,
-        seed=seed,
+        seed=options.seed,
         queries=told,
         machine=describe_machine(),
     )
     if COLD in options.parts:
         found.cold = measure_cold(engine.library, n_runs=options.n_cold, progress=progress)
     if WARM in options.parts:
-        found.warm = measure_warm(engine, texts, k=k, progress=progress)
+        found.warm = measure_warm(engine, texts, k=options.k, progress=progress)
     if CLIENTS in options.parts:
         untimed = SearchEngine(engine.library, engine.generation)
-        found.loads = measure_loads(untimed, texts, k=k, progress=progress)
+        found.loads = measure_loads(untimed, texts, k=options.k, progress=progress)
     if INDEXES in options.parts:
         real, queries = _vectors(engine, corpus, texts)
-        measured = measure_indexes(real, queries, options.indexes, progress)
+        measured = measure_indexes(real, queries, options, progress)
         found.rows, found.left_out = list(measured.rows), list(measured.left_out)
         found.likeness = measured.likeness
     return found
@@ -88,7 +73,7 @@ def _queries(corpus: Corpus, options: SearchBenchOptions) -> tuple[list[str], st
     else:
         texts = [words for words in corpus.words.values() if words]
         told = "names of its own icons"
-    generator = np.random.default_rng(options.indexes.seed)
+    generator = np.random.default_rng(options.seed)
     chosen = generator.permutation(len(texts))[:N_QUERIES]
     return [texts[place] for place in chosen.tolist()], f"{len(chosen)} queries: {told}"
 
