@@ -79,6 +79,9 @@ def bench_search(library: "Library", report: Path | None, as_json: bool, **optio
 
         write_page(report, bench_page(found))
         click.echo(f"wrote {report}", err=True)
+    if found.stopped:
+        click.echo("stopped: the rest was not measured", err=True)
+        raise click.exceptions.Exit(1)
 
 
 def _print(found: "SearchBench") -> None:

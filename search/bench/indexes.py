@@ -16,7 +16,7 @@ from indexer.index_kinds import CHUNK, KINDS, IndexKind, recommended
 from indexer.vectors import Floats, VectorIndex, fp32_chunks, least_scores, share_right
 from search.asking import Progress
 from search.bench.machine import free_memory
-from search.bench.measured import IndexRow, LeftOut, Spread
+from search.bench.measured import IndexRow, LeftOut, SearchBench, Spread
 from search.bench.options import DEFAULT_VECTORS, SIZES, SearchBenchOptions
 from search.bench.supply import Supply, write_vectors
 from search.engine import CANDIDATES_PER_HIT
@@ -89,21 +89,12 @@ def _gigabytes(n_bytes: int) -> str:
     return f"{n_bytes / 1e9:,.1f} GB"
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """What came of a plan."""
-
-    rows: Sequence[IndexRow]
-    left_out: Sequence[LeftOut]
-    likeness: float | None
-
-
 def measure_indexes(
-    real: NDArray[np.float16], queries: Floats, options: SearchBenchOptions, progress: Progress
-) -> Measured:
+    found: SearchBench, real: NDArray[np.float16], queries: Floats, options: SearchBenchOptions, progress: Progress
+) -> None:
     """Build and ask every kind at every size that fits, over `real` vectors (m, dim) and more that are made from them.
 
-    Ctrl-C ends it early; what was measured until then is kept.
+    Each row is added to `found` as soon as it is measured.
 
     Raises:
         IconsError: more vectors were asked for than fit, or there are too few real ones.
@@ -112,19 +103,15 @@ def measure_indexes(
         folder = Path(name)
         disk = shutil.disk_usage(folder).free
         plan = plan_indexes(options, dim=real.shape[1], memory=free_memory(), disk=disk)
-        most = max((n for n, _ in plan.steps), default=0)
-        if not most:
-            return Measured([], plan.left_out, None)
+        found.left_out += plan.left_out
+        if not plan.steps:
+            return
+        most = max(n for n, _ in plan.steps)
         supply = write_vectors(folder / "vectors.npy", real, n=most, seed=options.seed, progress=progress)
-        rows: list[IndexRow] = []
+        found.likeness = supply.likeness
         bench = _Bench(supply, queries, folder, k=options.k, progress=progress)
-        try:
-            for n, kind in plan.steps:
-                rows.append(bench.measure(kind, n))
-        except KeyboardInterrupt:
-            stopped = [LeftOut(n, kind.name, "stopped by Ctrl-C") for n, kind in plan.steps[len(rows) :]]
-            return Measured(rows, [*stopped, *plan.left_out], supply.likeness)
-        return Measured(rows, plan.left_out, supply.likeness)
+        for n, kind in plan.steps:
+            found.rows.append(bench.measure(kind, n))
 
 
 class _Bench:

@@ -115,6 +115,8 @@ class SearchBench:
     loads: list[Load] = field(default_factory=list)
     rows: list[IndexRow] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
+    stopped: bool = False
+    """Whether Ctrl-C ended it before everything was measured."""
     likeness: float | None = None
     """Cosine of a made vector with the real one that it was made from; None where none was made."""
 
