@@ -35,8 +35,8 @@ class IndexKind:
         return round(n * (self.bytes_per_value * dim + self.bytes_beside + ID_MAP_BYTES)) + centroids
 
     def n_trained(self, n: int) -> int:
-        """How many of `n` vectors the index is trained on before it takes them in."""
-        return min(n, max(CHUNK, TRAINED_PER_LIST * _lists(n) if self.has_lists else 0))
+        """How many of `n` vectors the index has to see before it takes them in; 0: the first chunk will do."""
+        return min(n, max(CHUNK, TRAINED_PER_LIST * _lists(n))) if self.has_lists else 0
 
     @property
     def has_lists(self) -> bool:

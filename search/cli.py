@@ -112,9 +112,12 @@ def evaluate(library: "Library", report: Path | None, as_json: bool, **options: 
     from search.evaluate import EvaluateOptions, Subject
     from search.evaluate import evaluate as evaluate_subject
     from search.evaluation import evaluation_json
+    from search.page import check_page
     from search.progress import ProgressLine
     from search.summary import print_summary
 
+    if report:
+        check_page(report)
     with warnings_as_lines(), ProgressLine() as progress:
         subject = Subject(library)
         evaluation = evaluate_subject(subject, EvaluateOptions(**options), progress)

@@ -1,5 +1,6 @@
 """How does a report become a file? One HTML page that needs nothing beside it, and runs no script."""
 
+import tempfile
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
@@ -24,6 +25,20 @@ def page(title: str, *, facts: Sequence[str], sections: Sequence[str]) -> str:
     return _PAGE.format(title=escape(title), style=STYLE, facts=listed, sections="".join(sections))
 
 
+def check_page(path: Path) -> None:
+    """Find out whether a page can be written, before hours of work end at that.
+
+    Raises:
+        IconsError: it can't.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise _refusal(path, error) from error
+
+
 def write_page(path: Path, html: str) -> None:
     """Write a page to where `--report` says.
 
@@ -33,4 +48,8 @@ def write_page(path: Path, html: str) -> None:
     try:
         write_file(path, html.encode("utf-8"))
     except OSError as error:
-        raise IconsError(f'"{path}" can\'t be written ({error.strerror}); choose another --report') from error
+        raise _refusal(path, error) from error
+
+
+def _refusal(path: Path, error: OSError) -> IconsError:
+    return IconsError(f'"{path}" can\'t be written ({error.strerror}); choose another --report')

@@ -98,7 +98,7 @@ def test_every_kind_finds_what_exact_search_finds_and_is_as_large_as_it_says(
     kind: IndexKind, vectors: np.ndarray, tmp_path: Path
 ) -> None:
     spec = kind.spec(3000, dim=64)
-    sample = vectors[: kind.n_trained(3000)].astype(np.float32)
+    sample = vectors[: kind.n_trained(3000)].astype(np.float32) if kind.n_trained(3000) else None
     built = VectorIndex.build(IDS, fp32_chunks(vectors), dim=64, spec=spec, sample=sample)
     built.save(tmp_path / "index.faiss")
     opened = VectorIndex.open(tmp_path / "index.faiss", spec=spec)

@@ -65,8 +65,11 @@ def bench_search(library: "Library", report: Path | None, as_json: bool, **optio
       icons bench search --only indexes --vectors 10000000 --kind rabitq --kind hnsw --json
     """
     from search.bench.run import bench_search as measure
+    from search.page import check_page, write_page
     from search.progress import ProgressLine
 
+    if report:
+        check_page(report)
     with warnings_as_lines(), ProgressLine() as progress:
         found = measure(library, SearchBenchOptions(**options), progress)
     if as_json:
@@ -75,7 +78,6 @@ def bench_search(library: "Library", report: Path | None, as_json: bool, **optio
         _print(found)
     if report:
         from search.bench.page import bench_page
-        from search.page import write_page
 
         write_page(report, bench_page(found))
         click.echo(f"wrote {report}", err=True)

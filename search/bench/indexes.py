@@ -156,11 +156,11 @@ class _Bench:
     def _built(self, kind: IndexKind, n: int, spec: str) -> Iterator[tuple[Path, float]]:
         """Build an index as a merge does, into a file that is there inside only; yields it and the seconds."""
         path = self._folder / "index.faiss"
-        step = n // kind.n_trained(n)
+        vectors, n_trained = self._supply.vectors[:n], kind.n_trained(n)
         started = time.perf_counter()
-        sample = self._supply.vectors[:n:step][: kind.n_trained(n)].astype(np.float32)
+        sample = vectors[:: n // n_trained][:n_trained].astype(np.float32) if n_trained else None
         chunks = self._chunks(n, f"Building {kind.name} of {n:,}")
-        index = VectorIndex.build(np.arange(n), chunks, dim=sample.shape[1], spec=spec, sample=sample)
+        index = VectorIndex.build(np.arange(n), chunks, dim=vectors.shape[1], spec=spec, sample=sample)
         del sample
         index.save(path)
         seconds = time.perf_counter() - started
