@@ -53,6 +53,7 @@ def opened(build: Build, library: Library, icon_folder: Path) -> Library:
 
 @pytest.fixture(autouse=True)
 def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("indexer.vectors.cores", lambda: 1)  # small builds on a busy machine wait for threads
     monkeypatch.setattr(latency, "ROUND_SECONDS", 0.05)
     monkeypatch.setattr(indexes, "SIZES", (500, 2000, 4000))
 
