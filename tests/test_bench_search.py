@@ -227,9 +227,7 @@ def test_ctrl_c_keeps_what_was_measured(opened: Library) -> None:
     assert [row.kind for row in found.rows] == ["flat", "fp16"]
 
 
-def test_queries_come_from_files_where_given_and_the_same_seed_chooses_the_same(
-    opened: Library, tmp_path: Path
-) -> None:
+def test_queries_come_from_files_where_given(opened: Library, tmp_path: Path) -> None:
     file = tmp_path / "q.jsonl"
     lines = [json.dumps({"query": f"dot {n}", "kind": "names", "relevant": ["dot-a"]}) for n in range(7)]
     file.write_text("\n".join(lines))
