@@ -22,15 +22,14 @@ from sqlalchemy import Connection, Engine, select
 from indexer import catalog
 from indexer.durable import folder_aside
 from indexer.errors import EmbedError, LibraryError
+from indexer.index_kinds import CHUNK, LEAST_RECALL, recommended
 from indexer.library import Generation, Library
 from indexer.manifest import REVISION, IndexFacts, Manifest
 from indexer.schema import icons
 from indexer.shards import Kind, read_vectors
-from indexer.vectors import CHUNK, Floats, Ids, VectorIndex, fp32_chunks, index_spec, recall
+from indexer.vectors import Floats, Ids, VectorIndex, fp32_chunks, recall
 
 PICTURE_WEIGHT = 0.5
-LEAST_RECALL = 0.98
-"""A generation whose index finds less of what exact search finds is not published."""
 N_QUERIES = 64
 """Real names asked to measure recall."""
 
@@ -129,9 +128,10 @@ def _assemble(folder: Path, kind: Kind, wanted: Ids, *, fingerprint: str) -> NDA
 
 def _build(path: Path, ids: Ids, chunks: Iterator[Floats], vectors: _Vectors) -> IndexFacts:
     """Write one index, open it as a search would, and hold its answers against exact search."""
-    spec = index_spec(len(ids))
+    dim = vectors.images.shape[1]
+    spec = recommended(len(ids)).spec(len(ids), dim=dim)
     try:
-        index = VectorIndex.build(ids, chunks, dim=vectors.images.shape[1], spec=spec)
+        index = VectorIndex.build(ids, chunks, dim=dim, spec=spec)
     except ValueError as error:
         raise EmbedError(f"{error}; delete the shards of this encoder and run `icons index`") from error
     index.save(path)

@@ -1,7 +1,9 @@
-"""What do commands have in common? The options that several of them take, and how an error of ours ends one."""
+"""What do commands have in common? The options that several of them take, and how warnings and errors of ours look."""
 
 import os
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -101,6 +103,16 @@ def embed_options(function: Function) -> Function:
     for option in reversed(options):
         function = option(function)
     return model_options(function)
+
+
+@contextmanager
+def warnings_as_lines() -> Iterator[None]:
+    """Print our warnings to stderr as one line each."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        yield
+    for warning in told:
+        click.echo(f"Warning: {warning.message}", err=True)
 
 
 class _Refusal(click.ClickException):

@@ -1,9 +1,7 @@
 """The root command `icons`: the commands that build, and `search`."""
 
 import json
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from indexer.cli import COMMANDS
-from indexer.options import IconsGroup, json_option, library_option
+from indexer.options import IconsGroup, json_option, library_option, warnings_as_lines
+from search.bench.cli import bench_search
 
 if TYPE_CHECKING:
     from indexer.library import Library
@@ -53,7 +52,7 @@ def search(
     from search.engine import SearchEngine
 
     query = " ".join(words)
-    with _warnings_as_lines():
+    with warnings_as_lines():
         engine = SearchEngine.open(library.root)
         hits = engine.search(query, k=k, sets=sets)
     if as_json:
@@ -113,10 +112,13 @@ def evaluate(library: "Library", report: Path | None, as_json: bool, **options: 
     from search.evaluate import EvaluateOptions, Subject
     from search.evaluate import evaluate as evaluate_subject
     from search.evaluation import evaluation_json
+    from search.page import check_page
     from search.progress import ProgressLine
     from search.summary import print_summary
 
-    with _warnings_as_lines(), ProgressLine() as progress:
+    if report:
+        check_page(report)
+    with warnings_as_lines(), ProgressLine() as progress:
         subject = Subject(library)
         evaluation = evaluate_subject(subject, EvaluateOptions(**options), progress)
     if as_json:
@@ -127,23 +129,24 @@ def evaluate(library: "Library", report: Path | None, as_json: bool, **options: 
         _write_report(evaluation, subject, report)
 
 
-@contextmanager
-def _warnings_as_lines() -> Iterator[None]:
-    """Print our warnings to stderr as one line each."""
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        yield
-    for warning in told:
-        click.echo(f"Warning: {warning.message}", err=True)
+@main.group()
+def bench() -> None:
+    """Measure the speed of this machine.
+
+    \b
+    Example:
+      icons bench search
+    """
+
+
+bench.add_command(bench_search)
 
 
 def _print_table(hits: "Sequence[Hit]") -> None:
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=200)  # a pipe has no width; 80 columns would cut every path
+    from search.summary import open_console
+
     table = Table(box=None, pad_edge=False, header_style="dim")
     for title, justify in (("#", "right"), ("score", "right"), ("name", "left"), ("set", "left"), ("style", "left")):
         table.add_column(title, justify=justify, no_wrap=True)  # type: ignore[arg-type]
@@ -153,7 +156,7 @@ def _print_table(hits: "Sequence[Hit]") -> None:
         where = hit.path if not hit.member else f"{hit.path}#{hit.member}"
         variants = str(hit.variants) if hit.variants > 1 else ""
         table.add_row(str(number), f"{hit.score:.3f}", hit.name, hit.set, hit.style or "", variants, where)
-    console.print(table)
+    open_console().print(table)
 
 
 def _write_sheet(engine: "SearchEngine", query: str, hits: "Sequence[Hit]") -> str:
@@ -169,11 +172,10 @@ def _write_sheet(engine: "SearchEngine", query: str, hits: "Sequence[Hit]") -> s
 
 
 def _write_report(evaluation: "Evaluation", subject: "Subject", path: Path) -> None:
-    from indexer.durable import write_result
+    from search.page import write_page
     from search.report import report_html
 
-    page = report_html(evaluation, subject.originals.content_of)
-    write_result(path, page.encode("utf-8"), option="--report")
+    write_page(path, report_html(evaluation, subject.originals.content_of))
     click.echo(f"wrote {path}", err=True)
 
 

@@ -73,7 +73,7 @@ class OnnxQueryEncoder:
 
     def encode_many_words(self, texts: Sequence[str]) -> Vector:
         """Encode several texts of normalised words, (n, dim)."""
-        return self._run("text", "tokens", np.stack([self.tokenize(words) for words in texts]))
+        return self.encode_tokens(np.stack([self.tokenize(words) for words in texts]))
 
     def encode_many_pictures(self, pixels: NDArray[np.uint8]) -> Vector:
         """Encode uint8 pixels (n, size, size, 3), (n, dim)."""
@@ -87,6 +87,10 @@ class OnnxQueryEncoder:
         tokens = np.zeros(self._context_length, dtype=np.int64)
         tokens[: len(marked)] = marked
         return tokens
+
+    def encode_tokens(self, tokens: NDArray[np.int64]) -> Vector:
+        """Encode token ids (n, context_length), (n, dim)."""
+        return self._run("text", "tokens", tokens)
 
     def _run(self, tower: str, name: str, inputs: NDArray[Any]) -> Vector:
         if tower not in self._towers:

@@ -11,7 +11,7 @@ from search.asking import Case, Shown
 from search.charts import Bar, Curve, bar_chart, line_chart
 from search.evaluation import Evaluation, Row
 from search.metrics import MEASURES
-from search.report_style import STYLE
+from search.page import page
 from search.screenshots import BAR, CHANGES, SIZES, USUAL_SIZE, Condition, png
 from search.sheet import is_drawn_in_white, media_type
 from search.summary import headline, short
@@ -23,14 +23,6 @@ MAX_INLINE_BYTES = 16_000
 """Larger pictures are drawn anew: a page of two hundred photographs would not open."""
 _RANKER_COLOURS = {"keyword": 5, "names": 1, "pictures": 2, "fused": 0}
 _CURVES = {(): "clean", BAR: "theme, background, blur", CHANGES: "all changes"}
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
-<title>How well icons are found</title><style>{style}</style></head><body>
-<h1>How well icons are found</h1><ul class="facts">{facts}</ul>
-{sections}
-</body></html>
-"""
 
 
 def report_html(evaluation: Evaluation, read_picture: ReadPicture) -> str:
@@ -38,8 +30,8 @@ def report_html(evaluation: Evaluation, read_picture: ReadPicture) -> str:
     pictures = _Pictures(read_picture)
     sections = [*_words(evaluation), *_screenshots(evaluation), *_worst(evaluation, pictures)]
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    facts = "".join(f"<li>{escape(line)}</li>" for line in [*headline(evaluation), *_sources(evaluation), made])
-    return _PAGE.format(style=STYLE, facts=facts, sections="".join(sections))
+    facts = [*headline(evaluation), *_sources(evaluation), made]
+    return page("How well icons are found", facts=facts, sections=sections)
 
 
 def _sources(evaluation: Evaluation) -> Iterator[str]:

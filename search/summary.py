@@ -1,6 +1,6 @@
 """What does an evaluation say in a terminal? Tables of figures; intervals where decisions are made."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -18,9 +18,7 @@ WITH_INTERVAL_OF_SHOTS = ("R@1", "MRR@50")
 
 def print_summary(evaluation: "Evaluation") -> None:
     """Print what was asked of what, and the figures of every ranker."""
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=200)  # a pipe has no width; 80 columns would cut the table
+    console = open_console()
     for line in headline(evaluation):
         console.print(line, highlight=False, markup=False)
     asked = [row for rows in evaluation.of_words().values() for row in rows]
@@ -29,6 +27,12 @@ def print_summary(evaluation: "Evaluation") -> None:
         if rows:
             console.print()
             console.print(_table(title, rows, with_interval))
+
+
+def open_console() -> Console:
+    """Open stdout for tables; a pipe has no width, and 80 columns would cut them."""
+    console = Console()
+    return console if console.is_terminal else Console(width=200)
 
 
 def headline(evaluation: "Evaluation") -> list[str]:
@@ -68,13 +72,13 @@ def _table(title: str, rows: "Sequence[Row]", with_interval: Sequence[str]) -> T
     return table
 
 
-def spell(figure: Figure, with_interval: bool = False) -> str:
-    """Spell a share as .345, or with its interval as .345 (.329-.360)."""
-    if not with_interval:
-        return short(figure.value)
-    return f"{short(figure.value)} ({short(figure.low)}-{short(figure.high)})"
-
-
 def short(value: float) -> str:
     """Spell a share with three digits, without the zero before the point."""
     return f"{value:.3f}".removeprefix("0")
+
+
+def spell(figure: Figure, with_interval: bool = False, written: Callable[[float], str] = short) -> str:
+    """Spell a share as .345, or with its interval as .345 (.329-.360); other quantities as `written` says."""
+    if not with_interval:
+        return written(figure.value)
+    return f"{written(figure.value)} ({written(figure.low)}-{written(figure.high)})"

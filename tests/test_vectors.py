@@ -1,9 +1,13 @@
+import re
 from pathlib import Path
+from threading import Thread
 
+import faiss
 import numpy as np
 import pytest
 
-from indexer.vectors import Found, VectorIndex, fp32_chunks, index_spec, recall
+from indexer.index_kinds import KINDS, LEAST_RECALL, RULE, IndexKind, recommended
+from indexer.vectors import Found, VectorIndex, fp32_chunks, recall
 
 SPECS = ["IDMap2,SQfp16", "IDMap2,RaBitQ,Refine(SQfp16)"]
 
@@ -52,6 +56,20 @@ def test_stored_vectors_come_back_by_id(opened: VectorIndex, vectors: np.ndarray
     assert np.array_equal(opened.reconstruct(IDS[[5, 2]]), vectors[[5, 2]].astype(np.float32))
 
 
+def test_a_query_takes_one_thread_whichever_thread_asks(opened: VectorIndex, vectors: np.ndarray) -> None:
+    threads = []
+
+    def ask() -> None:
+        faiss.omp_set_num_threads(3)
+        opened.search(vectors[0].astype(np.float32), k=5)
+        threads.append(faiss.omp_get_max_threads())
+
+    asking = Thread(target=ask)
+    asking.start()
+    asking.join()
+    assert threads == [1]
+
+
 def test_recall_is_one_for_exact_search_and_less_for_an_index_of_something_else(vectors: np.ndarray) -> None:
     queries = vectors[:20].astype(np.float32)
     right = VectorIndex.build(IDS, fp32_chunks(vectors), dim=64, spec=SPECS[0])
@@ -70,4 +88,29 @@ def test_repeated_ids_and_values_that_are_no_numbers_are_refused(vectors: np.nda
 
 
 def test_large_libraries_get_the_index_that_reads_less() -> None:
-    assert [index_spec(n) for n in (1, 150_000, 150_001)] == [SPECS[0], SPECS[0], SPECS[1]]
+    chosen = [recommended(n).spec(n, dim=64) for n in (1, 150_000, 150_001)]
+    assert chosen == [SPECS[0], SPECS[0], SPECS[1]]
+    assert sorted(RULE, key=lambda step: step[0]) == list(RULE)
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_every_kind_finds_what_exact_search_finds_and_is_as_large_as_it_says(
+    kind: IndexKind, vectors: np.ndarray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("indexer.vectors.cores", lambda: 1)  # small builds on a busy machine wait for threads
+    spec = kind.spec(3000, dim=64)
+    sample = vectors[: kind.n_trained(3000)].astype(np.float32) if kind.n_trained(3000) else None
+    built = VectorIndex.build(IDS, fp32_chunks(vectors), dim=64, spec=spec, sample=sample)
+    built.save(tmp_path / "index.faiss")
+    opened = VectorIndex.open(tmp_path / "index.faiss", spec=spec)
+    queries = (vectors[:40] + vectors[40:80]).astype(np.float32)
+    assert recall(opened, fp32_chunks(vectors), queries) >= LEAST_RECALL
+    assert kind.n_bytes(3000, dim=64) == pytest.approx((tmp_path / "index.faiss").stat().st_size, rel=0.1)
+
+
+def test_lists_grow_with_the_root_of_the_vectors_and_each_has_enough_to_learn_from() -> None:
+    sizes = (1, 38, 2000, 20_000, 380_000, 1_000_000, 10_000_000)
+    specs = [KINDS["ivf"].spec(n, dim=64) for n in sizes]
+    lists = [int(re.findall(r"IVF(\d+)", spec)[0]) for spec in specs]
+    assert lists == [1, 1, 32, 512, 2048, 2048, 8192]
+    assert all(KINDS["ivf"].n_trained(n) >= min(n, 39 * few) for n, few in zip(sizes, lists, strict=True))

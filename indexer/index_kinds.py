@@ -1,0 +1,76 @@
+"""Which index for how many vectors? The kinds there are, what each takes, and the rule that `icons merge` follows.
+
+`vectors.py` makes them; nothing here knows FAISS but the spelling of its factory strings. `icons bench search` measures
+all of them on a library's own vectors, so that the rule can be held against the machine at hand.
+"""
+
+from dataclasses import dataclass
+
+CHUNK = 65_536
+"""Vectors handed on at a time."""
+ID_MAP_BYTES = 8
+TRAINED_PER_LIST = 64
+"""Vectors that k-means sees for each list; FAISS asks for 39 and looks at no more than 256."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexKind:
+    """One way to keep vectors."""
+
+    name: str
+    told: str
+    template: str
+    """FAISS factory string of n vectors: {lists} grow with the root of n, {parts} are a quarter of the dimensions."""
+    bytes_per_value: float
+    bytes_beside: int = 0
+    """For each vector, whatever its length: links, norms, codes of lists."""
+
+    def spec(self, n: int, *, dim: int) -> str:
+        """FAISS factory string for `n` vectors."""
+        return self.template.format(lists=_lists(n), parts=dim // 4)
+
+    def n_bytes(self, n: int, *, dim: int) -> int:
+        """Size of the index, lists' centroids included, to a tenth."""
+        centroids = 4 * dim * _lists(n) if self.has_lists else 0
+        return round(n * (self.bytes_per_value * dim + self.bytes_beside + ID_MAP_BYTES)) + centroids
+
+    def n_trained(self, n: int) -> int:
+        """How many of `n` vectors the index has to see before it takes them in; 0: the first chunk will do."""
+        return min(n, max(CHUNK, TRAINED_PER_LIST * _lists(n))) if self.has_lists else 0
+
+    @property
+    def has_lists(self) -> bool:
+        """Whether a query looks at some parts of the index only."""
+        return "{lists}" in self.template
+
+
+FLAT = IndexKind("flat", "exact, fp32", "IDMap2,Flat", 4)
+FP16 = IndexKind("fp16", "exact, fp16", "IDMap2,SQfp16", 2)
+HNSW = IndexKind("hnsw", "graph of neighbours over fp16", "IDMap2,HNSW32,SQfp16", 2, 272)
+IVF = IndexKind("ivf", "lists of fp16, a few of them read", "IDMap2,IVF{lists},SQfp16", 2, 8)
+PQ = IndexKind("pq", "4-bit product codes, refined in fp16", "IDMap2,PQ{parts}x4fs,Refine(SQfp16)", 2.125)
+RABITQ = IndexKind("rabitq", "1-bit codes, refined in fp16", "IDMap2,RaBitQ,Refine(SQfp16)", 2.125, 8)
+IVF_RABITQ = IndexKind(
+    "ivf-rabitq", "lists of 1-bit codes, refined in fp16", "IDMap2,IVF{lists},RaBitQ,Refine(SQfp16)", 2.125, 16
+)
+KINDS = {kind.name: kind for kind in (FLAT, FP16, HNSW, IVF, PQ, RABITQ, IVF_RABITQ)}
+
+RULE = ((150_000, FP16),)
+"""Up to how many vectors which kind: exact as long as that takes a few milliseconds. Smaller steps come first."""
+BEYOND = RABITQ
+"""Reads a sixteenth of the memory for the same hits, and takes seconds to build where a graph takes minutes."""
+LEAST_RECALL = 0.98
+"""An index that finds less of what exact search finds is not published, and not recommended."""
+
+
+def recommended(n: int) -> IndexKind:
+    """Choose the kind for `n` vectors: what `icons merge` builds."""
+    return next((kind for most, kind in RULE if n <= most), BEYOND)
+
+
+def _lists(n: int) -> int:
+    """Between two and four times the root of n, a power of two: 512 for 20 thousand vectors, 8,192 for 10 million."""
+    lists = 1
+    while (2 * lists) ** 2 <= 16 * n and 2 * lists * 39 <= n:
+        lists *= 2
+    return lists

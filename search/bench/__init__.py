@@ -1,0 +1,1 @@
+"""Measures searches on the user's own machine; `icons bench search`."""

@@ -1,0 +1,140 @@
+"""What does `icons bench search` look like? Charts and tables on one HTML page."""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from html import escape
+
+from indexer.index_kinds import KINDS
+from indexer.measures import Figure
+from search.axes import decades, from_share, from_zero
+from search.bench.measured import Cold, IndexRow, Load, SearchBench, Warm
+from search.bench.tables import (
+    Grid,
+    cold_grid,
+    facts,
+    index_grid,
+    left_out,
+    loads_grid,
+    megabytes,
+    ms,
+    rate,
+    seconds,
+    warm_grid,
+)
+from search.bench.timed_engine import STAGES, WHOLE
+from search.charts import Bar, Curve, Point, bar_chart, line_chart, scatter_chart
+from search.page import page
+
+_COLOURS = {kind: number for number, kind in enumerate(KINDS)}
+
+
+def bench_page(found: SearchBench) -> str:
+    """Lay out what was measured as one page that needs nothing beside it."""
+    made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    return page("How fast icons are found", facts=[*facts(found), made], sections=list(_sections(found)))
+
+
+def _sections(found: SearchBench) -> Iterator[str]:
+    if found.cold:
+        yield _section(cold_grid(found.cold), [_cold(found.cold)])
+    if found.warm:
+        yield _section(warm_grid(found.warm), [_warm(found.warm)])
+    if found.loads:
+        yield _section(loads_grid(found.loads), _loads(found.loads))
+    if len(found.sizes()) > 1:
+        yield _section(Grid("index over size", (), ()), _over_sizes(found))
+    for n in found.sizes():
+        rows = found.at(n)
+        yield _section(index_grid(rows), _kinds(rows))
+    if found.left_out:
+        yield _section(Grid("not measured", (), (), left_out(found)), [])
+
+
+def _section(grid: Grid, charts: Sequence[str]) -> str:
+    notes = "".join(f"<li>{escape(note)}</li>" for note in grid.notes)
+    return (
+        f'<section><h2>{escape(grid.title)}</h2><div class="charts">{"".join(charts)}</div>{_table(grid)}'
+        f'<ul class="facts">{notes}</ul></section>'
+    )
+
+
+def _table(grid: Grid) -> str:
+    if not grid.rows:
+        return ""
+    head = "".join(f"<th>{escape(name)}</th>" for name in grid.head)
+    lines = []
+    for first, *others in grid.rows:
+        cells = "".join(f"<td>{escape(cell)}</td>" for cell in others)
+        lines.append(f"<tr><th>{escape(first)}</th>{cells}</tr>")
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+
+
+def _cold(cold: Cold) -> str:
+    bars = [Bar("icons search arrow", cold.search, 0), Bar("import torch, open_clip", cold.imports, 5)]
+    return bar_chart("a whole process; median, least, most", bars, written=seconds)
+
+
+def _warm(warm: Warm) -> str:
+    bars = []
+    for colour, stage in enumerate((*STAGES, WHOLE)):
+        spread = warm.stages[stage]
+        bars.append(Bar(stage, Figure(spread.p50, spread.p50, spread.p99), colour))
+    return bar_chart("a warm query: p50, whisker to p99", bars, written=ms)
+
+
+def _loads(loads: Sequence[Load]) -> list[str]:
+    ticks = [str(load.clients) for load in loads]
+    rates = [load.queries_per_second for load in loads]
+    latencies = [Figure(load.latency.p50, load.latency.p50, load.latency.p99) for load in loads]
+    of_rates = from_zero([figure.high for figure in rates], written=rate)
+    of_latencies = from_zero([figure.high for figure in latencies], written=ms)
+    x_title = "clients at the same time"
+    return [
+        line_chart("queries/s", [Curve("one engine", rates, 0)], ticks=ticks, x_title=x_title, y=of_rates),
+        line_chart(
+            "ms a query: p50, band to p99", [Curve("p50", latencies, 2)], ticks=ticks, x_title=x_title, y=of_latencies
+        ),
+    ]
+
+
+def _over_sizes(found: SearchBench) -> list[str]:
+    """p50 and recall of every kind over the sizes, as far as the kind was measured."""
+    sizes = found.sizes()
+    ticks = [_short_count(n) for n in sizes]
+    by_kind = {kind: [row for row in found.rows if row.kind == kind] for kind in KINDS}
+    times, recalls = [], []
+    for kind, rows in by_kind.items():
+        if [row.n_vectors for row in rows] == sizes[: len(rows)] and rows:
+            times.append(Curve(kind, [_point(row.query.p50) for row in rows], _COLOURS[kind]))
+            recalls.append(Curve(kind, [_point(row.recall_at_10) for row in rows], _COLOURS[kind]))
+    of_times = decades([row.query.p50 for row in found.rows], written=ms)
+    of_recalls = from_share([row.recall_at_10 for row in found.rows])
+    return [
+        line_chart("p50 of a query, in ms", times, ticks=ticks, x_title="vectors", y=of_times),
+        line_chart("recall@10", recalls, ticks=ticks, x_title="vectors", y=of_recalls),
+    ]
+
+
+def _kinds(rows: Sequence[IndexRow]) -> list[str]:
+    """One size: how right over how fast, and what each kind costs."""
+    points = [Point(row.kind, row.query.p50, row.recall_at_10, _COLOURS[row.kind]) for row in rows]
+    x = decades([point.x for point in points], written=ms, title="p50 of a query, ms")
+    y = from_share([point.y for point in points])
+    built = [Bar(row.kind, _point(row.build_seconds), _COLOURS[row.kind]) for row in rows]
+    sizes = [Bar(row.kind, _point(row.n_bytes / 1e6), _COLOURS[row.kind]) for row in rows]
+    return [
+        scatter_chart("recall@10 over p50: up and left is better", points, x=x, y=y),
+        bar_chart("built in, s", built, written=seconds),
+        bar_chart("size, MB", sizes, written=lambda value: megabytes(1e6 * value)),
+    ]
+
+
+def _point(value: float) -> Figure:
+    return Figure(value, value, value)
+
+
+def _short_count(n: int) -> str:
+    for unit, letter in ((1_000_000, "M"), (1000, "k")):
+        if n >= unit:
+            return f"{n / unit:g}{letter}"
+    return str(n)
