@@ -78,3 +78,15 @@ def means(scores: Mapping[str, Scores], *, resamples: int = RESAMPLES, seed: int
         name: Figure(round(float(mean), 4), round(float(low[row]), 4), round(float(high[row]), 4))
         for row, (name, mean) in enumerate(zip(scores, table.mean(axis=1), strict=True))
     }
+
+
+def spell(figure: Figure, with_interval: bool = False) -> str:
+    """Spell a share as .345, or with its interval as .345 (.329-.360)."""
+    if not with_interval:
+        return short(figure.value)
+    return f"{short(figure.value)} ({short(figure.low)}-{short(figure.high)})"
+
+
+def short(value: float) -> str:
+    """Spell a share with three digits, without the zero before the point."""
+    return f"{value:.3f}".removeprefix("0")

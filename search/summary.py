@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
-from indexer.measures import Figure
+from indexer.measures import spell
 from search.metrics import MEASURES
 
 if TYPE_CHECKING:
@@ -66,15 +66,3 @@ def _table(title: str, rows: "Sequence[Row]", with_interval: Sequence[str]) -> T
         table.add_row(first, row.ranker, row.encoder or "", f"{row.n_queries:,}", *cells)
         previous = name
     return table
-
-
-def spell(figure: Figure, with_interval: bool = False) -> str:
-    """Spell a share as .345, or with its interval as .345 (.329-.360)."""
-    if not with_interval:
-        return short(figure.value)
-    return f"{short(figure.value)} ({short(figure.low)}-{short(figure.high)})"
-
-
-def short(value: float) -> str:
-    """Spell a share with three digits, without the zero before the point."""
-    return f"{value:.3f}".removeprefix("0")

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
-from indexer.measures import Figure
-from search.summary import short, spell
+from indexer.measures import Figure, short, spell
 
 N_COLOURS = 6
 _TRACK, _VALUES = 280, 52
