@@ -19,7 +19,8 @@ h2 small { font-weight: 400; color: var(--soft); margin-left: .4rem; }
 .c4 { fill: var(--c4); } .c5 { fill: var(--c5); }
 .chart .t0 { fill: var(--c0); } .chart .t1 { fill: var(--c1); } .chart .t2 { fill: var(--c2); }
 .chart .t3 { fill: var(--c3); } .chart .t4 { fill: var(--c4); } .chart .t5 { fill: var(--c5); }
-.line { fill: none; stroke-width: 2.2; stroke-linejoin: round; } .band { opacity: .16; }
+.line { fill: none; stroke-width: 2.2; stroke-linejoin: round; }
+.ideal { stroke-dasharray: 5 4; stroke-width: 1.4; } .band { opacity: .16; }
 .s0 { stroke: var(--c0); } .s1 { stroke: var(--c1); } .s2 { stroke: var(--c2); } .s3 { stroke: var(--c3); }
 .s4 { stroke: var(--c4); } .s5 { stroke: var(--c5); }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; width: 100%; }
