@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @embed_options
 @library_option
 @json_option
-def index(library: "Library", as_json: bool, **options: Any) -> None:
+def index(library: "Library", as_json: bool, watch_devices: bool, **options: Any) -> None:
     """Build or update the library: scan, embed, merge, publish.
 
     SOURCES are folders of pictures, Iconify JSON, npm icon packages, or CSV and JSONL manifests. They are remembered:
@@ -31,11 +31,12 @@ def index(library: "Library", as_json: bool, **options: Any) -> None:
     \b
     Example:
       icons index ~/design/icons node_modules/@mdi/svg
+      icons index --watch-devices
     """
     from indexer import pipeline
-    from indexer.console import ProgressView
+    from indexer.console import DeviceView, ProgressView
 
-    with ProgressView() as view:
+    with DeviceView() if watch_devices else ProgressView() as view:
         summary = pipeline.index(library, _options(**options), view)
     if as_json:
         click.echo(json.dumps(pipeline.summary_json(summary)))
@@ -82,7 +83,7 @@ def scan(library: "Library", as_json: bool, **options: Any) -> None:
 @click.option("--plan-only", is_flag=True, help="Write the plan and print the torchrun line for several machines.")
 @library_option
 @json_option
-def embed(library: "Library", plan_only: bool, as_json: bool, **options: Any) -> None:
+def embed(library: "Library", plan_only: bool, as_json: bool, watch_devices: bool, **options: Any) -> None:
     """Embed what the catalog holds and the encoder lacks; publish nothing.
 
     With --model, vectors are made beside those of the encoder in use, which stays in use.
@@ -96,9 +97,9 @@ def embed(library: "Library", plan_only: bool, as_json: bool, **options: Any) ->
     from dataclasses import asdict
 
     from indexer import pipeline
-    from indexer.console import ProgressView
+    from indexer.console import DeviceView, ProgressView
 
-    with ProgressView() as view:
+    with DeviceView() if watch_devices else ProgressView() as view:
         if plan_only:
             click.echo(pipeline.plan_only(library, _options(**options), view))
             return

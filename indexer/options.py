@@ -97,6 +97,7 @@ def embed_options(function: Function) -> Function:
             help="How ranks find each other.",
         ),
         click.option("--retry-failed", is_flag=True, help="Try the pictures again that failed before."),
+        click.option("--watch-devices", is_flag=True, help="Show what every device does, while it embeds."),
     ]
     for option in reversed(options):
         function = option(function)
