@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from indexer.bench.cli import bench
 from indexer.finetune.cli import COMMANDS as FINETUNE_COMMANDS
-from indexer.options import embed_options, json_option, library_option, model_options, source_options
+from indexer.options import embed_options, json_option, library_option, model_choice, model_options, source_options
 
 if TYPE_CHECKING:
-    from indexer.checkpoint import ModelChoice
     from indexer.library import Library
     from indexer.pipeline import IndexOptions
     from indexer.scan import ScanTally
@@ -127,7 +127,7 @@ def merge(library: "Library", as_json: bool, model: str | None, pretrained: Path
     from indexer.console import ProgressView
 
     with ProgressView() as view:
-        generation = pipeline.merge(library, _choice(model, pretrained), view)
+        generation = pipeline.merge(library, model_choice(model, pretrained), view)
     number = generation and generation.number
     if as_json:
         click.echo(json.dumps({"generation": number}))
@@ -246,19 +246,11 @@ def _options(**options: Any) -> "IndexOptions":
     from indexer.embed import EmbedOptions
     from indexer.pipeline import IndexOptions
 
-    choice = _choice(options.pop("model"), options.pop("pretrained"))
+    choice = model_choice(options.pop("model"), options.pop("pretrained"))
     how = EmbedOptions(
         **{name: options.pop(name) for name in ("precision", "batch_size", "workers", "backend")},
     )
     return IndexOptions(choice=choice, embed=how, **options)
 
 
-def _choice(model: str | None, pretrained: Path | None) -> "ModelChoice | None":
-    from indexer.checkpoint import ModelChoice
-
-    if pretrained is not None and model is None:
-        raise click.UsageError("--pretrained needs --model NAME, an open_clip model such as ViT-B-32")
-    return None if model is None else ModelChoice(model, str(pretrained) if pretrained else None)
-
-
-COMMANDS = (index, scan, embed, merge, status, failures, sources, forget, rollback, db, *FINETUNE_COMMANDS)
+COMMANDS = (index, scan, embed, merge, status, failures, sources, forget, rollback, db, bench, *FINETUNE_COMMANDS)

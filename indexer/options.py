@@ -10,6 +10,7 @@ import click
 from indexer.errors import IconsError
 
 if TYPE_CHECKING:
+    from indexer.checkpoint import ModelChoice
     from indexer.library import Library
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -78,6 +79,15 @@ def model_options(function: Function) -> Function:
     return click.option(
         "--model", metavar="NAME", help="bundled, an open_clip name, hf-hub:ORG/NAME, or local-dir:PATH."
     )(function)
+
+
+def model_choice(model: str | None, pretrained: Path | None) -> "ModelChoice | None":
+    """Put together what those two say; None where nothing was said."""
+    from indexer.checkpoint import ModelChoice
+
+    if pretrained is not None and model is None:
+        raise click.UsageError("--pretrained needs --model NAME, an open_clip model such as ViT-B-32")
+    return None if model is None else ModelChoice(model, str(pretrained) if pretrained else None)
 
 
 def embed_options(function: Function) -> Function:

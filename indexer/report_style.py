@@ -27,6 +27,7 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size
 th, td { text-align: right; padding: .3rem .5rem; border-bottom: 1px solid var(--line); font-weight: 400; }
 th:first-child { text-align: left; } thead th { color: var(--soft); font-size: .82rem; }
 td small { display: block; color: var(--soft); font-size: .72rem; }
+td.left, th.left { text-align: left; }
 summary { cursor: pointer; color: var(--soft); margin: .5rem 0; }
 .case { display: grid; grid-template-columns: 15rem 14.5rem 1fr; gap: 1rem; background: var(--card);
   border-radius: .6rem; padding: .7rem .9rem; margin-bottom: .6rem; break-inside: avoid; }

@@ -9,6 +9,7 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -78,7 +79,7 @@ class Apart:
 
 def _live(connection: "Connection[Any, Any]", trial: Trial) -> None:
     """Run a trial whenever the other end asks for it, until that end closes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then ends this
+    _leave_interrupts_to_parent()  # which then ends this
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, trial.cores)
     prepared: Callable[[], Measured] | None = None
@@ -180,3 +181,16 @@ def _devices(trial: Trial) -> Any:
 def in_part(trial: Trial, part: Any) -> Trial:
     """The same trial on the loop, for one part of it."""
     return replace(trial, knobs=replace(trial.knobs, path="loop"), part=part)
+
+
+def call_apart(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function once in a process of its own, so that nothing of torch stays in this one."""
+    prepare_for_batches()
+    context = get_context("forkserver")
+    context.set_forkserver_preload(["indexer.bench.loop"])
+    with ProcessPoolExecutor(1, mp_context=context, initializer=_leave_interrupts_to_parent) as pool:
+        return pool.submit(function, *arguments).result()
+
+
+def _leave_interrupts_to_parent() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
