@@ -22,7 +22,7 @@ class Gauge:
     device: "torch.device"
     cores: int
     _read_at: float = field(default_factory=time.perf_counter)
-    _cpu_seconds: float = field(default_factory=lambda: sum(map(_cpu_seconds, family())))
+    _cpu_seconds: float = field(default_factory=lambda: sum(map(_cpu_seconds, family(os.getpid()))))
 
     def read(self) -> tuple[int, float | None]:
         """Memory in bytes; share of the device, or of this rank's cores, that was busy, None where nobody can tell."""
@@ -32,22 +32,24 @@ class Gauge:
                 return peak_memory(self.device), None
             return int(found["gpu/memory_gb"] * 1e9), found["gpu/utilisation"] / 100
         before, cpu_before = self._read_at, self._cpu_seconds
-        everyone = family()
+        everyone = family(os.getpid())
         self._read_at, self._cpu_seconds = time.perf_counter(), sum(map(_cpu_seconds, everyone))
-        memory = sum(map(_proportional_bytes, everyone)) or peak_memory(self.device)
+        memory = sum(map(proportional_bytes, everyone)) or peak_memory(self.device)
         seconds = self._read_at - before
         busy = max(0.0, self._cpu_seconds - cpu_before) / (self.cores * seconds) if everyone and seconds else None
         return memory, busy
 
 
-def family() -> list[int]:
-    """This process and its render workers, by their ids; none where there is no /proc."""
+def family(process: int) -> list[int]:
+    """A process and all that descend from it, by their ids; none where there is no /proc."""
     found = []
     with suppress(OSError):
-        for task in Path("/proc/self/task").iterdir():
-            found += [int(child) for child in (task / "children").read_text().split()]
-        found.append(os.getpid())
-    return found
+        found.append(process)
+        for task in Path(f"/proc/{process}/task").iterdir():
+            for child in (task / "children").read_text().split():
+                found += family(int(child))
+        return found
+    return []
 
 
 def _cpu_seconds(process: int) -> float:
@@ -58,7 +60,7 @@ def _cpu_seconds(process: int) -> float:
     return 0.0
 
 
-def _proportional_bytes(process: int) -> int:
+def proportional_bytes(process: int) -> int:
     """Memory of a process, what it shares counted by its part; 0 when it has gone."""
     with suppress(OSError):
         for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():

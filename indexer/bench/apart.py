@@ -39,6 +39,7 @@ class Apart:
         self._connection, there = context.Pipe()
         self._process = context.Process(target=_live, args=(there, trial), daemon=False)
         self._process.start()
+        self.process_id: int | None = self._process.pid
         there.close()
 
     def __enter__(self) -> "Apart":

@@ -80,6 +80,81 @@ def embed(source: Path | None, compare: Path | None, as_json: bool, settings: tu
         raise click.exceptions.Exit(1)
 
 
+@bench.command()
+@click.argument("source", required=False, type=Source)
+@click.option("--out", type=Folder, help="Folder for runs.jsonl; a new one in icons-bench/ if not given.")
+@click.option("--devices", default="auto", show_default=True, help="auto, cpu, cpu:2, a number of GPUs, or 0,2.")
+@click.option("--images", "n_images", type=click.IntRange(1), help="Pictures a run; 2,048 if not given.")
+@click.option("--repeats", type=click.IntRange(1), default=5, show_default=True, help="Counted runs of each.")
+@model_options
+@json_option
+def goals(source: Path | None, as_json: bool, **options: Any) -> None:
+    """Tell whether embedding is as fast as it should be: against the naive script, and against this machine's limit.
+
+    Exit code 0: all goals are met, 1: some are not, 2: error.
+
+    \b
+    Examples:
+      icons bench goals
+      icons bench goals node_modules/@mdi/svg --images 7000
+      icons bench goals --model ViT-B-32 --pretrained weights.safetensors --images 512
+    """
+    from dataclasses import asdict
+
+    from indexer.bars import Bars
+    from indexer.bench.goals import measure_goals
+
+    with Bars(estimate=False) as view:
+        found = measure_goals(_options(source, (), sweeps=(), only=(), **options), view)
+    if as_json:
+        click.echo(json.dumps([{**asdict(goal), "is_met": goal.is_met} for goal in found]))
+    for goal in () if as_json else found:
+        least, most = (bound if bound is None else f"{bound:.2f}" for bound in (goal.least, goal.most))
+        wanted = f"at least {least}" if least else f"at most {most}" if most else "no goal is set"
+        verdict = {True: "met", False: "MISSED", None: "-"}[goal.is_met]
+        ratios = f" [{', '.join(f'{ratio:.2f}' for ratio in goal.ratios)}]" if goal.ratios else ""
+        click.echo(f"{verdict:<7} {goal.name}: {goal.reached:.2f} ({wanted}); {goal.told}{ratios}")
+    if any(goal.is_met is False for goal in found):
+        raise click.exceptions.Exit(1)
+
+
+@bench.command()
+@click.argument("sources", nargs=-1, required=True, type=Source)
+@click.option("--devices", default="auto", show_default=True, help="As for `icons index`.")
+@click.option("--repeats", type=click.IntRange(1), default=1, show_default=True, help="Runs of each source, in turn.")
+@model_options
+@json_option
+def index(
+    sources: tuple[Path, ...], devices: str, repeats: int, as_json: bool, model: str | None, pretrained: Path | None
+) -> None:
+    """Index each of SOURCES from nothing, in a temporary library: seconds and peak memory, stage by stage.
+
+    \b
+    Example:
+      icons bench index node_modules/@mdi/svg node_modules/@iconify/json
+    """
+    from dataclasses import asdict
+
+    from indexer.bench.whole import measure_whole
+
+    options = ["--devices", devices]
+    for name, value in (("--model", model), ("--pretrained", pretrained)):
+        options += [name, str(value)] if value else []
+    for _ in range(repeats):
+        for source in sources:
+            told = measure_whole(source, options=options)
+            if as_json:
+                click.echo(json.dumps({**asdict(told), "images_per_second": round(told.images_per_second, 1)}))
+                continue
+            click.echo(
+                f"{source}: {told.found:,} icons, {told.embedded:,} pictures in {told.seconds:.1f} s "
+                f"({told.images_per_second:,.0f} a second), peak memory {told.peak_bytes / 1e9:.2f} GB"
+            )
+            for stage, seconds in told.seconds_by_stage.items():
+                peak = told.peak_bytes_by_stage.get(stage, 0)
+                click.echo(f"  {stage}: {seconds:.1f} s, {peak / 1e9:.2f} GB")
+
+
 def _options(source: Path | None, settings: tuple[str, ...], **options: Any) -> "BenchOptions":
     from dataclasses import replace
     from datetime import UTC, datetime
@@ -91,7 +166,7 @@ def _options(source: Path | None, settings: tuple[str, ...], **options: Any) -> 
     assert set(SECTIONS) == set(_SECTIONS)
     sweeps = [parse_sweep(text) for text in options.pop("sweeps")]
     sections = options.pop("only") or SECTIONS
-    out = options.pop("out") or Path("icons-bench") / datetime.now(UTC).strftime("embed-%Y%m%d-%H%M%S")
+    out = options.pop("out") or Path("icons-bench") / datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     return BenchOptions(
         out,
         source,

@@ -5,7 +5,7 @@ Writes into a folder: `runs.jsonl`, a line a run as it comes; `report.json`; `re
 
 import json
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -353,16 +353,17 @@ class _Run:
 
     def trial(self, knobs: Knobs) -> Trial:
         """A configuration on the whole machine."""
-        return Trial(knobs, self.material, self.kind, tuple(_cores()), self.n_images)
+        return Trial(knobs, self.material, self.kind, machine_cores(), self.n_images)
 
     def part_of_machine(self, knobs: Knobs, n_images: int) -> Trial:
         """A configuration on its devices' share of the cores: N of them have N times the share of one."""
-        everyone = list(_cores())
+        everyone = machine_cores()
         share = max(1, len(everyone) // self.n_devices) * knobs.devices
-        return Trial(knobs, self.material, self.kind, tuple(everyone[:share]), n_images)
+        return Trial(knobs, self.material, self.kind, everyone[:share], n_images)
 
 
-def _cores() -> Iterator[int]:
+def machine_cores() -> tuple[int, ...]:
+    """Numbers of the cores that this process may run on."""
     import os
 
-    yield from sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else range(cores())
+    return tuple(sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else range(cores()))
