@@ -46,9 +46,8 @@ def label_in(row: Row, rows: Sequence[Row]) -> str:
     if row.knobs.path == "naive":
         return "naive script" + (f", {row.knobs.devices} devices" if row.knobs.devices > 1 else "")
     if row.group == "strategy":
-        names = ["strategy", "devices", "loader"]
-        if row.knobs.devices == 1:
-            return f"one device, {row.knobs.loader}"
+        of_one = "one device" if row.knobs.devices == 1 else f"{row.knobs.strategy} x {row.knobs.devices}"
+        return f"{of_one}, {row.knobs.loader}"
     return ", ".join(f"{name} {spell(getattr(row.knobs, name))}" for name in names if name != "path") or "base"
 
 
@@ -59,7 +58,7 @@ def whole(value: float) -> str:
 
 def seconds(value: float) -> str:
     """Spell a time."""
-    return f"{value:.1f} s" if value >= 10 else f"{value:.2f} s"
+    return f"{value:.1f} s" if value >= 10 else f"{value:.2f} s" if value >= 0.1 else f"{value:.4f} s"
 
 
 def milliseconds(value: float) -> str:
@@ -129,7 +128,7 @@ def _stages(rows: Sequence[Row]) -> str:
         each = run.images / row.knobs.devices
         parts = [1000 * run.stages.get(stage, 0.0) / each for stage in STAGES]
         stacks.append(Stack(f"{row.knobs.devices} device{'s' if row.knobs.devices > 1 else ''}", parts))
-    title = "where the time of a picture goes, ms of a device, one stage after the other"
+    title = "stages of one picture, ms of a device"
     return stacked_chart(title, stacks, parts=STAGES, spell_value=milliseconds)
 
 

@@ -36,7 +36,7 @@ def bench() -> None:
 @click.argument("source", required=False, type=Source)
 @click.option("--out", type=Folder, help="Folder for the report; a new one in icons-bench/ if not given.")
 @click.option("--devices", default="auto", show_default=True, help="auto, cpu, cpu:2, a number of GPUs, or 0,2.")
-@click.option("--images", "n_images", type=click.IntRange(1), help="Pictures a run; 512 on CPUs, 20,000 on GPUs.")
+@click.option("--images", "n_images", type=click.IntRange(1), help="Pictures a run; 1,024 on CPUs, 20,000 on GPUs.")
 @click.option("--repeats", type=click.IntRange(1), default=3, show_default=True, help="Counted runs of each.")
 @click.option("--set", "settings", multiple=True, metavar="KNOB=VALUE", help="Change the base. Repeatable.")
 @click.option("--sweep", "sweeps", multiple=True, metavar="KNOB=V1,V2", help="Vary a knob. Repeatable.")

@@ -31,7 +31,7 @@ SECTIONS: tuple[Section, ...] = ("machine", "limit", "sweeps", "strategies", "sc
 Sweeps = Sequence[tuple[str, list[Any]]]
 BATCHES = (32, 64, 128, 256, 512, 768, 1024, 1080, 1280, 1400)
 """Of the original posts; those that the pictures allow are tried."""
-N_IMAGES = {"cpu": 512, "cuda": 20_000}
+N_IMAGES = {"cpu": 1024, "cuda": 20_000}
 FORMAT = 1
 """Of `report.json`."""
 
