@@ -107,6 +107,8 @@ def _prepare(trial: Trial) -> Callable[[], Measured]:
     if trial.knobs.loader == "files":
         write_files(trial.material, n_images=trial.n_images, workers=len(trial.cores))
     if trial.knobs.path == "index":
+        if trial.kind == "cuda" and trial.knobs.batch is not None and trial.knobs.devices == 1:
+            _refuse_what_does_not_fit(trial)
         return lambda: _run_index(trial)
     if trial.knobs.strategy == "ranks" and trial.knobs.devices > 1:
         return lambda: _run_ranks(trial)
@@ -114,6 +116,17 @@ def _prepare(trial: Trial) -> Callable[[], Measured]:
     from indexer.distributed import Rank
 
     return Loop(trial, rank=Rank(), device=torch.device("cuda", 0) if trial.kind == "cuda" else torch.device("cpu")).run
+
+
+def _refuse_what_does_not_fit(trial: Trial) -> None:
+    """`icons index` would halve a batch that its GPU has no room for; as a row of its own it would be a lie."""
+    import torch
+
+    from indexer.bench.loop import Loop
+    from indexer.distributed import Rank
+
+    Loop(in_part(trial, "all"), rank=Rank(), device=torch.device("cuda", 0))
+    torch.cuda.empty_cache()
 
 
 def _run_index(trial: Trial) -> Measured:

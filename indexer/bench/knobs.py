@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 from indexer.errors import BenchError, DeviceError
+from indexer.shards import BLOCK_SIZE
 
 Strategy = Literal["ranks", "data-parallel", "threads"]
 Loader = Literal["icons", "files"]
@@ -149,14 +150,27 @@ def check(knobs: Knobs, *, kind: str, n_devices: int, n_images: int) -> None:
     if knobs.devices > n_devices:
         what = "GPUs" if kind == "cuda" else "cores, which stand for devices here"
         raise DeviceError(f'devices "{knobs.devices}" are more than there are: {n_devices} {what}')
-    if knobs.batch is not None and knobs.batch > n_images:
-        raise BenchError(f'batch "{knobs.batch}" is more than the {n_images} pictures; give --images {knobs.batch}')
+    if knobs.batch is not None:
+        _check_batch(knobs, knobs.batch, n_images=n_images)
     if kind == "cpu":
         _check_for_cpu(knobs)
     if knobs.barrier and (knobs.devices == 1 or knobs.strategy != "ranks"):
         raise BenchError('barrier "on" needs strategy=ranks and devices=2 or more')
     if knobs.prefetch is not None and (knobs.loader != "files" or not knobs.workers):
         raise BenchError(f'prefetch "{knobs.prefetch}" needs loader=files and workers=1 or more')
+
+
+def _check_batch(knobs: Knobs, batch: int, *, n_images: int) -> None:
+    """Refuse batches that would never be full."""
+    ranks = knobs.devices if knobs.strategy == "ranks" else 1
+    if batch > n_images // ranks:
+        of = f"{n_images} pictures" + (f" over {ranks} devices" if ranks > 1 else "")
+        raise BenchError(f'batch "{batch}" is more than {of} can fill; give --images {batch * ranks}')
+    if knobs.path == "index" and batch > BLOCK_SIZE["images"]:
+        raise BenchError(
+            f'batch "{batch}" is more than a block of `icons index`, {BLOCK_SIZE["images"]} pictures; '
+            "sweep a knob beside it that puts both on the loop, such as --set shuffle=on"
+        )
 
 
 def _check_for_cpu(knobs: Knobs) -> None:

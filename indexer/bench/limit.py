@@ -84,8 +84,13 @@ def measure_tower(trial: Trial) -> dict[str, Any]:
     batch = trial.knobs.batch or 64
     pixels = torch.zeros((1, size, size, 3), dtype=torch.uint8, device=device)
     counter = FlopCounterMode(display=False)
-    with torch.no_grad(), counter:
-        tower(pixels)
+    fused = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)  # the counter does not see into the fused layer
+    try:
+        with torch.no_grad(), counter:
+            tower(pixels)
+    finally:
+        torch.backends.mha.set_fastpath_enabled(fused)
     kind = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp64": torch.float64}.get(precision, torch.float32)
     return {
         "precision": precision,

@@ -182,7 +182,8 @@ class Loop:
         is_told = self.device.type == "cpu" or self.trial.part == "stages"
         memory, _ = Gauge(self.device, 1).read()
         if self.device.type == "cuda":
-            memory = torch.cuda.max_memory_allocated(self.device)
+            # NVML's figure holds what nccl takes for a barrier, torch's the peak; either may be the larger one.
+            memory = max(memory, torch.cuda.max_memory_allocated(self.device))
         n_images = sum(len(part) for part in vectors)
         return Measured(n_images, seconds, waited, memory_bytes=memory, stages=clock.seconds if is_told else {})
 

@@ -10,7 +10,7 @@ from indexer.bench.embedding import Findings
 from indexer.bench.sweep import Row
 from indexer.measures import Figure, short
 
-COLUMNS = ("measured", "configuration", "images/s", "seconds", "waits", "of the limit", "MFU", "bound by")
+COLUMNS = ("measured", "configuration", "images/s", "seconds", "waits", "memory", "of the limit", "MFU", "bound by")
 
 
 def print_summary(findings: Findings) -> None:
@@ -66,7 +66,7 @@ def cells(findings: Findings) -> Iterator[Sequence[str]]:
         first, previous = ("" if row.group == previous else row.group), row.group
         label = label_in(row, [other for other in findings.rows if other.group == row.group] or group)
         if not row.runs:
-            yield first, label, row.error or "not measured", "", "", "", "", ""
+            yield first, label, row.error or "not measured", *[""] * 6
             continue
         waits = "" if row.waited_share is None else f"{row.waited_share:.0%}"
         is_like_limit = limit is not None and _is_like(row, limit.precision)
@@ -75,7 +75,8 @@ def cells(findings: Findings) -> Iterator[Sequence[str]]:
             if limit and is_like_limit
             else ("",) * 3
         )
-        yield first, label, interval(row.rate, whole), interval(row.seconds, seconds), waits, *told
+        memory = f"{max(run.memory_bytes for run in row.runs) / 1e9:.2f} GB"
+        yield first, label, interval(row.rate, whole), interval(row.seconds, seconds), waits, memory, *told
 
 
 def _is_like(row: Row, precision: str) -> bool:

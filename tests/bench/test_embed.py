@@ -118,7 +118,7 @@ def test_a_row_that_can_not_be_measured_says_why_and_the_others_go_on(tiny_model
         (["--devices", "cpu:999"], '--devices "cpu:999" asks for 999 processes'),
         (["--devices", "4"], '--devices "4" asks for GPU 3'),
         (["--sweep", "backend=nccl,gloo"], 'backend "nccl" needs GPUs'),
-        (["--sweep", "batch=32,100000"], 'batch "100000" is more than the 16 pictures; give --images 100000'),
+        (["--sweep", "batch=32,100000"], 'batch "100000" is more than 16 pictures can fill; give --images 100000'),
         (["--set", "devices=64"], 'devices "64" are more than there are'),
         (["--sweep", "speed=1"], 'no knob "speed"'),
         (["--grid"], "--grid needs at least one --sweep"),

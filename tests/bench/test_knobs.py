@@ -57,7 +57,8 @@ def test_what_is_no_knob_or_no_value_is_named(text: str, message: str) -> None:
     ("knobs", "message"),
     [
         (Knobs(devices=9), 'devices "9" are more than there are: 2 cores'),
-        (Knobs(batch=4096), 'batch "4096" is more than the 100 pictures; give --images 4096'),
+        (Knobs(batch=4096), 'batch "4096" is more than 100 pictures can fill; give --images 4096'),
+        (Knobs(batch=60, devices=2), 'batch "60" is more than 100 pictures over 2 devices can fill; give --images 120'),
         (Knobs(backend="nccl", devices=2), 'backend "nccl" needs GPUs'),
         (Knobs(precision="tf32"), 'precision "tf32" needs GPUs'),
         (Knobs(pinned=True), 'pinned "on" needs GPUs'),
@@ -69,10 +70,16 @@ def test_what_is_no_knob_or_no_value_is_named(text: str, message: str) -> None:
 def test_what_this_machine_can_not_measure_is_refused_by_its_value(knobs: Knobs, message: str) -> None:
     with pytest.raises(IconsError, match=message):
         check(knobs, kind="cpu", n_devices=2, n_images=100)
-    check(Knobs(devices=2, batch=100), kind="cpu", n_devices=2, n_images=100)
+    check(Knobs(devices=2, batch=50), kind="cpu", n_devices=2, n_images=100)
 
 
 def test_a_label_says_what_differs() -> None:
     assert Knobs().label() == "base"
     assert Knobs(batch=64, pinned=True).label() == "batch=64 pinned=on"
     assert Knobs(batch=64).label(of=Knobs(batch=64)) == "base"
+
+
+def test_a_batch_beyond_a_block_needs_the_loop() -> None:
+    with pytest.raises(IconsError, match='batch "4096" is more than a block of `icons index`, 2048 pictures'):
+        check(Knobs(batch=4096), kind="cpu", n_devices=1, n_images=10_000)
+    check(Knobs(batch=4096, path="loop"), kind="cpu", n_devices=1, n_images=10_000)
