@@ -1,25 +1,24 @@
 """How do figures look? Bars with whiskers and curves with bands, as inline SVG from plain data; colours come from CSS.
 
-Classes `c0` to `c5` colour what is measured; the page that a chart stands in says what they are, in light and in dark.
+Classes `c0` to `c6` colour what is measured; the page that a chart stands in says what they are, in light and in dark.
 """
 
-import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
-from indexer.measures import Figure, short
+from indexer.axes import SHARES, Axis, Written, round_up
+from indexer.measures import Figure, short, spell
 from indexer.report_style import STYLE
 
-Spell = Callable[[float], str]
-N_COLOURS = 6
+N_COLOURS = 7
 _TRACK, _VALUES = 280, 52
 _LETTER, _LONGEST = 7.2, 36
 """Width of a letter in px, and letters of a label before it is cut."""
 _ROW, _BAR = 26, 14
-_LEFT, _TOP, _PLOT_WIDTH, _PLOT_HEIGHT, _BOTTOM, _RIGHT = 48, 14, 320, 230, 44, 190
+_LEFT, _TOP, _PLOT_WIDTH, _PLOT_HEIGHT, _BOTTOM, _RIGHT = 34, 14, 320, 230, 44, 190
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +32,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """One line of a chart, a figure for each place on the x axis."""
+    """One line of a chart, a figure for each place on the x axis, or for the first of them."""
 
     label: str
     figures: Sequence[Figure]
@@ -50,19 +49,31 @@ class Stack:
     parts: Sequence[float]
 
 
-def bar_chart(title: str, bars: Sequence[Bar], *, spell_value: Spell = short) -> str:
-    """Draw horizontal bars on a scale that ends a little above the largest interval; whiskers are 95 % intervals."""
-    top = _scale(max((bar.figure.high for bar in bars), default=1.0))
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One place in a plane."""
+
+    label: str
+    x: float
+    y: float
+    colour: int
+
+
+def bar_chart(title: str, bars: Sequence[Bar], *, written: Written = short) -> str:
+    """Draw horizontal bars on a scale that ends a little above the largest interval; whiskers are the intervals."""
+    top = round_up(max((bar.figure.high for bar in bars), default=1.0))
     left = 16 + round(_LETTER * max((len(_cut(bar.label)) for bar in bars), default=0))
-    width, height = left + _TRACK + _VALUES, 30 + _ROW * len(bars) + 18
+    values = round(_LETTER * max((len(written(bar.figure.value)) for bar in bars), default=0))
+    width, height = left + _TRACK + max(_VALUES, 16 + values), 30 + _ROW * len(bars) + 18
     parts = _track(title, left=left, top=top, from_y=24, height=height)
-    parts += [_bar(bar, left=left, y=28 + _ROW * row, top=top, told=spell_value) for row, bar in enumerate(bars)]
+    for row, bar in enumerate(bars):
+        parts.append(_bar(bar, left=left, y=28 + _ROW * row, top=top, written=written))
     return _svg(parts, width=width, height=height, title=title)
 
 
-def stacked_chart(title: str, stacks: Sequence[Stack], *, parts: Sequence[str], spell_value: Spell) -> str:
+def stacked_chart(title: str, stacks: Sequence[Stack], *, parts: Sequence[str], written: Written) -> str:
     """Draw horizontal bars made of parts, with the parts' names above and each whole's value at its end."""
-    top = _scale(max((sum(stack.parts) for stack in stacks), default=1.0))
+    top = round_up(max((sum(stack.parts) for stack in stacks), default=1.0))
     left = 16 + round(_LETTER * max((len(_cut(stack.label)) for stack in stacks), default=0))
     places = [0.0]
     for name in parts:
@@ -78,13 +89,13 @@ def stacked_chart(title: str, stacks: Sequence[Stack], *, parts: Sequence[str], 
             f'<text x="{left - 8}" y="{y + _BAR / 2 + 4}" text-anchor="end">{escape(_cut(stack.label))}</text>'
         )
         for colour, (name, value) in enumerate(zip(parts, stack.parts, strict=True)):
-            told = f"{escape(stack.label)}, {escape(name)}: {spell_value(value)}"
+            told = f"{escape(stack.label)}, {escape(name)}: {written(value)}"
             drawn.append(
                 f'<rect class="c{colour % N_COLOURS}" x="{x:.1f}" y="{y}" width="{_TRACK * value / top:.1f}" '
                 f'height="{_BAR}"><title>{told}</title></rect>'
             )
             x += _TRACK * value / top
-        whole = spell_value(sum(stack.parts))
+        whole = written(sum(stack.parts))
         drawn.append(f'<text class="value" x="{x + 7:.1f}" y="{y + _BAR / 2 + 4}">{whole}</text>')
     return _svg(drawn, width=width, height=height, title=title)
 
@@ -101,59 +112,66 @@ def _track(title: str, *, left: int, top: float, from_y: int, height: int) -> li
     return parts
 
 
-def _bar(bar: Bar, *, left: int, y: int, top: float, told: Spell) -> str:
+def _bar(bar: Bar, *, left: int, y: int, top: float, written: Written) -> str:
     value, low, high = (_TRACK * share / top for share in (bar.figure.value, bar.figure.low, bar.figure.high))
     middle = y + _BAR / 2
     whisker = (
-        f'<path class="whisker" d="M{left + low:.1f} {middle}H{left + high:.1f}'
-        f'M{left + low:.1f} {middle - 4}v8M{left + high:.1f} {middle - 4}v8"/>'
+        ""
+        if bar.figure.low == bar.figure.high
+        else (
+            f'<path class="whisker" d="M{left + low:.1f} {middle}H{left + high:.1f}'
+            f'M{left + low:.1f} {middle - 4}v8M{left + high:.1f} {middle - 4}v8"/>'
+        )
     )
     return (
-        f"<g><title>{escape(bar.label)}: {_with_interval(bar.figure, told)}</title>"
+        f"<g><title>{escape(bar.label)}: {spell(bar.figure, True, written)}</title>"
         f'<text x="{left - 8}" y="{middle + 4}" text-anchor="end">{escape(_cut(bar.label))}</text>'
         f'<rect class="c{bar.colour % N_COLOURS}" x="{left}" y="{y}" width="{value:.1f}" height="{_BAR}" rx="2"/>'
         f'{whisker}<text class="value" x="{left + high + 7:.1f}" y="{middle + 4}">'
-        f"{told(bar.figure.value)}</text></g>"
+        f"{written(bar.figure.value)}</text></g>"
     )
 
 
-def line_chart(
-    title: str,
-    curves: Sequence[Curve],
-    *,
-    ticks: Sequence[str],
-    x_title: str,
-    top: float | None = 1.0,
-    spell_value: Spell = short,
-) -> str:
-    """Draw curves from 0 to `top` over named places; None: to a little above the largest of all intervals.
-
-    Bands are 95 % intervals. Labels stand at the right ends, apart.
-    """
+def line_chart(title: str, curves: Sequence[Curve], *, ticks: Sequence[str], x_title: str, y: Axis = SHARES) -> str:
+    """Draw curves over named places; bands are the intervals. Labels stand at the right ends, apart."""
     width, height = _LEFT + _PLOT_WIDTH + _RIGHT, _TOP + 18 + _PLOT_HEIGHT + _BOTTOM
-    if top is None:
-        top = _scale(max((figure.high for curve in curves for figure in curve.figures), default=1.0))
     places = [_LEFT + _PLOT_WIDTH * (0.04 + 0.92 * n / max(1, len(ticks) - 1)) for n in range(len(ticks))]
-    parts = [f'<text class="title" x="0" y="14">{escape(title)}</text>', *_axes(places, ticks, x_title, top)]
+    parts = [f'<text class="title" x="0" y="14">{escape(title)}</text>', *_axes(places, ticks, x_title, y)]
     for curve in curves:
         colour = curve.colour % N_COLOURS
-        upper = [(x, _y(figure.high / top)) for x, figure in zip(places, curve.figures, strict=True)]
-        lower = [(x, _y(figure.low / top)) for x, figure in zip(places, curve.figures, strict=True)]
-        line = [(x, _y(figure.value / top)) for x, figure in zip(places, curve.figures, strict=True)]
+        upper = [(x, _y(y, figure.high)) for x, figure in zip(places, curve.figures, strict=False)]
+        lower = [(x, _y(y, figure.low)) for x, figure in zip(places, curve.figures, strict=False)]
+        line = [(x, _y(y, figure.value)) for x, figure in zip(places, curve.figures, strict=False)]
         if curve.is_ideal:
             parts.append(f'<polyline class="line ideal s{colour}" points="{_points(line)}"/>')
             continue
         parts.append(f'<polygon class="band c{colour}" points="{_points([*upper, *reversed(lower)])}"/>')
         parts.append(f'<polyline class="line s{colour}" points="{_points(line)}"/>')
-        for (x, y), tick, figure in zip(line, ticks, curve.figures, strict=True):
-            told = f"{escape(curve.label)}, {escape(tick)}: {_with_interval(figure, spell_value)}"
-            parts.append(f'<circle class="c{colour}" cx="{x:.1f}" cy="{y:.1f}" r="3.5"><title>{told}</title></circle>')
-    ends = _apart([_y(curve.figures[-1].value / top) for curve in curves], least=16)
-    for curve, y in zip(curves, ends, strict=True):
-        label = f"{escape(_cut(curve.label))} {spell_value(curve.figures[-1].value)}"
-        parts.append(
-            f'<text class="t{curve.colour % N_COLOURS}" x="{places[-1] + 12:.1f}" y="{y + 4:.1f}">{label}</text>'
-        )
+        for place, tick, figure in zip(line, ticks, curve.figures, strict=False):
+            told = f"{curve.label}, {tick}: {spell(figure, True, y.written)}"
+            parts.append(_dot(*place, colour=curve.colour, told=told))
+    labels = [(f"{_cut(curve.label)} {y.written(curve.figures[-1].value)}", curve.colour) for curve in curves]
+    heights = [_y(y, curve.figures[-1].value) for curve in curves]
+    parts += _labels(labels, heights, x=places[-1] + 12)
+    return _svg(parts, width=width, height=height, title=title)
+
+
+def scatter_chart(title: str, points: Sequence[Point], *, x: Axis, y: Axis) -> str:
+    """Draw points in a plane, labelled at the right with lines that lead there."""
+    width, height = _LEFT + _PLOT_WIDTH + _RIGHT, _TOP + 18 + _PLOT_HEIGHT + _BOTTOM
+    ticks = [_LEFT + _PLOT_WIDTH * x.share(tick) for tick in x.ticks]
+    parts = [f'<text class="title" x="0" y="14">{escape(title)}</text>']
+    parts += _axes(ticks, [_tick(tick) for tick in x.ticks], x.title, y)
+    points = sorted(points, key=lambda point: (-point.y, -point.x))
+    places = [(_LEFT + _PLOT_WIDTH * x.share(point.x), _y(y, point.y)) for point in points]
+    ends = _apart([height for _, height in places], least=16)
+    for point, place, end in zip(points, places, ends, strict=True):
+        line = [place, (_LEFT + _PLOT_WIDTH + 8, end)]
+        parts.append(f'<polyline class="lead s{point.colour % N_COLOURS}" points="{_points(line)}"/>')
+        told = f"{point.label}: {x.written(point.x)}, {y.written(point.y)}"
+        parts.append(_dot(*place, colour=point.colour, told=told))
+    labels = [(f"{_cut(point.label)} {x.written(point.x)}", point.colour) for point in points]
+    parts += _labels(labels, ends, x=_LEFT + _PLOT_WIDTH + 12)
     return _svg(parts, width=width, height=height, title=title)
 
 
@@ -168,23 +186,33 @@ def standalone(chart: str) -> bytes:
     return f'{head} xmlns="http://www.w3.org/2000/svg"><style>{rules}</style>{rest}'.encode()
 
 
-def _axes(places: Sequence[float], ticks: Sequence[str], x_title: str, top: float) -> list[str]:
+def _axes(places: Sequence[float], ticks: Sequence[str], x_title: str, y: Axis) -> list[str]:
     parts = []
-    for share in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0):
-        y = _y(share)
-        parts.append(f'<line class="grid" x1="{_LEFT}" x2="{_LEFT + _PLOT_WIDTH}" y1="{y:.1f}" y2="{y:.1f}"/>')
+    for tick in y.ticks:
+        height = _y(y, tick)
         parts.append(
-            f'<text class="tick" x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{_tick(share * top)}</text>'
+            f'<line class="grid" x1="{_LEFT}" x2="{_LEFT + _PLOT_WIDTH}" y1="{height:.1f}" y2="{height:.1f}"/>'
         )
-    for x, tick in zip(places, ticks, strict=True):
-        parts.append(f'<text class="tick" x="{x:.1f}" y="{_y(0) + 18:.1f}" text-anchor="middle">{escape(tick)}</text>')
+        parts.append(f'<text class="tick" x="{_LEFT - 8}" y="{height + 4:.1f}" text-anchor="end">{_tick(tick)}</text>')
+    below = _TOP + 18 + _PLOT_HEIGHT
+    for x, name in zip(places, ticks, strict=True):
+        parts.append(f'<text class="tick" x="{x:.1f}" y="{below + 18}" text-anchor="middle">{escape(name)}</text>')
     middle = _LEFT + _PLOT_WIDTH / 2
-    parts.append(f'<text class="tick" x="{middle}" y="{_y(0) + 36:.1f}" text-anchor="middle">{escape(x_title)}</text>')
+    parts.append(f'<text class="tick" x="{middle}" y="{below + 36}" text-anchor="middle">{escape(x_title)}</text>')
     return parts
 
 
-def _with_interval(figure: Figure, spell_value: Spell) -> str:
-    return f"{spell_value(figure.value)} ({spell_value(figure.low)}-{spell_value(figure.high)})"
+def _dot(x: float, y: float, *, colour: int, told: str) -> str:
+    title = f"<title>{escape(told)}</title>"
+    return f'<circle class="c{colour % N_COLOURS}" cx="{x:.1f}" cy="{y:.1f}" r="3.5">{title}</circle>'
+
+
+def _labels(labels: Sequence[tuple[str, int]], heights: Sequence[float], *, x: float) -> list[str]:
+    """Write labels in a column, as near to their heights as they can stand apart."""
+    return [
+        f'<text class="t{colour % N_COLOURS}" x="{x:.1f}" y="{height + 4:.1f}">{escape(label)}</text>'
+        for (label, colour), height in zip(labels, _apart(heights, least=16), strict=True)
+    ]
 
 
 def _apart(wanted: Sequence[float], *, least: float) -> list[float]:
@@ -193,24 +221,18 @@ def _apart(wanted: Sequence[float], *, least: float) -> list[float]:
     moved = list(wanted)
     for before, place in pairwise(order):
         moved[place] = max(moved[place], moved[before] + least)
-    excess = max(0.0, max(moved, default=0.0) - _y(0))
+    excess = max(0.0, max(moved, default=0.0) - (_TOP + 18 + _PLOT_HEIGHT))
     return [height - excess for height in moved]
 
 
-def _y(share: float) -> float:
-    return _TOP + 18 + _PLOT_HEIGHT * (1 - share)
-
-
-def _scale(largest: float) -> float:
-    """Choose the end of a scale: one, two, four, six or eight tenths, of a power of ten."""
-    if largest <= 0:
-        return 1.0
-    power: float = 10 ** math.ceil(math.log10(largest))
-    return next((end * power for end in (0.1, 0.2, 0.4, 0.6, 0.8) if largest <= end * power), power)
+def _y(axis: Axis, value: float) -> float:
+    return _TOP + 18 + _PLOT_HEIGHT * (1 - axis.share(value))
 
 
 def _tick(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3f}".rstrip("0").rstrip(".") or "0"
+    if value >= 1000:
+        return f"{value / 1000:,g}k"
+    return f"{value:.3f}".rstrip("0").rstrip(".") or "0"
 
 
 def _cut(label: str) -> str:

@@ -2,10 +2,11 @@
 
 STYLE = """
 :root { color-scheme: light dark; --text: #1c2127; --soft: #5f6b7a; --line: #d9dee5; --page: #fff; --card: #f6f8fa;
-  --c0: #0b7a75; --c1: #3a6fd8; --c2: #d9822b; --c3: #9b4fb5; --c4: #c23b5a; --c5: #8a94a3;
+  --c0: #0b7a75; --c1: #3a6fd8; --c2: #d9822b; --c3: #9b4fb5; --c4: #c23b5a; --c5: #8a94a3; --c6: #7a6a2f;
   font: 15px/1.45 system-ui, sans-serif; color: var(--text); background: var(--page); }
 @media (prefers-color-scheme: dark) { :root { --text: #e6e9ee; --soft: #98a2b0; --line: #343b46; --page: #14171c;
-  --card: #1d2229; --c0: #2cb5ad; --c1: #7aa2ff; --c2: #f0a25a; --c3: #c58ae0; --c4: #f07a92; --c5: #8a94a3; } }
+  --card: #1d2229; --c0: #2cb5ad; --c1: #7aa2ff; --c2: #f0a25a; --c3: #c58ae0; --c4: #f07a92; --c5: #8a94a3;
+  --c6: #cbb766; } }
 body { margin: 2rem auto; padding: 0 1.5rem; max-width: 78rem; }
 h1 { font-size: 1.6rem; margin: 0 0 .6rem; } h2 { font-size: 1.2rem; margin: 2.2rem 0 .8rem; }
 h2 small { font-weight: 400; color: var(--soft); margin-left: .4rem; }
@@ -16,13 +17,15 @@ h2 small { font-weight: 400; color: var(--soft); margin-left: .4rem; }
 .chart .tick { fill: var(--soft); font-size: 11.5px; } .chart .value { font-variant-numeric: tabular-nums; }
 .grid { stroke: var(--line); stroke-width: 1; } .whisker { stroke: var(--text); stroke-width: 1.2; fill: none; }
 .c0 { fill: var(--c0); } .c1 { fill: var(--c1); } .c2 { fill: var(--c2); } .c3 { fill: var(--c3); }
-.c4 { fill: var(--c4); } .c5 { fill: var(--c5); }
+.c4 { fill: var(--c4); } .c5 { fill: var(--c5); } .c6 { fill: var(--c6); }
 .chart .t0 { fill: var(--c0); } .chart .t1 { fill: var(--c1); } .chart .t2 { fill: var(--c2); }
 .chart .t3 { fill: var(--c3); } .chart .t4 { fill: var(--c4); } .chart .t5 { fill: var(--c5); }
-.line { fill: none; stroke-width: 2.2; stroke-linejoin: round; }
-.ideal { stroke-dasharray: 5 4; stroke-width: 1.4; } .band { opacity: .16; }
+.chart .t6 { fill: var(--c6); }
+.line { fill: none; stroke-width: 2.2; stroke-linejoin: round; } .band { opacity: .16; }
 .s0 { stroke: var(--c0); } .s1 { stroke: var(--c1); } .s2 { stroke: var(--c2); } .s3 { stroke: var(--c3); }
-.s4 { stroke: var(--c4); } .s5 { stroke: var(--c5); }
+.s4 { stroke: var(--c4); } .s5 { stroke: var(--c5); } .s6 { stroke: var(--c6); }
+.ideal { stroke-dasharray: 5 4; stroke-width: 1.4; }
+.lead { fill: none; stroke-width: 1; opacity: .45; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; width: 100%; }
 th, td { text-align: right; padding: .3rem .5rem; border-bottom: 1px solid var(--line); font-weight: 400; }
 th:first-child { text-align: left; } thead th { color: var(--soft); font-size: .82rem; }

@@ -8,7 +8,7 @@ from html import escape
 from indexer.charts import Bar, Curve, bar_chart, line_chart
 from indexer.errors import IconsError
 from indexer.measures import Figure, short
-from indexer.report_style import STYLE
+from indexer.page import page
 from search.asking import Case, Shown
 from search.evaluation import Evaluation, Row
 from search.metrics import MEASURES
@@ -23,14 +23,6 @@ MAX_INLINE_BYTES = 16_000
 """Larger pictures are drawn anew: a page of two hundred photographs would not open."""
 _RANKER_COLOURS = {"keyword": 5, "names": 1, "pictures": 2, "fused": 0}
 _CURVES = {(): "clean", BAR: "theme, background, blur", CHANGES: "all changes"}
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
-<title>How well icons are found</title><style>{style}</style></head><body>
-<h1>How well icons are found</h1><ul class="facts">{facts}</ul>
-{sections}
-</body></html>
-"""
 
 
 def report_html(evaluation: Evaluation, read_picture: ReadPicture) -> str:
@@ -38,8 +30,8 @@ def report_html(evaluation: Evaluation, read_picture: ReadPicture) -> str:
     pictures = _Pictures(read_picture)
     sections = [*_words(evaluation), *_screenshots(evaluation), *_worst(evaluation, pictures)]
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    facts = "".join(f"<li>{escape(line)}</li>" for line in [*headline(evaluation), *_sources(evaluation), made])
-    return _PAGE.format(style=STYLE, facts=facts, sections="".join(sections))
+    facts = [*headline(evaluation), *_sources(evaluation), made]
+    return page("How well icons are found", facts=facts, sections=sections)
 
 
 def _sources(evaluation: Evaluation) -> Iterator[str]:

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.table import Table
 
 from indexer.measures import spell
+from indexer.tables import open_console
 from search.metrics import MEASURES
 
 if TYPE_CHECKING:
@@ -18,9 +18,7 @@ WITH_INTERVAL_OF_SHOTS = ("R@1", "MRR@50")
 
 def print_summary(evaluation: "Evaluation") -> None:
     """Print what was asked of what, and the figures of every ranker."""
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=200)  # a pipe has no width; 80 columns would cut the table
+    console = open_console()
     for line in headline(evaluation):
         console.print(line, highlight=False, markup=False)
     asked = [row for rows in evaluation.of_words().values() for row in rows]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from indexer.axes import Written, from_zero
 from indexer.bench.embedding import Findings
 from indexer.bench.knobs import Knobs, spell
 from indexer.bench.scaling import amdahl, gustafson
@@ -33,7 +34,7 @@ def charts(findings: Findings) -> dict[str, str]:
     for group in ("grid", "strategy"):
         if rows := findings.of(group):
             bars = [Bar(label_in(row, rows), row.rate, _colour(row)) for row in rows]
-            found[group] = bar_chart(f"{group}: images/s", bars, spell_value=whole)
+            found[group] = bar_chart(f"{group}: images/s", bars, written=whole)
     found |= dict(_scaling(findings))
     if stages := findings.of("stages", "stages"):
         found["stages"] = _stages(stages)
@@ -76,15 +77,15 @@ def _sweep(name: str, rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
     values = [getattr(row.knobs, name) for row in rows]
     if name not in _AXES or len(rows) < 2:
         bars = [Bar(spell(value), row.rate, 0) for value, row in zip(values, rows, strict=True)]
-        yield "rate", bar_chart(f"{name}: images/s", bars, spell_value=whole)
+        yield "rate", bar_chart(f"{name}: images/s", bars, written=whole)
         return
     ticks = [spell(value) for value in values]
-    for what, title, spell_value, figures in (
+    for what, title, written, figures in (
         ("time", f"{name} against time, s", seconds, [row.seconds for row in rows]),
         ("rate", f"{name} against images/s", whole, [row.rate for row in rows]),
     ):
         curve = Curve("measured", figures, 0)
-        yield what, line_chart(title, [curve], ticks=ticks, x_title=_AXES[name], top=None, spell_value=spell_value)
+        yield what, _over(title, [curve], ticks, x_title=_AXES[name], written=written)
 
 
 def _scaling(findings: Findings) -> Iterator[tuple[str, str]]:
@@ -94,12 +95,7 @@ def _scaling(findings: Findings) -> Iterator[tuple[str, str]]:
         one = rows[0].seconds.value
         ideal = [_exact(one / row.knobs.devices) for row in rows]
         curves = [Curve("ideal", ideal, 5, is_ideal=True), Curve("measured", [row.seconds for row in rows], 0)]
-        yield (
-            "devices-time",
-            line_chart(
-                "devices against time, s", curves, ticks=ticks, x_title="devices", top=None, spell_value=seconds
-            ),
-        )
+        yield "devices-time", _over("devices against time, s", curves, ticks, x_title="devices", written=seconds)
     curves = []
     counts: tuple[int, ...] = ()
     for colour, (group, label) in enumerate((("scaling", "same work"), ("weak scaling", "as much for each"))):
@@ -114,10 +110,14 @@ def _scaling(findings: Findings) -> Iterator[tuple[str, str]]:
         curve = amdahl if law.law == "Amdahl" else gustafson
         figures = [_exact(curve(law.parallel_share.value, n)) for n in counts]
         curves.append(Curve(law.law, figures, 2 if law.law == "Amdahl" else 3, is_ideal=True))
-    yield "speed-up", line_chart(
-        "speed-up over one device", curves, ticks=[str(n) for n in counts], x_title="devices", top=None,
-        spell_value=times,
-    )  # fmt: skip
+    ticks = [str(n) for n in counts]
+    yield "speed-up", _over("speed-up over one device", curves, ticks, x_title="devices", written=times)
+
+
+def _over(title: str, curves: Sequence[Curve], ticks: Sequence[str], *, x_title: str, written: Written) -> str:
+    """Curves on a scale that shows all their intervals."""
+    y = from_zero([figure.high for curve in curves for figure in curve.figures], written=written)
+    return line_chart(title, curves, ticks=ticks, x_title=x_title, y=y)
 
 
 def _stages(rows: Sequence[Row]) -> str:
@@ -129,7 +129,7 @@ def _stages(rows: Sequence[Row]) -> str:
         parts = [1000 * run.stages.get(stage, 0.0) / each for stage in STAGES]
         stacks.append(Stack(f"{row.knobs.devices} device{'s' if row.knobs.devices > 1 else ''}", parts))
     title = "stages of one picture, ms of a device"
-    return stacked_chart(title, stacks, parts=STAGES, spell_value=milliseconds)
+    return stacked_chart(title, stacks, parts=STAGES, written=milliseconds)
 
 
 def _colour(row: Row) -> int:

@@ -21,18 +21,10 @@ from indexer.bench.summary import (
 )
 from indexer.charts import standalone
 from indexer.durable import write_file
-from indexer.report_style import STYLE
+from indexer.page import page
 
 CHART_WIDTH = 1400
 """Of a PNG, in pixels; the longer side."""
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>How fast icons are embedded</title><style>{style}</style></head><body>
-<h1>How fast icons are embedded</h1><ul class="facts">{facts}</ul>
-{sections}
-</body></html>
-"""
 
 
 def write_report(findings: Findings, out: Path, *, before: Findings | None = None) -> None:
@@ -47,8 +39,7 @@ def write_report(findings: Findings, out: Path, *, before: Findings | None = Non
 def report_html(findings: Findings, drawn: dict[str, str], *, before: Findings | None = None) -> str:
     """Lay out measurements as one page that needs nothing beside it."""
     sections = [*_compared(findings, before), *_charted(findings, drawn), *_tables(findings), *_machine(findings)]
-    facts = _lines([*headline(findings), *findings.notes])
-    return _PAGE.format(style=STYLE, facts=facts, sections="".join(sections))
+    return page("How fast icons are embedded", facts=[*headline(findings), *findings.notes], sections=sections)
 
 
 def _compared(findings: Findings, before: Findings | None) -> Iterator[str]:

@@ -2,22 +2,20 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from rich.console import Console
 from rich.table import Table
 
 from indexer.bench.charts import label_in, seconds, times, whole
 from indexer.bench.embedding import Findings
 from indexer.bench.sweep import Row
 from indexer.measures import Figure, short
+from indexer.tables import open_console
 
 COLUMNS = ("measured", "configuration", "images/s", "seconds", "waits", "memory", "of the limit", "MFU", "bound by")
 
 
 def print_summary(findings: Findings) -> None:
     """Print what was measured."""
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=200)  # a pipe has no width; 80 columns would cut the table
+    console = open_console()
     for line in headline(findings):
         console.print(line, highlight=False, markup=False)
     console.print()

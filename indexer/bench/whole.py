@@ -44,33 +44,35 @@ def measure_whole(source: Path, *, options: Sequence[str]) -> Whole:
         BenchError: the run failed; its last words are in the message.
     """
     told = Whole(str(source))
+    stages: list[tuple[str, float]] = []
+    words: list[str] = []
     with tempfile.TemporaryDirectory(prefix="icons-bench-") as folder:
         program = "from search.cli import main; main()"
         command = [sys.executable, "-c", program, "index", str(source), "--library", folder, "--json", *options]
         started = time.perf_counter()
-        process = subprocess.Popen(
+        stages.append(("Starting", started))
+        with subprocess.Popen(
             command,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
             preexec_fn=end_with_parent(),  # noqa: PLW1509
-        )
-        assert process.stdout is not None and process.stderr is not None
-        stages: list[tuple[str, float]] = [("starting", started)]
-        words: list[str] = []
-        listener = threading.Thread(target=_listen, args=(process.stderr, stages, words))
-        listener.start()
-        try:
-            while process.poll() is None:
-                _sample(process.pid, stages[-1][0], told)
-                time.sleep(SAMPLE_SECONDS)
-        finally:
-            process.kill()
-        told.seconds = time.perf_counter() - started
-        listener.join()
-        answer = process.stdout.read()
+        ) as process:
+            assert process.stdout is not None and process.stderr is not None
+            listener = threading.Thread(target=_listen, args=(process.stderr, stages, words))
+            listener.start()
+            try:
+                while process.poll() is None:
+                    _sample(process.pid, stages[-1][0], told)
+                    time.sleep(SAMPLE_SECONDS)
+                told.seconds = time.perf_counter() - started
+            finally:
+                process.kill()
+                listener.join()
+            answer = process.stdout.read()
     if process.returncode:
-        raise BenchError(f'`icons index "{source}"` ended with exit code {process.returncode}: {"".join(words[-3:])}')
+        told_last = "; ".join(word.strip() for word in words[-3:])
+        raise BenchError(f'`icons index "{source}"` ended with exit code {process.returncode}: {told_last}')
     counts = json.loads(answer)["counts"]
     told.found, told.embedded = counts["found"], counts["embedded"]
     ends = [began for _, began in stages[1:]] + [started + told.seconds]
