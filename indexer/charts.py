@@ -18,7 +18,7 @@ _TRACK, _VALUES = 280, 52
 _LETTER, _LONGEST = 7.2, 36
 """Width of a letter in px, and letters of a label before it is cut."""
 _ROW, _BAR = 26, 14
-_LEFT, _TOP, _PLOT_WIDTH, _PLOT_HEIGHT, _BOTTOM, _RIGHT = 34, 14, 320, 230, 44, 190
+_LEFT, _TOP, _PLOT_WIDTH, _PLOT_HEIGHT, _BOTTOM, _RIGHT = 48, 14, 320, 230, 44, 190
 
 
 @dataclass(frozen=True, slots=True)

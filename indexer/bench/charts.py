@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from indexer.axes import Written, from_zero
-from indexer.bench.embedding import Findings
+from indexer.bench.findings import Findings
 from indexer.bench.knobs import Knobs, spell
 from indexer.bench.scaling import amdahl, gustafson
 from indexer.bench.sweep import Row

@@ -62,7 +62,8 @@ def embed(source: Path | None, compare: Path | None, as_json: bool, settings: tu
       icons bench embed --compare icons-bench/before/report.json
     """
     from indexer.bars import Bars
-    from indexer.bench.embedding import bench_embed, read_findings
+    from indexer.bench.embedding import bench_embed
+    from indexer.bench.findings import read_findings
     from indexer.bench.report import write_report
     from indexer.bench.summary import print_summary
 

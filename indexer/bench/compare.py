@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from indexer.bench.charts import label_in, times, whole
-from indexer.bench.embedding import Findings
+from indexer.bench.findings import Findings
 from indexer.bench.summary import interval
 
 COLUMNS = ("measured", "configuration", "images/s before", "images/s now", "now / before", "")

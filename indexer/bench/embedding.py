@@ -3,24 +3,24 @@
 Writes into a folder: `runs.jsonl`, a line a run as it comes; `report.json`; `report.html`; `charts/*.png`.
 """
 
-import json
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 from indexer.bench.apart import call_apart, in_part
-from indexer.bench.knobs import NAIVE, Knobs, Strategy, check, fits_index, grid, one_at_a_time
-from indexer.bench.limit import Limit, make_limit, measure_tower
+from indexer.bench.choices import Sweeps, strategies, swept, usual_sweeps
+from indexer.bench.findings import Findings
+from indexer.bench.knobs import Knobs, check, fits_index
+from indexer.bench.limit import measure_tower
 from indexer.bench.machine import describe, measure_all_reduce, measure_host_to_device
 from indexer.bench.material import Material, gather
-from indexer.bench.parity import Parity, measure_parity
-from indexer.bench.scaling import Fit, Speedups, fit, speedups
-from indexer.bench.sweep import Journal, Row, measure
-from indexer.bench.trial import Part, Trial
+from indexer.bench.parity import measure_parity
+from indexer.bench.sweep import Journal, measure
+from indexer.bench.trial import Trial
 from indexer.checkpoint import ModelChoice
 from indexer.errors import BenchError, DeviceError, IconsError
 from indexer.launch import parse_devices
@@ -28,12 +28,7 @@ from indexer.process import cores
 
 Section = Literal["sweeps", "strategies", "scaling", "machine", "limit", "parity"]
 SECTIONS: tuple[Section, ...] = ("machine", "limit", "sweeps", "strategies", "scaling", "parity")
-Sweeps = Sequence[tuple[str, list[Any]]]
-BATCHES = (32, 64, 128, 256, 512, 768, 1024, 1080, 1280, 1400)
-"""Of the original posts; those that the pictures allow are tried."""
 N_IMAGES = {"cpu": 1024, "cuda": 20_000}
-FORMAT = 1
-"""Of `report.json`."""
 
 
 class Watcher(Protocol):
@@ -62,95 +57,6 @@ class BenchOptions:
     is_grid: bool = False
     is_thorough: bool = False
     sections: Sequence[Section] = SECTIONS
-
-
-@dataclass(slots=True)
-class Findings:
-    """All that was measured; parts that were not are empty."""
-
-    made_at: str
-    model: str
-    fingerprint: str
-    kind: str
-    n_images: int
-    n_distinct: int
-    repeats: int
-    n_devices: int
-    machine: dict[str, Any] = field(default_factory=dict)
-    links: dict[str, dict[str, float]] = field(default_factory=dict)
-    rows: list[Row] = field(default_factory=list)
-    tower: dict[str, Any] = field(default_factory=dict)
-    parities: list[Parity] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    is_cut_off: bool = False
-
-    def of(self, group: str, part: Part = "all") -> list[Row]:
-        """Rows of a group that were measured, in the order in which they were asked for."""
-        return [row for row in self.rows if row.group == group and row.part == part and row.runs]
-
-    @property
-    def limit(self) -> Limit | None:
-        """What bounds the rows, where it was measured."""
-        render, forward = self.of("limit", "render"), self.of("limit", "forward")
-        return (
-            make_limit(self.tower, render[0], forward[0], kind=self.kind) if self.tower and render and forward else None
-        )
-
-    def rates(self, group: str) -> dict[int, list[float]]:
-        """Images/s of every run by the number of devices."""
-        return {row.knobs.devices: [run.images_per_second for run in row.runs] for row in self.of(group)}
-
-    def speedups(self, group: str) -> Speedups | None:
-        """Against one device; None where that was not measured."""
-        rates = self.rates(group)
-        return speedups(rates) if 1 in rates and len(rates) > 1 else None
-
-    def fits(self) -> list[Fit]:
-        """Amdahl over the same work, Gustafson over as much for each; extrapolated to 2, 4 and 16 times the devices."""
-        beyond = [self.n_devices * more for more in (2, 4, 16)]
-        found = [
-            fit("Amdahl", self.rates("scaling"), beyond=beyond),
-            fit("Gustafson", self.rates("weak scaling"), beyond=beyond),
-        ]
-        return [law for law in found if law]
-
-    def to_json(self) -> dict[str, Any]:
-        """Spell everything for programs, with what follows from it."""
-        own = ("made_at", "model", "fingerprint", "kind", "n_images", "n_distinct", "repeats", "n_devices")
-        told = {name: getattr(self, name) for name in (*own, "machine", "links", "tower", "notes", "is_cut_off")}
-        limit = self.limit
-        return {
-            "format": FORMAT,
-            **told,
-            "rows": [row.to_json() for row in self.rows],
-            "parities": [asdict(parity) for parity in self.parities],
-            "laws": [asdict(law) for law in self.fits()],
-            "limit": limit and {**asdict(limit), "images_per_second": limit.images_per_second},
-        }
-
-
-def read_findings(path: Path) -> Findings:
-    """Read a saved `report.json`.
-
-    Raises:
-        BenchError: it is none, or of another version.
-    """
-    from indexer.measures import Figure
-
-    try:
-        facts = json.loads(path.read_text("utf-8"))
-        if facts["format"] != FORMAT:
-            raise BenchError(f'"{path}" is of format {facts["format"]}, this program reads {FORMAT}; measure again')
-        parities = [
-            Parity(**{**one, "recall": Figure(**one["recall"]), "reciprocal": Figure(**one["reciprocal"])})
-            for one in facts.pop("parities")
-        ]
-        rows = [Row.from_json(row) for row in facts.pop("rows")]
-        for derived in ("format", "laws", "limit"):
-            facts.pop(derived)
-        return Findings(rows=rows, parities=parities, **facts)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise BenchError(f'"{path}" is no report.json of `icons bench embed` ({error!r}); give such a file') from error
 
 
 def bench_embed(options: BenchOptions, watcher: Watcher) -> Findings:
@@ -197,59 +103,12 @@ def _groups(options: BenchOptions, *, kind: str, n_devices: int, n_images: int) 
     """All configurations by the group that they are compared in; scaling needs none of its own."""
     found: list[tuple[str, list[Knobs]]] = []
     if "sweeps" in options.sections:
-        if options.is_grid:
-            if not options.sweeps:
-                raise BenchError("--grid needs at least one --sweep KNOB=VALUE,VALUE")
-            found.append(("grid", grid(options.base, options.sweeps)))
-        else:
-            usual = usual_sweeps(kind, n_devices=n_devices, n_images=n_images, is_thorough=options.is_thorough)
-            found += one_at_a_time(options.base, options.sweeps or usual)
+        usual = usual_sweeps(kind, n_devices=n_devices, n_images=n_images, is_thorough=options.is_thorough)
+        sweeps = options.sweeps if options.sweeps or options.is_grid else usual
+        found += swept(options.base, sweeps, is_grid=options.is_grid)
     if "strategies" in options.sections:
-        found.append(("strategy", _strategies(options.base, n_devices)))
+        found.append(("strategy", strategies(options.base, n_devices)))
     return found
-
-
-def usual_sweeps(kind: str, *, n_devices: int, n_images: int, is_thorough: bool) -> Sweeps:
-    """What is varied where nothing else was asked for: what decides most, or `is_thorough` everything that can be."""
-    is_gpu, many = kind == "cuda", n_devices > 1
-    batches: list[Any] = [size for size in BATCHES if size <= n_images]
-    workers: list[Any] = sorted({0, 1, 2, 4, 8} & set(range(cores() + 1)) | {cores()})
-    precisions: list[Any] = ["fp32", "tf32", "bf16", "fp16"] if is_gpu else ["fp32", "bf16"]
-    if not is_thorough:
-        short = batches if is_gpu else [size for size in batches if size in (32, 64, 256, 512)]
-        few = workers if is_gpu else sorted({1, cores()})
-        return [("batch", [None, *short]), ("workers", [None, *few]), ("precision", precisions)]
-    found: list[tuple[str, list[Any]]] = [
-        ("batch", [None, *batches]),
-        ("workers", [None, *workers]),
-        ("precision", ["fp64", *precisions]),
-        ("prefetch", [1, 2, 4, 8]),
-        ("shuffle", [False, True]),
-        ("compile", [False, True]),
-        ("channels_last", [True, False]),
-        ("copy", ["batch", "item", *(["stream", "stream-high"] if is_gpu else [])]),
-    ]
-    if is_gpu:
-        found += [("pinned", [False, True]), ("cudnn_benchmark", [False, True])]
-    if many:
-        found += [("barrier", [False, True])]
-    if is_gpu and many:
-        found += [("backend", ["nccl", "gloo"])]
-    return found
-
-
-def _strategies(base: Knobs, n_devices: int) -> list[Knobs]:
-    """One device and all of them in three ways, each with both loaders, and the naive script."""
-    kinds: list[tuple[Strategy, int]] = [("ranks", 1)]
-    if n_devices > 1:
-        kinds += [("ranks", n_devices), ("data-parallel", n_devices), ("threads", n_devices)]
-    found = []
-    for strategy, n in kinds:
-        for loader in ("icons", "files"):
-            knobs = replace(base, strategy=strategy, devices=n, loader=loader)
-            found.append(replace(knobs, path="index" if fits_index(knobs) else "loop"))
-    found.append(NAIVE)
-    return [*found, replace(NAIVE, devices=n_devices)] if n_devices > 1 else found
 
 
 @dataclass(slots=True)

@@ -17,7 +17,8 @@ from pathlib import Path
 import numpy as np
 
 from indexer.bench.apart import in_part
-from indexer.bench.embedding import BenchOptions, Watcher, count_devices, machine_cores, usual_sweeps
+from indexer.bench.choices import usual_sweeps
+from indexer.bench.embedding import BenchOptions, Watcher, count_devices, machine_cores
 from indexer.bench.knobs import NAIVE, Knobs
 from indexer.bench.material import gather
 from indexer.bench.sweep import Journal, Row, measure

@@ -9,7 +9,7 @@ from pathlib import Path
 from indexer.bench.charts import charts, sweep_names
 from indexer.bench.compare import COLUMNS as COMPARED
 from indexer.bench.compare import compared, differences
-from indexer.bench.embedding import Findings
+from indexer.bench.findings import Findings
 from indexer.bench.summary import (
     COLUMNS,
     PARITY_COLUMNS,

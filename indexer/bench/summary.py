@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from rich.table import Table
 
 from indexer.bench.charts import label_in, seconds, times, whole
-from indexer.bench.embedding import Findings
+from indexer.bench.findings import Findings
 from indexer.bench.sweep import Row
 from indexer.measures import Figure, short
 from indexer.tables import open_console

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 from PIL import Image
 
-from indexer.bench.embedding import read_findings
+from indexer.bench.findings import read_findings
 from search.cli import main
 
 
