@@ -13,6 +13,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
+from multiprocessing.forkserver import ensure_running
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +31,7 @@ class Apart:
 
     def __init__(self, trial: Trial) -> None:
         self.trial = trial
-        if trial.knobs.path == "naive":
-            context: Any = get_context("spawn")
-        else:
-            prepare_for_batches()  # the server inherits it
-            context = get_context("forkserver")
-            context.set_forkserver_preload(["indexer.bench.loop"])
+        context: Any = get_context("spawn") if trial.knobs.path == "naive" else _server()
         self._connection, there = context.Pipe()
         self._process = context.Process(target=_live, args=(there, trial), daemon=False)
         self._process.start()
@@ -199,11 +195,20 @@ def in_part(trial: Trial, part: Any) -> Trial:
 
 def call_apart(function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a function once in a process of its own, so that nothing of torch stays in this one."""
-    prepare_for_batches()
+    with ProcessPoolExecutor(1, mp_context=_server(), initializer=_leave_interrupts_to_parent) as pool:
+        return pool.submit(function, *arguments).result()
+
+
+def _server() -> Any:
+    """Start the server if it is not there, settled for batches; the naive script is to inherit nothing of that."""
     context = get_context("forkserver")
     context.set_forkserver_preload(["indexer.bench.loop"])
-    with ProcessPoolExecutor(1, mp_context=context, initializer=_leave_interrupts_to_parent) as pool:
-        return pool.submit(function, *arguments).result()
+    as_found = os.environ.copy()
+    prepare_for_batches()
+    ensure_running()
+    for name in os.environ.keys() - as_found.keys():
+        del os.environ[name]
+    return context
 
 
 def _leave_interrupts_to_parent() -> None:

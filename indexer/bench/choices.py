@@ -59,7 +59,14 @@ def strategies(base: Knobs, n_devices: int) -> list[Knobs]:
     found = []
     for strategy, n in kinds:
         for loader in ("icons", "files"):
-            knobs = replace(base, strategy=strategy, devices=n, loader=loader)
+            knobs = replace(
+                base,
+                strategy=strategy,
+                devices=n,
+                loader=loader,
+                prefetch=base.prefetch if loader == "files" else None,
+                barrier=base.barrier and strategy == "ranks" and n > 1,
+            )
             found.append(replace(knobs, path="index" if fits_index(knobs) else "loop"))
     found.append(NAIVE)
     return [*found, replace(NAIVE, devices=n_devices)] if n_devices > 1 else found

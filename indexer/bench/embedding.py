@@ -68,9 +68,11 @@ def bench_embed(options: BenchOptions, watcher: Watcher) -> Findings:
     kind, n_devices = count_devices(options.devices)
     n_images = options.n_images or N_IMAGES[kind]
     groups = _groups(options, kind=kind, n_devices=n_devices, n_images=n_images)
-    for _, configurations in groups:
-        for knobs in configurations:
-            check(knobs, kind=kind, n_devices=n_devices, n_images=n_images)
+    everything = [options.base, *(knobs for _, configurations in groups for knobs in configurations)]
+    if "scaling" in options.sections:
+        everything.append(_scaled(options.base, n_devices))
+    for knobs in everything:
+        check(knobs, kind=kind, n_devices=n_devices, n_images=n_images)
     with tempfile.TemporaryDirectory(prefix="icons-bench-") as folder:
         watcher.stage("Gathering pictures")
         material = gather(Path(folder), options.source, choice=options.choice, n_images=n_images)
@@ -97,6 +99,12 @@ def count_devices(text: str) -> tuple[str, int]:
     if devices.n > there:
         raise DeviceError(f'--devices "{text}" asks for {devices.n} processes, this machine has {there} cores')
     return "cpu", devices.n
+
+
+def _scaled(base: Knobs, n_devices: int) -> Knobs:
+    """A base on so many devices, as `icons index` puts them to work where it can."""
+    knobs = replace(base, strategy="ranks", devices=n_devices, barrier=base.barrier and n_devices > 1)
+    return replace(knobs, path="index" if fits_index(knobs) else "loop")
 
 
 def _groups(options: BenchOptions, *, kind: str, n_devices: int, n_images: int) -> list[tuple[str, list[Knobs]]]:
@@ -178,8 +186,7 @@ class _Run:
 
     def scaling(self) -> None:
         """The same work, and as much for each, on 1 to N devices; then every stage by itself."""
-        base = replace(self.options.base, strategy="ranks", loader="icons")
-        base = replace(base, path="index" if fits_index(base) else "loop")
+        base = _scaled(self.options.base, 1)
         counts = [n for n in range(1, self.n_devices + 1) if n in (1, 2, 3, 4, 6, 8) or n == self.n_devices]
         self.measure("scaling", [self.part_of_machine(replace(base, devices=n), self.n_images) for n in counts])
         each = self.n_images // self.n_devices

@@ -108,11 +108,11 @@ def measure(
         done = 0
         for repeat in range(repeats + 1):
             for apart, row in lanes if repeat % 2 else reversed(lanes):
-                tell(f"{group}: {row.knobs.label()}", done, n_runs)
+                tell(row.knobs.label() if row.part == "all" else row.part, done, n_runs)
                 done += 1
                 if row.error is None and not (repeat == 0 and _starts_anew(row)):
                     _run(apart, row, repeat, journal)
-    tell(group, n_runs, n_runs)
+    tell("", n_runs, n_runs)
 
 
 def _starts_anew(row: Row) -> bool:

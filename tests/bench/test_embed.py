@@ -121,6 +121,7 @@ def test_a_row_that_can_not_be_measured_says_why_and_the_others_go_on(tiny_model
         (["--sweep", "batch=32,100000"], 'batch "100000" is more than 16 pictures can fill; give --images 100000'),
         (["--set", "devices=64"], 'devices "64" are more than there are'),
         (["--sweep", "speed=1"], 'no knob "speed"'),
+        (["--set", "batch=16", "--only", "scaling"], 'batch "16" is more than 16 pictures over 2 devices can fill'),
         (["--grid"], "--grid needs at least one --sweep"),
         (["--compare", "nowhere.json"], '"nowhere.json" is no report.json'),
         (["tests/bench"], 'no pictures in "tests/bench"'),

@@ -128,8 +128,10 @@ def test_ranks_with_a_barrier_share_the_pictures_under_torchrun(material: Materi
     assert told.stages["barrier"] > 0
 
 
-def test_a_trial_whose_process_is_killed_says_so(material: Material) -> None:
+def test_a_trial_whose_process_is_killed_says_so(material: Material, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
     with Apart(_trial(material, Knobs(workers=0))) as apart:
+        assert "OMP_WAIT_POLICY" not in os.environ, "the naive script would inherit it"
         assert apart.measure().images == 20
         assert apart.process_id is not None
         os.kill(apart.process_id, signal.SIGKILL)
