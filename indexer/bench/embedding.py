@@ -186,14 +186,13 @@ class _Run:
 
     def scaling(self) -> None:
         """The same work, and as much for each, on 1 to N devices; then every stage by itself."""
-        base = _scaled(self.options.base, 1)
         counts = [n for n in range(1, self.n_devices + 1) if n in (1, 2, 3, 4, 6, 8) or n == self.n_devices]
-        self.measure("scaling", [self.part_of_machine(replace(base, devices=n), self.n_images) for n in counts])
+        scaled = {n: _scaled(self.options.base, n) for n in counts}
         each = self.n_images // self.n_devices
-        self.measure("weak scaling", [self.part_of_machine(replace(base, devices=n), n * each) for n in counts])
-        loop = replace(base, path="loop")
-        stages = [self.part_of_machine(replace(loop, devices=n), self.n_images) for n in counts]
-        self.measure("stages", [in_part(trial, "stages") for trial in stages])
+        same = [self.part_of_machine(knobs, self.n_images) for knobs in scaled.values()]
+        self.measure("scaling", same)
+        self.measure("weak scaling", [self.part_of_machine(knobs, n * each) for n, knobs in scaled.items()])
+        self.measure("stages", [in_part(trial, "stages") for trial in same])
 
     def parity(self) -> None:
         """What each precision costs in quality."""
