@@ -150,7 +150,7 @@ def check(knobs: Knobs, *, kind: str, n_devices: int, n_images: int) -> None:
     if knobs.devices > n_devices:
         what = "GPUs" if kind == "cuda" else "cores, which stand for devices here"
         raise DeviceError(f'devices "{knobs.devices}" are more than there are: {n_devices} {what}')
-    if knobs.batch is not None:
+    if knobs.batch is not None and knobs.path != "naive":  # which is what it is
         _check_batch(knobs, knobs.batch, n_images=n_images)
     if kind == "cpu":
         _check_for_cpu(knobs)

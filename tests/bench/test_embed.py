@@ -118,13 +118,13 @@ def test_a_row_that_can_not_be_measured_says_why_and_the_others_go_on(tiny_model
         (["--devices", "cpu:999"], '--devices "cpu:999" asks for 999 processes'),
         (["--devices", "4"], '--devices "4" asks for GPU 3'),
         (["--sweep", "backend=nccl,gloo"], 'backend "nccl" needs GPUs'),
-        (["--sweep", "batch=32,100000"], 'batch "100000" is more than 16 pictures can fill; give --images 100000'),
+        (["--sweep", "batch=8,100000"], 'batch "100000" is more than 16 pictures can fill; give --images 100000'),
         (["--set", "devices=64"], 'devices "64" are more than there are'),
         (["--sweep", "speed=1"], 'no knob "speed"'),
         (["--set", "batch=16", "--only", "scaling"], 'batch "16" is more than 16 pictures over 2 devices can fill'),
         (["--grid"], "--grid needs at least one --sweep"),
         (["--compare", "nowhere.json"], '"nowhere.json" is no report.json'),
-        (["tests/bench"], 'no pictures in "tests/bench"'),
+        ([str(Path(__file__).parent)], f'no pictures in "{Path(__file__).parent}"'),
     ],
 )
 def test_what_can_not_be_is_refused_before_anything_is_measured(
