@@ -1,14 +1,27 @@
 """How does a wait look to a person? A bar on a terminal, a plain line now and then elsewhere; on stderr."""
 
 import time
+from collections.abc import Callable, Iterable
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 
 QUIET_SECONDS = 10.0
 """Between two plain lines where no terminal is watching."""
+
+
+class _Lines(Progress):
+    """A bar, and what stands under it."""
+
+    def __init__(self, beneath: Callable[[], Iterable[RenderableType]], *columns: Any, **options: Any) -> None:
+        self._beneath = beneath
+        super().__init__(*columns, **options)
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        yield from super().get_renderables()
+        yield from self._beneath()
 
 
 class Bars:
@@ -18,7 +31,8 @@ class Bars:
         """`estimate`: guess the time left from what is done; else what is told with `advance` says it."""
         self._console = Console(stderr=True)
         self.live = self._console.is_terminal
-        self._bars = Progress(
+        self._bars = _Lines(
+            self.beneath,
             SpinnerColumn(),
             TextColumn("{task.description}"),
             BarColumn(),
@@ -40,6 +54,10 @@ class Bars:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._bars.stop()
+
+    def beneath(self) -> Iterable[RenderableType]:
+        """What else stands under the bar, on a terminal; asked several times a second."""
+        return ()
 
     def stage(self, title: str) -> None:
         """Begin a step."""

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from indexer.bench.cli import bench
 from indexer.finetune.cli import COMMANDS as FINETUNE_COMMANDS
-from indexer.options import embed_options, json_option, library_option, model_options, source_options
+from indexer.options import embed_options, json_option, library_option, model_choice, model_options, source_options
 
 if TYPE_CHECKING:
-    from indexer.checkpoint import ModelChoice
     from indexer.library import Library
     from indexer.pipeline import IndexOptions
     from indexer.scan import ScanTally
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @embed_options
 @library_option
 @json_option
-def index(library: "Library", as_json: bool, **options: Any) -> None:
+def index(library: "Library", as_json: bool, watch_devices: bool, **options: Any) -> None:
     """Build or update the library: scan, embed, merge, publish.
 
     SOURCES are folders of pictures, Iconify JSON, npm icon packages, or CSV and JSONL manifests. They are remembered:
@@ -31,11 +31,12 @@ def index(library: "Library", as_json: bool, **options: Any) -> None:
     \b
     Example:
       icons index ~/design/icons node_modules/@mdi/svg
+      icons index --watch-devices
     """
     from indexer import pipeline
-    from indexer.console import ProgressView
+    from indexer.console import DeviceView, ProgressView
 
-    with ProgressView() as view:
+    with DeviceView() if watch_devices else ProgressView() as view:
         summary = pipeline.index(library, _options(**options), view)
     if as_json:
         click.echo(json.dumps(pipeline.summary_json(summary)))
@@ -82,7 +83,7 @@ def scan(library: "Library", as_json: bool, **options: Any) -> None:
 @click.option("--plan-only", is_flag=True, help="Write the plan and print the torchrun line for several machines.")
 @library_option
 @json_option
-def embed(library: "Library", plan_only: bool, as_json: bool, **options: Any) -> None:
+def embed(library: "Library", plan_only: bool, as_json: bool, watch_devices: bool, **options: Any) -> None:
     """Embed what the catalog holds and the encoder lacks; publish nothing.
 
     With --model, vectors are made beside those of the encoder in use, which stays in use.
@@ -96,9 +97,9 @@ def embed(library: "Library", plan_only: bool, as_json: bool, **options: Any) ->
     from dataclasses import asdict
 
     from indexer import pipeline
-    from indexer.console import ProgressView
+    from indexer.console import DeviceView, ProgressView
 
-    with ProgressView() as view:
+    with DeviceView() if watch_devices else ProgressView() as view:
         if plan_only:
             click.echo(pipeline.plan_only(library, _options(**options), view))
             return
@@ -126,7 +127,7 @@ def merge(library: "Library", as_json: bool, model: str | None, pretrained: Path
     from indexer.console import ProgressView
 
     with ProgressView() as view:
-        generation = pipeline.merge(library, _choice(model, pretrained), view)
+        generation = pipeline.merge(library, model_choice(model, pretrained), view)
     number = generation and generation.number
     if as_json:
         click.echo(json.dumps({"generation": number}))
@@ -245,19 +246,11 @@ def _options(**options: Any) -> "IndexOptions":
     from indexer.embed import EmbedOptions
     from indexer.pipeline import IndexOptions
 
-    choice = _choice(options.pop("model"), options.pop("pretrained"))
+    choice = model_choice(options.pop("model"), options.pop("pretrained"))
     how = EmbedOptions(
         **{name: options.pop(name) for name in ("precision", "batch_size", "workers", "backend")},
     )
     return IndexOptions(choice=choice, embed=how, **options)
 
 
-def _choice(model: str | None, pretrained: Path | None) -> "ModelChoice | None":
-    from indexer.checkpoint import ModelChoice
-
-    if pretrained is not None and model is None:
-        raise click.UsageError("--pretrained needs --model NAME, an open_clip model such as ViT-B-32")
-    return None if model is None else ModelChoice(model, str(pretrained) if pretrained else None)
-
-
-COMMANDS = (index, scan, embed, merge, status, failures, sources, forget, rollback, db, *FINETUNE_COMMANDS)
+COMMANDS = (index, scan, embed, merge, status, failures, sources, forget, rollback, db, bench, *FINETUNE_COMMANDS)

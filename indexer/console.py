@@ -1,11 +1,19 @@
 """How does indexing look to a person? What is done over all ranks, their common rate and each rank's own."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from indexer.bars import Bars
 from indexer.progress import RankProgress
 from indexer.scan import ScanTally
 from indexer.shards import Plan
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+WATCH_SECONDS = 5.0
+"""At most so long apart are two looks at the devices, where no terminal is watching."""
 
 
 class ProgressView(Bars):
@@ -24,3 +32,47 @@ class ProgressView(Bars):
         if len(ranks) > 1:
             shown += " (" + ", ".join(f"rank {rank.rank} {rank.images_per_second:,.0f}" for rank in ranks) + ")"
         self.advance(images + names, plan.n_images + plan.n_names, shown)
+
+
+class DeviceView(ProgressView):
+    """Shows beside the progress what every rank's device does."""
+
+    def __init__(self) -> None:
+        self._ranks: Sequence[RankProgress] = ()
+        self._looked = float("-inf")
+        self._has_ended = False
+        super().__init__()
+
+    def embedded(self, plan: Plan, ranks: Sequence[RankProgress]) -> None:
+        """Show the progress, and keep what is told of the devices."""
+        super().embedded(plan, ranks)
+        self._ranks = ranks
+        had_ended, self._has_ended = self._has_ended, all(rank.finished for rank in ranks)
+        is_due = time.monotonic() - self._looked >= WATCH_SECONDS
+        if not self.live and not had_ended and (self._has_ended or is_due):
+            self._looked = time.monotonic()
+            for rank in ranks:
+                titles = ("rank", "device", "images/s", "waits", "memory", "busy")
+                self.note("  " + ", ".join(f"{title} {cell}" for title, cell in zip(titles, cells(rank), strict=True)))
+
+    def beneath(self) -> "Iterable[RenderableType]":
+        """A line a rank, on a terminal."""
+        if not self._ranks:
+            return ()
+        from rich.table import Table
+
+        table = Table(box=None, pad_edge=False, header_style="dim")
+        for title in ("rank", "device", "images/s", "waits for pictures", "memory", "busy"):
+            table.add_column(title, justify="right", no_wrap=True)
+        for rank in self._ranks:
+            table.add_row(*cells(rank))
+        return (table,)
+
+
+def cells(rank: RankProgress) -> tuple[str, ...]:
+    """Spell what a rank's device does."""
+    busy = "-" if rank.utilisation is None else f"{rank.utilisation:.0%}"
+    memory = f"{rank.memory_bytes / 1e9:.2f} GB" if rank.memory_bytes else "-"
+    return (
+        str(rank.rank), rank.device, f"{rank.images_per_second:,.0f}", f"{rank.waited_share:.0%}", memory, busy
+    )  # fmt: skip

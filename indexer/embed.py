@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from indexer.checkpoint import ModelChoice, find_checkpoint
 from indexer.distributed import Rank, process_group, total_over_ranks
 from indexer.errors import EmbedError, IconsError
+from indexer.gauges import Gauge
 from indexer.library import Library
 from indexer.process import cores_of_rank, prepare_for_batches
 from indexer.progress import RankProgress, write_progress
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 Report = Callable[[RankProgress], None]
 REPORT_SECONDS = 0.5
+GAUGE_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +55,15 @@ class _Reporter:
 
     report: Report
     progress: RankProgress
+    gauge: Gauge
     started: float = field(default_factory=time.perf_counter)
     told: float = 0.0
+    gauged: float = field(default_factory=time.perf_counter)
 
     def restart(self) -> None:
         """Count seconds from here: what came before is no part of the rate of pictures."""
         self.started = time.perf_counter()
+        self.progress.began_at = time.time()
 
     def add(self, *, images: int = 0, names: int = 0, failed: int = 0, waited: float | None = None) -> None:
         self.progress.images += images
@@ -70,7 +75,13 @@ class _Reporter:
             self.progress.waited_seconds = waited
         if now - self.told >= REPORT_SECONDS:
             self.told = now
+            if now - self.gauged >= GAUGE_SECONDS:
+                self.read_gauge()
             self.report(self.progress)
+
+    def read_gauge(self) -> None:
+        self.gauged = time.perf_counter()
+        self.progress.memory_bytes, self.progress.utilisation = self.gauge.read()
 
     def finish(self) -> None:
         self.progress.finished = True
@@ -93,11 +104,13 @@ def embed(library: Library, plan_path: Path, *, rank: Rank, options: EmbedOption
     with process_group(rank, backend=backend, device=device):
         _share_cores(rank)
         encoder = _load_encoder(plan, rank, options)
-        reporter = _Reporter(report, RankProgress(rank=rank.index, world=rank.world))
+        progress = RankProgress(rank=rank.index, world=rank.world, device=str(device))
+        reporter = _Reporter(report, progress, Gauge(device, cores_of_rank()))
         blocks = _missing_blocks(folder, plan_path, rank)
         with _ShardWriter(folder, plan=plan, rank=rank, encoder=encoder) as writer:
             _embed_names(encoder, [block for block in blocks if block.kind == "names"], writer, reporter)
             _embed_images(encoder, [block for block in blocks if block.kind == "images"], writer, reporter, options)
+        reporter.add()  # the last shard is written: its time counts too
         n_missing = len(_missing_blocks(folder, plan_path, rank))
         if total_over_ranks(rank, [n_missing], device=device) != [0]:
             raise EmbedError("blocks are left without a shard; `icons index` does them")
@@ -182,6 +195,7 @@ def _embed_images(
                 shard = Shard("images", np.concatenate(ids), np.concatenate(vectors), failures)
                 writer.write(blocks[chunk.block], shard)
                 ids, vectors, failures = [], vectors[:1], {}
+        reporter.read_gauge()  # while the workers are there
 
 
 def _jobs(blocks: list[Block]) -> Iterator[list["Job"]]:

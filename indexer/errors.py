@@ -35,3 +35,7 @@ class QueryFileError(IconsError):
 
 class TrainError(IconsError):
     """A training that cannot begin or go on; what was reached stays on disk."""
+
+
+class BenchError(IconsError):
+    """A measurement that cannot be made as it was asked for, or a saved one that can't be read."""

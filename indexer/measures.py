@@ -4,7 +4,7 @@ A figure is a mean over queries. Its interval is the 95 % percentile bootstrap o
 Introduction to the Bootstrap, 1993, ch. 13): the same mean over `RESAMPLES` draws of as many queries, with replacement.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,3 +79,15 @@ def means(scores: Mapping[str, Scores], *, resamples: int = RESAMPLES, seed: int
         name: Figure(round(float(mean), 4), round(float(low[row]), 4), round(float(high[row]), 4))
         for row, (name, mean) in enumerate(zip(scores, table.mean(axis=1), strict=True))
     }
+
+
+def short(value: float) -> str:
+    """Spell a share with three digits, without the zero before the point."""
+    return f"{value:.3f}".removeprefix("0")
+
+
+def spell(figure: Figure, with_interval: bool = False, written: Callable[[float], str] = short) -> str:
+    """Spell a share as .345, or with its interval as .345 (.329-.360); other quantities as `written` says."""
+    if not with_interval:
+        return written(figure.value)
+    return f"{written(figure.value)} ({written(figure.low)}-{written(figure.high)})"

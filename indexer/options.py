@@ -12,6 +12,7 @@ import click
 from indexer.errors import IconsError
 
 if TYPE_CHECKING:
+    from indexer.checkpoint import ModelChoice
     from indexer.library import Library
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -82,6 +83,15 @@ def model_options(function: Function) -> Function:
     )(function)
 
 
+def model_choice(model: str | None, pretrained: Path | None) -> "ModelChoice | None":
+    """Put together what those two say; None where nothing was said."""
+    from indexer.checkpoint import ModelChoice
+
+    if pretrained is not None and model is None:
+        raise click.UsageError("--pretrained needs --model NAME, an open_clip model such as ViT-B-32")
+    return None if model is None else ModelChoice(model, str(pretrained) if pretrained else None)
+
+
 def embed_options(function: Function) -> Function:
     """Add what decides how to embed, and with which encoder."""
     options = [
@@ -99,6 +109,7 @@ def embed_options(function: Function) -> Function:
             help="How ranks find each other.",
         ),
         click.option("--retry-failed", is_flag=True, help="Try the pictures again that failed before."),
+        click.option("--watch-devices", is_flag=True, help="Show what every device does, while it embeds."),
     ]
     for option in reversed(options):
         function = option(function)

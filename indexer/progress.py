@@ -15,11 +15,23 @@ class RankProgress:
     images: int = 0
     names: int = 0
     failed: int = 0
+    began_at: float = 0.0
+    """When its pictures began, as `time.time` tells it: ranks start apart."""
     seconds: float = 0.0
     waited_seconds: float = 0.0
     """Of `seconds`, those in which the device waited for pixels."""
+    device: str = ""
+    memory_bytes: int = 0
+    """Of the GPU, or of this rank and its render workers."""
+    utilisation: float | None = None
+    """Share of the GPU, or of this rank's cores, that was busy of late; None where nobody can tell."""
     finished: bool = False
     error: str | None = None
+
+    @property
+    def waited_share(self) -> float:
+        """Share of its time in which the device waited for pixels."""
+        return self.waited_seconds / self.seconds if self.seconds else 0.0
 
     @property
     def images_per_second(self) -> float:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from indexer.bench.cli import bench
 from indexer.cli import COMMANDS
 from indexer.options import IconsGroup, json_option, library_option, warnings_as_lines
 from search.bench.cli import bench_search
@@ -109,10 +110,10 @@ def evaluate(library: "Library", report: Path | None, as_json: bool, **options: 
       icons evaluate --queries mine.jsonl --model bundled --model local-dir:other
       icons evaluate --screenshots 0 --json | jq '.rows[] | {task, ranker, figures}'
     """
+    from indexer.page import check_page
     from search.evaluate import EvaluateOptions, Subject
     from search.evaluate import evaluate as evaluate_subject
     from search.evaluation import evaluation_json
-    from search.page import check_page
     from search.progress import ProgressLine
     from search.summary import print_summary
 
@@ -129,23 +130,10 @@ def evaluate(library: "Library", report: Path | None, as_json: bool, **options: 
         _write_report(evaluation, subject, report)
 
 
-@main.group()
-def bench() -> None:
-    """Measure the speed of this machine.
-
-    \b
-    Example:
-      icons bench search
-    """
-
-
-bench.add_command(bench_search)
-
-
 def _print_table(hits: "Sequence[Hit]") -> None:
     from rich.table import Table
 
-    from search.summary import open_console
+    from indexer.tables import open_console
 
     table = Table(box=None, pad_edge=False, header_style="dim")
     for title, justify in (("#", "right"), ("score", "right"), ("name", "left"), ("set", "left"), ("style", "left")):
@@ -172,12 +160,13 @@ def _write_sheet(engine: "SearchEngine", query: str, hits: "Sequence[Hit]") -> s
 
 
 def _write_report(evaluation: "Evaluation", subject: "Subject", path: Path) -> None:
-    from search.page import write_page
+    from indexer.page import write_page
     from search.report import report_html
 
     write_page(path, report_html(evaluation, subject.originals.content_of))
     click.echo(f"wrote {path}", err=True)
 
 
+bench.add_command(bench_search)
 for command in COMMANDS:
     main.add_command(command)

@@ -5,16 +5,16 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from html import escape
 
+from indexer.charts import Bar, Curve, bar_chart, line_chart
 from indexer.errors import IconsError
-from indexer.measures import Figure
+from indexer.measures import Figure, short
+from indexer.page import page
 from search.asking import Case, Shown
-from search.charts import Bar, Curve, bar_chart, line_chart
 from search.evaluation import Evaluation, Row
 from search.metrics import MEASURES
-from search.page import page
 from search.screenshots import BAR, CHANGES, SIZES, USUAL_SIZE, Condition, png
 from search.sheet import is_drawn_in_white, media_type
-from search.summary import headline, short
+from search.summary import headline
 
 ReadPicture = Callable[[int], bytes]
 """Bytes of a picture by its id in the catalog; raises SourceError where its source has gone."""

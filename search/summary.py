@@ -1,12 +1,12 @@
 """What does an evaluation say in a terminal? Tables of figures; intervals where decisions are made."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.table import Table
 
-from indexer.measures import Figure
+from indexer.measures import spell
+from indexer.tables import open_console
 from search.metrics import MEASURES
 
 if TYPE_CHECKING:
@@ -27,12 +27,6 @@ def print_summary(evaluation: "Evaluation") -> None:
         if rows:
             console.print()
             console.print(_table(title, rows, with_interval))
-
-
-def open_console() -> Console:
-    """Open stdout for tables; a pipe has no width, and 80 columns would cut them."""
-    console = Console()
-    return console if console.is_terminal else Console(width=200)
 
 
 def headline(evaluation: "Evaluation") -> list[str]:
@@ -70,15 +64,3 @@ def _table(title: str, rows: "Sequence[Row]", with_interval: Sequence[str]) -> T
         table.add_row(first, row.ranker, row.encoder or "", f"{row.n_queries:,}", *cells)
         previous = name
     return table
-
-
-def short(value: float) -> str:
-    """Spell a share with three digits, without the zero before the point."""
-    return f"{value:.3f}".removeprefix("0")
-
-
-def spell(figure: Figure, with_interval: bool = False, written: Callable[[float], str] = short) -> str:
-    """Spell a share as .345, or with its interval as .345 (.329-.360); other quantities as `written` says."""
-    if not with_interval:
-        return written(figure.value)
-    return f"{written(figure.value)} ({written(figure.low)}-{written(figure.high)})"

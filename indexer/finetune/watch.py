@@ -2,14 +2,10 @@
 
 import json
 import math
-import resource
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import torch
 
 from indexer.errors import TrainError
 
@@ -51,14 +47,6 @@ class TrainingProgress:
         """At the rate so far."""
         done = self.step - self.first_step
         return (self.n_steps - self.step) * self.seconds / done if done else 0.0
-
-
-def peak_memory(device: torch.device) -> int:
-    """Largest memory used so far, in bytes: the GPU's for a GPU, else the process' own."""
-    if device.type == "cuda":
-        return torch.cuda.max_memory_allocated(device)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
 
 
 class Log:
@@ -110,20 +98,3 @@ class Events:
     def close(self) -> None:
         """Write what is left."""
         self._writer.close()
-
-
-def gpu_figures(device: torch.device) -> dict[str, float]:
-    """Memory and utilisation of a GPU through NVML; nothing where there is no GPU or no `nvidia-ml-py`."""
-    if device.type != "cuda":
-        return {}
-    try:
-        import pynvml
-    except ImportError:
-        return {}
-    try:
-        pynvml.nvmlInit()
-        handle = pynvml.nvmlDeviceGetHandleByUUID(f"GPU-{torch.cuda.get_device_properties(device).uuid}")
-        memory, rates = pynvml.nvmlDeviceGetMemoryInfo(handle), pynvml.nvmlDeviceGetUtilizationRates(handle)
-        return {"gpu/memory_gb": memory.used / 1e9, "gpu/utilisation": float(rates.gpu)}
-    except pynvml.NVMLError:
-        return {}

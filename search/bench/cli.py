@@ -64,8 +64,8 @@ def bench_search(library: "Library", report: Path | None, as_json: bool, **optio
       icons bench search --only warm --only clients --queries mine.jsonl
       icons bench search --only indexes --vectors 10000000 --kind rabitq --kind hnsw --json
     """
+    from indexer.page import check_page, write_page
     from search.bench.run import bench_search as measure
-    from search.page import check_page, write_page
     from search.progress import ProgressLine
 
     if report:
@@ -89,8 +89,8 @@ def bench_search(library: "Library", report: Path | None, as_json: bool, **optio
 def _print(found: "SearchBench") -> None:
     from rich.table import Table
 
+    from indexer.tables import open_console
     from search.bench.tables import facts, grids, left_out
-    from search.summary import open_console
 
     console = open_console()
     for line in facts(found):

@@ -4,9 +4,11 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from html import escape
 
+from indexer.axes import decades, from_share, from_zero
+from indexer.charts import Bar, Curve, Point, bar_chart, line_chart, scatter_chart
 from indexer.index_kinds import KINDS
 from indexer.measures import Figure
-from search.axes import decades, from_share, from_zero
+from indexer.page import page
 from search.bench.measured import Cold, IndexRow, Load, SearchBench, Warm
 from search.bench.tables import (
     Grid,
@@ -22,8 +24,6 @@ from search.bench.tables import (
     warm_grid,
 )
 from search.bench.timed_engine import STAGES, WHOLE
-from search.charts import Bar, Curve, Point, bar_chart, line_chart, scatter_chart
-from search.page import page
 
 _COLOURS = {kind: number for number, kind in enumerate(KINDS)}
 

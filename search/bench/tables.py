@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from indexer.index_kinds import KINDS, LEAST_RECALL
+from indexer.measures import short, spell
 from search.bench.measured import Cold, IndexRow, Load, SearchBench, Warm
-from search.summary import short, spell
 
 
 @dataclass(frozen=True, slots=True)

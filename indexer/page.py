@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from indexer.durable import write_file
+from indexer.durable import write_result
 from indexer.errors import IconsError
-from search.report_style import STYLE
+from indexer.report_style import STYLE
 
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -36,7 +36,7 @@ def check_page(path: Path) -> None:
         with tempfile.TemporaryFile(dir=path.parent):
             pass
     except OSError as error:
-        raise _refusal(path, error) from error
+        raise IconsError(f'"{path}" can\'t be written ({error.strerror}); choose another --report') from error
 
 
 def write_page(path: Path, html: str) -> None:
@@ -45,11 +45,4 @@ def write_page(path: Path, html: str) -> None:
     Raises:
         IconsError: it can't be written there.
     """
-    try:
-        write_file(path, html.encode("utf-8"))
-    except OSError as error:
-        raise _refusal(path, error) from error
-
-
-def _refusal(path: Path, error: OSError) -> IconsError:
-    return IconsError(f'"{path}" can\'t be written ({error.strerror}); choose another --report')
+    write_result(path, html.encode("utf-8"), option="--report")

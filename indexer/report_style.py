@@ -24,11 +24,13 @@ h2 small { font-weight: 400; color: var(--soft); margin-left: .4rem; }
 .line { fill: none; stroke-width: 2.2; stroke-linejoin: round; } .band { opacity: .16; }
 .s0 { stroke: var(--c0); } .s1 { stroke: var(--c1); } .s2 { stroke: var(--c2); } .s3 { stroke: var(--c3); }
 .s4 { stroke: var(--c4); } .s5 { stroke: var(--c5); } .s6 { stroke: var(--c6); }
+.ideal { stroke-dasharray: 5 4; stroke-width: 1.4; }
 .lead { fill: none; stroke-width: 1; opacity: .45; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; width: 100%; }
 th, td { text-align: right; padding: .3rem .5rem; border-bottom: 1px solid var(--line); font-weight: 400; }
 th:first-child { text-align: left; } thead th { color: var(--soft); font-size: .82rem; }
 td small { display: block; color: var(--soft); font-size: .72rem; }
+td.left, th.left { text-align: left; }
 summary { cursor: pointer; color: var(--soft); margin: .5rem 0; }
 .case { display: grid; grid-template-columns: 15rem 14.5rem 1fr; gap: 1rem; background: var(--card);
   border-radius: .6rem; padding: .7rem .9rem; margin-bottom: .6rem; break-inside: avoid; }

@@ -3,21 +3,22 @@
 Classes `c0` to `c6` colour what is measured; the page that a chart stands in says what they are, in light and in dark.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
-from indexer.measures import Figure
-from search.axes import SHARES, Axis, Written, round_up
-from search.summary import short, spell
+from indexer.axes import SHARES, Axis, Written, round_up
+from indexer.measures import Figure, short, spell
+from indexer.report_style import STYLE
 
 N_COLOURS = 7
 _TRACK, _VALUES = 280, 52
 _LETTER, _LONGEST = 7.2, 36
 """Width of a letter in px, and letters of a label before it is cut."""
 _ROW, _BAR = 26, 14
-_LEFT, _TOP, _PLOT_WIDTH, _PLOT_HEIGHT, _BOTTOM, _RIGHT = 34, 14, 320, 230, 44, 190
+_LEFT, _TOP, _PLOT_WIDTH, _PLOT_HEIGHT, _BOTTOM, _RIGHT = 48, 14, 320, 230, 44, 190
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,16 @@ class Curve:
     label: str
     figures: Sequence[Figure]
     colour: int
+    is_ideal: bool = False
+    """Dashed and without a band: what would be, not what was measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """One row of a chart of parts."""
+
+    label: str
+    parts: Sequence[float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +65,51 @@ def bar_chart(title: str, bars: Sequence[Bar], *, written: Written = short) -> s
     left = 16 + round(_LETTER * max((len(_cut(bar.label)) for bar in bars), default=0))
     values = round(_LETTER * max((len(written(bar.figure.value)) for bar in bars), default=0))
     width, height = left + _TRACK + max(_VALUES, 16 + values), 30 + _ROW * len(bars) + 18
-    parts = [f'<text class="title" x="0" y="14">{escape(title)}</text>']
-    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
-        x = left + share * _TRACK
-        parts.append(f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="24" y2="{height - 16}"/>')
-        parts.append(
-            f'<text class="tick" x="{x:.1f}" y="{height - 3}" text-anchor="middle">{_tick(share * top)}</text>'
-        )
+    parts = _track(title, left=left, top=top, from_y=24, height=height)
     for row, bar in enumerate(bars):
         parts.append(_bar(bar, left=left, y=28 + _ROW * row, top=top, written=written))
     return _svg(parts, width=width, height=height, title=title)
+
+
+def stacked_chart(title: str, stacks: Sequence[Stack], *, parts: Sequence[str], written: Written) -> str:
+    """Draw horizontal bars made of parts, with the parts' names above and each whole's value at its end."""
+    top = round_up(max((sum(stack.parts) for stack in stacks), default=1.0))
+    left = 16 + round(_LETTER * max((len(_cut(stack.label)) for stack in stacks), default=0))
+    places = [0.0]
+    for name in parts:
+        places.append(places[-1] + 26 + _LETTER * len(name))
+    width, height = max(left + _TRACK + _VALUES, places[-1]), 52 + _ROW * len(stacks) + 18
+    drawn = _track(title, left=left, top=top, from_y=46, height=height)
+    for colour, (name, x) in enumerate(zip(parts, places, strict=False)):
+        drawn.append(f'<rect class="c{colour % N_COLOURS}" x="{x:.1f}" y="25" width="10" height="10" rx="2"/>')
+        drawn.append(f'<text class="tick" x="{x + 14:.1f}" y="34">{escape(name)}</text>')
+    for row, stack in enumerate(stacks):
+        y, x = 50 + _ROW * row, float(left)
+        drawn.append(
+            f'<text x="{left - 8}" y="{y + _BAR / 2 + 4}" text-anchor="end">{escape(_cut(stack.label))}</text>'
+        )
+        for colour, (name, value) in enumerate(zip(parts, stack.parts, strict=True)):
+            told = f"{escape(stack.label)}, {escape(name)}: {written(value)}"
+            drawn.append(
+                f'<rect class="c{colour % N_COLOURS}" x="{x:.1f}" y="{y}" width="{_TRACK * value / top:.1f}" '
+                f'height="{_BAR}"><title>{told}</title></rect>'
+            )
+            x += _TRACK * value / top
+        whole = written(sum(stack.parts))
+        drawn.append(f'<text class="value" x="{x + 7:.1f}" y="{y + _BAR / 2 + 4}">{whole}</text>')
+    return _svg(drawn, width=width, height=height, title=title)
+
+
+def _track(title: str, *, left: int, top: float, from_y: int, height: int) -> list[str]:
+    """Title and scale of horizontal bars."""
+    parts = [f'<text class="title" x="0" y="14">{escape(title)}</text>']
+    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
+        x = left + share * _TRACK
+        parts.append(f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="{from_y}" y2="{height - 16}"/>')
+        parts.append(
+            f'<text class="tick" x="{x:.1f}" y="{height - 3}" text-anchor="middle">{_tick(share * top)}</text>'
+        )
+    return parts
 
 
 def _bar(bar: Bar, *, left: int, y: int, top: float, written: Written) -> str:
@@ -96,6 +142,9 @@ def line_chart(title: str, curves: Sequence[Curve], *, ticks: Sequence[str], x_t
         upper = [(x, _y(y, figure.high)) for x, figure in zip(places, curve.figures, strict=False)]
         lower = [(x, _y(y, figure.low)) for x, figure in zip(places, curve.figures, strict=False)]
         line = [(x, _y(y, figure.value)) for x, figure in zip(places, curve.figures, strict=False)]
+        if curve.is_ideal:
+            parts.append(f'<polyline class="line ideal s{colour}" points="{_points(line)}"/>')
+            continue
         parts.append(f'<polygon class="band c{colour}" points="{_points([*upper, *reversed(lower)])}"/>')
         parts.append(f'<polyline class="line s{colour}" points="{_points(line)}"/>')
         for place, tick, figure in zip(line, ticks, curve.figures, strict=False):
@@ -124,6 +173,17 @@ def scatter_chart(title: str, points: Sequence[Point], *, x: Axis, y: Axis) -> s
     labels = [(f"{_cut(point.label)} {x.written(point.x)}", point.colour) for point in points]
     parts += _labels(labels, ends, x=_LEFT + _PLOT_WIDTH + 12)
     return _svg(parts, width=width, height=height, title=title)
+
+
+def standalone(chart: str) -> bytes:
+    """Give a chart its style, in the light colours, so that it can be drawn without its page."""
+    light = STYLE[: STYLE.index("@media")]
+    rules = STYLE[STYLE.index(".chart") : STYLE.index("table {")]
+    for name, colour in re.findall(r"--(\w+): ([^;}]+);", light):
+        rules = rules.replace(f"var(--{name})", colour)
+    rules = re.sub(r"[^{}]*\{[^{}]*var\(--[^{}]*\}", "", rules)
+    head, rest = chart.split(">", 1)
+    return f'{head} xmlns="http://www.w3.org/2000/svg"><style>{rules}</style>{rest}'.encode()
 
 
 def _axes(places: Sequence[float], ticks: Sequence[str], x_title: str, y: Axis) -> list[str]:

@@ -1,0 +1,180 @@
+"""The commands `icons bench ...`: parse, call one function, print. Heavy imports stand inside.
+
+Other rooms add theirs to the group: `bench.add_command(search)`.
+"""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from indexer.options import json_option, model_choice, model_options
+
+if TYPE_CHECKING:
+    from indexer.bench.embedding import BenchOptions
+
+Folder = click.Path(file_okay=False, path_type=Path)
+Source = click.Path(exists=True, path_type=Path)
+_SECTIONS = ("machine", "limit", "sweeps", "strategies", "scaling", "parity")
+
+
+@click.group()
+def bench() -> None:
+    """Measure this machine: how fast icons are embedded and found, and what decides it.
+
+    Nothing here changes your library: embedding works on the bundled samples or a folder that you name, in temporary
+    libraries, and searches only read. docs/performance.md and docs/search-speed.md say what each figure means.
+
+    \b
+    Examples:
+      icons bench embed
+      icons bench search
+    """
+
+
+@bench.command()
+@click.argument("source", required=False, type=Source)
+@click.option("--out", type=Folder, help="Folder for the report; a new one in icons-bench/ if not given.")
+@click.option("--devices", default="auto", show_default=True, help="auto, cpu, cpu:2, a number of GPUs, or 0,2.")
+@click.option("--images", "n_images", type=click.IntRange(1), help="Pictures a run; 1,024 on CPUs, 20,000 on GPUs.")
+@click.option("--repeats", type=click.IntRange(1), default=3, show_default=True, help="Counted runs of each.")
+@click.option("--set", "settings", multiple=True, metavar="KNOB=VALUE", help="Change the base. Repeatable.")
+@click.option("--sweep", "sweeps", multiple=True, metavar="KNOB=V1,V2", help="Vary a knob. Repeatable.")
+@click.option("--grid", "is_grid", is_flag=True, help="All combinations of the sweeps, not one at a time.")
+@click.option("--thorough", "is_thorough", is_flag=True, help="Vary every knob that this machine has; takes long.")
+@click.option("--only", multiple=True, type=click.Choice(_SECTIONS), help="Measure this alone. Repeatable.")
+@click.option(
+    "--compare", type=click.Path(path_type=Path), metavar="FILE", help="A saved report.json to hold it against."
+)
+@model_options
+@json_option
+def embed(source: Path | None, compare: Path | None, as_json: bool, settings: tuple[str, ...], **options: Any) -> None:
+    """Measure how pictures become vectors: knobs, strategies, devices, the machine and its limit.
+
+    SOURCE is anything that `icons index` takes; without it, the bundled samples. Ctrl-C keeps what was measured. Exit
+    code 0: all was measured, 1: cut off, or rows are missing, 2: error.
+
+    \b
+    Examples:
+      icons bench embed
+      icons bench embed ~/design/icons --devices cpu:2 --repeats 5 --images 4000
+      icons bench embed --only sweeps --sweep batch=32,64,128 --sweep workers=1,2 --grid
+      icons bench embed --compare icons-bench/before/report.json
+    """
+    from indexer.bars import Bars
+    from indexer.bench.embedding import bench_embed
+    from indexer.bench.findings import read_findings
+    from indexer.bench.report import write_report
+    from indexer.bench.summary import print_summary
+
+    before = read_findings(compare) if compare else None
+    chosen = _options(source, settings, **options)
+    with Bars(estimate=False) as view:
+        findings = bench_embed(chosen, view)
+    write_report(findings, chosen.out, before=before)
+    if as_json:
+        click.echo(json.dumps(findings.to_json()))
+    else:
+        print_summary(findings)
+    click.echo(f"wrote {chosen.out / 'report.html'}, report.json, runs.jsonl and charts", err=True)
+    if findings.is_cut_off or any(row.error for row in findings.rows):
+        raise click.exceptions.Exit(1)
+
+
+@bench.command()
+@click.argument("source", required=False, type=Source)
+@click.option("--out", type=Folder, help="Folder for runs.jsonl; a new one in icons-bench/ if not given.")
+@click.option("--devices", default="auto", show_default=True, help="auto, cpu, cpu:2, a number of GPUs, or 0,2.")
+@click.option("--images", "n_images", type=click.IntRange(1), help="Pictures a run; 2,048 if not given.")
+@click.option("--repeats", type=click.IntRange(1), default=5, show_default=True, help="Counted runs of each.")
+@model_options
+@json_option
+def goals(source: Path | None, as_json: bool, **options: Any) -> None:
+    """Tell whether embedding is as fast as it should be: against the naive script, and against this machine's limit.
+
+    Exit code 0: all goals are met, 1: some are not, 2: error.
+
+    \b
+    Examples:
+      icons bench goals
+      icons bench goals node_modules/@mdi/svg --images 7000
+      icons bench goals --model ViT-B-32 --pretrained weights.safetensors --images 512
+    """
+    from dataclasses import asdict
+
+    from indexer.bars import Bars
+    from indexer.bench.goals import measure_goals
+
+    with Bars(estimate=False) as view:
+        found = measure_goals(_options(source, (), sweeps=(), only=(), **options), view)
+    if as_json:
+        click.echo(json.dumps([{**asdict(goal), "is_met": goal.is_met} for goal in found]))
+    for goal in () if as_json else found:
+        least, most = (bound if bound is None else f"{bound:.2f}" for bound in (goal.least, goal.most))
+        wanted = f"at least {least}" if least else f"at most {most}" if most else "no goal is set"
+        verdict = {True: "met", False: "MISSED", None: "-"}[goal.is_met]
+        ratios = f" [{', '.join(f'{ratio:.2f}' for ratio in goal.ratios)}]" if goal.ratios else ""
+        click.echo(f"{verdict:<7} {goal.name}: {goal.reached:.2f} ({wanted}); {goal.told}{ratios}")
+    if any(goal.is_met is False for goal in found):
+        raise click.exceptions.Exit(1)
+
+
+@bench.command()
+@click.argument("sources", nargs=-1, required=True, type=Source)
+@click.option("--devices", default="auto", show_default=True, help="As for `icons index`.")
+@click.option("--repeats", type=click.IntRange(1), default=1, show_default=True, help="Runs of each source, in turn.")
+@model_options
+@json_option
+def index(
+    sources: tuple[Path, ...], devices: str, repeats: int, as_json: bool, model: str | None, pretrained: Path | None
+) -> None:
+    """Index each of SOURCES from nothing, in a temporary library: seconds and peak memory, stage by stage.
+
+    \b
+    Example:
+      icons bench index node_modules/@mdi/svg node_modules/@iconify/json
+    """
+    from dataclasses import asdict
+
+    from indexer.bench.whole import measure_whole
+
+    options = ["--devices", devices]
+    for name, value in (("--model", model), ("--pretrained", pretrained)):
+        options += [name, str(value)] if value else []
+    for _ in range(repeats):
+        for source in sources:
+            told = measure_whole(source, options=options)
+            if as_json:
+                click.echo(json.dumps({**asdict(told), "images_per_second": round(told.images_per_second, 1)}))
+                continue
+            click.echo(
+                f"{source}: {told.found:,} icons, {told.embedded:,} pictures in {told.seconds:.1f} s "
+                f"({told.images_per_second:,.0f} a second), peak memory {told.peak_bytes / 1e9:.2f} GB"
+            )
+            for stage, seconds in told.seconds_by_stage.items():
+                peak = told.peak_bytes_by_stage.get(stage, 0)
+                click.echo(f"  {stage}: {seconds:.1f} s, {peak / 1e9:.2f} GB")
+
+
+def _options(source: Path | None, settings: tuple[str, ...], **options: Any) -> "BenchOptions":
+    from dataclasses import replace
+    from datetime import UTC, datetime
+
+    from indexer.bench.embedding import SECTIONS, BenchOptions
+    from indexer.bench.knobs import Knobs, parse_setting, parse_sweep
+    from indexer.checkpoint import ModelChoice
+
+    assert set(SECTIONS) == set(_SECTIONS)
+    sweeps = [parse_sweep(text) for text in options.pop("sweeps")]
+    sections = options.pop("only") or SECTIONS
+    out = options.pop("out") or Path("icons-bench") / datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+    return BenchOptions(
+        out,
+        source,
+        model_choice(options.pop("model"), options.pop("pretrained")) or ModelChoice.bundled(),
+        base=replace(Knobs(), **dict(parse_setting(text) for text in settings)),
+        sweeps=sweeps,
+        sections=sections,
+        **options,
+    )

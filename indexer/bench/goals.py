@@ -1,0 +1,137 @@
+"""Are the goals for speed met here? Each is a ratio of medians of alternating runs, on the same pictures.
+
+| goal | at least, or at most |
+|---|---|
+| `icons index` against the naive script, images/s | 3.5 for the bundled model, 2.3 for ViT-B-32 |
+| wall time of embedding against (rendering alone + forward pass alone, processor time) / cores | at most 1.10 |
+| two processes of one core against one process of two cores | 1.0 |
+| what `auto` chooses against the best of a sweep: batch size, workers, precision | 0.95 |
+| time that a GPU waits for pictures, of all time | at most 0.05 |
+"""
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from indexer.bench.apart import in_part
+from indexer.bench.choices import usual_sweeps
+from indexer.bench.embedding import BenchOptions, Watcher, count_devices, machine_cores
+from indexer.bench.knobs import NAIVE, Knobs
+from indexer.bench.material import gather
+from indexer.bench.sweep import Journal, Row, measure
+from indexer.bench.trial import Trial
+from indexer.errors import BenchError
+
+LEAST_OVER_NAIVE = {"bundled": 3.5, "ViT-B-32": 2.3}
+_AUTOMATIC = ("batch", "workers", "precision")
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """What was reached of one goal; `ratios` are those of single repeats, in order, where they were paired."""
+
+    name: str
+    reached: float
+    least: float | None = None
+    most: float | None = None
+    ratios: tuple[float, ...] = ()
+    told: str = ""
+
+    @property
+    def is_met(self) -> bool | None:
+        """None where nothing was set."""
+        if self.least is None and self.most is None:
+            return None
+        return (self.least is None or self.reached >= self.least) and (self.most is None or self.reached <= self.most)
+
+
+def measure_goals(options: BenchOptions, watcher: Watcher) -> list[Goal]:
+    """Measure all goals that this machine can tell of; runs go to `runs.jsonl` in the folder as they come."""
+    kind, n_devices = count_devices(options.devices)
+    n_images = options.n_images or 2048
+    rows: list[Row] = []
+    journal = Journal(options.out / "runs.jsonl")
+    with tempfile.TemporaryDirectory(prefix="icons-bench-") as folder:
+        watcher.stage("Gathering pictures")
+        material = gather(Path(folder), options.source, choice=options.choice, n_images=n_images)
+        whole = Trial(Knobs(), material, kind, machine_cores(), n_images)
+
+        def run(group: str, trials: Sequence[Trial]) -> list[Row]:
+            watcher.stage(f"Measuring {group}")
+            before = len(rows)
+            measure(
+                group,
+                trials,
+                rows,
+                repeats=options.repeats,
+                journal=journal,
+                tell=lambda label, done, total: watcher.advance(done, total, label),
+            )
+            for row in rows[before:]:
+                if row.error:
+                    raise BenchError(f"{group}: {row.error}")
+            return rows[before:]
+
+        naive = replace(whole, knobs=NAIVE)
+        alone = [whole, in_part(whole, "render"), in_part(whole, "forward")]
+        found = [
+            _over_naive(*run("naive script", [naive, whole]), model=options.choice.model),
+            *(_towards_limit(*run("limit", alone)) if kind == "cpu" else _waiting(*run("waiting", [whole]))),
+        ]
+        if n_devices > 1 and kind == "cpu":
+            found += _processes(*run("processes", [whole, replace(whole, knobs=Knobs(devices=n_devices))]))
+        usual = dict(usual_sweeps(kind, n_devices=n_devices, n_images=n_images, is_thorough=False))
+        for name in _AUTOMATIC:
+            values = list(dict.fromkeys([getattr(Knobs(), name), *usual[name]]))
+            trials = [replace(whole, knobs=replace(Knobs(), **{name: value})) for value in values]
+            found += _choosing(name, run(f"auto {name}", trials))
+    journal.close()
+    return found
+
+
+def _over_naive(naive: Row, ours: Row, *, model: str) -> Goal:
+    ratios = _paired(ours, naive)
+    told = f"{naive.rate.value:,.0f} -> {ours.rate.value:,.0f} images/s"
+    least = LEAST_OVER_NAIVE.get(model)
+    return Goal("over the naive script", ours.rate.value / naive.rate.value, least=least, ratios=ratios, told=told)
+
+
+def _towards_limit(whole: Row, render: Row, forward: Row) -> Iterator[Goal]:
+    """Processor time alone, as medians, over the cores: what no arrangement of the same work could beat."""
+    alone = [float(np.median([run.cpu_seconds or 0.0 for run in row.runs])) for row in (render, forward)]
+    least = sum(alone) / whole.n_cores
+    ratios = tuple(run.seconds / least for run in whole.runs)
+    told = (
+        f"(rendering {alone[0]:.2f} s + forward {alone[1]:.2f} s) / {whole.n_cores}, whole {whole.seconds.value:.2f} s"
+    )
+    yield Goal("wall time over the limit", whole.seconds.value / least, most=1.10, ratios=ratios, told=told)
+
+
+def _waiting(whole: Row) -> Iterator[Goal]:
+    told = f"{whole.rate.value:,.0f} images/s"
+    yield Goal("share of waiting for pictures", whole.waited_share or 0.0, most=0.05, told=told)
+
+
+def _processes(one: Row, many: Row) -> Iterator[Goal]:
+    n = many.knobs.devices
+    told = f"{one.rate.value:,.0f} -> {many.rate.value:,.0f} images/s"
+    name = f"{n} processes against one, on the same cores"
+    yield Goal(name, many.rate.value / one.rate.value, least=1.0, ratios=_paired(many, one), told=told)
+
+
+def _choosing(name: str, rows: Sequence[Row]) -> Iterator[Goal]:
+    automatic, *others = [row for row in rows if row.runs]
+    if getattr(automatic.knobs, name) not in (None, "auto") or not others:
+        return
+    best = max(others, key=lambda row: row.rate.value)
+    told = f"best {name}={getattr(best.knobs, name)} {best.rate.value:,.0f}, auto {automatic.rate.value:,.0f} images/s"
+    yield Goal(f"auto {name} against the best", automatic.rate.value / best.rate.value, least=0.95, told=told)
+
+
+def _paired(ours: Row, other: Row) -> tuple[float, ...]:
+    """Ratios of images/s, repeat by repeat."""
+    pairs = zip(ours.runs, other.runs, strict=False)
+    return tuple(round(mine.images_per_second / theirs.images_per_second, 3) for mine, theirs in pairs)

@@ -1,0 +1,122 @@
+"""Which pictures are measured with? Those of the bundled samples or of a folder, never those of the user's library.
+
+Every trial gets a library of its own in a temporary folder, which holds nothing but a plan.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from indexer.bundled import bundled
+from indexer.checkpoint import ModelChoice, find_checkpoint
+from indexer.durable import write_file
+from indexer.errors import BenchError
+from indexer.library import Library
+from indexer.render_pool import RenderPool
+from indexer.render_worker import Job
+from indexer.shards import BLOCK_SIZE, Plan, cut_blocks, write_plan
+from indexer.sources import open_sources
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """Pictures to embed and the encoder to do it with; in a folder that all trials read."""
+
+    folder: Path
+    choice: ModelChoice
+    fingerprint: str
+    image_size: int
+    n_distinct: int
+    """Where more pictures were asked for than there are, some are taken again."""
+
+    @property
+    def jobs_file(self) -> Path:
+        """All pictures, a JSON line each."""
+        return self.folder / "jobs.jsonl"
+
+    @property
+    def files(self) -> Path:
+        """Folder of the same pictures as PNG, named by their numbers, for loaders that read files."""
+        return self.folder / "files"
+
+
+def gather(folder: Path, source: Path | None, *, choice: ModelChoice, n_images: int) -> Material:
+    """Choose pictures, evenly from the whole source, and note them in `folder`.
+
+    Raises:
+        BenchError, SourceError: the source holds no pictures, or is not there.
+        ModelError: the encoder is not there.
+    """
+    checkpoint = find_checkpoint(choice)
+    jobs = _distinct(source or bundled("samples/lucide-static"))
+    chosen = np.linspace(0, len(jobs) - 1, n_images) if n_images <= len(jobs) else np.arange(n_images) % len(jobs)
+    numbered = [jobs[position]._replace(id=number) for number, position in enumerate(chosen.astype(int))]
+    size = (
+        checkpoint.config.get("preprocess_cfg", {}).get("size")
+        or checkpoint.config["model_cfg"]["vision_cfg"]["image_size"]
+    )
+    side = size if isinstance(size, int) else size[0]
+    material = Material(folder, choice, checkpoint.fingerprint, side, min(n_images, len(jobs)))
+    lines = [json.dumps([*job[:5], job.digest.hex()]) for job in numbered]
+    write_file(material.jobs_file, "\n".join(lines).encode())
+    return material
+
+
+def read_jobs(material: Material, n_images: int) -> list[Job]:
+    """Read the first pictures of some material."""
+    with material.jobs_file.open(encoding="utf-8") as file:
+        rows = [json.loads(line) for line, _ in zip(file, range(n_images), strict=False)]
+    return [
+        Job(number, kind, location, path, member, bytes.fromhex(digest))
+        for number, kind, location, path, member, digest in rows
+    ]
+
+
+def make_library(root: Path, material: Material, jobs: Sequence[Job], *, world: int) -> Library:
+    """Make a library that holds nothing but a plan of these pictures; every rank gets as many blocks."""
+    library = Library(root)
+    size = min(BLOCK_SIZE["images"], -(-len(jobs) // world))
+    items = [(job.id, job.kind, job.location, job.path, job.member, job.digest.hex()) for job in jobs]
+    parts = [items[start : start + size] for start in range(0, len(items), size)]
+    blocks = [block for part in parts for block in cut_blocks("images", part, attempt="")]
+    plan = Plan(material.fingerprint, material.choice.to_json(), len(items), 0, len(blocks))
+    write_plan(library.work(material.fingerprint), plan, blocks)
+    return library
+
+
+def write_files(material: Material, *, n_images: int, workers: int) -> None:
+    """Draw the pictures as PNG files at the model's size, as a preparing script would have done; once."""
+    from PIL import Image
+
+    jobs = [job for job in read_jobs(material, n_images) if not _png(material, job.id).exists()]
+    material.files.mkdir(exist_ok=True)
+    if not jobs:
+        return
+    with RenderPool(size=material.image_size, workers=workers) as pool:
+        for chunk in pool.render([jobs]):
+            for number, pixels in zip(chunk.ids.tolist(), chunk.pixels, strict=True):
+                Image.fromarray(pixels).save(_png(material, number))
+
+
+def png_files(material: Material, n_images: int) -> list[Path]:
+    """Paths of those PNG files that could be drawn."""
+    return [path for path in (_png(material, number) for number in range(n_images)) if path.exists()]
+
+
+def _png(material: Material, number: int) -> Path:
+    return material.files / f"{number}.png"
+
+
+def _distinct(source: Path) -> list[Job]:
+    found: dict[bytes, Job] = {}
+    for opened in open_sources(source):
+        for scanned in opened.scan({}):
+            for record in scanned.records or ():
+                job = Job(0, opened.kind, str(opened.location), scanned.path, record.member, record.digest)
+                found.setdefault(record.digest, job)
+    if not found:
+        raise BenchError(f'no pictures in "{source}"; give a folder of icons, or none for the bundled samples')
+    return list(found.values())

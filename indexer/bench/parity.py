@@ -1,0 +1,115 @@
+"""What does a precision cost in quality? Cosine to fp32, and how far right answers move, on the benchmark's queries.
+
+Pictures are embedded in each precision and searched by the same fp32 vectors of words: as in a library, whose pictures
+alone are embedded in the precision that `icons index` chooses.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from indexer.bundled import bundled
+from indexer.measures import Figure, figures, first_ranks
+
+MAX_QUERIES = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Parity:
+    """One precision against fp32."""
+
+    precision: str
+    least_cosine: float
+    mean_cosine: float
+    changed_share: float
+    """Share of queries whose first right answer has another rank than in fp32."""
+    median_move: float
+    """By so many ranks, among those that moved."""
+    recall: Figure
+    """R@10 in this precision."""
+    reciprocal: Figure
+    """MRR@50."""
+
+
+def measure_parity(model: tuple[str, str | None], kind: str, precisions: Sequence[str], n_threads: int) -> list[Parity]:
+    """Embed the bundled samples in every precision and ask the benchmark's queries of each."""
+    import numpy as np
+    import torch
+
+    from indexer.checkpoint import ModelChoice, find_checkpoint
+    from indexer.encoder import Encoder
+
+    torch.set_num_threads(n_threads)
+    checkpoint, device = find_checkpoint(ModelChoice(*model)), torch.device(kind)
+    exact = Encoder(checkpoint, device=device, precision="fp32")
+    pixels, places = _pictures(exact.image_size)
+    texts, right = _questions(places)
+    words = exact.encode_texts(texts).astype(np.float32)
+    words /= np.linalg.norm(words, axis=1, keepdims=True)
+    wanted = exact_vectors = _encode(exact, pixels)
+    ranks_before = first_ranks(words, exact_vectors, right)
+    found = []
+    for precision in dict.fromkeys(["fp32", *precisions]):
+        if precision != "fp32":
+            wanted = _encode(Encoder(checkpoint, device=device, precision=precision), pixels)  # type: ignore[arg-type]
+        ranks = first_ranks(words, wanted, right)
+        cosines = (wanted * exact_vectors).sum(axis=1)
+        moved = np.abs(ranks - ranks_before)[ranks != ranks_before]
+        told = figures(ranks)
+        found.append(
+            Parity(
+                precision,
+                round(float(cosines.min()), 6),
+                round(float(cosines.mean()), 6),
+                round(float((ranks != ranks_before).mean()), 4),
+                float(np.median(moved)) if len(moved) else 0.0,
+                told["R@10"],
+                told["MRR@50"],
+            )
+        )
+    return found
+
+
+def parity_json(parities: Sequence[Parity]) -> list[dict[str, Any]]:
+    """Spell it for the report."""
+    return [asdict(parity) for parity in parities]
+
+
+def _encode(encoder: Any, pixels: Any) -> Any:
+    """Unit vectors fp32, from batches of 64."""
+    import numpy as np
+
+    batches = [encoder.encode_images(pixels[start : start + 64]) for start in range(0, len(pixels), 64)]
+    vectors = np.concatenate(batches).astype(np.float32)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def _pictures(size: int) -> tuple[Any, dict[str, list[int]]]:
+    """Pixels of the bundled samples, and the places of each name."""
+    import numpy as np
+
+    from indexer.render import render
+
+    paths = sorted(bundled("samples/lucide-static").rglob("*.svg"))
+    places: dict[str, list[int]] = defaultdict(list)
+    for place, path in enumerate(paths):
+        places[path.stem].append(place)
+    return np.stack([render(path.read_bytes(), size=size).pixels for path in paths]), places
+
+
+def _questions(places: dict[str, list[int]]) -> tuple[list[str], list[list[int]]]:
+    """Texts and places of right answers, evenly from the benchmark's file."""
+    import numpy as np
+
+    lines = Path(bundled("eval") / "lucide-1.62.0.jsonl").read_text("utf-8").splitlines()
+    chosen = np.linspace(0, len(lines) - 1, min(MAX_QUERIES, len(lines))).astype(int)
+    texts, right = [], []
+    for line in (json.loads(lines[row]) for row in chosen):
+        answers = sorted(place for name in line["relevant"] for place in places.get(name, []))
+        if answers:
+            texts.append(line["query"])
+            right.append(answers)
+    return texts, right

@@ -1,0 +1,115 @@
+"""What does a measurement look like? One HTML page with charts and tables, the same charts as PNG, and JSON."""
+
+import io
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+from pathlib import Path
+
+from indexer.bench.charts import charts, sweep_names
+from indexer.bench.compare import COLUMNS as COMPARED
+from indexer.bench.compare import compared, differences
+from indexer.bench.findings import Findings
+from indexer.bench.summary import (
+    COLUMNS,
+    PARITY_COLUMNS,
+    cells,
+    headline,
+    limit_lines,
+    parity_cells,
+    scaling_lines,
+)
+from indexer.charts import standalone
+from indexer.durable import write_file
+from indexer.page import page
+
+CHART_WIDTH = 1400
+"""Of a PNG, in pixels; the longer side."""
+
+
+def write_report(findings: Findings, out: Path, *, before: Findings | None = None) -> None:
+    """Write `report.json`, `report.html` and `charts/*.png` into a folder."""
+    drawn = charts(findings)
+    write_file(out / "report.json", (json.dumps(findings.to_json(), indent=1) + "\n").encode())
+    write_file(out / "report.html", report_html(findings, drawn, before=before).encode())
+    for name, chart in drawn.items():
+        write_file(out / "charts" / f"{name}.png", _png(chart))
+
+
+def report_html(findings: Findings, drawn: dict[str, str], *, before: Findings | None = None) -> str:
+    """Lay out measurements as one page that needs nothing beside it."""
+    sections = [*_compared(findings, before), *_charted(findings, drawn), *_tables(findings), *_machine(findings)]
+    return page("How fast icons are embedded", facts=[*headline(findings), *findings.notes], sections=sections)
+
+
+def _compared(findings: Findings, before: Findings | None) -> Iterator[str]:
+    if before is None:
+        return
+    told = _lines([f"before: {before.made_at}", *differences(before, findings)])
+    table = _table(COMPARED, compared(before, findings))
+    yield f'<section><h2>Compared with a saved run</h2><ul class="facts">{told}</ul>{table}</section>'
+
+
+def _charted(findings: Findings, drawn: dict[str, str]) -> Iterator[str]:
+    """The charts by subject, each subject with its lines."""
+    swept = {f"{name}-{what}" for name in sweep_names(findings) for what in ("time", "rate")}
+    subjects: list[tuple[str, str, Iterable[str], Iterable[str]]] = [
+        ("Devices", "processes on their share of the cores", ("devices-time", "speed-up"), scaling_lines(findings)),
+        ("Stages", "nothing overlaps here; in `icons index` rendering runs ahead", ("stages",), limit_lines(findings)),
+        ("Strategies", "the same work in every way", ("strategy",), ()),
+        ("Knobs", "one at a time around a base", sorted(swept), ()),
+        ("Grid", "all combinations", ("grid",), ()),
+    ]
+    for title, small, names, lines in subjects:
+        found = "".join(drawn[name] for name in names if name in drawn)
+        told = _lines(lines)
+        if found or told:
+            what = "" if findings.kind == "cuda" and title == "Devices" else f" <small>{escape(small)}</small>"
+            drawn_and_told = f'<div class="charts">{found}</div><ul class="facts">{told}</ul>'
+            yield f"<section><h2>{title}{what}</h2>{drawn_and_told}</section>"
+
+
+def _tables(findings: Findings) -> Iterator[str]:
+    if findings.rows:
+        yield f"<section><h2>All rows</h2>{_table(COLUMNS, cells(findings))}</section>"
+    if findings.parities:
+        small = "<small>pictures in each precision, words in fp32, the benchmark's queries</small>"
+        table = _table(PARITY_COLUMNS, parity_cells(findings))
+        yield f"<section><h2>What a precision costs {small}</h2>{table}</section>"
+
+
+def _machine(findings: Findings) -> Iterator[str]:
+    if not findings.machine:
+        return
+    facts = dict(findings.machine)
+    topology = facts.pop("topology", None)
+    lines = _lines(f"{name}: {value if isinstance(value, str) else json.dumps(value)}" for name, value in facts.items())
+    links = f"<pre>{escape(topology)}</pre>" if topology else ""
+    yield f'<section><h2>The machine</h2><ul class="facts">{lines}</ul>{links}</section>'
+
+
+def _lines(lines: Iterable[str]) -> str:
+    return "".join(f"<li>{escape(line)}</li>" for line in lines)
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    head = "".join(f'<th class="left">{name}</th>' if n < 2 else f"<th>{name}</th>" for n, name in enumerate(columns))
+    lines = []
+    for first, second, *others in rows:
+        cells_ = "".join(f"<td>{escape(cell)}</td>" for cell in others)
+        lines.append(f'<tr><th>{escape(first)}</th><td class="left">{escape(second)}</td>{cells_}</tr>')
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+
+
+def _png(chart: str) -> bytes:
+    """Draw a chart on white."""
+    from PIL import Image
+
+    from indexer.render import draw
+
+    picture = Image.fromarray(draw(standalone(chart), size=CHART_WIDTH))
+    page = Image.new("RGBA", picture.size, "white")
+    page.alpha_composite(picture)
+    file = io.BytesIO()
+    page.convert("RGB").save(file, "PNG")
+    return file.getvalue()
