@@ -86,7 +86,7 @@ def _is_like(row: Row, precision: str) -> bool:
 def interval(figure: Figure, spell_value: Callable[[float], str]) -> str:
     """Spell a figure with its interval."""
     low, high = spell_value(figure.low), spell_value(figure.high)
-    return f"{spell_value(figure.value)} ({low.removesuffix(' s')}-{high})"
+    return f"{spell_value(figure.value)} ({low.removesuffix(' s').removesuffix('x')}-{high})"
 
 
 def scaling_lines(findings: Findings) -> Iterator[str]:
