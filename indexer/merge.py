@@ -24,12 +24,11 @@ from indexer.durable import folder_aside
 from indexer.errors import EmbedError, LibraryError
 from indexer.index_kinds import CHUNK, LEAST_RECALL, recommended
 from indexer.library import Generation, Library
-from indexer.manifest import REVISION, IndexFacts, Manifest
+from indexer.manifest import PICTURE_WEIGHT, REVISION, IndexFacts, Manifest
 from indexer.schema import icons
 from indexer.shards import Kind, read_vectors
 from indexer.vectors import Floats, Ids, VectorIndex, fp32_chunks, recall
 
-PICTURE_WEIGHT = 0.5
 N_QUERIES = 64
 """Real names asked to measure recall."""
 

@@ -16,7 +16,7 @@ from indexer.database import open_catalog
 from indexer.embed import EmbedOptions
 from indexer.errors import LibraryError
 from indexer.library import Generation, Library, require
-from indexer.manifest import Accounting, Manifest
+from indexer.manifest import PICTURE_WEIGHT, Accounting, Manifest
 from indexer.planning import choice_in_use, prepare
 from indexer.progress import RankProgress
 from indexer.scan import ScanTally, remember
@@ -223,7 +223,8 @@ def _is_published(library: Library, engine: Engine, fingerprint: str) -> bool:
         return False
     with engine.connect() as connection:
         revision = catalog.revision(connection)
-    same = (manifest.fingerprint, manifest.revision) == (fingerprint, revision)
+    said = (manifest.fingerprint, manifest.revision, manifest.picture_weight)
+    same = said == (fingerprint, revision, PICTURE_WEIGHT)
     return same and manifest.counts == _counts(library, engine, fingerprint)
 
 

@@ -19,6 +19,7 @@ from indexer.finetune.captions import Ids
 from indexer.finetune.lesson import Lesson, Tokenizer, tokenize
 from indexer.finetune.options import Augmentation
 from indexer.finetune.student import Student
+from indexer.manifest import PICTURE_WEIGHT
 from indexer.measures import Figure, figures, first_ranks
 
 MAX_ICONS, MAX_QUERIES = 2000, 2000
@@ -79,7 +80,7 @@ def make_exam(lesson: Lesson, tokenizer: Tokenizer, *, twins: float) -> Exam | N
 
 
 @torch.no_grad()  # in inference mode FSDP could not gather weights again afterwards
-def sit_exam(student: Student, exam: Exam, device: torch.device, *, picture_weight: float = 0.5) -> Scores:
+def sit_exam(student: Student, exam: Exam, device: torch.device) -> Scores:
     """Figures of every task with its bootstrap intervals; the student keeps its mode.
 
     Raises:
@@ -92,7 +93,7 @@ def sit_exam(student: Student, exam: Exam, device: torch.device, *, picture_weig
     scores: Scores = {}
     if exam.answers:
         queries = _text_vectors(student, exam.queries, device)
-        found = compare_rankers(queries, pictures, names, exam.answers, picture_weight=picture_weight)
+        found = compare_rankers(queries, pictures, names, exam.answers)
         scores |= {f"tags: {ranker}": figured for ranker, figured in found.items()}
     scores["names: pictures"] = figures(first_ranks(names[exam.name_queries], pictures, exam.namesakes))
     scores["screenshots: pictures"] = figures(first_ranks(degraded, pictures, exam.twins))
@@ -100,14 +101,12 @@ def sit_exam(student: Student, exam: Exam, device: torch.device, *, picture_weig
     return scores
 
 
-def compare_rankers(
-    queries: Floats, pictures: Floats, names: Floats, answers: Sequence[Sequence[int]], *, picture_weight: float
-) -> Scores:
-    """Figures of pictures only, names only, and the weighted sum of both similarities; all vectors of unit length."""
+def compare_rankers(queries: Floats, pictures: Floats, names: Floats, answers: Sequence[Sequence[int]]) -> Scores:
+    """Figures of pictures only, names only, and both as a library fuses them; all vectors of unit length."""
     rankers = {
         "pictures": pictures,
         "names": names,
-        "fused": picture_weight * pictures + (1 - picture_weight) * names,
+        "fused": PICTURE_WEIGHT * pictures + (1 - PICTURE_WEIGHT) * names,
     }
     return {ranker: figures(first_ranks(queries, corpus, answers)) for ranker, corpus in rankers.items()}
 

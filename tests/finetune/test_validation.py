@@ -4,13 +4,13 @@ import numpy as np
 
 from indexer.finetune.validation import compare_rankers, from_plain, to_plain
 
-CORPUS = np.array([[1, 0], [0, 1], [0.6, 0.8]], np.float32)
+CORPUS = np.array([[1, 0], [0, 1], [0.707, 0.707]], np.float32)
 QUERIES = np.array([[1, 0], [0, 1]], np.float32)
 
 
 def test_fusion_adds_both_similarities() -> None:
-    names = np.array([[0, 1], [1, 0], [0.6, 0.8]], np.float32)
-    found = compare_rankers(QUERIES, CORPUS, names, [[2], [2]], picture_weight=0.5)
+    names = np.array([[0, 1], [1, 0], [0.707, 0.707]], np.float32)
+    found = compare_rankers(QUERIES, CORPUS, names, [[2], [2]])
     assert found["pictures"]["R@1"].value == 0.0
-    assert found["fused"]["R@1"].value == 1.0  # 0.6 and 0.8 against 0.5
+    assert found["fused"]["R@1"].value == 1.0  # 0.707 against the weight of the picture, or of the name
     assert from_plain(to_plain(found)) == found
