@@ -11,6 +11,8 @@ from indexer.errors import SourceError
 from indexer.finetune.card import card_of
 
 MEASURES = ("R@1", "R@5", "R@10", "MRR@50")
+SHOT_SIZE = 24
+"""Screenshots of other sizes are left to the evaluation itself."""
 
 
 def record_figures(model: Path, evaluation: Mapping[str, Any]) -> None:
@@ -28,7 +30,8 @@ def record_figures(model: Path, evaluation: Mapping[str, Any]) -> None:
         )
     measured: dict[str, dict[str, Any]] = {}
     for row in evaluation["rows"]:
-        if row["encoder"] == labels[0]:
+        is_usual = row["condition"] is None or row["condition"]["size"] == SHOT_SIZE
+        if row["encoder"] == labels[0] and is_usual:
             found = {name: [round(number, 4) for number in row["figures"][name].values()] for name in MEASURES}
             measured.setdefault(_task(row), {})[row["ranker"]] = found
     lineage = json.loads((model / "training.json").read_text("utf-8")) | {"measured": measured}
