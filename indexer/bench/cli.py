@@ -21,14 +21,15 @@ _SECTIONS = ("machine", "limit", "sweeps", "strategies", "scaling", "parity")
 
 @click.group()
 def bench() -> None:
-    """Measure this machine: how fast icons are embedded and found, and what decides it.
+    """Measure this machine: how fast icons are embedded and found, how fast a model learns, and what decides it.
 
-    Nothing here changes your library: embedding works on the bundled samples or a folder that you name, in temporary
-    libraries, and searches only read. docs/performance.md and docs/search-speed.md say what each figure means.
+    Nothing here changes your library: embedding and training work on the bundled samples or a folder that you name, in
+    temporary folders, and searches only read. docs/performance.md and docs/search-speed.md say what each figure means.
 
     \b
     Examples:
       icons bench embed
+      icons bench train
       icons bench search
     """
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from indexer.bench.knobs import differing
+from indexer.bench.knobs import differing, spell
 from indexer.errors import BenchError, DeviceError
 
 Strategy = Literal["ddp-sampled", "ddp", "data-parallel"]
@@ -94,7 +94,9 @@ def check(knobs: TrainKnobs, *, kind: str, n_devices: int) -> None:
         for name in _OF_RANKS if knobs.strategy == "data-parallel" else (*DDP_OPTIONS, "backend"):
             value = getattr(knobs, name)
             if value != TrainKnobs.__dataclass_fields__[name].default:
-                raise BenchError(f'{name} "{value}" needs several ranks; set devices=2 or more, and not data-parallel')
+                raise BenchError(
+                    f'{name} "{spell(value)}" needs several ranks; set devices=2 or more, not data-parallel'
+                )
     if knobs.strategy != "ddp-sampled" and knobs.devices == 1:
         raise BenchError(f'strategy "{knobs.strategy}" needs devices=2 or more')
     parts = knobs.devices * knobs.accumulate

@@ -57,7 +57,7 @@ def bench_train(options: TrainBenchOptions, watcher: Watcher) -> TrainFindings:
     for knobs in everything:
         check(knobs, kind=kind, n_devices=n_devices)
     with tempfile.TemporaryDirectory(prefix="icons-bench-") as folder:
-        findings = _prepared(Path(folder), options, kind=kind, n_devices=n_devices, watcher=watcher)
+        findings = make_plan(Path(folder), options, kind=kind, n_devices=n_devices, watcher=watcher)
         for knobs in everything:
             check_batch(knobs, n_icons=findings.n_icons)
         journal = Journal(options.out / "runs.jsonl")
@@ -71,7 +71,7 @@ def bench_train(options: TrainBenchOptions, watcher: Watcher) -> TrainFindings:
     return findings
 
 
-def _prepared(
+def make_plan(
     folder: Path, options: TrainBenchOptions, *, kind: str, n_devices: int, watcher: Watcher
 ) -> TrainFindings:
     """Render what is learnt from, once, and write a plan that each run will change the options of."""
