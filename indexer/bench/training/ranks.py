@@ -82,11 +82,10 @@ class Ranks:
 
     def _do(self, knobs: TrainKnobs, cores: Sequence[int]) -> list[dict[str, Any]]:
         backend = knobs.backend if knobs.ranks > 1 else "auto"
-        name = f"{knobs.ranks}-{backend}-{len(cores)}" + ("-all" if knobs.ranks < knobs.devices else "")
+        visible = ",".join(map(str, range(knobs.devices))) if self._kind == "cuda" else None
+        name = f"{knobs.ranks}-{backend}-{visible or len(cores)}"
         group = self._groups.get(name)
         if group is None:
-            n_devices = knobs.devices
-            visible = ",".join(map(str, range(n_devices))) if self._kind == "cuda" else None
             devices = Devices(self._kind, knobs.ranks, visible)
             group = self._groups[name] = _Group(self._folder / name, devices, backend=backend, cores=cores)
         try:
