@@ -108,27 +108,32 @@ def run_ranks(library: Library, fingerprint: str, *, devices: Devices, options: 
 
 def follow_torchrun(command: Sequence[str], *, devices: Devices, log: Path, look: Callable[[], None]) -> int:
     """Run a `torchrun ...` command, calling `look` twice a second; return its exit code. It ends with this process."""
+    process = start_torchrun(command, devices=devices, log=log)
+    try:
+        while process.returncode is None:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(POLL_SECONDS)
+            look()
+    finally:
+        if process.poll() is None:
+            process.terminate()
+            process.wait()
+    return process.returncode
+
+
+def start_torchrun(command: Sequence[str], *, devices: Devices, log: Path) -> "subprocess.Popen[bytes]":
+    """Start a `torchrun ...` command, which ends with this process."""
     environment = dict(os.environ)
     if devices.visible is not None:
         environment["CUDA_VISIBLE_DEVICES"] = devices.visible
     with log.open("wb") as output:
-        process = subprocess.Popen(
+        return subprocess.Popen(
             [sys.executable, "-m", "torch.distributed.run", *command[1:]],
             stdout=output,
             stderr=subprocess.STDOUT,
             env=environment,
             preexec_fn=end_with_parent(),  # noqa: PLW1509
         )
-        try:
-            while process.returncode is None:
-                with suppress(subprocess.TimeoutExpired):
-                    process.wait(POLL_SECONDS)
-                look()
-        finally:
-            if process.poll() is None:
-                process.terminate()
-                process.wait()
-    return process.returncode
 
 
 def cause_of_end(log: Path, ranks: Sequence[Reported], *, rerun: str) -> str:

@@ -21,14 +21,15 @@ _SECTIONS = ("machine", "limit", "sweeps", "strategies", "scaling", "parity")
 
 @click.group()
 def bench() -> None:
-    """Measure this machine: how fast icons are embedded and found, and what decides it.
+    """Measure this machine: how fast icons are embedded and found, how fast a model learns, and what decides it.
 
-    Nothing here changes your library: embedding works on the bundled samples or a folder that you name, in temporary
-    libraries, and searches only read. docs/performance.md and docs/search-speed.md say what each figure means.
+    Nothing here changes your library: embedding and training work on the bundled samples or a folder that you name, in
+    temporary folders, and searches only read. docs/performance.md and docs/search-speed.md say what each figure means.
 
     \b
     Examples:
       icons bench embed
+      icons bench train
       icons bench search
     """
 
@@ -121,6 +122,63 @@ def goals(source: Path | None, as_json: bool, **options: Any) -> None:
 
 
 @bench.command()
+@click.argument("source", required=False, type=Source)
+@click.option("--out", type=Folder, help="Folder for the report; a new one in icons-bench/ if not given.")
+@click.option("--devices", default="auto", show_default=True, help="auto, cpu, cpu:2, a number of GPUs, or 0,2.")
+@click.option("--steps", type=click.IntRange(1), help="Counted steps a run; 8 on CPUs, 50 on GPUs.")
+@click.option("--repeats", type=click.IntRange(1), default=3, show_default=True, help="Counted runs of each.")
+@click.option("--set", "settings", multiple=True, metavar="KNOB=VALUE", help="Change the base. Repeatable.")
+@click.option("--sweep", "sweeps", multiple=True, metavar="KNOB=V1,V2", help="Vary this alone. Repeatable.")
+@click.option("--thorough", "is_thorough", is_flag=True, help="More values of each knob; takes long.")
+@click.option(
+    "--compare", type=click.Path(path_type=Path), metavar="FILE", help="A saved report.json to hold it against."
+)
+@model_options
+@json_option
+def train(
+    compare: Path | None, as_json: bool, settings: tuple[str, ...], sweeps: tuple[str, ...], **options: Any
+) -> None:
+    """Measure how a model learns: nn.DataParallel, DDP with and without distributed sampling, and DDP's options.
+
+    Trains a few steps of what `icons finetune` trains, on the icons of SOURCE or on the bundled samples, and keeps no
+    model. Ctrl-C keeps what was measured. Exit code 0: all was measured, 1: cut off, or rows are missing, 2: error.
+
+    \b
+    Examples:
+      icons bench train
+      icons bench train --set batch=256 --sweep precision=fp32,bf16 --repeats 5
+      icons bench train --sweep bucket_cap_mb=1,5,25,100 --compare icons-bench/before/report.json
+    """
+    from indexer.bars import Bars
+    from indexer.bench.knobs import parse_setting, parse_sweep
+    from indexer.bench.training.findings import read_training
+    from indexer.bench.training.knobs import TrainKnobs
+    from indexer.bench.training.measure import TrainBenchOptions, bench_train
+    from indexer.bench.training.show import print_training, write_training
+    from indexer.checkpoint import ModelChoice
+
+    before = read_training(compare) if compare else None
+    choice = model_choice(options.pop("model"), options.pop("pretrained")) or ModelChoice.bundled()
+    chosen = TrainBenchOptions(
+        options.pop("out") or _new_folder(),
+        choice=choice,
+        settings=dict(parse_setting(text, of=TrainKnobs) for text in settings),
+        sweeps=[parse_sweep(text, of=TrainKnobs) for text in sweeps],
+        **options,
+    )
+    with Bars(estimate=False) as view:
+        findings = bench_train(chosen, view)
+    write_training(findings, chosen.out, before=before)
+    if as_json:
+        click.echo(json.dumps(findings.to_json()))
+    else:
+        print_training(findings)
+    click.echo(f"wrote {chosen.out / 'report.html'}, report.json, runs.jsonl and charts", err=True)
+    if findings.is_cut_off or any(row.error for row in findings.rows):
+        raise click.exceptions.Exit(1)
+
+
+@bench.command()
 @click.argument("sources", nargs=-1, required=True, type=Source)
 @click.option("--devices", default="auto", show_default=True, help="As for `icons index`.")
 @click.option("--repeats", type=click.IntRange(1), default=1, show_default=True, help="Runs of each source, in turn.")
@@ -157,9 +215,15 @@ def index(
                 click.echo(f"  {stage}: {seconds:.1f} s, {peak / 1e9:.2f} GB")
 
 
+def _new_folder() -> Path:
+    """Where a report goes that was not told where."""
+    from datetime import UTC, datetime
+
+    return Path("icons-bench") / datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+
+
 def _options(source: Path | None, settings: tuple[str, ...], **options: Any) -> "BenchOptions":
     from dataclasses import replace
-    from datetime import UTC, datetime
 
     from indexer.bench.embedding import SECTIONS, BenchOptions
     from indexer.bench.knobs import Knobs, parse_setting, parse_sweep
@@ -168,9 +232,8 @@ def _options(source: Path | None, settings: tuple[str, ...], **options: Any) -> 
     assert set(SECTIONS) == set(_SECTIONS)
     sweeps = [parse_sweep(text) for text in options.pop("sweeps")]
     sections = options.pop("only") or SECTIONS
-    out = options.pop("out") or Path("icons-bench") / datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     return BenchOptions(
-        out,
+        options.pop("out") or _new_folder(),
         source,
         model_choice(options.pop("model"), options.pop("pretrained")) or ModelChoice.bundled(),
         base=replace(Knobs(), **dict(parse_setting(text) for text in settings)),

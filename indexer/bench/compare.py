@@ -1,10 +1,12 @@
 """Is it faster than a saved run? Rows of two reports that mean the same, side by side."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
 
 from indexer.bench.charts import label_in, times, whole
 from indexer.bench.findings import Findings
 from indexer.bench.summary import interval
+from indexer.measures import Figure
 
 COLUMNS = ("measured", "configuration", "images/s before", "images/s now", "now / before", "")
 
@@ -16,18 +18,37 @@ def compared(before: Findings, now: Findings) -> Iterator[Sequence[str]]:
         old = known.get((row.group, row.part, row.knobs))
         if old is None or not row.runs:
             continue
-        is_clear = row.rate.low > old.rate.high or row.rate.high < old.rate.low
-        verdict = ("faster" if row.rate.value > old.rate.value else "slower") if is_clear else "within the intervals"
         label = label_in(row, [other for other in now.rows if other.group == row.group])
         rates = (interval(old.rate, whole), interval(row.rate, whole))
         part = "" if row.part == "all" else f" ({row.part})"
-        yield row.group + part, label, *rates, times(row.rate.value / old.rate.value), verdict
+        yield row.group + part, label, *rates, times(row.rate.value / old.rate.value), verdict(old.rate, row.rate)
 
 
-def differences(before: Findings, now: Findings) -> list[str]:
+def verdict(before: Figure, now: Figure) -> str:
+    """Tell whether a rate has changed: not where the intervals overlap."""
+    is_clear = now.low > before.high or now.high < before.low
+    return ("faster" if now.value > before.value else "slower") if is_clear else "within the intervals"
+
+
+FACTS = ("model", "fingerprint", "kind", "n_images", "n_devices")
+"""Of embedding, besides the machine."""
+
+
+class Described(Protocol):
+    """What was measured of any kind, and on what."""
+
+    machine: dict[str, Any]
+
+
+def differences(
+    before: Described,
+    now: Described,
+    *,
+    names: Sequence[str] = ("model", "fingerprint", "kind", "n_images", "n_devices"),
+) -> list[str]:
     """Say what else differs between two runs, so that nobody compares two machines unawares."""
     told = []
-    for name in ("model", "fingerprint", "kind", "n_images", "n_devices"):
+    for name in names:
         was, is_now = getattr(before, name), getattr(now, name)
         if was != is_now:
             told.append(f"{name} was {was}, is {is_now}")

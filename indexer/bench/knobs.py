@@ -1,6 +1,7 @@
 """What can be varied when pictures become vectors? One frozen configuration, and the ways to vary it. No torch here."""
 
 import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, get_args
@@ -41,9 +42,7 @@ class Knobs:
 
     def label(self, *, of: "Knobs | None" = None) -> str:
         """Spell what differs from another configuration, the default if none is given."""
-        other = asdict(of or Knobs())
-        differing = [f"{name}={spell(value)}" for name, value in asdict(self).items() if value != other[name]]
-        return " ".join(differing) or "base"
+        return differing(self, of or Knobs())
 
 
 NAIVE = Knobs(path="naive", loader="files", batch=64, workers=0, precision="fp32", channels_last=False)
@@ -64,16 +63,26 @@ def spell(value: Any) -> str:
     """Spell a knob's value as the command line takes it."""
     if value is None:
         return AUTO
+    if isinstance(value, float):
+        return f"{value:g}"
     return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
 
 
-def parse(name: str, text: str) -> Any:
-    """Read a knob's value.
+def differing(knobs: Any, other: Any) -> str:
+    """Spell where a configuration differs from another one of its kind."""
+    before = asdict(other)
+    return (
+        " ".join(f"{name}={spell(value)}" for name, value in asdict(knobs).items() if value != before[name]) or "base"
+    )
+
+
+def parse(name: str, text: str, *, of: type[Any] = Knobs) -> Any:
+    """Read the value of a knob of a configuration, a dataclass.
 
     Raises:
         BenchError: there is no such knob, or it does not take this value.
     """
-    kinds = {field.name: field.type for field in fields(Knobs)}
+    kinds = {field.name: field.type for field in fields(of)}
     if name not in kinds or name == "path":
         known = ", ".join(sorted(kinds.keys() - {"path"}))
         raise BenchError(f'no knob "{name}"; there are {known}')
@@ -88,6 +97,8 @@ def parse(name: str, text: str) -> Any:
         return choices[text]
     if choices:
         raise BenchError(f'"{text}" is no value of {name}; it takes {", ".join(choices)}')
+    if kind is float:
+        return _positive(name, text)
     if text == AUTO and kind is not int:
         return None
     least = 0 if name == "workers" else 1
@@ -97,16 +108,26 @@ def parse(name: str, text: str) -> Any:
     return int(text)
 
 
-def parse_setting(text: str) -> tuple[str, Any]:
+def _positive(name: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise BenchError(f'"{text}" is no value of {name}; it takes a number above 0')
+    return value
+
+
+def parse_setting(text: str, *, of: type[Any] = Knobs) -> tuple[str, Any]:
     """Read `KNOB=VALUE`."""
     name, _, value = text.partition("=")
-    return name, parse(name, value)
+    return name, parse(name, value, of=of)
 
 
-def parse_sweep(text: str) -> tuple[str, list[Any]]:
+def parse_sweep(text: str, *, of: type[Any] = Knobs) -> tuple[str, list[Any]]:
     """Read `KNOB=VALUE,VALUE,...`, in this order, each once."""
     name, _, values = text.partition("=")
-    return name, list(dict.fromkeys(parse(name, value) for value in values.split(",")))
+    return name, list(dict.fromkeys(parse(name, value, of=of) for value in values.split(",")))
 
 
 def one_at_a_time(base: Knobs, sweeps: Sequence[tuple[str, list[Any]]]) -> Iterator[tuple[str, list[Knobs]]]:

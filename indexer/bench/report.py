@@ -2,9 +2,10 @@
 
 import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from indexer.bench.charts import charts, sweep_names
 from indexer.bench.compare import COLUMNS as COMPARED
@@ -30,23 +31,33 @@ CHART_WIDTH = 1400
 def write_report(findings: Findings, out: Path, *, before: Findings | None = None) -> None:
     """Write `report.json`, `report.html` and `charts/*.png` into a folder."""
     drawn = charts(findings)
-    write_file(out / "report.json", (json.dumps(findings.to_json(), indent=1) + "\n").encode())
-    write_file(out / "report.html", report_html(findings, drawn, before=before).encode())
+    write_files(out, findings.to_json(), report_html(findings, drawn, before=before), drawn)
+
+
+def write_files(out: Path, plain: Mapping[str, Any], html: str, drawn: Mapping[str, str]) -> None:
+    """Write a report in its three forms."""
+    write_file(out / "report.json", (json.dumps(plain, indent=1) + "\n").encode())
+    write_file(out / "report.html", html.encode())
     for name, chart in drawn.items():
         write_file(out / "charts" / f"{name}.png", _png(chart))
 
 
 def report_html(findings: Findings, drawn: dict[str, str], *, before: Findings | None = None) -> str:
     """Lay out measurements as one page that needs nothing beside it."""
-    sections = [*_compared(findings, before), *_charted(findings, drawn), *_tables(findings), *_machine(findings)]
+    sections = [
+        *_compared(findings, before),
+        *_charted(findings, drawn),
+        *_tables(findings),
+        *machine_html(findings.machine),
+    ]
     return page("How fast icons are embedded", facts=[*headline(findings), *findings.notes], sections=sections)
 
 
 def _compared(findings: Findings, before: Findings | None) -> Iterator[str]:
     if before is None:
         return
-    told = _lines([f"before: {before.made_at}", *differences(before, findings)])
-    table = _table(COMPARED, compared(before, findings))
+    told = lines_html([f"before: {before.made_at}", *differences(before, findings)])
+    table = table_html(COMPARED, compared(before, findings))
     yield f'<section><h2>Compared with a saved run</h2><ul class="facts">{told}</ul>{table}</section>'
 
 
@@ -62,7 +73,7 @@ def _charted(findings: Findings, drawn: dict[str, str]) -> Iterator[str]:
     ]
     for title, small, names, lines in subjects:
         found = "".join(drawn[name] for name in names if name in drawn)
-        told = _lines(lines)
+        told = lines_html(lines)
         if found or told:
             what = "" if findings.kind == "cuda" and title == "Devices" else f" <small>{escape(small)}</small>"
             drawn_and_told = f'<div class="charts">{found}</div><ul class="facts">{told}</ul>'
@@ -71,28 +82,32 @@ def _charted(findings: Findings, drawn: dict[str, str]) -> Iterator[str]:
 
 def _tables(findings: Findings) -> Iterator[str]:
     if findings.rows:
-        yield f"<section><h2>All rows</h2>{_table(COLUMNS, cells(findings))}</section>"
+        yield f"<section><h2>All rows</h2>{table_html(COLUMNS, cells(findings))}</section>"
     if findings.parities:
         small = "<small>pictures in each precision, words in fp32, the benchmark's queries</small>"
-        table = _table(PARITY_COLUMNS, parity_cells(findings))
+        table = table_html(PARITY_COLUMNS, parity_cells(findings))
         yield f"<section><h2>What a precision costs {small}</h2>{table}</section>"
 
 
-def _machine(findings: Findings) -> Iterator[str]:
-    if not findings.machine:
+def machine_html(machine: Mapping[str, Any]) -> Iterator[str]:
+    """Lay out the description of a machine."""
+    if not machine:
         return
-    facts = dict(findings.machine)
+    facts = dict(machine)
     topology = facts.pop("topology", None)
-    lines = _lines(f"{name}: {value if isinstance(value, str) else json.dumps(value)}" for name, value in facts.items())
+    told = (f"{name}: {value if isinstance(value, str) else json.dumps(value)}" for name, value in facts.items())
+    lines = lines_html(told)
     links = f"<pre>{escape(topology)}</pre>" if topology else ""
     yield f'<section><h2>The machine</h2><ul class="facts">{lines}</ul>{links}</section>'
 
 
-def _lines(lines: Iterable[str]) -> str:
+def lines_html(lines: Iterable[str]) -> str:
+    """Lay out lines as items of a list."""
     return "".join(f"<li>{escape(line)}</li>" for line in lines)
 
 
-def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def table_html(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Lay out a table whose first two columns name a row."""
     head = "".join(f'<th class="left">{name}</th>' if n < 2 else f"<th>{name}</th>" for n, name in enumerate(columns))
     lines = []
     for first, second, *others in rows:

@@ -1,6 +1,7 @@
 """What do measurements say in a terminal? One table of all rows, the laws, the limit, precision's price."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from rich.table import Table
 
@@ -19,36 +20,41 @@ def print_summary(findings: Findings) -> None:
     for line in headline(findings):
         console.print(line, highlight=False, markup=False)
     console.print()
-    console.print(_table(COLUMNS, cells(findings), n_left=2))
+    console.print(table_of(COLUMNS, cells(findings), n_left=2))
     if lines := [*scaling_lines(findings), *limit_lines(findings)]:
         console.print()
         for line in lines:
             console.print(line, highlight=False, markup=False)
     if findings.parities:
         console.print()
-        console.print(_table(PARITY_COLUMNS, parity_cells(findings), n_left=1))
+        console.print(table_of(PARITY_COLUMNS, parity_cells(findings), n_left=1))
     for note in findings.notes:
         console.print(note, highlight=False, markup=False)
 
 
 def headline(findings: Findings) -> list[str]:
     """Say in a few lines what was measured on what."""
-    machine = findings.machine
     again = f" ({findings.n_distinct:,} distinct)" if findings.n_distinct < findings.n_images else ""
-    lines = [
+    first = (
         f"{findings.n_images:,} pictures{again}, encoder {findings.model} ({findings.fingerprint}), "
-        f"medians of {findings.repeats} with 95 % intervals",
-    ]
+        f"medians of {findings.repeats} with 95 % intervals"
+    )
+    return [first, *machine_lines(findings.machine, findings.made_at, is_cut_off=findings.is_cut_off)]
+
+
+def machine_lines(machine: Mapping[str, Any], made_at: str, *, is_cut_off: bool) -> list[str]:
+    """Say in a few lines what was measured on, and when."""
+    lines = []
     if machine:
         gpus = ", ".join(gpu["name"] for gpu in machine.get("gpus", ()))
         packages = machine["packages"]
         lines.append(
             f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gb']:g} GB{gpus and f'; {gpus}'}"
         )
-        lines.append(f"torch {packages['torch']}, Python {machine['python']}, {machine['system']}; {findings.made_at}")
+        lines.append(f"torch {packages['torch']}, Python {machine['python']}, {machine['system']}; {made_at}")
         if machine["load_before"] > 0.5:
             lines.append(f"the machine was busy before (load {machine['load_before']}): times are too long")
-    if findings.is_cut_off:
+    if is_cut_off:
         lines.append("cut off: what was measured until then is kept")
     return lines
 
@@ -136,7 +142,8 @@ def parity_cells(findings: Findings) -> Iterator[Sequence[str]]:
         yield one.precision, f"{one.least_cosine:.5f}", f"{one.mean_cosine:.5f}", *moved, *quality
 
 
-def _table(columns: Sequence[str], rows: Iterator[Sequence[str]], *, n_left: int) -> Table:
+def table_of(columns: Sequence[str], rows: Iterable[Sequence[str]], *, n_left: int) -> Table:
+    """Lay out a table for a terminal; its first columns name a row."""
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     for number, column in enumerate(columns):
         table.add_column(column, justify="left" if number < n_left else "right", no_wrap=True)

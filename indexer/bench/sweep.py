@@ -4,11 +4,11 @@ What is measured together stands in one group: the same minutes of a machine who
 """
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -20,6 +20,21 @@ from indexer.measures import RESAMPLES, Figure
 
 Told = Callable[[str, int, int], None]
 """What is told of the progress: a label, runs done, runs in all."""
+Take = Callable[[int], Mapping[str, Any] | None]
+"""Runs a configuration for the n-th time, 0 being the run that is not counted, and says what to note of it, if
+anything; a BenchError says why it can't be run."""
+
+
+class Entry(Protocol):
+    """A row of any benchmark."""
+
+    error: str | None
+
+    def label(self) -> str:
+        """Name it while it runs."""
+
+    def facts(self) -> dict[str, Any]:
+        """Say what it is, for the journal."""
 
 
 @dataclass(slots=True)
@@ -33,6 +48,15 @@ class Row:
     part: Part = "all"
     runs: list[Measured] = field(default_factory=list)
     error: str | None = None
+
+    def label(self) -> str:
+        """Name it while it runs."""
+        return self.knobs.label() if self.part == "all" else self.part
+
+    def facts(self) -> dict[str, Any]:
+        """Say what it is, for the journal."""
+        facts = {"group": self.group, "n_images": self.n_images, "n_cores": self.n_cores, "part": self.part}
+        return {**facts, "knobs": asdict(self.knobs)}
 
     @property
     def rate(self) -> Figure:
@@ -52,8 +76,7 @@ class Row:
 
     def to_json(self) -> dict[str, Any]:
         """Spell it for the report."""
-        facts = {"group": self.group, "n_images": self.n_images, "n_cores": self.n_cores, "part": self.part}
-        told: dict[str, Any] = {**facts, "knobs": asdict(self.knobs), "error": self.error}
+        told: dict[str, Any] = {**self.facts(), "error": self.error}
         if self.runs:
             told |= {"images_per_second": asdict(self.rate), "seconds": asdict(self.seconds)}
         return {**told, "runs": [measured_json(run) for run in self.runs]}
@@ -80,11 +103,9 @@ class Journal:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = path.open("a", encoding="utf-8")
 
-    def write(self, row: Row, repeat: int, told: Measured | str) -> None:
+    def write(self, facts: Mapping[str, Any]) -> None:
         """Add a run, or why there is none."""
-        what = {"error": told} if isinstance(told, str) else measured_json(told)
-        facts = {"group": row.group, "repeat": repeat, "n_images": row.n_images, "knobs": asdict(row.knobs)}
-        self._file.write(json.dumps({**facts, "part": row.part, **what}) + "\n")
+        self._file.write(json.dumps(facts) + "\n")
         self._file.flush()
 
     def close(self) -> None:
@@ -95,38 +116,48 @@ class Journal:
 def measure(
     group: str, trials: Iterable[Trial], rows: list[Row], *, repeats: int, journal: Journal, tell: Told
 ) -> None:
-    """Measure trials against each other; `rows` grows by one for each and holds what was measured, whatever happens.
-
-    Every trial runs once unseen. Then all run in turn, forwards and backwards alternating, so that what drifts drifts
-    for all. A trial that can't be run says so in its row, and the others go on.
-    """
+    """Measure trials against each other; `rows` grows by one for each and holds what was measured, whatever happens."""
     made = [(trial, Row(group, trial.knobs, trial.n_images, len(trial.cores), trial.part)) for trial in trials]
     rows += [row for _, row in made]
-    n_runs = len(made) * (repeats + 1)
     with ExitStack() as processes:
-        lanes = [(processes.enter_context(Apart(trial)), row) for trial, row in made]
-        done = 0
-        for repeat in range(repeats + 1):
-            for apart, row in lanes if repeat % 2 else reversed(lanes):
-                tell(row.knobs.label() if row.part == "all" else row.part, done, n_runs)
-                done += 1
-                if row.error is None and not (repeat == 0 and _starts_anew(row)):
-                    _run(apart, row, repeat, journal)
+        lanes = [(row, _taking(processes.enter_context(Apart(trial)), row)) for trial, row in made]
+        alternate(lanes, repeats=repeats, journal=journal, tell=tell)
+
+
+def alternate(lanes: Sequence[tuple[Entry, Take]], *, repeats: int, journal: Journal, tell: Told) -> None:
+    """Run configurations against each other.
+
+    Each runs once uncounted. Then all run in turn, forwards and backwards alternating, so that what drifts drifts for
+    all. One that can't be run says so in its row, and the others go on.
+    """
+    n_runs, done = len(lanes) * (repeats + 1), 0
+    for repeat in range(repeats + 1):
+        for entry, take in lanes if repeat % 2 else reversed(lanes):
+            tell(entry.label(), done, n_runs)
+            done += 1
+            if entry.error is not None:
+                continue
+            try:
+                told = take(repeat)
+            except BenchError as error:
+                entry.error = str(error)
+                told = {"error": entry.error}
+            if told is not None:
+                journal.write({**entry.facts(), "repeat": repeat, **told})
     tell("", n_runs, n_runs)
 
 
-def _starts_anew(row: Row) -> bool:
-    """Ranks are new processes at every run: nothing stays warm."""
-    return row.knobs.strategy == "ranks" and row.knobs.devices > 1
+def _taking(apart: Apart, row: Row) -> Take:
+    # Ranks are new processes at every run: nothing stays warm.
+    starts_anew = row.knobs.strategy == "ranks" and row.knobs.devices > 1
 
-
-def _run(apart: Apart, row: Row, repeat: int, journal: Journal) -> None:
-    try:
+    def take(repeat: int) -> Mapping[str, Any] | None:
+        if repeat == 0 and starts_anew:
+            return None
         measured = apart.measure()
-    except BenchError as error:
-        row.error = str(error)
-        journal.write(row, repeat, row.error)
-        return
-    if repeat:
+        if repeat == 0:
+            return None
         row.runs.append(measured)
-        journal.write(row, repeat, measured)
+        return measured_json(measured)
+
+    return take

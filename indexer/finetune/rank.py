@@ -5,7 +5,8 @@
 `icons finetune` writes the plan and starts this.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -46,29 +47,42 @@ def run_rank(places: Places, *, rank: Rank, device: torch.device, resume: bool, 
         IconsError: with what is wrong and what to do.
     """
     plan = read_plan(places)
-    options = plan.options
-    backend = options.distribution.backend
+    with told_shortage(plan.options, rank), joined_ranks(plan.options.distribution.backend, rank=rank, device=device):
+        session, origin = open_session(places, plan, rank=rank, device=device, report=report)
+        exam = make_exam(session.lesson, origin.tokenizer, twins=plan.options.loss.twin_similarity)
+        standing = train(session, exam, places=places, made_by=plan.made_by(), report=report, resume=resume)
+        finish(session, origin, standing, places=places)
+
+
+@contextmanager
+def joined_ranks(backend: str, *, rank: Rank, device: torch.device) -> Iterator[None]:
+    """Settle this process on its device and its share of the cores, and join the other ranks for the block."""
     if backend == "auto":
         backend = "nccl" if device.type == "cuda" else "gloo"
     if rank.world > 1:
         torch.set_num_threads(cores_of_rank())
     if device.type == "cuda":
         torch.cuda.set_device(device)
-    with told_shortage(options, rank), process_group(rank, backend=backend, device=device, limit=WAIT_LIMIT):
-        torch.manual_seed(options.schedule.seed)
-        report(TrainingProgress(rank.index, rank.world, note="opening model and corpus"))
-        checkpoint = find_checkpoint(plan.choice)
-        if checkpoint.fingerprint != plan.fingerprint:
-            raise TrainError(f'rank {rank.index} finds model "{checkpoint.fingerprint}", not "{plan.fingerprint}"')
-        model, tokenizer = load_model(checkpoint), open_clip.get_tokenizer(checkpoint.open_clip_name)
-        material = read_material(plan.corpus, options.learning, seed=options.schedule.seed)
-        lesson = open_lesson(places, plan, material, (model.to(device), tokenizer), rank)
-        if lesson.cut:
-            report(TrainingProgress(rank.index, rank.world, note=told_cut(lesson.cut)))
-        session = _session(plan, model, lesson, rank, device)
-        exam = make_exam(lesson, tokenizer, twins=options.loss.twin_similarity)
-        standing = train(session, exam, places=places, made_by=plan.made_by(), report=report, resume=resume)
-        finish(session, Origin(plan, checkpoint, material, tokenizer), standing, places=places)
+    with process_group(rank, backend=backend, device=device, limit=WAIT_LIMIT):
+        yield
+
+
+def open_session(
+    places: Places, plan: Plan, *, rank: Rank, device: torch.device, report: Report
+) -> tuple[Session, Origin]:
+    """Load what a plan trains, and what it trains on."""
+    options = plan.options
+    torch.manual_seed(options.schedule.seed)
+    report(TrainingProgress(rank.index, rank.world, note="opening model and corpus"))
+    checkpoint = find_checkpoint(plan.choice)
+    if checkpoint.fingerprint != plan.fingerprint:
+        raise TrainError(f'rank {rank.index} finds model "{checkpoint.fingerprint}", not "{plan.fingerprint}"')
+    model, tokenizer = load_model(checkpoint), open_clip.get_tokenizer(checkpoint.open_clip_name)
+    material = read_material(plan.corpus, options.learning, seed=options.schedule.seed)
+    lesson = open_lesson(places, plan, material, (model.to(device), tokenizer), rank)
+    if lesson.cut:
+        report(TrainingProgress(rank.index, rank.world, note=told_cut(lesson.cut)))
+    return _session(plan, model, lesson, rank, device), Origin(plan, checkpoint, material, tokenizer)
 
 
 def _session(plan: Plan, model: Any, lesson: Lesson, rank: Rank, device: torch.device) -> Session:

@@ -1,7 +1,7 @@
 """What happens in one step? Features of every micro-batch, the loss of the whole batch, gradients, an update."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, cast
@@ -14,6 +14,7 @@ from torch.autograd.profiler import record_function
 from indexer.distributed import Rank
 from indexer.errors import TrainError
 from indexer.finetune.batches import Draw, Part, pictures_of
+from indexer.finetune.feed import Feed
 from indexer.finetune.lesson import Lesson
 from indexer.finetune.objective import Features, Right, batch_loss, joined, related
 from indexer.finetune.options import FinetuneOptions
@@ -34,6 +35,8 @@ class Session:
     options: FinetuneOptions
     rank: Rank
     device: torch.device
+    make_feed: Callable[[Lesson, FinetuneOptions, Rank], Feed] = Feed
+    """How this rank reads its part of each step."""
 
 
 @dataclass(frozen=True, slots=True)

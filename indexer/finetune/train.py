@@ -78,7 +78,7 @@ def train(
     Raises:
         TrainError: too few icons, a loss that is no number, nothing to resume from.
     """
-    feed = Feed(session.lesson, session.options, session.rank)
+    feed = session.make_feed(session.lesson, session.options, session.rank)
     run = Run(session, exam, places, made_by, report, n_steps_of(session, feed))
     if session.options.schedule.ema:
         run.average = Average(session.student, decay=session.options.schedule.ema)

@@ -1,0 +1,116 @@
+"""What does a rank of `icons bench train` do? Trains one plan after the other, as the ranks of `icons finetune` do.
+
+    torchrun --nproc-per-node 2 -m indexer.bench.training.rank FOLDER --device cpu --backend gloo --cores 0,1
+
+It waits in FOLDER for `task-N.json` (a configuration, the plan lies beside), writes `done-N-RANK.json`, and lives until
+it is ended: loading torch takes longer than what is measured.
+"""
+
+import gc
+import itertools
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+import torch
+
+from indexer.bench.training.knobs import TrainKnobs
+from indexer.bench.training.replicas import data_parallel
+from indexer.bench.training.tasks import done_file, places_in, task_file
+from indexer.distributed import Rank
+from indexer.errors import IconsError
+from indexer.finetune.batches import Draw, Part, draw_step, read_part
+from indexer.finetune.feed import Feed
+from indexer.finetune.plan import read_plan
+from indexer.finetune.rank import joined_ranks, open_session
+from indexer.finetune.shortage import told_shortage
+from indexer.finetune.step import Session
+from indexer.finetune.train import train
+from indexer.finetune.watch import TrainingProgress
+from indexer.gauges import peak_memory
+from indexer.process import cores, cores_of_rank, prepare_for_batches
+from indexer.progress import write_progress
+
+_LOOK_SECONDS = 0.05
+
+
+class WholeFeed(Feed):
+    """Reads the pictures of the whole batch on every rank, which then uses its part of them."""
+
+    def read(self, step: int) -> tuple[Draw, list[Part]]:
+        """Draw a step, read all of it, and keep this rank's micro-batches."""
+        draw = draw_step(self.lesson, self.icons_of(step), self.options, step=step)
+        each = self.options.distribution.accumulate
+        parts = self.rank.world * each
+        everything = [read_part(self.lesson, draw, part=place, parts=parts) for place in range(parts)]
+        first = self.rank.index * each
+        return draw, everything[first : first + each]
+
+
+def take_task(folder: Path, knobs: TrainKnobs, *, rank: Rank, device: torch.device) -> dict[str, Any]:
+    """Train the plan in a configuration; the steps' seconds stand in the log, as of any training."""
+    places = places_in(folder.parent)
+    plan = read_plan(places)
+    last = TrainingProgress(rank.index, rank.world)
+
+    def keep(progress: TrainingProgress) -> None:
+        nonlocal last
+        last = progress
+
+    gc.collect()  # what DDP left of the task before
+    torch.set_num_threads(cores_of_rank())
+    if device.type == "cuda":
+        torch.cuda.reset_peak_memory_stats(device)
+    with told_shortage(plan.options, rank):
+        session, _ = open_session(places, plan, rank=rank, device=device, report=keep)
+        _arrange(session, knobs)
+        train(session, None, places=places, made_by={}, report=keep, resume=False)
+    return {
+        "waited_share": last.waited_seconds / last.seconds,
+        "memory_bytes": peak_memory(device) if device.type == "cuda" else None,
+    }
+
+
+def _arrange(session: Session, knobs: TrainKnobs) -> None:
+    """Put in place what `icons finetune` has not."""
+    if knobs.strategy == "ddp":
+        session.make_feed = WholeFeed
+    elif knobs.strategy == "data-parallel":
+        session.wrapped = data_parallel(
+            session.student, device=session.device, n_devices=knobs.devices, n_cores=cores()
+        )
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path, exists=True))
+@click.option("--device", default="cpu")
+@click.option("--backend", default="auto")
+@click.option("--cores", "core_numbers", required=True, help="Numbers of the cores that all ranks share.")
+def main(folder: Path, device: str, backend: str, core_numbers: str) -> None:
+    """Do every task that appears, until ended."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, [int(number) for number in core_numbers.split(",")])
+    prepare_for_batches()
+    rank = Rank.from_environment()
+    where = torch.device("cuda", rank.local) if device == "cuda" else torch.device("cpu")
+    with joined_ranks(backend, rank=rank, device=where):
+        for number in itertools.count():
+            while not task_file(folder, number).is_file():
+                time.sleep(_LOOK_SECONDS)
+            knobs = TrainKnobs(**json.loads(task_file(folder, number).read_text("utf-8")))
+            try:
+                told = take_task(folder, knobs, rank=rank, device=where)
+            except IconsError as error:  # the other ranks wait for this one: all end, and are started anew
+                write_progress(folder, TrainingProgress(rank.index, rank.world, error=str(error)))
+                raise click.ClickException(str(error)) from error
+            file = done_file(folder, number, rank.index)
+            aside = file.with_suffix(".aside")
+            aside.write_text(json.dumps(told), "utf-8")
+            aside.replace(file)
+
+
+if __name__ == "__main__":
+    main()

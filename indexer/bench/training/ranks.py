@@ -1,0 +1,148 @@
+"""How are configurations trained in turn without loading torch each time? Groups of ranks that live to the end.
+
+Each group is one torchrun: so many processes with one backend on some cores. It trains whatever plan it is given.
+"""
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from subprocess import Popen
+from typing import Any
+
+import numpy as np
+
+from indexer.bench.training.knobs import TrainKnobs
+from indexer.bench.training.tasks import done_file, places_in, task_file
+from indexer.bench.training.trial import SHARES, Trained
+from indexer.durable import write_file
+from indexer.errors import BenchError
+from indexer.finetune.options import FinetuneOptions, Places
+from indexer.finetune.plan import read_plan, write_plan
+from indexer.finetune.watch import TrainingProgress
+from indexer.launch import Devices, cause_of_end, start_torchrun
+from indexer.progress import clear_progress, read_progress
+
+LIMIT_SECONDS = 1800.0
+"""Of one run: a training that hangs is ended and named."""
+WARM_UP_STEPS = 2
+"""Not counted; in the first one DDP learns in which order gradients come, and puts its buckets together anew."""
+_LOOK_SECONDS = 0.05
+NEVER = 10**9
+
+
+class Ranks:
+    """The groups of ranks of a benchmark, each started when first needed; a context manager."""
+
+    def __init__(self, folder: Path, *, kind: str) -> None:
+        self._folder, self._kind = folder, kind
+        self._groups: dict[str, _Group] = {}
+
+    def __enter__(self) -> "Ranks":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for group in self._groups.values():
+            group.end()
+
+    def train(self, knobs: TrainKnobs, *, cores: Sequence[int], steps: int) -> Trained:
+        """Train so many counted steps.
+
+        Raises:
+            BenchError: it can't be run so; the ranks have ended, and others take their place at the next run.
+        """
+        places = self._plan(knobs, steps=WARM_UP_STEPS + steps, profiled=0)
+        told = self._do(knobs, cores)
+        lines = [json.loads(line) for line in places.log.read_text("utf-8").splitlines()]
+        taken = [line for line in lines if line["kind"] == "step"]
+        memory = [share["memory_bytes"] for share in told]
+        return Trained(
+            steps,
+            taken[-1]["seconds"] - taken[WARM_UP_STEPS - 1]["seconds"],
+            float(np.mean([share["waited_share"] for share in told])),
+            taken[-1]["loss"],
+            None if None in memory else sum(memory),
+        )
+
+    def profile(self, knobs: TrainKnobs, *, cores: Sequence[int], steps: int) -> dict[str, float]:
+        """Train so many steps under the profiler: shares of data, compute and communication, the mean over ranks."""
+        places = self._plan(knobs, steps=WARM_UP_STEPS + steps, profiled=steps)
+        self._do(knobs, cores)
+        files = [places.work / "profile" / f"rank-{rank}.json" for rank in range(knobs.ranks)]
+        shares = [json.loads(file.read_text("utf-8")) for file in files]
+        return {name: float(np.mean([share[f"{name} share"] for share in shares])) for name in SHARES}
+
+    def _plan(self, knobs: TrainKnobs, *, steps: int, profiled: int) -> Places:
+        """Write down what the ranks of `icons finetune` shall do, without an exam and checkpoints on the way."""
+        places = places_in(self._folder)
+        plan = read_plan(places)
+        write_plan(places, replace(plan, options=options_of(knobs, steps=steps, profiled=profiled)))
+        return places
+
+    def _do(self, knobs: TrainKnobs, cores: Sequence[int]) -> list[dict[str, Any]]:
+        backend = knobs.backend if knobs.ranks > 1 else "auto"
+        visible = ",".join(map(str, range(knobs.devices))) if self._kind == "cuda" else None
+        name = f"{knobs.ranks}-{backend}-{visible or len(cores)}"
+        group = self._groups.get(name)
+        if group is None:
+            devices = Devices(self._kind, knobs.ranks, visible)
+            group = self._groups[name] = _Group(self._folder / name, devices, backend=backend, cores=cores)
+        try:
+            return group.do(knobs)
+        except BenchError:
+            self._groups.pop(name).end()
+            raise
+
+
+def options_of(knobs: TrainKnobs, *, steps: int, profiled: int = 0) -> FinetuneOptions:
+    """Every choice of a training: those of `icons finetune`, but for the knobs and for what is not to be measured."""
+    named = ("batch", "accumulate", "precision", "backend", "bucket_cap_mb", "gradient_as_bucket_view", "static_graph")
+    chosen = {name: getattr(knobs, name) for name in named}
+    unmeasured = {"held_out": NEVER, "validate_steps": NEVER, "patience": 0, "checkpoint_seconds": float(NEVER)}
+    return FinetuneOptions.of({**chosen, **unmeasured, "steps": steps, "profile_steps": profiled, "log_steps": 1})
+
+
+class _Group:
+    """One torchrun and its tasks."""
+
+    def __init__(self, folder: Path, devices: Devices, *, backend: str, cores: Sequence[int]) -> None:
+        folder.mkdir(exist_ok=True)
+        for left in folder.iterdir():  # of a group that ended
+            left.unlink()
+        self._folder, self._n, self._number = folder, devices.n, 0
+        self._log = folder / "torchrun.log"
+        command = ["torchrun", "--standalone", "--nproc-per-node", str(devices.n)]
+        command += ["-m", "indexer.bench.training.rank", str(folder), "--device", devices.device]
+        command += ["--backend", backend, "--cores", ",".join(map(str, cores))]
+        self._process: Popen[bytes] = start_torchrun(command, devices=devices, log=self._log)
+
+    def do(self, knobs: TrainKnobs) -> list[dict[str, Any]]:
+        """Have a task done; what every rank says of it."""
+        number, self._number = self._number, self._number + 1
+        clear_progress(self._folder)
+        write_file(task_file(self._folder, number), json.dumps(asdict(knobs)).encode())
+        files = [done_file(self._folder, number, rank) for rank in range(self._n)]
+        until = time.monotonic() + LIMIT_SECONDS
+        while not all(file.is_file() for file in files):
+            if self._process.poll() is not None:
+                raise BenchError(self._cause())
+            if time.monotonic() > until:
+                raise BenchError(f"took longer than {LIMIT_SECONDS:.0f} s")
+            time.sleep(_LOOK_SECONDS)
+        return [json.loads(file.read_text("utf-8")) for file in files]
+
+    def _cause(self) -> str:
+        """Say why the ranks ended: the folder with their log goes with the benchmark."""
+        told = read_progress(self._folder, TrainingProgress)
+        if told and told[0].error:
+            return told[0].error
+        words = self._log.read_text("utf-8", errors="replace").splitlines()
+        raised = next((line for line in reversed(words) if "Error: " in line), "")
+        return raised or cause_of_end(self._log, told, rerun="nothing was measured of this row")
+
+    def end(self) -> None:
+        """End the ranks, whatever they are at."""
+        if self._process.poll() is None:
+            self._process.terminate()
+        self._process.wait()

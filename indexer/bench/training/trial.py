@@ -1,0 +1,89 @@
+"""What does one run of a training say, and what a row of them? Plain data, as files hold it. No torch here."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from indexer.bench.sweep import median
+from indexer.bench.training.knobs import TrainKnobs
+from indexer.measures import Figure
+
+SHARES = ("data", "compute", "communication")
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """One run: so many steps after those that warm up, in seconds as the training's own log tells them."""
+
+    steps: int
+    seconds: float
+    waited_share: float
+    """Of a rank's time, in which it waited for data; the mean over ranks."""
+    loss: float
+    """Of the last step: the same wherever the same was computed."""
+    memory_bytes: int | None = None
+    """Largest, of all GPUs together."""
+
+    @property
+    def steps_per_second(self) -> float:
+        """Of the whole batch."""
+        return self.steps / self.seconds
+
+
+@dataclass(slots=True)
+class TrainRow:
+    """A configuration with what its runs said so far, or why it can't be run."""
+
+    group: str
+    knobs: TrainKnobs
+    n_cores: int
+    runs: list[Trained] = field(default_factory=list)
+    shares: Mapping[str, float] = field(default_factory=dict)
+    """Of the profiled run, which is not among the others: data, compute, communication; the mean over ranks."""
+    error: str | None = None
+
+    @property
+    def rate(self) -> Figure:
+        """Steps/s: the median of the runs."""
+        return median([run.steps_per_second for run in self.runs])
+
+    @property
+    def images_per_second(self) -> Figure:
+        """Pictures/s over all devices: the median of the runs."""
+        return median([run.steps_per_second * self.knobs.batch for run in self.runs])
+
+    @property
+    def waited_share(self) -> float:
+        """Share of time spent waiting for data: the median of the runs."""
+        return float(np.median([run.waited_share for run in self.runs]))
+
+    def label(self) -> str:
+        """Name it while it runs."""
+        return self.knobs.label()
+
+    def facts(self) -> dict[str, Any]:
+        """Say what it is, for the journal."""
+        return {"group": self.group, "n_cores": self.n_cores, "knobs": asdict(self.knobs)}
+
+    def effect(self, base: "TrainRow") -> Figure | None:
+        """Pictures/s over those of a base, repeat by repeat; None where nothing was measured of either."""
+        pairs = list(zip(self.runs, base.runs, strict=False))
+        if not pairs:
+            return None
+        of_batch = self.knobs.batch / base.knobs.batch
+        return median([of_batch * mine.steps_per_second / its.steps_per_second for mine, its in pairs])
+
+    def to_json(self) -> dict[str, Any]:
+        """Spell it for the report."""
+        told: dict[str, Any] = {**self.facts(), "error": self.error, "shares": dict(self.shares)}
+        if self.runs:
+            told |= {"steps_per_second": asdict(self.rate), "images_per_second": asdict(self.images_per_second)}
+        return {**told, "runs": [asdict(run) for run in self.runs]}
+
+    @classmethod
+    def from_json(cls, facts: dict[str, Any]) -> "TrainRow":
+        """Read it from a report."""
+        own = {name: facts[name] for name in ("group", "n_cores", "shares", "error")}
+        return cls(knobs=TrainKnobs(**facts["knobs"]), runs=[Trained(**run) for run in facts["runs"]], **own)

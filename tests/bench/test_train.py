@@ -1,0 +1,215 @@
+"""`icons bench train`, really run: two gloo ranks, replicas in threads, files, report, Ctrl-C, and what it refuses."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import open_clip
+import pytest
+import torch
+from click.testing import CliRunner, Result
+
+from indexer.bench.training.findings import read_training
+from indexer.bench.training.knobs import TrainKnobs, groups_of
+from indexer.bench.training.measure import TrainBenchOptions, make_plan
+from indexer.bench.training.ranks import Ranks
+from indexer.bench.training.replicas import data_parallel
+from indexer.bench.training.tasks import places_in
+from indexer.bench.training.trial import Trained, TrainRow
+from indexer.checkpoint import ModelChoice, find_checkpoint
+from indexer.encoder import load_model
+from indexer.errors import BenchError
+from indexer.finetune.options import FinetuneOptions
+from indexer.finetune.student import Student
+from search.cli import main
+
+CPU = torch.device("cpu")
+
+
+class Silent:
+    """Shows nothing."""
+
+    def stage(self, title: str) -> None: ...
+
+    def advance(self, done: int, total: int | None, told: str = "") -> None: ...
+
+
+def _run(out: Path, model: Path, *arguments: str) -> Result:
+    options = ["--model", f"local-dir:{model}", "--out", str(out), "--devices", "cpu:2"]
+    return CliRunner().invoke(main, ["bench", "train", *options, *arguments])
+
+
+@pytest.fixture(scope="module")
+def measured(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
+    out = tmp_path_factory.mktemp("bench") / "out"
+    small = ["--steps", "3", "--repeats", "2", "--set", "batch=16", "--set", "precision=fp32"]
+    sweeps = ["--sweep", "strategy=ddp,data-parallel", "--sweep", "bucket_cap_mb=0.5", "--sweep", "devices=1"]
+    return out, _run(out, tiny_model, *small, *sweeps, "--json")
+
+
+def test_every_way_to_train_takes_the_same_steps(measured: tuple[Path, Result]) -> None:
+    _, result = measured
+    assert result.exit_code == 0, result.output
+    rows = json.loads(result.stdout)["rows"]
+    told = [(row["group"], row["knobs"]["strategy"], row["knobs"]["devices"], len(row["runs"])) for row in rows]
+    assert told == [
+        ("strategy", "ddp-sampled", 2, 2),
+        ("strategy", "ddp", 2, 2),
+        ("strategy", "data-parallel", 2, 2),
+        ("bucket_cap_mb", "ddp-sampled", 2, 2),
+        ("bucket_cap_mb", "ddp-sampled", 2, 2),
+        ("devices", "ddp-sampled", 2, 2),
+        ("devices", "ddp-sampled", 1, 2),
+    ]
+    losses = [run["loss"] for row in rows for run in row["runs"]]
+    assert max(losses) - min(losses) < 1e-3, "after five steps of the same pictures, captions and gradients"
+    for row in rows:
+        assert all(run["steps"] == 3 and run["seconds"] > 0 for run in row["runs"])
+
+
+def test_the_profiler_tells_communication_where_there_is_any(measured: tuple[Path, Result]) -> None:
+    rows = json.loads(measured[1].stdout)["rows"]
+    for row in rows:
+        assert 0 < row["shares"]["compute"] <= 1.01
+        assert (row["shares"]["communication"] > 0) == (row["knobs"]["devices"] > 1)
+        assert row["shares"]["data"] > 0
+
+
+def test_an_effect_is_the_ratio_to_the_first_of_the_group(measured: tuple[Path, Result]) -> None:
+    rows = json.loads(measured[1].stdout)["rows"]
+    base, row = (row for row in rows if row["group"] == "bucket_cap_mb")
+    assert base["effect"]["value"] == 1
+    paired = [its["seconds"] / mine["seconds"] for its, mine in zip(base["runs"], row["runs"], strict=True)]
+    assert row["effect"]["value"] == pytest.approx(sum(paired) / 2)
+
+
+def test_an_effect_counts_pictures_not_steps() -> None:
+    base, double = TrainRow("batch", TrainKnobs(batch=32), 2), TrainRow("batch", TrainKnobs(batch=64), 2)
+    base.runs.append(Trained(10, 5.0, 0.0, 1.0))
+    double.runs.append(Trained(10, 8.0, 0.0, 1.0))
+    effect = double.effect(base)
+    assert effect is not None and effect.value == pytest.approx(1.25)
+
+
+def test_a_saved_run_reads_back_compares_and_is_shown(
+    measured: tuple[Path, Result], tiny_model: Path, tmp_path: Path
+) -> None:
+    out, _ = measured
+    findings = read_training(out / "report.json")
+    assert [row.to_json() for row in findings.rows] == [
+        {name: value for name, value in row.items() if name != "effect"}
+        for row in json.loads(measured[1].stdout)["rows"]
+    ]
+    page = (out / "report.html").read_text()
+    assert "nn.DataParallel x 2" in page and "bucket_cap_mb=0.5" in page
+    assert page.count("<svg") == 6
+    assert len(list((out / "charts").iterdir())) == 6
+    assert len((out / "runs.jsonl").read_text().splitlines()) == 7 * 3
+    small = ["--steps", "1", "--repeats", "1", "--set", "batch=16", "--set", "precision=fp32"]
+    again = _run(tmp_path / "out", tiny_model, *small, "--sweep", "devices=1", "--compare", str(out / "report.json"))
+    assert again.exit_code == 0, again.output
+    assert "steps was 3, is 1" in (tmp_path / "out" / "report.html").read_text()
+    assert "against the first" in again.stdout
+
+
+def test_replicas_in_threads_find_the_gradients_of_one_model(tiny_model: Path) -> None:
+    model = load_model(find_checkpoint(ModelChoice(f"local-dir:{tiny_model}")))
+    student = Student(model, FinetuneOptions(), precision="fp32")
+    torch.manual_seed(0)
+    images = torch.rand(5, 3, 32, 32)  # which two replicas can't share evenly
+    texts = open_clip.tokenize(["a", "b c", "d", "e f g", "h"], context_length=model.context_length).long()
+    wrapped = data_parallel(student, device=CPU, n_devices=2, n_cores=2)
+    found = []
+    for module in (student, wrapped, wrapped):  # the second time, gradients of the first are gone from the replicas
+        student.zero_grad()
+        answers = module(images, texts, None, None)
+        weights = torch.linspace(-1, 1, answers["images"].numel()).view_as(answers["images"])
+        loss = (answers["images"] * weights + answers["texts"] * weights.flip(0)).sum() * answers["scale"]
+        loss.backward()
+        found.append({name: parameter.grad.clone() for name, parameter in student.named_parameters()})
+    assert found[0].keys() == found[1].keys()
+    for name, gradient in found[0].items():
+        torch.testing.assert_close(found[1][name], gradient, rtol=1e-3, atol=1e-4, msg=name)
+        torch.testing.assert_close(found[2][name], found[1][name], rtol=1e-5, atol=1e-6, msg=name)
+
+
+def test_ranks_that_fail_say_why_and_are_started_anew(tiny_model: Path, tmp_path: Path) -> None:
+    choice = ModelChoice(f"local-dir:{tiny_model}")
+    options = TrainBenchOptions(tmp_path / "out", choice=choice, steps=1)
+    findings = make_plan(tmp_path, options, kind="cpu", n_devices=2, watcher=Silent())
+    assert findings.n_icons > 2000
+    facts = places_in(tmp_path).corpus / "corpus.json"
+    knobs, cores = TrainKnobs(devices=2, batch=8), sorted(os.sched_getaffinity(0))[:2]
+    with Ranks(tmp_path, kind="cpu") as ranks:
+        aside = facts.rename(facts.with_suffix(".aside"))
+        with pytest.raises(BenchError, match="is no corpus"):
+            ranks.train(knobs, cores=cores, steps=1)
+        aside.rename(facts)
+        assert ranks.train(knobs, cores=cores, steps=1).steps == 1
+
+
+def test_ctrl_c_keeps_what_was_measured(tiny_model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    program = "import sys; from search.cli import main; main(sys.argv[1:])"
+    options = ["--model", f"local-dir:{tiny_model}", "--out", str(out), "--devices", "cpu:2", "--set", "batch=8"]
+    command = [sys.executable, "-c", program, "bench", "train", *options, "--steps", "1", "--repeats", "1000"]
+    process = subprocess.Popen(
+        [*command, "--sweep", "batch=16"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    journal = out / "runs.jsonl"
+    for _ in range(1200):
+        if journal.exists() and len(journal.read_text().splitlines()) >= 4:
+            break
+        time.sleep(0.1)
+    os.kill(process.pid, signal.SIGINT)
+    said, told = process.communicate(timeout=60)
+    assert process.returncode == 1, told
+    assert "cut off: what was measured until then is kept" in said
+    findings = read_training(out / "report.json")
+    assert findings.is_cut_off
+    n_kept = sum(len(row.runs) for row in findings.rows)
+    assert n_kept == len(journal.read_text().splitlines()) - 2 >= 2, "two lines are those of the profiled runs"
+
+
+def test_the_usual_groups_hold_what_the_issue_asks_for() -> None:
+    groups = dict(groups_of(TrainKnobs(devices=2), n_devices=2, kind="cpu", sweeps=(), is_thorough=False))
+    assert list(groups) == ["strategy", "DDP options", "batch", "accumulate", "precision"]
+    ways = [(knobs.strategy, knobs.devices) for knobs in groups["strategy"]]
+    assert ways == [("ddp-sampled", 1), ("data-parallel", 2), ("ddp", 2), ("ddp-sampled", 2)]
+    base = groups["DDP options"][0]
+    changed = [knobs.label(of=base) for knobs in groups["DDP options"][1:]]
+    assert changed == ["bucket_cap_mb=1", "gradient_as_bucket_view=off", "static_graph=on"]
+    alone = dict(groups_of(TrainKnobs(), n_devices=1, kind="cpu", sweeps=(), is_thorough=False))
+    assert list(alone) == ["batch", "accumulate", "precision"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--devices", "cpu:999"], '--devices "cpu:999" asks for 999 processes'),
+        (["--devices", "4"], '--devices "4" asks for GPU 3'),
+        (["--set", "devices=64"], 'devices "64" are more than there are'),
+        (["--sweep", "backend=nccl,gloo"], 'backend "nccl" needs GPUs'),
+        (["--set", "precision=fp16"], 'precision "fp16" needs GPUs'),
+        (["--sweep", "batch=8,100000"], 'batch "100000" is more than the 2,176 icons'),
+        (["--sweep", "batch=9"], 'batch "9" does not give 2 devices x 1 micro-batches as much'),
+        (["--set", "strategy=data-parallel", "--sweep", "accumulate=2"], 'accumulate "2" needs several ranks'),
+        (["--set", "devices=1", "--sweep", "bucket_cap_mb=5"], 'bucket_cap_mb "5" needs several ranks'),
+        (["--set", "devices=1", "--sweep", "strategy=ddp"], 'strategy "ddp" needs devices=2 or more'),
+        (["--sweep", "bucket_cap_mb=-1"], '"-1" is no value of bucket_cap_mb; it takes a number above 0'),
+        (["--set", "speed=1"], 'no knob "speed"'),
+        (["--compare", "nowhere.json"], '"nowhere.json" is no report.json of `icons bench train`'),
+    ],
+)
+def test_what_can_not_be_is_refused_before_anything_is_measured(
+    tiny_model: Path, tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    result = _run(tmp_path / "out", tiny_model, *arguments)
+    assert result.exit_code == 2, result.output
+    assert message in result.stderr
+    assert "Traceback" not in result.output
+    assert not (tmp_path / "out" / "report.html").exists()
