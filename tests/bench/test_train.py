@@ -172,7 +172,9 @@ def test_ctrl_c_keeps_what_was_measured(tiny_model: Path, tmp_path: Path) -> Non
     findings = read_training(out / "report.json")
     assert findings.is_cut_off
     n_kept = sum(len(row.runs) for row in findings.rows)
-    assert n_kept == len(journal.read_text().splitlines()) - 2 >= 2, "two lines are those of the profiled runs"
+    # Two lines are those of the profiled runs, and the signal may come between a run's row and its line.
+    assert n_kept >= 2
+    assert abs(n_kept - (len(journal.read_text().splitlines()) - 2)) <= 1
 
 
 def test_the_usual_groups_hold_what_the_issue_asks_for() -> None:
