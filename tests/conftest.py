@@ -17,6 +17,9 @@ from indexer.progress import RankProgress
 from indexer.scan import ScanTally
 from indexer.shards import Plan
 
+# A gate that runs in the background inherits an ignored Ctrl-C, and so would every program that a test interrupts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 TINY = {
     "embed_dim": 32,
     "vision_cfg": {"image_size": 32, "layers": 1, "width": 32, "patch_size": 8, "head_width": 16},
