@@ -153,6 +153,7 @@ def test_the_log_is_json_where_a_gradient_was_infinite(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor")  # of torch itself, while it compiles
 def test_compiled_towers_learn_what_plain_ones_learn(icons: Path, start: Path, tmp_path: Path) -> None:
     for out, extra in ((tmp_path / "plain", []), (tmp_path / "compiled", ["--compile"])):
         run(*arguments(icons, start, out, "--allow-regression", "--steps", "2", *extra))
