@@ -2,10 +2,13 @@
 
 import ctypes
 import os
+import platform
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
+from pathlib import Path
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 _LARGEST_MMAP_THRESHOLD = 32 << 20
@@ -43,3 +46,12 @@ def end_with_parent() -> Callable[[], object] | None:
     if sys.platform != "linux":
         return None
     return partial(ctypes.CDLL(None).prctl, _PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def processor() -> str:
+    """The name of this machine's processor."""
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text("utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from indexer.errors import BenchError
-from indexer.process import cores
+from indexer.process import cores, processor
 
 _PACKAGES = ("icons", "torch", "open_clip_torch", "numpy", "pyvips", "pyvips-binary", "pillow")
 _SETTINGS = ("NCCL_", "OMP_", "KMP_", "MKL_", "CUDA_", "TORCH_", "PYTORCH_", "GLOO_", "MALLOC_")
@@ -33,7 +33,7 @@ def describe(kind: str) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "system": platform.platform(),
         "python": platform.python_version(),
-        "processor": _cpu_name(),
+        "processor": processor(),
         "cores": cores(),
         "caches": _caches(),
         "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1),
@@ -142,14 +142,6 @@ def _reduce(folder: Path, kind: str, backend: str) -> None:
             found[str(megabytes)] = round(on_bus / seconds / 1e9, 3)
     if rank.index == 0:
         (folder / "links.json").write_text(json.dumps(found), "utf-8")
-
-
-def _cpu_name() -> str:
-    with suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text("utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
 
 
 def _caches() -> dict[str, str]:

@@ -5,17 +5,17 @@ import platform
 from importlib.metadata import version
 from pathlib import Path
 
-from indexer.process import cores
+from indexer.process import cores, processor
 from search.bench.measured import Machine
 
 PACKAGES = ("faiss-cpu", "numpy", "onnxruntime", "tokenizers")
-_MEMINFO, _CPUINFO, _CGROUP = Path("/proc/meminfo"), Path("/proc/cpuinfo"), Path("/sys/fs/cgroup")
+_MEMINFO, _CGROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup")
 
 
 def describe_machine() -> Machine:
     """Say in short where a figure comes from."""
     return Machine(
-        processor=_processor(),
+        processor=processor(),
         cores=cores(),
         memory_bytes=_memory("MemTotal"),
         system=f"{platform.system()} {platform.release()}, Python {platform.python_version()}",
@@ -32,14 +32,6 @@ def free_memory() -> int:
     except (OSError, ValueError):  # no control group of version 2, or one without a limit ("max")
         return free
     return min(free, most - used + int(cached["inactive_file"]))
-
-
-def _processor() -> str:
-    if _CPUINFO.is_file():
-        for line in _CPUINFO.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
 
 
 def _memory(name: str) -> int:
