@@ -26,7 +26,7 @@ from indexer.index_kinds import CHUNK, LEAST_RECALL, recommended
 from indexer.library import Generation, Library
 from indexer.manifest import PICTURE_WEIGHT, SNAPSHOT, IndexFacts, Manifest
 from indexer.schema import icons
-from indexer.shards import Kind, read_vectors
+from indexer.shards import Kind, read_traits, read_vectors
 from indexer.snapshot import write_snapshot
 from indexer.vectors import Floats, Ids, VectorIndex, fp32_chunks, recall
 
@@ -65,11 +65,11 @@ def merge(library: Library, engine: Engine, *, fingerprint: str, embedded: Ids) 
     with folder_aside(generation.folder) as aside:
         built = Generation(generation.number, aside)
         write_snapshot(library.catalog, built.catalog, embedded=embedded)
-        write_facets(built)
         with engine.connect() as connection:
             vectors = _gather(connection, library.vectors(fingerprint), fingerprint=fingerprint, embedded=embedded)
             counts = catalog.account(connection, fingerprint=fingerprint, embedded=embedded)
             revision = catalog.revision(connection)
+        write_facets(built, vectors.image_ids, read_traits(library.vectors(fingerprint), vectors.image_ids))
         pictures = _build(built.pictures, vectors.image_ids, fp32_chunks(vectors.images), vectors)
         fused = _build(built.icons, vectors.icon_ids, vectors.fused(), vectors)
         manifest = Manifest(
