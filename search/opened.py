@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from indexer.errors import LibraryError
 from indexer.library import Generation, Library
 from indexer.manifest import Manifest
+from indexer.query_encoder import QueryEncoder, open_query_encoder
 from indexer.vectors import VectorIndex
-from search.encoder import QueryEncoder, open_query_encoder
 from search.snapshot import Snapshot
 
 

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from indexer.errors import RenderError, SourceError
 from indexer.measures import Ranks, right_ranks
+from indexer.query_encoder import Vector
 from indexer.sources.records import content_digest
 from search.asking import N_INSTEAD, Case, Progress, Shown, as_rank
 from search.contenders import CorpusVectors
 from search.corpus import Corpus
-from search.encoder import Vector
 from search.originals import Originals
 from search.rankers import ENCODED_AT_ONCE, in_blocks
 from search.ranking import group
