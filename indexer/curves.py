@@ -21,7 +21,7 @@ class Curve:
 
     def scores(self, similarities: Floats) -> Floats:
         """Turn similarities into scores from 0 to 1."""
-        return _sigmoid(self.logits(similarities))
+        return sigmoid(self.logits(similarities))
 
     def logits(self, similarities: Floats) -> Floats:
         """The same before the sigmoid: of different curves these can be added up."""
@@ -49,7 +49,7 @@ def fit(good: Floats, bad: Floats) -> Curve:
     inputs = np.stack([(similarities - middle) / spread_, np.ones(len(similarities))])
     values = np.zeros(2)
     for _ in range(_STEPS):
-        said = _sigmoid(values @ inputs)
+        said = sigmoid(values @ inputs)
         slopes = inputs @ (weights * (said - targets)) + 1e-4 * values
         bends = (inputs * (weights * said * (1 - said))) @ inputs.T + 1e-4 * np.eye(2)
         values -= np.linalg.solve(bends, slopes)
@@ -57,5 +57,6 @@ def fit(good: Floats, bad: Floats) -> Curve:
     return Curve(round(float(slope), 4), round(float(middle - values[1] / slope), 4))
 
 
-def _sigmoid(values: NDArray[np.floating]) -> Floats:
+def sigmoid(values: NDArray[np.floating]) -> Floats:
+    """Logistic function."""
     return np.asarray(1 / (1 + np.exp(-np.clip(values, -60, 60))), np.float32)

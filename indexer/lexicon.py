@@ -62,7 +62,7 @@ class Lexicon:
     names: Lists
     """Rows of the names that bear each stem."""
     told: Lists
-    """Rows of the names that tags of their icons give each stem."""
+    """Rows of the names that do not bear a stem themselves, but are told it by tags of their icons."""
     name_ids: Ids
     """Ascending."""
     icons: Lists
@@ -79,9 +79,11 @@ class Lexicon:
         terms, of_rows = np.unique(encoded, return_inverse=True)
         names = np.searchsorted(name_ids, np.array([row[1] for row in rows], np.int64))
         is_word = np.array([row[2] == "words" for row in rows], bool)
-        borne, told = (Lists.group(of_rows[which], names[which], n=len(terms)) for which in (is_word, ~is_word))
-        pairs = np.array(list(icons), np.int64).reshape(-1, 2)
-        of_names = Lists.group(np.searchsorted(name_ids, pairs[:, 0]), pairs[:, 1], n=len(name_ids))
+        pairs = of_rows * len(name_ids) + names
+        told_only = ~is_word & ~np.isin(pairs, pairs[is_word])
+        borne, told = (Lists.group(of_rows[which], names[which], n=len(terms)) for which in (is_word, told_only))
+        bearers = np.array(list(icons), np.int64).reshape(-1, 2)
+        of_names = Lists.group(np.searchsorted(name_ids, bearers[:, 0]), bearers[:, 1], n=len(name_ids))
         return cls(terms, _weights(borne, told, len(name_ids)), borne, told, name_ids, of_names)
 
     @classmethod
