@@ -103,15 +103,17 @@ class VectorIndex:
         """Write the index to a file."""
         faiss.write_index(self._index, str(path))
 
-    def search(self, query: Floats, *, k: int, only: Ids | None = None) -> Found:
-        """Find the `k` nearest to one unit vector (dim,), among the ids `only` where given, which ascend.
+    def search(self, query: Floats, *, k: int, only: Ids | None = None, per_hit: int = REFINED_PER_HIT) -> Found:
+        """Find the `k` nearest to one unit vector (dim,), among the ids `only` where given.
 
-        Among up to `EXACT_AMONG` ids the answer is exact, whatever the index.
+        Among up to `EXACT_AMONG` ids the answer is exact, whatever the index. Else a refined index scores `per_hit`
+        candidates for each hit exactly; 1 is enough where only the first of `k` count.
         """
         k = min(k, len(self) if only is None else len(only))
         if k <= 0:
             return Found(np.empty(0, np.float32), np.empty(0, np.int64))
-        index, parameters = (self._inner, self._parameters(None, k=k)) if only is None else self._among(only, k=k)
+        n_refined = max(per_hit * k, REFINED)
+        index, parameters = self._way(only, k_factor=n_refined / k)
         faiss.omp_set_num_threads(1)  # each thread of Python has a number of its own, all cores at first
         scores, positions = index.search(np.ascontiguousarray(query[None]), k, params=parameters)
         real = positions[0] >= 0
@@ -128,14 +130,16 @@ class VectorIndex:
             raise KeyError("an id is not in the index")
         return cast(Floats, self._inner.reconstruct_batch(positions))
 
-    def _among(self, only: Ids, *, k: int) -> tuple[Any, Any]:
-        """Which index is asked for some ids, and how: the codes of many, the whole vectors of few."""
-        is_kept = np.zeros(max(int(only[-1]), int(self._ids[-1])) + 1, dtype=bool)
+    def _way(self, only: Ids | None, *, k_factor: float) -> tuple[Any, Any]:
+        """Which index is asked, and how: for all or many ids their codes, for few the whole vectors."""
+        if only is None:
+            return self._inner, self._parameters(None, k_factor=k_factor)
+        is_kept = np.zeros(max(int(only.max()), int(self._ids[-1])) + 1, dtype=bool)
         is_kept[only] = True
         # A bit a position: a selector of ids is a hash table, which takes longer to fill than the search itself.
         selector = faiss.IDSelectorBitmap(np.packbits(is_kept[self._ids], bitorder="little"))
         if len(only) > EXACT_AMONG and "PQ" not in self.spec:  # product codes know no selection
-            return self._inner, self._parameters(selector, k=k)
+            return self._inner, self._parameters(selector, k_factor=k_factor)
         if "Refine" in self.spec:
             return faiss.downcast_index(self._inner.refine_index), faiss.SearchParameters(sel=selector)
         if "HNSW" in self.spec:
@@ -144,11 +148,11 @@ class VectorIndex:
             return self._inner, faiss.SearchParametersIVF(sel=selector, nprobe=self._inner.nlist)
         return self._inner, faiss.SearchParameters(sel=selector)
 
-    def _parameters(self, selector: Any, *, k: int) -> Any:
+    def _parameters(self, selector: Any, *, k_factor: float) -> Any:
         plain = _plain_parameters(self.spec, selector)
         if "Refine" not in self.spec:
             return plain
-        return faiss.IndexRefineSearchParameters(k_factor=max(REFINED_PER_HIT, REFINED / k), base_index_params=plain)
+        return faiss.IndexRefineSearchParameters(k_factor=k_factor, base_index_params=plain)
 
 
 def _plain_parameters(spec: str, selector: Any) -> Any:
