@@ -104,16 +104,18 @@ class VectorIndex:
         faiss.write_index(self._index, str(path))
 
     def search(self, query: Floats, *, k: int, only: Ids | None = None, per_hit: int = REFINED_PER_HIT) -> Found:
-        """Find the `k` nearest to one unit vector (dim,), among the ids `only` where given.
+        """Find the `k` nearest to one unit vector (dim,), among the ids `only` where given, which ascend.
 
-        Among up to `EXACT_AMONG` ids the answer is exact, whatever the index. Else a refined index scores `per_hit`
-        candidates for each hit exactly; 1 is enough where only the first of `k` count.
+        Among up to `EXACT_AMONG` ids the answer is exact, whatever the index. A refined index scores `per_hit` vectors
+        exactly for each hit, `REFINED` at least; 1 does where only the first of many hits count.
         """
         k = min(k, len(self) if only is None else len(only))
         if k <= 0:
             return Found(np.empty(0, np.float32), np.empty(0, np.int64))
         n_refined = max(per_hit * k, REFINED)
-        index, parameters = self._way(only, k_factor=n_refined / k)
+        index, parameters = self._inner, self._parameters(None, k_factor=n_refined / k)
+        if only is not None:
+            index, parameters = self._among(only, k_factor=n_refined / k)
         faiss.omp_set_num_threads(1)  # each thread of Python has a number of its own, all cores at first
         scores, positions = index.search(np.ascontiguousarray(query[None]), k, params=parameters)
         real = positions[0] >= 0
@@ -130,11 +132,9 @@ class VectorIndex:
             raise KeyError("an id is not in the index")
         return cast(Floats, self._inner.reconstruct_batch(positions))
 
-    def _way(self, only: Ids | None, *, k_factor: float) -> tuple[Any, Any]:
-        """Which index is asked, and how: for all or many ids their codes, for few the whole vectors."""
-        if only is None:
-            return self._inner, self._parameters(None, k_factor=k_factor)
-        is_kept = np.zeros(max(int(only.max()), int(self._ids[-1])) + 1, dtype=bool)
+    def _among(self, only: Ids, *, k_factor: float) -> tuple[Any, Any]:
+        """Which index is asked for some ids, and how: the codes of many, the whole vectors of few."""
+        is_kept = np.zeros(max(int(only[-1]), int(self._ids[-1])) + 1, dtype=bool)
         is_kept[only] = True
         # A bit a position: a selector of ids is a hash table, which takes longer to fill than the search itself.
         selector = faiss.IDSelectorBitmap(np.packbits(is_kept[self._ids], bitorder="little"))
