@@ -27,7 +27,7 @@ KINDS = ("set", "style", "licence", "family", "category", "tag", "size", "colour
 """What is counted; "family" is the licence's."""
 N_VALUES = 50
 """Values of a kind that a count names at most."""
-_FIELDS = {"set": "sets", "style": "styles", "licence": "licences", "category": "categories", "tag": "tags"}
+FIELDS = {"set": "sets", "style": "styles", "licence": "licences", "category": "categories", "tag": "tags"}
 """Kind of label -> its field in `Filters`."""
 _TITLES = {"coloured": ("one colour", "coloured"), "animated": ("still", "animated")}
 _FEW = 8
@@ -97,7 +97,7 @@ class Facets:
 
     def _masks(self, filters: Filters) -> Iterator[Mask]:
         """Yield which rows fit, a filter at a time."""
-        for kind, field in _FIELDS.items():
+        for kind, field in FIELDS.items():
             if asked := getattr(filters, field):
                 yield self._bearing(kind, self.labels(kind).meant(asked))
         if filters.sizes:
@@ -136,7 +136,7 @@ class Facets:
 
     def _tally(self, kind: str, positions: Positions | None) -> tuple[Sequence[str], Sequence[str], Ids]:
         """Values of a kind, their titles, and how many of the icons have each."""
-        if kind in _FIELDS:
+        if kind in FIELDS:
             labels = self.labels(kind)
             return labels.values, labels.titles, self._by_code(kind, positions)
         if kind == "family":
