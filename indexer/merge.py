@@ -2,15 +2,14 @@
 
     icons merge
 
-A generation holds a snapshot of the catalog, an index of pictures (image ids) and an index of fused vectors (icon ids):
-weight * picture + (1 - weight) * name, so that one inner product with a query is the weighted sum of both similarities.
+A generation holds a snapshot of the catalog with its keyword index, facets to filter and count by, an index of pictures
+(image ids) and an index of fused vectors (icon ids): weight * picture + (1 - weight) * name, so that one inner product
+with a query is the weighted sum of both similarities.
 """
 
 import hashlib
 import json
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,13 +19,20 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, Engine, select
 
 from indexer import catalog
+from indexer.calibration import N_ASKED, calibrate, spread
+from indexer.curves import Calibration
+from indexer.drawings import find_drawings
 from indexer.durable import folder_aside
 from indexer.errors import EmbedError, LibraryError
+from indexer.facets import write_facets
 from indexer.index_kinds import CHUNK, LEAST_RECALL, recommended
+from indexer.lexicon import write_lexicon
 from indexer.library import Generation, Library
-from indexer.manifest import PICTURE_WEIGHT, REVISION, IndexFacts, Manifest
+from indexer.manifest import PICTURE_WEIGHT, SNAPSHOT, IndexFacts, Manifest
+from indexer.query_encoder import QueryEncoder, open_query_encoder
 from indexer.schema import icons
-from indexer.shards import Kind, read_vectors
+from indexer.shards import Kind, read_traits, read_vectors
+from indexer.snapshot import write_snapshot
 from indexer.vectors import Floats, Ids, VectorIndex, fp32_chunks, recall
 
 N_QUERIES = 64
@@ -63,39 +69,35 @@ def merge(library: Library, engine: Engine, *, fingerprint: str, embedded: Ids) 
     generation = library.generation(max(library.numbers(), default=0) + 1)
     with folder_aside(generation.folder) as aside:
         built = Generation(generation.number, aside)
-        _snapshot(library.catalog, built.catalog, embedded=embedded)
+        write_snapshot(library.catalog, built.catalog, embedded=embedded)
         with engine.connect() as connection:
             vectors = _gather(connection, library.vectors(fingerprint), fingerprint=fingerprint, embedded=embedded)
             counts = catalog.account(connection, fingerprint=fingerprint, embedded=embedded)
             revision = catalog.revision(connection)
+        write_facets(built, vectors.image_ids, read_traits(library.vectors(fingerprint), vectors.image_ids))
+        write_lexicon(built.catalog, built.lexicon)
+        drawings = vectors.image_ids[find_drawings(vectors.images)]
+        np.save(built.drawings, drawings[vectors.image_rows])
         pictures = _build(built.pictures, vectors.image_ids, fp32_chunks(vectors.images), vectors)
         fused = _build(built.icons, vectors.icon_ids, vectors.fused(), vectors)
+        encoder = open_query_encoder(library.encoder(fingerprint))
         manifest = Manifest(
             number=generation.number,
             created_at=datetime.now(UTC).isoformat(timespec="seconds"),
-            schema=REVISION,
+            schema=SNAPSHOT,
             revision=revision,
             fingerprint=fingerprint,
             dim=vectors.images.shape[1],
             picture_weight=PICTURE_WEIGHT,
             pictures=pictures,
             icons=fused,
+            calibration=_calibrate(built, pictures, fused, vectors, drawings, encoder),
             counts=counts,
-            files={path.name: _file_facts(path) for path in (built.catalog, built.pictures, built.icons)},
+            files={path.name: _file_facts(path) for path in built.files},
         )
         built.manifest.write_text(json.dumps(asdict(manifest), indent=2), "utf-8")
     library.publish(generation)
     return generation
-
-
-def _snapshot(source: Path, target: Path, *, embedded: Ids) -> None:
-    """Copy the catalog as it is now, without the icons that have no vector: a search must not meet them."""
-    with closing(sqlite3.connect(source)) as connection:
-        connection.execute("VACUUM INTO ?", (str(target),))
-    with closing(sqlite3.connect(target)) as connection, connection:
-        connection.execute("CREATE TEMP TABLE embedded (id INTEGER PRIMARY KEY)")
-        connection.executemany("INSERT INTO embedded VALUES (?)", ((image,) for image in embedded.tolist()))
-        connection.execute("DELETE FROM icons WHERE image_id NOT IN (SELECT id FROM embedded)")
 
 
 def _gather(connection: Connection, folder: Path, *, fingerprint: str, embedded: Ids) -> _Vectors:
@@ -143,6 +145,27 @@ def _build(path: Path, ids: Ids, chunks: Iterator[Floats], vectors: _Vectors) ->
     if found < LEAST_RECALL:
         raise LibraryError(f'index "{spec}" finds {found:.3f} of what exact search finds; nothing was published')
     return IndexFacts(spec, len(ids), round(found, 4))
+
+
+def _calibrate(
+    built: Generation,
+    pictures: IndexFacts,
+    fused: IndexFacts,
+    vectors: _Vectors,
+    drawings: Ids,
+    encoder: QueryEncoder,
+) -> Calibration:
+    """Ask both indexes as a search will."""
+    borne = np.unique(vectors.name_rows)
+    chosen = borne[spread(len(borne), N_ASKED)]
+    return calibrate(
+        VectorIndex.open(built.icons, spec=fused.spec),
+        VectorIndex.open(built.pictures, spec=pictures.spec),
+        names=(vectors.names[chosen].astype(np.float32), vectors.name_ids[chosen]),
+        bearers=(vectors.icon_ids, vectors.name_ids[vectors.name_rows]),
+        drawings=(vectors.image_ids, drawings),
+        encoder=encoder,
+    )
 
 
 def _file_facts(path: Path) -> dict[str, int | str]:

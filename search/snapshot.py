@@ -4,15 +4,18 @@ Plain sqlite3: SQLAlchemy alone would take a third of the time of a cold search.
 """
 
 import sqlite3
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indexer.errors import IconsError, LibraryError
+from indexer.naming import normalise
 
 Ids = NDArray[np.int64]
 
@@ -23,6 +26,16 @@ _CANDIDATES = """
     FROM icons JOIN names ON names.id = icons.name_id JOIN sets ON sets.id = icons.set_id
     JOIN files ON files.id = icons.file_id JOIN sources ON sources.id = files.source_id
     WHERE icons.id IN ({marks})
+"""
+
+_FACTS = """
+    SELECT icons.caption, icons.tags, icons.categories, sets.author, sets.version, sets.licence, sources.given
+    FROM icons JOIN sets ON sets.id = icons.set_id JOIN sources ON sources.id = sets.source_id WHERE icons.id = ?
+"""
+
+_MATCHING = """
+    SELECT rowid, bm25(keywords, 10.0, 3.0, 1.0) AS cost FROM keywords WHERE keywords MATCH ?
+    ORDER BY cost, rowid LIMIT ?
 """
 
 
@@ -47,16 +60,101 @@ class Candidate:
     member: str
 
 
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the catalog says of an icon and its set, beyond what a hit shows."""
+
+    caption: str | None
+    tags: Sequence[str]
+    categories: Sequence[str]
+    author: str | None
+    version: str | None
+    set_licence: str | None
+    source: str
+
+
 class Snapshot:
     """A generation's catalog, opened for reading only."""
 
     def __init__(self, path: Path) -> None:
         try:
-            uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
-            self._connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
+            self._uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
+            self._of_thread = threading.local()
             self._connection.execute("SELECT 1 FROM icons LIMIT 1").fetchone()
         except sqlite3.Error as error:
             raise LibraryError(f'"{path}" can\'t be read ({error}); `icons merge` builds a new generation') from error
+
+    @property
+    def _connection(self) -> sqlite3.Connection:
+        """The connection of this thread: one that is shared would make threads wait for each other."""
+        connection: sqlite3.Connection | None = getattr(self._of_thread, "connection", None)
+        if connection is None:
+            connection = self._of_thread.connection = sqlite3.connect(self._uri, uri=True, check_same_thread=False)
+        return connection
+
+    def icon(self, icon: int) -> Candidate:
+        """Read one icon.
+
+        Raises:
+            IconsError: there is none of this id.
+        """
+        found = self.candidates(np.array([icon])) if abs(icon) < 2**63 else {}
+        if icon not in found:
+            raise IconsError(f'no icon has the id "{icon}"; `icons search` finds one by words')
+        return found[icon]
+
+    def has_icon(self, icon: int) -> bool:
+        """Tell whether an icon has this id."""
+        query = "SELECT 1 FROM icons WHERE id = ?"
+        return icon < 2**63 and self._connection.execute(query, (icon,)).fetchone() is not None
+
+    def facts(self, icon: int) -> Facts:
+        """Read what the catalog says of an icon beyond what a hit shows."""
+        caption, tags, categories, *of_set = self._connection.execute(_FACTS, (icon,)).fetchone()
+        return Facts(
+            caption,
+            tuple(tags.split("\n")) if tags else (),
+            tuple(categories.split("\n")) if categories else (),
+            *of_set,
+        )
+
+    def variants_of(self, set_id: int, name_id: int) -> Ids:
+        """Ids of the icons of one set and one name, ascending."""
+        query = "SELECT id FROM icons WHERE set_id = ? AND name_id = ? ORDER BY id"
+        return _ids(self._connection.execute(query, (set_id, name_id)))
+
+    def showing(self, images: Ids) -> Ids:
+        """Ids of the icons that show some pictures, ascending."""
+        query = f"SELECT id FROM icons WHERE image_id IN ({_marks(images)}) ORDER BY id"
+        return _ids(self._connection.execute(query, images.tolist()))
+
+    def with_key(self, key: str) -> int | None:
+        """Id of the first icon of a key ("mdi:home"): its set, and its name as it is spelt, else as words."""
+        set_key, _, name = key.rpartition(":")
+        query = "SELECT icons.id FROM icons {join} WHERE set_id IN (SELECT id FROM sets WHERE key = ?) AND {name} = ?"
+        for join, column, wanted in (
+            ("", "icons.name", name),
+            ("JOIN names ON names.id = name_id", "names.words", normalise(name)),
+        ):
+            of_set = query.format(join=join, name=column)
+            row = self._connection.execute(f"{of_set} ORDER BY icons.id LIMIT 1", (set_key, wanted)).fetchone()
+            if row:
+                return int(row[0])
+        return None
+
+    def spelt(self, name: str, words: str) -> Ids:
+        """Ids of the icons of a name: those spelt so first, then those of the same words; ascending."""
+        query = "SELECT icons.id FROM icons JOIN names ON names.id = name_id WHERE names.words = ?"
+        return _ids(self._connection.execute(f"{query} ORDER BY icons.name <> ?, icons.id", (words, name)))
+
+    def keys_near(self, key: str) -> list[str]:
+        """Keys of a few icons whose names are like that of `key`, from its set where that is known."""
+        set_key, _, name = key.rpartition(":")
+        known = {row[0] for row in self._connection.execute("SELECT DISTINCT key FROM sets")}
+        query = "SELECT DISTINCT sets.key, icons.name FROM icons JOIN sets ON sets.id = set_id"
+        where = ("WHERE sets.key = ?", (set_key,)) if set_key in known else ("", ())
+        keys = {icon: f"{key}:{icon}" for key, icon in self._connection.execute(f"{query} {where[0]}", where[1])}
+        return [keys[icon] for icon in get_close_matches(name, keys, n=5, cutoff=0.6)]
 
     def candidates(self, ids: Ids) -> dict[int, Candidate]:
         """Read icons by id."""
@@ -68,19 +166,17 @@ class Snapshot:
         query = "SELECT icons.id FROM icons JOIN names ON names.id = icons.name_id WHERE names.words = ?"
         return _ids(self._connection.execute(query, (words,)))
 
-    def in_sets(self, keys: Sequence[str]) -> Ids:
-        """Ids of the icons of some sets, ascending.
+    def vocabulary(self) -> dict[str, int]:
+        """Every word of two letters or more that a name, tag or category holds, and how many names bear it."""
+        return dict(self._connection.execute("SELECT term, doc FROM vocabulary WHERE length(term) > 1"))
 
-        Raises:
-            IconsError: a set is unknown; the message names near ones.
+    def matching(self, query: str, *, most: int) -> tuple[Ids, NDArray[np.float32]]:
+        """Ids of the names that a keyword query (`search.keywords`) matches, and the merit of each, best first.
+
+        A word of the name counts ten times what one of a category does, and three times one of a tag.
         """
-        known = {row[0] for row in self._connection.execute("SELECT DISTINCT key FROM sets")}
-        for key in keys:
-            if key not in known:
-                near = get_close_matches(key, known, n=5, cutoff=0.4) or sorted(known)[:5]
-                raise IconsError(f'no set "{key}" in this library; near: {", ".join(near)}')
-        query = f"SELECT id FROM icons WHERE set_id IN (SELECT id FROM sets WHERE key IN ({_marks(keys)})) ORDER BY id"
-        return _ids(self._connection.execute(query, list(keys)))
+        found = self._connection.execute(_MATCHING, (query, most)).fetchall()
+        return np.array([row[0] for row in found], np.int64), np.array([-row[1] for row in found], np.float32)
 
     def all_icons(self) -> Iterator[tuple[int, int, int, int, str]]:
         """Yield (id, set id, name id, image id, name) of every icon, by id."""
@@ -103,15 +199,25 @@ class Snapshot:
         row = self._connection.execute("SELECT digest FROM images WHERE id = ?", (image,)).fetchone()
         return bytes(row[0])
 
-    def count_variants(self, groups: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
-        """Count the icons of some (set id, name id) groups."""
+    def variants(self, groups: Sequence[tuple[int, int]]) -> dict[tuple[int, int], list[tuple[int, str]]]:
+        """Ids and names of all icons of some (set id, name id) groups, by id."""
         marks = ",".join(["(?,?)"] * len(groups))
         # CROSS JOIN fixes the order: the few groups first. Asked with IN, SQLite walks the whole index instead.
         wanted = f"WITH wanted (set_id, name_id) AS (VALUES {marks})"
         joined = "wanted CROSS JOIN icons USING (set_id, name_id)"
-        query = f"{wanted} SELECT set_id, name_id, COUNT(*) FROM {joined} GROUP BY set_id, name_id"
-        values = [value for group in groups for value in group]
-        return {(row[0], row[1]): row[2] for row in self._connection.execute(query, values)}
+        query = f"{wanted} SELECT set_id, name_id, id, name FROM {joined} ORDER BY id"
+        found: dict[tuple[int, int], list[tuple[int, str]]] = {}
+        for set_id, name_id, icon, name in self._connection.execute(
+            query, [value for group in groups for value in group]
+        ):
+            found.setdefault((set_id, name_id), []).append((icon, name))
+        return found
+
+    @cached_property
+    def second_sets(self) -> frozenset[int]:
+        """Ids of the sets whose key an earlier set has already: two sources may call a set alike."""
+        query = "SELECT id FROM sets WHERE id NOT IN (SELECT MIN(id) FROM sets GROUP BY key)"
+        return frozenset(row[0] for row in self._connection.execute(query))
 
 
 def _marks(values: Sequence[object] | Ids) -> str:

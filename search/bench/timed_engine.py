@@ -2,13 +2,15 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, cast
 
-from indexer.library import Generation, Library
-from search.encoder import OnnxQueryEncoder, QueryEncoder, Vector
+from indexer.library import Library
+from indexer.query_encoder import OnnxQueryEncoder, QueryEncoder, Vector
 from search.engine import Hit, SearchEngine
+from search.opened import Opened
 
 TOKENISE, ENCODE, INDEX, CATALOG, RANK = "tokenise", "encode", "index", "catalog", "rank"
 STAGES = (TOKENISE, ENCODE, INDEX, CATALOG, RANK)
@@ -40,12 +42,15 @@ class Laps:
 class TimedEngine(SearchEngine):
     """A search engine for one thread that says what each query spent where."""
 
-    def __init__(self, library: Library, generation: Generation) -> None:
-        super().__init__(library, generation)
+    def __init__(self, library: Library, opened: Opened) -> None:
         self._laps = Laps()
-        self._snapshot = cast(Any, _Timed(self._snapshot, self._laps, CATALOG))
-        self._icons = cast(Any, _Timed(self._icons, self._laps, INDEX))
-        self._encoder = cast(Any, _TimedEncoder(self._encoder, self._laps))
+        timed = replace(
+            opened,
+            snapshot=cast(Any, _Timed(opened.snapshot, self._laps, CATALOG)),
+            icons=cast(Any, _Timed(opened.icons, self._laps, INDEX)),
+            encoder=cast(Any, _TimedEncoder(opened.encoder, self._laps)),
+        )
+        super().__init__(library, timed)
 
     def timed_search(self, query: str, *, k: int) -> tuple[list[Hit], dict[str, float]]:
         """Answer, and tell the seconds of every stage and of the whole query.
@@ -62,15 +67,18 @@ class TimedEngine(SearchEngine):
 
 
 class _Timed:
-    """Stands for a part of the engine; all that its methods take is one stage."""
+    """Stands for a part of the engine; all that its methods and properties take is one stage."""
 
     def __init__(self, part: Any, laps: Laps, stage: str) -> None:
         self._part = part
         self._laps = laps
         self._stage = stage
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        method = getattr(self._part, name)
+    def __getattr__(self, name: str) -> Any:
+        with self._laps.of(self._stage):
+            method = getattr(self._part, name)
+        if not callable(method):
+            return method
 
         def timed(*arguments: Any, **named: Any) -> Any:
             with self._laps.of(self._stage):
@@ -85,6 +93,10 @@ class _TimedEncoder:
     def __init__(self, encoder: QueryEncoder, laps: Laps) -> None:
         self._encoder = encoder
         self._laps = laps
+
+    def has_token(self, word: str) -> bool:
+        with self._laps.of(TOKENISE):
+            return self._encoder.has_token(word)
 
     def encode_words(self, words: str) -> Vector:
         if not isinstance(self._encoder, OnnxQueryEncoder):
