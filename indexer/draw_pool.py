@@ -1,7 +1,7 @@
 """How is one picture drawn while somebody waits, whoever made it? In a worker process that may hang or die.
 
-Several threads may ask at once; each is lent a worker. A picture that takes too long, or brings its worker down, raises,
-and the next one gets a new worker.
+Several threads may ask at once; each is lent a worker. A picture that takes too long, or brings its worker down, raises
+RenderError; the next one gets a new worker.
 """
 
 import signal

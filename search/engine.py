@@ -103,7 +103,7 @@ class SearchEngine:
         """Find an icon by its key ("mdi:home"), its id ("123"), or its name ("home").
 
         Raises:
-            IconsError: there is none; the message names near ones.
+            UnknownIconError: there is none; the message names near ones.
         """
         return find_icon(self._opened.snapshot, spelling)
 
@@ -111,7 +111,7 @@ class SearchEngine:
         """Tell everything that the library knows of one icon.
 
         Raises:
-            IconsError: no icon has this id.
+            UnknownIconError: no icon has this id.
         """
         return show_icon(self._opened, icon)
 
@@ -119,14 +119,27 @@ class SearchEngine:
         """Read the picture of an icon as its source holds it: SVG or bitmap bytes.
 
         Raises:
-            IconsError: no icon has this id.
+            UnknownIconError: no icon has this id.
             SourceError: the source has gone or changed since it was indexed.
         """
         from indexer.sources import read_picture
+        from indexer.sources.records import content_digest
 
-        found = self._opened.snapshot.icon(icon)
+        snapshot = self._opened.snapshot
+        found = snapshot.icon(icon)
+        path = Path(found.location, found.path)
         try:
-            return read_picture(found.kind, Path(found.location), found.path, found.member)
+            content = read_picture(found.kind, Path(found.location), found.path, found.member)
         except OSError as error:
-            path = Path(found.location, found.path)
             raise SourceError(f'"{path}" can\'t be read ({error.strerror}); run `icons index`') from error
+        if content_digest(content) != snapshot.digest(found.image_id):
+            raise SourceError(f'"{path}" has changed since it was indexed; run `icons index`')
+        return content
+
+    def image_of(self, icon: int) -> int:
+        """Tell which picture an icon shows: an id that stands for the same bytes for ever.
+
+        Raises:
+            UnknownIconError: no icon has this id.
+        """
+        return self._opened.snapshot.icon(icon).image_id

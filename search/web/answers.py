@@ -1,5 +1,6 @@
 """What does an answer look like over HTTP? The engine's answers as JSON, and the shapes that OpenAPI tells of."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -8,6 +9,8 @@ from typing import Any
 from search.query import Answer, Details, FacetCount, Hit
 
 API = "/api/v1"
+_SVG_NAME = re.compile(r"\.svgz?(?:#[0-9]+)?$", re.IGNORECASE)
+"""A manifest that lists a file twice calls it NAME#2."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,8 @@ class IconAnswer(HitAnswer):
     version: str | None
     set_licence: str | None
     source: str
-    variants: Sequence[HitAnswer]
+    variants: Sequence[HitAnswer]  # type: ignore[assignment]
+    """Themselves, where a hit has their number."""
     near_duplicates: Sequence[HitAnswer]
 
 
@@ -71,7 +75,7 @@ def hit_json(hit: Hit) -> dict[str, Any]:
     """Spell a hit. The number after v= changes with the picture, so a browser may keep what it got."""
     name = Path(hit.path).name
     pictures = f"{API}/icons/{hit.id}"
-    is_svg = hit.member != "" or name.lower().endswith((".svg", ".svgz"))
+    is_svg = hit.member != "" or _SVG_NAME.search(name)
     svg_url = f"{pictures}/svg?v={hit.image}" if is_svg else None
     return {**asdict(hit), "path": name, "svg_url": svg_url, "png_url": f"{pictures}/png?v={hit.image}"}
 
@@ -83,7 +87,9 @@ def search_json(query: str, answer: Answer, *, generation: int, seconds: float) 
         "query": query,
         "hits": [hit_json(hit) for hit in answer.hits],
         "n_found": answer.n_found,
-        "facets": None if facets is None else {kind: [asdict(one) for one in counts] for kind, counts in facets.items()},
+        "facets": None
+        if facets is None
+        else {kind: [asdict(one) for one in counts] for kind, counts in facets.items()},
         "spelled": answer.spelled,
         "generation": generation,
         "ms": round(1000 * seconds, 2),

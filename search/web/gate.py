@@ -1,4 +1,4 @@
-"""Who is let in? So many at work, so many waiting, nobody for longer than a limit; whoever comes on top hears so at once."""
+"""Who is let in? So many at work, so many waiting, nobody for longer than a limit; one more hears so at once."""
 
 import asyncio
 from collections.abc import Callable

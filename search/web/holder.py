@@ -35,7 +35,7 @@ class EngineHolder:
         self._refused: int | None = None
 
     def refresh(self) -> None:
-        """Open the current generation if another one answers; if it can't be read, that one stays, and a log says so."""
+        """Open the current generation if another one answers; if it can't be read, that one stays."""
         with self._opening:
             current = self.library.current()
             if current is None or current in (self.engine.generation.number, self._refused):

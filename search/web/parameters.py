@@ -9,9 +9,9 @@ from search.query import MOST_HITS, Filters, Query, Window
 
 IconId = Annotated[int, PathParameter(description="Id of an icon, as a hit tells it.", ge=1, lt=2**63)]
 COLOUR = r"^(#[0-9a-fA-F]{3,4}|#[0-9a-fA-F]{6}|#[0-9a-fA-F]{8}|[a-zA-Z]{3,20})$"
-_LIST = {"default_factory": tuple, "max_length": 50}
 
 Text = Annotated[str, Field(max_length=200)]
+Texts = Annotated[tuple[Text, ...], Field(max_length=50)]
 
 
 class FilterParameters(BaseModel):
@@ -19,12 +19,14 @@ class FilterParameters(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    set: tuple[Text, ...] = Field(**_LIST, description="Only icons of this set. Repeatable, as all that follow.")
-    style: tuple[Text, ...] = Field(**_LIST, description="outline, filled, ...")
-    category: tuple[Text, ...] = Field(**_LIST)
-    tag: tuple[Text, ...] = Field(**_LIST)
-    licence: tuple[Text, ...] = Field(**_LIST, description="An SPDX id, or a family: permissive, copyleft, ...")
-    size: tuple[int, ...] = Field(**_LIST, description="Of the grid that it is drawn on, in px.")
+    set: Texts = Field((), description="Only icons of this set. Repeatable, as all that follow.")
+    style: Texts = Field((), description="outline, filled, ...")
+    category: Texts = ()
+    tag: Texts = ()
+    licence: Texts = Field((), description="An SPDX id, or a family: permissive, copyleft, ...")
+    size: Annotated[tuple[int, ...], Field(max_length=50)] = Field(
+        (), description="Of the grid that it is drawn on, in px."
+    )
     animated: bool | None = None
     coloured: bool | None = Field(None, description="true: of several colours; false: of one.")
     k: int = Field(10, ge=1, le=1000, description="How many hits.")
@@ -58,9 +60,7 @@ class SearchParameters(FilterParameters):
 
     q: str = Field("", max_length=10_000, description="What it means, how it looks, or its name.")
     keyword: bool = Field(False, description='Take q for a keyword query: prefix*, "a phrase", -excluded.')
-    without: tuple[Text, ...] = Field(
-        **_LIST, alias="not", validation_alias="not", description="What to steer away from. Repeatable."
-    )
+    without: Texts = Field((), alias="not", description="What to steer away from. Repeatable.")
     icon: int | None = Field(None, ge=1, lt=2**63, description="Id of an icon: more like this one.")
     picture_share: float = Field(0.5, ge=0, le=1, description="Share of the picture or icon beside words.")
 
