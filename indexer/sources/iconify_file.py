@@ -1,9 +1,9 @@
 """Where does one icon stand in the file of its set? Found by its line, without parsing the rest.
 
-Parsing the 104 MB of `fluent-emoji.json` takes 0.6 s, and a page with fifty hits wants fifty icons from twenty sets. Sets
-are written with tabs, an icon at the second level: JSON has no line breaks inside strings, so a line that begins with two
-tabs and the name is the icon. Sets that are laid out otherwise are left to `indexer.sources.iconify`, and whoever reads
-here compares digests.
+Parsing the 104 MB of `fluent-emoji.json` takes 0.6 s, and a page with fifty hits wants fifty icons from twenty sets.
+Sets are written with tabs, an icon at the second level: JSON has no line breaks inside strings, so a line that begins
+with two tabs and the name is the icon. Sets that are laid out otherwise are left to `indexer.sources.iconify`, and
+whoever reads here compares digests.
 """
 
 import json
