@@ -12,6 +12,7 @@ from indexer.bench.cli import bench
 from indexer.cli import COMMANDS
 from indexer.options import IconsGroup, json_option, library_option, warnings_as_lines
 from search.bench.cli import bench_search
+from search.web.cli import serve
 
 if TYPE_CHECKING:
     from indexer.library import Library
@@ -152,7 +153,7 @@ def _write_sheet(engine: "SearchEngine", query: str, hits: "Sequence[Hit]") -> s
 
     from search.sheet import sheet_html
 
-    page = sheet_html(query, ((hit, engine.picture(hit)) for hit in hits))
+    page = sheet_html(query, ((hit, engine.picture(hit.id)) for hit in hits))
     path = Path(tempfile.mkdtemp(prefix="icons-")) / "hits.html"
     path.write_text(page, "utf-8")
     click.echo(f"wrote {path}", err=True)
@@ -168,5 +169,6 @@ def _write_report(evaluation: "Evaluation", subject: "Subject", path: Path) -> N
 
 
 bench.add_command(bench_search)
+main.add_command(serve)
 for command in COMMANDS:
     main.add_command(command)
