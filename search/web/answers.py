@@ -86,9 +86,7 @@ def search_json(query: str, answer: Answer, *, generation: int, seconds: float) 
         "query": query,
         "hits": [hit_json(hit) for hit in answer.hits],
         "n_found": answer.n_found,
-        "facets": None
-        if facets is None
-        else {kind: [asdict(one) for one in counts] for kind, counts in facets.items()},
+        "facets": None if answer.facets is None else facets_json(answer.facets),
         "spelled": answer.spelled,
         "generation": generation,
         "ms": round(1000 * seconds, 2),
