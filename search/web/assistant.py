@@ -1,6 +1,6 @@
 """How does a coding assistant find icons? Three tools over the Model Context Protocol, on stdin and stdout.
 
-Answers are short, since an assistant reads all of them. An icon is told by its key ("mdi:home"), which other tools take.
+Answers are short, since an assistant reads all of them. An icon is told by its key ("mdi:home"), which the others take.
 """
 
 import json
@@ -24,9 +24,9 @@ from search.web.holder import EngineHolder
 from search.web.parameters import COLOUR
 from search.web.svg import svg_text
 
-_INSTRUCTIONS = """Finds icons in a library on this machine by what they mean or how they look ("go back", "a gear with six
-teeth"), and gives their SVG. Search first, take a key from the hits, then get its SVG. Mind the licence of an icon. No hits
-mean that no icon fits: try other words, do not invent a key."""
+_INSTRUCTIONS = """Finds icons in a library on this machine by what they mean or how they look ("go back", "a gear with
+six teeth"), and gives their SVG. Search first, take a key from the hits, then get its SVG. Mind an icon's licence. No
+hits mean that no icon fits: try other words, do not invent a key."""
 _READ_ONLY = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 _MOST_HITS = 100
 
