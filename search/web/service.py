@@ -23,8 +23,8 @@ _POLL_SECONDS = 1.0
 """How often it is looked whether a new generation was published."""
 _QUERY_SIDE = 384
 """Longer side of a picture that is searched with: several times what an encoder sees, for margins to be cut off."""
-_DRAWING = 0.8
-"""Share of an answer's time that drawing may take, so that its reason arrives in time."""
+_DRAWING = 0.5
+"""Share of an answer's time that drawing may take; the rest is for waiting, and for a process to start."""
 
 Result = TypeVar("Result")
 
