@@ -4,12 +4,13 @@ import { pictureOf, show, similar, svgText } from "./api.js";
 import { make, say, symbol } from "./elements.js";
 import { slug, toCss, toDataUri, toJsx, toVue } from "./formats.js";
 import { frame, percent } from "./grid.js";
+import { isColoured } from "./surface.js";
 
 const FORMATS = [
   ["SVG", (icon) => svgText(icon)],
   ["JSX", async (icon) => toJsx(await svgText(icon), icon)],
   ["Vue", async (icon) => toVue(await svgText(icon))],
-  ["CSS", async (icon) => toCss(await svgText(icon), icon)],
+  ["CSS", async (icon) => toCss(await svgText(icon), { name: icon.name, coloured: isColoured(icon, pictureOf(icon)) })],
   ["Data URI", async (icon) => toDataUri(await svgText(icon))],
   ["Name", async (icon) => icon.key],
 ];
@@ -55,10 +56,20 @@ export class Detail {
       const icon = await show(id, { signal });
       icon.score = known?.score ?? null;
       this.#render(icon, { complete: true });
-      const near = await similar(id, { k: 13, signal });
-      this.#fill(".similar", "Similar", near.hits.filter((hit) => hit.id !== id).slice(0, 12));
     } catch (error) {
       if (error.name !== "AbortError") this.#fail(error);
+      return;
+    }
+    await this.#showSimilar(id, signal);
+  }
+
+  async #showSimilar(id, signal) {
+    const section = this.dialog.querySelector(".similar");
+    try {
+      const { hits } = await similar(id, { k: 13, signal });
+      this.#fill(".similar", "Similar", hits.filter((hit) => hit.id !== id).slice(0, 12));
+    } catch (error) {
+      if (error.name !== "AbortError") section.replaceChildren(make("h3", { textContent: "Similar" }), make("p", { textContent: error.message }));
     }
   }
 

@@ -1,6 +1,6 @@
 // What does a query find? Asks, drops what was asked before, and says honestly how it went.
 
-import { labels, search } from "./api.js";
+import { health, labels, search } from "./api.js";
 import { announce, find, make, plural } from "./elements.js";
 import { frame } from "./grid.js";
 import { asks, countFilters, PAGE, question } from "./state.js";
@@ -176,13 +176,9 @@ const painted = () => new Promise((resolve) => { requestAnimationFrame(() => set
 
 /** Tell the start page what the library holds; returns its labels, none where the server does not answer. */
 export async function describeLibrary() {
-  try {
-    const { facets, n_icons: nIcons } = await labels();
-    const sets = facets?.set?.length ?? 0;
-    const n = nIcons ?? facets?.set?.reduce((sum, one) => sum + one.n, 0);
-    find("#library").textContent = n ? `${plural(n, "icon")} in ${plural(sets, "set")}.` : "";
-    return facets;
-  } catch {
-    return {};
-  }
+  const [counted, known] = await Promise.allSettled([health(), labels()]);
+  const facets = known.value?.facets ?? known.value ?? {};
+  const sets = facets.set?.length ? ` in ${plural(facets.set.length, "set")}` : "";
+  if (counted.value) find("#library").textContent = `${plural(counted.value.icons, "icon")}${sets}.`;
+  return facets;
 }
