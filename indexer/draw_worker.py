@@ -1,7 +1,8 @@
 """What does a drawing worker do? It draws a stranger's picture for whoever waits for it, one at a time, within limits.
 
-A render worker (`indexer.render_worker`) fills shared memory with pictures of known sources. This one is handed bytes and hands back pixels or a PNG. Its answers are plain bytes: a picture that took the worker over could
-not make the other end run anything.
+A render worker (`indexer.render_worker`) fills shared memory with pictures of known sources. This one is handed bytes
+and hands back pixels or a PNG. Its answers are plain bytes: a picture that took the worker over could not make the
+other end run anything.
 """
 
 import io

@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from indexer.errors import IconsError, SourceError
+from indexer.errors import IconsError
 from indexer.library import Generation, Library, require
 from indexer.manifest import Manifest
 from indexer.naming import normalise
@@ -122,19 +122,12 @@ class SearchEngine:
             UnknownIconError: no icon has this id.
             SourceError: the source has gone or changed since it was indexed.
         """
-        from indexer.sources import read_picture
-        from indexer.sources.records import content_digest
+        from indexer.sources import read_indexed
 
         snapshot = self._opened.snapshot
         found = snapshot.icon(icon)
-        path = Path(found.location, found.path)
-        try:
-            content = read_picture(found.kind, Path(found.location), found.path, found.member)
-        except OSError as error:
-            raise SourceError(f'"{path}" can\'t be read ({error.strerror}); run `icons index`') from error
-        if content_digest(content) != snapshot.digest(found.image_id):
-            raise SourceError(f'"{path}" has changed since it was indexed; run `icons index`')
-        return content
+        digest = snapshot.digest(found.image_id)
+        return read_indexed(found.kind, Path(found.location), found.path, found.member, digest=digest)
 
     def image_of(self, icon: int) -> int:
         """Tell which picture an icon shows: an id that stands for the same bytes for ever.

@@ -89,4 +89,4 @@ def _add_page(app: FastAPI) -> None:
     async def page() -> FileResponse:
         return FileResponse(STATIC / "index.html", headers=headers)
 
-    app.mount("/static", StaticFiles(directory=STATIC, check_dir=False), name="static")
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")

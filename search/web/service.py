@@ -8,8 +8,9 @@ from importlib.metadata import version
 from typing import Any, NamedTuple, TypeVar
 
 from search.engine import SearchEngine
+from search.facets import Facets
 from search.query import Filters, Query, Window
-from search.web.answers import icon_json, search_json
+from search.web.answers import facets_json, icon_json, search_json
 from search.web.gate import BusyError, Gate
 from search.web.holder import EngineHolder
 from search.web.limits import Limits
@@ -88,6 +89,10 @@ class Service:
     async def show(self, icon: int) -> dict[str, Any]:
         """Tell everything of an icon, as JSON."""
         return await self.ask(lambda engine: icon_json(engine.show(icon)))
+
+    async def facets(self) -> dict[str, Any]:
+        """Tell what the library's icons can be filtered by, and how many of each there are, as JSON."""
+        return await self.ask(lambda engine: facets_json(Facets.open(engine.generation).count()))
 
     async def picture(self, icon: int) -> StoredPicture:
         """Read an icon's picture as its source holds it; nothing but what was indexed is handed out."""
