@@ -12,7 +12,7 @@ from indexer.bench.cli import bench
 from indexer.cli import COMMANDS
 from indexer.options import IconsGroup, json_option, library_option, warnings_as_lines
 from search.bench.cli import bench_search
-from search.web.cli import serve
+from search.web.cli import mcp, serve
 
 if TYPE_CHECKING:
     from indexer.library import Library
@@ -170,5 +170,6 @@ def _write_report(evaluation: "Evaluation", subject: "Subject", path: Path) -> N
 
 bench.add_command(bench_search)
 main.add_command(serve)
+main.add_command(mcp)
 for command in COMMANDS:
     main.add_command(command)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any, NamedTuple, TypeVar
 
+from indexer.draw_pool import DrawPool
 from search.engine import SearchEngine
 from search.facets import Facets
 from search.query import Filters, Query, Window
@@ -22,6 +23,8 @@ _POLL_SECONDS = 1.0
 """How often it is looked whether a new generation was published."""
 _QUERY_SIDE = 384
 """Longer side of a picture that is searched with: several times what an encoder sees, for margins to be cut off."""
+_DRAWING = 0.5
+"""Share of an answer's time that drawing may take; the rest is for waiting, and for a process to start."""
 
 Result = TypeVar("Result")
 
@@ -37,14 +40,12 @@ class Service:
     """One server's engine, threads, drawing processes and figures."""
 
     def __init__(self, holder: EngineHolder, limits: Limits) -> None:
-        from indexer.draw_pool import DrawPool
-
         self.holder = holder
         self.limits = limits
         self.metrics = Metrics()
         self._searches = Gate(threads=limits.threads, waiting=limits.waiting, seconds=limits.seconds)
         self._drawings = Gate(threads=limits.threads, waiting=limits.waiting, seconds=limits.seconds)
-        self._pool = DrawPool(workers=limits.threads, seconds=limits.seconds)
+        self._pool = DrawPool(workers=limits.threads, seconds=_DRAWING * limits.seconds)
         self._n_uploads = 0
         self._watch()
 

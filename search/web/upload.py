@@ -13,6 +13,8 @@ from search.web.limits import Limits
 FIELD = "picture"
 _FORM_BYTES = 10_000
 """For boundaries and headers of a form, beside its picture."""
+_HANG_UP = {"Connection": "close"}
+"""Or all that is still to come would be read, and thrown away."""
 
 BODY = {
     "required": True,
@@ -40,7 +42,8 @@ async def read_upload(request: Request, limits: Limits) -> bytes:
         async with asyncio.timeout(limits.upload_seconds):
             body = await _read_body(request, limits)
     except TimeoutError as error:
-        raise HTTPException(408, f"the picture did not arrive within {limits.upload_seconds:g} s") from error
+        told = f"the picture did not arrive within {limits.upload_seconds:g} s"
+        raise HTTPException(408, told, headers=_HANG_UP) from error
     if request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
         body = await _from_form(request, body)
     if len(body) > limits.upload_bytes:
@@ -81,4 +84,4 @@ async def _from_form(request: Request, body: bytes) -> bytes:
 
 
 def _too_large(limits: Limits) -> HTTPException:
-    return HTTPException(413, f"the picture has more than {limits.upload_bytes / 1e6:g} MB")
+    return HTTPException(413, f"the picture has more than {limits.upload_bytes / 1e6:g} MB", headers=_HANG_UP)
