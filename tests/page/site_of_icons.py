@@ -1,5 +1,6 @@
 """What the page is tried on: 100 icons with the bundled model, and a server for them."""
 
+import base64
 import json
 import shutil
 import socket
@@ -37,8 +38,8 @@ DRAWN = (  # name, style, tags, categories, licence, what is drawn
     ("night", "filled", "dark", "nature", "MIT", '<circle cx="12" cy="12" r="11"/>'),
     (
         *("spinner", "outline", "wait", "media", "MIT"),
-        '<circle cx="12" cy="12" r="9" fill="none" stroke="#000" stroke-dasharray="40"><animateTransform '
-        'attributeName="transform" type="rotate" values="0 12 12;360 12 12" dur="1s" repeatCount="indefinite"/></circle>',
+        '<circle cx="12" cy="12" r="9" fill="none" stroke="#000" stroke-dasharray="40"><animateTransform dur="1s" '
+        'attributeName="transform" type="rotate" values="0 12 12;360 12 12" repeatCount="indefinite"/></circle>',
     ),
     (
         *("trap", "filled", "danger", "media", "MIT"),
@@ -103,3 +104,19 @@ def serve_library(library: Library) -> Iterator[str]:
     server.should_exit = True
     thread.join()
     listening.close()
+
+
+_PIXEL = """async ([shot, x, y]) => {
+  const image = new Image();
+  image.src = `data:image/png;base64,${shot}`;
+  await image.decode();
+  const pen = new OffscreenCanvas(image.width, image.height).getContext("2d");
+  pen.drawImage(image, 0, 0);
+  return [...pen.getImageData(x, y, 1, 1).data.slice(0, 3)];
+}"""
+
+
+def pixel(page: "Page", shot: bytes, *, x: int, y: int) -> list[int]:
+    """The colour of one pixel of a screenshot, told by the browser itself."""
+    colour: list[int] = page.evaluate(_PIXEL, [base64.b64encode(shot).decode(), x, y])
+    return colour
