@@ -35,7 +35,7 @@ def site(browser: "Browser", tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 @pytest.fixture
 def open_page(browser: "Browser", site: str) -> Iterator[Open]:
-    """Open the page in a context of its own. What the browser complains of fails the test, unless it `forgives` that."""
+    """Open the page in a context of its own. What the browser complains of fails the test, but for what it forgives."""
     contexts = []
     complaints: list[str] = []
 

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 DOCS = Path(__file__).parents[2] / "docs"
 _LAYOUT_SHIFT = """() => new Promise((resolve) => {
   const add = (sum, one) => sum + (one.hadRecentInput ? 0 : one.value);
-  new PerformanceObserver((list) => resolve(list.getEntries().reduce(add, 0))).observe({ type: "layout-shift", buffered: true });
+  new PerformanceObserver((list) => resolve(list.getEntries().reduce(add, 0)))
+    .observe({ type: "layout-shift", buffered: true });
   setTimeout(() => resolve(0), 1500);
 })"""
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
@@ -169,7 +170,7 @@ def test_the_number_of_results_is_told_once_typing_pauses(page: "Page") -> None:
 
 def test_without_javascript_the_page_says_so(open_page: Open) -> None:
     page = open_page(java_script_enabled=False)
-    expect(page.locator("noscript")).to_contain_text("needs JavaScript")
+    expect(page.get_by_text("This page needs JavaScript.")).to_be_visible()
 
 
 def test_nothing_is_fetched_from_elsewhere(open_page: Open, site: str) -> None:

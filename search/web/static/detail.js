@@ -98,7 +98,7 @@ export class Detail {
   #render(icon, { complete }) {
     const hadFocus = this.dialog.contains(document.activeElement) && document.activeElement.dataset.key;
     this.dialog.replaceChildren(
-      make("header", {},
+      make("div", { className: "head" },
         make("div", {}, make("h2", { id: "detail-name", textContent: icon.name }), make("p", {}, this.#link("set", icon.set, icon.set_title))),
         make("button", { type: "button", className: "quiet", "aria-label": "Close", onclick: () => this.close(), "data-key": "close" }, symbol("x"))),
       this.#preview(icon), this.#copying(icon), this.#downloads(icon),
@@ -170,7 +170,7 @@ export class Detail {
 
   #fail(error) {
     const text = error.status === 404 ? "This icon is not in the library any more." : error.message;
-    this.dialog.replaceChildren(make("header", {}, make("h2", { id: "detail-name", textContent: "Not to be shown" }),
+    this.dialog.replaceChildren(make("div", { className: "head" }, make("h2", { id: "detail-name", textContent: "Not to be shown" }),
       make("button", { type: "button", className: "quiet", "aria-label": "Close", onclick: () => this.close() }, symbol("x"))), make("p", { textContent: text }));
     this.#unfold();
   }
