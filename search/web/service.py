@@ -21,8 +21,6 @@ from search.web.parameters import SearchParameters
 _log = logging.getLogger(__name__)
 _POLL_SECONDS = 1.0
 """How often it is looked whether a new generation was published."""
-_QUERY_SIDE = 384
-"""Longer side of a picture that is searched with: several times what an encoder sees, for margins to be cut off."""
 _DRAWING = 0.5
 """Share of an answer's time that drawing may take; the rest is for waiting, and for a process to start."""
 
@@ -106,8 +104,9 @@ class Service:
         return await self._drawings.run(lambda: self._pool.png(content, size=size))
 
     async def query_of(self, picture: bytes, asked: SearchParameters) -> Query:
-        """Make a query of a stranger's picture. Only a drawing process decodes it; the engine gets what that drew."""
-        return asked.query(picture=await self.png(picture, size=_QUERY_SIDE))
+        """Make a query of a stranger's picture, which only a drawing process decodes."""
+        size = self.holder.engine.image_size
+        return asked.query(picture=await self._drawings.run(lambda: self._pool.pixels(picture, size=size)))
 
     def health(self) -> dict[str, Any]:
         """Say which generation answers, as JSON."""
