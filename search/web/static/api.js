@@ -26,8 +26,8 @@ async function fetchJson(path, options = {}) {
 }
 
 function describe(body, status) {
-  const detail = body?.detail ?? body?.error?.message ?? body?.error ?? body?.message;
-  return typeof detail === "string" ? detail : `The server answered with status ${status}.`;
+  if (status === 503) return "The server is busy. Try again in a moment.";
+  return body?.error ?? `The server answered with status ${status}.`;
 }
 
 /** Ask for hits `offset` to `offset + k`; `facets` also counts them. A busy server is asked again, twice. */
@@ -56,6 +56,7 @@ export async function search(state, { k, offset = 0, facets = false, signal }) {
 export const show = (id, { signal } = {}) => fetchJson(`icons/${id}`, { signal });
 export const similar = (id, { k, signal }) => fetchJson(`similar/${id}?k=${k}`, { signal });
 export const labels = () => fetchJson("facets");
+export const health = () => fetchJson("../../health");
 
 /** The address of an icon's picture in the best form there is. */
 export const pictureOf = (icon) => icon.svg_url ?? icon.png_url;

@@ -151,5 +151,9 @@ addEventListener("popstate", () => {
   render();
 });
 
+new ResizeObserver(([{ target }]) => {
+  document.documentElement.style.setProperty("--head", `${target.offsetHeight}px`);
+}).observe(find("body > header"));
+if (matchMedia("(hover: hover)").matches) words.focus(); // elsewhere a keyboard would cover half of the page
 render();
 describeLibrary().then((facets) => filters.knows(facets));

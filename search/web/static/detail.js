@@ -4,12 +4,13 @@ import { pictureOf, show, similar, svgText } from "./api.js";
 import { make, say, symbol } from "./elements.js";
 import { slug, toCss, toDataUri, toJsx, toVue } from "./formats.js";
 import { frame, percent } from "./grid.js";
+import { isColoured } from "./surface.js";
 
 const FORMATS = [
   ["SVG", (icon) => svgText(icon)],
   ["JSX", async (icon) => toJsx(await svgText(icon), icon)],
   ["Vue", async (icon) => toVue(await svgText(icon))],
-  ["CSS", async (icon) => toCss(await svgText(icon), icon)],
+  ["CSS", async (icon) => toCss(await svgText(icon), { name: icon.name, coloured: isColoured(icon, pictureOf(icon)) })],
   ["Data URI", async (icon) => toDataUri(await svgText(icon))],
   ["Name", async (icon) => icon.key],
 ];
@@ -55,10 +56,20 @@ export class Detail {
       const icon = await show(id, { signal });
       icon.score = known?.score ?? null;
       this.#render(icon, { complete: true });
-      const near = await similar(id, { k: 13, signal });
-      this.#fill(".similar", "Similar", near.hits.filter((hit) => hit.id !== id).slice(0, 12));
     } catch (error) {
       if (error.name !== "AbortError") this.#fail(error);
+      return;
+    }
+    await this.#showSimilar(id, signal);
+  }
+
+  async #showSimilar(id, signal) {
+    const section = this.dialog.querySelector(".similar");
+    try {
+      const { hits } = await similar(id, { k: 13, signal });
+      this.#fill(".similar", "Similar", hits.filter((hit) => hit.id !== id).slice(0, 12));
+    } catch (error) {
+      if (error.name !== "AbortError") section.replaceChildren(make("h3", { textContent: "Similar" }), make("p", { textContent: error.message }));
     }
   }
 
@@ -87,7 +98,7 @@ export class Detail {
   #render(icon, { complete }) {
     const hadFocus = this.dialog.contains(document.activeElement) && document.activeElement.dataset.key;
     this.dialog.replaceChildren(
-      make("header", {},
+      make("div", { className: "head" },
         make("div", {}, make("h2", { id: "detail-name", textContent: icon.name }), make("p", {}, this.#link("set", icon.set, icon.set_title))),
         make("button", { type: "button", className: "quiet", "aria-label": "Close", onclick: () => this.close(), "data-key": "close" }, symbol("x"))),
       this.#preview(icon), this.#copying(icon), this.#downloads(icon),
@@ -159,7 +170,7 @@ export class Detail {
 
   #fail(error) {
     const text = error.status === 404 ? "This icon is not in the library any more." : error.message;
-    this.dialog.replaceChildren(make("header", {}, make("h2", { id: "detail-name", textContent: "Not to be shown" }),
+    this.dialog.replaceChildren(make("div", { className: "head" }, make("h2", { id: "detail-name", textContent: "Not to be shown" }),
       make("button", { type: "button", className: "quiet", "aria-label": "Close", onclick: () => this.close() }, symbol("x"))), make("p", { textContent: text }));
     this.#unfold();
   }

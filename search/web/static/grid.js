@@ -12,7 +12,7 @@ export function frame(icon, { lazy = true, px } = {}) {
   if (icon.coloured === false) framed.dataset.ink = "dark"; // until its pixels are seen
   image.addEventListener("error", () => framed.classList.add("gone"), { once: true });
   image.src = pictureOf(icon);
-  watchInk(framed, image);
+  watchInk(framed, image, icon);
   return framed;
 }
 
@@ -25,7 +25,8 @@ function tile(hit) {
       frame(hit),
       make("span", { className: "name", textContent: hit.name, title: hit.name }),
       make("span", { className: "from" },
-        make("span", { className: "set", textContent: hit.set_title || hit.set }),
+        make("span", { className: "set", textContent: hit.set_title || hit.set, title: [hit.set_title, hit.style].filter(Boolean).join(", ") }),
+        make("span", { className: "score", title: hit.exact ? "Exactly its name" : "How sure the match is", textContent: hit.exact ? "name" : percent(hit.score) }),
         more && make("span", { className: "hidden", textContent: `, ${plural(hit.variants, "variant")}` })),
       more && make("span", { className: "badge", "aria-hidden": "true", title: plural(hit.variants, "variant"), textContent: hit.variants })));
 }

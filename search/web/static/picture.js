@@ -5,9 +5,9 @@ const MOST_BYTES = 40e6;
 
 /** Shrink a picture file to base64url PNG or WebP, whichever is smaller. Throws an Error that can be shown. */
 export async function shrink(file) {
-  if (file.size > MOST_BYTES) throw new Error(`"${file.name}" has ${Math.round(file.size / 1e6)} MB; 40 MB at most.`);
+  if (file.size > MOST_BYTES) throw new Error(`“${file.name}” has ${Math.round(file.size / 1e6)} MB; 40 MB at most.`);
   const image = await load(file).catch(() => {
-    throw new Error(`"${file.name || "What you pasted"}" is not a picture that this browser can read.`);
+    throw new Error(`“${file.name || "What you pasted"}” is not a picture that this browser can read.`);
   });
   const [width, height] = [image.naturalWidth || LONGEST, image.naturalHeight || LONGEST];
   const scale = Math.min(1, LONGEST / Math.max(width, height));

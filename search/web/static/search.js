@@ -1,6 +1,6 @@
 // What does a query find? Asks, drops what was asked before, and says honestly how it went.
 
-import { labels, search } from "./api.js";
+import { health, labels, search } from "./api.js";
 import { announce, find, make, plural } from "./elements.js";
 import { frame } from "./grid.js";
 import { asks, countFilters, PAGE, question } from "./state.js";
@@ -42,15 +42,22 @@ export class Search {
     this.#busy(true);
     if (!this.grid.hits.size) this.grid.wait(24);
     try {
-      const answer = await search(state, { k: Math.min(state.k, MOST_AT_ONCE), signal });
-      this.#show(answer);
-      this.#busy(false);
-      await painted();
-      if (!signal.aborted) this.counted((await search(state, { k: 1, facets: true, signal })).facets);
+      this.#show(await search(state, { k: Math.min(state.k, MOST_AT_ONCE), signal }));
     } catch (error) {
       if (error.name === "AbortError") return;
-      this.#busy(false);
-      if (this.shown === 0 || error.status) this.#refuse(error);
+      this.#refuse(error);
+    }
+    this.#busy(false);
+    await painted();
+    if (!signal.aborted && this.shown) this.#count(signal);
+  }
+
+  /** Counts of labels come after the icons: nobody waits for them. */
+  async #count(signal) {
+    try {
+      this.counted((await search(this.state, { k: 1, facets: true, signal })).facets);
+    } catch (error) {
+      if (error.name !== "AbortError") this.counted(null);
     }
   }
 
@@ -176,13 +183,9 @@ const painted = () => new Promise((resolve) => { requestAnimationFrame(() => set
 
 /** Tell the start page what the library holds; returns its labels, none where the server does not answer. */
 export async function describeLibrary() {
-  try {
-    const { facets, n_icons: nIcons } = await labels();
-    const sets = facets?.set?.length ?? 0;
-    const n = nIcons ?? facets?.set?.reduce((sum, one) => sum + one.n, 0);
-    find("#library").textContent = n ? `${plural(n, "icon")} in ${plural(sets, "set")}.` : "";
-    return facets;
-  } catch {
-    return {};
-  }
+  const [counted, known] = await Promise.allSettled([health(), labels()]);
+  const facets = known.value ?? {};
+  const sets = facets.set?.length ? ` in ${plural(facets.set.length, "set")}` : "";
+  if (counted.value) find("#library").textContent = `${plural(counted.value.icons, "icon")}${sets}.`;
+  return facets;
 }

@@ -10,13 +10,14 @@ export function applyView({ bg, px }) {
   const root = document.documentElement;
   const own = ground.startsWith("#");
   root.dataset.surface = own ? "colour" : ground;
-  root.dataset.ground = own ? (luminance(...channels(ground)) < 0.4 ? "dark" : "light") : ground;
+  root.dataset.ground = own ? (luminance(...linear(ground)) < 0.3 ? "dark" : "light") : ground;
   root.style.setProperty("--px", px);
   if (own) root.style.setProperty("--colour", ground);
   return ground;
 }
 
-const channels = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+/** Channels in proportion to light, 0 to 255, so that a colour is judged as WCAG judges it. */
+const linear = (hex) => [1, 3, 5].map((at) => 255 * (parseInt(hex.slice(at, at + 2), 16) / 255) ** 2.2);
 const luminance = (r, g, b) => (0.2126 * r + 0.7152 * g + 0.0722 * b) / 255;
 
 /** Keep the switches of the view in step with the state; `change({ bg })` or `change({ px })` is called on input. */
@@ -66,12 +67,15 @@ function inkOf(image) {
 
 const whenIdle = globalThis.requestIdleCallback ?? ((work) => setTimeout(work, 50));
 
-/** Note on a picture's frame which ink it is drawn in, once there is time to look. */
-export function watchInk(frame, image) {
-  const note = () => whenIdle(() => {
+/** Note on a picture's frame which ink it is drawn in: at once where nothing is known, else when there is time to look. */
+export function watchInk(frame, image, { coloured }) {
+  const note = () => {
     if (!inks.has(image.src)) inks.set(image.src, inkOf(image));
     frame.dataset.ink = inks.get(image.src);
-  });
-  if (inks.has(image.src)) frame.dataset.ink = inks.get(image.src);
-  else image.addEventListener("load", note, { once: true });
+  };
+  if (inks.has(image.src)) note();
+  else image.addEventListener("load", () => (coloured === null ? note() : whenIdle(note)), { once: true });
 }
+
+/** Whether a picture has colours of its own, as the library says, or else its pixels. */
+export const isColoured = (icon, address) => icon.coloured ?? inks.get(new URL(address, document.baseURI).href) === "colour";
