@@ -437,6 +437,12 @@ def test_a_port_that_is_taken_is_one_clear_line(icon_library: Library) -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_a_host_that_is_not_this_machine_s_is_one_clear_line(icon_library: Library) -> None:
+    done = _serve("--host", "192.0.2.1", "--port", "0", "--library", str(icon_library.root))
+    assert done.returncode == 2
+    assert done.stderr.startswith('Error: nothing can listen on "192.0.2.1:0" (')
+
+
 def test_a_library_that_is_not_there_is_one_clear_line(tmp_path: Path) -> None:
     done = _serve("--port", "0", "--library", str(tmp_path / "none"))
     assert (done.returncode, done.stdout) == (2, "")

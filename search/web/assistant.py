@@ -136,5 +136,6 @@ def assist(library: Library) -> None:
     Raises:
         LibraryError: there is no generation that can be read.
     """
+    holder = EngineHolder(library)
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
-    create_assistant(EngineHolder(library)).run("stdio")
+    create_assistant(holder).run("stdio")

@@ -52,12 +52,12 @@ def serve(library: Library, options: ServeOptions) -> None:
         LibraryError: there is no generation that can be read.
         IconsError: the port is taken.
     """
-    logging.basicConfig(level=logging.INFO, format="%(levelname)s: %(message)s")
+    holder = EngineHolder(library)
     listening = _listen(options)
+    logging.basicConfig(level=logging.INFO, format="%(levelname)s: %(message)s")
     names = [*_LOOPBACK_NAMES, options.host.lower(), *options.names]
     hosts = names if is_loopback(options.host) or options.names else ()
     access = Access(token=options.token, hosts=hosts, origins=options.origins)
-    holder = EngineHolder(library)
     config = uvicorn.Config(
         create_app(holder, options.limits, access),
         access_log=False,  # addresses would hold what people look for, and tokens

@@ -13,8 +13,9 @@ from search.web.limits import Limits
 FIELD = "picture"
 _FORM_BYTES = 10_000
 """For boundaries and headers of a form, beside its picture."""
+_HEARD_OUT = 4
+"""Times the limit that are read, and thrown away, so that the one who sends hears why; beyond that it is hung up."""
 _HANG_UP = {"Connection": "close"}
-"""Or all that is still to come would be read, and thrown away."""
 
 BODY = {
     "required": True,
@@ -56,13 +57,18 @@ async def read_upload(request: Request, limits: Limits) -> bytes:
 async def _read_body(request: Request, limits: Limits) -> bytes:
     most = limits.upload_bytes + _FORM_BYTES
     stated = request.headers.get("content-length", "")
-    if stated.isascii() and stated.isdigit() and int(stated) > most:
-        raise _too_large(limits)
-    body = bytearray()
+    n = int(stated) if stated.isascii() and stated.isdigit() else 0
+    if n > _HEARD_OUT * most:
+        raise _too_large(limits, headers=_HANG_UP)
+    body, n = bytearray(), 0
     async for chunk in request.stream():
-        body += chunk
-        if len(body) > most:
-            raise _too_large(limits)
+        n += len(chunk)
+        if n > _HEARD_OUT * most:
+            raise _too_large(limits, headers=_HANG_UP)
+        if n <= most:
+            body += chunk
+    if n > most:
+        raise _too_large(limits)
     return bytes(body)
 
 
@@ -83,5 +89,5 @@ async def _from_form(request: Request, body: bytes) -> bytes:
         await form.close()
 
 
-def _too_large(limits: Limits) -> HTTPException:
-    return HTTPException(413, f"the picture has more than {limits.upload_bytes / 1e6:g} MB", headers=_HANG_UP)
+def _too_large(limits: Limits, *, headers: dict[str, str] | None = None) -> HTTPException:
+    return HTTPException(413, f"the picture has more than {limits.upload_bytes / 1e6:g} MB", headers=headers)
