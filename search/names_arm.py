@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from indexer.lexicon import Lexicon
-from indexer.query_encoder import Vector
+from indexer.query_encoder import QueryEncoder, Vector
 from search.corpus import Corpus
 from search.lexical import LEXICAL_WEIGHT, Lexical
 from search.spelling import Speller
@@ -22,7 +22,7 @@ _FIRST = 10.0
 class NamesArm:
     """Spelling, coverage and exact names of a corpus."""
 
-    def __init__(self, corpus: Corpus) -> None:
+    def __init__(self, corpus: Corpus, encoder: QueryEncoder) -> None:
         ids = corpus.name_ids.tolist()
         self._words = np.array([corpus.words[name] for name in ids], dtype=object)
         self._rows = corpus.name_rows
@@ -31,7 +31,7 @@ class NamesArm:
             zip(corpus.name_ids[corpus.name_rows].tolist(), corpus.icon_ids.tolist(), strict=True),
         )
         self._lexical = Lexical(lexicon)
-        self._speller = Speller(self._vocabulary, self._lexical.knows)
+        self._speller = Speller(self._vocabulary, lambda word: self._lexical.knows(word) or encoder.has_token(word))
 
     def bonus(self, texts: Sequence[str]) -> Vector:
         """What the engine adds for each text to the similarity of each icon, (texts, icons)."""

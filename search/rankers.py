@@ -69,7 +69,7 @@ class VectorRankers:
         self._corpus = corpus
         self._vectors = vectors
         self._weight = picture_weight
-        self._arm = NamesArm(corpus)
+        self._arm = NamesArm(corpus, vectors.encoder)
         self._unseen = ~vectors.has_image[corpus.image_rows]
 
     def scores(self, texts: Sequence[str]) -> dict[str, Vector]:

@@ -1,4 +1,8 @@
-"""Was a word meant as another one that this library knows? Only words that no name and no tag bears are corrected."""
+"""Was a word meant as another one that this library knows? Corrected is only what neither it nor the encoder knows.
+
+Edit distance alone "corrects" wool to pool and caution to caption. Of 183 tags of four sets that it would change, 161 hold
+nothing but usual words: an encoder reads these as one piece, and slips of the pen as several.
+"""
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
