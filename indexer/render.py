@@ -49,7 +49,7 @@ _CSS_DPI, _VIPS_DPI = 96, 72
 """An inch is 96 px in CSS. libvips takes it for 72 unless told, and then draws everything larger by their ratio."""
 
 # Groups are atomic: without that, a file of many comments and no <svg> takes exponential time to refuse.
-_SVG_START = re.compile(
+SVG_START = re.compile(
     rb"(?>\xef\xbb\xbf)?\s*+"
     rb"(?>(?><\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*+(?>\[.*?\]\s*+>|>))\s*+)*+"
     rb"<(?>[A-Za-z_][\w.-]*+:)?svg(?=[\s/>])",
@@ -97,19 +97,19 @@ def draw(content: bytes, *, size: int) -> NDArray[np.uint8]:
 
 def _draw(content: bytes, *, size: int) -> tuple[NDArray[np.uint8], bool]:
     """RGB or RGBA, (height, width, 3 or 4), and whether it is animated."""
-    document = _svg_document(content)
+    document = svg_document(content)
     if document is None:
         return _draw_bitmap(content, size=size)
     return _draw_svg(document, size=size), does_svg_move(document)
 
 
-def _svg_document(content: bytes) -> bytes | None:
+def svg_document(content: bytes) -> bytes | None:
     """The SVG's text, unpacked and in an encoding that the checks below can read; None for anything but an SVG."""
     if content.startswith(b"\x1f\x8b"):
         content = _gunzip(content)
     if content.startswith(_UTF16_STARTS):
         content = _utf16_to_utf8(content)
-    if _SVG_START.match(content) is None:
+    if SVG_START.match(content) is None:
         return None
     if len(content) > MAX_SVG_BYTES:
         raise RenderError(f"SVG of {len(content) / 1e6:.2f} MB, the limit is {MAX_SVG_BYTES / 1e6:.0f} MB")
@@ -186,7 +186,7 @@ def _load_svg(document: bytes, *, scale: float) -> tuple[Any, int, int]:
 
 def _stated_side(document: bytes) -> float | None:
     """The longer side in px as the root element states it, None where it states nothing plain."""
-    start = _SVG_START.match(document)
+    start = SVG_START.match(document)
     assert start is not None
     root = document[start.end() : document.find(b">", start.end(), start.end() + 4000)]
     stated = dict(_ATTRIBUTE.findall(root))

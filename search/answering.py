@@ -84,9 +84,11 @@ def _look_of(opened: Opened, query: Query) -> Floats | None:
         return np.asarray(opened.pictures.reconstruct(np.array([image]))[0])
     if query.picture is None:
         return None
-    from indexer.render import render
+    if not isinstance(query.picture, bytes):
+        return opened.encoder.encode_picture(query.picture)
+    from indexer.cutout import cut_out  # words need no decoder
 
-    return opened.encoder.encode_picture(render(query.picture, size=opened.encoder.image_size).pixels)
+    return opened.encoder.encode_picture(cut_out(query.picture, size=opened.encoder.image_size))
 
 
 def _good(found: Found, order: Places, min_score: float | None) -> Places:

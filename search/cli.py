@@ -11,7 +11,8 @@ import click
 from indexer.bench.cli import bench
 from indexer.cli import COMMANDS
 from indexer.options import IconsGroup, json_option, library_option, warnings_as_lines
-from search.bench.cli import bench_search
+from search.bench.cli import bench_search, bench_serve
+from search.web.cli import mcp, serve
 
 if TYPE_CHECKING:
     from indexer.library import Library
@@ -177,5 +178,8 @@ def _write_report(evaluation: "Evaluation", subject: "Subject", path: Path) -> N
 
 
 bench.add_command(bench_search)
+bench.add_command(bench_serve)
+main.add_command(serve)
+main.add_command(mcp)
 for command in COMMANDS:
     main.add_command(command)

@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
 
-from indexer.errors import SourceError
 from indexer.library import Generation, Library, require
 from indexer.manifest import Manifest
 from search.answering import answer
 from search.details import find_icon, show_icon
 from search.opened import Opened, open_current
-from search.query import Answer, Details, Filters, Hit, Query, Window
+from search.query import Answer, Details, FacetCount, Filters, Hit, Query, Window
 
 __all__ = ["Answer", "Details", "Filters", "Hit", "Query", "SearchEngine", "Window"]
 
@@ -44,6 +43,11 @@ class SearchEngine:
         """What that generation holds."""
         return self._opened.manifest
 
+    @property
+    def image_size(self) -> int:
+        """Side of the pixels that a query's picture may be given as."""
+        return self._opened.encoder.image_size
+
     def is_current(self) -> bool:
         """Tell whether the generation that answers is the one that the library points to."""
         return self.library.current() == self.generation.number
@@ -73,11 +77,15 @@ class SearchEngine:
         """
         return answer(self._opened, query, filters, window)
 
+    def facets(self) -> dict[str, list[FacetCount]]:
+        """Tell what the library's icons can be filtered by, and how many have each value; the most frequent ones."""
+        return self._opened.facets.count()
+
     def find(self, spelling: str) -> int:
         """Find an icon by its key ("mdi:home"), its id ("123"), or its name ("home").
 
         Raises:
-            IconsError: there is none; the message names near ones.
+            UnknownIconError: there is none; the message names near ones.
         """
         return find_icon(self._opened.snapshot, spelling)
 
@@ -85,7 +93,7 @@ class SearchEngine:
         """Tell everything that the library knows of one icon.
 
         Raises:
-            IconsError: no icon has this id.
+            UnknownIconError: no icon has this id.
         """
         return show_icon(self._opened, icon)
 
@@ -93,14 +101,20 @@ class SearchEngine:
         """Read the picture of an icon as its source holds it: SVG or bitmap bytes.
 
         Raises:
-            IconsError: no icon has this id.
+            UnknownIconError: no icon has this id.
             SourceError: the source has gone or changed since it was indexed.
         """
-        from indexer.sources import read_picture
+        from indexer.sources import read_indexed
 
-        found = self._opened.snapshot.icon(icon)
-        try:
-            return read_picture(found.kind, Path(found.location), found.path, found.member)
-        except OSError as error:
-            path = Path(found.location, found.path)
-            raise SourceError(f'"{path}" can\'t be read ({error.strerror}); run `icons index`') from error
+        snapshot = self._opened.snapshot
+        found = snapshot.icon(icon)
+        digest = snapshot.digest(found.image_id)
+        return read_indexed(found.kind, Path(found.location), found.path, found.member, digest=digest)
+
+    def image_of(self, icon: int) -> int:
+        """Tell which picture an icon shows: an id that stands for the same bytes for ever.
+
+        Raises:
+            UnknownIconError: no icon has this id.
+        """
+        return self._opened.snapshot.icon(icon).image_id
