@@ -204,7 +204,7 @@ def _shown(subject: Subject, images: np.ndarray) -> set[str]:
 def test_pictures_whose_source_changed_are_left_out_and_counted(subject: Subject, icon_folder: Path) -> None:
     (icon_folder / "dot-e.svg").write_text(svg('<rect width="9" height="9"/>'))
     (icon_folder / "dot-f.svg").unlink()
-    found = evaluate(subject, EvaluateOptions(n_screenshots=50), _quiet)
+    found = evaluate(subject, EvaluateOptions(n_names=0, n_screenshots=50), _quiet)
     assert found.n_unreadable == 2
     assert {row.n_queries for row in found.rows} == {9}
     page = report_html(found, subject.originals.content_of)
@@ -213,7 +213,7 @@ def test_pictures_whose_source_changed_are_left_out_and_counted(subject: Subject
     )
     shutil.rmtree(icon_folder)
     with pytest.raises(SourceError, match="no picture of this library can be read"):
-        evaluate(subject, EvaluateOptions(n_screenshots=50), _quiet)
+        evaluate(subject, EvaluateOptions(n_names=0, n_screenshots=50), _quiet)
 
 
 class _Page(HTMLParser):
@@ -250,7 +250,7 @@ def test_the_report_holds_charts_figures_and_pictures_and_needs_nothing_beside_i
 ) -> None:
     hostile = {"query": "<script>alert(1)</script>", "kind": "<i>means</i>", "relevant": ["arrow-up"]}
     file = _write_queries(tmp_path / "q.jsonl", [*QUERIES, hostile])
-    found = evaluate(subject, EvaluateOptions(queries=[file], n_screenshots=4), _quiet)
+    found = evaluate(subject, EvaluateOptions(queries=[file], n_names=0, n_screenshots=4), _quiet)
     page = report_html(found, subject.originals.content_of)
     read = _Page(page)
     assert "<script" not in page and "<i>means" not in page and "http-equiv" in page
