@@ -9,7 +9,7 @@ from sqlalchemy import Engine
 
 from indexer import catalog
 from indexer.bundled import bundled
-from indexer.checkpoint import Checkpoint, ModelChoice, find_checkpoint
+from indexer.checkpoint import Checkpoint, ModelChoice, find_checkpoint, must_be_fetched
 from indexer.errors import RenderError
 from indexer.library import Library
 from indexer.process import prepare_for_batches
@@ -29,6 +29,8 @@ def prepare(
     """
     prepare_for_batches()
     chosen = choice or choice_in_use(engine)
+    if must_be_fetched(chosen):
+        stage(f"Fetching {chosen.model}, once; --offline forbids it")
     checkpoint = find_checkpoint(chosen)
     plan = _plan(library, engine, chosen, checkpoint.fingerprint, retry_failed=retry_failed)
     if not (library.encoder(checkpoint.fingerprint) / "encoder.json").is_file():
