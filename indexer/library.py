@@ -12,7 +12,7 @@ A library is one folder:
 
 import os
 import re
-import shutil
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,10 +21,11 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from indexer.durable import remove_leftovers, write_file
+from indexer.durable import make_folder, remove_folder, remove_leftovers, write_file
 from indexer.errors import LibraryError
 
-KEPT_GENERATIONS = 2
+ABANDONED_SECONDS = 3600
+"""A file aside that is older than this belongs to no rank any more, wherever its machine is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +112,14 @@ class Library:
         return [self.generation(number) for number in (current, *older)]
 
     def publish(self, generation: Generation) -> None:
-        """Make `generation` the one that answers; older ones beyond the last two are deleted."""
+        """Make `generation` the one that answers; the one that answered before is kept, all others are deleted."""
+        before = self.current()
         write_file(self.pointer, f"{generation.number}\n".encode("ascii"))
         others = [number for number in self.numbers() if number != generation.number]
-        for number in others[KEPT_GENERATIONS - 1 :]:
-            shutil.rmtree(self.generation(number).folder)
+        kept = before if before in others else max(others, default=None)
+        for number in others:
+            if number != kept:
+                remove_folder(self.generation(number).folder)
 
     def rollback(self) -> Generation:
         """Let the newest generation before the current one answer again.
@@ -138,10 +142,10 @@ class Library:
         """Hold the one writer's lock; the system frees it when the process dies, so a stale lock can't be.
 
         Raises:
-            LibraryError: another process holds it, or the folder can't be written.
+            LibraryError: another process holds it, or the folder can't be written, now or on the way.
         """
         try:
-            self.root.mkdir(parents=True, exist_ok=True)
+            make_folder(self.root)
             self._lock.acquire(timeout=0)
         except Timeout:
             raise LibraryError(
@@ -152,11 +156,24 @@ class Library:
                 f'"{self.root}" can\'t be written ({error.strerror}); choose another --library'
             ) from error
         try:
-            remove_leftovers(self.root)
-            remove_leftovers(self.generations)
+            self._remove_leftovers()
             yield
+        except (OSError, sqlite3.Error) as error:
+            raise LibraryError(
+                f'"{getattr(error, "filename", None) or self.root}" can\'t be read or written '
+                f"({getattr(error, 'strerror', None) or error}); what was finished is kept, "
+                "and the same command goes on from there once that is mended"
+            ) from error
         finally:
             self._lock.release()
+
+    def _remove_leftovers(self) -> None:
+        """Clear away what a writer that was killed has left; other machines' ranks write without the lock."""
+        for folder in (self.root, self.generations, self.root / "encoders"):
+            remove_leftovers(folder)
+        for kind in ("vectors", "work"):
+            for folder in (self.root / kind).glob("*/"):
+                remove_leftovers(folder, older_than_seconds=ABANDONED_SECONDS)
 
     @cached_property
     def _lock(self) -> FileLock:

@@ -7,6 +7,7 @@ string alone. Ids are the catalog's; a position is never a key.
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from errno import EIO
 from pathlib import Path
 from typing import Any, cast
 
@@ -95,8 +96,15 @@ class VectorIndex:
         return cls(faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC), spec=spec)
 
     def save(self, path: Path) -> None:
-        """Write the index to a file."""
-        faiss.write_index(self._index, str(path))
+        """Write the index to a file.
+
+        Raises:
+            OSError: it can't be written.
+        """
+        try:
+            faiss.write_index(self._index, str(path))
+        except RuntimeError as error:
+            raise OSError(EIO, str(error).strip().splitlines()[-1], str(path)) from error
 
     def search(self, query: Floats, *, k: int, only: Ids | None = None) -> Found:
         """Find the `k` nearest to one unit vector (dim,), among the ids `only` where given."""

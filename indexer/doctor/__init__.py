@@ -1,0 +1,9 @@
+"""x"""
+
+
+class R:
+    findings = []
+
+
+def examine_library(library, sample):
+    return R
