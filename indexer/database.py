@@ -8,8 +8,9 @@ from sqlalchemy import Connection, Engine, ExceptionContext, create_engine, even
 
 from indexer.durable import make_folder
 from indexer.errors import LibraryError
-from indexer.manifest import REVISION
 
+REVISION = "0001"
+"""Schema of the catalogs that this program writes: the newest revision in migrations/versions."""
 PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=5000", "temp_store=MEMORY")
 ADVICE = "free disk space if it is full, else `icons doctor` says what is wrong"
 
