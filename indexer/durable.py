@@ -1,5 +1,6 @@
 """How a file or folder gets its final name only when it is whole and on disk: write aside, sync, rename."""
 
+import hashlib
 import os
 import shutil
 import time
@@ -99,3 +100,9 @@ def remove_leftovers(folder: Path, *, older_than_seconds: float = 0) -> None:
     """Delete what interrupted writers have left aside in `folder`."""
     for path in leftovers(folder, older_than_seconds=older_than_seconds):
         shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def describe_file(path: Path) -> dict[str, int | str]:
+    """Size in bytes and sha256 of a file."""
+    with path.open("rb") as file:
+        return {"bytes": path.stat().st_size, "sha256": hashlib.file_digest(file, "sha256").hexdigest()}

@@ -8,6 +8,7 @@ A library is one folder:
     work/FINGERPRINT/           plan of the embedding under way, progress of its ranks
     generations/N/              what searches read: catalog snapshot, FAISS indexes, facets, manifest.json
     CURRENT                     the number of the generation that answers
+    damaged/TIME/               what a repair has set aside, under the names that it had
 """
 
 import os
@@ -112,6 +113,12 @@ class Library:
         names = (path.name for path in self.generations.iterdir() if path.is_dir())
         return sorted((int(name) for name in names if re.fullmatch(r"[0-9]{1,9}", name)), reverse=True)
 
+    def next_number(self) -> int:
+        """A number that no generation ever had, those that a repair has set aside included."""
+        folders = [self.generations, *self.root.glob("damaged/*/generations")]
+        names = (path.name for folder in folders if folder.is_dir() for path in folder.iterdir())
+        return 1 + max((int(name) for name in names if re.fullmatch(r"[0-9]{1,9}", name)), default=0)
+
     def current(self) -> int | None:
         """Number that the pointer names; None when it is missing, garbage, or names nothing."""
         try:
@@ -194,6 +201,17 @@ class Library:
         for kind in ("vectors", "work"):
             for folder in (self.root / kind).glob("*/"):
                 remove_leftovers(folder, older_than_seconds=ABANDONED_SECONDS)
+
+    def is_being_written(self) -> bool:
+        """Whether another process holds the writer's lock now; False where nobody may write."""
+        try:
+            self._lock.acquire(timeout=0)
+        except Timeout:
+            return True
+        except OSError:
+            return False
+        self._lock.release()
+        return False
 
     @cached_property
     def _lock(self) -> FileLock:

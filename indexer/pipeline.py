@@ -18,7 +18,7 @@ from indexer.embed import EmbedOptions
 from indexer.errors import LibraryError
 from indexer.library import Generation, Library, require
 from indexer.manifest import PICTURE_WEIGHT, Accounting, Manifest
-from indexer.planning import choice_in_use, prepare
+from indexer.planning import choice_in_use, export_missing, prepare
 from indexer.progress import RankProgress
 from indexer.scan import ScanTally, remember
 from indexer.scan import forget as forget_source
@@ -151,6 +151,12 @@ def plan_only(library: Library, options: IndexOptions, watcher: Watcher) -> str:
         plan = _prepare(library, engine, options, watcher)
     devices = parse_devices(options.devices)
     return cluster_command(library, plan.fingerprint, devices=devices, options=options.embed)
+
+
+def restore_encoder(library: Library, watcher: Watcher) -> bool:
+    """Export the query encoder in use if it is missing; tell whether it was."""
+    with _writing(require(library)) as engine:
+        return export_missing(library, engine, choice_in_use(engine), stage=watcher.stage)
 
 
 def forget(library: Library, location: Path) -> int:

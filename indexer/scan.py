@@ -89,11 +89,11 @@ def _remembered(connection: Connection) -> Iterator[tuple[int, Source]]:
 def _source_row(connection: Connection, given: str, exclude: str, source: Source) -> int:
     where = sources.c.location == str(source.location)
     connection.execute(update(sources).where(where).values(kind=source.kind))
-    known = connection.execute(select(sources.c.id).where(where)).scalar()
-    if known is not None:
-        return int(known)
-    values = {"given": given, "exclude": exclude, "kind": source.kind, "location": str(source.location)}
-    return int(connection.execute(insert(sources).values(values)).inserted_primary_key[0])
+    number = select(sources.c.id).where(where)
+    if connection.execute(number).scalar() is None:  # an upsert would use up a number each time
+        values = {"given": given, "exclude": exclude, "kind": source.kind, "location": str(source.location)}
+        connection.execute(insert(sources).values(values))
+    return int(connection.execute(number).scalar_one())
 
 
 class _Scan:

@@ -54,6 +54,11 @@ class VectorIndex:
         return int(self._index.ntotal)
 
     @property
+    def ids(self) -> Ids:
+        """Ids of its vectors, ascending."""
+        return cast(Ids, faiss.vector_to_array(self._index.id_map))
+
+    @property
     def dim(self) -> int:
         """Length of a vector."""
         return int(self._index.d)

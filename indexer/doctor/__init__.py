@@ -1,9 +1,1 @@
-"""x"""
-
-
-class R:
-    findings = []
-
-
-def examine_library(library, sample):
-    return R
+"""Is a library whole, and can what is not be made again? `icons doctor` examines and repairs."""

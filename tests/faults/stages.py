@@ -5,6 +5,7 @@ Started with the counting layer before all other libraries; each stage runs in a
 
 import ctypes
 import hashlib
+import importlib
 import json
 import os
 import sqlite3
@@ -23,6 +24,7 @@ from conftest import Silent
 
 from indexer.checkpoint import ModelChoice
 from indexer.database import upgrade_catalog
+from indexer.doctor.examine import examine as examine_library
 from indexer.embed import EmbedOptions
 from indexer.errors import IconsError
 from indexer.library import Library
@@ -97,9 +99,7 @@ def _spell(row: sqlite3.Row) -> str:
 
 
 def examine(library: Library) -> object:
-    from indexer.doctor import examine_library
-
-    return [str(finding.message) for finding in examine_library(library, sample=0).findings if finding.is_fault]
+    return [finding.message for finding in examine_library(library, sample=0).findings if finding.is_fault]
 
 
 STAGES: dict[str, Callable[..., object]] = {
@@ -130,19 +130,13 @@ def _run(asked: dict[str, Any]) -> dict[str, object]:
     return {**told, "count": layer.disk_count()}
 
 
+LOADED = ("open_clip", "torch", "alembic.command", "indexer.encoder", "indexer.export", "indexer.launch")
+"""What stages load inside, so that it is there before the first fork."""
+
+
 def main() -> None:
-    import alembic.command
-    import open_clip  # noqa: F401
-    import torch  # noqa: F401
-
-    import indexer.doctor
-    import indexer.encoder
-    import indexer.export
-    import indexer.launch
-    import indexer.merge
-    import indexer.render_pool
-    import search.engine  # noqa: F401
-
+    for name in (*LOADED, "indexer.merge", "indexer.render_pool", "search.engine"):
+        importlib.import_module(name)
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
     for line in sys.stdin:
