@@ -2,15 +2,13 @@
 
     icons merge
 
-A generation holds a snapshot of the catalog, an index of pictures (image ids) and an index of fused vectors (icon ids):
-weight * picture + (1 - weight) * name, so that one inner product with a query is the weighted sum of both similarities.
+A generation holds a snapshot of the catalog with its keyword index, facets to filter and count by, an index of pictures
+(image ids) and an index of fused vectors (icon ids): weight * picture + (1 - weight) * name, so that one inner product
+with a query is the weighted sum of both similarities.
 """
 
-import hashlib
 import json
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,13 +18,15 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, Engine, select
 
 from indexer import catalog
-from indexer.durable import folder_aside
+from indexer.durable import describe_file, folder_aside
 from indexer.errors import EmbedError, LibraryError
+from indexer.facets import write_facets
 from indexer.index_kinds import CHUNK, LEAST_RECALL, recommended
 from indexer.library import Generation, Library
-from indexer.manifest import PICTURE_WEIGHT, REVISION, IndexFacts, Manifest
+from indexer.manifest import PICTURE_WEIGHT, SNAPSHOT, IndexFacts, Manifest
 from indexer.schema import icons
-from indexer.shards import Kind, read_vectors
+from indexer.shards import Kind, read_traits, read_vectors
+from indexer.snapshot import write_snapshot
 from indexer.vectors import Floats, Ids, VectorIndex, fp32_chunks, recall
 
 N_QUERIES = 64
@@ -34,7 +34,7 @@ N_QUERIES = 64
 
 
 @dataclass(frozen=True, slots=True)
-class _Vectors:
+class Vectors:
     """All vectors that a generation needs, ids ascending, and which icon shows and bears which."""
 
     image_ids: Ids
@@ -45,12 +45,13 @@ class _Vectors:
     image_rows: Ids
     name_rows: Ids
 
-    def fused(self) -> Iterator[Floats]:
+    def fused(self, weight: float = PICTURE_WEIGHT) -> Iterator[Floats]:
+        """Yield the sums of picture and name, in the order of the icons, a chunk at a time."""
         for start in range(0, len(self.icon_ids), CHUNK):
             part = slice(start, start + CHUNK)
             picture = self.images[self.image_rows[part]].astype(np.float32)
             name = self.names[self.name_rows[part]].astype(np.float32)
-            yield PICTURE_WEIGHT * picture + (1 - PICTURE_WEIGHT) * name
+            yield weight * picture + (1 - weight) * name
 
 
 def merge(library: Library, engine: Engine, *, fingerprint: str, embedded: Ids) -> Generation:
@@ -60,20 +61,21 @@ def merge(library: Library, engine: Engine, *, fingerprint: str, embedded: Ids) 
         EmbedError: a shard is missing or damaged, or a vector is not finite.
         LibraryError: nothing is embedded, or the new index does not answer as it should.
     """
-    generation = library.generation(max(library.numbers(), default=0) + 1)
+    generation = library.generation(library.next_number())
     with folder_aside(generation.folder) as aside:
         built = Generation(generation.number, aside)
-        _snapshot(library.catalog, built.catalog, embedded=embedded)
+        write_snapshot(library.catalog, built.catalog, embedded=embedded)
         with engine.connect() as connection:
             vectors = _gather(connection, library.vectors(fingerprint), fingerprint=fingerprint, embedded=embedded)
             counts = catalog.account(connection, fingerprint=fingerprint, embedded=embedded)
             revision = catalog.revision(connection)
+        write_facets(built, vectors.image_ids, read_traits(library.vectors(fingerprint), vectors.image_ids))
         pictures = _build(built.pictures, vectors.image_ids, fp32_chunks(vectors.images), vectors)
         fused = _build(built.icons, vectors.icon_ids, vectors.fused(), vectors)
         manifest = Manifest(
             number=generation.number,
             created_at=datetime.now(UTC).isoformat(timespec="seconds"),
-            schema=REVISION,
+            schema=SNAPSHOT,
             revision=revision,
             fingerprint=fingerprint,
             dim=vectors.images.shape[1],
@@ -81,33 +83,31 @@ def merge(library: Library, engine: Engine, *, fingerprint: str, embedded: Ids) 
             pictures=pictures,
             icons=fused,
             counts=counts,
-            files={path.name: _file_facts(path) for path in (built.catalog, built.pictures, built.icons)},
+            files={path.name: describe_file(path) for path in built.files},
         )
         built.manifest.write_text(json.dumps(asdict(manifest), indent=2), "utf-8")
     library.publish(generation)
     return generation
 
 
-def _snapshot(source: Path, target: Path, *, embedded: Ids) -> None:
-    """Copy the catalog as it is now, without the icons that have no vector: a search must not meet them."""
-    with closing(sqlite3.connect(source)) as connection:
-        connection.execute("VACUUM INTO ?", (str(target),))
-    with closing(sqlite3.connect(target)) as connection, connection:
-        connection.execute("CREATE TEMP TABLE embedded (id INTEGER PRIMARY KEY)")
-        connection.executemany("INSERT INTO embedded VALUES (?)", ((image,) for image in embedded.tolist()))
-        connection.execute("DELETE FROM icons WHERE image_id NOT IN (SELECT id FROM embedded)")
-
-
-def _gather(connection: Connection, folder: Path, *, fingerprint: str, embedded: Ids) -> _Vectors:
-    image_ids = np.intersect1d(catalog.image_ids(connection), embedded)
-    if not len(image_ids):
-        raise LibraryError("no icon is embedded yet, so there is nothing to search; `icons failures` lists the reasons")
-    name_ids = catalog.name_ids(connection)
+def _gather(connection: Connection, folder: Path, *, fingerprint: str, embedded: Ids) -> Vectors:
     query = select(icons.c.id, icons.c.image_id, icons.c.name_id).order_by(icons.c.id)
     # numpy asks SQLAlchemy's rows for their fields in a way that takes ten times as long.
     rows = np.fromiter((value for row in connection.execute(query) for value in row), np.int64).reshape(-1, 3)
-    rows = rows[np.isin(rows[:, 1], image_ids)]
-    return _Vectors(
+    rows = rows[np.isin(rows[:, 1], embedded)]
+    if not len(rows):
+        raise LibraryError("no icon is embedded yet, so there is nothing to search; `icons failures` lists the reasons")
+    return gather(rows, folder, fingerprint=fingerprint)
+
+
+def gather(rows: Ids, folder: Path, *, fingerprint: str) -> Vectors:
+    """Read the vectors of some icons, given as (icon, image, name) ids (n, 3), by icon.
+
+    Raises:
+        EmbedError: a shard is missing or damaged.
+    """
+    image_ids, name_ids = np.unique(rows[:, 1]), np.unique(rows[:, 2])
+    return Vectors(
         image_ids=image_ids,
         images=_assemble(folder, "images", image_ids, fingerprint=fingerprint),
         name_ids=name_ids,
@@ -125,7 +125,7 @@ def _assemble(folder: Path, kind: Kind, wanted: Ids, *, fingerprint: str) -> NDA
     return vectors
 
 
-def _build(path: Path, ids: Ids, chunks: Iterator[Floats], vectors: _Vectors) -> IndexFacts:
+def _build(path: Path, ids: Ids, chunks: Iterator[Floats], vectors: Vectors) -> IndexFacts:
     """Write one index, open it as a search would, and hold its answers against exact search."""
     dim = vectors.images.shape[1]
     spec = recommended(len(ids)).spec(len(ids), dim=dim)
@@ -143,8 +143,3 @@ def _build(path: Path, ids: Ids, chunks: Iterator[Floats], vectors: _Vectors) ->
     if found < LEAST_RECALL:
         raise LibraryError(f'index "{spec}" finds {found:.3f} of what exact search finds; nothing was published')
     return IndexFacts(spec, len(ids), round(found, 4))
-
-
-def _file_facts(path: Path) -> dict[str, int | str]:
-    with path.open("rb") as file:
-        return {"bytes": path.stat().st_size, "sha256": hashlib.file_digest(file, "sha256").hexdigest()}

@@ -152,7 +152,7 @@ def _write_sheet(engine: "SearchEngine", query: str, hits: "Sequence[Hit]") -> s
 
     from search.sheet import sheet_html
 
-    page = sheet_html(query, ((hit, engine.picture(hit)) for hit in hits))
+    page = sheet_html(query, ((hit, engine.picture(hit.id)) for hit in hits))
     path = Path(tempfile.mkdtemp(prefix="icons-")) / "hits.html"
     path.write_text(page, "utf-8")
     click.echo(f"wrote {path}", err=True)

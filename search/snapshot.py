@@ -4,6 +4,7 @@ Plain sqlite3: SQLAlchemy alone would take a third of the time of a cold search.
 """
 
 import sqlite3
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.errors import IconsError, LibraryError
+from indexer.naming import normalise
 
 Ids = NDArray[np.int64]
 
@@ -23,6 +25,11 @@ _CANDIDATES = """
     FROM icons JOIN names ON names.id = icons.name_id JOIN sets ON sets.id = icons.set_id
     JOIN files ON files.id = icons.file_id JOIN sources ON sources.id = files.source_id
     WHERE icons.id IN ({marks})
+"""
+
+_FACTS = """
+    SELECT icons.caption, icons.tags, icons.categories, sets.author, sets.version, sets.licence, sources.given
+    FROM icons JOIN sets ON sets.id = icons.set_id JOIN sources ON sources.id = sets.source_id WHERE icons.id = ?
 """
 
 
@@ -47,16 +54,95 @@ class Candidate:
     member: str
 
 
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the catalog says of an icon and its set, beyond what a hit shows."""
+
+    caption: str | None
+    tags: Sequence[str]
+    categories: Sequence[str]
+    author: str | None
+    version: str | None
+    set_licence: str | None
+    source: str
+
+
 class Snapshot:
     """A generation's catalog, opened for reading only."""
 
     def __init__(self, path: Path) -> None:
         try:
-            uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
-            self._connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
+            self._uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
+            self._of_thread = threading.local()
             self._connection.execute("SELECT 1 FROM icons LIMIT 1").fetchone()
         except sqlite3.Error as error:
             raise LibraryError(f'"{path}" can\'t be read ({error}); `icons merge` builds a new generation') from error
+
+    @property
+    def _connection(self) -> sqlite3.Connection:
+        """The connection of this thread: one that is shared would make threads wait for each other."""
+        connection: sqlite3.Connection | None = getattr(self._of_thread, "connection", None)
+        if connection is None:
+            connection = self._of_thread.connection = sqlite3.connect(self._uri, uri=True, check_same_thread=False)
+        return connection
+
+    def icon(self, icon: int) -> Candidate:
+        """Read one icon.
+
+        Raises:
+            IconsError: there is none of this id.
+        """
+        found = self.candidates(np.array([icon])) if abs(icon) < 2**63 else {}
+        if icon not in found:
+            raise IconsError(f'no icon has the id "{icon}"; `icons search` finds one by words')
+        return found[icon]
+
+    def has_icon(self, icon: int) -> bool:
+        """Tell whether an icon has this id."""
+        query = "SELECT 1 FROM icons WHERE id = ?"
+        return icon < 2**63 and self._connection.execute(query, (icon,)).fetchone() is not None
+
+    def facts(self, icon: int) -> Facts:
+        """Read what the catalog says of an icon beyond what a hit shows."""
+        caption, tags, categories, *of_set = self._connection.execute(_FACTS, (icon,)).fetchone()
+        return Facts(
+            caption,
+            tuple(tags.split("\n")) if tags else (),
+            tuple(categories.split("\n")) if categories else (),
+            *of_set,
+        )
+
+    def variants_of(self, set_id: int, name_id: int) -> Ids:
+        """Ids of the icons of one set and one name, ascending."""
+        query = "SELECT id FROM icons WHERE set_id = ? AND name_id = ? ORDER BY id"
+        return _ids(self._connection.execute(query, (set_id, name_id)))
+
+    def showing(self, images: Ids) -> Ids:
+        """Ids of the icons that show some pictures, ascending."""
+        query = f"SELECT id FROM icons WHERE image_id IN ({_marks(images)}) ORDER BY id"
+        return _ids(self._connection.execute(query, images.tolist()))
+
+    def with_key(self, key: str) -> int | None:
+        """Id of the first icon of a key ("mdi:home"): its set, and its name as it is spelt or as words."""
+        set_key, _, name = key.rpartition(":")
+        query = "SELECT icons.id FROM icons JOIN names ON names.id = name_id JOIN sets ON sets.id = set_id"
+        where = "WHERE sets.key = ? AND (icons.name = ? OR names.words = ?) ORDER BY icons.name <> ?, icons.id LIMIT 1"
+        row = self._connection.execute(f"{query} {where}", (set_key, name, normalise(name), name)).fetchone()
+        return None if row is None else int(row[0])
+
+    def spelt(self, name: str, words: str) -> Ids:
+        """Ids of the icons of a name: those spelt so first, then those of the same words; ascending."""
+        query = "SELECT icons.id FROM icons JOIN names ON names.id = name_id WHERE names.words = ?"
+        return _ids(self._connection.execute(f"{query} ORDER BY icons.name <> ?, icons.id", (words, name)))
+
+    def keys_near(self, key: str) -> list[str]:
+        """Keys of a few icons whose names are like that of `key`, from its set where that is known."""
+        set_key, _, name = key.rpartition(":")
+        known = {row[0] for row in self._connection.execute("SELECT DISTINCT key FROM sets")}
+        query = "SELECT DISTINCT sets.key, icons.name FROM icons JOIN sets ON sets.id = set_id"
+        where = ("WHERE sets.key = ?", (set_key,)) if set_key in known else ("", ())
+        keys = {icon: f"{key}:{icon}" for key, icon in self._connection.execute(f"{query} {where[0]}", where[1])}
+        return [keys[icon] for icon in get_close_matches(name, keys, n=5, cutoff=0.6)]
 
     def candidates(self, ids: Ids) -> dict[int, Candidate]:
         """Read icons by id."""

@@ -48,12 +48,12 @@ def test_scores_are_the_weighted_sum_of_picture_and_name_similarity(
     picture = encoder.encode_images(pixels[None])[0].astype(float)
     weight = engine.manifest.picture_weight
     assert hit.name == "dot-b"
-    assert hit.score == pytest.approx(weight * picture @ query + (1 - weight) * 1.0, abs=2e-3)
+    assert hit.similarity == pytest.approx(weight * picture @ query + (1 - weight) * 1.0, abs=2e-3)
 
 
 def test_hits_are_ordered_by_score_after_the_exact_ones(engine: SearchEngine) -> None:
     hits = engine.search("dot c", k=50)
-    rest = [hit.score for hit in hits if not hit.exact]
+    rest = [hit.similarity for hit in hits if not hit.exact]
     assert [hit.exact for hit in hits] == sorted((hit.exact for hit in hits), reverse=True)
     assert rest == sorted(rest, reverse=True)
 
@@ -93,7 +93,7 @@ def test_a_hit_is_plain_data_and_gives_its_picture(engine: SearchEngine, icon_fo
     hit = engine.search("dot e")[0]
     assert hit.path == str(icon_folder / "dot-e.svg")
     assert json.loads(json.dumps(asdict(hit)))["set"] == "icons"
-    assert engine.picture(hit) == (icon_folder / "dot-e.svg").read_bytes()
+    assert engine.picture(hit.id) == (icon_folder / "dot-e.svg").read_bytes()
 
 
 def test_an_unreadable_newest_generation_lets_the_one_before_answer_with_a_warning(

@@ -77,7 +77,7 @@ class _Run:
         if WARM in parts:
             found.warm = measure_warm(self._engine, self._texts, k=k, progress=progress)
         if CLIENTS in parts:
-            untimed = SearchEngine(self._engine.library, self._engine.generation)
+            untimed = SearchEngine.open(self._engine.library.root)
             found.loads = measure_loads(untimed, self._texts, k=k, progress=progress)
         if INDEXES in parts:
             measure_indexes(found, *self._vectors(), self._options, progress)

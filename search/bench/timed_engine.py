@@ -4,11 +4,13 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, cast
 
-from indexer.library import Generation, Library
+from indexer.library import Library
 from search.encoder import OnnxQueryEncoder, QueryEncoder, Vector
 from search.engine import Hit, SearchEngine
+from search.opened import Opened
 
 TOKENISE, ENCODE, INDEX, CATALOG, RANK = "tokenise", "encode", "index", "catalog", "rank"
 STAGES = (TOKENISE, ENCODE, INDEX, CATALOG, RANK)
@@ -40,12 +42,15 @@ class Laps:
 class TimedEngine(SearchEngine):
     """A search engine for one thread that says what each query spent where."""
 
-    def __init__(self, library: Library, generation: Generation) -> None:
-        super().__init__(library, generation)
+    def __init__(self, library: Library, opened: Opened) -> None:
         self._laps = Laps()
-        self._snapshot = cast(Any, _Timed(self._snapshot, self._laps, CATALOG))
-        self._icons = cast(Any, _Timed(self._icons, self._laps, INDEX))
-        self._encoder = cast(Any, _TimedEncoder(self._encoder, self._laps))
+        timed = replace(
+            opened,
+            snapshot=cast(Any, _Timed(opened.snapshot, self._laps, CATALOG)),
+            icons=cast(Any, _Timed(opened.icons, self._laps, INDEX)),
+            encoder=cast(Any, _TimedEncoder(opened.encoder, self._laps)),
+        )
+        super().__init__(library, timed)
 
     def timed_search(self, query: str, *, k: int) -> tuple[list[Hit], dict[str, float]]:
         """Answer, and tell the seconds of every stage and of the whole query.

@@ -1,0 +1,76 @@
+"""One generation of a library, open for queries: its catalog, its indexes and its encoder."""
+
+import warnings
+from dataclasses import dataclass
+
+from indexer.errors import LibraryError
+from indexer.library import Generation, Library
+from indexer.manifest import Manifest
+from indexer.vectors import VectorIndex
+from search.encoder import QueryEncoder, open_query_encoder
+from search.snapshot import Snapshot
+
+
+@dataclass(slots=True)
+class Opened:
+    """All that a query needs; nothing here changes while it is asked."""
+
+    generation: Generation
+    manifest: Manifest
+    snapshot: Snapshot
+    encoder: QueryEncoder
+    icons: VectorIndex
+    """Fused vectors, by ids of icons."""
+    pictures: VectorIndex
+    """Vectors of pictures, by ids of images."""
+
+
+def open_current(library: Library) -> Opened:
+    """Open the current generation of a library; if it can't be read, the one before, with a warning.
+
+    Raises:
+        LibraryError: nothing was published, or nothing can be read.
+    """
+    refusals: list[str] = []
+    for generation in library.candidates():
+        try:
+            opened = open_generation(library, generation)
+        except LibraryError as error:
+            refusals.append(str(error))
+            continue
+        for refusal in refusals:
+            warnings.warn(f"{refusal}; generation {generation.number} answers instead", stacklevel=3)
+        return opened
+    if refusals:
+        raise LibraryError(refusals[0])
+    raise LibraryError(f'"{library.root}" was never published; `icons index` does it')
+
+
+def open_generation(library: Library, generation: Generation) -> Opened:
+    """Open one generation.
+
+    Raises:
+        LibraryError: it can't be read.
+    """
+    manifest = _checked_manifest(generation)
+    snapshot = Snapshot(generation.catalog)
+    encoder = open_query_encoder(library.encoder(manifest.fingerprint))
+    try:
+        icons = VectorIndex.open(generation.icons, spec=manifest.icons.spec)
+        pictures = VectorIndex.open(generation.pictures, spec=manifest.pictures.spec)
+    except RuntimeError as error:
+        raise LibraryError(
+            f'an index of "{generation.folder}" can\'t be read ({error}); `icons merge` builds a new generation'
+        ) from error
+    return Opened(generation, manifest, snapshot, encoder, icons, pictures)
+
+
+def _checked_manifest(generation: Generation) -> Manifest:
+    """Read a manifest and check what is cheap: format and file sizes. Checksums are for a thorough check."""
+    manifest = Manifest.read(generation)
+    for name, facts in manifest.files.items():
+        path = generation.folder / name
+        size = path.stat().st_size if path.is_file() else None
+        if size != facts["bytes"]:
+            raise LibraryError(f'"{path}" has {size} bytes, its manifest says {facts["bytes"]}')
+    return manifest

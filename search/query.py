@@ -1,0 +1,148 @@
+"""What is asked, and what is answered: plain data that the engine, the command line and the HTTP API share."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from indexer.errors import IconsError
+
+MOST_HITS = 10_000
+"""The most that a window reaches: offset and k together."""
+MOST_COUNTED = 1_000
+"""Hits that `n_found` counts at most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """What is looked for: words, a picture, an icon, or words with one of the two."""
+
+    words: str = ""
+    """What it means, how it looks, or its name."""
+    picture: bytes | None = None
+    """Any format that `icons` reads, any size and ratio."""
+    icon: int | None = None
+    """Id of an icon: more like this one."""
+    without: tuple[str, ...] = ()
+    """What to steer away from: `--not filled`."""
+    keyword: bool = False
+    """Whether the words are a keyword query: words that must all be there, prefix*, "a phrase", -excluded."""
+    picture_share: float = 0.5
+    """Share of the picture or icon beside words, 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """What a hit must be; values of one field are alternatives, fields hold together."""
+
+    sets: tuple[str, ...] = ()
+    styles: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    licences: tuple[str, ...] = ()
+    """SPDX ids, or families: permissive, attribution, share-alike, copyleft, non-commercial, unknown."""
+    sizes: tuple[int, ...] = ()
+    animated: bool | None = None
+    coloured: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """Which part of the answer is wanted, and how it is laid out."""
+
+    k: int = 10
+    offset: int = 0
+    min_score: float | None = None
+    """Least calibrated score of a hit; None: the library's own default, 0: everything."""
+    flat: bool = False
+    """Every icon by itself: no grouping of variants or of equal pictures."""
+    facets: bool = False
+    """Count sets, styles, licences, categories and so on among what is found."""
+
+    def __post_init__(self) -> None:
+        if self.k < 1:
+            raise IconsError(f'k is "{self.k}"; ask for 1 hit or more')
+        if self.offset < 0:
+            raise IconsError(f'offset is "{self.offset}"; begin at 0 or later')
+        if self.offset + self.k > MOST_HITS:
+            raise IconsError(
+                f'k "{self.k}" at offset "{self.offset}" reaches beyond hit {MOST_HITS:,}; ask for fewer hits'
+            )
+        if self.min_score is not None and not 0 <= self.min_score <= 1:
+            raise IconsError(f'min_score is "{self.min_score}"; give a number from 0 to 1')
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One answer: an icon, standing for all variants of its name in its set."""
+
+    id: int
+    key: str
+    """What `SearchEngine.find` takes to come back to this icon: "mdi:home"."""
+    image: int
+    """Id of its picture in the catalog."""
+    name: str
+    """As its source spells it."""
+    words: str
+    set: str
+    set_title: str
+    style: str | None
+    size: int | None
+    licence: str | None
+    licence_family: str
+    coloured: bool | None
+    animated: bool | None
+    path: str
+    """The file that holds it, absolute."""
+    member: str
+    """Its key inside that file; "" where the file is the picture."""
+    score: float
+    """Calibrated, 0 to 1: 0.5 is as likely right as wrong."""
+    similarity: float
+    """What it is ranked by, before calibration."""
+    exact: bool
+    """Whether its name is the query."""
+    variants: int
+    """Icons of its set that bear its name, itself included; 1 in a flat answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class FacetCount:
+    """How many icons that were found have one value of a facet."""
+
+    value: str
+    """What the filter of that name takes."""
+    title: str
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a query found, one window of it."""
+
+    hits: Sequence[Hit]
+    n_found: int
+    """Hits of all windows that reach the least score, counted up to 1,000."""
+    facets: Mapping[str, Sequence[FacetCount]] | None = None
+    """Kind (set, style, licence, category, tag) -> values, most frequent first; None where not asked for."""
+    spelled: str | None = None
+    """The query as it was probably meant, where a word of it is unknown here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """Everything that a library knows of one icon."""
+
+    hit: Hit
+    """Score and similarity are 1: it is itself."""
+    caption: str | None
+    tags: Sequence[str]
+    categories: Sequence[str]
+    author: str | None
+    version: str | None
+    """Of its set."""
+    set_licence: str | None
+    source: str
+    """Where it comes from, as that was given to `icons index`."""
+    variants: Sequence[Hit]
+    """The other icons of its name in its set."""
+    near_duplicates: Sequence[Hit]
+    """Other icons that look the same."""
