@@ -23,6 +23,7 @@ from sqlalchemy import select
 
 from indexer.database import open_catalog
 from indexer.embed import EmbedOptions
+from indexer.errors import RenderError
 from indexer.library import Library
 from indexer.render import render
 from indexer.render_pool import Job, RenderPool
@@ -142,6 +143,27 @@ def test_every_hostile_picture_is_drawn_rightly_or_refused_with_a_reason(corpus:
     assert wrong == []
     assert len(drawn) + n_failed == len(jobs) >= 300
     np.testing.assert_array_equal(drawn[neighbour], square)
+    corpus.assert_nothing_was_read_or_fetched()
+
+
+def test_every_hostile_picture_is_drawn_or_refused_as_a_query(corpus: Corpus) -> None:
+    draw_pool = pytest.importorskip("indexer.draw_pool")
+    square = render(plain_square("neighbour"), size=32).pixels
+    wrong = []
+    with draw_pool.DrawPool(workers=1) as pool:
+        for case in corpus.cases:
+            if case.is_slow:
+                continue
+            try:
+                pixels = pool.pixels(case.content, size=32)
+            except RenderError as error:
+                if case.reason is None or not re.search(case.reason, str(error)):
+                    wrong.append((case.path, str(error), case.reason))
+            else:
+                off = int(np.abs(pixels.astype(int) - square).max())
+                if case.reason is not None or off > 8:
+                    wrong.append((case.path, f"drawn, {off} levels off", case.reason))
+    assert wrong == []
     corpus.assert_nothing_was_read_or_fetched()
 
 

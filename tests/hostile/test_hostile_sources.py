@@ -59,7 +59,8 @@ def test_a_text_without_end_is_no_name_no_prefix_and_no_reason(tmp_path: Path) -
     assert (found.records or ())[0].categories == ()
     assert len(found.broken) == 3
     assert all(len(member) + len(reason) < 500 for member, reason in found.broken)
-    assert scanned(iconify(tmp_path, prefix="x" * 5_000))[0].error == 'not an Iconify set: "prefix" or "icons" is missing'
+    [found] = scanned(iconify(tmp_path, prefix="x" * 5_000))
+    assert found.error == 'not an Iconify set: "prefix" or "icons" is missing'
 
 
 def test_thousands_of_affixes_categories_and_aliases_take_no_longer_than_their_file(tmp_path: Path) -> None:
