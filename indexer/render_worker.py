@@ -146,6 +146,8 @@ def cause_of_end(status: int) -> str:
     """Put into words why a worker is no more, from the exit status that subprocess gives."""
     if status == -signal.SIGKILL:
         return "was killed (signal 9), perhaps for want of memory"
+    if status == -signal.SIGABRT:
+        return "gave up (signal 6), perhaps for want of memory"
     return f"crashed (signal {-status})" if status < 0 else f"ended (exit status {status})"
 
 
