@@ -70,13 +70,13 @@ def rank_answers(
 def worst_cases(
     rankers: VectorRankers, questions: Sequence[Question], ranks: Sequence[Ranks], originals: Originals, *, n: int
 ) -> list[Case]:
-    """Show the `n` questions whose first right answer stands lowest in the fused ranker, the worst first."""
+    """Show the `n` questions whose first right answer stands lowest for the engine, the worst first."""
     first = np.array([found[0] for found in ranks], np.int64)
     worst = [int(place) for place in np.argsort(-first, kind="stable")[:n]]
     cases = []
     for place in worst:
         question = questions[place]
-        scores = rankers.scores([question.query.text])["fused"][0]
+        scores = rankers.scores([question.query.text])["engine"][0]
         right = question.right[np.argsort(-scores[question.right], kind="stable")]
         cases.append(
             Case(
@@ -95,7 +95,13 @@ def first_hits(rows: Ids, originals: Originals, *, k: int) -> list[Shown]:
     """Show the first `k` hits of some rows, best first, as a search would: variants and equal pictures once."""
     looked_at = rows[:_LOOKED_AT].tolist()
     icons = originals.icons(looked_at)
-    return [Shown.of(icon) for icon in group((icons[row] for row in looked_at), k=k)]
+    return shown([icons[row] for row in looked_at], k=k)
+
+
+def shown(icons: Sequence[Candidate], *, k: int) -> list[Shown]:
+    """Show the first `k` hits of some icons, best first."""
+    kept = group((((icon.set_id, icon.name_id), icon.image_id) for icon in icons), k=k)
+    return [Shown.of(icons[place]) for place in kept]
 
 
 def as_rank(rank: int) -> int | None:

@@ -87,6 +87,14 @@ def search(
     "--picture-weight", type=click.FloatRange(0, 1), help="Of the fused ranker; the library's own if not given."
 )
 @click.option(
+    "--names",
+    "n_names",
+    type=click.IntRange(0),
+    default=500,
+    show_default=True,
+    help="Names of the library to ask for, as they are and as people mistype them; 0 for none.",
+)
+@click.option(
     "--screenshots",
     "n_screenshots",
     type=click.IntRange(0),
@@ -101,8 +109,9 @@ def search(
 def evaluate(library: "Library", report: Path | None, as_json: bool, **options: Any) -> None:
     """Measure how well icons are found: by what they mean, by how they look, and from screenshots.
 
-    Ranks all icons by keywords, by the vectors of names, of pictures, and of both, and tells how high the right ones
-    stand, with 95 % intervals. docs/evaluation.md says how to write queries for a library of your own.
+    Ranks all icons by keywords, by the vectors of names, of pictures, and of both, and as the engine does, and tells
+    how high the right ones stand, with 95 % intervals. docs/evaluation.md says how to write queries for a library of
+    your own.
 
     \b
     Examples:

@@ -12,19 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.errors import IconsError
-from indexer.index_kinds import CHUNK, KINDS, IndexKind, recommended
+from indexer.index_kinds import CHUNK, ID_MAP_BYTES, KINDS, IndexKind, recommended
 from indexer.vectors import Floats, VectorIndex, fp32_chunks, least_scores, share_right
+from search.answering import N_CANDIDATES, PER_HIT
 from search.asking import Progress
 from search.bench.machine import free_memory
 from search.bench.measured import IndexRow, LeftOut, SearchBench, Spread
 from search.bench.options import DEFAULT_VECTORS, SIZES, SearchBenchOptions
 from search.bench.supply import Supply, write_vectors
-from search.engine import CANDIDATES_PER_HIT
 
 USED_SHARE = 0.8
 """Share of the free memory and disk that an index may take."""
-REVERSE_MAP_BYTES = 64
-"""For each vector of an open index, beside its file: where each id stands."""
 RECALL_K = 10
 _WARM_SECONDS, _TIMED_SECONDS, _LEAST_TIMED = 2.0, 10.0, 16
 
@@ -63,8 +61,8 @@ def plan_indexes(options: SearchBenchOptions, *, dim: int, memory: int, disk: in
 
 
 def memory_needed(kind: IndexKind, n: int, *, dim: int) -> int:
-    """Bytes that building `n` vectors of a kind takes: the index, what trains it, and a chunk on its way."""
-    return kind.n_bytes(n, dim=dim) + n * REVERSE_MAP_BYTES + 4 * dim * (kind.n_trained(n) + 4 * min(n, CHUNK))
+    """Bytes that building `n` vectors takes: the index and its ids, what trains it, and a chunk on its way."""
+    return kind.n_bytes(n, dim=dim) + n * ID_MAP_BYTES + 4 * dim * (kind.n_trained(n) + 4 * min(n, CHUNK))
 
 
 def _refusal(kind: IndexKind, n: int, *, dim: int, memory: int, disk: int) -> str | None:
@@ -121,7 +119,7 @@ class _Bench:
         self._supply = supply
         self._queries = queries
         self._folder = folder
-        self._n_candidates = k * CANDIDATES_PER_HIT
+        self._n_candidates = max(N_CANDIDATES, PER_HIT * k)
         self._progress = progress
         self._right: tuple[int, Floats] = 0, np.empty(0, np.float32)
 
@@ -182,14 +180,14 @@ class _Bench:
         """Ask all queries, fewer of a slow index; the seconds and the share of right answers of each."""
         ends = time.perf_counter() + _WARM_SECONDS
         for query in self._queries:  # pages are mapped when they are first read
-            index.search(query, k=self._n_candidates)
+            index.search(query, k=self._n_candidates, per_hit=1)
             if time.perf_counter() > ends:
                 break
         times, shares = [], []
         ends = time.perf_counter() + _TIMED_SECONDS
         for query, bound in zip(self._queries, least, strict=True):
             started = time.perf_counter()
-            found = index.search(query, k=self._n_candidates)
+            found = index.search(query, k=self._n_candidates, per_hit=1)
             times.append(time.perf_counter() - started)
             shares.append(share_right(found, bound, k=RECALL_K))
             self._progress(title, len(times), len(self._queries))
