@@ -8,13 +8,15 @@ import hashlib
 import importlib
 import json
 import os
+import signal
 import sqlite3
 import sys
+import threading
 import time
 import traceback
 import warnings
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +40,8 @@ CLOCK = ("started_at", "seconds", "generation")
 """Columns that differ between equal runs; a crash may cost a number of a generation."""
 
 
-def run_index(library: Library, *, sources: list[str], model: str) -> object:
-    how = EmbedOptions(batch_size=32, workers=0, precision="fp32")
+def run_index(library: Library, *, sources: list[str], model: str, workers: int = 0) -> object:
+    how = EmbedOptions(batch_size=32, workers=workers, precision="fp32")
     choice = ModelChoice(f"local-dir:{model}")
     options = IndexOptions(sources=[Path(source) for source in sources], choice=choice, devices="cpu", embed=how)
     return index(library, options, Silent()).generation
@@ -130,6 +132,23 @@ def _run(asked: dict[str, Any]) -> dict[str, object]:
     return {**told, "count": layer.disk_count()}
 
 
+def kill(parent: int, whom: str | None) -> None:
+    """Kill a stage's process, its render workers, or all of them."""
+    workers = _children(parent) if whom in ("workers", "all") else []
+    for process in [*workers, *([parent] if whom in ("parent", "all") else [])]:
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+
+
+def _children(parent: int) -> list[int]:
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            if int(stat.read_text().rpartition(")")[2].split()[1]) == parent:
+                found.append(int(stat.parent.name))
+    return found
+
+
 LOADED = ("open_clip", "torch", "alembic.command", "indexer.encoder", "indexer.export", "indexer.launch")
 """What stages load inside, so that it is there before the first fork."""
 
@@ -148,8 +167,13 @@ def main() -> None:
                 report.write(json.dumps(_run(json.loads(line))))
             os._exit(0)
         os.close(there)
+        asked = json.loads(line)
+        killer = threading.Timer(asked.get("after", 0.0), kill, args=(child, asked.get("whom")))
+        killer.start()
         with os.fdopen(here) as report:
             said = report.read()
+        killer.cancel()
+        killer.join()
         _, status = os.waitpid(child, 0)
         ended = {"status": status, "seconds": time.monotonic() - started}
         answers.write(json.dumps({**json.loads(said or "{}"), **ended}) + "\n")
