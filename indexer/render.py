@@ -92,11 +92,11 @@ def draw(content: bytes, *, size: int) -> NDArray[np.uint8]:
 
 def _draw(content: bytes, *, size: int) -> NDArray[np.uint8]:
     """RGB or RGBA, (height, width, 3 or 4)."""
-    document = _svg_document(content)
+    document = svg_document(content)
     return _draw_bitmap(content, size=size) if document is None else _draw_svg(document, size=size)
 
 
-def _svg_document(content: bytes) -> bytes | None:
+def svg_document(content: bytes) -> bytes | None:
     """The SVG's text, unpacked and in an encoding that the checks below can read; None for anything but an SVG."""
     if content.startswith(b"\x1f\x8b"):
         content = _gunzip(content)

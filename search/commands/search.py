@@ -1,0 +1,48 @@
+"""The command `icons search`: words, a picture, or keywords -> hits."""
+
+from typing import TYPE_CHECKING, BinaryIO
+
+import click
+
+from indexer.options import library_option
+from search.commands.options import Asking, asking_options
+from search.query import Query
+
+if TYPE_CHECKING:
+    from indexer.library import Library
+
+
+@click.command()
+@click.argument("words", nargs=-1)
+@click.option("--image", type=click.File("rb"), help="A picture of what you look for, a screenshot say; - for stdin.")
+@click.option("--keyword", is_flag=True, help='Words as keywords: all must be there; prefix*, "a phrase", -without.')
+@asking_options
+@library_option
+def search(library: "Library", words: tuple[str, ...], image: BinaryIO | None, keyword: bool, asking: Asking) -> None:
+    """Find icons by words, by a picture, or by both. Exit code 0: found, 1: nothing found, 2: error.
+
+    WORDS say what an icon means, how it looks, or its name in any spelling. A line of the answer is one icon with all
+    its variants; its score says how likely it is right. docs/searching.md shows every way to ask.
+
+    \b
+    Examples:
+      icons search arrow
+      icons search "go back" -k 5 --set mdi --licence permissive
+      icons search --image shot.png settings --not filled
+      icons search --keyword --facets -- 'arrow* -down'
+      icons search settings --json | jq -r .path
+      icons search "shopping cart" --svg > cart.svg
+    """
+    from search.commands.presenting import answer
+    from search.commands.warm import engine_of
+
+    typed = " ".join(words)
+    asked = [f'"{typed}"'] if typed.strip() else []
+    picture = None
+    if image:
+        asked.append(f'picture "{image.name}"')
+        picture = image.read()
+    if not asked:
+        raise click.UsageError('say what to look for: words, or --image FILE; try `icons search "arrow"`')
+    query = Query(words=typed, picture=picture, keyword=keyword, **asking.steering)
+    answer(engine_of(library), " and ".join(asked), query, asking)
