@@ -6,8 +6,9 @@ from sqlite3 import Connection as SqliteConnection
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
 
 from indexer.errors import LibraryError
-from indexer.manifest import REVISION
 
+REVISION = "0001"
+"""Schema of the catalogs that this program writes: the newest revision in migrations/versions."""
 PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=5000", "temp_store=MEMORY")
 
 

@@ -6,7 +6,7 @@ A library is one folder:
     encoders/FINGERPRINT/       query encoder in ONNX, tokenizer, encoder.json
     vectors/FINGERPRINT/        shards (*.safetensors)
     work/FINGERPRINT/           plan of the embedding under way, progress of its ranks
-    generations/N/              what searches read: catalog snapshot, FAISS indexes, manifest.json
+    generations/N/              what searches read: catalog snapshot, FAISS indexes, facets, manifest.json
     CURRENT                     the number of the generation that answers
 """
 
@@ -48,6 +48,26 @@ class Generation:
     def icons(self) -> Path:
         """FAISS index of fused vectors (picture and name), ids of icons."""
         return self.folder / "icons.faiss"
+
+    @property
+    def facets(self) -> Path:
+        """What icons can be filtered by and counted by, a row an icon (`indexer.facets.ROW`)."""
+        return self.folder / "facets.npy"
+
+    @property
+    def tags(self) -> Path:
+        """Which icon bears which tag, as pairs."""
+        return self.folder / "tags.npy"
+
+    @property
+    def categories(self) -> Path:
+        """Which icon is in which category, as pairs."""
+        return self.folder / "categories.npy"
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """All files but the manifest, which says how large they are and what their bytes add up to."""
+        return (self.catalog, self.pictures, self.icons, self.facets, self.tags, self.categories)
 
     @property
     def manifest(self) -> Path:

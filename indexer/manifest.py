@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from indexer.errors import LibraryError
 from indexer.library import Generation
 
-REVISION = "0001"
-"""Schema of the catalogs that this program writes and reads: the newest revision in migrations/versions."""
+SNAPSHOT = "0002"
+"""Format of the generations that this program writes and reads; a catalog's own schema is `database.REVISION`."""
 PICTURE_WEIGHT = 0.4
 """Share of the picture in a fused vector, the rest is the name's; chosen on held-out names, see docs/training.md."""
 
@@ -45,6 +45,7 @@ class Manifest:
     number: int
     created_at: str
     schema: str
+    """The format that it was written in (`SNAPSHOT`)."""
     revision: int
     """The catalog's revision at the snapshot: equal ones need no new generation."""
     fingerprint: str
@@ -61,10 +62,11 @@ class Manifest:
         """Read a generation's manifest.
 
         Raises:
-            LibraryError: it is missing or not whole.
+            LibraryError: it is missing, not whole, or of another format; the message says what mends that.
         """
         try:
             facts = json.loads(generation.manifest.read_text("utf-8"))
+            _check_format(generation, str(facts["schema"]))
             for name in ("pictures", "icons"):
                 facts[name] = IndexFacts(**facts[name])
             facts["counts"] = Accounting(**facts["counts"])
@@ -73,3 +75,16 @@ class Manifest:
             raise LibraryError(
                 f'"{generation.manifest}" can\'t be read ({error}); `icons merge` builds a new one'
             ) from error
+
+
+def _check_format(generation: Generation, found: str) -> None:
+    if found > SNAPSHOT:
+        raise LibraryError(
+            f'generation {generation.number} has format "{found}", newer than "{SNAPSHOT}" of this program; '
+            "`pip install --upgrade icons` brings a program that reads it"
+        )
+    if found != SNAPSHOT:
+        raise LibraryError(
+            f'generation {generation.number} has format "{found}", this program reads "{SNAPSHOT}"; '
+            "`icons index` builds a new one from what is embedded already"
+        )

@@ -2,15 +2,14 @@
 
     icons merge
 
-A generation holds a snapshot of the catalog, an index of pictures (image ids) and an index of fused vectors (icon ids):
-weight * picture + (1 - weight) * name, so that one inner product with a query is the weighted sum of both similarities.
+A generation holds a snapshot of the catalog with its keyword index, facets to filter and count by, an index of pictures
+(image ids) and an index of fused vectors (icon ids): weight * picture + (1 - weight) * name, so that one inner product
+with a query is the weighted sum of both similarities.
 """
 
 import hashlib
 import json
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,11 +21,13 @@ from sqlalchemy import Connection, Engine, select
 from indexer import catalog
 from indexer.durable import folder_aside
 from indexer.errors import EmbedError, LibraryError
+from indexer.facets import write_facets
 from indexer.index_kinds import CHUNK, LEAST_RECALL, recommended
 from indexer.library import Generation, Library
-from indexer.manifest import PICTURE_WEIGHT, REVISION, IndexFacts, Manifest
+from indexer.manifest import PICTURE_WEIGHT, SNAPSHOT, IndexFacts, Manifest
 from indexer.schema import icons
 from indexer.shards import Kind, read_vectors
+from indexer.snapshot import write_snapshot
 from indexer.vectors import Floats, Ids, VectorIndex, fp32_chunks, recall
 
 N_QUERIES = 64
@@ -63,7 +64,8 @@ def merge(library: Library, engine: Engine, *, fingerprint: str, embedded: Ids) 
     generation = library.generation(max(library.numbers(), default=0) + 1)
     with folder_aside(generation.folder) as aside:
         built = Generation(generation.number, aside)
-        _snapshot(library.catalog, built.catalog, embedded=embedded)
+        write_snapshot(library.catalog, built.catalog, embedded=embedded)
+        write_facets(built)
         with engine.connect() as connection:
             vectors = _gather(connection, library.vectors(fingerprint), fingerprint=fingerprint, embedded=embedded)
             counts = catalog.account(connection, fingerprint=fingerprint, embedded=embedded)
@@ -73,7 +75,7 @@ def merge(library: Library, engine: Engine, *, fingerprint: str, embedded: Ids) 
         manifest = Manifest(
             number=generation.number,
             created_at=datetime.now(UTC).isoformat(timespec="seconds"),
-            schema=REVISION,
+            schema=SNAPSHOT,
             revision=revision,
             fingerprint=fingerprint,
             dim=vectors.images.shape[1],
@@ -81,21 +83,11 @@ def merge(library: Library, engine: Engine, *, fingerprint: str, embedded: Ids) 
             pictures=pictures,
             icons=fused,
             counts=counts,
-            files={path.name: _file_facts(path) for path in (built.catalog, built.pictures, built.icons)},
+            files={path.name: _file_facts(path) for path in built.files},
         )
         built.manifest.write_text(json.dumps(asdict(manifest), indent=2), "utf-8")
     library.publish(generation)
     return generation
-
-
-def _snapshot(source: Path, target: Path, *, embedded: Ids) -> None:
-    """Copy the catalog as it is now, without the icons that have no vector: a search must not meet them."""
-    with closing(sqlite3.connect(source)) as connection:
-        connection.execute("VACUUM INTO ?", (str(target),))
-    with closing(sqlite3.connect(target)) as connection, connection:
-        connection.execute("CREATE TEMP TABLE embedded (id INTEGER PRIMARY KEY)")
-        connection.executemany("INSERT INTO embedded VALUES (?)", ((image,) for image in embedded.tolist()))
-        connection.execute("DELETE FROM icons WHERE image_id NOT IN (SELECT id FROM embedded)")
 
 
 def _gather(connection: Connection, folder: Path, *, fingerprint: str, embedded: Ids) -> _Vectors:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from indexer.errors import LibraryError
 from indexer.library import Generation, Library
-from indexer.manifest import REVISION, Manifest
+from indexer.manifest import Manifest
 from indexer.vectors import VectorIndex
 from search.encoder import QueryEncoder, open_query_encoder
 from search.snapshot import Snapshot
@@ -66,13 +66,8 @@ def open_generation(library: Library, generation: Generation) -> Opened:
 
 
 def _checked_manifest(generation: Generation) -> Manifest:
-    """Read a manifest and check what is cheap: schema and file sizes. Checksums are for a thorough check."""
+    """Read a manifest and check what is cheap: format and file sizes. Checksums are for a thorough check."""
     manifest = Manifest.read(generation)
-    if manifest.schema != REVISION:
-        raise LibraryError(
-            f'generation {generation.number} has schema "{manifest.schema}", this program reads "{REVISION}"; '
-            "run `icons db upgrade`, then `icons index`"
-        )
     for name, facts in manifest.files.items():
         path = generation.folder / name
         size = path.stat().st_size if path.is_file() else None

@@ -84,7 +84,10 @@ def disc(x: int, y: int, r: int = 4) -> str:
 @pytest.fixture
 def icon_folder(tmp_path: Path) -> Path:
     """Twelve icons: eleven pictures, two of them of one name, and one exact copy."""
-    folder = tmp_path / "icons"
+    return draw_icons(tmp_path / "icons")
+
+
+def draw_icons(folder: Path) -> Path:
     folder.mkdir()
     for number in range(9):
         (folder / f"dot-{'abcdefghi'[number]}.svg").write_text(disc(4 + 2 * number, 12))
@@ -102,15 +105,20 @@ def library(tmp_path: Path) -> Library:
 Build = Callable[..., IndexSummary]
 
 
+def build_library(library: Library, model: Path, sources: Sequence[Path], **options: object) -> IndexSummary:
+    """Run `index` with a small encoder, in this process unless told otherwise."""
+    choice = ModelChoice(f"local-dir:{model}")
+    how = EmbedOptions(batch_size=32, workers=0, precision="fp32")
+    given = {"sources": sources, "choice": choice, "devices": "cpu", "embed": how, **options}
+    return index(library, IndexOptions(**given), Silent())  # type: ignore[arg-type]
+
+
 @pytest.fixture
 def build(library: Library, tiny_model: Path) -> Build:
-    """Run `index` on a library with the tiny encoder, in this process unless told otherwise."""
+    """Run `index` on a library with the tiny encoder."""
 
     def run(*sources: Path, into: Library = library, model: Path | None = None, **options: object) -> IndexSummary:
-        choice = ModelChoice(f"local-dir:{model or tiny_model}")
-        how = EmbedOptions(batch_size=32, workers=0, precision="fp32")
-        given = {"sources": sources, "choice": choice, "devices": "cpu", "embed": how, **options}
-        return index(into, IndexOptions(**given), Silent())  # type: ignore[arg-type]
+        return build_library(into, model or tiny_model, sources, **options)
 
     return run
 

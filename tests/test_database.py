@@ -8,9 +8,8 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, text
 
 from indexer.bundled import migrations
-from indexer.database import open_catalog, upgrade_catalog
+from indexer.database import REVISION, open_catalog, upgrade_catalog
 from indexer.errors import LibraryError
-from indexer.manifest import REVISION
 from indexer.schema import metadata
 
 

@@ -1,5 +1,6 @@
 """The whole path on real files with a real encoder: what goes in comes out once, and a rerun does only what is new."""
 
+import json
 import random
 import shutil
 from pathlib import Path
@@ -61,6 +62,22 @@ def test_a_second_run_with_nothing_new_publishes_nothing(build: Build, library: 
     assert (again.generation, again.embed.images, again.embed.names) == (None, 0, 0)
     assert shard_paths(library.root / "vectors") == shards
     assert library.current() == 1
+
+
+@pytest.mark.parametrize(
+    ("written", "advice"), [("0001", "`icons index` builds a new one"), ("9999", "pip install --upgrade icons")]
+)
+def test_a_generation_of_another_program_is_refused_and_the_next_run_replaces_it(
+    build: Build, library: Library, icon_folder: Path, written: str, advice: str
+) -> None:
+    build(icon_folder)
+    facts = json.loads(library.generation(1).manifest.read_text())
+    library.generation(1).manifest.write_text(json.dumps(facts | {"schema": written, "of_another_time": 1}))
+    with pytest.raises(LibraryError, match=f'generation 1 has format "{written}".*{advice}'):
+        SearchEngine.open(library.root)
+    again = build()
+    assert (again.generation, again.embed.images, again.embed.names) == (2, 0, 0)
+    assert SearchEngine.open(library.root).generation.number == 2
 
 
 def test_only_new_pictures_are_embedded_and_moved_ones_are_not(build: Build, icon_folder: Path) -> None:

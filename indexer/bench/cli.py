@@ -4,8 +4,9 @@ Other rooms add theirs to the group: `bench.add_command(search)`.
 """
 
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -13,7 +14,10 @@ from indexer.options import json_option, model_choice, model_options
 
 if TYPE_CHECKING:
     from indexer.bench.embedding import BenchOptions
+    from indexer.bench.findings import Findings
+    from indexer.bench.training.findings import TrainFindings
 
+_Findings = TypeVar("_Findings", "Findings", "TrainFindings")
 Folder = click.Path(file_okay=False, path_type=Path)
 Source = click.Path(exists=True, path_type=Path)
 _SECTIONS = ("machine", "limit", "sweeps", "strategies", "scaling", "parity")
@@ -74,13 +78,7 @@ def embed(source: Path | None, compare: Path | None, as_json: bool, settings: tu
     with Bars(estimate=False) as view:
         findings = bench_embed(chosen, view)
     write_report(findings, chosen.out, before=before)
-    if as_json:
-        click.echo(json.dumps(findings.to_json()))
-    else:
-        print_summary(findings)
-    click.echo(f"wrote {chosen.out / 'report.html'}, report.json, runs.jsonl and charts", err=True)
-    if findings.is_cut_off or any(row.error for row in findings.rows):
-        raise click.exceptions.Exit(1)
+    _conclude(findings, chosen.out, as_json=as_json, show=print_summary)
 
 
 @bench.command()
@@ -169,13 +167,7 @@ def train(
     with Bars(estimate=False) as view:
         findings = bench_train(chosen, view)
     write_training(findings, chosen.out, before=before)
-    if as_json:
-        click.echo(json.dumps(findings.to_json()))
-    else:
-        print_training(findings)
-    click.echo(f"wrote {chosen.out / 'report.html'}, report.json, runs.jsonl and charts", err=True)
-    if findings.is_cut_off or any(row.error for row in findings.rows):
-        raise click.exceptions.Exit(1)
+    _conclude(findings, chosen.out, as_json=as_json, show=print_training)
 
 
 @bench.command()
@@ -213,6 +205,17 @@ def index(
             for stage, seconds in told.seconds_by_stage.items():
                 peak = told.peak_bytes_by_stage.get(stage, 0)
                 click.echo(f"  {stage}: {seconds:.1f} s, {peak / 1e9:.2f} GB")
+
+
+def _conclude(findings: _Findings, out: Path, *, as_json: bool, show: Callable[[_Findings], None]) -> None:
+    """Give out what was measured; exit code 1 where it is not whole."""
+    if as_json:
+        click.echo(json.dumps(findings.to_json()))
+    else:
+        show(findings)
+    click.echo(f"wrote {out / 'report.html'}, report.json, runs.jsonl and charts", err=True)
+    if findings.is_cut_off or any(row.error for row in findings.rows):
+        raise click.exceptions.Exit(1)
 
 
 def _new_folder() -> Path:

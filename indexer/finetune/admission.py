@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from indexer.finetune.options import Admission
+from indexer.licences import family
 from indexer.naming import normalise
 from indexer.sources.records import IconSet, Record, content_digest
 
@@ -32,9 +33,7 @@ NAMELESS = (
 )  # fmt: skip
 """Sets whose names are brands, coins, countries or codes: they teach no meaning that a searcher would type."""
 
-_REFUSED_LICENCE = re.compile(
-    r"GPL|(?:^|[-\s(])NC(?:$|[-\s).])|non-?commercial|No licen|proprietary|unlicensed", re.IGNORECASE
-)
+_REFUSED_LICENCES = frozenset(["copyleft", "non-commercial", "no-derivatives", "withheld"])
 _BRAND_WORDS = frozenset(["logo", "brand", "flag"])
 
 
@@ -57,7 +56,7 @@ def refuse(record: Record, admit: Admission = "shippable") -> str | None:
 def _refuse_licence(licence: str | None) -> str | None:
     if licence is None:
         return "no licence"
-    return f"licence {licence}" if _REFUSED_LICENCE.search(licence) else None
+    return f"licence {licence}" if family(licence) in _REFUSED_LICENCES else None
 
 
 def _refuse_name(record: Record) -> str | None:

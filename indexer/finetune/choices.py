@@ -124,11 +124,22 @@ class SubjectCommand(click.Command):
 
 def finetune_options(function: Function) -> Function:
     """Add an option for every field of `FinetuneOptions`, with its default."""
-    for subject, listed in reversed(_OPTIONS.items()):
-        defaults = {field.name: field.default for field in fields(SUBJECTS[subject])}
-        assert {name for name, _, _ in listed} == defaults.keys(), subject
-        for name, kind, text in reversed(listed):
-            function = _option(name, kind, text, defaults[name])(function)
+    for subject in reversed(_OPTIONS):
+        function = _subject_options(subject, function)
+    return function
+
+
+def learning_options(function: Function) -> Function:
+    """Add those that say what is learnt from."""
+    return _subject_options("learning", function)
+
+
+def _subject_options(subject: str, function: Function) -> Function:
+    listed = _OPTIONS[subject]
+    defaults = {field.name: field.default for field in fields(SUBJECTS[subject])}
+    assert {name for name, _, _ in listed} == defaults.keys(), subject
+    for name, kind, text in reversed(listed):
+        function = _option(name, kind, text, defaults[name])(function)
     return function
 
 

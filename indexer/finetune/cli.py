@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from indexer.finetune.choices import Count, File, SubjectCommand, finetune_options
+from indexer.finetune.choices import Count, File, SubjectCommand, finetune_options, learning_options
 from indexer.finetune.options import SUBJECTS, FinetuneOptions
 from indexer.options import library_option, source_options
 
@@ -78,12 +78,22 @@ def finetune(
 @click.command()
 @source_options
 @click.option("--out", type=File, help="Write all of them to this file, .csv or .jsonl.")
-@click.option("--captions", "own_captions", type=File, help="Captions of your own, as for `icons finetune`.")
 @click.option("-n", "n", default=20, show_default=True, type=Count, help="Icons to show.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Of the phrases and of the sample.")
 @library_option
-def captions(sources: tuple[Path, ...], out: Path | None, n: int, seed: int, library: "Library", **chosen: Any) -> None:
+@learning_options
+def captions(
+    sources: tuple[Path, ...],
+    exclude: tuple[str, ...],
+    out: Path | None,
+    n: int,
+    seed: int,
+    library: "Library",
+    **learning: Any,
+) -> None:
     """Show what a fine-tuning would call each icon, or write it to a file to correct and give back.
+
+    Which icons, how many tags of each, and which names are held out: with the options of `icons finetune`.
 
     \b
     Example:
@@ -94,10 +104,10 @@ def captions(sources: tuple[Path, ...], out: Path | None, n: int, seed: int, lib
     from indexer.finetune.own_captions import caption_rows, write_captions
     from indexer.finetune.wanted import gather_icons
 
-    own = chosen["own_captions"]
-    learning = Learning(own_captions=str(own) if own else None)
-    gathered, _ = gather_icons(sources, exclude=chosen["exclude"], library=library, learning=learning, seed=seed)
-    rows = caption_rows(gathered, seed=seed)
+    own = learning.pop("own_captions")
+    chosen = Learning(own_captions=str(own) if own else None, **learning)
+    gathered, _ = gather_icons(sources, exclude=exclude, library=library, learning=chosen, seed=seed)
+    rows = caption_rows(gathered, seed=seed, held_out=chosen.held_out)
     if out is not None:
         click.echo(f"{write_captions(rows, out):,} icons written to {out}", err=True)
     else:

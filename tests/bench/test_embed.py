@@ -1,11 +1,7 @@
 """`icons bench embed`, really run: rows, files, report, Ctrl-C, and what it refuses."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -81,27 +77,20 @@ def test_a_saved_run_reads_back_and_compares(measured: tuple[Path, Result], tiny
     assert page.count("x</td>") == 1, "one row is in both"
 
 
-def test_ctrl_c_keeps_what_was_measured(tiny_model: Path, tmp_path: Path) -> None:
+def test_ctrl_c_keeps_what_was_measured(
+    tiny_model: Path, tmp_path: Path, interrupted: Callable[..., tuple[int, str, str, int]]
+) -> None:
     out = tmp_path / "out"
-    program = "import sys; from search.cli import main; main(sys.argv[1:])"
     options = ["--model", f"local-dir:{tiny_model}", "--out", str(out), "--images", "24", "--repeats", "1000"]
-    command = [sys.executable, "-c", program, "bench", "embed", *options, "--only", "sweeps", "--sweep", "batch=8,16"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    journal = out / "runs.jsonl"
-    for _ in range(1200):
-        if journal.exists() and len(journal.read_text().splitlines()) >= 3:
-            break
-        time.sleep(0.1)
-    os.kill(process.pid, signal.SIGINT)
-    said, told = process.communicate(timeout=60)
-    assert process.returncode == 1, told
+    sweep = ["--only", "sweeps", "--sweep", "batch=8,16"]
+    code, said, told, lines = interrupted(["embed", *options, *sweep], journal=out / "runs.jsonl", lines=3)
+    assert code == 1, told
     assert "cut off: what was measured until then is kept" in said
     findings = read_findings(out / "report.json")
     n_kept = sum(len(row.runs) for row in findings.rows)
     assert findings.is_cut_off
     assert n_kept >= 3
-    # The signal may come between a run's row and its line.
-    assert abs(n_kept - len(journal.read_text().splitlines())) <= 1
+    assert abs(n_kept - lines) <= 1, "the signal may come between a run's row and its line"
     assert "cut off" in (out / "report.html").read_text()
 
 

@@ -2,10 +2,7 @@
 
 import json
 import os
-import signal
-import subprocess
-import sys
-import time
+from collections.abc import Callable
 from pathlib import Path
 
 import open_clip
@@ -152,32 +149,23 @@ def test_ranks_that_fail_say_why_and_are_started_anew(tiny_model: Path, tmp_path
         assert ranks.train(knobs, cores=cores, steps=1).steps == 1
 
 
-def test_ctrl_c_keeps_what_was_measured(tiny_model: Path, tmp_path: Path) -> None:
+def test_ctrl_c_keeps_what_was_measured(
+    tiny_model: Path, tmp_path: Path, interrupted: Callable[..., tuple[int, str, str, int]]
+) -> None:
     out = tmp_path / "out"
-    program = "import sys; from search.cli import main; main(sys.argv[1:])"
     options = ["--model", f"local-dir:{tiny_model}", "--out", str(out), "--devices", "cpu:2", "--set", "batch=8"]
-    command = [sys.executable, "-c", program, "bench", "train", *options, "--steps", "1", "--repeats", "1000"]
-    process = subprocess.Popen(
-        [*command, "--sweep", "batch=16"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    journal = out / "runs.jsonl"
-    for _ in range(1200):
-        if journal.exists() and len(journal.read_text().splitlines()) >= 4:
-            break
-        time.sleep(0.1)
-    os.kill(process.pid, signal.SIGINT)
-    said, told = process.communicate(timeout=60)
-    assert process.returncode == 1, told
+    sweep = ["--steps", "1", "--repeats", "1000", "--sweep", "batch=16"]
+    code, said, told, lines = interrupted(["train", *options, *sweep], journal=out / "runs.jsonl", lines=4)
+    assert code == 1, told
     assert "cut off: what was measured until then is kept" in said
     findings = read_training(out / "report.json")
     assert findings.is_cut_off
     n_kept = sum(len(row.runs) for row in findings.rows)
-    # Two lines are those of the profiled runs, and the signal may come between a run's row and its line.
     assert n_kept >= 2
-    assert abs(n_kept - (len(journal.read_text().splitlines()) - 2)) <= 1
+    assert abs(n_kept - (lines - 2)) <= 1, "two lines are profiled runs; the signal may come between a row and its line"
 
 
-def test_the_usual_groups_hold_what_the_issue_asks_for() -> None:
+def test_the_usual_groups_hold_ways_to_share_a_batch_and_every_option() -> None:
     groups = dict(groups_of(TrainKnobs(devices=2), n_devices=2, kind="cpu", sweeps=(), is_thorough=False))
     assert list(groups) == ["strategy", "DDP options", "batch", "accumulate", "precision"]
     ways = [(knobs.strategy, knobs.devices) for knobs in groups["strategy"]]

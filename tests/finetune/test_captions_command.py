@@ -3,6 +3,7 @@
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 from PIL import Image
 from test_finetune import arguments, run
@@ -51,6 +52,17 @@ def test_jsonl_holds_lists_and_the_held_out_flag(icons: Path, tmp_path: Path) ->
     assert 0 < sum(row["held_out"] for row in rows) < 40
     held = {row["base"] for row in rows if row["held_out"]}
     assert all(row["held_out"] == (row["base"] in held) for row in rows)
+
+
+def test_what_is_learnt_from_is_chosen_as_for_a_training(icons: Path, tmp_path: Path) -> None:
+    def rows(*options: str) -> list[dict[str, Any]]:
+        file = tmp_path / "captions.jsonl"
+        run("captions", str(icons), "--out", str(file), *options)
+        return [json.loads(line) for line in file.read_text().splitlines()]
+
+    assert sum(row["held_out"] for row in rows("--held-out", "2")) > sum(row["held_out"] for row in rows())
+    assert {row["set"] for row in rows("--names-per-set", "3")} == {"icons"}
+    assert len({row["base"] for row in rows("--names-per-set", "3")}) == 3
 
 
 def test_what_can_not_be_read_as_captions_says_so(icons: Path, start: Path, tmp_path: Path) -> None:

@@ -1,0 +1,111 @@
+"""By what are icons filtered and counted? Writes a generation's labels and facets; `search.facets` reads them.
+
+A label is one value of a kind (a set, a style, a licence, a category, a tag), numbered within its kind in the table
+`labels` of the snapshot. `facets.npy` holds a row for each icon; an icon has several tags and categories, so these are
+pairs in files of their own, (2, n): positions of rows, which ascend, and codes.
+"""
+
+import sqlite3
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.library import Generation
+
+ROW = np.dtype(
+    [
+        ("icon", np.int64),
+        ("image", np.int64),
+        ("name", np.int64),
+        ("set", np.int32),
+        ("style", np.int32),
+        ("licence", np.int32),
+        ("size", np.int32),
+        ("coloured", np.int8),
+        ("animated", np.int8),
+    ],
+    align=True,
+)
+"""Ids of icon, image and name; codes of labels; pixels; 1 or 0. Icon ids ascend."""
+NONE = -1
+"""No such label, no size, or not known."""
+TRAITS = ("coloured", "animated")
+"""What is told from a picture itself, in the order of the columns that shards carry."""
+SEVERAL = {"tag": "tags", "category": "categories"}
+"""Kinds of which an icon has any number: kind -> its column in the catalog, and its file in `Generation`."""
+
+_LABELS = """
+CREATE TABLE labels (kind TEXT NOT NULL, code INTEGER NOT NULL, value TEXT NOT NULL, title TEXT NOT NULL,
+    n INTEGER NOT NULL, CONSTRAINT pk_labels PRIMARY KEY (kind, code)) WITHOUT ROWID;
+CREATE UNIQUE INDEX ix_labels_kind_value ON labels (kind, value);
+"""
+_LABELLED = """
+INSERT INTO labels SELECT '{kind}', ROW_NUMBER() OVER (ORDER BY {value}) - 1, {value}, {title}, COUNT(*)
+FROM icons JOIN sets ON sets.id = icons.set_id WHERE {value} <> '' GROUP BY {value}
+"""
+_LICENCE = "COALESCE(NULLIF(icons.licence, ''), sets.licence)"
+_ONE = {
+    "set": ("sets.key", "MIN(sets.title)"),
+    "style": ("icons.style", "icons.style"),
+    "licence": (_LICENCE, _LICENCE),
+}
+"""Kinds of which an icon has one at most: the value and the title of its label, in SQL."""
+_ROWS = f"""
+SELECT icons.id, icons.image_id, icons.name_id, a.code, COALESCE(b.code, {NONE}), COALESCE(c.code, {NONE}),
+    COALESCE(icons.size, {NONE}), {NONE}, {NONE}
+FROM icons JOIN sets ON sets.id = icons.set_id JOIN labels a ON a.kind = 'set' AND a.value = sets.key
+LEFT JOIN labels b ON b.kind = 'style' AND b.value = icons.style
+LEFT JOIN labels c ON c.kind = 'licence' AND c.value = {_LICENCE}
+ORDER BY icons.id
+"""
+
+
+def write_facets(generation: Generation) -> None:
+    """Give a snapshot its labels, and write what is filtered and counted by beside it."""
+    with closing(sqlite3.connect(generation.catalog)) as connection, connection:
+        connection.executescript(_LABELS)
+        for kind, (value, title) in _ONE.items():
+            connection.execute(_LABELLED.format(kind=kind, value=value, title=title))
+        rows = np.fromiter(connection.execute(_ROWS), ROW)
+        np.save(generation.facets, rows)
+        for kind, name in SEVERAL.items():
+            np.save(getattr(generation, name), _write_several(connection, kind))
+
+
+def _write_several(connection: sqlite3.Connection, kind: str) -> NDArray[np.int32]:
+    """Write the labels of a kind that icons have several of; return pairs of positions and codes, (2, n)."""
+    spellings: dict[str, set[str]] = defaultdict(set)
+    positions: list[int] = []
+    values: list[str] = []
+    for position, found in enumerate(_values(connection, SEVERAL[kind])):
+        for value, spelling in found.items():
+            spellings[value].add(spelling)
+            positions.append(position)
+            values.append(value)
+    codes = {value: code for code, value in enumerate(sorted(spellings))}
+    n_icons = Counter(values)
+    labels = [(kind, code, value, min(spellings[value]), n_icons[value]) for value, code in codes.items()]
+    connection.executemany("INSERT INTO labels VALUES (?, ?, ?, ?, ?)", labels)
+    return np.array([positions, [codes[value] for value in values]], np.int32)
+
+
+def _values(connection: sqlite3.Connection, column: str) -> Iterator[dict[str, str]]:
+    """Yield the values of each icon, by id, as they are compared, with how its source spells them."""
+    for (text,) in connection.execute(f"SELECT {column} FROM icons ORDER BY id"):
+        spellings = [" ".join(part.split()) for part in text.split("\n")] if text else ()
+        yield {fold(spelling): spelling for spelling in spellings if spelling}
+
+
+def fold(value: str) -> str:
+    """Spell a value the way in which it is compared."""
+    return " ".join(value.lower().split())
+
+
+def read_array(path: Path) -> NDArray[Any]:
+    """Map one of a generation's arrays into memory."""
+    return cast(NDArray[Any], np.load(path, mmap_mode="r", allow_pickle=False).view(np.ndarray))

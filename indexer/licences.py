@@ -1,0 +1,41 @@
+"""What does a licence ask of whoever uses an icon? SPDX ids, and what people write instead, sorted into a few families.
+
+A rough guide for filters and for what may be learnt from; no legal advice.
+"""
+
+import re
+from typing import Literal, get_args
+
+Family = Literal[
+    "permissive", "attribution", "share-alike", "copyleft", "non-commercial", "no-derivatives", "withheld", "unknown"
+]
+FAMILIES: tuple[Family, ...] = get_args(Family)
+"""Freest first: free to use (MIT, CC0); naming the author (CC-BY); what is made of it stays under the
+licence (CC-BY-SA, OFL, MPL); and so does what it is built into (GPL); not for business; not to be changed; no rights
+given at all. Last, a text that says nothing to this program, or none."""
+
+# The first that matches names the family. Spaces stand for any of the signs between the parts of an id.
+_FAMILIES: tuple[tuple[Family, str], ...] = (
+    ("withheld", r"no licen|proprietary|unlicensed|all rights reserved"),
+    ("copyleft", r"gpl|gfdl|gnu"),
+    ("non-commercial", r"\bnc\b|non commercial|noncommercial"),
+    ("no-derivatives", r"\bnd\b|no ?deriv"),
+    ("share-alike", r"\bsa\b|share ?alike|\bofl\b|open font|\bmpl\b|mozilla|\bepl\b|eclipse|\bcddl\b|\beupl\b"),
+    ("permissive", r"\bcc0\b|public domain|\bcc pddc\b|\bunlicense\b|\b0bsd\b|\bpd\b"),
+    ("attribution", r"\bcc by\b|creative commons attribution|\bcc attribution\b"),
+    (
+        "permissive",
+        r"\b(?:mit|x11|expat|apache|bsd|isc|zlib|wtfpl|bsl 1|boost|blueoak|w3c)\b",
+    ),
+)
+_PATTERNS = tuple((family, re.compile(pattern)) for family, pattern in _FAMILIES)
+_SIGNS = re.compile(r"[^a-z0-9]+")
+
+
+def family(licence: str | None) -> Family:
+    """Tell the family of a licence: an SPDX id or expression, a licence's name, or what a package says instead.
+
+    Of several licences at once the strictest part counts.
+    """
+    text = _SIGNS.sub(" ", (licence or "").lower())
+    return next((name for name, pattern in _PATTERNS if pattern.search(text)), "unknown")

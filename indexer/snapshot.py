@@ -1,0 +1,62 @@
+"""A catalog as searches read it: without the icons that have no vector, with a keyword index over the names.
+
+`keywords` has a row for each name, `vocabulary` every word of it with the number of names that bear it.
+"""
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import closing
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.words import normalise
+
+_TOKENS = "unicode61 remove_diacritics 2 tokenchars '+#'"
+"""Signs that are part of a word for `indexer.words` are part of it here: c++, c#."""
+_KEYWORDS = f"""
+CREATE VIRTUAL TABLE keywords USING fts5(words, tags, categories, tokenize="porter {_TOKENS}", prefix='2 3');
+"""
+# The vocabulary of `keywords` holds stems (circl, set), which correct no one's spelling; so the words as they are
+# written go through an index that keeps no text and is gone at the end.
+_VOCABULARY = f"""
+CREATE VIRTUAL TABLE temp.written USING fts5(words, tags, categories, content='', tokenize="{_TOKENS}");
+INSERT INTO temp.written (rowid, words, tags, categories) SELECT rowid, words, tags, categories FROM keywords;
+CREATE VIRTUAL TABLE temp.terms USING fts5vocab(temp, written, row);
+CREATE TABLE vocabulary (term TEXT NOT NULL, doc INTEGER NOT NULL, CONSTRAINT pk_vocabulary PRIMARY KEY (term))
+    WITHOUT ROWID;
+INSERT INTO vocabulary SELECT term, doc FROM temp.terms;
+DROP TABLE temp.terms;
+DROP TABLE temp.written;
+"""
+
+
+def write_snapshot(source: Path, target: Path, *, embedded: NDArray[np.int64]) -> None:
+    """Copy a catalog as it is now; `embedded` are the ids of images that have a vector: a search must meet no other."""
+    with closing(sqlite3.connect(source)) as connection:
+        connection.execute("VACUUM INTO ?", (str(target),))
+    with closing(sqlite3.connect(target)) as connection, connection:
+        connection.execute("CREATE TEMP TABLE embedded (id INTEGER PRIMARY KEY)")
+        connection.executemany("INSERT INTO embedded VALUES (?)", ((image,) for image in embedded.tolist()))
+        connection.execute("DELETE FROM icons WHERE image_id NOT IN (SELECT id FROM embedded)")
+        connection.executescript(_KEYWORDS)
+        connection.executemany(
+            "INSERT INTO keywords (rowid, words, tags, categories) VALUES (?, ?, ?, ?)", _names(connection)
+        )
+        connection.execute("INSERT INTO keywords (keywords) VALUES ('optimize')")
+        connection.executescript(_VOCABULARY)
+
+
+def _names(connection: sqlite3.Connection) -> Iterator[tuple[int, str, str, str]]:
+    """Yield (id, words, tags, categories) of every name that an icon bears, the last two of all icons of that name."""
+    spelled = cache(normalise)
+    described: dict[int, tuple[dict[str, None], dict[str, None]]] = defaultdict(lambda: ({}, {}))
+    for name, *texts in connection.execute("SELECT name_id, tags, categories FROM icons ORDER BY id"):
+        for values, text in zip(described[name], texts, strict=True):
+            values.update(dict.fromkeys(map(spelled, text.split("\n"))) if text else ())
+    words = dict(connection.execute("SELECT id, words FROM names"))
+    for name, (tags, categories) in sorted(described.items()):
+        yield name, words[name], " ; ".join(sorted(filter(None, tags))), " ; ".join(sorted(filter(None, categories)))

@@ -1,0 +1,83 @@
+"""What values has a kind (set, style, licence, category, tag), and which of them does somebody mean?"""
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.errors import IconsError, LibraryError
+from indexer.facets import fold
+from indexer.licences import FAMILIES, family
+
+_NEAR = 5
+
+
+@dataclass(frozen=True)
+class Labels:
+    """All values of one kind; the code of a label is its place."""
+
+    kind: str
+    values: Sequence[str]
+    titles: Sequence[str]
+    n: NDArray[np.int64]
+    """Icons of the whole library that bear each."""
+
+    @classmethod
+    def read(cls, path: Path, kind: str) -> Self:
+        """Read the values of a kind from a generation's catalog.
+
+        Raises:
+            LibraryError: it can't be read.
+        """
+        uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
+        query = "SELECT value, title, n FROM labels WHERE kind = ? ORDER BY code"
+        try:
+            with closing(sqlite3.connect(uri, uri=True)) as connection:
+                rows = connection.execute(query, (kind,)).fetchall()
+        except sqlite3.Error as error:
+            raise LibraryError(f'"{path}" can\'t be read ({error}); `icons merge` builds a new generation') from error
+        values, titles, n = zip(*rows, strict=True) if rows else ((), (), ())
+        return cls(kind, values, titles, np.array(n, np.int64))
+
+    def meant(self, asked: Iterable[str]) -> list[int]:
+        """Codes of the labels that are asked for, case aside; of a family of licences all that belong to it.
+
+        Raises:
+            IconsError: a value is unknown here; the message names near ones.
+        """
+        return [code for value in asked for code in self._meant(value)]
+
+    def _meant(self, value: str) -> list[int]:
+        wanted = fold(value)
+        if self.kind == "licence" and wanted in FAMILIES:
+            return [code for code, licence in enumerate(self.values) if family(licence) == wanted]
+        if wanted not in self._codes:
+            known = [*self._codes, *(FAMILIES if self.kind == "licence" else ())]
+            near = get_close_matches(wanted, known, n=_NEAR, cutoff=0.4) or sorted(known)[:_NEAR]
+            raise IconsError(unknown(self.kind, value, [self._spelled(spelling) for spelling in near]))
+        return self._codes[wanted]
+
+    def _spelled(self, folded: str) -> str:
+        return self.values[self._codes[folded][0]] if folded in self._codes else folded
+
+    @cached_property
+    def _codes(self) -> dict[str, list[int]]:
+        """Codes by folded value: of two licences that differ in case only, both."""
+        codes: dict[str, list[int]] = {}
+        for code, value in enumerate(self.values):
+            codes.setdefault(fold(value), []).append(code)
+        return codes
+
+
+def unknown(kind: str, value: object, near: Sequence[object]) -> str:
+    """Say that a value is none of a kind's, and which near ones are."""
+    if not near:
+        return f'no {kind} "{value}" in this library: no icon of it states one'
+    return f'no {kind} "{value}" in this library; near: {", ".join(map(str, near))}'

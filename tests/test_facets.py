@@ -1,0 +1,203 @@
+"""Are filters and counts those that a slow, obvious look at every icon gives?"""
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import Build, build_library, disc, draw_icons
+
+from indexer.errors import IconsError, LibraryError
+from indexer.library import Generation, Library
+from indexer.licences import family
+from search.facets import KINDS, Facets
+from search.query import Filters
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the sources say of one icon, read without labels or codes."""
+
+    id: int
+    set: str
+    style: str | None
+    size: int | None
+    licence: str | None
+    tags: frozenset[str]
+    categories: frozenset[str]
+
+
+@pytest.fixture(scope="module")
+def generation(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Generation:
+    """Icons of three sets: a folder that states nothing, and two manifests with tags, categories and licences."""
+    place = tmp_path_factory.mktemp("facets")
+    sources = [draw_icons(place / "icons")]
+    for number, (key, licence) in enumerate((("round", "CC-BY-4.0"), ("plain", "MIT"))):
+        folder = place / key
+        folder.mkdir()
+        rows = ["file_path,name,tags,categories,licence,style,size"]
+        for column in range(6):
+            (folder / f"{column}.svg").write_text(disc(3 + 3 * column, 6 + 6 * number))
+            own = "gpl-3.0" if column == 5 else licence
+            tags = '"Round, full  moon"' if column % 2 else '"round,C++"'
+            category = "shapes" if column < 4 else ""
+            style = ("filled", "outline")[column % 2]
+            rows.append(f"{column}.svg,ball {column},{tags},{category},{own},{style},{(16, 24)[column // 3]}")
+        sources.append(folder / f"{key}.csv")
+        sources[-1].write_text("\n".join(rows) + "\n")
+    library = Library(place / "library")
+    build_library(library, tiny_model, sources)
+    return library.generation(1)
+
+
+@pytest.fixture(scope="module")
+def facets(generation: Generation) -> Facets:
+    return Facets.open(generation)
+
+
+@pytest.fixture(scope="module")
+def told(generation: Generation) -> list[Told]:
+    query = """SELECT icons.id, sets.key, icons.style, icons.size, COALESCE(icons.licence, sets.licence), icons.tags,
+        icons.categories FROM icons JOIN sets ON sets.id = icons.set_id ORDER BY icons.id"""
+    with closing(sqlite3.connect(generation.catalog)) as connection:
+        return [Told(*row[:5], _values(row[5]), _values(row[6])) for row in connection.execute(query)]
+
+
+def _values(text: str) -> frozenset[str]:
+    return frozenset(" ".join(part.split()).lower() for part in text.split("\n") if part.strip())
+
+
+def _fits(icon: Told, filters: Filters) -> bool:
+    families = {licence for licence in filters.licences if family(icon.licence) == licence}
+    return (
+        (not filters.sets or icon.set in filters.sets)
+        and (not filters.styles or icon.style in filters.styles)
+        and (not filters.sizes or icon.size in filters.sizes)
+        and (not filters.licences or icon.licence in filters.licences or bool(families))
+        and (not filters.tags or bool(icon.tags & set(filters.tags)))
+        and (not filters.categories or bool(icon.categories & set(filters.categories)))
+    )
+
+
+def _combinations() -> Iterator[Filters]:
+    for sets, styles, tags, categories, licences, sizes in product(
+        ((), ("round",), ("round", "icons")),
+        ((), ("filled",)),
+        ((), ("full moon",), ("c++", "full moon")),
+        ((), ("shapes",)),
+        ((), ("permissive",), ("CC-BY-4.0", "copyleft")),
+        ((), (16,), (16, 24)),
+    ):
+        yield Filters(sets=sets, styles=styles, tags=tags, categories=categories, licences=licences, sizes=sizes)
+
+
+def test_any_filters_select_the_icons_that_a_look_at_each_finds(facets: Facets, told: list[Told]) -> None:
+    n_found = Counter[bool]()
+    for filters in _combinations():
+        expected = [icon.id for icon in told if _fits(icon, filters)]
+        selected = facets.select(filters)
+        if filters == Filters():
+            assert selected is None
+            continue
+        assert selected is not None and selected.tolist() == expected
+        n_found[bool(expected)] += 1
+    assert n_found[True] > 50 and n_found[False] > 50
+
+
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.5, 1.0])
+def test_counts_are_those_of_a_plain_count(facets: Facets, told: list[Told], share: float) -> None:
+    chosen = [icon for icon, draw in zip(told, np.random.default_rng(3).random(len(told)), strict=True) if draw < share]
+    counted = facets.count(np.array([icon.id for icon in chosen], np.int64))
+    assert list(counted) == list(KINDS)
+    expected = {
+        "set": Counter(icon.set for icon in chosen),
+        "style": Counter(icon.style for icon in chosen if icon.style),
+        "licence": Counter(icon.licence for icon in chosen if icon.licence),
+        "family": Counter(family(icon.licence) for icon in chosen),
+        "category": Counter(value for icon in chosen for value in icon.categories),
+        "tag": Counter(value for icon in chosen for value in icon.tags),
+        "size": Counter(str(icon.size) for icon in chosen if icon.size),
+    }
+    for kind, counts in expected.items():
+        assert {facet.value: facet.n for facet in counted[kind]} == counts, kind
+        assert [facet.n for facet in counted[kind]] == sorted(counts.values(), reverse=True)
+
+
+def test_counting_everything_equals_counting_every_icon(facets: Facets, told: list[Told]) -> None:
+    every = np.array([icon.id for icon in told], np.int64)
+    assert facets.count(None) == facets.count(every)
+    assert facets.count(every, most=1)["set"] == facets.count(every)["set"][:1]
+
+
+def test_labels_account_for_every_icon_and_every_tag(facets: Facets, told: list[Told]) -> None:
+    assert int(facets.labels("set").n.sum()) == len(told) == len(facets)
+    assert int(facets.labels("tag").n.sum()) == sum(len(icon.tags) for icon in told)
+    assert int(facets.labels("category").n.sum()) == sum(len(icon.categories) for icon in told)
+    assert dict(zip(facets.labels("tag").values, facets.labels("tag").titles, strict=True)) == {
+        "c++": "C++", "full moon": "full moon", "round": "Round",
+    }  # fmt: skip
+
+
+def test_values_are_compared_case_aside(facets: Facets) -> None:
+    exact = facets.select(Filters(tags=("full moon",), licences=("gpl-3.0",)))
+    loose = facets.select(Filters(tags=(" FULL  Moon ",), licences=("GPL-3.0",)))
+    assert exact is not None and loose is not None
+    assert exact.tolist() == loose.tolist() != []
+
+
+@pytest.mark.parametrize(
+    ("filters", "message"),
+    [
+        (Filters(sets=("rond",)), 'no set "rond" in this library; near: round'),
+        (Filters(licences=("permisive",)), 'no licence "permisive" in this library; near: permissive'),
+        (Filters(tags=("rounded",)), 'no tag "rounded" in this library; near: round'),
+        (Filters(styles=("",)), 'no style "" in this library; near: filled, outline'),
+        (Filters(sizes=(20,)), 'no size "20" in this library; near: 16, 24'),
+    ],
+)
+def test_an_unknown_value_is_refused_with_near_ones(facets: Facets, filters: Filters, message: str) -> None:
+    with pytest.raises(IconsError, match=message):
+        facets.select(filters)
+
+
+def test_a_kind_that_no_icon_states_is_named_as_such(build: Build, library: Library, icon_folder: Path) -> None:
+    build(icon_folder)
+    with pytest.raises(IconsError, match='no tag "round" in this library: no icon of it states one'):
+        Facets.open(library.generation(1)).select(Filters(tags=("round",)))
+
+
+def test_facets_that_are_cut_short_are_refused_with_the_command_that_mends(
+    generation: Generation, tmp_path: Path
+) -> None:
+    for file in generation.files:
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    broken = Generation(1, tmp_path)
+    broken.facets.write_bytes(generation.facets.read_bytes()[:100])
+    with pytest.raises(LibraryError, match="`icons merge` builds a new generation"):
+        Facets.open(broken)
+
+
+def test_keywords_find_stems_prefixes_tags_and_signs_and_the_vocabulary_keeps_whole_words(
+    generation: Generation,
+) -> None:
+    with closing(sqlite3.connect(generation.catalog)) as connection:
+
+        def found(query: str) -> set[str]:
+            rows = connection.execute("SELECT words FROM keywords WHERE keywords MATCH ?", (query,))
+            return {words for (words,) in rows}
+
+        assert found("arrows") == {"arrow up"}
+        assert found("ar*") == {"arrow up"}
+        assert found('"c++"') == {"ball 0", "ball 2", "ball 4"}
+        assert found("categories : shape") == {f"ball {column}" for column in range(4)}
+        assert found('"full moon" NOT words : "3"') == {"ball 1", "ball 5"}
+        terms = dict(connection.execute("SELECT term, doc FROM vocabulary"))
+        names = {words for (words,) in connection.execute("SELECT words FROM names")}
+        assert connection.execute("SELECT COUNT(*) FROM keywords").fetchone() == (len(names),)
+    assert (terms["shapes"], terms["round"], terms["c++"], terms["ball"]) == (4, 6, 3, 6)
+    assert "shape" not in terms
