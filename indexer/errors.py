@@ -5,6 +5,10 @@ class IconsError(Exception):
     """Anything the user can mend; the command line prints its message and exits with 2."""
 
 
+class UnknownIconError(IconsError):
+    """An icon that is asked for by its id or key, and is not in the library."""
+
+
 class SourceError(IconsError):
     """A source of icons that is missing, of an unknown kind, or unreadable as a whole."""
 

@@ -48,7 +48,7 @@ _CSS_DPI, _VIPS_DPI = 96, 72
 """An inch is 96 px in CSS. libvips takes it for 72 unless told, and then draws everything larger by their ratio."""
 
 # Groups are atomic: without that, a file of many comments and no <svg> takes exponential time to refuse.
-_SVG_START = re.compile(
+SVG_START = re.compile(
     rb"(?>\xef\xbb\xbf)?\s*+"
     rb"(?>(?><\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*+(?>\[.*?\]\s*+>|>))\s*+)*+"
     rb"<(?>[A-Za-z_][\w.-]*+:)?svg(?=[\s/>])",
@@ -102,7 +102,7 @@ def svg_document(content: bytes) -> bytes | None:
         content = _gunzip(content)
     if content.startswith(_UTF16_STARTS):
         content = _utf16_to_utf8(content)
-    if _SVG_START.match(content) is None:
+    if SVG_START.match(content) is None:
         return None
     if len(content) > MAX_SVG_BYTES:
         raise RenderError(f"SVG of {len(content) / 1e6:.2f} MB, the limit is {MAX_SVG_BYTES / 1e6:.0f} MB")
@@ -179,7 +179,7 @@ def _load_svg(document: bytes, *, scale: float) -> tuple[Any, int, int]:
 
 def _stated_side(document: bytes) -> float | None:
     """The longer side in px as the root element states it, None where it states nothing plain."""
-    start = _SVG_START.match(document)
+    start = SVG_START.match(document)
     assert start is not None
     root = document[start.end() : document.find(b">", start.end(), start.end() + 4000)]
     stated = dict(_ATTRIBUTE.findall(root))

@@ -36,7 +36,7 @@ _STATES = {background: state for state, background in BACKGROUNDS.items()}
 _UNREADABLE = "can't be read: "
 _REASON_BYTES = 300
 # -P: a file "numpy.py" in the folder where the user happens to stand is not to be imported
-_COMMAND = (sys.executable, "-P", "-c", "from indexer.render_worker import work; work()")
+_COMMAND = (sys.executable, "-P", "-c")
 _ANY_PICTURE = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2 2"><path d="M0 0h1v1z"/></svg>'
 
 
@@ -86,14 +86,25 @@ def map_slots(settings: Settings, memory: int) -> NDArray[np.void]:
 
 
 def start_worker(settings: Settings, memory: int) -> tuple["subprocess.Popen[bytes]", "Connection[Any, Any]"]:
-    """Start a fresh interpreter; multiprocessing would import the parent's main module in it, and torch with that."""
+    """Start a worker that draws into `memory`, a file descriptor."""
+    program = "from indexer.render_worker import work; work()"
+    return start_process(program, json.dumps(asdict(settings)), str(memory), pass_fds=(memory,))
+
+
+def start_process(
+    program: str, *arguments: str, pass_fds: tuple[int, ...] = ()
+) -> tuple["subprocess.Popen[bytes]", "Connection[Any, Any]"]:
+    """Start a fresh interpreter, whose last argument is the file descriptor of its connection.
+
+    multiprocessing would import the parent's main module in it, and torch with that.
+    """
     here, there = Pipe()
     with there:
         process = subprocess.Popen(
-            [*_COMMAND, json.dumps(asdict(settings)), str(memory), str(there.fileno())],
+            [*_COMMAND, program, *arguments, str(there.fileno())],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            pass_fds=(memory, there.fileno()),
+            pass_fds=(*pass_fds, there.fileno()),
             env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "OPENBLAS_NUM_THREADS": "1"},
             process_group=0,  # Ctrl-C is for the parent, which then ends its workers
         )
@@ -105,7 +116,7 @@ def work() -> None:
     settings = Settings(**json.loads(sys.argv[1]))
     slots = map_slots(settings, int(sys.argv[2]))
     connection: Connection[Any, Any] = Connection(int(sys.argv[3]))
-    _limit_this_process(settings.memory_bytes)
+    limit_this_process(settings.memory_bytes)
     with suppress(EOFError, ConnectionError):
         connection.send(READY)
         while True:
@@ -143,7 +154,8 @@ def _slot_type(settings: Settings) -> np.dtype[np.void]:
     return np.dtype([("state", "u1", n), ("reason", f"S{_REASON_BYTES}", n), ("pixels", "u1", (n, size, size, 3))])
 
 
-def _limit_this_process(memory_bytes: int) -> None:
+def limit_this_process(memory_bytes: int) -> None:
+    """Bound what this process may take; `draw_all` and `indexer.draw_worker` set the time of each picture."""
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGALRM])
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

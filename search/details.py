@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from indexer.errors import IconsError
+from indexer.errors import UnknownIconError
 from indexer.naming import normalise
 from search.hits import as_hits
 from search.opened import Opened
@@ -20,7 +20,7 @@ def find_icon(snapshot: Snapshot, spelling: str) -> int:
     """Find an icon by its key ("mdi:home"), its id ("123"), or its name ("home").
 
     Raises:
-        IconsError: there is none; the message names near ones.
+        UnknownIconError: there is none; the message names near ones.
     """
     spelling = spelling.strip()
     found = snapshot.with_key(spelling) if ":" in spelling else None
@@ -32,7 +32,7 @@ def find_icon(snapshot: Snapshot, spelling: str) -> int:
     if found is None:
         near = snapshot.keys_near(spelling)
         hint = f"near: {', '.join(near)}" if near else "`icons search` finds one by words"
-        raise IconsError(f'no icon "{spelling}" in this library; {hint}')
+        raise UnknownIconError(f'no icon "{spelling}" in this library; {hint}')
     return found
 
 
@@ -40,7 +40,7 @@ def show_icon(opened: Opened, icon: int) -> Details:
     """Tell everything that a library knows of one icon.
 
     Raises:
-        IconsError: no icon has this id.
+        UnknownIconError: no icon has this id.
     """
     found = opened.snapshot.icon(icon)
     facts = opened.snapshot.facts(icon)

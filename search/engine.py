@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from indexer.errors import IconsError, SourceError
+from indexer.errors import IconsError
 from indexer.library import Generation, Library, require
 from indexer.manifest import Manifest
 from indexer.naming import normalise
@@ -103,7 +103,7 @@ class SearchEngine:
         """Find an icon by its key ("mdi:home"), its id ("123"), or its name ("home").
 
         Raises:
-            IconsError: there is none; the message names near ones.
+            UnknownIconError: there is none; the message names near ones.
         """
         return find_icon(self._opened.snapshot, spelling)
 
@@ -111,7 +111,7 @@ class SearchEngine:
         """Tell everything that the library knows of one icon.
 
         Raises:
-            IconsError: no icon has this id.
+            UnknownIconError: no icon has this id.
         """
         return show_icon(self._opened, icon)
 
@@ -119,14 +119,20 @@ class SearchEngine:
         """Read the picture of an icon as its source holds it: SVG or bitmap bytes.
 
         Raises:
-            IconsError: no icon has this id.
+            UnknownIconError: no icon has this id.
             SourceError: the source has gone or changed since it was indexed.
         """
-        from indexer.sources import read_picture
+        from indexer.sources import read_indexed
 
-        found = self._opened.snapshot.icon(icon)
-        try:
-            return read_picture(found.kind, Path(found.location), found.path, found.member)
-        except OSError as error:
-            path = Path(found.location, found.path)
-            raise SourceError(f'"{path}" can\'t be read ({error.strerror}); run `icons index`') from error
+        snapshot = self._opened.snapshot
+        found = snapshot.icon(icon)
+        digest = snapshot.digest(found.image_id)
+        return read_indexed(found.kind, Path(found.location), found.path, found.member, digest=digest)
+
+    def image_of(self, icon: int) -> int:
+        """Tell which picture an icon shows: an id that stands for the same bytes for ever.
+
+        Raises:
+            UnknownIconError: no icon has this id.
+        """
+        return self._opened.snapshot.icon(icon).image_id

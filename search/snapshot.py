@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.errors import IconsError, LibraryError
+from indexer.errors import IconsError, LibraryError, UnknownIconError
 from indexer.naming import normalise
 
 Ids = NDArray[np.int64]
@@ -90,11 +90,11 @@ class Snapshot:
         """Read one icon.
 
         Raises:
-            IconsError: there is none of this id.
+            UnknownIconError: there is none of this id.
         """
         found = self.candidates(np.array([icon])) if abs(icon) < 2**63 else {}
         if icon not in found:
-            raise IconsError(f'no icon has the id "{icon}"; `icons search` finds one by words')
+            raise UnknownIconError(f'no icon has the id "{icon}"; `icons search` finds one by words')
         return found[icon]
 
     def has_icon(self, icon: int) -> bool:

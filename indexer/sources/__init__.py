@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Protocol
 
 from indexer.errors import SourceError
-from indexer.sources import folders, iconify, manifests, npm
+from indexer.sources import folders, iconify, iconify_file, manifests, npm
 from indexer.sources.exclusion import Exclusion
 from indexer.sources.pictures import SUFFIXES
-from indexer.sources.records import FileScan
+from indexer.sources.records import FileScan, content_digest
 
-__all__ = ["Source", "open_sources", "read_picture"]
+__all__ = ["Source", "open_sources", "read_indexed", "read_picture"]
 
 
 class Source(Protocol):
@@ -67,6 +67,26 @@ def read_picture(kind: str, location: Path, path: str, member: str) -> bytes:
     if kind in (folders.KIND, npm.KIND):
         return folders.read_picture_file(location, path)
     raise SourceError(f'unknown kind of source "{kind}"')
+
+
+def read_indexed(kind: str, location: Path, path: str, member: str, *, digest: bytes) -> bytes:
+    """Read one picture by itself, and only if it still is the one that was indexed under this digest.
+
+    `read_picture` is quicker for many pictures of one file, as it keeps the file parsed.
+
+    Raises:
+        SourceError: it is gone, or another one by now.
+    """
+    file = location / path
+    try:
+        content = iconify_file.read_icon_alone(file, member) if kind == iconify.KIND else None
+        if content is None or content_digest(content) != digest:
+            content = read_picture(kind, location, path, member)
+    except OSError as error:
+        raise SourceError(f'"{file}" can\'t be read ({error.strerror}); run `icons index`') from error
+    if content_digest(content) != digest:
+        raise SourceError(f'"{file}" has changed since it was indexed; run `icons index`')
+    return content
 
 
 def _open_file(file: Path, exclusion: Exclusion) -> Source:

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
+from indexer.licences import FAMILIES
 from indexer.options import Function
 from search.query import Filters, Window
 
@@ -96,7 +97,7 @@ def _filters() -> Sequence[Option]:
             "--licence",
             "licences",
             "LICENCE",
-            "Only under this: an SPDX id, or permissive, attribution, share-alike, copyleft, non-commercial, unknown.",
+            f"Only under this: an SPDX id, or one of {', '.join(FAMILIES)}.",
         ),
         click.option(
             "--size",

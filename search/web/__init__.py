@@ -1,0 +1,1 @@
+"""Answers over HTTP, and to assistants over MCP: one engine, asked by many at once."""

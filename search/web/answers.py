@@ -1,0 +1,112 @@
+"""What does an answer look like over HTTP? The engine's answers as JSON, and the shapes that OpenAPI tells of."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from search.query import Answer, Details, FacetCount, Hit
+
+API = "/api/v1"
+_SVG_NAME = re.compile(r"\.svgz?(?:#[0-9]+)?$", re.IGNORECASE)
+"""A manifest that lists a file twice calls it NAME#2."""
+
+
+@dataclass(frozen=True, slots=True)
+class HitAnswer(Hit):
+    """A hit, and where its pictures are. `path` is the name of its file: where that lies is the server's business."""
+
+    svg_url: str | None
+    """None for a bitmap."""
+    png_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class SearchAnswer:
+    """One window of what a query found."""
+
+    query: str
+    hits: Sequence[HitAnswer]
+    n_found: int
+    facets: Mapping[str, Sequence[FacetCount]] | None
+    spelled: str | None
+    generation: int
+    ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class IconAnswer(HitAnswer):
+    """Everything that is known of one icon."""
+
+    caption: str | None
+    tags: Sequence[str]
+    categories: Sequence[str]
+    author: str | None
+    version: str | None
+    set_licence: str | None
+    source: str
+    variants: Sequence[HitAnswer]  # type: ignore[assignment]
+    """Themselves, where a hit has their number."""
+    near_duplicates: Sequence[HitAnswer]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why there is no answer."""
+
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """Whether the server answers, and from what."""
+
+    status: str
+    generation: int
+    icons: int
+    pictures: int
+    model: str
+    """Fingerprint of the encoder."""
+    version: str
+
+
+def hit_json(hit: Hit) -> dict[str, Any]:
+    """Spell a hit. The number after v= changes with the picture, so a browser may keep what it got."""
+    name = Path(hit.path).name
+    pictures = f"{API}/icons/{hit.id}"
+    is_svg = hit.member != "" or _SVG_NAME.search(name)
+    svg_url = f"{pictures}/svg?v={hit.image}" if is_svg else None
+    return {**asdict(hit), "path": name, "svg_url": svg_url, "png_url": f"{pictures}/png?v={hit.image}"}
+
+
+def search_json(query: str, answer: Answer, *, generation: int, seconds: float) -> dict[str, Any]:
+    """Spell an answer."""
+    facets = answer.facets
+    return {
+        "query": query,
+        "hits": [hit_json(hit) for hit in answer.hits],
+        "n_found": answer.n_found,
+        "facets": None
+        if facets is None
+        else {kind: [asdict(one) for one in counts] for kind, counts in facets.items()},
+        "spelled": answer.spelled,
+        "generation": generation,
+        "ms": round(1000 * seconds, 2),
+    }
+
+
+def icon_json(details: Details) -> dict[str, Any]:
+    """Spell everything that is known of an icon, as one flat object."""
+    return {
+        **hit_json(details.hit),
+        "caption": details.caption,
+        "tags": list(details.tags),
+        "categories": list(details.categories),
+        "author": details.author,
+        "version": details.version,
+        "set_licence": details.set_licence,
+        "source": Path(details.source).name or details.source,
+        "variants": [hit_json(hit) for hit in details.variants],
+        "near_duplicates": [hit_json(hit) for hit in details.near_duplicates],
+    }

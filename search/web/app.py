@@ -1,0 +1,92 @@
+"""How do a service, its paths and its guard become one app?"""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from fastapi import FastAPI
+from fastapi.responses import FileResponse
+from starlette.middleware.cors import CORSMiddleware
+from starlette.staticfiles import StaticFiles
+
+from search.web.answers import API
+from search.web.api import router
+from search.web.guard import Guard
+from search.web.holder import EngineHolder
+from search.web.limits import Limits
+from search.web.refusals import refuse_in_json
+from search.web.service import Service
+
+STATIC = Path(__file__).parent / "static"
+PAGE_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Who may ask."""
+
+    token: str | None = None
+    """What every request must bring; None: nothing."""
+    hosts: Sequence[str] = ()
+    """Names that the server answers to; none: every name."""
+    origins: Sequence[str] = ()
+    """Pages of other servers that may ask from a browser; none: no page but its own. "*": every page."""
+
+
+def create_app(holder: EngineHolder, limits: Limits | None = None, access: Access | None = None) -> FastAPI:
+    """Put the app together. It starts its processes when it starts, and ends them when it ends."""
+    limits, access = limits or Limits(), access or Access()
+    service = Service(holder, limits)
+
+    @asynccontextmanager
+    async def live(_: FastAPI) -> AsyncIterator[None]:
+        following = asyncio.create_task(service.follow())
+        try:
+            yield
+        finally:
+            following.cancel()
+            with suppress(asyncio.CancelledError):
+                await following
+            service.close()
+
+    app = FastAPI(
+        title="icons",
+        summary="Find icons by what they mean or how they look.",
+        version=version("icons"),
+        openapi_url=f"{API}/openapi.json",
+        docs_url=None,  # both load their scripts from elsewhere
+        redoc_url=None,
+        lifespan=live,
+    )
+    app.state.service = service
+    app.include_router(router)
+    _add_page(app)
+    refuse_in_json(app)
+    app.add_middleware(
+        Guard, metrics=service.metrics, token=access.token, hosts=access.hosts, is_shared=bool(access.origins)
+    )
+    if access.origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=list(access.origins),
+            allow_methods=["GET", "POST"],
+            allow_headers=["Authorization", "Content-Type"],
+        )
+    return app
+
+
+def _add_page(app: FastAPI) -> None:
+    """Serve the page and what belongs to it."""
+    headers = {"Content-Security-Policy": PAGE_POLICY, "Cache-Control": "no-cache"}
+
+    @app.get("/", include_in_schema=False)
+    async def page() -> FileResponse:
+        return FileResponse(STATIC / "index.html", headers=headers)
+
+    app.mount("/static", StaticFiles(directory=STATIC, check_dir=False), name="static")

@@ -1,0 +1,130 @@
+"""What does the server do? Every question it answers, each in a thread behind a bounded queue and a time limit."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from importlib.metadata import version
+from typing import Any, NamedTuple, TypeVar
+
+from search.engine import SearchEngine
+from search.query import Filters, Query, Window
+from search.web.answers import icon_json, search_json
+from search.web.gate import BusyError, Gate
+from search.web.holder import EngineHolder
+from search.web.limits import Limits
+from search.web.metrics import Metrics
+from search.web.parameters import SearchParameters
+
+_log = logging.getLogger(__name__)
+_POLL_SECONDS = 1.0
+"""How often it is looked whether a new generation was published."""
+_QUERY_SIDE = 384
+"""Longer side of a picture that is searched with: several times what an encoder sees, for margins to be cut off."""
+
+Result = TypeVar("Result")
+
+
+class StoredPicture(NamedTuple):
+    """A picture: its id, which stands for the same bytes for ever, and these."""
+
+    image: int
+    content: bytes
+
+
+class Service:
+    """One server's engine, threads, drawing processes and figures."""
+
+    def __init__(self, holder: EngineHolder, limits: Limits) -> None:
+        from indexer.draw_pool import DrawPool
+
+        self.holder = holder
+        self.limits = limits
+        self.metrics = Metrics()
+        self._searches = Gate(threads=limits.threads, waiting=limits.waiting, seconds=limits.seconds)
+        self._drawings = Gate(threads=limits.threads, waiting=limits.waiting, seconds=limits.seconds)
+        self._pool = DrawPool(workers=limits.threads, seconds=limits.seconds)
+        self._n_uploads = 0
+        self._watch()
+
+    def _watch(self) -> None:
+        watch, holder = self.metrics.watch, self.holder
+        watch("icons_searches_inside", "Questions at work or waiting.", lambda: self._searches.n_inside)
+        watch("icons_drawings_inside", "Pictures being read or drawn, or waiting.", lambda: self._drawings.n_inside)
+        watch("icons_generation", "Generation that answers.", lambda: holder.engine.generation.number)
+        watch("icons_generation_switches", "New generations since the start.", lambda: holder.n_switches)
+        watch("icons_icons", "Icons that can be found.", lambda: holder.engine.manifest.icons.n)
+
+    async def follow(self) -> None:
+        """Look again and again whether a new generation was published, until cancelled."""
+        while True:
+            await asyncio.sleep(_POLL_SECONDS)
+            try:
+                await asyncio.to_thread(self.holder.refresh)
+            except Exception:  # whatever it is, the generation that answers goes on, and the next look may succeed
+                _log.exception("looking for a new generation failed")
+
+    def close(self) -> None:
+        """End threads and processes."""
+        self._searches.close()
+        self._drawings.close()
+        self._pool.close()
+
+    async def ask(self, question: Callable[[SearchEngine], Result]) -> Result:
+        """Put a question to the engine; raises what it raises, BusyError and TooSlowError."""
+        return await self._searches.run(lambda: self.holder.ask(question))
+
+    async def search(self, query: Query, filters: Filters, window: Window) -> dict[str, Any]:
+        """Answer a query, as JSON."""
+
+        def question(engine: SearchEngine) -> dict[str, Any]:
+            started = time.perf_counter()
+            answer = engine.ask(query, filters=filters, window=window)
+            seconds = time.perf_counter() - started
+            return search_json(query.words, answer, generation=engine.generation.number, seconds=seconds)
+
+        return await self.ask(question)
+
+    async def show(self, icon: int) -> dict[str, Any]:
+        """Tell everything of an icon, as JSON."""
+        return await self.ask(lambda engine: icon_json(engine.show(icon)))
+
+    async def picture(self, icon: int) -> StoredPicture:
+        """Read an icon's picture as its source holds it; nothing but what was indexed is handed out."""
+        return await self._drawings.run(
+            lambda: self.holder.ask(lambda engine: StoredPicture(engine.image_of(icon), engine.picture(icon)))
+        )
+
+    async def png(self, content: bytes, *, size: int) -> bytes:
+        """Draw a picture as a PNG, its longer side `size`."""
+        return await self._drawings.run(lambda: self._pool.png(content, size=size))
+
+    async def query_of(self, picture: bytes, asked: SearchParameters) -> Query:
+        """Make a query of a stranger's picture. Only a drawing process decodes it; the engine gets what that drew."""
+        return asked.query(picture=await self.png(picture, size=_QUERY_SIDE))
+
+    def health(self) -> dict[str, Any]:
+        """Say which generation answers, as JSON."""
+        manifest = self.holder.engine.manifest
+        return {
+            "status": "ok",
+            "generation": manifest.number,
+            "icons": manifest.icons.n,
+            "pictures": manifest.pictures.n,
+            "model": manifest.fingerprint,
+            "version": version("icons"),
+        }
+
+    def begin_upload(self) -> None:
+        """Count a picture that begins to arrive, so that those under way fit into memory; `end_upload` ends it.
+
+        Raises:
+            BusyError: as many are under way as may be.
+        """
+        if self._n_uploads >= 4 * self.limits.threads:
+            raise BusyError
+        self._n_uploads += 1
+
+    def end_upload(self) -> None:
+        """Count it off."""
+        self._n_uploads -= 1

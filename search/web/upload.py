@@ -1,0 +1,84 @@
+"""How does a picture arrive? As the body of a request, or as one file of a form, never larger than the limit."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+
+from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException
+from starlette.formparsers import MultiPartException, MultiPartParser
+from starlette.requests import Request
+
+from search.web.limits import Limits
+
+FIELD = "picture"
+_FORM_BYTES = 10_000
+"""For boundaries and headers of a form, beside its picture."""
+
+BODY = {
+    "required": True,
+    "content": {
+        "image/*": {"schema": {"type": "string", "format": "binary"}},
+        "multipart/form-data": {
+            "schema": {
+                "type": "object",
+                "required": [FIELD],
+                "properties": {FIELD: {"type": "string", "format": "binary"}},
+            }
+        },
+    },
+}
+"""How OpenAPI is told of it."""
+
+
+async def read_upload(request: Request, limits: Limits) -> bytes:
+    """Read the picture that a request brings.
+
+    Raises:
+        HTTPException: it is too large, too slow, empty, or not where it should be.
+    """
+    try:
+        async with asyncio.timeout(limits.upload_seconds):
+            body = await _read_body(request, limits)
+    except TimeoutError as error:
+        raise HTTPException(408, f"the picture did not arrive within {limits.upload_seconds:g} s") from error
+    if request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
+        body = await _from_form(request, body)
+    if len(body) > limits.upload_bytes:
+        raise _too_large(limits)
+    if not body:
+        raise HTTPException(422, 'the picture is empty; send its bytes as the body, or as the file "picture" of a form')
+    return body
+
+
+async def _read_body(request: Request, limits: Limits) -> bytes:
+    most = limits.upload_bytes + _FORM_BYTES
+    stated = request.headers.get("content-length", "")
+    if stated.isascii() and stated.isdigit() and int(stated) > most:
+        raise _too_large(limits)
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > most:
+            raise _too_large(limits)
+    return bytes(body)
+
+
+async def _from_form(request: Request, body: bytes) -> bytes:
+    async def stream() -> AsyncGenerator[bytes, None]:
+        yield body
+
+    try:
+        form = await MultiPartParser(request.headers, stream(), max_files=1, max_fields=10).parse()
+    except (MultiPartException, KeyError) as error:
+        raise HTTPException(400, f"the form can't be read: {error}") from error
+    picture = form.get(FIELD)
+    if not isinstance(picture, UploadFile):
+        raise HTTPException(422, f'the form holds no file "{FIELD}"')
+    try:
+        return await picture.read()
+    finally:
+        await form.close()
+
+
+def _too_large(limits: Limits) -> HTTPException:
+    return HTTPException(413, f"the picture has more than {limits.upload_bytes / 1e6:g} MB")
