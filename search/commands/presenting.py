@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from indexer.errors import IconsError, SourceError
+from indexer.errors import IconsError, RenderError, SourceError
 from indexer.options import warnings_as_lines
 from search.commands.options import Asking, Output
 from search.query import MOST_COUNTED, Answer, Filters, Hit, Query
@@ -22,18 +22,23 @@ if TYPE_CHECKING:
 def answer(engine: "SearchEngine", asked: str, query: Query, asking: Asking) -> None:
     """Ask, and show what was found; `asked` is how a person would call the question.
 
+    Files come first: where one can't be written, stdout stays empty.
+
     Raises:
         click.exceptions.Exit: with 1, nothing was found.
     """
-    with warnings_as_lines():
-        found = engine.ask(query, filters=asking.filters, window=asking.window)
+    try:
+        with warnings_as_lines():
+            found = engine.ask(query, filters=asking.filters, window=asking.window)
+    except RenderError as error:
+        raise IconsError(f"{asked} can't be looked for: {error}") from error
     if found.spelled:
         click.echo(f'did you mean "{found.spelled}"?', err=True)
     if not found.hits:
         click.echo(_nothing(asked, query, asking, found), err=True)
         raise click.exceptions.Exit(1)
-    _PRINTED[asking.output.form](engine, found, asking)
     _write_files(engine, asked, found.hits, asking.output)
+    _PRINTED[asking.output.form](engine, found, asking)
 
 
 def _print_table(engine: "SearchEngine", found: Answer, asking: Asking) -> None:

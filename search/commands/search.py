@@ -11,6 +11,9 @@ from search.query import Query
 if TYPE_CHECKING:
     from indexer.library import Library
 
+MAX_BYTES = 64 << 20
+"""More than any picture has that an icon is looked for with."""
+
 
 @click.command()
 @click.argument("words", nargs=-1)
@@ -37,12 +40,19 @@ def search(library: "Library", words: tuple[str, ...], image: BinaryIO | None, k
     from search.commands.warm import engine_of
 
     typed = " ".join(words)
-    asked = [f'"{typed}"'] if typed.strip() else []
-    picture = None
-    if image:
-        asked.append(f'picture "{image.name}"')
-        picture = image.read()
+    asked = ([f'"{typed}"'] if typed.strip() else []) + ([f'picture "{image.name}"'] if image else [])
     if not asked:
         raise click.UsageError('say what to look for: words, or --image FILE; try `icons search "arrow"`')
-    query = Query(words=typed, picture=picture, keyword=keyword, **asking.steering)
+    query = Query(words=typed, picture=_read(image) if image else None, keyword=keyword, **asking.steering)
     answer(engine_of(library), " and ".join(asked), query, asking)
+
+
+def _read(image: BinaryIO) -> bytes:
+    """Read a picture; an endless one is refused, and so is a folder."""
+    try:
+        content = image.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise click.BadParameter(f"'{image.name}': {error.strerror}", param_hint="--image") from error
+    if len(content) > MAX_BYTES:
+        raise click.BadParameter(f"'{image.name}': more than {MAX_BYTES >> 20} MB", param_hint="--image")
+    return content
