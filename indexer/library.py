@@ -65,9 +65,28 @@ class Generation:
         return self.folder / "categories.npy"
 
     @property
+    def lexicon(self) -> Path:
+        """Which names bear a word, and which icons a name (`indexer.lexicon`)."""
+        return self.folder / "lexicon.safetensors"
+
+    @property
+    def drawings(self) -> Path:
+        """For each icon, in the order of the facets, the first picture that shows its drawing."""
+        return self.folder / "drawings.npy"
+
+    @property
     def files(self) -> tuple[Path, ...]:
         """All files but the manifest, which says how large they are and what their bytes add up to."""
-        return (self.catalog, self.pictures, self.icons, self.facets, self.tags, self.categories)
+        return (
+            self.catalog,
+            self.pictures,
+            self.icons,
+            self.facets,
+            self.tags,
+            self.categories,
+            self.lexicon,
+            self.drawings,
+        )
 
     @property
     def manifest(self) -> Path:

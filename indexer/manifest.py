@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass
 
+from indexer.curves import Calibration, Curve
 from indexer.errors import LibraryError
 from indexer.library import Generation
 
@@ -53,6 +54,8 @@ class Manifest:
     picture_weight: float
     pictures: IndexFacts
     icons: IndexFacts
+    calibration: Calibration
+    """How similarities become scores."""
     counts: Accounting
     files: dict[str, dict[str, int | str]]
     """Size in bytes and sha256 of every other file of the generation."""
@@ -69,6 +72,7 @@ class Manifest:
             _check_format(generation, str(facts["schema"]))
             for name in ("pictures", "icons"):
                 facts[name] = IndexFacts(**facts[name])
+            facts["calibration"] = Calibration(**{name: Curve(**of) for name, of in facts["calibration"].items()})
             facts["counts"] = Accounting(**facts["counts"])
             return cls(**facts)
         except (OSError, ValueError, TypeError, KeyError) as error:

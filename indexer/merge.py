@@ -19,12 +19,17 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, Engine, select
 
 from indexer import catalog
+from indexer.calibration import N_ASKED, calibrate, spread
+from indexer.curves import Calibration
+from indexer.drawings import find_drawings
 from indexer.durable import folder_aside
 from indexer.errors import EmbedError, LibraryError
 from indexer.facets import write_facets
 from indexer.index_kinds import CHUNK, LEAST_RECALL, recommended
+from indexer.lexicon import write_lexicon
 from indexer.library import Generation, Library
 from indexer.manifest import PICTURE_WEIGHT, SNAPSHOT, IndexFacts, Manifest
+from indexer.query_encoder import QueryEncoder, open_query_encoder
 from indexer.schema import icons
 from indexer.shards import Kind, read_vectors
 from indexer.snapshot import write_snapshot
@@ -70,8 +75,12 @@ def merge(library: Library, engine: Engine, *, fingerprint: str, embedded: Ids) 
             vectors = _gather(connection, library.vectors(fingerprint), fingerprint=fingerprint, embedded=embedded)
             counts = catalog.account(connection, fingerprint=fingerprint, embedded=embedded)
             revision = catalog.revision(connection)
+        write_lexicon(built.catalog, built.lexicon)
+        drawings = vectors.image_ids[find_drawings(vectors.images)]
+        np.save(built.drawings, drawings[vectors.image_rows])
         pictures = _build(built.pictures, vectors.image_ids, fp32_chunks(vectors.images), vectors)
         fused = _build(built.icons, vectors.icon_ids, vectors.fused(), vectors)
+        encoder = open_query_encoder(library.encoder(fingerprint))
         manifest = Manifest(
             number=generation.number,
             created_at=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -82,6 +91,7 @@ def merge(library: Library, engine: Engine, *, fingerprint: str, embedded: Ids) 
             picture_weight=PICTURE_WEIGHT,
             pictures=pictures,
             icons=fused,
+            calibration=_calibrate(built, pictures, fused, vectors, drawings, encoder),
             counts=counts,
             files={path.name: _file_facts(path) for path in built.files},
         )
@@ -135,6 +145,27 @@ def _build(path: Path, ids: Ids, chunks: Iterator[Floats], vectors: _Vectors) ->
     if found < LEAST_RECALL:
         raise LibraryError(f'index "{spec}" finds {found:.3f} of what exact search finds; nothing was published')
     return IndexFacts(spec, len(ids), round(found, 4))
+
+
+def _calibrate(
+    built: Generation,
+    pictures: IndexFacts,
+    fused: IndexFacts,
+    vectors: _Vectors,
+    drawings: Ids,
+    encoder: QueryEncoder,
+) -> Calibration:
+    """Ask both indexes as a search will."""
+    borne = np.unique(vectors.name_rows)
+    chosen = borne[spread(len(borne), N_ASKED)]
+    return calibrate(
+        VectorIndex.open(built.icons, spec=fused.spec),
+        VectorIndex.open(built.pictures, spec=pictures.spec),
+        names=(vectors.names[chosen].astype(np.float32), vectors.name_ids[chosen]),
+        bearers=(vectors.icon_ids, vectors.name_ids[vectors.name_rows]),
+        drawings=(vectors.image_ids, drawings),
+        encoder=encoder,
+    )
 
 
 def _file_facts(path: Path) -> dict[str, int | str]:

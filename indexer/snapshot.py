@@ -5,7 +5,7 @@
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from functools import cache
 from pathlib import Path
@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 
 from indexer.words import normalise
 
-_TOKENS = "unicode61 remove_diacritics 2 tokenchars '+#'"
+TOKENS = "unicode61 remove_diacritics 2 tokenchars '+#'"
 """Signs that are part of a word for `indexer.words` are part of it here: c++, c#."""
 _KEYWORDS = f"""
-CREATE VIRTUAL TABLE keywords USING fts5(words, tags, categories, tokenize="porter {_TOKENS}", prefix='2 3');
+CREATE VIRTUAL TABLE keywords USING fts5(words, tags, categories, tokenize="porter {TOKENS}", prefix='2 3');
 """
 # The vocabulary of `keywords` holds stems (circl, set), which correct no one's spelling; so the words as they are
 # written go through an index that keeps no text and is gone at the end.
 _VOCABULARY = f"""
-CREATE VIRTUAL TABLE temp.written USING fts5(words, tags, categories, content='', tokenize="{_TOKENS}");
+CREATE VIRTUAL TABLE temp.written USING fts5(words, tags, categories, content='', tokenize="{TOKENS}");
 INSERT INTO temp.written (rowid, words, tags, categories) SELECT rowid, words, tags, categories FROM keywords;
 CREATE VIRTUAL TABLE temp.terms USING fts5vocab(temp, written, row);
 CREATE TABLE vocabulary (term TEXT NOT NULL, doc INTEGER NOT NULL, CONSTRAINT pk_vocabulary PRIMARY KEY (term))
@@ -42,12 +42,15 @@ def write_snapshot(source: Path, target: Path, *, embedded: NDArray[np.int64]) -
         connection.execute("CREATE TEMP TABLE embedded (id INTEGER PRIMARY KEY)")
         connection.executemany("INSERT INTO embedded VALUES (?)", ((image,) for image in embedded.tolist()))
         connection.execute("DELETE FROM icons WHERE image_id NOT IN (SELECT id FROM embedded)")
-        connection.executescript(_KEYWORDS)
-        connection.executemany(
-            "INSERT INTO keywords (rowid, words, tags, categories) VALUES (?, ?, ?, ?)", _names(connection)
-        )
-        connection.execute("INSERT INTO keywords (keywords) VALUES ('optimize')")
+        write_keywords(connection, _names(connection))
         connection.executescript(_VOCABULARY)
+
+
+def write_keywords(connection: sqlite3.Connection, rows: Iterable[tuple[int, str, str, str]]) -> None:
+    """Write a keyword index of (name id, words, tags, categories)."""
+    connection.executescript(_KEYWORDS)
+    connection.executemany("INSERT INTO keywords (rowid, words, tags, categories) VALUES (?, ?, ?, ?)", rows)
+    connection.execute("INSERT INTO keywords (keywords) VALUES ('optimize')")
 
 
 def _names(connection: sqlite3.Connection) -> Iterator[tuple[int, str, str, str]]:

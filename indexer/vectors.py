@@ -98,13 +98,18 @@ class VectorIndex:
         """Write the index to a file."""
         faiss.write_index(self._index, str(path))
 
-    def search(self, query: Floats, *, k: int, only: Ids | None = None) -> Found:
-        """Find the `k` nearest to one unit vector (dim,), among the ids `only` where given."""
+    def search(self, query: Floats, *, k: int, only: Ids | None = None, per_hit: int = REFINED_PER_HIT) -> Found:
+        """Find the `k` nearest to one unit vector (dim,), among the ids `only` where given.
+
+        A refined index scores `per_hit` candidates for each hit exactly; 1 is enough where only the first of `k` count.
+        """
         k = min(k, len(self) if only is None else len(only))
         if k <= 0:
             return Found(np.empty(0, np.float32), np.empty(0, np.int64))
         faiss.omp_set_num_threads(1)  # each thread of Python has a number of its own, all cores at first
-        scores, ids = self._index.search(np.ascontiguousarray(query[None]), k, params=self._parameters(only, k=k))
+        scores, ids = self._index.search(
+            np.ascontiguousarray(query[None]), k, params=self._parameters(only, k=k, per_hit=per_hit)
+        )
         real = ids[0] >= 0
         return Found(scores[0][real], ids[0][real])
 
@@ -112,7 +117,7 @@ class VectorIndex:
         """Read back the stored vectors of some ids, (n, dim)."""
         return cast(Floats, self._index.reconstruct_batch(ids))
 
-    def _parameters(self, only: Ids | None, *, k: int) -> Any:
+    def _parameters(self, only: Ids | None, *, k: int, per_hit: int) -> Any:
         if "Refine" not in self.spec:
             return _plain_parameters(self.spec, None if only is None else faiss.IDSelectorBatch(only))
         selector = None
@@ -120,7 +125,7 @@ class VectorIndex:
             # IDMap2 translates the selector of the outer parameters only; the base index is asked in positions.
             id_map = faiss.vector_to_array(self._index.id_map)
             selector = faiss.IDSelectorBatch(np.searchsorted(id_map, np.intersect1d(id_map, only)))
-        k_factor = max(REFINED_PER_HIT, REFINED / k)
+        k_factor = max(per_hit, REFINED / k)
         base = _plain_parameters(self.spec, selector)
         return faiss.IndexRefineSearchParameters(k_factor=k_factor, base_index_params=base)
 

@@ -95,7 +95,13 @@ def first_hits(rows: Ids, originals: Originals, *, k: int) -> list[Shown]:
     """Show the first `k` hits of some rows, best first, as a search would: variants and equal pictures once."""
     looked_at = rows[:_LOOKED_AT].tolist()
     icons = originals.icons(looked_at)
-    return [Shown.of(icon) for icon in group((icons[row] for row in looked_at), k=k)]
+    return shown([icons[row] for row in looked_at], k=k)
+
+
+def shown(icons: Sequence[Candidate], *, k: int) -> list[Shown]:
+    """Show the first `k` hits of some icons, best first."""
+    kept = group((((icon.set_id, icon.name_id), icon.image_id) for icon in icons), k=k)
+    return [Shown.of(icons[place]) for place in kept]
 
 
 def as_rank(rank: int) -> int | None:

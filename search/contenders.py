@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from indexer.checkpoint import LOCAL, ModelChoice, find_checkpoint
 from indexer.errors import LibraryError, ModelError
 from indexer.library import Library
+from indexer.query_encoder import QueryEncoder, Vector, open_query_encoder
 from indexer.shards import Kind, read_coverage, read_vectors
 from search.corpus import Corpus
-from search.encoder import QueryEncoder, Vector, open_query_encoder
 from search.snapshot import Ids
 
 

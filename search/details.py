@@ -1,19 +1,16 @@
 """One icon: which one is meant by "mdi:home", and what is known of it?"""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from indexer.errors import UnknownIconError
 from indexer.naming import normalise
-from search.hits import as_hits
+from search.hits import hits_of
 from search.opened import Opened
-from search.query import Details, Hit
+from search.query import Details
 from search.snapshot import Ids, Snapshot
 
-ALIKE = 0.9995
-"""Least inner product of two picture vectors, kept in fp16, of which the pictures are taken for the same."""
-MOST_ALIKE = 50
+MOST_SHOWN = 200
+"""Variants, and equal drawings, of one icon."""
 
 
 def find_icon(snapshot: Snapshot, spelling: str) -> int:
@@ -45,10 +42,9 @@ def show_icon(opened: Opened, icon: int) -> Details:
     found = opened.snapshot.icon(icon)
     facts = opened.snapshot.facts(icon)
     variants = opened.snapshot.variants_of(found.set_id, found.name_id)
-    alike = _alike(opened, found.image_id)
-    [hit] = _as_hits(opened, [icon])
+    alike = _alike(opened, icon)
     return Details(
-        hit=hit,
+        hit=hits_of(opened, np.array([icon]))[0],
         caption=facts.caption,
         tags=facts.tags,
         categories=facts.categories,
@@ -56,19 +52,12 @@ def show_icon(opened: Opened, icon: int) -> Details:
         version=facts.version,
         set_licence=facts.set_licence,
         source=facts.source,
-        variants=_as_hits(opened, variants[variants != icon].tolist()),
-        near_duplicates=_as_hits(opened, alike[alike != icon].tolist()),
+        variants=hits_of(opened, variants[variants != icon][:MOST_SHOWN]),
+        near_duplicates=hits_of(opened, np.setdiff1d(alike, variants)[:MOST_SHOWN]),
     )
 
 
-def _alike(opened: Opened, image: int) -> Ids:
-    """Icons that show a picture or one that is equal to it but for its bytes, ascending."""
-    [vector] = opened.pictures.reconstruct(np.array([image]))
-    nearest = opened.pictures.search(vector, k=MOST_ALIKE)
-    images: Ids = np.union1d(nearest.ids[nearest.scores >= ALIKE], [image])
-    return opened.snapshot.showing(images)[:MOST_ALIKE]
-
-
-def _as_hits(opened: Opened, icons: Sequence[int]) -> list[Hit]:
-    found = opened.snapshot.candidates(np.array(icons, np.int64))
-    return as_hits(opened, [found[icon] for icon in icons], dict.fromkeys(icons, 1.0), exact=(), flat=False)
+def _alike(opened: Opened, icon: int) -> Ids:
+    """Icons that show the drawing of an icon, itself included, ascending."""
+    drawing = opened.drawings[opened.facets.positions(np.array([icon]))]
+    return np.asarray(opened.facets.column("icon")[opened.drawings == drawing])

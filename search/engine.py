@@ -4,22 +4,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
 
-import numpy as np
-
-from indexer.errors import IconsError
 from indexer.library import Generation, Library, require
 from indexer.manifest import Manifest
-from indexer.naming import normalise
+from search.answering import answer
 from search.details import find_icon, show_icon
-from search.hits import as_hits
 from search.opened import Opened, open_current
 from search.query import Answer, Details, Filters, Hit, Query, Window
-from search.ranking import group, rank
 
 __all__ = ["Answer", "Details", "Filters", "Hit", "Query", "SearchEngine", "Window"]
 
-CANDIDATES_PER_HIT = 10
-"""Icons looked at for each wanted hit at first; more when variants use them up."""
+NO_FILTERS, FIRST_HITS = Filters(), Window()
 
 
 class SearchEngine:
@@ -69,35 +63,14 @@ class SearchEngine:
         """
         return list(self.ask(Query(words=words), filters=Filters(sets=tuple(sets)), window=Window(k=k)).hits)
 
-    def ask(self, query: Query, *, filters: Filters = Filters(), window: Window = Window()) -> Answer:  # noqa: B008
+    def ask(self, query: Query, *, filters: Filters = NO_FILTERS, window: Window = FIRST_HITS) -> Answer:
         """Answer a query.
 
         Raises:
             IconsError: the query asks nothing, or a filter names what is not in this library.
+            RenderError: the picture of the query is none.
         """
-        opened = self._opened
-        words = normalise(query.words)
-        if not words:
-            raise IconsError('the query is empty; try `icons search "arrow"`')
-        only = opened.snapshot.in_sets(filters.sets) if filters.sets else None
-        named = opened.snapshot.named(words)
-        exact = named if only is None else np.intersect1d(named, only)
-        vector = opened.encoder.encode_words(words)
-        wanted = window.offset + window.k
-        n_candidates = wanted * CANDIDATES_PER_HIT
-        while True:
-            nearest = opened.icons.search(vector, k=n_candidates, only=only)
-            scores = dict(zip(nearest.ids.tolist(), nearest.scores.tolist(), strict=True))
-            if len(exact):
-                scores.update(zip(exact.tolist(), (opened.icons.reconstruct(exact) @ vector).tolist(), strict=True))
-            ranked = rank(scores, exact=set(exact.tolist()))[:n_candidates]
-            found = opened.snapshot.candidates(np.array(ranked, dtype=np.int64))
-            kept = group((found[icon] for icon in ranked), k=wanted)
-            if len(kept) == wanted or len(ranked) < n_candidates:
-                break
-            n_candidates *= 4
-        hits = as_hits(opened, kept[window.offset :], scores, exact=set(exact.tolist()), flat=window.flat)
-        return Answer(hits=hits, n_found=len(kept))
+        return answer(self._opened, query, filters, window)
 
     def find(self, spelling: str) -> int:
         """Find an icon by its key ("mdi:home"), its id ("123"), or its name ("home").

@@ -1,23 +1,30 @@
 """Icons that were found, as hits: what the catalog says of each, beside its score."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.licences import family
+from search.candidates import Found
 from search.opened import Opened
 from search.query import Hit
-from search.snapshot import Candidate
+from search.snapshot import Candidate, Ids
 
 
-def as_hits(
-    opened: Opened, icons: Sequence[Candidate], scores: Mapping[int, float], *, exact: Collection[int], flat: bool
-) -> list[Hit]:
-    """Spell icons as hits, in the order given."""
-    groups = [(icon.set_id, icon.name_id) for icon in icons]
-    variants = {} if flat or not groups else opened.snapshot.count_variants(groups)
+def as_hits(opened: Opened, found: Found, places: NDArray[np.intp], *, flat: bool) -> list[Hit]:
+    """Spell the candidates at some places as hits, in that order."""
+    ids = found.ids[places]
+    icons = opened.snapshot.candidates(ids)
+    in_order = [icons[icon] for icon in ids.tolist()]
+    groups = dict.fromkeys((icon.set_id, icon.name_id) for icon in in_order)
+    variants = opened.snapshot.variants(list(groups)) if groups else {}
+    rows = opened.facets.rows[opened.facets.positions(ids)]
     return [
         Hit(
             id=icon.id,
-            key=f"{icon.set}:{icon.name}",
+            key=_key(opened, icon, variants[icon.set_id, icon.name_id]),
             image=icon.image_id,
             name=icon.name,
             words=icon.words,
@@ -26,15 +33,33 @@ def as_hits(
             style=icon.style,
             size=icon.size,
             licence=icon.licence,
-            licence_family="unknown",
-            coloured=None,
-            animated=None,
+            licence_family=family(icon.licence),
+            coloured=_known(row["coloured"]),
+            animated=_known(row["animated"]),
             path=str(Path(icon.location, icon.path)),
             member=icon.member,
-            score=round(min(1.0, max(0.0, scores[icon.id])), 4),
-            similarity=round(scores[icon.id], 4),
-            exact=icon.id in exact,
-            variants=variants.get((icon.set_id, icon.name_id), 1),
+            score=1.0 if found.exact[place] else round(float(found.scores[place]), 4),
+            similarity=round(float(found.similarities[place]), 4),
+            exact=bool(found.exact[place]),
+            variants=1 if flat else len(variants[icon.set_id, icon.name_id]),
         )
-        for icon in icons
+        for icon, row, place in zip(in_order, rows, places.tolist(), strict=True)
     ]
+
+
+def hits_of(opened: Opened, ids: Ids) -> list[Hit]:
+    """Spell some icons as hits that were asked for themselves: score and similarity are 1."""
+    ones = np.ones(len(ids), np.float32)
+    found = Found(ids, np.zeros(len(ids), bool), ones, ones, is_all=True)
+    return as_hits(opened, found, np.arange(len(ids)), flat=False)
+
+
+def _key(opened: Opened, icon: Candidate, variants: Sequence[tuple[int, str]]) -> str:
+    """Spell what comes back to this icon: its set and name, or its id where another one comes first by these."""
+    first = next(other for other, name in variants if name == icon.name)
+    is_first = first == icon.id and icon.set_id not in opened.snapshot.second_sets
+    return f"{icon.set}:{icon.name}" if is_first else str(icon.id)
+
+
+def _known(trait: int) -> bool | None:
+    return None if trait < 0 else bool(trait)

@@ -2,13 +2,24 @@
 
 import warnings
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from indexer.errors import LibraryError
+from indexer.facets import read_array
+from indexer.lexicon import Lexicon
 from indexer.library import Generation, Library
 from indexer.manifest import Manifest
+from indexer.query_encoder import QueryEncoder, open_query_encoder
 from indexer.vectors import VectorIndex
-from search.encoder import QueryEncoder, open_query_encoder
+from search.facets import Facets
+from search.lexical import Lexical
 from search.snapshot import Snapshot
+from search.spelling import Speller
+
+Ids = NDArray[np.int64]
 
 
 @dataclass(slots=True)
@@ -23,6 +34,19 @@ class Opened:
     """Fused vectors, by ids of icons."""
     pictures: VectorIndex
     """Vectors of pictures, by ids of images."""
+    facets: Facets
+    drawings: NDArray[Any]
+    """For each icon, in the order of the facets, the first picture that shows its drawing."""
+    lexical: Lexical
+    speller: Speller
+
+    def images_of(self, ids: Ids) -> Ids:
+        """Pictures that some icons show."""
+        return np.asarray(self.facets.column("image")[self.facets.positions(ids)])
+
+    def name_rows(self, ids: Ids) -> Ids:
+        """Rows of the lexicon in which the names of some icons stand."""
+        return self.lexical.rows(self.facets.column("name")[self.facets.positions(ids)])
 
 
 def open_current(library: Library) -> Opened:
@@ -62,7 +86,19 @@ def open_generation(library: Library, generation: Generation) -> Opened:
         raise LibraryError(
             f'an index of "{generation.folder}" can\'t be read ({error}); `icons merge` builds a new generation'
         ) from error
-    return Opened(generation, manifest, snapshot, encoder, icons, pictures)
+    lexical = Lexical(Lexicon.open(generation.lexicon))
+    return Opened(
+        generation=generation,
+        manifest=manifest,
+        snapshot=snapshot,
+        encoder=encoder,
+        icons=icons,
+        pictures=pictures,
+        facets=Facets.open(generation),
+        drawings=read_array(generation.drawings),
+        lexical=lexical,
+        speller=Speller(generation.catalog, lexical.knows),
+    )
 
 
 def _checked_manifest(generation: Generation) -> Manifest:

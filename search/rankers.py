@@ -11,9 +11,9 @@ from typing import Protocol
 import numpy as np
 
 from indexer.naming import normalise
+from indexer.query_encoder import QueryEncoder, Vector
 from search.contenders import CorpusVectors
 from search.corpus import Corpus
-from search.encoder import QueryEncoder, Vector
 
 SCORES_AT_ONCE = 8_000_000
 """Scores of one ranker in memory at a time: 32 MB."""

@@ -1,27 +1,32 @@
 """In what order do candidates answer, and which of them are one hit? Pure functions."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable
 
-from search.snapshot import Candidate
-
-
-def rank(scores: dict[int, float], *, exact: set[int]) -> list[int]:
-    """Order ids best first: icons whose name is exactly the query, then by score; ties by id, so order is stable."""
-    return sorted(scores, key=lambda icon: (icon not in exact, -scores[icon], icon))
+import numpy as np
+from numpy.typing import NDArray
 
 
-def group(candidates: Iterable[Candidate], *, k: int) -> Sequence[Candidate]:
-    """Keep the best of each variant group and of each picture, at most `k`, in the order given."""
-    kept: list[Candidate] = []
-    groups: set[tuple[int, int]] = set()
-    pictures: set[int] = set()
-    for candidate in candidates:
-        variant_group = (candidate.set_id, candidate.name_id)
-        if variant_group in groups or candidate.image_id in pictures:
+def rank(ids: NDArray[np.int64], similarities: NDArray[np.float32], exact: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Order candidates best first: icons whose name is exactly the query, then by similarity; ties by id, so order is
+    stable. Returns their places.
+    """
+    return np.lexsort((ids, -similarities, ~exact))
+
+
+def group(keys: Iterable[tuple[Hashable, Hashable]], *, k: int | None = None) -> list[int]:
+    """Keep the best of each variant group and of each drawing, at most `k`, in the order given.
+
+    `keys` are (group, drawing) of each candidate; returns the places of those kept.
+    """
+    kept: list[int] = []
+    groups: set[Hashable] = set()
+    drawings: set[Hashable] = set()
+    for place, (variants, drawing) in enumerate(keys):
+        if variants in groups or drawing in drawings:
             continue
-        groups.add(variant_group)
-        pictures.add(candidate.image_id)
-        kept.append(candidate)
+        groups.add(variants)
+        drawings.add(drawing)
+        kept.append(place)
         if len(kept) == k:
             break
     return kept

@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 
 from indexer.errors import RenderError, SourceError
 from indexer.measures import Ranks, right_ranks
+from indexer.query_encoder import Vector
 from indexer.sources.records import content_digest
-from search.asking import N_INSTEAD, Case, Progress, Shown, as_rank
+from search.asking import N_INSTEAD, Case, Progress, Shown, as_rank, shown
 from search.contenders import CorpusVectors
 from search.corpus import Corpus
-from search.encoder import Vector
 from search.originals import Originals
 from search.rankers import ENCODED_AT_ONCE, in_blocks
-from search.ranking import group
 from search.screenshots import CHANGES, Condition, take_screenshot
 from search.snapshot import Ids
 
@@ -147,7 +146,7 @@ def _case(
         rank=as_rank(rank),
         n_right=len(shots.right[place]),
         right=[Shown.of(icon)],
-        instead=[Shown.of(hit) for hit in group(originals.showing(order), k=N_INSTEAD)],
+        instead=shown(originals.showing(order), k=N_INSTEAD),
         picture=picture,
     )
 

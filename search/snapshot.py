@@ -8,12 +8,13 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.errors import IconsError, LibraryError, UnknownIconError
+from indexer.errors import LibraryError, UnknownIconError
 from indexer.naming import normalise
 
 Ids = NDArray[np.int64]
@@ -30,6 +31,11 @@ _CANDIDATES = """
 _FACTS = """
     SELECT icons.caption, icons.tags, icons.categories, sets.author, sets.version, sets.licence, sources.given
     FROM icons JOIN sets ON sets.id = icons.set_id JOIN sources ON sources.id = sets.source_id WHERE icons.id = ?
+"""
+
+_MATCHING = """
+    SELECT rowid, bm25(keywords, 10.0, 3.0, 1.0) AS cost FROM keywords WHERE keywords MATCH ?
+    ORDER BY cost, rowid LIMIT ?
 """
 
 
@@ -123,12 +129,18 @@ class Snapshot:
         return _ids(self._connection.execute(query, images.tolist()))
 
     def with_key(self, key: str) -> int | None:
-        """Id of the first icon of a key ("mdi:home"): its set, and its name as it is spelt or as words."""
+        """Id of the first icon of a key ("mdi:home"): its set, and its name as it is spelt, else as words."""
         set_key, _, name = key.rpartition(":")
-        query = "SELECT icons.id FROM icons JOIN names ON names.id = name_id JOIN sets ON sets.id = set_id"
-        where = "WHERE sets.key = ? AND (icons.name = ? OR names.words = ?) ORDER BY icons.name <> ?, icons.id LIMIT 1"
-        row = self._connection.execute(f"{query} {where}", (set_key, name, normalise(name), name)).fetchone()
-        return None if row is None else int(row[0])
+        query = "SELECT icons.id FROM icons {join} WHERE set_id IN (SELECT id FROM sets WHERE key = ?) AND {name} = ?"
+        for join, column, wanted in (
+            ("", "icons.name", name),
+            ("JOIN names ON names.id = name_id", "names.words", normalise(name)),
+        ):
+            of_set = query.format(join=join, name=column)
+            row = self._connection.execute(f"{of_set} ORDER BY icons.id LIMIT 1", (set_key, wanted)).fetchone()
+            if row:
+                return int(row[0])
+        return None
 
     def spelt(self, name: str, words: str) -> Ids:
         """Ids of the icons of a name: those spelt so first, then those of the same words; ascending."""
@@ -154,19 +166,13 @@ class Snapshot:
         query = "SELECT icons.id FROM icons JOIN names ON names.id = icons.name_id WHERE names.words = ?"
         return _ids(self._connection.execute(query, (words,)))
 
-    def in_sets(self, keys: Sequence[str]) -> Ids:
-        """Ids of the icons of some sets, ascending.
+    def matching(self, query: str, *, most: int) -> tuple[Ids, NDArray[np.float32]]:
+        """Ids of the names that a keyword query (`search.keywords`) matches, and the merit of each, best first.
 
-        Raises:
-            IconsError: a set is unknown; the message names near ones.
+        A word of the name counts ten times what one of a category does, and three times one of a tag.
         """
-        known = {row[0] for row in self._connection.execute("SELECT DISTINCT key FROM sets")}
-        for key in keys:
-            if key not in known:
-                near = get_close_matches(key, known, n=5, cutoff=0.4) or sorted(known)[:5]
-                raise IconsError(f'no set "{key}" in this library; near: {", ".join(near)}')
-        query = f"SELECT id FROM icons WHERE set_id IN (SELECT id FROM sets WHERE key IN ({_marks(keys)})) ORDER BY id"
-        return _ids(self._connection.execute(query, list(keys)))
+        found = self._connection.execute(_MATCHING, (query, most)).fetchall()
+        return np.array([row[0] for row in found], np.int64), np.array([-row[1] for row in found], np.float32)
 
     def all_icons(self) -> Iterator[tuple[int, int, int, int, str]]:
         """Yield (id, set id, name id, image id, name) of every icon, by id."""
@@ -189,15 +195,25 @@ class Snapshot:
         row = self._connection.execute("SELECT digest FROM images WHERE id = ?", (image,)).fetchone()
         return bytes(row[0])
 
-    def count_variants(self, groups: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
-        """Count the icons of some (set id, name id) groups."""
+    def variants(self, groups: Sequence[tuple[int, int]]) -> dict[tuple[int, int], list[tuple[int, str]]]:
+        """Ids and names of all icons of some (set id, name id) groups, by id."""
         marks = ",".join(["(?,?)"] * len(groups))
         # CROSS JOIN fixes the order: the few groups first. Asked with IN, SQLite walks the whole index instead.
         wanted = f"WITH wanted (set_id, name_id) AS (VALUES {marks})"
         joined = "wanted CROSS JOIN icons USING (set_id, name_id)"
-        query = f"{wanted} SELECT set_id, name_id, COUNT(*) FROM {joined} GROUP BY set_id, name_id"
-        values = [value for group in groups for value in group]
-        return {(row[0], row[1]): row[2] for row in self._connection.execute(query, values)}
+        query = f"{wanted} SELECT set_id, name_id, id, name FROM {joined} ORDER BY id"
+        found: dict[tuple[int, int], list[tuple[int, str]]] = {}
+        for set_id, name_id, icon, name in self._connection.execute(
+            query, [value for group in groups for value in group]
+        ):
+            found.setdefault((set_id, name_id), []).append((icon, name))
+        return found
+
+    @cached_property
+    def second_sets(self) -> frozenset[int]:
+        """Ids of the sets whose key an earlier set has already: two sources may call a set alike."""
+        query = "SELECT id FROM sets WHERE id NOT IN (SELECT MIN(id) FROM sets GROUP BY key)"
+        return frozenset(row[0] for row in self._connection.execute(query))
 
 
 def _marks(values: Sequence[object] | Ids) -> str:

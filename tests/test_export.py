@@ -7,7 +7,7 @@ import torch
 from indexer.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoder import Encoder
 from indexer.export import export
-from search.encoder import OnnxQueryEncoder, open_query_encoder
+from indexer.query_encoder import OnnxQueryEncoder, open_query_encoder
 
 TEXTS = [
     "arrow up",

@@ -19,7 +19,6 @@ from search.bench.machine import free_memory
 from search.bench.measured import IndexRow, LeftOut, SearchBench, Spread
 from search.bench.options import DEFAULT_VECTORS, SIZES, SearchBenchOptions
 from search.bench.supply import Supply, write_vectors
-from search.engine import CANDIDATES_PER_HIT
 
 USED_SHARE = 0.8
 """Share of the free memory and disk that an index may take."""
@@ -121,7 +120,7 @@ class _Bench:
         self._supply = supply
         self._queries = queries
         self._folder = folder
-        self._n_candidates = k * CANDIDATES_PER_HIT
+        self._n_candidates = max(N_CANDIDATES, PER_HIT * k)
         self._progress = progress
         self._right: tuple[int, Floats] = 0, np.empty(0, np.float32)
 
@@ -182,14 +181,14 @@ class _Bench:
         """Ask all queries, fewer of a slow index; the seconds and the share of right answers of each."""
         ends = time.perf_counter() + _WARM_SECONDS
         for query in self._queries:  # pages are mapped when they are first read
-            index.search(query, k=self._n_candidates)
+            index.search(query, k=self._n_candidates, per_hit=1)
             if time.perf_counter() > ends:
                 break
         times, shares = [], []
         ends = time.perf_counter() + _TIMED_SECONDS
         for query, bound in zip(self._queries, least, strict=True):
             started = time.perf_counter()
-            found = index.search(query, k=self._n_candidates)
+            found = index.search(query, k=self._n_candidates, per_hit=1)
             times.append(time.perf_counter() - started)
             shares.append(share_right(found, bound, k=RECALL_K))
             self._progress(title, len(times), len(self._queries))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.library import Library
+from indexer.query_encoder import Vector, open_query_encoder
 from indexer.shards import read_vectors
 from search.asking import Progress
 from search.bench.indexes import measure_indexes
@@ -18,7 +19,6 @@ from search.bench.measured import SearchBench
 from search.bench.options import CLIENTS, COLD, INDEXES, WARM, SearchBenchOptions
 from search.bench.timed_engine import TimedEngine
 from search.corpus import Corpus
-from search.encoder import Vector, open_query_encoder
 from search.engine import SearchEngine
 from search.queries import read_queries
 from search.rankers import encode_texts

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from indexer.errors import LibraryError
 from indexer.index_kinds import CHUNK
+from indexer.query_encoder import Vector
 from search.asking import Progress
-from search.encoder import Vector
 
 LEAST_REAL = 10
 """Pictures below which there is nothing to make others from, and no ten nearest to find."""

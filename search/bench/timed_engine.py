@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from indexer.library import Library
-from search.encoder import OnnxQueryEncoder, QueryEncoder, Vector
+from indexer.query_encoder import OnnxQueryEncoder, QueryEncoder, Vector
 from search.engine import Hit, SearchEngine
 from search.opened import Opened
 

@@ -1,0 +1,107 @@
+"""What similarity is a good hit? Fits, for one library and one encoder, the curves that turn similarities into scores.
+
+Held against each other are the best hits of two kinds of queries. Some have an answer: the library's own names and
+pictures, each asked as if its icon were not there (its namesakes, its equal drawings left out). Some have none: made-up
+words, what no icon is about, and pictures of nothing. A score of 0.5 is a similarity that the best hits of either kind
+reach equally often; both kinds count alike, however many were asked.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.curves import Calibration, fit
+from indexer.query_encoder import QueryEncoder
+from indexer.vectors import Floats, Ids, VectorIndex
+
+N_ASKED = 256
+"""Names, and pictures, that are asked as if they were new."""
+N_NONSENSE, N_PICTURES = 40, 48
+_DEPTH = 400
+"""Icons among which one of another name is looked for: a name of many sets has a few hundred bearers."""
+
+OFF_TOPIC = (
+    "mitochondria in eukaryotic cells", "napoleon's retreat from moscow", "quarterly amortisation", "roman law",
+    "the second movement of the symphony", "plate tectonics", "kant's categorical imperative",
+    "photosynthesis of algae", "tax law amendment of 1987", "baroque counterpoint", "etruscan pottery",
+    "saponification of fats", "serotonin", "existentialist novel", "feudal tenure", "byzantine iconoclasm",
+    "quantum chromodynamics", "treaty of westphalia", "iambic pentameter",
+    "what did aristotle say about friendship", "vegetarian restaurants in lisbon",
+    "my grandmother's recipe for goulash", "who won the world cup in 1966", "is it legal to photograph strangers",
+    "a sonnet about unrequited love", "recovery after rhinoplasty", "sauerkraut fermentation", "habeas corpus",
+    "jurisprudence", "epistemology", "zoroastrianism", "paleolithic diet", "ottoman succession",
+    "dialectical materialism", "gluten intolerance", "mortgage refinancing advice", "sourdough hydration",
+    "haskell monads", "stoicism", "anaphora",
+)  # fmt: skip
+"""What people search for, but not among icons. Those that figures are measured with are others (`data/eval`)."""
+
+
+def calibrate(
+    icons: VectorIndex,
+    pictures: VectorIndex,
+    *,
+    names: tuple[Floats, Ids],
+    bearers: tuple[Ids, Ids],
+    drawings: tuple[Ids, Ids],
+    encoder: QueryEncoder,
+) -> Calibration:
+    """Ask both indexes of a generation.
+
+    `names` are vectors of some names and their ids; `bearers` ids of icons, ascending, and of their names; `drawings`
+    ids of pictures, ascending, and the number of the drawing that each shows.
+    """
+    sense = _best_others(icons, *names, *bearers)
+    nonsense = encoder.encode_many_words([*made_up_words(N_NONSENSE), *OFF_TOPIC])
+    chosen = spread(len(drawings[0]), N_ASKED)
+    looks = pictures.reconstruct(drawings[0][chosen])
+    shown = _best_others(pictures, looks, drawings[1][chosen], *drawings)
+    nothing = encoder.encode_many_pictures(np.stack(list(pictures_of_nothing(N_PICTURES, size=encoder.image_size))))
+    return Calibration(
+        words=fit(sense, _best(icons, nonsense)),
+        pictures=fit(shown, _best(pictures, nothing)),
+    )
+
+
+def made_up_words(n: int, *, seed: int = 0) -> list[str]:
+    """Make up words that can be spoken and mean nothing, always the same for a seed."""
+    random = np.random.default_rng(seed)
+    consonants, vowels = list("bcdfghjklmnpqrstvwxz"), list("aeiou")
+    words = []
+    for length in random.integers(5, 11, size=n).tolist():
+        letters = [
+            random.choice(vowels if place % 2 and random.random() < 0.8 else consonants) for place in range(length)
+        ]
+        words.append("".join(letters))
+    return words
+
+
+def pictures_of_nothing(n: int, *, size: int, seed: int = 0) -> Iterator[NDArray[np.uint8]]:
+    """Yield pictures (size, size, 3) that are no icons: noise, coarse to fine, in colour or grey, with a gradient."""
+    random = np.random.default_rng(seed)
+    for number in range(n):
+        cells = 2 + 3 * (number % 6)
+        coarse = random.random((cells, cells, 3 if number % 2 else 1))
+        places = np.linspace(0, cells - 1, size).astype(np.int64)
+        noise = np.broadcast_to(coarse[places][:, places], (size, size, 3))
+        gradient = np.linspace(0, 1, size)[:, None, None] * random.random(3)
+        yield np.asarray(255 * (0.6 * noise + 0.4 * gradient), np.uint8)
+
+
+def spread(n: int, wanted: int) -> Ids:
+    """Choose `wanted` of `n` places, as evenly as they go."""
+    return np.unique(np.linspace(0, n - 1, min(n, wanted)).astype(np.int64))
+
+
+def _best_others(index: VectorIndex, queries: Floats, own: Ids, ids: Ids, owners: Ids) -> Floats:
+    """Best similarity of each query among ids of another owner; 1 where there is no other."""
+    best = []
+    for query, mine in zip(queries, own.tolist(), strict=True):
+        found = index.search(query, k=_DEPTH)
+        others = found.scores[owners[np.searchsorted(ids, found.ids)] != mine]
+        best.append(others[0] if len(others) else 1.0)
+    return np.array(best, np.float32)
+
+
+def _best(index: VectorIndex, queries: Floats) -> Floats:
+    return np.array([index.search(query, k=1).scores[0] for query in queries], np.float32)

@@ -1,0 +1,171 @@
+"""Which names bear a word? A generation's lexicon: stems -> names -> icons, as arrays that open in no time.
+
+Written by a merge from the keyword index of its snapshot, so both stem alike. Asking SQLite for the 5,000 names that
+bear "arrow" takes milliseconds; adding up their weights here takes microseconds.
+"""
+
+import sqlite3
+import threading
+from collections.abc import Iterable
+from contextlib import closing
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save
+
+from indexer.errors import LibraryError
+from indexer.snapshot import TOKENS, write_keywords
+
+Ids = NDArray[np.int64]
+
+MOST_BYTES = 32
+"""Of a stem; longer ones are cut, in the lexicon and in queries."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """Lists of numbers, one after the other: list i is `values[starts[i]:starts[i + 1]]`."""
+
+    starts: Ids
+    values: Ids
+
+    @classmethod
+    def group(cls, keys: Ids, values: Ids, *, n: int) -> Self:
+        """Put the values of each key 0 ... n - 1 into a list, ascending and each once."""
+        pairs = np.unique(np.stack([keys, values]), axis=1) if len(keys) else np.empty((2, 0), np.int64)
+        return cls(np.searchsorted(pairs[0], np.arange(n + 1)), pairs[1])
+
+    def of(self, key: int) -> Ids:
+        """One list."""
+        return self.values[self.starts[key] : self.starts[key + 1]]
+
+    def of_many(self, keys: Ids) -> Ids:
+        """Several lists, one after the other."""
+        lengths = self.starts[keys + 1] - self.starts[keys]
+        offsets = np.repeat(self.starts[keys] - np.cumsum(lengths) + lengths, lengths)
+        return self.values[offsets + np.arange(len(offsets))]
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """Rows are places in `name_ids`."""
+
+    terms: NDArray[np.bytes_]
+    """Stems in UTF-8, ascending."""
+    weights: NDArray[np.float32]
+    """How much a stem tells, 0 to 1: log(1 + names / names that bear it), relative to a stem that one name bears."""
+    names: Lists
+    """Rows of the names that bear each stem."""
+    told: Lists
+    """Rows of the names that do not bear a stem themselves, but are told it by tags of their icons."""
+    name_ids: Ids
+    """Ascending."""
+    icons: Lists
+    """Ids of the icons of each row."""
+
+    @classmethod
+    def of(cls, connection: sqlite3.Connection, icons: Iterable[tuple[int, int]]) -> Self:
+        """Make the lexicon of a keyword index; `icons` are (name id, icon id) of each icon."""
+        connection.execute("CREATE VIRTUAL TABLE temp.instances USING fts5vocab('main', 'keywords', 'instance')")
+        name_ids = _column(connection.execute("SELECT rowid FROM keywords ORDER BY rowid"))
+        rows = connection.execute("SELECT term, doc, col FROM instances WHERE col <> 'categories'").fetchall()
+        connection.execute("DROP TABLE temp.instances")
+        encoded = np.array([as_term(row[0]) for row in rows], dtype=f"S{MOST_BYTES}")
+        terms, of_rows = np.unique(encoded, return_inverse=True)
+        names = np.searchsorted(name_ids, np.array([row[1] for row in rows], np.int64))
+        is_word = np.array([row[2] == "words" for row in rows], bool)
+        pairs = of_rows * len(name_ids) + names
+        told_only = ~is_word & ~np.isin(pairs, pairs[is_word])
+        borne, told = (Lists.group(of_rows[which], names[which], n=len(terms)) for which in (is_word, told_only))
+        bearers = np.array(list(icons), np.int64).reshape(-1, 2)
+        of_names = Lists.group(np.searchsorted(name_ids, bearers[:, 0]), bearers[:, 1], n=len(name_ids))
+        return cls(terms, _weights(borne, told, len(name_ids)), borne, told, name_ids, of_names)
+
+    @classmethod
+    def of_names(cls, words: Iterable[tuple[int, str]], icons: Iterable[tuple[int, int]]) -> Self:
+        """Make a lexicon of names alone, without tags: `words` are (name id, words) of each name."""
+        with closing(sqlite3.connect(":memory:")) as connection:
+            write_keywords(connection, ((name, text, "", "") for name, text in words))
+            return cls.of(connection, icons)
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Read a lexicon.
+
+        Raises:
+            LibraryError: it can't be read.
+        """
+        try:
+            held = load_file(path)
+            names, told, icons = (
+                Lists(held[f"{name}.starts"], held[f"{name}.values"]) for name in ("names", "told", "icons")
+            )
+            terms = held["terms"].reshape(-1).view(f"S{MOST_BYTES}")
+            return cls(terms, held["weights"], names, told, held["name_ids"], icons)
+        except (OSError, SafetensorError, KeyError, ValueError) as error:
+            raise LibraryError(f'"{path}" can\'t be read ({error}); `icons merge` builds a new generation') from error
+
+    def save(self, path: Path) -> None:
+        """Write a lexicon."""
+        held = {"terms": self.terms.view(np.uint8).reshape(-1, MOST_BYTES), "weights": self.weights}
+        held["name_ids"] = self.name_ids
+        for name in ("names", "told", "icons"):
+            lists: Lists = getattr(self, name)
+            held |= {f"{name}.starts": lists.starts, f"{name}.values": lists.values}
+        path.write_bytes(save({name: np.ascontiguousarray(values) for name, values in held.items()}))
+
+    def place(self, term: str) -> int | None:
+        """Place of a stem, None where no name and no tag bears it."""
+        wanted = np.array(as_term(term), dtype=f"S{MOST_BYTES}")
+        place = int(np.searchsorted(self.terms, wanted))
+        return place if place < len(self.terms) and self.terms[place] == wanted else None
+
+
+def write_lexicon(catalog: Path, target: Path) -> None:
+    """Write the lexicon of a snapshot."""
+    with closing(sqlite3.connect(catalog)) as connection:
+        Lexicon.of(connection, connection.execute("SELECT name_id, id FROM icons")).save(target)
+
+
+def as_term(term: str) -> bytes:
+    """Spell a stem as the lexicon does."""
+    return term.encode("utf-8", "replace")[:MOST_BYTES].rstrip(b"\0")
+
+
+@lru_cache(maxsize=4096)
+def stems(words: str) -> tuple[str, ...]:
+    """Stem normalised words as the keyword index does, each once, in their order."""
+    connection = _stemmer()
+    connection.execute("DELETE FROM given")
+    connection.execute("INSERT INTO given VALUES (?)", (words,))
+    found = connection.execute("SELECT term FROM spoken ORDER BY offset")
+    return tuple(dict.fromkeys(row[0] for row in found))
+
+
+_OF_THREAD = threading.local()
+
+
+def _stemmer() -> sqlite3.Connection:
+    """A keyword index of one text in memory, one a thread: SQLite's own stemmer is to be had no other way."""
+    connection: sqlite3.Connection | None = getattr(_OF_THREAD, "connection", None)
+    if connection is None:
+        connection = _OF_THREAD.connection = sqlite3.connect(":memory:", isolation_level=None)
+        connection.execute(f'CREATE VIRTUAL TABLE given USING fts5(words, tokenize="porter {TOKENS}")')
+        connection.execute("CREATE VIRTUAL TABLE spoken USING fts5vocab('given', 'instance')")
+    return connection
+
+
+def _weights(borne: Lists, told: Lists, n_names: int) -> NDArray[np.float32]:
+    """By how many names bear a stem; where none does, by how many are told it."""
+    n_bearers, n_told = np.diff(borne.starts), np.diff(told.starts)
+    n_known = np.maximum(1, np.where(n_bearers > 0, n_bearers, n_told))
+    return np.asarray(np.log1p(n_names / n_known) / np.log1p(max(1, n_names)), np.float32)
+
+
+def _column(rows: Iterable[tuple[int]]) -> Ids:
+    return np.fromiter((row[0] for row in rows), np.int64)

@@ -1,0 +1,37 @@
+"""What do the words of a query ask for? A meaning, a name, and perhaps a style; what is misspelt is put right."""
+
+from dataclasses import dataclass
+
+from indexer.errors import IconsError
+from indexer.naming import normalise, parse
+from search.spelling import Speller
+
+MOST_LETTERS = 1_000
+"""Of a query that are looked at: more than an encoder's context ever holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """Words as they are looked for."""
+
+    typed: str
+    """Normalised. The encoder is asked with these: it has its own idea of what it does not know."""
+    name: str
+    """What the name of an icon would say: spelt as the library spells, without a style."""
+    style: str | None
+    spelled: str | None
+    """All words as they were probably meant, where that differs from what was typed."""
+
+
+def read_words(text: str, speller: Speller) -> Wording:
+    """Read the words of a query; "home filled" asks for the name "home" in the style "filled".
+
+    Raises:
+        IconsError: there are none.
+    """
+    typed = normalise(text[:MOST_LETTERS].replace("\0", " "))
+    if not typed:
+        raise IconsError('the query is empty; try `icons search "arrow"`')
+    spelled = speller.correct(typed)
+    read = parse(spelled or typed)
+    return Wording(typed, read.words if read.style else spelled or typed, read.style, spelled)
