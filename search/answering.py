@@ -21,7 +21,7 @@ N_CANDIDATES = 1_000
 """Icons that the vectors are asked for at first: no more than what a refined index looks at in any case."""
 PER_HIT = 4
 """Candidates for each wanted hit, at least; four times as many where variants use them up."""
-BEST_SCORE = 0.5
+BEST_SCORE = 0.3
 """Where not even the best hit reaches this score, nothing good was found; see docs/evaluation.md for how often that is
 wrong."""
 LEAST_SCORE = 0.1

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from indexer.errors import IconsError
 from indexer.index_kinds import CHUNK, KINDS, IndexKind, recommended
 from indexer.vectors import Floats, VectorIndex, fp32_chunks, least_scores, share_right
+from search.answering import N_CANDIDATES, PER_HIT
 from search.asking import Progress
 from search.bench.machine import free_memory
 from search.bench.measured import IndexRow, LeftOut, SearchBench, Spread
