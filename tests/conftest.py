@@ -209,10 +209,8 @@ def run(asked: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
 
 @pytest.fixture
 def shot(tmp_path: Path) -> Path:
-    """A screenshot of the house of `asked`, with margins."""
-    picture = Image.new("RGB", (300, 200), "#f4f4f4")
-    picture.paste(Image.fromarray(render(drawn(HOUSE).encode(), size=96).pixels), (60, 40))
-    picture.save(tmp_path / "shot.png")
+    """A screenshot of the house of `asked`."""
+    Image.fromarray(render(drawn(HOUSE).encode(), size=96).pixels).save(tmp_path / "shot.png")
     return tmp_path / "shot.png"
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from test_terminal_pictures import PROGRAM
 
 from search.cli import main
 
@@ -22,7 +21,7 @@ def completed(line: str, library: Path) -> list[str]:
     environment = {"COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1), "_ICONS_COMPLETE": "bash_complete"}
     told = {**os.environ, **environment, "ICONS_LIBRARY": str(library)}
     done = subprocess.run([sys.executable, "-c", _COMPLETE], env=told, capture_output=True, text=True, check=True)
-    return [value.partition(",")[2] for value in done.stdout.splitlines()]
+    return [value.partition(",")[2] for value in done.stdout.splitlines() if value]
 
 
 @pytest.mark.parametrize(
@@ -72,7 +71,7 @@ def test_every_shell_gets_its_script_on_stdout(shell: str) -> None:
 
 def test_bash_takes_the_script_and_completes_with_it(asked: Path, tmp_path: Path) -> None:
     script = CliRunner().invoke(main, ["completion", "bash"]).stdout
-    (tmp_path / "icons").write_text(f'#!/bin/sh\nexec {sys.executable} -c "{PROGRAM}" "$@"\n')
+    (tmp_path / "icons").write_text(f'#!/bin/sh\nexec {sys.executable} -c "{_COMPLETE}" "$@"\n')
     (tmp_path / "icons").chmod(0o755)
     line = 'COMP_WORDS=(icons search x --set ot); COMP_CWORD=4; _icons_completion icons; echo "${COMPREPLY[@]}"'
     environment = {**os.environ, "ICONS_LIBRARY": str(asked), "PATH": f"{tmp_path}:{os.environ['PATH']}"}

@@ -69,7 +69,7 @@ def test_facets_count_what_is_found_in_the_table_and_in_a_last_line_of_json(run:
     table = run(*options).stdout
     assert "found by" in table
     last = json.loads(run(*options, "--json").stdout.splitlines()[-1])
-    assert {count["value"]: count["n"] for count in last["facets"]["set"]} == {"own": 4, "other": 4}
+    assert {count["value"]: count["n"] for count in last["facets"]["set"]} == {"own": 3, "other": 4}
 
 
 def test_notes_go_to_stderr_and_results_to_stdout(run: Run) -> None:

@@ -71,7 +71,12 @@ def read_row(manifest: Path, key: str) -> bytes:
         OSError: it is gone or may not be read.
         SourceError: it is no regular file, or far too large.
     """
-    return read_file(manifest.parent / from_text(_REPEAT.sub("", key, count=1)))
+    return read_file(manifest.parent / from_text(path_of_row(key)))
+
+
+def path_of_row(key: str) -> str:
+    """Tell the path that a row names, relative to its manifest's folder: without what tells rows of one file apart."""
+    return _REPEAT.sub("", key, count=1)
 
 
 def _is_path(path: str) -> bool:

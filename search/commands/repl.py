@@ -50,7 +50,7 @@ def repl(ctx: click.Context, library: "Library", pictures: bool | None) -> None:
     common = ["--library", str(library.root)]
     common += [] if pictures is None else ["--pictures" if pictures else "--no-pictures"]
     if sys.stdin.isatty():
-        click.echo(f"{ctx.obj.manifest.counts.get('icons', 0):,} icons; :help tells what can be asked", err=True)
+        click.echo(f"{ctx.obj.manifest.icons.n:,} icons; :help tells what can be asked", err=True)
     for line in _lines():
         if line == ":quit":
             return
