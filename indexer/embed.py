@@ -182,19 +182,21 @@ def _embed_images(
     workers = default_workers(n_images) if options.workers is None else options.workers
     ids: list[NDArray[np.int64]] = []
     vectors: list[NDArray[np.float16]] = [np.empty((0, encoder.dim), dtype=np.float16)]
+    traits: list[NDArray[np.int8]] = []
     failures: dict[int, str] = {}
     with RenderPool(size=encoder.image_size, workers=workers, chunk=batch_size) as pool:
         reporter.restart()
         for chunk in pool.render(_jobs(blocks)):
             ids.append(chunk.ids)
+            traits.append(chunk.traits)
             if len(chunk.ids):
                 vectors.append(encode_within_memory(encoder, chunk.pixels))
             failures.update((failure.id, failure.reason) for failure in chunk.failures)
             reporter.add(images=len(chunk.ids), failed=len(chunk.failures), waited=pool.waited_seconds)
             if chunk.ends_block:
-                shard = Shard("images", np.concatenate(ids), np.concatenate(vectors), failures)
-                writer.write(blocks[chunk.block], shard)
-                ids, vectors, failures = [], vectors[:1], {}
+                gathered = np.concatenate(ids), np.concatenate(vectors), failures, np.concatenate(traits)
+                writer.write(blocks[chunk.block], Shard("images", *gathered))
+                ids, vectors, failures, traits = [], vectors[:1], {}, []
         reporter.read_gauge()  # while the workers are there
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.library import Generation
+from indexer.traits import NOT_KNOWN, TRAITS
 
 ROW = np.dtype(
     [
@@ -31,11 +32,9 @@ ROW = np.dtype(
     ],
     align=True,
 )
-"""Ids of icon, image and name; codes of labels; pixels; 1 or 0. Icon ids ascend."""
+"""Ids of icon, image and name; codes of labels; pixels; 1, 0, or -1 for not known. Icon ids ascend."""
 NONE = -1
-"""No such label, no size, or not known."""
-TRAITS = ("coloured", "animated")
-"""What is told from a picture itself, in the order of the columns that shards carry."""
+"""No such label, or no size."""
 SEVERAL = {"tag": "tags", "category": "categories"}
 """Kinds of which an icon has any number: kind -> its column in the catalog, and its file in `Generation`."""
 
@@ -57,7 +56,7 @@ _ONE = {
 """Kinds of which an icon has one at most: the value and the title of its label, in SQL."""
 _ROWS = f"""
 SELECT icons.id, icons.image_id, icons.name_id, a.code, COALESCE(b.code, {NONE}), COALESCE(c.code, {NONE}),
-    COALESCE(icons.size, {NONE}), {NONE}, {NONE}
+    COALESCE(icons.size, {NONE}), {NOT_KNOWN}, {NOT_KNOWN}
 FROM icons JOIN sets ON sets.id = icons.set_id JOIN labels a ON a.kind = 'set' AND a.value = sets.key
 LEFT JOIN labels b ON b.kind = 'style' AND b.value = icons.style
 LEFT JOIN labels c ON c.kind = 'licence' AND c.value = {_LICENCE}
@@ -65,13 +64,18 @@ ORDER BY icons.id
 """
 
 
-def write_facets(generation: Generation) -> None:
-    """Give a snapshot its labels, and write what is filtered and counted by beside it."""
+def write_facets(generation: Generation, images: NDArray[np.int64], traits: NDArray[np.int8]) -> None:
+    """Give a snapshot its labels, and write what is filtered and counted by beside it.
+
+    `traits` (n, 2) are those of `images`, all that icons of the snapshot show, whose ids ascend.
+    """
     with closing(sqlite3.connect(generation.catalog)) as connection, connection:
         connection.executescript(_LABELS)
         for kind, (value, title) in _ONE.items():
             connection.execute(_LABELLED.format(kind=kind, value=value, title=title))
         rows = np.fromiter(connection.execute(_ROWS), ROW)
+        for trait, known in zip(TRAITS, traits.T, strict=True):
+            rows[trait] = known[np.searchsorted(images, rows["image"])]
         np.save(generation.facets, rows)
         for kind, name in SEVERAL.items():
             np.save(getattr(generation, name), _write_several(connection, kind))

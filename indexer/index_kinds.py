@@ -44,14 +44,14 @@ class IndexKind:
         return "{lists}" in self.template
 
 
-FLAT = IndexKind("flat", "exact, fp32", "IDMap2,Flat", 4)
-FP16 = IndexKind("fp16", "exact, fp16", "IDMap2,SQfp16", 2)
-HNSW = IndexKind("hnsw", "graph of neighbours over fp16", "IDMap2,HNSW32,SQfp16", 2, 272)
-IVF = IndexKind("ivf", "lists of fp16, a few of them read", "IDMap2,IVF{lists},SQfp16", 2, 8)
-PQ = IndexKind("pq", "4-bit product codes, refined in fp16", "IDMap2,PQ{parts}x4fs,Refine(SQfp16)", 2.125)
-RABITQ = IndexKind("rabitq", "1-bit codes, refined in fp16", "IDMap2,RaBitQ,Refine(SQfp16)", 2.125, 8)
+FLAT = IndexKind("flat", "exact, fp32", "IDMap,Flat", 4)
+FP16 = IndexKind("fp16", "exact, fp16", "IDMap,SQfp16", 2)
+HNSW = IndexKind("hnsw", "graph of neighbours over fp16", "IDMap,HNSW32,SQfp16", 2, 272)
+IVF = IndexKind("ivf", "lists of fp16, a few of them read", "IDMap,IVF{lists},SQfp16", 2, 8)
+PQ = IndexKind("pq", "4-bit product codes, refined in fp16", "IDMap,PQ{parts}x4fs,Refine(SQfp16)", 2.125)
+RABITQ = IndexKind("rabitq", "1-bit codes, refined in fp16", "IDMap,RaBitQ,Refine(SQfp16)", 2.125, 8)
 IVF_RABITQ = IndexKind(
-    "ivf-rabitq", "lists of 1-bit codes, refined in fp16", "IDMap2,IVF{lists},RaBitQ,Refine(SQfp16)", 2.125, 16
+    "ivf-rabitq", "lists of 1-bit codes, refined in fp16", "IDMap,IVF{lists},RaBitQ,Refine(SQfp16)", 2.125, 16
 )
 KINDS = {kind.name: kind for kind in (FLAT, FP16, HNSW, IVF, PQ, RABITQ, IVF_RABITQ)}
 

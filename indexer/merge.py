@@ -31,7 +31,7 @@ from indexer.library import Generation, Library
 from indexer.manifest import PICTURE_WEIGHT, SNAPSHOT, IndexFacts, Manifest
 from indexer.query_encoder import QueryEncoder, open_query_encoder
 from indexer.schema import icons
-from indexer.shards import Kind, read_vectors
+from indexer.shards import Kind, read_traits, read_vectors
 from indexer.snapshot import write_snapshot
 from indexer.vectors import Floats, Ids, VectorIndex, fp32_chunks, recall
 
@@ -70,11 +70,11 @@ def merge(library: Library, engine: Engine, *, fingerprint: str, embedded: Ids) 
     with folder_aside(generation.folder) as aside:
         built = Generation(generation.number, aside)
         write_snapshot(library.catalog, built.catalog, embedded=embedded)
-        write_facets(built)
         with engine.connect() as connection:
             vectors = _gather(connection, library.vectors(fingerprint), fingerprint=fingerprint, embedded=embedded)
             counts = catalog.account(connection, fingerprint=fingerprint, embedded=embedded)
             revision = catalog.revision(connection)
+        write_facets(built, vectors.image_ids, read_traits(library.vectors(fingerprint), vectors.image_ids))
         write_lexicon(built.catalog, built.lexicon)
         drawings = vectors.image_ids[find_drawings(vectors.images)]
         np.save(built.drawings, drawings[vectors.image_rows])

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from indexer.errors import RenderError
+from indexer.traits import does_bitmap_move, does_svg_move, is_coloured
 
 RECIPE = 1
 """Changes whenever the same bytes give other pixels, so that vectors of two recipes are never mixed."""
@@ -68,6 +69,8 @@ class Rendered:
 
     pixels: NDArray[np.uint8]
     background: Background
+    coloured: bool
+    animated: bool
 
 
 def render(content: bytes, *, size: int) -> Rendered:
@@ -75,7 +78,9 @@ def render(content: bytes, *, size: int) -> Rendered:
 
     Raises RenderError, whose message is the reason ("blank", "not a picture", "truncated PNG", "svg: ...").
     """
-    return _composite(_draw(content, size=size), size=size)
+    picture, animated = _draw(content, size=size)
+    pixels, background = _composite(picture, size=size)
+    return Rendered(pixels, background, is_coloured(pixels), animated)
 
 
 def draw(content: bytes, *, size: int) -> NDArray[np.uint8]:
@@ -83,17 +88,19 @@ def draw(content: bytes, *, size: int) -> NDArray[np.uint8]:
 
     Raises RenderError as `render` does, but never for a blank picture.
     """
-    picture = _draw(content, size=size)
+    picture, _ = _draw(content, size=size)
     if picture.shape[2] == 4:
         return picture
     opaque = np.full((*picture.shape[:2], 1), 255, np.uint8)
     return np.concatenate([picture, opaque], axis=2)
 
 
-def _draw(content: bytes, *, size: int) -> NDArray[np.uint8]:
-    """RGB or RGBA, (height, width, 3 or 4)."""
+def _draw(content: bytes, *, size: int) -> tuple[NDArray[np.uint8], bool]:
+    """RGB or RGBA, (height, width, 3 or 4), and whether it is animated."""
     document = svg_document(content)
-    return _draw_bitmap(content, size=size) if document is None else _draw_svg(document, size=size)
+    if document is None:
+        return _draw_bitmap(content, size=size)
+    return _draw_svg(document, size=size), does_svg_move(document)
 
 
 def svg_document(content: bytes) -> bytes | None:
@@ -200,7 +207,7 @@ def _vips_reason(error: Exception) -> str:
     return re.sub(r"^(?:svgload_buffer|glib): ", "", lines[-1])
 
 
-def _draw_bitmap(content: bytes, *, size: int) -> NDArray[np.uint8]:
+def _draw_bitmap(content: bytes, *, size: int) -> tuple[NDArray[np.uint8], bool]:
     """RGB or RGBA, (height, width, 3 or 4), longer side `size`: an animation's first frame, an ICO's largest entry."""
     kind = _bitmap_kind(content)
     with warnings.catch_warnings():
@@ -210,7 +217,7 @@ def _draw_bitmap(content: bytes, *, size: int) -> NDArray[np.uint8]:
         try:
             with Image.open(io.BytesIO(content), formats=[kind]) as image:
                 _refuse_too_many_pixels(image)
-                return np.asarray(_resized(image, size=size))
+                return np.asarray(_resized(image, size=size)), does_bitmap_move(image, kind)
         except Exception as error:  # hostile bytes make a decoder raise anything, from struct.error to IndexError
             raise RenderError(_bitmap_reason(error, kind=kind)) from error
 
@@ -268,15 +275,15 @@ def _eight_bit(image: Image.Image) -> Image.Image:
     return grey
 
 
-def _composite(picture: NDArray[np.uint8], *, size: int) -> Rendered:
+def _composite(picture: NDArray[np.uint8], *, size: int) -> tuple[NDArray[np.uint8], Background]:
     on_light = _on_canvas(picture, size=size, shade=_SHADES["light"])
     contrast = _contrast(on_light)
     if contrast >= _CLEAR_CONTRAST:
-        return Rendered(on_light, "light")
+        return on_light, "light"
     on_dark = _on_canvas(picture, size=size, shade=_SHADES["dark"])
     if max(contrast, _contrast(on_dark)) < _VISIBLE_CONTRAST:
         raise RenderError("blank")
-    return Rendered(on_dark, "dark") if _contrast(on_dark) > contrast else Rendered(on_light, "light")
+    return (on_dark, "dark") if _contrast(on_dark) > contrast else (on_light, "light")
 
 
 def _on_canvas(picture: NDArray[np.uint8], *, size: int, shade: int) -> NDArray[np.uint8]:

@@ -50,6 +50,8 @@ class RenderedChunk:
     """Of the pictures that went well."""
     pixels: NDArray[np.uint8]
     """RGB, (len(ids), size, size, 3)."""
+    traits: NDArray[np.int8]
+    """Whether each is coloured, animated (`indexer.traits.TRAITS`), (len(ids), 2)."""
     backgrounds: list[Background]
     failures: list[Failure]
 
@@ -226,6 +228,7 @@ class RenderPool:
             ends_block=chunk.ends_block,
             ids=ids[good],
             pixels=slot["pixels"][:n_jobs] if good.all() else slot["pixels"][:n_jobs][good],
+            traits=slot["traits"][:n_jobs][good],
             backgrounds=[render_worker.BACKGROUNDS[state] for state in states[good].tolist()],
             failures=[Failure(int(ids[i]), slot["reason"][i].decode(errors="ignore")) for i in np.flatnonzero(~good)],
         )

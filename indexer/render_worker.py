@@ -26,6 +26,7 @@ from indexer.render import Background, render
 from indexer.sources import read_picture
 from indexer.sources.pictures import reason_of
 from indexer.sources.records import content_digest
+from indexer.traits import TRAITS
 
 READY = -1
 """What a worker sends first; after that, the number of the slot whose pictures it has finished."""
@@ -81,7 +82,7 @@ def shared_memory(settings: Settings) -> IO[bytes]:
 
 
 def map_slots(settings: Settings, memory: int) -> NDArray[np.void]:
-    """See shared memory, given by its file descriptor, as slots with the fields "state", "reason" and "pixels"."""
+    """See shared memory, given by its file descriptor, as slots with the fields of `_slot_type`."""
     return np.frombuffer(mmap.mmap(memory, 0), _slot_type(settings))
 
 
@@ -149,9 +150,12 @@ def cause_of_end(status: int) -> str:
 
 
 def _slot_type(settings: Settings) -> np.dtype[np.void]:
-    """A slot takes one chunk: for each of its pictures a state, the reason of a failure, and pixels."""
+    """A slot takes one chunk: for each of its pictures a state, the reason of a failure, traits, and pixels."""
     n, size = settings.chunk, settings.size
-    return np.dtype([("state", "u1", n), ("reason", f"S{_REASON_BYTES}", n), ("pixels", "u1", (n, size, size, 3))])
+    reason, pixels = f"S{_REASON_BYTES}", (n, size, size, 3)
+    return np.dtype(
+        [("state", "u1", n), ("reason", reason, n), ("traits", "i1", (n, len(TRAITS))), ("pixels", "u1", pixels)]
+    )
 
 
 def limit_this_process(memory_bytes: int) -> None:
@@ -177,6 +181,7 @@ def _draw(slot: np.void, position: int, job: Job) -> None:
         fail(slot, position, reason_of(error))
     else:
         slot["pixels"][position] = rendered.pixels
+        slot["traits"][position] = [getattr(rendered, trait) for trait in TRAITS]
         slot["state"][position] = _STATES[rendered.background]
 
 

@@ -1,7 +1,8 @@
 """The plan of an embedding, its blocks, and the shard files that answer them.
 
 A plan lists what an encoder still lacks, cut into blocks. Each block becomes one shard (safetensors: `ids` int64,
-`vectors` fp16, `failed` int64) whose metadata is its receipt. Rank r of W takes blocks r, r + W, ...
+`vectors` fp16, `failed` int64, of images also `traits` int8) whose metadata is its receipt. Rank r of W takes blocks r,
+r + W, ...
 """
 
 import hashlib
@@ -18,6 +19,7 @@ from safetensors.numpy import save
 
 from indexer.durable import write_file
 from indexer.errors import EmbedError
+from indexer.traits import NOT_KNOWN, TRAITS
 
 Kind = Literal["images", "names"]
 BLOCK_SIZE = {"images": 2048, "names": 8192}
@@ -56,6 +58,8 @@ class Shard:
     ids: NDArray[np.int64]
     vectors: NDArray[np.float16]
     failures: dict[int, str]
+    traits: NDArray[np.int8] | None = None
+    """What else is known of each image, (n, 2), in the order of `TRAITS`; None for names, and in older shards."""
 
 
 def cut_blocks(kind: Kind, items: Sequence[Sequence[Any]], *, attempt: str) -> Iterator[Block]:
@@ -107,10 +111,13 @@ def write_shard(path: Path, shard: Shard, *, fingerprint: str, facts: dict[str, 
         "fingerprint": fingerprint,
         "kind": shard.kind,
         "count": str(len(shard.ids)),
-        "sha256": _content_hash(shard.ids, shard.vectors),
+        "sha256": _content_hash(shard.ids, shard.vectors, shard.traits),
         "reasons": json.dumps(list(shard.failures.values())),
     }
-    write_file(path, save({"ids": shard.ids, "vectors": shard.vectors, "failed": failed}, metadata=receipt))
+    tensors: dict[str, NDArray[Any]] = {"ids": shard.ids, "vectors": shard.vectors, "failed": failed}
+    if shard.traits is not None:
+        tensors["traits"] = shard.traits
+    write_file(path, save(tensors, metadata=receipt))
 
 
 def read_shard(path: Path, *, fingerprint: str) -> Shard:
@@ -123,15 +130,16 @@ def read_shard(path: Path, *, fingerprint: str) -> Shard:
         with safe_open(path, framework="numpy") as file:
             receipt = file.metadata()
             ids, vectors, failed = (file.get_tensor(name) for name in ("ids", "vectors", "failed"))
+            traits = _traits(file)
         failures = dict(zip(failed.tolist(), json.loads(receipt["reasons"]), strict=True))
-        whole = len(ids) == int(receipt["count"]) and _content_hash(ids, vectors) == receipt["sha256"]
+        whole = len(ids) == int(receipt["count"]) and _content_hash(ids, vectors, traits) == receipt["sha256"]
         kind, owner = receipt["kind"], receipt["fingerprint"]
     except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
         raise EmbedError(f'shard "{path}" can\'t be read ({error}); delete it and run `icons index`') from error
     if not whole or owner != fingerprint:
         what = "does not match its receipt" if owner == fingerprint else f'belongs to encoder "{owner}"'
         raise EmbedError(f'shard "{path}" {what}; delete it and run `icons index`')
-    return Shard(kind, ids, vectors, failures)
+    return Shard(kind, ids, vectors, failures, traits)
 
 
 def read_vectors(
@@ -156,6 +164,21 @@ def read_vectors(
         vectors[rows] = shard.vectors[known]
         filled[rows] = True
     return vectors, filled
+
+
+def read_traits(folder: Path, wanted: NDArray[np.int64]) -> NDArray[np.int8]:
+    """Read what is known of the wanted images beside their vectors, (n, 2), in the order of `TRAITS`; ids ascend.
+
+    Shards are not held against their receipts: `read_vectors` does that.
+    """
+    traits = np.full((len(wanted), len(TRAITS)), NOT_KNOWN, dtype=np.int8)
+    for path in shard_paths(folder, "images"):
+        with safe_open(path, framework="numpy") as file:
+            ids, found = file.get_tensor("ids"), _traits(file)
+        if found is not None:
+            is_wanted = np.isin(ids, wanted)
+            traits[np.searchsorted(wanted, ids[is_wanted])] = found[is_wanted]
+    return traits
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +214,13 @@ def _sorted(parts: list[NDArray[np.int64]]) -> NDArray[np.int64]:
     return np.unique(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)
 
 
-def _content_hash(ids: NDArray[np.int64], vectors: NDArray[np.float16]) -> str:
+def _traits(file: Any) -> NDArray[np.int8] | None:
+    return file.get_tensor("traits") if "traits" in file.keys() else None  # noqa: SIM118 (it is no dict)
+
+
+def _content_hash(ids: NDArray[np.int64], vectors: NDArray[np.float16], traits: NDArray[np.int8] | None) -> str:
     digest = hashlib.sha256(np.ascontiguousarray(ids).data)
     digest.update(np.ascontiguousarray(vectors).data)
+    if traits is not None:
+        digest.update(np.ascontiguousarray(traits).data)
     return digest.hexdigest()

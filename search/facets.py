@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.errors import IconsError, LibraryError
-from indexer.facets import NONE, SEVERAL, TRAITS, read_array
+from indexer.facets import NONE, SEVERAL, read_array
 from indexer.library import Generation
 from indexer.licences import FAMILIES, family
+from indexer.traits import NOT_KNOWN, TRAITS
 from search.labels import Labels, unknown
 from search.query import FacetCount, Filters
 
@@ -87,7 +88,7 @@ class Facets:
         What is not known of an icon is not counted, but a licence that is not stated belongs to the unknown family.
         """
         positions = None if ids is None else self.positions(ids)
-        return {kind: self._count(kind, positions, most=most) for kind in kinds}
+        return {kind: _most_frequent(*self._tally(kind, positions), most=most) for kind in kinds}
 
     def _masks(self, filters: Filters) -> Iterator[Mask]:
         """Yield which rows fit, a filter at a time."""
@@ -98,7 +99,7 @@ class Facets:
             yield self._of_sizes(filters.sizes)
         for trait in TRAITS:
             if (wanted := getattr(filters, trait)) is not None:
-                yield self.column(trait) == wanted
+                yield self._being(trait, wanted)
 
     def _bearing(self, kind: str, codes: Sequence[int]) -> Mask:
         wanted = np.zeros(len(self.labels(kind).values) + 1, dtype=bool)  # the last one stands for NONE
@@ -118,20 +119,28 @@ class Facets:
                 raise IconsError(unknown("size", size, sorted(known, key=lambda other: abs(other - size))[:5]))
         return np.isin(column, sizes)
 
-    def _count(self, kind: str, positions: Positions | None, *, most: int) -> list[FacetCount]:
+    def _being(self, trait: str, wanted: bool) -> Mask:
+        column = self.column(trait)
+        if (column == NOT_KNOWN).all():
+            raise IconsError(
+                f"it is not known which icons are {trait}: an older program embedded them; "
+                'delete the folder "vectors" of this library, then run `icons index`'
+            )
+        return cast(Mask, column == wanted)
+
+    def _tally(self, kind: str, positions: Positions | None) -> tuple[Sequence[str], Sequence[str], Ids]:
+        """Values of a kind, their titles, and how many of the icons have each."""
         if kind in _FIELDS:
             labels = self.labels(kind)
-            return _most_frequent(labels.values, labels.titles, self._by_code(kind, positions), most=most)
+            return labels.values, labels.titles, self._by_code(kind, positions)
         if kind == "family":
-            return _most_frequent(FAMILIES, FAMILIES, self._by_family(positions), most=most)
+            return FAMILIES, FAMILIES, self._by_family(positions)
         column = self.column(kind) if positions is None else self.column(kind)[positions]
         values, counts = np.unique(column[column != NONE], return_counts=True)
+        numbers = values.tolist()
         if kind == "size":
-            return _most_frequent([str(size) for size in values], [f"{size} px" for size in values], counts, most=most)
-        truth = [bool(value) for value in values]
-        return _most_frequent(
-            [str(is_so).lower() for is_so in truth], [_TITLES[kind][is_so] for is_so in truth], counts, most=most
-        )
+            return [str(size) for size in numbers], [f"{size} px" for size in numbers], counts
+        return [("false", "true")[is_so] for is_so in numbers], [_TITLES[kind][is_so] for is_so in numbers], counts
 
     def _by_code(self, kind: str, positions: Positions | None) -> Ids:
         """How many of the icons bear each label of a kind, by code."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import Build, build_library, disc, draw_icons
+from conftest import Build, build_library, draw_icons, svg
 
 from indexer.errors import IconsError, LibraryError
 from indexer.library import Generation, Library
@@ -42,7 +42,10 @@ def generation(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Ge
         folder.mkdir()
         rows = ["file_path,name,tags,categories,licence,style,size"]
         for column in range(6):
-            (folder / f"{column}.svg").write_text(disc(3 + 3 * column, 6 + 6 * number))
+            paint = 'fill="#c00"' if column == 2 else ""
+            moving = '<animate attributeName="r" to="6" dur="1s"/>' if column == 4 else ""
+            circle = f'<circle cx="{3 + 3 * column}" cy="{6 + 6 * number}" r="4" {paint}>{moving}</circle>'
+            (folder / f"{column}.svg").write_text(svg(circle))
             own = "gpl-3.0" if column == 5 else licence
             tags = '"Round, full  moon"' if column % 2 else '"round,C++"'
             category = "shapes" if column < 4 else ""
@@ -66,6 +69,12 @@ def told(generation: Generation) -> list[Told]:
         icons.categories FROM icons JOIN sets ON sets.id = icons.set_id ORDER BY icons.id"""
     with closing(sqlite3.connect(generation.catalog)) as connection:
         return [Told(*row[:5], _values(row[5]), _values(row[6])) for row in connection.execute(query)]
+
+
+def _copy(generation: Generation, folder: Path) -> Generation:
+    for file in generation.files:
+        (folder / file.name).write_bytes(file.read_bytes())
+    return Generation(generation.number, folder)
 
 
 def _values(text: str) -> frozenset[str]:
@@ -143,6 +152,41 @@ def test_labels_account_for_every_icon_and_every_tag(facets: Facets, told: list[
     }  # fmt: skip
 
 
+def test_what_was_seen_while_drawing_is_known_of_every_icon(facets: Facets, generation: Generation) -> None:
+    with closing(sqlite3.connect(generation.catalog)) as connection:
+        names = dict(connection.execute("SELECT id, name FROM icons"))
+
+    def selected(**wanted: bool) -> set[str]:
+        found = facets.select(Filters(**wanted))
+        assert found is not None
+        return {names[icon] for icon in found.tolist()}
+
+    assert selected(coloured=True) == {"ball 2"}
+    assert selected(animated=True) == {"ball 4"}
+    assert selected(coloured=False) == set(names.values()) - {"ball 2"}
+    assert selected(coloured=True, animated=True) == set()
+    counted = facets.count(None, kinds=["coloured", "animated"])
+    assert [(facet.value, facet.title, facet.n) for facet in counted["coloured"]] == [
+        ("false", "one colour", 22), ("true", "coloured", 2),
+    ]  # fmt: skip
+    assert [(facet.value, facet.n) for facet in counted["animated"]] == [("false", 22), ("true", 2)]
+
+
+def test_icons_of_which_nothing_was_seen_are_neither_coloured_nor_not(generation: Generation, tmp_path: Path) -> None:
+    older = _copy(generation, tmp_path)
+    rows = np.load(older.facets)
+    rows["coloured"][:3] = -1
+    rows["animated"] = -1
+    np.save(older.facets, rows)
+    facets = Facets.open(older)
+    n = [len(facets.select(Filters(coloured=wanted))) for wanted in (True, False)]
+    assert sum(n) == len(facets) - 3
+    assert sum(facet.n for facet in facets.count(None)["coloured"]) == len(facets) - 3
+    assert facets.count(None)["animated"] == []
+    with pytest.raises(IconsError, match=r"not known which icons are animated.*run `icons index`"):
+        facets.select(Filters(animated=True))
+
+
 def test_values_are_compared_case_aside(facets: Facets) -> None:
     exact = facets.select(Filters(tags=("full moon",), licences=("gpl-3.0",)))
     loose = facets.select(Filters(tags=(" FULL  Moon ",), licences=("GPL-3.0",)))
@@ -174,9 +218,7 @@ def test_a_kind_that_no_icon_states_is_named_as_such(build: Build, library: Libr
 def test_facets_that_are_cut_short_are_refused_with_the_command_that_mends(
     generation: Generation, tmp_path: Path
 ) -> None:
-    for file in generation.files:
-        (tmp_path / file.name).write_bytes(file.read_bytes())
-    broken = Generation(1, tmp_path)
+    broken = _copy(generation, tmp_path)
     broken.facets.write_bytes(generation.facets.read_bytes()[:100])
     with pytest.raises(LibraryError, match="`icons merge` builds a new generation"):
         Facets.open(broken)

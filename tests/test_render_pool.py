@@ -130,6 +130,7 @@ def test_a_chunk_tells_backgrounds_and_failures_apart(tmp_path: Path, workers: i
     assert chunk.pixels.shape == (2, 32, 32, 3)
     np.testing.assert_array_equal(chunk.pixels, [render(icon(1), size=32).pixels, render(white, size=32).pixels])
     assert chunk.backgrounds == ["light", "dark"]
+    assert chunk.traits.tolist() == [[True, False], [False, False]]
     reasons = {failure.id: failure.reason for failure in chunk.failures}
     assert reasons.keys() == {2, 4, 5, 6}
     assert reasons[2] == "not a picture"

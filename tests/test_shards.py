@@ -13,6 +13,7 @@ from indexer.shards import (
     read_coverage,
     read_plan,
     read_shard,
+    read_traits,
     shard_path,
     write_plan,
     write_shard,
@@ -21,10 +22,19 @@ from indexer.shards import (
 PLAN = Plan("f00d", '{"model": "bundled"}', 0, 0, 0)
 
 
-def _write(folder: Path, name: str, ids: list[int], failures: dict[int, str], *, kind: str = "images") -> Path:
+def _write(
+    folder: Path,
+    name: str,
+    ids: list[int],
+    failures: dict[int, str],
+    *,
+    kind: str = "images",
+    traits: np.ndarray | None = None,
+) -> Path:
     vectors = np.arange(len(ids) * 4, dtype=np.float16).reshape(-1, 4)
     path = folder / f"{kind}-{name}.safetensors"
-    write_shard(path, Shard(kind, np.array(ids), vectors, failures), fingerprint="f00d", facts={})  # type: ignore[arg-type]
+    shard = Shard(kind, np.array(ids), vectors, failures, traits)  # type: ignore[arg-type]
+    write_shard(path, shard, fingerprint="f00d", facts={})
     return path
 
 
@@ -89,3 +99,19 @@ def test_an_empty_shard_says_what_failed(tmp_path: Path) -> None:
     empty = Shard("images", np.empty(0, np.int64), np.empty((0, 4), np.float16), {5: "blank"})
     write_shard(path, empty, fingerprint="f00d", facts={})
     assert read_shard(path, fingerprint="f00d").failures == {5: "blank"}
+
+
+def test_traits_are_read_by_image_and_unknown_where_an_older_shard_has_none(tmp_path: Path) -> None:
+    _write(tmp_path, "a", [2, 5, 9], {}, traits=np.array([[1, 0], [0, 1], [1, 1]], np.int8))
+    _write(tmp_path, "b", [3, 4], {})
+    found = read_traits(tmp_path, np.array([2, 3, 9, 11]))
+    assert found.tolist() == [[1, 0], [-1, -1], [1, 1], [-1, -1]]
+
+
+def test_a_changed_trait_does_not_match_the_receipt(tmp_path: Path) -> None:
+    path = _write(tmp_path, "a", [7], {}, traits=np.array([[1, 0]], np.int8))
+    assert read_shard(path, fingerprint="f00d").traits is not None
+    content = path.read_bytes()
+    path.write_bytes(content[:-2] + b"\0\0")  # the smallest type lies last
+    with pytest.raises(EmbedError, match="does not match its receipt"):
+        read_shard(path, fingerprint="f00d")

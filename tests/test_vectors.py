@@ -6,10 +6,10 @@ import faiss
 import numpy as np
 import pytest
 
-from indexer.index_kinds import KINDS, LEAST_RECALL, RULE, IndexKind, recommended
-from indexer.vectors import Found, VectorIndex, fp32_chunks, recall
+from indexer.index_kinds import BEYOND, KINDS, LEAST_RECALL, RULE, IndexKind, recommended
+from indexer.vectors import Found, VectorIndex, fp32_chunks, recall, share_right
 
-SPECS = ["IDMap2,SQfp16", "IDMap2,RaBitQ,Refine(SQfp16)"]
+SPECS = ["IDMap,SQfp16", "IDMap,RaBitQ,Refine(SQfp16)"]
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +46,50 @@ def test_a_filter_holds_before_ranking(opened: VectorIndex, vectors: np.ndarray)
     assert sorted(found.ids.tolist()) == only.tolist()
 
 
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_every_kind_answers_exactly_where_a_filter_leaves_few(
+    kind: IndexKind, vectors: np.ndarray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("indexer.vectors.cores", lambda: 1)
+    opened = _opened(kind, vectors, tmp_path)
+    for n in (1, 9, 11, 400, 2999, 3000):
+        assert _right_under_a_filter(opened, vectors, n=n) == 1
+
+
+@pytest.mark.parametrize("kind", dict.fromkeys([*(kind for _, kind in RULE), BEYOND]), ids=lambda kind: kind.name)
+def test_what_a_merge_builds_answers_where_a_filter_leaves_many(
+    kind: IndexKind, vectors: np.ndarray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("indexer.vectors.EXACT_AMONG", 10)
+    opened = _opened(kind, vectors, tmp_path)
+    for n in (11, 400, 2999, 3000):
+        assert _right_under_a_filter(opened, vectors, n=n) >= LEAST_RECALL
+
+
+def _opened(kind: IndexKind, vectors: np.ndarray, folder: Path) -> VectorIndex:
+    spec = kind.spec(len(vectors), dim=64)
+    VectorIndex.build(IDS, fp32_chunks(vectors), dim=64, spec=spec).save(folder / "index.faiss")
+    return VectorIndex.open(folder / "index.faiss", spec=spec)
+
+
+def _right_under_a_filter(opened: VectorIndex, vectors: np.ndarray, *, n: int) -> float:
+    """Share of the first ten that a plain matrix product over some `n` vectors gives too."""
+    rows = np.sort(np.random.default_rng(n).choice(len(vectors), n, replace=False))
+    shares = []
+    for query in vectors[:20].astype(np.float32):
+        expected = np.sort(vectors[rows].astype(np.float32) @ query)[::-1][:10]
+        found = opened.search(query, k=10, only=IDS[rows])
+        assert np.isin(found.ids, IDS[rows]).all()
+        assert (np.diff(found.scores) <= 0).all()
+        shares.append(share_right(found, expected[-1], k=len(expected)))
+    return float(np.mean(shares))
+
+
+def test_ids_that_a_filter_names_and_the_index_lacks_are_passed_over(opened: VectorIndex, vectors: np.ndarray) -> None:
+    only = np.array([1, IDS[4], IDS[4] + 1, IDS[-1] + 70])
+    assert opened.search(vectors[1].astype(np.float32), k=10, only=only).ids.tolist() == [IDS[4]]
+
+
 def test_no_hit_is_padded_and_no_id_is_made_up(opened: VectorIndex, vectors: np.ndarray) -> None:
     assert len(opened.search(vectors[0].astype(np.float32), k=10_000).ids) == 3000
     assert isinstance(opened.search(vectors[0].astype(np.float32), k=5, only=IDS[:0]), Found)
@@ -54,6 +98,9 @@ def test_no_hit_is_padded_and_no_id_is_made_up(opened: VectorIndex, vectors: np.
 
 def test_stored_vectors_come_back_by_id(opened: VectorIndex, vectors: np.ndarray) -> None:
     assert np.array_equal(opened.reconstruct(IDS[[5, 2]]), vectors[[5, 2]].astype(np.float32))
+    for unknown in (IDS[5] + 1, IDS[-1] + 1):
+        with pytest.raises(KeyError):
+            opened.reconstruct(np.array([unknown]))
 
 
 def test_a_query_takes_one_thread_whichever_thread_asks(opened: VectorIndex, vectors: np.ndarray) -> None:

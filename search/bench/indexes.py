@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.errors import IconsError
-from indexer.index_kinds import CHUNK, KINDS, IndexKind, recommended
+from indexer.index_kinds import CHUNK, ID_MAP_BYTES, KINDS, IndexKind, recommended
 from indexer.vectors import Floats, VectorIndex, fp32_chunks, least_scores, share_right
 from search.answering import N_CANDIDATES, PER_HIT
 from search.asking import Progress
@@ -23,8 +23,6 @@ from search.bench.supply import Supply, write_vectors
 
 USED_SHARE = 0.8
 """Share of the free memory and disk that an index may take."""
-REVERSE_MAP_BYTES = 64
-"""For each vector of an open index, beside its file: where each id stands."""
 RECALL_K = 10
 _WARM_SECONDS, _TIMED_SECONDS, _LEAST_TIMED = 2.0, 10.0, 16
 
@@ -63,8 +61,8 @@ def plan_indexes(options: SearchBenchOptions, *, dim: int, memory: int, disk: in
 
 
 def memory_needed(kind: IndexKind, n: int, *, dim: int) -> int:
-    """Bytes that building `n` vectors of a kind takes: the index, what trains it, and a chunk on its way."""
-    return kind.n_bytes(n, dim=dim) + n * REVERSE_MAP_BYTES + 4 * dim * (kind.n_trained(n) + 4 * min(n, CHUNK))
+    """Bytes that building `n` vectors takes: the index and its ids, what trains it, and a chunk on its way."""
+    return kind.n_bytes(n, dim=dim) + n * ID_MAP_BYTES + 4 * dim * (kind.n_trained(n) + 4 * min(n, CHUNK))
 
 
 def _refusal(kind: IndexKind, n: int, *, dim: int, memory: int, disk: int) -> str | None:

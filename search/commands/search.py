@@ -40,11 +40,16 @@ def search(library: "Library", words: tuple[str, ...], image: BinaryIO | None, k
     from search.commands.warm import engine_of
 
     typed = " ".join(words)
-    asked = ([f'"{typed}"'] if typed.strip() else []) + ([f'picture "{image.name}"'] if image else [])
+    asked = ([f'"{typed}"'] if typed.strip() else []) + ([f'picture "{_name(image)}"'] if image else [])
     if not asked:
         raise click.UsageError('say what to look for: words, or --image FILE; try `icons search "arrow"`')
     query = Query(words=typed, picture=_read(image) if image else None, keyword=keyword, **asking.steering)
     answer(engine_of(library), " and ".join(asked), query, asking)
+
+
+def _name(image: BinaryIO) -> str:
+    """What an open file is called; a stream need have no name."""
+    return getattr(image, "name", "-")
 
 
 def _read(image: BinaryIO) -> bytes:
@@ -52,7 +57,7 @@ def _read(image: BinaryIO) -> bytes:
     try:
         content = image.read(MAX_BYTES + 1)
     except OSError as error:
-        raise click.BadParameter(f"'{image.name}': {error.strerror}", param_hint="--image") from error
+        raise click.BadParameter(f"'{_name(image)}': {error.strerror}", param_hint="--image") from error
     if len(content) > MAX_BYTES:
-        raise click.BadParameter(f"'{image.name}': more than {MAX_BYTES >> 20} MB", param_hint="--image")
+        raise click.BadParameter(f"'{_name(image)}': more than {MAX_BYTES >> 20} MB", param_hint="--image")
     return content
