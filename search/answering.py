@@ -22,8 +22,8 @@ N_CANDIDATES = 1_000
 PER_HIT = 4
 """Candidates for each wanted hit, at least; four times as many where variants use them up."""
 BEST_SCORE = 0.15
-"""Where not even the best hit reaches this score, nothing good was found. Of queries without an answer 0.15 lets a quarter
-to a third through, and 0.5 a tenth; of Lucide's tags whose icon is among the first ten it hides 6 %, and 0.5 14 %."""
+"""Where not even the best hit reaches this score, nothing good was found. Of queries without an answer 0.15 lets a
+quarter to a third through, 0.5 a tenth; of Lucide's tags whose icon is among the first ten it hides 6 %, 0.5 14 %."""
 LEAST_SCORE = 0.05
 """Other hits of an answer have at least this score."""
 
