@@ -84,6 +84,8 @@ def _look_of(opened: Opened, query: Query) -> Floats | None:
         return np.asarray(opened.pictures.reconstruct(np.array([image]))[0])
     if query.picture is None:
         return None
+    if not isinstance(query.picture, bytes):
+        return opened.encoder.encode_picture(query.picture)
     from indexer.render import render
 
     return opened.encoder.encode_picture(render(query.picture, size=opened.encoder.image_size).pixels)

@@ -12,7 +12,7 @@ from search.commands.repl import repl
 from search.commands.search import search
 from search.commands.show import show
 from search.commands.similar import similar
-from search.web.cli import serve
+from search.web.cli import mcp, serve
 
 
 @click.group(cls=IconsGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -28,5 +28,5 @@ def main() -> None:
 
 
 bench.add_command(bench_search)
-for command in (*COMMANDS, search, similar, show, repl, serve, evaluate, completion):
+for command in (*COMMANDS, search, similar, show, repl, serve, mcp, evaluate, completion):
     main.add_command(command)

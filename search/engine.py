@@ -43,6 +43,11 @@ class SearchEngine:
         """What that generation holds."""
         return self._opened.manifest
 
+    @property
+    def image_size(self) -> int:
+        """Side of the pixels that a query's picture may be given as."""
+        return self._opened.encoder.image_size
+
     def is_current(self) -> bool:
         """Tell whether the generation that answers is the one that the library points to."""
         return self.library.current() == self.generation.number

@@ -19,12 +19,15 @@ def print_hits(console: Console, hits: Sequence[Hit], *, first: int = 1) -> None
         table.add_column(title, justify="right", no_wrap=True)
     for title in ("name", "set", "style", "licence"):
         table.add_column(title, no_wrap=True)
-    table.add_column("variants", justify="right", no_wrap=True)
+    has_variants = any(hit.variants > 1 for hit in hits)
+    if has_variants:
+        table.add_column("variants", justify="right", no_wrap=True)
     table.add_column("path", overflow="fold", style="dim")
     for rank, hit in enumerate(hits, first):
-        variants = str(hit.variants) if hit.variants > 1 else ""
-        facts = (hit.name, hit.set, hit.style or "", hit.licence or "", variants, path_of(hit))
-        table.add_row(str(rank), f"{hit.score:.2f}", *map(plain, facts))
+        facts = [hit.name, hit.set, hit.style or "", hit.licence or ""]
+        if has_variants:
+            facts.append(str(hit.variants) if hit.variants > 1 else "")
+        table.add_row(str(rank), f"{hit.score:.2f}", *map(plain, [*facts, path_of(hit)]))
     console.print(table)
 
 

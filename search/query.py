@@ -2,8 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from indexer.errors import IconsError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 MOST_HITS = 10_000
 """The most that a window reaches: offset and k together."""
@@ -17,8 +22,9 @@ class Query:
 
     words: str = ""
     """What it means, how it looks, or its name."""
-    picture: bytes | None = None
-    """Any format that `icons` reads, any size and ratio."""
+    picture: "bytes | NDArray[np.uint8] | None" = None
+    """Any format that `icons` reads, any size and ratio; or its pixels, as `indexer.render.render` draws it for the
+    library's encoder: whoever asks with strangers' pictures has them drawn in other processes."""
     icon: int | None = None
     """Id of an icon: more like this one."""
     without: tuple[str, ...] = ()

@@ -17,12 +17,21 @@ def test_a_table_tells_rank_score_name_set_style_licence_and_path(run: Run, aske
     done = run("search", "house", "--min-score", "0", "-k", "3")
     assert done.exit_code == 0, done.output
     head, *rows = done.stdout.splitlines()
-    assert head.split() == ["#", "score", "name", "set", "style", "licence", "variants", "path"]
+    assert head.split() == ["#", "score", "name", "set", "style", "licence", "path"]
     first = rows[0].split()
     assert first[0] == "1" and 0 <= float(first[1]) <= 1
     assert first[2] == "house" and first[3] in ("own", "other")
     assert [row.split()[0] for row in rows] == ["1", "2", "3"]
     assert str(asked.parent / "icons") in rows[0]
+
+
+def test_variants_are_counted_where_there_are_some(run: Run) -> None:
+    head, first, *_ = run("search", "arrow left", "--set", "own").stdout.splitlines()
+    assert "variants" in head
+    assert first.split()[first.split().index("MIT") + 1] == "2"
+    flat = run("search", "arrow left", "--set", "own", "--flat", "--min-score", "0")
+    assert "variants" not in flat.stdout
+    assert "arrow-left-filled" in flat.stdout
 
 
 def test_json_is_a_hit_a_line_with_the_key_that_finds_it_again(run: Run) -> None:

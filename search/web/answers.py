@@ -82,18 +82,20 @@ def hit_json(hit: Hit) -> dict[str, Any]:
 
 def search_json(query: str, answer: Answer, *, generation: int, seconds: float) -> dict[str, Any]:
     """Spell an answer."""
-    facets = answer.facets
     return {
         "query": query,
         "hits": [hit_json(hit) for hit in answer.hits],
         "n_found": answer.n_found,
-        "facets": None
-        if facets is None
-        else {kind: [asdict(one) for one in counts] for kind, counts in facets.items()},
+        "facets": None if answer.facets is None else facets_json(answer.facets),
         "spelled": answer.spelled,
         "generation": generation,
         "ms": round(1000 * seconds, 2),
     }
+
+
+def facets_json(facets: Mapping[str, Sequence[FacetCount]]) -> dict[str, Any]:
+    """Spell counts by kind."""
+    return {kind: [asdict(one) for one in counts] for kind, counts in facets.items()}
 
 
 def icon_json(details: Details) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
+from search.query import FacetCount
 from search.query import Query as EngineQuery
 from search.web.answers import API, Health, IconAnswer, Refusal, SearchAnswer
 from search.web.parameters import COLOUR, FilterParameters, IconId, SearchParameters
@@ -65,6 +66,12 @@ async def search_picture(request: Request, service: Served, asked: Annotated[Sea
 async def similar(icon: IconId, service: Served, asked: Annotated[FilterParameters, Query()]) -> Response:
     """Find icons that look like one of the library: in other sets, in other styles."""
     return JSONResponse(await service.search(EngineQuery(icon=icon), asked.filters(), asked.window()))
+
+
+@router.get(f"{API}/facets", response_model=dict[str, list[FacetCount]], summary="What icons can be filtered by")
+async def facets(service: Served) -> Response:
+    """Tell the most frequent values of every filter, and how many icons of the library have each."""
+    return JSONResponse(await service.facets())
 
 
 @router.get(f"{API}/icons/{{icon}}", response_model=IconAnswer, summary="Everything that is known of an icon")

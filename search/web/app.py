@@ -83,10 +83,10 @@ def create_app(holder: EngineHolder, limits: Limits | None = None, access: Acces
 
 def _add_page(app: FastAPI) -> None:
     """Serve the page and what belongs to it."""
-    headers = {"Content-Security-Policy": PAGE_POLICY, "Cache-Control": "no-cache"}
+    headers = {"Content-Security-Policy": PAGE_POLICY}
 
     @app.get("/", include_in_schema=False)
     async def page() -> FileResponse:
         return FileResponse(STATIC / "index.html", headers=headers)
 
-    app.mount("/static", StaticFiles(directory=STATIC, check_dir=False), name="static")
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")

@@ -49,3 +49,21 @@ def serve(library: "Library", upload_mb: float | None, **given: Any) -> None:
     asked = {**sizes, **{name: given.pop(name) for name in ("threads", "waiting", "seconds")}}
     limits = Limits(**{name: value for name, value in asked.items() if value is not None})
     run(library, ServeOptions(limits=limits, **given))
+
+
+@click.command()
+@library_option
+def mcp(library: "Library") -> None:
+    """Let a coding assistant search a library: an MCP server on stdin and stdout, which the assistant starts itself.
+
+    Its tools find icons by words, tell everything of one, and give its SVG. docs/serving.md says how to enter it in
+    an assistant's settings.
+
+    \b
+    Examples:
+      icons mcp                                     # what the assistant runs
+      icons mcp --library ~/work/icons
+    """
+    from search.web.assistant import assist
+
+    assist(library)

@@ -2,7 +2,9 @@
 
 from typing import Annotated
 
+import numpy as np
 from fastapi import Path as PathParameter
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from search.query import MOST_HITS, Filters, Query, Window
@@ -64,7 +66,7 @@ class SearchParameters(FilterParameters):
     icon: int | None = Field(None, ge=1, lt=2**63, description="Id of an icon: more like this one.")
     picture_share: float = Field(0.5, ge=0, le=1, description="Share of the picture or icon beside words.")
 
-    def query(self, *, picture: bytes | None = None) -> Query:
+    def query(self, *, picture: NDArray[np.uint8] | None = None) -> Query:
         """Spell it as the engine takes it."""
         return Query(
             words=self.q,

@@ -2,16 +2,20 @@
 
 import ipaddress
 import logging
+import socket
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import uvicorn
 
+from indexer.errors import IconsError
 from indexer.library import Library
 from search.web.app import Access, create_app
 from search.web.holder import EngineHolder
 from search.web.limits import Limits
 
+_log = logging.getLogger(__name__)
 _LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 _MOST_CONNECTIONS = 500
 _LONGEST_LINE = 256 * 1024
@@ -46,16 +50,16 @@ def serve(library: Library, options: ServeOptions) -> None:
 
     Raises:
         LibraryError: there is no generation that can be read.
+        IconsError: the port is taken.
     """
+    holder = EngineHolder(library)
+    listening = _listen(options)
     logging.basicConfig(level=logging.INFO, format="%(levelname)s: %(message)s")
     names = [*_LOOPBACK_NAMES, options.host.lower(), *options.names]
     hosts = names if is_loopback(options.host) or options.names else ()
     access = Access(token=options.token, hosts=hosts, origins=options.origins)
-    app = create_app(EngineHolder(library), options.limits, access)
-    uvicorn.run(
-        app,
-        host=options.host,
-        port=options.port,
+    config = uvicorn.Config(
+        create_app(holder, options.limits, access),
         access_log=False,  # addresses would hold what people look for, and tokens
         log_config=None,
         log_level="warning",
@@ -65,3 +69,35 @@ def serve(library: Library, options: ServeOptions) -> None:
         h11_max_incomplete_event_size=_LONGEST_LINE,
         timeout_graceful_shutdown=5,
     )
+    server = _Server(config)
+    server.told = f"{holder.engine.manifest.icons.n:,} icons at {_address(listening)}, until Ctrl-C"
+    if not hosts and options.token is None:
+        _log.warning("everyone who reaches this machine can search; --token TOKEN lets in only who knows it")
+    with suppress(KeyboardInterrupt):
+        server.run(sockets=[listening])
+
+
+class _Server(uvicorn.Server):
+    """Says where it listens as soon as it answers."""
+
+    told = ""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        _log.info(self.told)
+
+
+def _listen(options: ServeOptions) -> socket.socket:
+    family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
+    try:
+        return socket.create_server((options.host, options.port), family=family, backlog=2048)
+    except OSError as error:
+        where = f"{options.host}:{options.port}"
+        raise IconsError(
+            f'nothing can listen on "{where}" ({error.strerror}); choose another --host or --port'
+        ) from error
+
+
+def _address(listening: socket.socket) -> str:
+    host, port = listening.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -7,9 +7,11 @@ from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any, NamedTuple, TypeVar
 
+from indexer.draw_pool import DrawPool
 from search.engine import SearchEngine
+from search.facets import Facets
 from search.query import Filters, Query, Window
-from search.web.answers import icon_json, search_json
+from search.web.answers import facets_json, icon_json, search_json
 from search.web.gate import BusyError, Gate
 from search.web.holder import EngineHolder
 from search.web.limits import Limits
@@ -19,8 +21,8 @@ from search.web.parameters import SearchParameters
 _log = logging.getLogger(__name__)
 _POLL_SECONDS = 1.0
 """How often it is looked whether a new generation was published."""
-_QUERY_SIDE = 384
-"""Longer side of a picture that is searched with: several times what an encoder sees, for margins to be cut off."""
+_DRAWING = 0.5
+"""Share of an answer's time that drawing may take; the rest is for waiting, and for a process to start."""
 
 Result = TypeVar("Result")
 
@@ -36,14 +38,12 @@ class Service:
     """One server's engine, threads, drawing processes and figures."""
 
     def __init__(self, holder: EngineHolder, limits: Limits) -> None:
-        from indexer.draw_pool import DrawPool
-
         self.holder = holder
         self.limits = limits
         self.metrics = Metrics()
         self._searches = Gate(threads=limits.threads, waiting=limits.waiting, seconds=limits.seconds)
         self._drawings = Gate(threads=limits.threads, waiting=limits.waiting, seconds=limits.seconds)
-        self._pool = DrawPool(workers=limits.threads, seconds=limits.seconds)
+        self._pool = DrawPool(workers=limits.threads, seconds=_DRAWING * limits.seconds)
         self._n_uploads = 0
         self._watch()
 
@@ -89,6 +89,10 @@ class Service:
         """Tell everything of an icon, as JSON."""
         return await self.ask(lambda engine: icon_json(engine.show(icon)))
 
+    async def facets(self) -> dict[str, Any]:
+        """Tell what the library's icons can be filtered by, and how many of each there are, as JSON."""
+        return await self.ask(lambda engine: facets_json(Facets.open(engine.generation).count()))
+
     async def picture(self, icon: int) -> StoredPicture:
         """Read an icon's picture as its source holds it; nothing but what was indexed is handed out."""
         return await self._drawings.run(
@@ -100,8 +104,9 @@ class Service:
         return await self._drawings.run(lambda: self._pool.png(content, size=size))
 
     async def query_of(self, picture: bytes, asked: SearchParameters) -> Query:
-        """Make a query of a stranger's picture. Only a drawing process decodes it; the engine gets what that drew."""
-        return asked.query(picture=await self.png(picture, size=_QUERY_SIDE))
+        """Make a query of a stranger's picture, which only a drawing process decodes."""
+        size = self.holder.engine.image_size
+        return asked.query(picture=await self._drawings.run(lambda: self._pool.pixels(picture, size=size)))
 
     def health(self) -> dict[str, Any]:
         """Say which generation answers, as JSON."""

@@ -13,6 +13,9 @@ from search.web.limits import Limits
 FIELD = "picture"
 _FORM_BYTES = 10_000
 """For boundaries and headers of a form, beside its picture."""
+_HEARD_OUT = 4
+"""Times the limit that are read, and thrown away, so that the one who sends hears why; beyond that it is hung up."""
+_HANG_UP = {"Connection": "close"}
 
 BODY = {
     "required": True,
@@ -40,7 +43,8 @@ async def read_upload(request: Request, limits: Limits) -> bytes:
         async with asyncio.timeout(limits.upload_seconds):
             body = await _read_body(request, limits)
     except TimeoutError as error:
-        raise HTTPException(408, f"the picture did not arrive within {limits.upload_seconds:g} s") from error
+        told = f"the picture did not arrive within {limits.upload_seconds:g} s"
+        raise HTTPException(408, told, headers=_HANG_UP) from error
     if request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
         body = await _from_form(request, body)
     if len(body) > limits.upload_bytes:
@@ -53,13 +57,18 @@ async def read_upload(request: Request, limits: Limits) -> bytes:
 async def _read_body(request: Request, limits: Limits) -> bytes:
     most = limits.upload_bytes + _FORM_BYTES
     stated = request.headers.get("content-length", "")
-    if stated.isascii() and stated.isdigit() and int(stated) > most:
-        raise _too_large(limits)
-    body = bytearray()
+    n = int(stated) if stated.isascii() and stated.isdigit() else 0
+    if n > _HEARD_OUT * most:
+        raise _too_large(limits, headers=_HANG_UP)
+    body, n = bytearray(), 0
     async for chunk in request.stream():
-        body += chunk
-        if len(body) > most:
-            raise _too_large(limits)
+        n += len(chunk)
+        if n > _HEARD_OUT * most:
+            raise _too_large(limits, headers=_HANG_UP)
+        if n <= most:
+            body += chunk
+    if n > most:
+        raise _too_large(limits)
     return bytes(body)
 
 
@@ -80,5 +89,5 @@ async def _from_form(request: Request, body: bytes) -> bytes:
         await form.close()
 
 
-def _too_large(limits: Limits) -> HTTPException:
-    return HTTPException(413, f"the picture has more than {limits.upload_bytes / 1e6:g} MB")
+def _too_large(limits: Limits, *, headers: dict[str, str] | None = None) -> HTTPException:
+    return HTTPException(413, f"the picture has more than {limits.upload_bytes / 1e6:g} MB", headers=headers)

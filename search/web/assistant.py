@@ -1,0 +1,141 @@
+"""How does a coding assistant find icons? Three tools over the Model Context Protocol, on stdin and stdout.
+
+Answers are short, since an assistant reads all of them. An icon is told by its key ("mdi:home"), which the others take.
+"""
+
+import json
+import logging
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from functools import wraps
+from importlib.metadata import version
+from typing import Annotated, Any, ParamSpec, TypeVar
+
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.types import ToolAnnotations
+from pydantic import Field
+
+from indexer.errors import IconsError
+from indexer.library import Library
+from search.query import Details, Filters, Hit, Query, Window
+from search.web.holder import EngineHolder
+from search.web.parameters import COLOUR
+from search.web.svg import svg_text
+
+_INSTRUCTIONS = """Finds icons in a library on this machine by what they mean or how they look ("go back", "a gear with
+six teeth"), and gives their SVG. Search first, take a key from the hits, then get its SVG. Mind an icon's licence. No
+hits mean that no icon fits: try other words, do not invent a key."""
+_READ_ONLY = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
+_MOST_HITS = 100
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+Key = Annotated[str, Field(description='What search_icons gives: "mdi:home".', max_length=300)]
+Texts = Annotated[list[str], Field(max_length=50)]
+
+
+def _told(tool: Callable[Given, Result]) -> Callable[Given, Result]:
+    """Tell an assistant our own errors, which say what to do; the sentence of any other stays here."""
+
+    @wraps(tool)
+    def told(*args: Given.args, **kwargs: Given.kwargs) -> Result:
+        try:
+            return tool(*args, **kwargs)
+        except IconsError as error:
+            raise ToolError(str(error)) from error
+
+    return told
+
+
+class IconTools:
+    """The tools, over the engine of whatever generation is current."""
+
+    def __init__(self, holder: EngineHolder) -> None:
+        self._holder = holder
+
+    @_told
+    def search_icons(
+        self,
+        query: Annotated[str, Field(description="What it means, how it looks, or its name.", max_length=10_000)],
+        k: Annotated[int, Field(ge=1, le=_MOST_HITS, description="How many hits.")] = 10,
+        sets: Annotated[Texts, Field(description='Only icons of these sets: ["lucide"].')] = [],  # noqa: B006
+        styles: Annotated[Texts, Field(description='["outline"], ["filled"], ...')] = [],  # noqa: B006
+        licences: Annotated[Texts, Field(description='SPDX ids, or families: ["permissive"].')] = [],  # noqa: B006
+        avoid: Annotated[Texts, Field(description='Steer away from: ["filled"].')] = [],  # noqa: B006
+    ) -> str:
+        """Find icons by meaning, looks or name, best first."""
+        asked = Query(words=query, without=tuple(avoid))
+        filters = Filters(sets=tuple(sets), styles=tuple(styles), licences=tuple(licences))
+        self._holder.refresh()
+        answer = self._holder.ask(lambda engine: engine.ask(asked, filters=filters, window=Window(k=k)))
+        told = {"icons": [_found(hit) for hit in answer.hits], "n_found": answer.n_found}
+        return _written({**told, "did_you_mean": answer.spelled} if answer.spelled else told)
+
+    @_told
+    def show_icon(self, key: Key) -> str:
+        """Tell tags, categories, licence, file and variants of an icon."""
+        self._holder.refresh()
+        return _written(_shown(self._holder.ask(lambda engine: engine.show(engine.find(key)))))
+
+    @_told
+    def get_svg(
+        self,
+        key: Key,
+        colour: Annotated[
+            str | None, Field(pattern=COLOUR, description="For what the icon leaves open: #08f, navy.")
+        ] = None,
+    ) -> str:
+        """Get the SVG of an icon, as its set holds it or in a colour."""
+        self._holder.refresh()
+        document = svg_text(self._holder.ask(lambda engine: engine.picture(engine.find(key))), colour=colour)
+        if document is None:
+            shown = self._holder.ask(lambda engine: engine.show(engine.find(key)))
+            raise ToolError(f'"{key}" is no SVG but a bitmap: {shown.hit.path}')
+        return document.decode(errors="replace")
+
+
+def _found(hit: Hit) -> dict[str, Any]:
+    """An icon in a few words."""
+    told = {"key": hit.key, "style": hit.style, "licence": hit.licence, "score": round(hit.score, 2)}
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def _shown(details: Details) -> dict[str, Any]:
+    """Everything that is known of an icon; other icons by their keys."""
+    told = asdict(details)
+    hit = told.pop("hit")
+    for measured in ("score", "similarity", "exact", "variants", "id", "image"):
+        del hit[measured]
+    for others in ("variants", "near_duplicates"):
+        told[others] = [other["key"] for other in told[others]]
+    return {name: value for name, value in {**hit, **told}.items() if value not in (None, "", [], ())}
+
+
+def _written(told: dict[str, Any]) -> str:
+    return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+
+
+def create_assistant(holder: EngineHolder) -> MCPServer:
+    """Put the server together."""
+    server = MCPServer("icons", title="Icon search", instructions=_INSTRUCTIONS, version=version("icons"))
+    tools = IconTools(holder)
+    for title, tool in (
+        ("Find icons", tools.search_icons),
+        ("Show an icon", tools.show_icon),
+        ("Get an icon's SVG", tools.get_svg),
+    ):
+        server.tool(title=title, annotations=_READ_ONLY, structured_output=False)(tool)
+    return server
+
+
+def assist(library: Library) -> None:
+    """Answer an assistant on stdin and stdout until it closes them.
+
+    Raises:
+        LibraryError: there is no generation that can be read.
+    """
+    holder = EngineHolder(library)
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
+    create_assistant(holder).run("stdio")

@@ -1,0 +1,51 @@
+// How are elements made and found? Text always goes in as text, never as markup.
+
+export const find = (selector, within = document) => within.querySelector(selector);
+
+/** Make an element; properties are set as such, `data-`, `aria-` and `role` as attributes, `on...` as listeners. */
+export function make(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (/^(data-|aria-|role$|for$|list$)/.test(name)) element.setAttribute(name, value);
+    else element[name] = value;
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** A drawing of the page itself, from symbols.svg. */
+export function symbol(name) {
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("class", "symbol");
+  svg.setAttribute("aria-hidden", "true");
+  const use = document.createElementNS(SVG, "use");
+  use.setAttribute("href", `static/symbols.svg#${name}`);
+  svg.append(use);
+  return svg;
+}
+
+export const plural = (n, one, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
+
+let announcing = 0;
+
+/** Tell a screen reader once typing has paused, so that not every keystroke is spoken over. */
+export function announce(text, { afterMs = 600 } = {}) {
+  clearTimeout(announcing);
+  announcing = setTimeout(() => { find("#live").textContent = text; }, afterMs);
+}
+
+let toasting = 0;
+
+/** Say briefly that something was done, to eyes and ears. */
+export function say(text) {
+  const toast = find("#toast");
+  toast.textContent = text;
+  toast.classList.add("shown");
+  announce(text, { afterMs: 0 });
+  clearTimeout(toasting);
+  toasting = setTimeout(() => toast.classList.remove("shown"), 1800);
+}

@@ -1,0 +1,162 @@
+// Which icons may answer at all? A button a kind of filter, a menu with counts behind it, a chip for each that is on.
+
+import { find, make, plural, symbol } from "./elements.js";
+import { countFilters, FACETS } from "./state.js";
+
+const TITLES = { set: "Set", style: "Style", licence: "Licence", category: "Category", tag: "Tag", size: "Size" };
+const ORDER = ["set", "style", "licence", "category", "tag", "size"];
+const CHOICES = {
+  coloured: { title: "Colour", values: [[true, "Many colours"], [false, "One colour"]] },
+  animated: { title: "Motion", values: [[true, "Animated"], [false, "Still"]] },
+};
+const MOST = 150; // options drawn at once; the box above them finds the others
+
+export class Filters {
+  /** `change(changes)` takes what a filter makes of the state, `clear()` takes all of them away. */
+  constructor(bar, menu, { change, clear }) {
+    Object.assign(this, { bar, menu, change, clear, known: {}, counts: {}, state: null, kind: null });
+    menu.addEventListener("toggle", (event) => { if (event.newState === "closed") this.#closed(); });
+    menu.addEventListener("keydown", (event) => this.#walk(event));
+  }
+
+  /** Labels of the whole library: what can be filtered for before anything is asked. */
+  knows(facets) {
+    this.known = facets ?? {};
+    if (this.state) this.render(this.state);
+  }
+
+  /** How many of the present hits bear each label; `null` while that is not known. */
+  count(facets) {
+    this.counts = facets ?? {};
+    if (this.state) this.render(this.state);
+  }
+
+  render(state) {
+    this.state = state;
+    const kinds = ORDER.filter((kind) => this.#labels(kind).length > 1 || state[kind].length);
+    const buttons = [...kinds.map((kind) => this.#button(kind, TITLES[kind], state[kind].length)),
+      ...Object.entries(CHOICES).map(([kind, { title }]) => this.#button(kind, title, state[kind] !== null))];
+    const hadFocus = this.bar.contains(document.activeElement) ? document.activeElement.dataset.kind : null;
+    this.bar.replaceChildren(...buttons, this.#toggle("flat", "Every variant"), this.#toggle("keyword", "Keywords only"), ...this.#chips(state));
+    if (hadFocus) find(`[data-kind="${hadFocus}"]`, this.bar)?.focus();
+    if (this.kind) this.#fill();
+  }
+
+  #labels(kind) {
+    const [library, found] = [this.known[kind] ?? [], this.counts[kind] ?? []];
+    // Choosing one set must not hide the others: a kind that is filtered by offers all that the library has.
+    if (!found.length || this.state[kind].length) {
+      const counted = new Map(found.map(({ value, n }) => [String(value), n]));
+      return library.length ? library.map((label) => ({ ...label, n: this.counts[kind] ? counted.get(String(label.value)) : label.n })) : found;
+    }
+    return found;
+  }
+
+  #button(kind, title, active) {
+    return make("button", {
+      type: "button", className: "filter", "data-kind": kind, "aria-haspopup": "dialog", "aria-expanded": String(this.kind === kind),
+      "data-on": active ? "" : null, onclick: (event) => this.#open(kind, event.currentTarget),
+    }, title, symbol("chevron-down"));
+  }
+
+  #toggle(name, title) {
+    const pressed = this.state[name];
+    return make("button", {
+      type: "button", className: "filter", "data-kind": name, "aria-pressed": String(pressed), "data-on": pressed ? "" : null,
+      onclick: () => this.change({ [name]: !pressed }),
+    }, title);
+  }
+
+  #chips(state) {
+    const chip = (text, n, remove) => make("button", { type: "button", className: "chip", onclick: remove, "data-kind": `chip-${text}` },
+      make("span", { className: "hidden", textContent: "Remove filter " }), text,
+      n !== undefined && make("span", { className: "count", textContent: n.toLocaleString("en") }), symbol("x"));
+    const chips = FACETS.flatMap((kind) => state[kind].map((value) => {
+      const label = [...(this.counts[kind] ?? []), ...(this.known[kind] ?? [])].find((one) => String(one.value) === value);
+      const n = (this.counts[kind] ?? []).find((one) => String(one.value) === value)?.n;
+      return chip(kind === "size" ? `${value} px` : label?.title ?? value, n, () => this.change({ [kind]: state[kind].filter((one) => one !== value) }));
+    }));
+    for (const [kind, { values }] of Object.entries(CHOICES)) {
+      if (state[kind] !== null) chips.push(chip(values.find(([value]) => value === state[kind])[1], undefined, () => this.change({ [kind]: null })));
+    }
+    if (countFilters(state) > 1) {
+      chips.push(make("button", { type: "button", className: "quiet", textContent: "Clear all", onclick: this.clear, "data-kind": "clear" }));
+    }
+    return chips;
+  }
+
+  #open(kind, button) {
+    const again = this.kind === kind;
+    if (this.menu.matches(":popover-open")) this.menu.hidePopover();
+    if (again) return;
+    this.kind = kind;
+    this.menu.setAttribute("aria-label", TITLES[kind] ?? CHOICES[kind].title);
+    this.menu.replaceChildren();
+    this.#fill();
+    const { left, bottom } = button.getBoundingClientRect();
+    this.menu.style.setProperty("--left", `${Math.max(8, Math.min(left, innerWidth - 300))}px`);
+    this.menu.style.setProperty("--top", `${bottom + 6}px`);
+    this.menu.showPopover();
+    button.setAttribute("aria-expanded", "true");
+    find("input", this.menu)?.focus();
+  }
+
+  #closed() {
+    const button = find(`[data-kind="${this.kind}"]`, this.bar);
+    this.kind = null;
+    button?.setAttribute("aria-expanded", "false");
+    if (this.menu.contains(document.activeElement) || document.activeElement === document.body) button?.focus();
+  }
+
+  #fill() {
+    const kind = this.kind;
+    const focused = this.menu.contains(document.activeElement) ? document.activeElement.value : null;
+    const box = find("input[type=search]", this.menu);
+    const typed = box?.value ?? "";
+    const options = kind in CHOICES ? this.#choices(kind) : this.#options(kind, typed);
+    const search = this.#labels(kind).length > 10 && (box ?? this.#box());
+    const list = find(".options", this.menu) ?? make("div", { className: "options" });
+    list.replaceChildren(...options);
+    if (!this.menu.contains(list)) this.menu.replaceChildren(...[search, list].filter(Boolean));
+    if (focused !== null && box !== document.activeElement) find(`input[value="${CSS.escape(focused)}"]`, list)?.focus();
+  }
+
+  #box() {
+    const title = TITLES[this.kind].toLowerCase();
+    return make("input", { type: "search", placeholder: `Find a ${title}`, "aria-label": `Find a ${title}`, oninput: () => this.#fill() });
+  }
+
+  #options(kind, typed) {
+    const wanted = typed.trim().toLowerCase();
+    const labels = this.#labels(kind).filter(({ value, title }) => `${title} ${value}`.toLowerCase().includes(wanted));
+    const on = new Set(this.state[kind]);
+    const sorted = [...labels].sort((a, b) => on.has(String(b.value)) - on.has(String(a.value)) || (b.n ?? 0) - (a.n ?? 0));
+    const rows = sorted.slice(0, MOST).map(({ value, title, n }) => this.#row({
+      type: "checkbox", kind, value: String(value), title: kind === "size" ? `${value} px` : title ?? value, n, checked: on.has(String(value)),
+      onchange: (event) => this.change({ [kind]: event.target.checked ? [...on, String(value)] : [...on].filter((one) => one !== String(value)) }),
+    }));
+    if (sorted.length > MOST) rows.push(make("p", { textContent: `${plural(sorted.length - MOST, "other")}: type to find them.` }));
+    if (!sorted.length) rows.push(make("p", { textContent: typed ? `Nothing called “${typed}”.` : "Nothing to choose from." }));
+    return rows;
+  }
+
+  #choices(kind) {
+    const values = [[null, "Any"], ...CHOICES[kind].values];
+    return values.map(([value, title]) => this.#row({
+      type: "radio", kind, value: String(value), title, checked: this.state[kind] === value, onchange: () => this.change({ [kind]: value }),
+    }));
+  }
+
+  #row({ type, kind, value, title, n, checked, onchange }) {
+    return make("label", { className: "option" }, make("input", { type, name: kind, value, checked, onchange }),
+      make("span", { textContent: title }), n !== undefined && make("span", { className: "count", textContent: n.toLocaleString("en") }));
+  }
+
+  #walk(event) {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step || event.target.type === "radio") return;
+    event.preventDefault();
+    const inputs = [...this.menu.querySelectorAll("input")];
+    inputs[inputs.indexOf(document.activeElement) + step]?.focus();
+  }
+}

@@ -1,0 +1,191 @@
+// What does a query find? Asks, drops what was asked before, and says honestly how it went.
+
+import { health, labels, search } from "./api.js";
+import { announce, find, make, plural } from "./elements.js";
+import { frame } from "./grid.js";
+import { asks, countFilters, PAGE, question } from "./state.js";
+
+const COUNTED = 1000; // the server stops counting there
+const MOST_AT_ONCE = 1000;
+const EXAMPLES = ["settings", "go back", "shopping", "a bell with a line through it", "sleep", "danger"];
+
+export class Search {
+  /** `change(changes)` alters the state, `counted(facets)` takes the counts of labels. */
+  constructor({ grid, change, clearFilters, counted }) {
+    Object.assign(this, { grid, change, clearFilters, counted, asking: null, state: null, nFound: 0, shown: 0, asked: null });
+    this.more = find("#more");
+    this.more.addEventListener("click", () => this.#next());
+    new IntersectionObserver((entries) => { if (entries[0].isIntersecting) this.#next(); }, { rootMargin: "600px" }).observe(this.more);
+  }
+
+  /** Bring the results in step with a state. */
+  run(state) {
+    this.state = state;
+    const asked = `${question(state)} ${state.picture ?? ""}`;
+    if (asked === this.asked) return;
+    this.asked = asked;
+    this.asking?.abort();
+    this.asking = new AbortController();
+    find("#start").hidden = asks(state);
+    find("#found").hidden = !asks(state);
+    if (asks(state)) this.#find();
+    else this.#greet();
+  }
+
+  again() {
+    this.asked = null;
+    this.run(this.state);
+  }
+
+  async #find() {
+    const { state, asking: { signal } } = this;
+    this.#busy(true);
+    if (!this.grid.hits.size) this.grid.wait(24);
+    try {
+      this.#show(await search(state, { k: Math.min(state.k, MOST_AT_ONCE), signal }));
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      this.#refuse(error);
+    }
+    this.#busy(false);
+    await painted();
+    if (!signal.aborted && this.shown) this.#count(signal);
+  }
+
+  /** Counts of labels come after the icons: nobody waits for them. */
+  async #count(signal) {
+    try {
+      this.counted((await search(this.state, { k: 1, facets: true, signal })).facets);
+    } catch (error) {
+      if (error.name !== "AbortError") this.counted(null);
+    }
+  }
+
+  #show({ hits, n_found: nFound, spelled }) {
+    const { state } = this;
+    this.nFound = nFound;
+    this.shown = hits.length;
+    this.grid.show(hits);
+    this.#offerMore(hits.length, state.k);
+    const number = nFound >= COUNTED ? `More than ${COUNTED.toLocaleString("en")} icons` : plural(nFound, "icon");
+    const text = hits.length ? `${number} for ${subject(state)}` : `Nothing good found for ${subject(state)}`;
+    find("#summary").textContent = hits.length ? text : "";
+    find("#notice").replaceChildren(...(hits.length ? this.#remarks(spelled) : [this.#nothing(spelled)]));
+    document.title = state.q ? `${state.q} · icons` : "icons";
+    announce(text);
+  }
+
+  #remarks(spelled) {
+    const remarks = [];
+    if (spelled) remarks.push(make("p", { className: "remark" }, "Did you mean ", this.#suggest(spelled), "? Icons for it are among these."));
+    if (this.state.min_score === 0) {
+      remarks.push(make("p", { className: "remark" }, "The nearest icons, however far away. ",
+        make("button", { type: "button", className: "link", textContent: "Show good matches only", onclick: () => this.change({ min_score: null }) })));
+    }
+    return remarks;
+  }
+
+  #nothing(spelled) {
+    const { state } = this;
+    const tries = [];
+    if (spelled) tries.push(make("li", {}, "Did you mean ", this.#suggest(spelled), "?"));
+    if (countFilters(state)) {
+      tries.push(make("li", {}, make("button", { type: "button", className: "link", textContent: `Search without the ${plural(countFilters(state), "filter")}`, onclick: this.clearFilters })));
+    }
+    if (state.keyword) tries.push(make("li", {}, make("button", { type: "button", className: "link", textContent: "Search by meaning, not by keywords", onclick: () => this.change({ keyword: false }) })));
+    else if (state.q) tries.push(make("li", {}, "Say what it looks like (“a cup with steam”), or use a more common word."));
+    tries.push(make("li", {}, "Paste or drop a picture of what you have in mind."));
+    if (state.min_score !== 0 && !state.keyword) {
+      tries.push(make("li", {}, make("button", { type: "button", className: "link", textContent: "Show the nearest icons anyway", onclick: () => this.change({ min_score: 0 }) })));
+    }
+    return make("div", { className: "nothing" }, make("h2", { textContent: `Nothing good found for ${subject(state)}` }),
+      make("p", { textContent: "No icon here comes close enough to be shown as a match. What you can try:" }), make("ul", {}, tries));
+  }
+
+  #suggest(words) {
+    return make("button", { type: "button", className: "link", textContent: words, onclick: () => this.change({ q: words }) });
+  }
+
+  #refuse(error) {
+    this.grid.show([]);
+    this.shown = 0;
+    this.more.hidden = true;
+    find("#summary").textContent = "";
+    find("#notice").replaceChildren(make("div", { className: "nothing" }, make("h2", { textContent: "That did not work" }),
+      make("p", { textContent: error.message }), make("button", { type: "button", className: "button", textContent: "Try again", onclick: () => this.again() })));
+    announce(error.message, { afterMs: 0 });
+  }
+
+  async #next() {
+    if (this.more.hidden || this.more.disabled || this.asking.signal.aborted) return;
+    this.more.disabled = true;
+    const { signal } = this.asking;
+    try {
+      const { hits } = await search(this.state, { k: PAGE, offset: this.shown, signal });
+      this.grid.append(hits);
+      this.shown += hits.length;
+      this.#offerMore(hits.length, PAGE);
+      this.change({ k: this.shown }, { replace: true });
+    } catch (error) {
+      if (error.name !== "AbortError") this.more.textContent = `${error.message} Try again`;
+    } finally {
+      this.more.disabled = false;
+    }
+  }
+
+  #offerMore(got, wanted) {
+    this.more.textContent = "Show more";
+    this.more.hidden = got < wanted || (this.shown >= this.nFound && this.nFound < COUNTED);
+  }
+
+  #busy(is) {
+    find("#progress").classList.toggle("busy", is);
+    find("#found").setAttribute("aria-busy", String(is));
+  }
+
+  /** The start page: examples, answered from this very library. */
+  async #greet() {
+    const { state, asking: { signal } } = this;
+    this.#busy(false);
+    this.shown = 0;
+    this.grid.show([]);
+    document.title = "icons";
+    find("#notice").replaceChildren();
+    this.counted(null);
+    const list = find("#examples");
+    if (!list.children.length) list.replaceChildren(...EXAMPLES.map((words) => this.#example(words)));
+    for (const item of list.children) {
+      try {
+        const { hits } = await search({ ...state, q: item.dataset.words }, { k: 4, signal });
+        find(".pictures", item).replaceChildren(...hits.map((hit) => frame(hit, { px: 32 })));
+      } catch (error) {
+        if (error.name === "AbortError") return;
+        break; // words alone do as examples; a search will say what is wrong
+      }
+    }
+  }
+
+  #example(words) {
+    return make("li", { "data-words": words }, make("button", { type: "button", onclick: () => this.change({ q: words }) },
+      make("span", { className: "pictures", "aria-hidden": "true" }, Array.from({ length: 4 }, () => make("span", { className: "picture waiting" }))),
+      make("span", { textContent: words })));
+  }
+}
+
+/** What a search is for, as a person would say it. */
+function subject({ q, picture, icon, not }) {
+  const parts = [q && `“${q.trim()}”`, picture && "your picture", icon !== null && "that icon"].filter(Boolean);
+  return (parts.join(" and ") || "anything") + (not.length ? ` but not “${not.join(", ")}”` : "");
+}
+
+/** Resolves when what was changed has been painted. */
+const painted = () => new Promise((resolve) => { requestAnimationFrame(() => setTimeout(resolve)); });
+
+/** Tell the start page what the library holds; returns its labels, none where the server does not answer. */
+export async function describeLibrary() {
+  const [counted, known] = await Promise.allSettled([health(), labels()]);
+  const facets = known.value ?? {};
+  const sets = facets.set?.length ? ` in ${plural(facets.set.length, "set")}` : "";
+  if (counted.value) find("#library").textContent = `${plural(counted.value.icons, "icon")}${sets}.`;
+  return facets;
+}

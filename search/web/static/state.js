@@ -1,0 +1,89 @@
+// What is asked and how is it shown? The address of the page holds all of it, under the API's own names.
+
+export const FACETS = ["set", "style", "category", "tag", "licence", "size"];
+const LISTS = ["not", ...FACETS];
+export const SIZES = [16, 20, 24, 32, 40, 48, 64, 96, 128];
+export const PAGE = 60;
+const MOST = 1200;
+
+const EMPTY = {
+  q: "", keyword: false, icon: null, picture: null,
+  not: [], set: [], style: [], category: [], tag: [], licence: [], size: [],
+  animated: null, coloured: null, flat: false, min_score: null,
+  k: PAGE, open: null, bg: "auto", px: 48,
+};
+
+const whole = (text, low, high) => (/^\d+$/.test(text ?? "") ? Math.min(Math.max(Number(text), low), high) : null);
+const truth = (text) => (text === "true" ? true : text === "false" ? false : null);
+
+/** Read the state from an address; what makes no sense there is left out. */
+export function parse(address) {
+  const url = new URL(address);
+  const given = url.searchParams;
+  const score = Number(given.get("min_score") ?? NaN);
+  const px = whole(given.get("px"), SIZES[0], SIZES.at(-1));
+  const picture = new URLSearchParams(url.hash.slice(1)).get("picture");
+  const state = {
+    ...EMPTY,
+    q: given.get("q") ?? "",
+    keyword: given.get("keyword") === "1",
+    flat: given.get("flat") === "1",
+    icon: whole(given.get("icon"), 0, Number.MAX_SAFE_INTEGER),
+    open: whole(given.get("open"), 0, Number.MAX_SAFE_INTEGER),
+    animated: truth(given.get("animated")),
+    coloured: truth(given.get("coloured")),
+    min_score: score >= 0 && score <= 1 ? score : null,
+    k: whole(given.get("k"), PAGE, MOST) ?? PAGE,
+    bg: /^(light|dark|#[0-9a-f]{6})$/.test(given.get("bg") ?? "") ? given.get("bg") : "auto",
+    px: px === null ? EMPTY.px : SIZES.reduce((a, b) => (Math.abs(b - px) < Math.abs(a - px) ? b : a)),
+    picture: /^[\w-]+$/.test(picture ?? "") ? picture : null,
+  };
+  for (const name of LISTS) state[name] = [...new Set(given.getAll(name))].filter(Boolean);
+  return state;
+}
+
+/** Parameters that the API understands. */
+export function question(state) {
+  const parameters = new URLSearchParams();
+  if (state.q.trim()) parameters.set("q", state.q.trim());
+  for (const name of ["keyword", "flat"]) if (state[name]) parameters.set(name, "1");
+  for (const name of ["icon", "animated", "coloured", "min_score"]) {
+    if (state[name] !== null) parameters.set(name, String(state[name]));
+  }
+  for (const name of LISTS) for (const value of state[name]) parameters.append(name, value);
+  return parameters;
+}
+
+/** The address of a state, relative to the page. A picture stands behind "#": browsers send that part nowhere. */
+export function format(state) {
+  const parameters = question(state);
+  for (const name of ["k", "open", "bg", "px"]) {
+    if (state[name] !== EMPTY[name]) parameters.set(name, String(state[name]));
+  }
+  const query = parameters.toString();
+  return `${location.pathname}${query ? `?${query}` : ""}${state.picture ? `#picture=${state.picture}` : ""}`;
+}
+
+/** Whether there is anything to look for. */
+export const asks = (state) => Boolean(state.q.trim() || state.picture || state.icon !== null);
+
+/** Nothing asked, no filter; how icons are shown stays. */
+export const cleared = ({ bg, px }) => ({ ...EMPTY, bg, px });
+
+export const withoutFilters = (state) => {
+  const { set, style, category, tag, licence, size, animated, coloured } = EMPTY;
+  return { ...state, set, style, category, tag, licence, size, animated, coloured, k: PAGE };
+};
+
+export const countFilters = (state) =>
+  FACETS.reduce((n, name) => n + state[name].length, 0) + (state.animated !== null) + (state.coloured !== null);
+
+/** Split what stands in the box: words after a lone "-" are steered away from, as in `home -filled`. */
+export function fromBox(text, { keyword }) {
+  if (keyword) return { q: text, not: [] };
+  const not = [];
+  const q = text.replace(/(^|\s)-(\p{L}[^\s]*)/gu, (_, space, word) => (not.push(word), space));
+  return { q: not.length ? q.replace(/\s+/g, " ").trim() : q, not };
+}
+
+export const toBox = (state) => [state.q, ...state.not.map((word) => `-${word}`)].filter(Boolean).join(" ");

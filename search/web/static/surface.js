@@ -1,0 +1,81 @@
+// On what ground do icons stand, how large, and can they be seen there? Black on dark is shown turned, as white.
+
+import { SIZES } from "./state.js";
+
+const dark = matchMedia("(prefers-color-scheme: dark)");
+
+/** Paint the ground that a state asks for on the whole page. */
+export function applyView({ bg, px }) {
+  const ground = bg === "auto" ? (dark.matches ? "dark" : "light") : bg;
+  const root = document.documentElement;
+  const own = ground.startsWith("#");
+  root.dataset.surface = own ? "colour" : ground;
+  root.dataset.ground = own ? (luminance(...linear(ground)) < 0.3 ? "dark" : "light") : ground;
+  root.style.setProperty("--px", px);
+  if (own) root.style.setProperty("--colour", ground);
+  return ground;
+}
+
+/** Channels in proportion to light, 0 to 255, so that a colour is judged as WCAG judges it. */
+const linear = (hex) => [1, 3, 5].map((at) => 255 * (parseInt(hex.slice(at, at + 2), 16) / 255) ** 2.2);
+const luminance = (r, g, b) => (0.2126 * r + 0.7152 * g + 0.0722 * b) / 255;
+
+/** Keep the switches of the view in step with the state; `change({ bg })` or `change({ px })` is called on input. */
+export function watchView({ surfaces, colour, size, change, theme }) {
+  const range = size.querySelector("input");
+  surfaces.addEventListener("change", (event) => {
+    if (event.target.name !== "bg") return;
+    const { value } = event.target;
+    change({ bg: value === "colour" ? colour.value : value });
+  });
+  colour.addEventListener("input", () => change({ bg: colour.value }));
+  range.addEventListener("input", () => change({ px: SIZES[range.value] }));
+  dark.addEventListener("change", theme);
+  return (state, ground) => {
+    const own = ground.startsWith("#");
+    surfaces.querySelector(`[value="${own ? "colour" : ground}"]`).checked = true;
+    colour.hidden = !own;
+    if (own) colour.value = ground;
+    range.value = SIZES.indexOf(state.px);
+    range.setAttribute("aria-valuetext", `${state.px} pixels`);
+    size.querySelector("output").textContent = `${state.px}`;
+  };
+}
+
+const SIDE = 24; // pixels that are looked at, across
+const inks = new Map();
+let canvas = null;
+
+/** Tell "dark", "light" or "colour" from the pixels of a loaded picture; a picture without a free corner keeps its own. */
+function inkOf(image) {
+  canvas ??= new OffscreenCanvas(SIDE, SIDE).getContext("2d", { willReadFrequently: true });
+  canvas.clearRect(0, 0, SIDE, SIDE);
+  canvas.drawImage(image, 0, 0, SIDE, SIDE);
+  const pixels = canvas.getImageData(0, 0, SIDE, SIDE).data;
+  const corners = [0, SIDE - 1, SIDE * (SIDE - 1), SIDE * SIDE - 1];
+  if (corners.every((corner) => pixels[4 * corner + 3] > 200)) return "colour";
+  let [light, weight] = [0, 0];
+  for (let at = 0; at < pixels.length; at += 4) {
+    const [r, g, b, alpha] = pixels.subarray(at, at + 4);
+    if (alpha > 100 && Math.max(r, g, b) - Math.min(r, g, b) > 40) return "colour";
+    light += luminance(r, g, b) * alpha;
+    weight += alpha;
+  }
+  const mean = weight ? light / weight : 0;
+  return mean < 0.45 ? "dark" : mean > 0.65 ? "light" : "colour";
+}
+
+const whenIdle = globalThis.requestIdleCallback ?? ((work) => setTimeout(work, 50));
+
+/** Note on a picture's frame which ink it is drawn in: at once where nothing is known, else when there is time to look. */
+export function watchInk(frame, image, { coloured }) {
+  const note = () => {
+    if (!inks.has(image.src)) inks.set(image.src, inkOf(image));
+    frame.dataset.ink = inks.get(image.src);
+  };
+  if (inks.has(image.src)) note();
+  else image.addEventListener("load", () => (coloured === null ? note() : whenIdle(note)), { once: true });
+}
+
+/** Whether a picture has colours of its own, as the library says, or else its pixels. */
+export const isColoured = (icon, address) => icon.coloured ?? inks.get(new URL(address, document.baseURI).href) === "colour";

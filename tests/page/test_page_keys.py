@@ -1,0 +1,131 @@
+"""The whole page with the keyboard alone."""
+
+import re
+from typing import TYPE_CHECKING
+
+from playwright.sync_api import expect
+from site_of_icons import Open
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
+
+def tile(page: "Page", at: int) -> "Locator":
+    return page.locator("#grid .tile").nth(at)
+
+
+def test_an_icon_is_found_opened_and_copied_without_a_mouse(page: "Page") -> None:
+    page.locator("body").press("Tab")
+    page.keyboard.press("/")
+    expect(page.locator("#words")).to_be_focused()
+    page.keyboard.type("arrow left")
+    expect(tile(page, 0)).to_contain_text("arrow-left")
+    page.keyboard.press("ArrowDown")
+    expect(tile(page, 0)).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Copy SVG")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#toast")).to_have_text("Copied arrow-left as SVG")
+    assert page.evaluate("() => navigator.clipboard.readText()").startswith("<svg")
+    page.keyboard.press("Escape")
+    expect(page.locator("#detail")).to_be_hidden()
+    expect(tile(page, 0)).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.locator("#words")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.locator("#start")).to_be_visible()
+    assert page.locator("#words").input_value() == ""
+
+
+def test_arrows_walk_through_rows_and_columns(open_page: Open) -> None:
+    page = open_page("/?q=arrow&min_score=0")
+    expect(tile(page, 0)).to_be_visible()
+    columns = page.evaluate(
+        "() => getComputedStyle(document.querySelector('#grid')).gridTemplateColumns.split(' ').length"
+    )
+    assert columns > 3
+    page.locator("#words").press("ArrowDown")
+    for key, at in (
+        ("ArrowRight", 1),
+        ("ArrowDown", 1 + columns),
+        ("ArrowLeft", columns),
+        ("ArrowLeft", columns - 1),
+        ("ArrowDown", 2 * columns - 1),
+        ("ArrowUp", columns - 1),
+        ("Home", 0),
+        ("End", page.locator("#grid .tile").count() - 1),
+        ("ArrowDown", page.locator("#grid .tile").count() - 1),
+        ("Home", 0),
+        ("ArrowLeft", 0),
+    ):
+        page.keyboard.press(key)
+        expect(tile(page, at)).to_be_focused()
+    page.keyboard.press("ArrowUp")
+    expect(page.locator("#words")).to_be_focused()
+
+
+def test_a_focused_tile_is_never_behind_the_head(open_page: Open) -> None:
+    page = open_page("/?q=arrow&min_score=0", viewport={"width": 1000, "height": 500})
+    expect(tile(page, 0)).to_be_visible()
+    page.locator("#words").press("ArrowDown")
+    for key in ["ArrowDown"] * 5 + ["ArrowUp"] * 4:
+        page.keyboard.press(key)
+        box = page.locator("#grid .tile:focus").bounding_box()
+        head = page.locator("body > header").bounding_box()
+        assert box is not None
+        assert head is not None
+        assert box["y"] >= head["y"] + head["height"]
+        assert box["y"] + box["height"] <= 500
+
+
+def test_the_grid_is_one_stop_of_the_tab_key(open_page: Open) -> None:
+    page = open_page("/?q=arrow")
+    expect(tile(page, 0)).to_be_visible()
+    assert page.locator('#grid [tabindex="0"]').count() == 1
+    page.locator("#words").press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    assert page.locator('#grid [tabindex="0"]').count() == 1
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Tab")
+    expect(tile(page, 1)).to_be_focused()
+
+
+def test_with_the_panel_open_enter_shows_the_icon_that_arrows_lead_to(open_page: Open) -> None:
+    page = open_page("/?q=arrow")
+    tile(page, 0).click()
+    expect(page.locator("#detail-name")).to_have_text(tile(page, 0).locator(".name").inner_text())
+    expect(tile(page, 0)).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(page.locator("#detail-name")).to_have_text(tile(page, 1).locator(".name").inner_text())
+    expect(page.get_by_role("button", name="Copy SVG")).to_be_focused()
+
+
+def test_c_copies_the_tile_that_has_the_focus(open_page: Open) -> None:
+    page = open_page("/?q=heart")
+    expect(tile(page, 0)).to_contain_text("heart")
+    page.locator("#words").press("ArrowDown")
+    page.keyboard.press("c")
+    expect(page.locator("#toast")).to_have_text("Copied heart as SVG")
+
+
+def test_filters_are_chosen_with_keys(open_page: Open) -> None:
+    page = open_page("/?q=arrow")
+    expect(tile(page, 0)).to_be_visible()
+    page.locator('[data-kind="set"]').focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#menu")).to_be_visible()
+    while page.locator("#menu input:focus").get_attribute("value") != "drawn":
+        page.keyboard.press("ArrowDown")
+    page.keyboard.press("Space")
+    expect(page).to_have_url(re.compile("set=drawn"))
+    expect(page.locator("#grid .set").first).to_have_text("drawn")
+    page.keyboard.press("Escape")
+    expect(page.locator("#menu")).to_be_hidden()
+    expect(page.locator('[data-kind="set"]')).to_be_focused()
+    expect(page.locator("#words")).to_have_value("arrow")
+
+
+def test_a_slash_that_belongs_to_the_text_is_typed(page: "Page") -> None:
+    page.locator("#words").press_sequentially("on/off")
+    expect(page.locator("#words")).to_have_value("on/off")

@@ -1,0 +1,205 @@
+"""How the page looks and reads: light, dark, phone, contrast, screen readers, calm; and the README's pictures of it."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+from site_of_icons import Open, build_library, pixel, serve_library
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
+DOCS = Path(__file__).parents[2] / "docs"
+_LAYOUT_SHIFT = """() => new Promise((resolve) => {
+  const add = (sum, one) => sum + (one.hadRecentInput ? 0 : one.value);
+  new PerformanceObserver((list) => resolve(list.getEntries().reduce(add, 0)))
+    .observe({ type: "layout-shift", buffered: true });
+  setTimeout(() => resolve(0), 1500);
+})"""
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+
+
+def centre(page: "Page", picture: "Locator") -> list[int]:
+    """Colour in the middle of what is painted."""
+    box = picture.bounding_box()
+    assert box is not None
+    return pixel(page, picture.screenshot(), x=int(box["width"] / 2), y=int(box["height"] / 2))
+
+
+def picture_of(page: "Page", name: str) -> "Locator":
+    picture = page.locator("#grid .tile", has=page.locator(f'.name:text-is("{name}")')).locator(".picture")
+    expect(picture).to_have_attribute(
+        "data-ink", "dark" if name == "night" else "light" if name == "snow" else "colour"
+    )
+    return picture
+
+
+@pytest.mark.parametrize(
+    ("query", "ground", "painted"),
+    [
+        ("night", "light", [0, 0, 0]),
+        ("night", "dark", [255, 255, 255]),
+        ("night", "%23000080", [255, 255, 255]),
+        ("night", "%23ffff00", [0, 0, 0]),
+        ("snow", "dark", [255, 255, 255]),
+        ("snow", "light", [0, 0, 0]),
+        ("tulip", "dark", [0xD7, 0x26, 0x3D]),
+        ("tulip", "light", [0xD7, 0x26, 0x3D]),
+    ],
+)
+def test_icons_are_seen_on_every_ground(open_page: Open, query: str, ground: str, painted: list[int]) -> None:
+    page = open_page(f"/?q={query}&bg={ground}")
+    assert centre(page, picture_of(page, query)) == painted
+
+
+def test_the_page_follows_a_dark_system_at_once(open_page: Open) -> None:
+    page = open_page("/?q=night", color_scheme="dark")
+    assert centre(page, picture_of(page, "night")) == [255, 255, 255]
+    page.emulate_media(color_scheme="light")
+    expect(page.locator("html")).to_have_attribute("data-ground", "light")
+    assert centre(page, picture_of(page, "night")) == [0, 0, 0]
+
+
+def test_the_size_slider_sets_pixels(open_page: Open) -> None:
+    page = open_page("/?q=heart")
+    image = page.locator("#grid img").first
+    for step, px in ((0, 16), (2, 24), (8, 128)):
+        page.locator("#size input").fill(str(step))
+        assert image.evaluate("image => [image.clientWidth, image.clientHeight]") == [px, px]
+        assert page.locator("#size input").get_attribute("aria-valuetext") == f"{px} pixels"
+    assert "px=128" in page.url
+
+
+def _start(page: "Page") -> None:
+    expect(page.locator("#examples img").first).to_be_visible()
+
+
+def _results(page: "Page") -> None:
+    page.locator("#words").fill("arrow")
+    expect(page.locator("#grid .tile").first).to_be_visible()
+    page.wait_for_load_state("networkidle")
+
+
+def _panel(page: "Page") -> None:
+    _results(page)
+    page.locator("#grid .tile").first.click()
+    expect(page.locator("#detail .similar h3")).to_be_visible()
+
+
+def _menu(page: "Page") -> None:
+    _results(page)
+    page.locator('[data-kind="set"]').click()
+    expect(page.locator("#menu .count").first).to_be_visible()
+
+
+def _nothing(page: "Page") -> None:
+    page.goto(f"{page.url}?q=qxzvkj&min_score=1&set=drawn&bg=%23ff8800")
+    expect(page.locator(".nothing")).to_be_visible()
+
+
+SCENES = {"start": _start, "results": _results, "panel": _panel, "menu": _menu, "nothing": _nothing}
+scenes = pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES)
+
+
+@scenes
+@pytest.mark.parametrize("look", [{}, {"color_scheme": "dark"}, PHONE], ids=["light", "dark", "phone"])
+def test_axe_finds_nothing(open_page: Open, scene: Callable[["Page"], None], look: dict[str, object]) -> None:
+    page = open_page(reduced_motion="reduce", **look)
+    scene(page)
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+
+
+@scenes
+def test_nothing_is_wider_than_a_phone(open_page: Open, scene: Callable[["Page"], None]) -> None:
+    page = open_page(**PHONE)
+    scene(page)
+    assert page.evaluate("() => document.documentElement.scrollWidth") == 390
+
+
+def test_on_a_phone_the_panel_covers_the_page_and_gives_it_back(open_page: Open) -> None:
+    page = open_page(**PHONE)
+    _panel(page)
+    assert page.locator("#detail").evaluate("panel => panel.matches(':modal')")
+    page.locator("#detail").get_by_role("button", name="Close").click()
+    expect(page.locator("#detail")).to_be_hidden()
+    expect(page.locator("#grid .tile").first).to_be_focused()
+
+
+def test_tiles_and_buttons_are_large_enough_for_fingers(open_page: Open) -> None:
+    page = open_page(**PHONE)
+    _results(page)
+    heights = page.locator("#grid .tile, .filter, #clear, #choose").evaluate_all(
+        "all => all.map(one => one.offsetHeight)"
+    )
+    assert min(heights) >= 36
+
+
+def test_the_box_stays_where_it_is_when_results_come(page: "Page") -> None:
+    _start(page)
+    before = page.locator(".box").bounding_box()
+    _results(page)
+    assert page.locator(".box").bounding_box() == before
+
+
+def test_tiles_do_not_move_when_their_pictures_arrive(open_page: Open) -> None:
+    page = open_page("/?q=arrow")
+    expect(page.locator("#grid .tile").first).to_be_visible()
+    shift: float = page.evaluate(_LAYOUT_SHIFT)
+    assert shift < 0.02
+
+
+def test_nothing_moves_for_those_who_asked_for_calm(open_page: Open) -> None:
+    page = open_page("/?q=arrow", reduced_motion="reduce")
+    moving = page.evaluate("() => document.getAnimations().length")
+    assert moving == 0
+
+
+def test_the_number_of_results_is_told_once_typing_pauses(page: "Page") -> None:
+    told = page.evaluate_handle(
+        "() => { const told = []; new MutationObserver(() => told.push(document.querySelector('#live').textContent))"
+        ".observe(document.querySelector('#live'), { childList: true }); return told; }"
+    )
+    page.locator("#words").press_sequentially("heart", delay=30)
+    expect(page.locator("#live")).to_contain_text("“heart”")
+    assert len(told.json_value()) == 1
+
+
+def test_without_javascript_the_page_says_so(open_page: Open) -> None:
+    page = open_page(java_script_enabled=False)
+    expect(page.get_by_text("This page needs JavaScript.")).to_be_visible()
+
+
+def test_nothing_is_fetched_from_elsewhere(open_page: Open, site: str) -> None:
+    page = open_page("about:blank", base="")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(site)
+    _panel(page)
+    assert asked
+    assert {url for url in asked if not url.startswith((site, "data:", "blob:"))} == set()
+
+
+@pytest.mark.slow
+def test_the_readme_shows_the_page_as_it_is(open_page: Open, tmp_path: Path) -> None:
+    """Writes docs/page-*.png: the bundled samples, as `icons index && icons serve` shows them."""
+    wide = {"viewport": {"width": 1280, "height": 800}}
+    for site in serve_library(build_library(tmp_path / "samples")):
+        for name, look, path in (
+            ("light", wide, "/?q=danger"),
+            ("dark", {**wide, "color_scheme": "dark"}, "/?q=go+back"),
+            ("phone", {**PHONE, "device_scale_factor": 2}, "/?q=shopping"),
+        ):
+            page = open_page(path, base=site, **look)
+            expect(page.locator("#grid .tile").first).to_be_visible()
+            if name != "phone":
+                page.locator("#grid .tile").nth(1).click()
+                expect(page.locator("#detail .similar .tile").first).to_be_visible()
+            page.wait_for_load_state("networkidle")
+            page.wait_for_timeout(300)  # for what fades in
+            file = DOCS / f"page-{name}.png"
+            page.screenshot(path=file)
+            assert 10_000 < file.stat().st_size < 300_000

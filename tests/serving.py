@@ -1,0 +1,78 @@
+"""A library worth serving, and a server in a process of its own."""
+
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+from conftest import Silent, disc, svg
+from PIL import Image, ImageDraw
+
+from indexer.checkpoint import ModelChoice
+from indexer.embed import EmbedOptions
+from indexer.library import Library
+from indexer.pipeline import IndexOptions, index
+
+HOSTILE = svg(
+    '<script>document.title="taken over";fetch("/metrics")</script>'
+    '<path d="M3 3h9v4h-9z" onclick="alert(1)"/><image href="http://127.0.0.1:9/x.png" width="3" height="3"/>'
+)
+START = "from search.cli import main; main()"
+
+
+def write_icons(folder: Path) -> None:
+    """Nine discs, an arrow in two styles, and one of everything that needs care."""
+    folder.mkdir(parents=True)
+    for number in range(9):
+        (folder / f"dot-{'abcdefghi'[number]}.svg").write_text(disc(4 + 2 * number, 12))
+    (folder / "arrow-up.svg").write_text(svg('<path d="M12 2l8 10h-5v10h-6v-10h-5z"/>'))
+    (folder / "arrow-up-filled.svg").write_text(svg('<path d="M12 1l9 11h-5v11h-8v-11h-5z"/>'))
+    (folder / "hostile.svg").write_text(HOSTILE)
+    (folder / "current.svg").write_text(svg('<path fill="currentColor" d="M2 2h9v20h-9z"/>'))
+    (folder / "packed.svgz").write_bytes(gzip.compress(svg('<path d="M2 12h20v3h-20z"/>').encode()))
+    photo = Image.new("RGB", (60, 40), "white")
+    ImageDraw.Draw(photo).ellipse((10, 5, 40, 35), fill="black")
+    photo.save(folder / "photo.png")
+
+
+def write_set(file: Path) -> None:
+    """An Iconify set, laid out as its packages are."""
+    icons = {f"shape-{chr(97 + n)}": {"body": f'<path d="M2 2h{n + 4}v{n + 3}z"/>'} for n in range(5)}
+    aliases = {"turned": {"parent": "shape-b", "rotate": 1}}
+    info = {"name": "Own Set", "license": {"spdx": "MIT"}}
+    whole = {"prefix": "own", "info": info, "icons": icons, "aliases": aliases, "width": 24, "height": 24}
+    file.write_text(json.dumps(whole, indent="\t"), "utf-8")
+
+
+def index_into(library: Library, *sources: Path, model: Path) -> None:
+    """Index with the tiny encoder."""
+    how = EmbedOptions(batch_size=32, workers=0, precision="fp32")
+    options = IndexOptions(sources=sources, choice=ModelChoice(f"local-dir:{model}"), devices="cpu", embed=how)
+    index(library, options, Silent())
+
+
+@contextmanager
+def serving(library: Library, *options: str) -> Iterator[tuple[httpx.Client, "subprocess.Popen[str]"]]:
+    """Run `icons serve` until the block ends; a client for it, and its process."""
+    command = [sys.executable, "-c", START, "serve", "--port", "0", "--library", str(library.root), *options]
+    server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    try:
+        assert server.stderr is not None
+        told = []
+        for line in server.stderr:
+            told.append(line)
+            if found := re.search(r"at (http://\S+),", line):
+                break
+        else:
+            raise AssertionError("".join(told))
+        with httpx.Client(base_url=found[1], timeout=30) as client:
+            yield client, server
+    finally:
+        server.terminate()
+        server.communicate()

@@ -1,0 +1,103 @@
+"""Can an assistant find icons over MCP, through a real server process and the SDK's own client?"""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import disc
+from mcp import ClientSession, StdioServerParameters, stdio_client
+from serving import START, index_into, write_icons, write_set
+
+from indexer.library import Library
+
+
+@pytest.fixture(scope="module")
+def icon_library(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Library:
+    folder = tmp_path_factory.mktemp("assisted")
+    write_icons(folder / "icons")
+    write_set(folder / "own.json")
+    library = Library(folder / "library")
+    index_into(library, folder / "icons", folder / "own.json", model=tiny_model)
+    return library
+
+
+def _with_session(library: Library, scene: Callable[[ClientSession], Awaitable[Any]]) -> Any:
+    arguments = ["-c", START, "mcp", "--library", str(library.root)]
+    server = StdioServerParameters(command=sys.executable, args=arguments, env=dict(os.environ))
+
+    async def run() -> Any:
+        async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
+            await session.initialize()
+            return await scene(session)
+
+    return asyncio.run(run())
+
+
+async def _call(session: ClientSession, tool: str, **arguments: Any) -> tuple[bool, str]:
+    """Whether it failed, and what it said."""
+    answer = await session.call_tool(tool, arguments)
+    [content] = answer.content
+    assert content.type == "text"
+    return bool(answer.is_error), content.text
+
+
+def test_an_assistant_searches_shows_and_gets_the_svg(icon_library: Library) -> None:
+    async def scene(session: ClientSession) -> None:
+        tools = {tool.name: tool for tool in (await session.list_tools()).tools}
+        assert set(tools) == {"search_icons", "show_icon", "get_svg"}
+        assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools.values())
+
+        failed, said = await _call(session, "search_icons", query="arrowUp", k=3, sets=["icons"])
+        icons = json.loads(said)["icons"]
+        assert not failed
+        assert icons[0]["key"] in ("icons:arrow-up", "icons:arrow-up-filled")
+
+        shown = json.loads((await _call(session, "show_icon", key="icons:arrow-up"))[1])
+        assert (shown["name"], shown["variants"]) == ("arrow-up", ["icons:arrow-up-filled"])
+        assert Path(shown["path"]).name == "arrow-up.svg"
+
+        assert await _call(session, "get_svg", key="icons:dot-a") == (False, disc(4, 12))
+        failed, said = await _call(session, "get_svg", key="icons:current", colour="navy")
+        assert not failed and 'fill="navy"' in said
+
+    _with_session(icon_library, scene)
+
+
+def test_what_an_assistant_gets_wrong_is_told_in_a_sentence(icon_library: Library) -> None:
+    async def scene(session: ClientSession) -> None:
+        for tool, arguments, told in (
+            ("get_svg", {"key": "icons:arow-up"}, "near: icons:arrow-up"),
+            ("get_svg", {"key": "../../etc/passwd"}, 'no icon "../../etc/passwd"'),
+            ("get_svg", {"key": "icons:photo"}, "is no SVG but a bitmap"),
+            ("show_icon", {"key": ""}, 'no icon ""'),
+            ("search_icons", {"query": ""}, "the query is empty"),
+            ("search_icons", {"query": "dot", "sets": ["icon"]}, 'no set "icon"'),
+            ("search_icons", {"query": "dot", "k": 0}, "greater than or equal to 1"),
+        ):
+            failed, said = await _call(session, tool, **arguments)
+            assert failed
+            assert told in said
+            assert "Traceback" not in said
+
+    _with_session(icon_library, scene)
+
+
+def test_an_assistant_finds_what_was_indexed_while_it_was_connected(
+    icon_library: Library, tmp_path: Path, tiny_model: Path
+) -> None:
+    write_icons(tmp_path / "icons")
+    library = Library(tmp_path / "library")
+    index_into(library, tmp_path / "icons", model=tiny_model)
+
+    async def scene(session: ClientSession) -> None:
+        assert (await _call(session, "show_icon", key="icons:star"))[0]
+        (tmp_path / "icons" / "star.svg").write_text(disc(20, 4))
+        index_into(library, model=tiny_model)
+        assert not (await _call(session, "show_icon", key="icons:star"))[0]
+
+    _with_session(library, scene)

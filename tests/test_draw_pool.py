@@ -1,0 +1,105 @@
+"""Does drawing for those who wait give what rendering gives, and survive pictures that crash or hang it?"""
+
+import io
+import os
+import signal
+import threading
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from conftest import svg
+from PIL import Image
+
+from indexer.draw_pool import DrawPool
+from indexer.errors import RenderError
+from indexer.render import draw, render
+
+ARROW = svg('<path d="M12 2l8 10h-5v10h-6v-10h-5z"/>').encode()
+BOMB = (
+    '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 9 9"><defs>'
+    '<g id="a0"><rect width="9" height="9"/></g>'
+    + "".join(f'<g id="a{n}">' + f'<use xlink:href="#a{n - 1}"/>' * 10 + "</g>" for n in range(1, 8))
+    + '</defs><use xlink:href="#a7"/></svg>'
+).encode()
+"""Ten million shapes in 2 kB."""
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[DrawPool]:
+    with DrawPool(workers=2, seconds=1.0) as opened:
+        yield opened
+
+
+def test_pixels_are_those_of_the_renderer(pool: DrawPool) -> None:
+    assert np.array_equal(pool.pixels(ARROW, size=48), render(ARROW, size=48).pixels)
+
+
+def test_a_png_keeps_what_is_transparent(pool: DrawPool) -> None:
+    with Image.open(io.BytesIO(pool.png(ARROW, size=40))) as image:
+        assert (image.format, image.mode, image.size) == ("PNG", "RGBA", (40, 40))
+        assert np.array_equal(np.asarray(image), draw(ARROW, size=40))
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "empty file"),
+        (b"no picture at all", "not a picture"),
+        (b"\x89PNG\r\n\x1a\n rest", "its header cannot be read"),
+        (svg("").encode(), "blank"),
+        (b'<!DOCTYPE svg [<!ENTITY a SYSTEM "file:///etc/passwd">]><svg>&a;</svg>', "declares entities"),
+    ],
+)
+def test_what_is_no_picture_is_refused_with_its_reason(pool: DrawPool, content: bytes, reason: str) -> None:
+    with pytest.raises(RenderError, match=reason):
+        pool.pixels(content, size=32)
+
+
+def test_a_picture_of_too_many_pixels_is_refused_before_it_is_unpacked(pool: DrawPool) -> None:
+    written = io.BytesIO()
+    Image.new("1", (10_000, 10_000)).save(written, "PNG")
+    assert len(written.getvalue()) < 20_000
+    with pytest.raises(RenderError, match="more than 64 million pixels"):
+        pool.pixels(written.getvalue(), size=32)
+
+
+def test_a_picture_that_takes_too_long_is_given_up_and_the_next_one_is_drawn() -> None:
+    with DrawPool(workers=1, seconds=0.5) as pool:
+        with pytest.raises(RenderError, match=r"took longer than 0\.5 s"):
+            pool.pixels(BOMB, size=32)
+        assert pool.png(ARROW, size=16)
+
+
+def test_a_worker_that_dies_takes_one_picture_with_it() -> None:
+    with DrawPool(workers=1, seconds=30) as pool:
+        pool.png(ARROW, size=16)
+        [worker] = pool._alive
+        killing = threading.Timer(0.3, os.kill, (worker.process.pid, signal.SIGKILL))
+        killing.start()
+        with pytest.raises(RenderError, match=r"was killed \(signal 9\)"):
+            pool.pixels(BOMB, size=32)
+        assert pool.png(ARROW, size=16)
+
+
+def test_many_may_ask_at_once_and_each_gets_its_own(pool: DrawPool) -> None:
+    answers: dict[int, int] = {}
+
+    def ask(size: int) -> None:
+        with Image.open(io.BytesIO(pool.png(ARROW, size=size))) as image:
+            answers[size] = image.width
+
+    asking = [threading.Thread(target=ask, args=(size,)) for size in range(16, 40)]
+    for thread in asking:
+        thread.start()
+    for thread in asking:
+        thread.join()
+    assert answers == {size: size for size in range(16, 40)}
+
+
+def test_closing_ends_the_processes() -> None:
+    pool = DrawPool(workers=1)
+    pool.png(ARROW, size=16)
+    [worker] = pool._alive
+    pool.close()
+    assert worker.process.poll() is not None

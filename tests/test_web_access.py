@@ -1,0 +1,216 @@
+"""Who may ask the server, and what do strangers hear? In this process, through the app itself."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from serving import index_into, write_icons
+
+from indexer.library import Library
+from search.web.app import Access, create_app
+from search.web.gate import BusyError, Gate, TooSlowError
+from search.web.guard import COOKIE, host_of
+from search.web.holder import EngineHolder
+from search.web.limits import Limits
+from search.web.serve import is_loopback
+from search.web.svg import svg_text
+
+TOKEN = "correct horse"
+Headers = dict[str, str] | dict[str, bytes]
+
+
+@pytest.fixture(scope="module")
+def holder(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> EngineHolder:
+    folder = tmp_path_factory.mktemp("access")
+    write_icons(folder / "icons")
+    library = Library(folder / "library")
+    index_into(library, folder / "icons", model=tiny_model)
+    return EngineHolder(library)
+
+
+Asking = Callable[..., httpx.Response]
+
+
+@pytest.fixture
+def ask(holder: EngineHolder) -> Iterator[Asking]:
+    """Send one request to an app of some access; a route that fails is there too."""
+    services = []
+
+    def send(
+        path: str, *, access: Access | None = None, method: str = "GET", headers: Headers | None = None
+    ) -> httpx.Response:
+        app = create_app(holder, Limits(threads=1), access)
+        services.append(app.state.service)
+
+        @app.get("/fails")
+        async def fails() -> None:
+            raise RuntimeError("secret of the inside")
+
+        async def one() -> httpx.Response:
+            transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
+            async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+                return await client.request(method, path, headers=headers)
+
+        return asyncio.run(one())
+
+    yield send
+    for service in services:
+        service.close()
+
+
+@pytest.mark.parametrize("path", ["/", "/static/app.js", "/api/v1/search?q=dot", "/metrics", "/api/v1/openapi.json"])
+def test_nothing_is_told_without_the_token(ask: Asking, path: str) -> None:
+    access = Access(token=TOKEN)
+    assert ask(path, access=access).status_code == 401
+    for wrong in (b"Bearer wrong", f"Basic {TOKEN}".encode(), b"Bearer", f"Bearer {TOKEN} ü".encode()):
+        assert ask(path, access=access, headers={"Authorization": wrong}).status_code == 401
+    assert ask(path, access=access, headers={"Authorization": f"Bearer {TOKEN}"}).status_code == 200
+
+
+def test_health_needs_no_token(ask: Asking) -> None:
+    assert ask("/health", access=Access(token=TOKEN)).status_code == 200
+
+
+def test_a_browser_is_let_in_by_an_address_and_then_by_a_cookie(ask: Asking) -> None:
+    access = Access(token=TOKEN)
+    assert ask("/?token=wrong", access=access).status_code == 401
+    let_in = ask("/?token=correct%20horse&q=go+back", access=access)
+    assert (let_in.status_code, let_in.headers["location"]) == (303, "/?q=go+back")
+    cookie = let_in.headers["set-cookie"]
+    assert {"HttpOnly", "SameSite=strict"} <= {part.strip() for part in cookie.split(";")}
+    assert TOKEN not in cookie
+    given = cookie.partition(";")[0]
+    assert ask("/api/v1/search?q=dot", access=access, headers={"Cookie": given}).status_code == 200
+    assert ask("/api/v1/search?q=dot", access=access, headers={"Cookie": f"{COOKIE}=0"}).status_code == 401
+    assert ask("/api/v1/search?q=dot&token=correct%20horse", access=access).status_code == 401
+
+
+def test_pages_of_a_named_origin_may_ask_and_others_may_not(ask: Asking) -> None:
+    access = Access(token=TOKEN, origins=("https://design.example",))
+    wanted = {"Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": "authorization"}
+    own = ask("/api/v1/search", access=access, method="OPTIONS", headers={"Origin": "https://design.example", **wanted})
+    assert own.headers["access-control-allow-origin"] == "https://design.example"
+    other = ask("/api/v1/search", access=access, method="OPTIONS", headers={"Origin": "https://evil.example", **wanted})
+    assert "access-control-allow-origin" not in other.headers
+
+
+def test_a_defect_tells_nothing_of_the_inside(ask: Asking) -> None:
+    answer = ask("/fails")
+    assert answer.status_code == 500
+    assert answer.json() == {"error": "something went wrong here; the server's log says what"}
+
+
+@pytest.mark.parametrize("path", ["/", "/api/v1/search?q=dot", "/nothing", "/static/app.css", "/health"])
+def test_every_answer_tells_a_browser_what_it_may_not_do(ask: Asking, path: str) -> None:
+    headers = ask(path).headers
+    assert headers["x-content-type-options"] == "nosniff"
+    assert "frame-ancestors 'none'" in headers["content-security-policy"]
+    assert headers["cross-origin-resource-policy"] == "same-origin"
+    assert "cache-control" in headers
+
+
+def test_only_the_names_that_were_given_are_answered_to(ask: Asking) -> None:
+    access = Access(hosts=("icons.example", "::1"))
+    for host, status in (("icons.example:80", 200), ("ICONS.example", 200), ("[::1]:8000", 200), ("localhost", 421)):
+        assert ask("/health", access=access, headers={"Host": host}).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("header", "host"), [("a.example:80", "a.example"), ("[::1]:80", "::1"), ("[::1]", "::1"), ("", ""), ("A", "a")]
+)
+def test_the_host_of_a_header_is_without_its_port(header: str, host: str) -> None:
+    assert host_of(header) == host
+
+
+@pytest.mark.parametrize(
+    ("host", "answer"),
+    [("127.0.0.1", True), ("127.0.0.9", True), ("::1", True), ("localhost", True), ("0.0.0.0", False), ("x", False)],
+)
+def test_loopback_is_what_only_this_machine_reaches(host: str, answer: bool) -> None:
+    assert is_loopback(host) is answer
+
+
+# The gate
+
+
+def test_who_comes_on_top_of_a_full_queue_hears_so_at_once_and_a_freed_place_is_given_again() -> None:
+    gate = Gate(threads=1, waiting=1, seconds=10)
+    release = threading.Event()
+
+    async def scene() -> list[int]:
+        running = [asyncio.create_task(gate.run(lambda n=n: (release.wait(10), n)[1])) for n in (1, 2)]
+        await asyncio.sleep(0.05)
+        started = time.perf_counter()
+        with pytest.raises(BusyError):
+            await gate.run(lambda: 3)
+        assert time.perf_counter() - started < 0.1
+        release.set()
+        answers = await asyncio.gather(*running)
+        return [*answers, await gate.run(lambda: 4)]
+
+    assert asyncio.run(scene()) == [1, 2, 4]
+    gate.close()
+
+
+def test_work_that_ran_out_of_time_keeps_its_place_until_its_thread_is_free() -> None:
+    gate = Gate(threads=1, waiting=0, seconds=0.1)
+    release = threading.Event()
+
+    async def scene() -> None:
+        with pytest.raises(TooSlowError, match=r"no answer within 0\.1 s"):
+            await gate.run(lambda: release.wait(10))
+        assert gate.n_inside == 1
+        with pytest.raises(BusyError):
+            await gate.run(lambda: None)
+        release.set()
+        while gate.n_inside:
+            await asyncio.sleep(0.01)
+        assert await gate.run(lambda: "free") == "free"
+
+    asyncio.run(scene())
+    gate.close()
+
+
+def test_what_waits_too_long_is_never_begun() -> None:
+    gate = Gate(threads=1, waiting=1, seconds=0.1)
+    release, begun = threading.Event(), threading.Event()
+
+    async def scene() -> None:
+        first = asyncio.create_task(gate.run(lambda: release.wait(10)))
+        await asyncio.sleep(0)
+        with pytest.raises(TooSlowError):
+            await gate.run(begun.set)
+        with pytest.raises(TooSlowError):
+            await first
+
+    asyncio.run(scene())
+    release.set()
+    gate.close()
+    time.sleep(0.1)
+    assert not begun.is_set()
+
+
+# SVG in a colour
+
+
+@pytest.mark.parametrize(
+    ("drawn", "coloured"),
+    [
+        (b'<svg><path d="M0 0"/></svg>', b'<svg fill="red"><path d="M0 0"/></svg>'),
+        (b'<svg fill="none" stroke="currentColor"/>', b'<svg fill="none" stroke="red"/>'),
+        (b'<!-- <svg> --><svg style="fill:none"/>', b'<!-- <svg> --><svg style="fill:none"/>'),
+        (b'<x:svg xmlns:x="u" stroke="currentcolor"/>', b'<x:svg fill="red" xmlns:x="u" stroke="red"/>'),
+    ],
+)
+def test_a_colour_goes_where_an_icon_states_none(drawn: bytes, coloured: bytes) -> None:
+    assert svg_text(drawn, colour="red") == coloured
+    assert svg_text(drawn) == drawn
+
+
+def test_what_is_no_svg_has_no_text() -> None:
+    assert svg_text(b"\x89PNG") is None
+    assert svg_text(b"\x1f\x8bbroken") is None
