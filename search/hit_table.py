@@ -27,7 +27,7 @@ def print_hits(console: Console, hits: Sequence[Hit], *, first: int = 1) -> None
         facts = [hit.name, hit.set, hit.style or "", hit.licence or ""]
         if has_variants:
             facts.append(str(hit.variants) if hit.variants > 1 else "")
-        table.add_row(str(rank), f"{hit.score:.2f}", *map(plain, [*facts, path_of(hit)]))
+        table.add_row(str(rank), f"{hit.score:.2f}", *map(plain, [*facts, hit.place]))
     console.print(table)
 
 
@@ -63,11 +63,6 @@ def print_details(console: Console, details: Details) -> None:
             console.print(_icons(icons))
 
 
-def path_of(hit: Hit) -> str:
-    """Where a hit lies: its file, or the file that holds it with its key."""
-    return f"{hit.path}#{hit.member}" if hit.member else hit.path
-
-
 def plain(text: str) -> Text:
     """Show a text of unknown origin as it is, without what a terminal would obey."""
     return Text("".join(sign if sign.isprintable() else "\ufffd" for sign in text))
@@ -92,7 +87,7 @@ def _facts(details: Details) -> Iterable[tuple[str, str]]:
     yield "tags", ", ".join(details.tags)
     yield "licence", f"{hit.licence or 'not stated'} ({hit.licence_family})"
     yield "set's licence", details.set_licence if details.set_licence != hit.licence else ""  # type: ignore[misc]
-    yield "path", path_of(hit)
+    yield "path", hit.place
     yield "source", details.source
 
 
@@ -103,7 +98,7 @@ def _icons(hits: Sequence[Hit]) -> Table:
     table.add_column(overflow="fold", style="dim")
     for hit in hits:
         size = f"{hit.size} px" if hit.size else ""
-        table.add_row(*map(plain, (hit.key, hit.style or "", size, hit.licence or "", path_of(hit))))
+        table.add_row(*map(plain, (hit.key, hit.style or "", size, hit.licence or "", hit.place)))
     return table
 
 

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from indexer.errors import RenderError
 
@@ -31,17 +31,23 @@ Tile = tuple[str, bytes | None]
 
 def can_draw(console: "Console") -> bool:
     """Tell whether stdout is a terminal that can show pictures, at least as blocks of colour."""
-    return console.is_terminal and not console.is_dumb_terminal and console.color_system is not None
+    is_coloured = console.color_system is not None and not console.no_color
+    return console.is_terminal and not console.is_dumb_terminal and is_coloured
 
 
 def draw_pictures(console: "Console", tiles: Sequence[Tile]) -> None:
     """Draw pictures with their captions, as many beside each other as fit."""
+    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     n_beside = max(1, (console.width + 1) // (_TILE_COLUMNS + 1))
     with _terminal_answers(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Image.Image.getdata", DeprecationWarning)  # textual_image 0.12 on Pillow 13
+        if (
+            _draws_graphics()
+        ):  # kitty tells pictures apart by the colour of the text that holds their place, all 24 bits of it
+            console = Console(color_system="truecolor")
         for start in range(0, len(tiles), n_beside):
             row = tiles[start : start + n_beside]
             grid = Table.grid(padding=(0, 1, 0, 0))
@@ -55,19 +61,25 @@ def draw_pictures(console: "Console", tiles: Sequence[Tile]) -> None:
 
 def _picture(content: bytes | None) -> "RenderableType":
     from PIL import Image
-    from textual_image.renderable import HalfcellImage, UnicodeImage
-    from textual_image.renderable import Image as BestImage
+    from textual_image import renderable
 
     from indexer.render import render
 
-    is_graphics = BestImage not in (HalfcellImage, UnicodeImage)
+    is_graphics = _draws_graphics()
     (columns, rows), pixels = (_GRAPHICS_CELLS, _GRAPHICS_PIXELS) if is_graphics else (_BLOCK_CELLS, _BLOCK_PIXELS)
     try:
         drawn = render(content or b"", size=pixels).pixels
     except RenderError:
         return "gone"
-    kind: Any = BestImage if is_graphics else HalfcellImage
-    return kind(Image.fromarray(drawn), width=columns, height=rows)  # type: ignore[no-any-return]
+    kind = renderable.Image if is_graphics else renderable.HalfcellImage
+    return kind(Image.fromarray(drawn), width=columns, height=rows)
+
+
+def _draws_graphics() -> bool:
+    """Tell whether the terminal has answered that it draws pixels."""
+    from textual_image import renderable
+
+    return renderable.Image in (renderable.TGPImage, renderable.SixelImage)
 
 
 @contextmanager

@@ -51,8 +51,11 @@ def sheet_html(query: str, hits: Iterable[tuple[Hit, bytes | None]]) -> str:
 def _picture(hit: Hit, content: bytes | None) -> str:
     if content is None:
         return "gone"
-    encoded = base64.b64encode(content).decode("ascii")
-    return f'<img alt="{escape(hit.name)}" src="data:{media_type(content)};base64,{encoded}">'
+    from indexer.render import svg_document
+
+    unpacked = svg_document(content) or content  # no browser unpacks an .svgz that stands in a page
+    encoded = base64.b64encode(unpacked).decode("ascii")
+    return f'<img alt="{escape(hit.name)}" src="data:{media_type(unpacked)};base64,{encoded}">'
 
 
 def media_type(content: bytes) -> str:

@@ -51,6 +51,7 @@ def test_an_html_sheet_shows_every_hit_and_runs_no_script(run: Run, tmp_path: Pa
     run("search", "<script>alert(1)</script> house", *ALL, "--sheet", sheet)
     page = sheet.read_text()
     assert page.count("<img ") == 8
+    assert "H4sI" not in page, "a packed SVG, which browsers don't unpack"
     assert "<script" not in page
 
 

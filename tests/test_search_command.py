@@ -119,7 +119,7 @@ def test_filters_hold(run: Run) -> None:
         return {json.loads(line)["key"] for line in lines}
 
     assert keys("--set", "other", "--licence", "copyleft") == {"other:house", "other:logo"}
-    assert keys("--licence", "GPL-3.0-only") == {"other:house", "other:logo"}
+    assert keys("--license", "GPL-3.0-only") == {"other:house", "other:logo"}
     assert keys("--tag", "Home") == {"own:house"}
     assert keys("--category", "places") == {"own:house"}
     assert keys("--size", "24", "--set", "own") == {"own:house"}

@@ -89,6 +89,14 @@ def test_kitty_gets_the_pixels_that_were_indexed(asked: Path) -> None:
     assert "\U0010eeee" in shown and "▀" not in shown
 
 
+def test_kitty_is_told_its_pictures_by_full_colours_whatever_the_environment_says(asked: Path) -> None:
+    code, shown = in_terminal(*house(asked), answers=KITTY, COLORTERM="", TERM="xterm-kitty")
+    assert code == 0
+    places = [line for line in shown.splitlines() if "\U0010eeee" in line]
+    assert len(places) == 4
+    assert all("\x1b[38;2;" in line for line in places)
+
+
 def test_a_sixel_terminal_gets_sixels(asked: Path) -> None:
     code, shown = in_terminal(*house(asked), answers=SIXEL)
     assert code == 0
@@ -105,7 +113,7 @@ def test_pictures_can_be_turned_off_by_option_and_by_environment(asked: Path) ->
         assert "\x1b_G" not in shown and "▀" not in shown and "\x1b[c" not in shown
 
 
-@pytest.mark.parametrize("environment", [{"TERM": "dumb"}, {"NO_COLOR": "1", "TERM": "dumb"}])
+@pytest.mark.parametrize("environment", [{"TERM": "dumb"}, {"NO_COLOR": "1"}])
 def test_a_terminal_that_can_draw_nothing_is_not_asked(asked: Path, environment: dict[str, str]) -> None:
     code, shown = in_terminal(*house(asked), **environment)
     assert code == 0 and "house" in shown

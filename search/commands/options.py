@@ -98,6 +98,7 @@ def _filters() -> Sequence[Option]:
             "licences",
             "LICENCE",
             f"Only under this: an SPDX id, or one of {', '.join(FAMILIES)}.",
+            also=["--license"],
         ),
         click.option(
             "--size",
@@ -146,7 +147,7 @@ def _outputs() -> Sequence[Option]:
     ]
 
 
-def _values(option: str, name: str, metavar: str, told: str) -> Option:
+def _values(option: str, name: str, metavar: str, told: str, *, also: Sequence[str] = ()) -> Option:
     """A repeatable option for labels of one kind, completed from what the library holds."""
 
     def complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -156,7 +157,7 @@ def _values(option: str, name: str, metavar: str, told: str) -> Option:
         return [CompletionItem(value) for value in found]
 
     return click.option(
-        option, name, multiple=True, metavar=metavar, shell_complete=complete, help=f"{told} Repeatable."
+        option, *also, name, multiple=True, metavar=metavar, shell_complete=complete, help=f"{told} Repeatable."
     )
 
 

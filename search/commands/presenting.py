@@ -66,10 +66,8 @@ def _print_json(_: "SearchEngine", found: Answer, __: Asking) -> None:
 
 
 def _print_paths(_: "SearchEngine", found: Answer, __: Asking) -> None:
-    from search.hit_table import path_of
-
     for hit in found.hits:
-        click.echo(path_of(hit))
+        click.echo(hit.place)
 
 
 def _print_svg(engine: "SearchEngine", found: Answer, _: Asking) -> None:
