@@ -19,6 +19,9 @@ class QueryEncoder(Protocol):
 
     image_size: int
 
+    def has_token(self, word: str) -> bool:
+        """Tell whether a word is so usual that the encoder reads it as one piece."""
+
     def encode_words(self, words: str) -> Vector:
         """Encode normalised words."""
 
@@ -62,6 +65,10 @@ class OnnxQueryEncoder:
         self._marks = [int(facts["start_token"])], [int(facts["end_token"])]
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._towers: dict[str, Any] = {}
+
+    def has_token(self, word: str) -> bool:
+        """Tell whether a word is so usual that the encoder reads it as one piece."""
+        return len(self._tokenizer.encode(word, add_special_tokens=False).ids) == 1
 
     def encode_words(self, words: str) -> Vector:
         """Encode normalised words; what does not fit the context is cut."""
@@ -120,6 +127,10 @@ class _TorchQueryEncoder:
             raise LibraryError(f'model "{facts["model"]}" has changed since it was indexed; run `icons index`')
         self._encoder = Encoder(checkpoint, device=resolve_device("cpu"), precision="fp32")
         self.image_size = self._encoder.image_size
+
+    def has_token(self, word: str) -> bool:
+        tokens = self._encoder.tokenizer([word, ""])
+        return int((tokens[0] != tokens[1]).sum()) <= 2  # the word itself, and the end mark that it moved
 
     def encode_words(self, words: str) -> Vector:
         return self.encode_many_words([words]).reshape(-1)

@@ -70,13 +70,13 @@ def rank_answers(
 def worst_cases(
     rankers: VectorRankers, questions: Sequence[Question], ranks: Sequence[Ranks], originals: Originals, *, n: int
 ) -> list[Case]:
-    """Show the `n` questions whose first right answer stands lowest in the fused ranker, the worst first."""
+    """Show the `n` questions whose first right answer stands lowest for the engine, the worst first."""
     first = np.array([found[0] for found in ranks], np.int64)
     worst = [int(place) for place in np.argsort(-first, kind="stable")[:n]]
     cases = []
     for place in worst:
         question = questions[place]
-        scores = rankers.scores([question.query.text])["fused"][0]
+        scores = rankers.scores([question.query.text])["engine"][0]
         right = question.right[np.argsort(-scores[question.right], kind="stable")]
         cases.append(
             Case(

@@ -19,8 +19,9 @@ from search.corpus import Corpus
 from search.engine import SearchEngine
 from search.evaluation import Evaluation, Row
 from search.metrics import measure
+from search.name_queries import name_questions
 from search.originals import Originals
-from search.queries import Questions, find_answers, read_queries
+from search.queries import Question, find_answers, read_queries
 from search.rankers import KeywordRanker, Rankers, VectorRankers
 from search.screenshot_task import TASK, Shots, choose_shots, rank_shots, worst_shots
 from search.screenshots import CHANGES, USUAL_SIZE, Condition, conditions
@@ -42,6 +43,8 @@ class EvaluateOptions:
     """None: the encoder in use."""
     picture_weight: float | None = None
     """None: the one that the library's index was made with."""
+    n_names: int = 500
+    """Names of the library that are asked for."""
     n_screenshots: int = 500
     seed: int = 0
 
@@ -61,8 +64,8 @@ class Subject:
     def query_files(self, options: EvaluateOptions) -> list[Path]:
         """Choose the query files: those that were given, else the bundled benchmark for the bundled icons."""
         files = list(options.queries) or ([bundled("eval") / "lucide-1.62.0.jsonl"] if self.is_bundled else [])
-        if not files and not options.n_screenshots:
-            raise QueryFileError("nothing to ask; give --queries FILE, or --screenshots above 0")
+        if not files and not options.n_screenshots and not options.n_names:
+            raise QueryFileError("nothing to ask; give --queries FILE, or --names or --screenshots above 0")
         return files
 
 
@@ -89,7 +92,8 @@ def evaluate(subject: Subject, options: EvaluateOptions, progress: Progress) -> 
         n_dropped=len(questions.dropped),
         unknown=questions.unknown,
     )
-    _Run(subject, questions, options.n_screenshots, found, progress).compare(contenders)
+    asked = [*questions.asked, *name_questions(subject.corpus, n=options.n_names, seed=options.seed)]
+    _Run(subject, asked, options.n_screenshots, found, progress).compare(contenders)
     return found
 
 
@@ -97,10 +101,15 @@ class _Run:
     """One evaluation under way: fills `found`."""
 
     def __init__(
-        self, subject: Subject, questions: Questions, n_screenshots: int, found: Evaluation, progress: Progress
+        self,
+        subject: Subject,
+        questions: Sequence[Question],
+        n_screenshots: int,
+        found: Evaluation,
+        progress: Progress,
     ) -> None:
         self._subject = subject
-        self._questions = questions.asked
+        self._questions = questions
         self._n_screenshots = n_screenshots
         self._shots: Shots | None = None
         self._found = found
@@ -123,7 +132,7 @@ class _Run:
         ranks = self._ask(rankers, encoder=contender.label)
         if not self._found.worst:
             originals = self._subject.originals
-            self._found.worst = worst_cases(rankers, self._questions, ranks["fused"], originals, n=N_WORST)
+            self._found.worst = worst_cases(rankers, self._questions, ranks["engine"], originals, n=N_WORST)
 
     def _ask(self, rankers: Rankers, *, encoder: str | None) -> dict[str, list[Ranks]]:
         """Ask all questions, and add a row for each task and ranker."""

@@ -44,7 +44,7 @@ class Evaluation:
     """Pictures left out of the screenshots because their sources have gone or changed."""
     rows: list[Row] = field(default_factory=list)
     worst: list[Case] = field(default_factory=list)
-    """Of the fused ranker of the first encoder."""
+    """Of the engine with the first encoder."""
     worst_shots: list[Case] = field(default_factory=list)
     """Of the first encoder, all changes at the usual size."""
 

@@ -14,6 +14,7 @@ from indexer.naming import normalise
 from indexer.query_encoder import QueryEncoder, Vector
 from search.contenders import CorpusVectors
 from search.corpus import Corpus
+from search.names_arm import NamesArm
 
 SCORES_AT_ONCE = 8_000_000
 """Scores of one ranker in memory at a time: 32 MB."""
@@ -60,23 +61,27 @@ def any_word_of(text: str) -> str:
 
 
 class VectorRankers:
-    """Names only, pictures only, and their weighted sum, by inner product with the query's vector."""
+    """Names only, pictures only, and their weighted sum, by inner product with the query's vector; and that sum with
+    what the engine adds to it.
+    """
 
     def __init__(self, corpus: Corpus, vectors: CorpusVectors, *, picture_weight: float) -> None:
         self._corpus = corpus
         self._vectors = vectors
         self._weight = picture_weight
+        self._arm = NamesArm(corpus, vectors.encoder)
         self._unseen = ~vectors.has_image[corpus.image_rows]
 
     def scores(self, texts: Sequence[str]) -> dict[str, Vector]:
-        """Score every icon by its name, by its picture, and by both."""
+        """Score every icon by its name, by its picture, by both, and as the engine does."""
         queries = encode_texts(self._vectors.encoder, texts)
         names = (queries @ self._vectors.names.T)[:, self._corpus.name_rows]
         pictures = (queries @ self._vectors.images.T)[:, self._corpus.image_rows]
         fused = self._weight * pictures + (1 - self._weight) * names
-        for scores in (pictures, fused):
+        engine = fused + self._arm.bonus(texts)
+        for scores in (pictures, fused, engine):
             scores[:, self._unseen] = -np.inf
-        return {"names": names, "pictures": pictures, "fused": fused}
+        return {"names": names, "pictures": pictures, "fused": fused, "engine": engine}
 
 
 def encode_texts(encoder: QueryEncoder, texts: Sequence[str]) -> Vector:

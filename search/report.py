@@ -21,7 +21,7 @@ ReadPicture = Callable[[int], bytes]
 CHARTED = ("R@10", "MRR@50")
 MAX_INLINE_BYTES = 16_000
 """Larger pictures are drawn anew: a page of two hundred photographs would not open."""
-_RANKER_COLOURS = {"keyword": 5, "names": 1, "pictures": 2, "fused": 0}
+_RANKER_COLOURS = {"keyword": 5, "names": 1, "pictures": 2, "fused": 3, "engine": 0}
 _CURVES = {(): "clean", BAR: "theme, background, blur", CHANGES: "all changes"}
 
 
@@ -123,7 +123,7 @@ def _cell(figure: Figure, is_best: bool) -> str:
 def _worst(evaluation: Evaluation, pictures: "_Pictures") -> Iterator[str]:
     if evaluation.worst:
         cards = "".join(_card(case, pictures) for case in evaluation.worst)
-        first = f"fused, {evaluation.encoders[0].label}"
+        first = f"engine, {evaluation.encoders[0].label}"
         yield f"<section><h2>Worst queries <small>{escape(first)}</small></h2><div>{cards}</div></section>"
     if evaluation.worst_shots:
         cards = "".join(_card(case, pictures) for case in evaluation.worst_shots)

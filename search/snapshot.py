@@ -166,6 +166,10 @@ class Snapshot:
         query = "SELECT icons.id FROM icons JOIN names ON names.id = icons.name_id WHERE names.words = ?"
         return _ids(self._connection.execute(query, (words,)))
 
+    def vocabulary(self) -> dict[str, int]:
+        """Every word of two letters or more that a name, tag or category holds, and how many names bear it."""
+        return dict(self._connection.execute("SELECT term, doc FROM vocabulary WHERE length(term) > 1"))
+
     def matching(self, query: str, *, most: int) -> tuple[Ids, NDArray[np.float32]]:
         """Ids of the names that a keyword query (`search.keywords`) matches, and the merit of each, best first.
 

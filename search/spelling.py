@@ -1,10 +1,11 @@
-"""Was a word meant as another one that this library knows? Only words that no name and no tag bears are corrected."""
+"""Was a word meant as another one that this library knows? Corrected is only what neither it nor the encoder knows.
 
-import sqlite3
-from collections.abc import Callable
-from contextlib import closing
+Edit distance alone "corrects" wool to pool and caution to caption. Of 183 tags of four sets that it would change, 161 hold
+nothing but usual words: an encoder reads these as one piece, and slips of the pen as several.
+"""
+
+from collections.abc import Callable, Mapping
 from functools import cached_property
-from pathlib import Path
 
 _SHORTEST = 4
 """Of three letters nearly everything is one letter away from something."""
@@ -13,10 +14,12 @@ _LONG = 8
 
 
 class Speller:
-    """The vocabulary of one generation; `knows` tells the words that need no correction."""
+    """A vocabulary: `read_vocabulary` gives every word with the number of names that bear it, once it is needed, and
+    `knows` tells the words that need no correction.
+    """
 
-    def __init__(self, catalog: Path, knows: Callable[[str], bool]) -> None:
-        self._catalog = catalog
+    def __init__(self, read_vocabulary: Callable[[], Mapping[str, int]], knows: Callable[[str], bool]) -> None:
+        self._read_vocabulary = read_vocabulary
         self._knows = knows
 
     def correct(self, words: str) -> str | None:
@@ -46,10 +49,8 @@ class Speller:
         return " ".join(max(known, key=lambda pair: (min(self._n_names[part] for part in pair), pair)))
 
     @cached_property
-    def _n_names(self) -> dict[str, int]:
-        uri = f"{self._catalog.absolute().as_uri()}?mode=ro&immutable=1"
-        with closing(sqlite3.connect(uri, uri=True)) as connection:
-            return dict(connection.execute("SELECT term, doc FROM vocabulary WHERE length(term) > 1"))
+    def _n_names(self) -> Mapping[str, int]:
+        return self._read_vocabulary()
 
     @cached_property
     def _terms(self) -> list[str]:

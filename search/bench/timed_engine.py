@@ -91,6 +91,10 @@ class _TimedEncoder:
         self._encoder = encoder
         self._laps = laps
 
+    def has_token(self, word: str) -> bool:
+        with self._laps.of(TOKENISE):
+            return self._encoder.has_token(word)
+
     def encode_words(self, words: str) -> Vector:
         if not isinstance(self._encoder, OnnxQueryEncoder):
             with self._laps.of(ENCODE):

@@ -47,8 +47,9 @@ if TYPE_CHECKING:
 def evaluate(library: "Library", report: Path | None, as_json: bool, **options: Any) -> None:
     """Measure how well icons are found: by what they mean, by how they look, and from screenshots.
 
-    Ranks all icons by keywords, by the vectors of names, of pictures, and of both, and tells how high the right ones
-    stand, with 95 % intervals. docs/evaluation.md says how to write queries for a library of your own.
+    Ranks all icons by keywords, by the vectors of names, of pictures, and of both, and as the engine does, and tells
+    how high the right ones stand, with 95 % intervals. docs/evaluation.md says how to write queries for a library of
+    your own.
 
     \b
     Examples:
