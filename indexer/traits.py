@@ -1,8 +1,12 @@
 """What is seen of a picture while it is drawn, beside its pixels: is it coloured, does it move?"""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 TRAITS = ("coloured", "animated")
 """In the order of the columns in which they travel, from the render workers through the shards."""
@@ -29,7 +33,7 @@ def does_svg_move(document: bytes) -> bool:
     return any(sign in document for sign in _SVG_MOVES)
 
 
-def does_bitmap_move(image: Image.Image, kind: str) -> bool:
+def does_bitmap_move(image: "Image.Image", kind: str) -> bool:
     """Whether an opened bitmap has more than one frame."""
     try:
         return kind in _MOVING_BITMAPS and bool(getattr(image, "is_animated", False))

@@ -5,7 +5,7 @@ import click
 from indexer.bench.cli import bench
 from indexer.cli import COMMANDS
 from indexer.options import IconsGroup
-from search.bench.cli import bench_search
+from search.bench.cli import bench_search, bench_serve
 from search.commands.completion import completion
 from search.commands.evaluate import evaluate
 from search.commands.repl import repl
@@ -28,5 +28,6 @@ def main() -> None:
 
 
 bench.add_command(bench_search)
+bench.add_command(bench_serve)
 for command in (*COMMANDS, search, similar, show, repl, serve, mcp, evaluate, completion):
     main.add_command(command)

@@ -11,8 +11,10 @@ from indexer.options import json_option, library_option, warnings_as_lines
 from search.bench.options import PARTS, SearchBenchOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from indexer.library import Library
-    from search.bench.measured import SearchBench
+    from search.bench.tables import Grid
 
 
 @click.command("search")
@@ -75,7 +77,9 @@ def bench_search(library: "Library", report: Path | None, as_json: bool, **optio
     if as_json:
         click.echo(json.dumps(found.as_json()))
     else:
-        _print(found)
+        from search.bench.tables import facts, grids, left_out
+
+        _print([*facts(found), *left_out(found)], grids(found))
     if report:
         from search.bench.page import bench_page
 
@@ -86,16 +90,46 @@ def bench_search(library: "Library", report: Path | None, as_json: bool, **optio
         raise click.exceptions.Exit(1)
 
 
-def _print(found: "SearchBench") -> None:
+@click.command("serve")
+@click.option("--clients", type=click.IntRange(1, 256), default=16, show_default=True, help="Who ask at once.")
+@click.option("--seconds", type=click.FloatRange(1, 3600), default=60, show_default=True, help="How long they do.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the queries.")
+@library_option
+@json_option
+def bench_serve(library: "Library", as_json: bool, **options: Any) -> None:
+    """Measure how a server holds up: clients that use the page for a minute, then 200 at once.
+
+    Starts `icons serve` on a free port of this machine, and ends it. docs/serving.md says how to read the figures.
+    Exit code 1: a request was not answered as it should be.
+
+    \b
+    Examples:
+      icons bench serve
+      icons bench serve --clients 4 --seconds 20 --json
+    """
+    from search.bench.serving import ServeBenchOptions, facts, grids
+    from search.bench.serving import bench_serve as measure
+    from search.progress import ProgressLine
+
+    with warnings_as_lines(), ProgressLine() as progress:
+        found = measure(library, ServeBenchOptions(**options), progress)
+    if as_json:
+        click.echo(json.dumps(found.as_json()))
+    else:
+        _print(facts(found), grids(found))
+    if found.errors or found.crowd.failed:
+        raise click.exceptions.Exit(1)
+
+
+def _print(lines: "Sequence[str]", grids: "Sequence[Grid]") -> None:
     from rich.table import Table
 
     from indexer.tables import open_console
-    from search.bench.tables import facts, grids, left_out
 
     console = open_console()
-    for line in facts(found):
+    for line in lines:
         console.print(line, highlight=False, markup=False)
-    for grid in grids(found):
+    for grid in grids:
         table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
         for column in grid.head:
             table.add_column(column, justify="right" if column != grid.head[0] else "left", no_wrap=True)
@@ -105,5 +139,3 @@ def _print(found: "SearchBench") -> None:
         console.print(table)
         for note in grid.notes:
             console.print(note, highlight=False, markup=False, style="dim")
-    for line in left_out(found):
-        console.print(line, highlight=False, markup=False)

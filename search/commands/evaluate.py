@@ -33,6 +33,14 @@ if TYPE_CHECKING:
     "--picture-weight", type=click.FloatRange(0, 1), help="Of the fused ranker; the library's own if not given."
 )
 @click.option(
+    "--names",
+    "n_names",
+    type=click.IntRange(0),
+    default=500,
+    show_default=True,
+    help="Names of the library to ask for, as they are and as people mistype them; 0 for none.",
+)
+@click.option(
     "--screenshots",
     "n_screenshots",
     type=click.IntRange(0),

@@ -1,0 +1,64 @@
+"""How is a server started for a measurement? `icons serve` in a process of its own, on a free port."""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from indexer.errors import BenchError
+from indexer.library import Library
+
+_COMMAND = (sys.executable, "-P", "-c", "from search.cli import main; main()", "serve", "--port", "0")
+_START_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class ServerProcess:
+    """A server that answers."""
+
+    host: str
+    port: int
+    process: "subprocess.Popen[bytes]"
+
+    def memory_bytes(self) -> int:
+        """Resident memory of the server itself, without the processes that draw."""
+        return int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@contextmanager
+def serving(library: Library, options: Sequence[str] = ()) -> Iterator[ServerProcess]:
+    """Run a server until the block ends.
+
+    Raises:
+        BenchError: it does not start; with what it said.
+    """
+    with tempfile.TemporaryFile() as told:
+        command = [*_COMMAND, "--library", str(library.root), *options]
+        path = os.pathsep.join(filter(None, sys.path))
+        process = subprocess.Popen(command, stderr=told, env=os.environ | {"PYTHONPATH": path})
+        try:
+            host, port = _address(process, told.fileno())
+            yield ServerProcess(host, port, process)
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def _address(process: "subprocess.Popen[bytes]", told: int) -> tuple[str, int]:
+    """Wait until the server says where it listens."""
+    ends = time.monotonic() + _START_SECONDS
+    while time.monotonic() < ends:
+        has_ended = process.poll() is not None
+        said = os.pread(told, 100_000, 0).decode(errors="replace")
+        if found := re.search(r"at http://(\S+):(\d+),", said):
+            return found[1], int(found[2])
+        if has_ended:
+            raise BenchError(f"`icons serve` did not start: {said.strip()}")
+        time.sleep(0.05)
+    raise BenchError(f"`icons serve` did not answer within {_START_SECONDS:g} s")

@@ -1,0 +1,54 @@
+"""Do the examples in docs/serving.md work as they stand?"""
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from PIL import Image, ImageDraw
+from serving import index_into, serving, write_icons
+
+from indexer.library import Library
+from search.engine import SearchEngine
+
+PAGE = (Path(__file__).parent.parent / "docs" / "serving.md").read_text("utf-8")
+EXAMPLES = re.findall(r"^curl .*$", PAGE, re.MULTILINE)
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+def test_every_example_is_answered(tmp_path: Path, tiny_model: Path) -> None:
+    write_icons(tmp_path / "icons")
+    library = Library(tmp_path / "library")
+    index_into(library, tmp_path / "icons", model=tiny_model)
+    shot = Image.new("RGB", (200, 120), "white")
+    ImageDraw.Draw(shot).ellipse((60, 20, 140, 100), fill="black")
+    shot.save(tmp_path / "shot.png")
+    assert len(EXAMPLES) >= 13
+    with serving(library) as (client, _):
+        for example in EXAMPLES:
+            command = example.replace("http://127.0.0.1:8000", str(client.base_url).rstrip("/"))
+            command = command.replace("style=filled", "set=icons")
+            status = f"{command} --silent --show-error --output {tmp_path}/answer --write-out '%{{http_code}}'"
+            status = status.replace("--output icon.png", "")
+            done = subprocess.run(status, shell=True, cwd=tmp_path, capture_output=True, text=True, check=True)
+            assert done.stdout == "200", f"{example}: {(tmp_path / 'answer').read_text()}"
+            assert (tmp_path / "answer").stat().st_size
+
+
+def test_the_hit_that_is_shown_has_the_fields_of_a_hit(tmp_path: Path, tiny_model: Path) -> None:
+    from search.web.answers import hit_json
+
+    write_icons(tmp_path / "icons")
+    library = Library(tmp_path / "library")
+    index_into(library, tmp_path / "icons", model=tiny_model)
+    [shown] = re.findall(r"```json\n(\{\"id\".*?)\n```", PAGE, re.DOTALL)
+    assert list(json.loads(shown)) == list(hit_json(SearchEngine.open(library.root).search("dot a", k=1)[0]))
+
+
+def test_every_parameter_of_a_search_is_told() -> None:
+    from search.web.parameters import SearchParameters
+
+    table = set(re.findall(r"`([a-z_]+)`", PAGE))
+    assert {field.alias or name for name, field in SearchParameters.model_fields.items()} <= table
