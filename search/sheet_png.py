@@ -6,10 +6,12 @@ from math import ceil, isqrt
 
 from PIL import Image, ImageDraw, ImageFont
 
-from indexer.errors import RenderError
+from indexer.errors import IconsError, RenderError
 from indexer.render import render
 from search.query import Hit
 
+MOST_HITS = 1_000
+"""83 MB of pixels while the sheet is drawn."""
 _PICTURE = 96
 _TILE_WIDTH, _TILE_HEIGHT = 160, 168
 _MARGIN, _HEADER = 24, 48
@@ -18,7 +20,13 @@ _TEXT, _DIM, _PAPER, _FRAME = "#1b1c1e", "#6b6e76", "#ffffff", "#dfe1e6"
 
 
 def sheet_png(query: str, hits: Sequence[tuple[Hit, bytes | None]]) -> bytes:
-    """Lay hits with their pictures out as a PNG, best first, row by row; None where a picture's source has gone."""
+    """Lay hits with their pictures out as a PNG, best first, row by row; None where a picture's source has gone.
+
+    Raises:
+        IconsError: there are too many for one picture.
+    """
+    if len(hits) > MOST_HITS:
+        raise IconsError(f'"{len(hits):,}" hits are too many for a PNG; ask for {MOST_HITS:,} with -k, or write .html')
     n_columns = min(_MOST_COLUMNS, max(1, isqrt(2 * len(hits))))
     n_rows = ceil(len(hits) / n_columns)
     sheet = Image.new("RGB", (2 * _MARGIN + n_columns * _TILE_WIDTH, _HEADER + _MARGIN + n_rows * _TILE_HEIGHT), _PAPER)

@@ -8,7 +8,10 @@ import pytest
 from click.testing import Result
 from PIL import Image
 
+from indexer.errors import IconsError
 from indexer.render import render
+from search.engine import SearchEngine
+from search.sheet_png import sheet_png
 
 Run = Callable[..., Result]
 ALL = ("--min-score", "0", "--flat", "-k", "50")
@@ -53,6 +56,13 @@ def test_an_html_sheet_shows_every_hit_and_runs_no_script(run: Run, tmp_path: Pa
     assert page.count("<img ") == 8
     assert "H4sI" not in page, "a packed SVG, which browsers don't unpack"
     assert "<script" not in page
+
+
+def test_a_png_of_more_hits_than_memory_holds_is_refused(asked: Path) -> None:
+    engine = SearchEngine.open(asked)
+    hit = engine.show(engine.find("own:house")).hit
+    with pytest.raises(IconsError, match="ask for 1,000 with -k, or write .html"):
+        sheet_png("house", [(hit, None)] * 1001)
 
 
 @pytest.mark.parametrize("name", ["sheet.html", "sheet.png"])

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -248,6 +249,10 @@ def test_a_library_that_is_half_written_says_how_to_mend_it(run: Run, own: Path)
     done = run("search", "house", library=own)
     assert (done.exit_code, done.stdout) == (2, "")
     assert "has 4 bytes, its manifest says" in done.stderr
+    shutil.rmtree(Library(own).generations)
+    done = run("search", "house", library=own)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "was never published; `icons index` does it" in done.stderr
 
 
 def test_a_library_that_is_being_written_answers(run: Run, own: Path) -> None:

@@ -72,6 +72,8 @@ def test_a_plain_terminal_gets_half_blocks_above_the_table(asked: Path) -> None:
     blocks = [line for line in shown.splitlines() if "▀" in line]
     assert len(blocks) == 8
     assert {line.count("▀") for line in blocks} == {16}
+    assert "\x1b[38;2;255;255;255;48;2;255;255;255m" in blocks[0], "white paper"
+    assert "38;2;0;0;0;48;2;0;0;0m" in blocks[5], "black walls"
     assert shown.index("▀") < shown.index("1 house") < shown.index("score")
 
 
