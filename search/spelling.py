@@ -1,7 +1,7 @@
 """Was a word meant as another one that this library knows? Corrected is only what neither it nor the encoder knows.
 
-Edit distance alone "corrects" wool to pool and caution to caption. Of 183 tags of four sets that it would change, 161 hold
-nothing but usual words: an encoder reads these as one piece, and slips of the pen as several.
+Edit distance alone "corrects" wool to pool and caution to caption. Of 183 tags of four sets that it would change, 161
+are made of usual words: an encoder reads these as one piece, and slips of the pen as several.
 """
 
 from collections.abc import Callable, Mapping
