@@ -15,6 +15,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer.errors import LibraryError
 from indexer.library import Generation
 from indexer.traits import NOT_KNOWN, TRAITS
 
@@ -113,3 +114,22 @@ def fold(value: str) -> str:
 def read_array(path: Path) -> NDArray[Any]:
     """Map one of a generation's arrays into memory."""
     return cast(NDArray[Any], np.load(path, mmap_mode="r", allow_pickle=False).view(np.ndarray))
+
+
+def count_traits(generation: Generation) -> dict[str, int]:
+    """Count the icons of a generation by what was seen of their pictures.
+
+    Raises:
+        LibraryError: its facets can't be read.
+    """
+    try:
+        rows = read_array(generation.facets)
+    except (OSError, ValueError) as error:
+        raise LibraryError(f'"{generation.facets}" can\'t be read ({error}); `icons merge` builds a new one') from error
+    coloured, animated = rows["coloured"], rows["animated"]
+    return {
+        "coloured": int((coloured == 1).sum()),
+        "one_colour": int((coloured == 0).sum()),
+        "animated": int((animated == 1).sum()),
+        "unknown": int((coloured == NOT_KNOWN).sum()),
+    }

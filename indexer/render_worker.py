@@ -38,7 +38,7 @@ _UNREADABLE = "can't be read: "
 _REASON_BYTES = 300
 # -P: a file "numpy.py" in the folder where the user happens to stand is not to be imported
 _COMMAND = (sys.executable, "-P", "-c")
-_ANY_PICTURE = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2 2"><path d="M0 0h1v1z"/></svg>'
+ANY_PICTURE = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2 2"><path d="M0 0h1v1z"/></svg>'
 
 
 class Job(NamedTuple):
@@ -163,7 +163,7 @@ def limit_this_process(memory_bytes: int) -> None:
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGALRM])
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    render(_ANY_PICTURE, size=16)  # so that the libraries are loaded before memory and time are counted
+    render(ANY_PICTURE, size=16)  # so that the libraries are loaded before memory and time are counted
     if sys.platform == "linux":
         taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         ceiling = resource.getrlimit(resource.RLIMIT_AS)[1]

@@ -6,8 +6,10 @@ from typing import Any
 from indexer import catalog
 from indexer.checkpoint import find_checkpoint
 from indexer.database import open_catalog
-from indexer.errors import ModelError
+from indexer.errors import LibraryError, ModelError
+from indexer.facets import count_traits
 from indexer.library import Library, require
+from indexer.manifest import Manifest
 from indexer.planning import choice_in_use
 from indexer.shards import read_coverage
 
@@ -39,9 +41,22 @@ def read_status(library: Library) -> dict[str, Any]:
         "fingerprint": fingerprint,
         "generation": library.current(),
         "generations": library.numbers(),
+        **_read_answering(library),
         "last_run": dict(last) if last else None,
         "bytes": library.bytes_on_disk(),
     }
+
+
+def _read_answering(library: Library) -> dict[str, Any]:
+    """Say what the generation that answers knows of its pictures, or why this program refuses it."""
+    current = library.current()
+    if current is None:
+        return {"refused": None, "looks": None}
+    try:
+        Manifest.read(library.generation(current))
+        return {"refused": None, "looks": count_traits(library.generation(current))}
+    except LibraryError as error:
+        return {"refused": str(error), "looks": None}
 
 
 def status_lines(facts: dict[str, Any]) -> list[str]:
@@ -57,9 +72,17 @@ def status_lines(facts: dict[str, Any]) -> list[str]:
         "hidden": f"{facts['hidden']:,}",
         "encoder": f"{facts['model']}  {facts['fingerprint']}",
         "generation": f"{facts['generation'] or 'none yet'}" + (f"  (kept: {older[0]})" if older else ""),
+        **({"refused": facts["refused"]} if facts["refused"] else {}),
+        **({"looks": _spell_looks(facts["looks"])} if facts["looks"] else {}),
         "on disk": f"{facts['bytes'] / 1e6:,.1f} MB",
     }
     return [f"{name:<11} {value}" for name, value in rows.items()]
+
+
+def _spell_looks(looks: dict[str, int]) -> str:
+    unknown = looks["unknown"]
+    seen = f"{looks['coloured']:,} coloured, {looks['one_colour']:,} of one colour, {looks['animated']:,} animated"
+    return seen + (f", {unknown:,} not known (an older program embedded them)" if unknown else "")
 
 
 def read_failures(library: Library) -> Iterator[dict[str, str]]:

@@ -9,7 +9,7 @@ from indexer.manifest import Manifest
 from search.answering import answer
 from search.details import find_icon, show_icon
 from search.opened import Opened, open_current
-from search.query import Answer, Details, Filters, Hit, Query, Window
+from search.query import Answer, Details, FacetCount, Filters, Hit, Query, Window
 
 __all__ = ["Answer", "Details", "Filters", "Hit", "Query", "SearchEngine", "Window"]
 
@@ -76,6 +76,10 @@ class SearchEngine:
             RenderError: the picture of the query is none.
         """
         return answer(self._opened, query, filters, window)
+
+    def facets(self) -> dict[str, list[FacetCount]]:
+        """Tell what the library's icons can be filtered by, and how many have each value; the most frequent ones."""
+        return self._opened.facets.count()
 
     def find(self, spelling: str) -> int:
         """Find an icon by its key ("mdi:home"), its id ("123"), or its name ("home").

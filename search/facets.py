@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, Self, cast
 
 import numpy as np
@@ -26,7 +27,7 @@ KINDS = ("set", "style", "licence", "family", "category", "tag", "size", "colour
 """What is counted; "family" is the licence's."""
 N_VALUES = 50
 """Values of a kind that a count names at most."""
-_FIELDS = {"set": "sets", "style": "styles", "licence": "licences", "category": "categories", "tag": "tags"}
+FIELDS = {"set": "sets", "style": "styles", "licence": "licences", "category": "categories", "tag": "tags"}
 """Kind of label -> its field in `Filters`."""
 _TITLES = {"coloured": ("one colour", "coloured"), "animated": ("still", "animated")}
 _FEW = 8
@@ -87,12 +88,16 @@ class Facets:
 
         What is not known of an icon is not counted, but a licence that is not stated belongs to the unknown family.
         """
-        positions = None if ids is None else self.positions(ids)
-        return {kind: _most_frequent(*self._tally(kind, positions), most=most) for kind in kinds}
+        if ids is None:
+            tallies = {kind: self._keep(f"tally of {kind}", partial(self._tally, kind, None)) for kind in kinds}
+        else:
+            positions = self.positions(ids)
+            tallies = {kind: self._tally(kind, positions) for kind in kinds}
+        return {kind: _most_frequent(*tally, most=most) for kind, tally in tallies.items()}
 
     def _masks(self, filters: Filters) -> Iterator[Mask]:
         """Yield which rows fit, a filter at a time."""
-        for kind, field in _FIELDS.items():
+        for kind, field in FIELDS.items():
             if asked := getattr(filters, field):
                 yield self._bearing(kind, self.labels(kind).meant(asked))
         if filters.sizes:
@@ -113,11 +118,12 @@ class Facets:
 
     def _of_sizes(self, sizes: Sequence[int]) -> Mask:
         column = self.column("size")
-        known = np.setdiff1d(column, [NONE]).tolist()
-        for size in sizes:
-            if size not in known:
+        masks = [column == size for size in sizes]
+        for size, mask in zip(sizes, masks, strict=True):
+            if size == NONE or not mask.any():
+                known = np.setdiff1d(column, [NONE]).tolist()
                 raise IconsError(unknown("size", size, sorted(known, key=lambda other: abs(other - size))[:5]))
-        return np.isin(column, sizes)
+        return cast(Mask, np.logical_or.reduce(masks))
 
     def _being(self, trait: str, wanted: bool) -> Mask:
         column = self.column(trait)
@@ -130,7 +136,7 @@ class Facets:
 
     def _tally(self, kind: str, positions: Positions | None) -> tuple[Sequence[str], Sequence[str], Ids]:
         """Values of a kind, their titles, and how many of the icons have each."""
-        if kind in _FIELDS:
+        if kind in FIELDS:
             labels = self.labels(kind)
             return labels.values, labels.titles, self._by_code(kind, positions)
         if kind == "family":
@@ -165,8 +171,10 @@ class Facets:
             chosen = np.zeros(len(self), dtype=bool)
             chosen[positions] = True
             return cast(Codes, codes[chosen[rows]])
-        starts, ends = (np.searchsorted(rows, positions, side=side) for side in ("left", "right"))
-        return np.concatenate([codes[:0], *(codes[start:end] for start, end in zip(starts, ends, strict=True))])
+        starts = np.searchsorted(rows, positions)
+        n = np.searchsorted(rows, positions, side="right") - starts
+        # Each row's pairs follow one another: where they start, repeated for each, and how far behind that it stands.
+        return cast(Codes, codes[np.repeat(starts - np.cumsum(n) + n, n) + np.arange(n.sum())])
 
     def _keep(self, name: str, make: Callable[[], Any]) -> Any:
         """Make a thing once; where two threads make it at the same time, one of the two is kept."""

@@ -2,10 +2,7 @@
 
 import gzip
 import json
-import os
-import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +15,7 @@ from indexer.checkpoint import ModelChoice
 from indexer.embed import EmbedOptions
 from indexer.library import Library
 from indexer.pipeline import IndexOptions, index
+from search.bench import server_process
 
 HOSTILE = svg(
     '<script>document.title="taken over";fetch("/metrics")</script>'
@@ -58,21 +56,10 @@ def index_into(library: Library, *sources: Path, model: Path) -> None:
 
 
 @contextmanager
-def serving(library: Library, *options: str) -> Iterator[tuple[httpx.Client, "subprocess.Popen[str]"]]:
+def serving(library: Library, *options: str) -> Iterator[tuple[httpx.Client, "subprocess.Popen[bytes]"]]:
     """Run `icons serve` until the block ends; a client for it, and its process."""
-    command = [sys.executable, "-c", START, "serve", "--port", "0", "--library", str(library.root), *options]
-    server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
-    try:
-        assert server.stderr is not None
-        told = []
-        for line in server.stderr:
-            told.append(line)
-            if found := re.search(r"at (http://\S+),", line):
-                break
-        else:
-            raise AssertionError("".join(told))
-        with httpx.Client(base_url=found[1], timeout=30) as client:
-            yield client, server
-    finally:
-        server.terminate()
-        server.communicate()
+    with (
+        server_process.serving(library, options) as server,
+        httpx.Client(base_url=f"http://{server.host}:{server.port}", timeout=30) as client,
+    ):
+        yield client, server.process

@@ -1,10 +1,11 @@
 """Are filters and counts those that a slow, obvious look at every icon gives?"""
 
+import shutil
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from conftest import Build, build_library, draw_icons, svg
 from indexer.errors import IconsError, LibraryError
 from indexer.library import Generation, Library
 from indexer.licences import family
+from indexer.shards import read_shard, shard_paths, write_shard
 from search.facets import KINDS, Facets
 from search.query import Filters
 
@@ -222,6 +224,63 @@ def test_facets_that_are_cut_short_are_refused_with_the_command_that_mends(
     broken.facets.write_bytes(generation.facets.read_bytes()[:100])
     with pytest.raises(LibraryError, match="`icons merge` builds a new generation"):
         Facets.open(broken)
+
+
+def test_an_updated_library_has_the_facets_of_one_built_anew(
+    build: Build, library: Library, tmp_path: Path, tiny_model: Path
+) -> None:
+    folder = tmp_path / "icons"
+    folder.mkdir()
+    _write_manifest(folder, {"sun": "Bright; day", "moon": "night", "star": "night; bright", "cloud": "grey"})
+    build(folder / "icons.csv")
+    _write_manifest(folder, {"star": "bright, sky", "sun": "BRIGHT; day", "comet": "sky", "moon": "night"})
+    (folder / "sun.svg").write_text(svg('<circle cx="12" cy="12" r="8" fill="orange"/>'))
+    assert build().generation == 2
+    anew = Library(tmp_path / "anew")
+    build(folder / "icons.csv", into=anew)
+    assert _everything(library.generation(2)) == _everything(anew.generation(1))
+    assert _everything(library.generation(2)) != _everything(library.generation(1))
+
+
+def _write_manifest(folder: Path, tags: dict[str, str]) -> None:
+    for number, name in enumerate(tags):
+        if not (folder / f"{name}.svg").exists():
+            (folder / f"{name}.svg").write_text(svg(f'<circle cx="{5 + 4 * number}" cy="9" r="4"/>'))
+    rows = [f'{name}.svg,{name},"{of}",{name[0]}' for name, of in tags.items()]
+    (folder / "icons.csv").write_text("\n".join(["file_path,name,tags,categories", *rows]) + "\n")
+
+
+def _everything(generation: Generation) -> dict[str, list[tuple[object, ...]]]:
+    """All that filters, counts and keywords go by, without ids and codes, which tell how a library came about."""
+    facets = Facets.open(generation)
+    with closing(sqlite3.connect(generation.catalog)) as connection:
+        names = [name for (name,) in connection.execute("SELECT name FROM icons ORDER BY id")]
+        tables = {
+            "labels": "SELECT kind, value, title, n FROM labels ORDER BY kind, code",
+            "keywords": "SELECT words, tags, categories FROM keywords ORDER BY words",
+            "vocabulary": "SELECT term, doc FROM vocabulary ORDER BY term",
+        }
+        found = {table: connection.execute(query).fetchall() for table, query in tables.items()}
+    each = (facets.count(np.array([icon]), most=10) for icon in facets.column("icon"))
+    found["icons"] = sorted((name, str(counts)) for name, counts in zip(names, each, strict=True))
+    return found
+
+
+def test_vectors_of_an_older_program_answer_and_what_it_did_not_see_is_not_known(
+    build: Build, library: Library, icon_folder: Path
+) -> None:
+    fingerprint = build(icon_folder).embed.fingerprint
+    for path in shard_paths(library.vectors(fingerprint), "images"):
+        shard = read_shard(path, fingerprint=fingerprint)
+        assert shard.traits is not None
+        write_shard(path, replace(shard, traits=None), fingerprint=fingerprint, facts={})
+    shutil.rmtree(library.generations)
+    (icon_folder / "new.svg").write_text(svg('<circle cx="20" cy="20" r="3" fill="red"/>'))
+    again = build()
+    assert (again.embed.images, again.generation) == (1, 1)
+    facets = Facets.open(library.generation(1))
+    assert Counter(facets.column("coloured").tolist()) == {-1: 12, 1: 1}
+    assert [(facet.value, facet.n) for facet in facets.count(None)["coloured"]] == [("true", 1)]
 
 
 def test_keywords_find_stems_prefixes_tags_and_signs_and_the_vocabulary_keeps_whole_words(

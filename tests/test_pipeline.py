@@ -75,8 +75,10 @@ def test_a_generation_of_another_program_is_refused_and_the_next_run_replaces_it
     library.generation(1).manifest.write_text(json.dumps(facts | {"schema": written, "of_another_time": 1}))
     with pytest.raises(LibraryError, match=f'generation 1 has format "{written}".*{advice}'):
         SearchEngine.open(library.root)
+    assert advice in read_status(library)["refused"]
     again = build()
     assert (again.generation, again.embed.images, again.embed.names) == (2, 0, 0)
+    assert read_status(library)["refused"] is None
     assert SearchEngine.open(library.root).generation.number == 2
 
 

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 @library_option
 @json_option
 def bench_search(library: "Library", report: Path | None, as_json: bool, **options: Any) -> None:
-    """Measure how fast icons are found here: cold, warm, with many asking, and by kind of index.
+    """Measure how fast icons are found here: cold, warm, filtered, with many asking, and by kind of index.
 
     Only reads the library. Indexes are built one after the other in a temporary folder (TMPDIR), from the library's own
     vectors and others made from these. docs/search-speed.md says how to read the figures.

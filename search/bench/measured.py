@@ -59,6 +59,17 @@ class Warm:
 
 
 @dataclass(frozen=True, slots=True)
+class Filtered:
+    """Queries one after the other under one filter, with facets."""
+
+    filters: str
+    n_icons: int
+    """What the filter leaves."""
+    n_queries: int
+    latency: Spread
+
+
+@dataclass(frozen=True, slots=True)
 class Load:
     """Several clients that ask one engine at the same time, each its next query as soon as it has its answer."""
 
@@ -112,6 +123,7 @@ class SearchBench:
     machine: Machine
     cold: Cold | None = None
     warm: Warm | None = None
+    filtered: list[Filtered] = field(default_factory=list)
     loads: list[Load] = field(default_factory=list)
     rows: list[IndexRow] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)

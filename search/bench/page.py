@@ -14,6 +14,7 @@ from search.bench.tables import (
     Grid,
     cold_grid,
     facts,
+    filtered_grid,
     index_grid,
     left_out,
     loads_grid,
@@ -39,6 +40,8 @@ def _sections(found: SearchBench) -> Iterator[str]:
         yield _section(cold_grid(found.cold), [_cold(found.cold)])
     if found.warm:
         yield _section(warm_grid(found.warm), [_warm(found.warm)])
+    if found.filtered:
+        yield _section(filtered_grid(found.filtered), [])
     if found.loads:
         yield _section(loads_grid(found.loads), _loads(found.loads))
     if len(found.sizes()) > 1:

@@ -1,4 +1,4 @@
-"""How fast is search here? Cold starts, warm queries, many clients, and the kinds of index side by side.
+"""How fast is search here? Cold starts, warm queries, filters, many clients, and the kinds of index side by side.
 
 Reads one generation and the vectors behind it; writes into a temporary folder only.
 
@@ -12,11 +12,12 @@ from indexer.library import Library
 from indexer.query_encoder import Vector, open_query_encoder
 from indexer.shards import read_vectors
 from search.asking import Progress
+from search.bench.filtered import measure_filtered
 from search.bench.indexes import measure_indexes
 from search.bench.latency import measure_cold, measure_loads, measure_warm
 from search.bench.machine import describe_machine
 from search.bench.measured import SearchBench
-from search.bench.options import CLIENTS, COLD, INDEXES, WARM, SearchBenchOptions
+from search.bench.options import CLIENTS, COLD, FILTERS, INDEXES, WARM, SearchBenchOptions
 from search.bench.timed_engine import TimedEngine
 from search.corpus import Corpus
 from search.engine import SearchEngine
@@ -76,8 +77,10 @@ class _Run:
             found.cold = measure_cold(self._engine.library, n_runs=self._options.n_cold, progress=progress)
         if WARM in parts:
             found.warm = measure_warm(self._engine, self._texts, k=k, progress=progress)
+        untimed = SearchEngine.open(self._engine.library.root)
+        if FILTERS in parts:
+            found.filtered = measure_filtered(untimed, self._texts, k=k, progress=progress)
         if CLIENTS in parts:
-            untimed = SearchEngine.open(self._engine.library.root)
             found.loads = measure_loads(untimed, self._texts, k=k, progress=progress)
         if INDEXES in parts:
             measure_indexes(found, *self._vectors(), self._options, progress)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from indexer.index_kinds import KINDS, LEAST_RECALL
 from indexer.measures import short, spell
-from search.bench.measured import Cold, IndexRow, Load, SearchBench, Warm
+from search.bench.measured import Cold, Filtered, IndexRow, Load, SearchBench, Warm
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,8 @@ def grids(found: SearchBench) -> list[Grid]:
         tables.append(cold_grid(found.cold))
     if found.warm:
         tables.append(warm_grid(found.warm))
+    if found.filtered:
+        tables.append(filtered_grid(found.filtered))
     if found.loads:
         tables.append(loads_grid(found.loads))
     tables += [index_grid(found.at(n)) for n in found.sizes()]
@@ -64,6 +66,15 @@ def warm_grid(warm: Warm) -> Grid:
     rows = [[stage, ms(of.p50), ms(of.p95), ms(of.p99)] for stage, of in warm.stages.items()]
     note = f"{warm.n_queries:,} queries for {warm.k} hits among {warm.n_icons:,} icons; index {warm.spec}"
     return Grid("warm query", ["stage", "p50", "p95", "p99"], rows, [note])
+
+
+def filtered_grid(filtered: Sequence[Filtered]) -> Grid:
+    """Queries under filters."""
+    rows = [
+        [of.filters, f"{of.n_icons:,}", ms(of.latency.p50), ms(of.latency.p95), ms(of.latency.p99)] for of in filtered
+    ]
+    note = f"{filtered[0].n_queries:,} queries under each filter, facets counted"
+    return Grid("under filters", ["filter", "icons", "p50", "p95", "p99"], rows, [note])
 
 
 def loads_grid(loads: Sequence[Load]) -> Grid:

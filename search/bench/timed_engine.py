@@ -2,7 +2,7 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, cast
@@ -67,15 +67,18 @@ class TimedEngine(SearchEngine):
 
 
 class _Timed:
-    """Stands for a part of the engine; all that its methods take is one stage."""
+    """Stands for a part of the engine; all that its methods and properties take is one stage."""
 
     def __init__(self, part: Any, laps: Laps, stage: str) -> None:
         self._part = part
         self._laps = laps
         self._stage = stage
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        method = getattr(self._part, name)
+    def __getattr__(self, name: str) -> Any:
+        with self._laps.of(self._stage):
+            method = getattr(self._part, name)
+        if not callable(method):
+            return method
 
         def timed(*arguments: Any, **named: Any) -> Any:
             with self._laps.of(self._stage):

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -46,13 +46,13 @@ def create_app(holder: EngineHolder, limits: Limits | None = None, access: Acces
 
     @asynccontextmanager
     async def live(_: FastAPI) -> AsyncIterator[None]:
-        following = asyncio.create_task(service.follow())
+        beside = [asyncio.create_task(work) for work in (service.warm_up(), service.follow())]
         try:
             yield
         finally:
-            following.cancel()
-            with suppress(asyncio.CancelledError):
-                await following
+            for task in beside:
+                task.cancel()
+            await asyncio.gather(*beside, return_exceptions=True)
             service.close()
 
     app = FastAPI(

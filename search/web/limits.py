@@ -1,18 +1,15 @@
 """How much may those who ask take of a server? Every bound with its default."""
 
-import os
 from dataclasses import dataclass, field
 
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+from indexer.process import cores
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What a server does at once, how long, and with how much."""
 
-    threads: int = field(default_factory=_cores)
+    threads: int = field(default_factory=cores)
     """Queries computed at the same time; as many pictures are drawn beside them."""
     waiting: int = 64
     """Requests that may wait for a thread; one more is answered 503 at once."""

@@ -4,15 +4,17 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.metadata import version
 from typing import Any, NamedTuple, TypeVar
 
 from indexer.draw_pool import DrawPool
+from indexer.errors import IconsError
+from indexer.render_worker import ANY_PICTURE
 from search.engine import SearchEngine
-from search.facets import Facets
 from search.query import Filters, Query, Window
 from search.web.answers import facets_json, icon_json, search_json
-from search.web.gate import BusyError, Gate
+from search.web.gate import BusyError, Gate, TooSlowError
 from search.web.holder import EngineHolder
 from search.web.limits import Limits
 from search.web.metrics import Metrics
@@ -45,6 +47,8 @@ class Service:
         self._drawings = Gate(threads=limits.threads, waiting=limits.waiting, seconds=limits.seconds)
         self._pool = DrawPool(workers=limits.threads, seconds=_DRAWING * limits.seconds)
         self._n_uploads = 0
+        self._facets: tuple[int, dict[str, Any]] = (-1, {})
+        """Of a generation, by its number: all of its icons are counted once."""
         self._watch()
 
     def _watch(self) -> None:
@@ -63,6 +67,12 @@ class Service:
                 await asyncio.to_thread(self.holder.refresh)
             except Exception:  # whatever it is, the generation that answers goes on, and the next look may succeed
                 _log.exception("looking for a new generation failed")
+
+    async def warm_up(self) -> None:
+        """Start the processes that draw, so that the first picture needs not wait for them."""
+        drawn = [self.png(ANY_PICTURE, size=8) for _ in range(self.limits.threads)]
+        with suppress(IconsError, BusyError, TooSlowError):
+            await asyncio.gather(*drawn)
 
     def close(self) -> None:
         """End threads and processes."""
@@ -91,7 +101,12 @@ class Service:
 
     async def facets(self) -> dict[str, Any]:
         """Tell what the library's icons can be filtered by, and how many of each there are, as JSON."""
-        return await self.ask(lambda engine: facets_json(Facets.open(engine.generation).count()))
+        number, facets = self._facets
+        if number != self.holder.engine.generation.number:
+            _, facets = self._facets = await self.ask(
+                lambda engine: (engine.generation.number, facets_json(engine.facets()))
+            )
+        return facets
 
     async def picture(self, icon: int) -> StoredPicture:
         """Read an icon's picture as its source holds it; nothing but what was indexed is handed out."""

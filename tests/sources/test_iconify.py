@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from indexer.errors import SourceError
 from indexer.naming import common_affixes, parse
 from indexer.render import render
-from indexer.sources import open_sources, read_picture
+from indexer.sources import open_sources, read_indexed, read_picture
+from indexer.sources.iconify_file import read_icon_alone
 from indexer.sources.iconify_svg import build_svg
 from indexer.sources.records import FileScan, Record, content_digest
 
@@ -243,3 +244,60 @@ def test_an_icon_that_has_left_its_set_is_an_error(tmp_path: Path) -> None:
     file.unlink()
     with pytest.raises(FileNotFoundError):
         read_picture("iconify", file, "", "home")
+
+
+def _write_tabbed(folder: Path, icon_set: dict[str, object]) -> Path:
+    file = folder / "own.json"
+    file.write_text(json.dumps(icon_set, indent="\t", ensure_ascii=False), "utf-8")
+    return file
+
+
+TABBED = {
+    "prefix": "own",
+    "icons": {
+        "home": {"body": '<path d="M0 0h1v1z"/>'},
+        "home-2": {"body": '<path d="M1 1h1v1z"/>', "width": 8, "left": -2},
+        'quo"te': {"body": '<!-- \n\t\t"home": { -->'},
+        "ünïcode": {"body": "<g/>"},
+    },
+    "aliases": {"house": {"parent": "home", "hFlip": True}, "cottage": {"parent": "house", "rotate": 1}},
+    "width": 24,
+    "height": 16,
+}
+
+
+@pytest.mark.parametrize("name", [*TABBED["icons"], *TABBED["aliases"]])  # type: ignore[misc]
+def test_an_icon_found_by_its_line_is_the_one_of_the_parsed_set(tmp_path: Path, name: str) -> None:
+    file = _write_tabbed(tmp_path, TABBED)
+    alone = read_icon_alone(file, name)
+    assert alone is not None
+    assert alone == read_picture("iconify", file, "", name)
+
+
+@pytest.mark.parametrize("indent", [None, 2, "  "])
+def test_a_set_that_is_laid_out_otherwise_is_left_to_the_parser(tmp_path: Path, indent: str | int | None) -> None:
+    file = tmp_path / "own.json"
+    file.write_text(json.dumps(TABBED, indent=indent))
+    assert read_icon_alone(file, "home") is None
+    whole = read_picture("iconify", file, "", "home")
+    assert read_indexed("iconify", file, "", "home", digest=content_digest(whole)) == whole
+
+
+def test_an_icon_that_is_not_there_is_not_found_by_a_line(tmp_path: Path) -> None:
+    file = _write_tabbed(tmp_path, {**TABBED, "aliases": {"loop": {"parent": "loop"}, "lost": {"parent": "gone"}}})
+    assert [read_icon_alone(file, name) for name in ("gone", "loop", "lost", "")] == [None] * 4
+    file.write_text("")
+    assert read_icon_alone(file, "home") is None
+
+
+def test_only_what_was_indexed_is_read(tmp_path: Path) -> None:
+    file = _write_tabbed(tmp_path, TABBED)
+    digest = content_digest(read_picture("iconify", file, "", "home"))
+    assert read_indexed("iconify", file, "", "home", digest=digest)
+    icons = {**TABBED["icons"], "home": {"body": "<g/>"}}  # type: ignore[dict-item]
+    _write_tabbed(tmp_path, {**TABBED, "icons": icons})
+    with pytest.raises(SourceError, match="has changed since it was indexed"):
+        read_indexed("iconify", file, "", "home", digest=digest)
+    file.unlink()
+    with pytest.raises(SourceError, match="can't be read"):
+        read_indexed("iconify", file, "", "home", digest=digest)

@@ -9,7 +9,18 @@ const CHOICES = {
   coloured: { title: "Colour", values: [[true, "Many colours"], [false, "One colour"]] },
   animated: { title: "Motion", values: [[true, "Animated"], [false, "Still"]] },
 };
+const FAMILIES = { // the server takes them as licences
+  permissive: "Any permissive", attribution: "Any with credit", "share-alike": "Any share-alike", copyleft: "Any copyleft",
+  "non-commercial": "Any non-commercial", unknown: "Not known",
+};
 const MOST = 150; // options drawn at once; the box above them finds the others
+
+/** The labels of a kind, those of whole families of licences first. */
+function labelsOf(facets, kind) {
+  const families = kind === "licence" ? facets.family ?? [] : [];
+  const known = families.filter(({ value }) => value in FAMILIES);
+  return [...known.map((family) => ({ ...family, title: FAMILIES[family.value], first: true })), ...(facets[kind] ?? [])];
+}
 
 export class Filters {
   /** `change(changes)` takes what a filter makes of the state, `clear()` takes all of them away. */
@@ -35,7 +46,8 @@ export class Filters {
     this.state = state;
     const kinds = ORDER.filter((kind) => this.#labels(kind).length > 1 || state[kind].length);
     const buttons = [...kinds.map((kind) => this.#button(kind, TITLES[kind], state[kind].length)),
-      ...Object.entries(CHOICES).map(([kind, { title }]) => this.#button(kind, title, state[kind] !== null))];
+      ...Object.keys(CHOICES).filter((kind) => this.known[kind]?.length > 1 || state[kind] !== null)
+        .map((kind) => this.#button(kind, CHOICES[kind].title, state[kind] !== null))];
     const hadFocus = this.bar.contains(document.activeElement) ? document.activeElement.dataset.kind : null;
     this.bar.replaceChildren(...buttons, this.#toggle("flat", "Every variant"), this.#toggle("keyword", "Keywords only"), ...this.#chips(state));
     if (hadFocus) find(`[data-kind="${hadFocus}"]`, this.bar)?.focus();
@@ -43,7 +55,7 @@ export class Filters {
   }
 
   #labels(kind) {
-    const [library, found] = [this.known[kind] ?? [], this.counts[kind] ?? []];
+    const [library, found] = [labelsOf(this.known, kind), labelsOf(this.counts, kind)];
     // Choosing one set must not hide the others: a kind that is filtered by offers all that the library has.
     if (!found.length || this.state[kind].length) {
       const counted = new Map(found.map(({ value, n }) => [String(value), n]));
@@ -72,8 +84,8 @@ export class Filters {
       make("span", { className: "hidden", textContent: "Remove filter " }), text,
       n !== undefined && make("span", { className: "count", textContent: n.toLocaleString("en") }), symbol("x"));
     const chips = FACETS.flatMap((kind) => state[kind].map((value) => {
-      const label = [...(this.counts[kind] ?? []), ...(this.known[kind] ?? [])].find((one) => String(one.value) === value);
-      const n = (this.counts[kind] ?? []).find((one) => String(one.value) === value)?.n;
+      const n = labelsOf(this.counts, kind).find((one) => String(one.value) === value)?.n;
+      const label = [...labelsOf(this.counts, kind), ...labelsOf(this.known, kind)].find((one) => String(one.value) === value);
       return chip(kind === "size" ? `${value} px` : label?.title ?? value, n, () => this.change({ [kind]: state[kind].filter((one) => one !== value) }));
     }));
     for (const [kind, { values }] of Object.entries(CHOICES)) {
@@ -130,7 +142,7 @@ export class Filters {
     const wanted = typed.trim().toLowerCase();
     const labels = this.#labels(kind).filter(({ value, title }) => `${title} ${value}`.toLowerCase().includes(wanted));
     const on = new Set(this.state[kind]);
-    const sorted = [...labels].sort((a, b) => on.has(String(b.value)) - on.has(String(a.value)) || (b.n ?? 0) - (a.n ?? 0));
+    const sorted = [...labels].sort((a, b) => on.has(String(b.value)) - on.has(String(a.value)) || Boolean(b.first) - Boolean(a.first) || (b.n ?? 0) - (a.n ?? 0));
     const rows = sorted.slice(0, MOST).map(({ value, title, n }) => this.#row({
       type: "checkbox", kind, value: String(value), title: kind === "size" ? `${value} px` : title ?? value, n, checked: on.has(String(value)),
       onchange: (event) => this.change({ [kind]: event.target.checked ? [...on, String(value)] : [...on].filter((one) => one !== String(value)) }),
@@ -142,8 +154,9 @@ export class Filters {
 
   #choices(kind) {
     const values = [[null, "Any"], ...CHOICES[kind].values];
+    const counted = new Map((this.counts[kind] ?? []).map(({ value, n }) => [String(value), n]));
     return values.map(([value, title]) => this.#row({
-      type: "radio", kind, value: String(value), title, checked: this.state[kind] === value, onchange: () => this.change({ [kind]: value }),
+      type: "radio", kind, value: String(value), title, n: counted.get(String(value)), checked: this.state[kind] === value, onchange: () => this.change({ [kind]: value }),
     }));
   }
 

@@ -16,7 +16,7 @@ export function frame(icon, { lazy = true, px } = {}) {
   return framed;
 }
 
-export const percent = (score) => `${Math.round(100 * score)} %`;
+export const percent = (score) => `${Math.round(100 * score)}%`;
 
 function tile(hit) {
   const more = hit.variants > 1;

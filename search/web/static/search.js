@@ -7,7 +7,7 @@ import { asks, countFilters, PAGE, question } from "./state.js";
 
 const COUNTED = 1000; // the server stops counting there
 const MOST_AT_ONCE = 1000;
-const EXAMPLES = ["settings", "go back", "shopping", "a bell with a line through it", "sleep", "danger"];
+const EXAMPLES = ["settings", "go back", "shopping", "a cup with steam", "sleep", "danger"];
 
 export class Search {
   /** `change(changes)` alters the state, `counted(facets)` takes the counts of labels. */
@@ -90,7 +90,7 @@ export class Search {
     const tries = [];
     if (spelled) tries.push(make("li", {}, "Did you mean ", this.#suggest(spelled), "?"));
     if (countFilters(state)) {
-      tries.push(make("li", {}, make("button", { type: "button", className: "link", textContent: `Search without the ${plural(countFilters(state), "filter")}`, onclick: this.clearFilters })));
+      tries.push(make("li", {}, make("button", { type: "button", className: "link", textContent: countFilters(state) === 1 ? "Search without the filter" : `Search without the ${countFilters(state)} filters`, onclick: this.clearFilters })));
     }
     if (state.keyword) tries.push(make("li", {}, make("button", { type: "button", className: "link", textContent: "Search by meaning, not by keywords", onclick: () => this.change({ keyword: false }) })));
     else if (state.q) tries.push(make("li", {}, "Say what it looks like (“a cup with steam”), or use a more common word."));
@@ -157,6 +157,7 @@ export class Search {
     for (const item of list.children) {
       try {
         const { hits } = await search({ ...state, q: item.dataset.words }, { k: 4, signal });
+        item.hidden = hits.length === 0; // only what this library has
         find(".pictures", item).replaceChildren(...hits.map((hit) => frame(hit, { px: 32 })));
       } catch (error) {
         if (error.name === "AbortError") return;
