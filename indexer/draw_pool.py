@@ -61,7 +61,7 @@ class DrawPool:
                 worker.process.wait()
 
     def pixels(self, content: bytes, *, size: int) -> NDArray[np.uint8]:
-        """Draw a picture as `indexer.render.render` does: RGB, (size, size, 3).
+        """Draw what a picture shows, as `indexer.cutout.cut_out` does: RGB, (size, size, 3).
 
         Raises:
             RenderError: it is no picture, too large, or took too long.

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 from PIL import Image
 
+from indexer.cutout import cut_out
 from indexer.errors import IconsError
-from indexer.render import draw, render
+from indexer.render import draw
 from indexer.render_worker import limit_this_process
 from indexer.sources.pictures import reason_of
 
@@ -25,7 +26,7 @@ READY, DRAWN, FAILED = b"R", b"D", b"F"
 
 
 class Order(NamedTuple):
-    """A picture, and what is wanted of it: RGB pixels as a model sees them, or a PNG on nothing."""
+    """A picture, and what is wanted of it: RGB pixels of what it shows, for a query, or a PNG on nothing."""
 
     content: bytes
     size: int
@@ -49,7 +50,7 @@ def work() -> None:
 
 def _answer(order: Order) -> bytes:
     try:
-        return DRAWN + (_png(order) if order.as_png else render(order.content, size=order.size).pixels.tobytes())
+        return DRAWN + (_png(order) if order.as_png else cut_out(order.content, size=order.size).tobytes())
     except (IconsError, OSError, MemoryError, RecursionError) as error:
         return FAILED + reason_of(error).encode(errors="replace")
 

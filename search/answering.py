@@ -86,9 +86,9 @@ def _look_of(opened: Opened, query: Query) -> Floats | None:
         return None
     if not isinstance(query.picture, bytes):
         return opened.encoder.encode_picture(query.picture)
-    from indexer.cutout import squared  # words need no decoder
+    from indexer.cutout import cut_out  # words need no decoder
 
-    return opened.encoder.encode_picture(squared(query.picture, size=opened.encoder.image_size))
+    return opened.encoder.encode_picture(cut_out(query.picture, size=opened.encoder.image_size))
 
 
 def _good(found: Found, order: Places, min_score: float | None) -> Places:

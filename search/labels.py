@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.errors import IconsError, LibraryError
-from indexer.facets import fold
+from indexer.facets import NONE, fold
 from indexer.licences import FAMILIES, family
 
 _NEAR = 5
@@ -49,6 +49,8 @@ class Labels:
     def meant(self, asked: Iterable[str]) -> list[int]:
         """Codes of the labels that are asked for, case aside; of a family of licences all that belong to it.
 
+        Icons that state no licence (NONE) belong to the unknown family.
+
         Raises:
             IconsError: a value is unknown here; the message names near ones.
         """
@@ -57,7 +59,8 @@ class Labels:
     def _meant(self, value: str) -> list[int]:
         wanted = fold(value)
         if self.kind == "licence" and wanted in FAMILIES:
-            return [code for code, licence in enumerate(self.values) if family(licence) == wanted]
+            stated = [code for code, licence in enumerate(self.values) if family(licence) == wanted]
+            return [*stated, NONE] if family(None) == wanted else stated
         if wanted not in self._codes:
             known = [*self._codes, *(FAMILIES if self.kind == "licence" else ())]
             near = get_close_matches(wanted, known, n=_NEAR, cutoff=0.4) or sorted(known)[:_NEAR]

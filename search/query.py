@@ -23,8 +23,8 @@ class Query:
     words: str = ""
     """What it means, how it looks, or its name."""
     picture: "bytes | NDArray[np.uint8] | None" = None
-    """Any format that `icons` reads, any size and ratio; or its pixels, as `indexer.render.render` draws it for the
-    library's encoder: whoever asks with strangers' pictures has them drawn in other processes."""
+    """Any format that `icons` reads, any size and ratio; or its pixels, as `indexer.cutout.cut_out` gives them at
+    the size of the library's encoder: whoever asks with strangers' pictures has them drawn in other processes."""
     icon: int | None = None
     """Id of an icon: more like this one."""
     without: tuple[str, ...] = ()

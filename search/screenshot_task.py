@@ -1,6 +1,6 @@
 """Is an icon found again from a screenshot of it? Takes screenshots of a library's own icons and ranks its pictures.
 
-A screenshot goes the way of any picture query: encoded bytes, `indexer.cutout.squared`, the picture tower. It is ranked
+A screenshot goes the way of any picture query: encoded bytes, `indexer.cutout.cut_out`, the picture tower. It is ranked
 against every picture of the library. Right are the icon's own picture, those of its variants, and those that are equal
 to it pixel by pixel, which no picture could tell apart.
 """
@@ -164,10 +164,10 @@ def _scores(pictures: Sequence[bytes], vectors: CorpusVectors) -> Vector:
 
 
 def _pixels(picture: bytes, size: int) -> NDArray[np.uint8] | None:
-    from indexer.cutout import squared
+    from indexer.cutout import cut_out
 
     try:
-        return squared(picture, size=size)
+        return cut_out(picture, size=size)
     except RenderError:
         return None
 

@@ -11,9 +11,10 @@ import pytest
 from conftest import svg
 from PIL import Image
 
+from indexer.cutout import cut_out
 from indexer.draw_pool import DrawPool
 from indexer.errors import RenderError
-from indexer.render import draw, render
+from indexer.render import draw
 
 ARROW = svg('<path d="M12 2l8 10h-5v10h-6v-10h-5z"/>').encode()
 BOMB = (
@@ -31,8 +32,11 @@ def pool() -> Iterator[DrawPool]:
         yield opened
 
 
-def test_pixels_are_those_of_the_renderer(pool: DrawPool) -> None:
-    assert np.array_equal(pool.pixels(ARROW, size=48), render(ARROW, size=48).pixels)
+def test_pixels_are_what_a_picture_shows(pool: DrawPool) -> None:
+    assert np.array_equal(pool.pixels(ARROW, size=48), cut_out(ARROW, size=48))
+    shot = io.BytesIO()
+    Image.open(io.BytesIO(pool.png(ARROW, size=40))).convert("RGB").resize((300, 100)).save(shot, "PNG")
+    assert np.array_equal(pool.pixels(shot.getvalue(), size=48), cut_out(shot.getvalue(), size=48))
 
 
 def test_a_png_keeps_what_is_transparent(pool: DrawPool) -> None:

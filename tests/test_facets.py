@@ -17,7 +17,7 @@ from indexer.errors import IconsError, LibraryError
 from indexer.library import Generation, Library
 from indexer.licences import family
 from indexer.shards import read_shard, shard_paths, write_shard
-from search.facets import KINDS, Facets
+from search.facets import FIELDS, KINDS, Facets
 from search.query import Filters
 
 
@@ -101,7 +101,7 @@ def _combinations() -> Iterator[Filters]:
         ((), ("filled",)),
         ((), ("full moon",), ("c++", "full moon")),
         ((), ("shapes",)),
-        ((), ("permissive",), ("CC-BY-4.0", "copyleft")),
+        ((), ("permissive",), ("CC-BY-4.0", "copyleft"), ("unknown",)),
         ((), (16,), (16, 24)),
     ):
         yield Filters(sets=sets, styles=styles, tags=tags, categories=categories, licences=licences, sizes=sizes)
@@ -143,6 +143,17 @@ def test_counting_everything_equals_counting_every_icon(facets: Facets, told: li
     every = np.array([icon.id for icon in told], np.int64)
     assert facets.count(None) == facets.count(every)
     assert facets.count(every, most=1)["set"] == facets.count(every)["set"][:1]
+
+
+def test_filtering_by_a_counted_value_leaves_as_many_icons_as_were_counted(facets: Facets) -> None:
+    counted = facets.count(None)
+    for kind, values in counted.items():
+        assert values, kind
+        for facet in values:
+            field = {**FIELDS, "family": "licences", "size": "sizes"}.get(kind, kind)
+            plural = (int(facet.value),) if kind == "size" else (facet.value,)
+            selected = facets.select(Filters(**{field: facet.value == "true" if field == kind else plural}))
+            assert selected is not None and len(selected) == facet.n, facet
 
 
 def test_labels_account_for_every_icon_and_every_tag(facets: Facets, told: list[Told]) -> None:

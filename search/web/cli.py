@@ -62,7 +62,7 @@ def mcp(library: "Library") -> None:
     \b
     Examples:
       icons mcp                                     # what the assistant runs
-      icons mcp --library ~/work/icons
+      icons mcp --library ~/design/library
     """
     from search.web.assistant import assist
 

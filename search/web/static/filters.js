@@ -126,7 +126,7 @@ export class Filters {
     const box = find("input[type=search]", this.menu);
     const typed = box?.value ?? "";
     const options = kind in CHOICES ? this.#choices(kind) : this.#options(kind, typed);
-    const search = this.#labels(kind).length > 10 && (box ?? this.#box());
+    const search = !(kind in CHOICES) && this.#labels(kind).length > 10 && (box ?? this.#box());
     const list = find(".options", this.menu) ?? make("div", { className: "options" });
     list.replaceChildren(...options);
     if (!this.menu.contains(list)) this.menu.replaceChildren(...[search, list].filter(Boolean));
