@@ -36,7 +36,7 @@ def as_hits(opened: Opened, found: Found, places: NDArray[np.intp], *, flat: boo
             licence_family=family(icon.licence),
             coloured=_known(row["coloured"]),
             animated=_known(row["animated"]),
-            path=str(Path(icon.location, icon.path)),
+            path=str(_file_of(icon)),
             member=icon.member,
             score=1.0 if found.exact[place] else round(float(found.scores[place]), 4),
             similarity=round(float(found.similarities[place]), 4),
@@ -63,3 +63,12 @@ def _key(opened: Opened, icon: Candidate, variants: Sequence[tuple[int, str]]) -
 
 def _known(trait: int) -> bool | None:
     return None if trait < 0 else bool(trait)
+
+
+def _file_of(icon: Candidate) -> Path:
+    """Where the file lies that holds an icon; paths in a manifest are relative to the manifest's folder."""
+    if icon.kind == "manifest":
+        from indexer.sources.manifests import path_of_row  # the other kinds need none of all that this imports
+
+        return Path(icon.location).parent / path_of_row(icon.path)
+    return Path(icon.location, icon.path)

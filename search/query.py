@@ -109,6 +109,11 @@ class Hit:
     variants: int
     """Icons of its set that bear its name, itself included; 1 in a flat answer."""
 
+    @property
+    def place(self) -> str:
+        """Its file, or FILE#KEY where it is one of many inside a file."""
+        return f"{self.path}#{self.member}" if self.member else self.path
+
 
 @dataclass(frozen=True, slots=True)
 class FacetCount:

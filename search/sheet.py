@@ -4,7 +4,7 @@ import base64
 from collections.abc import Iterable
 from html import escape
 
-from search.engine import Hit
+from search.query import Hit
 
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -24,12 +24,15 @@ small {{ color: #777; display: block; }}
 {items}
 </ol></body></html>
 """
-_ITEM = """<li title="{path}"><div class="picture{dark}"><img alt="{name}" src="data:{kind};base64,{content}"></div>
-<b>{name}</b><small>{set}{more}</small><small>{score:.3f}</small></li>"""
+_ITEM = """<li title="{path}"><div class="picture{dark}">{picture}</div>
+<b>{name}</b><small>{set}{more}</small><small>{score:.2f}</small></li>"""
 
 
-def sheet_html(query: str, hits: Iterable[tuple[Hit, bytes]]) -> str:
-    """Lay hits with their pictures out as a page. Pictures stand in `img`, where no script of an SVG can run."""
+def sheet_html(query: str, hits: Iterable[tuple[Hit, bytes | None]]) -> str:
+    """Lay hits with their pictures out as a page; None where a picture's source has gone.
+
+    Pictures stand in `img`, where no script of an SVG can run.
+    """
     items = "\n".join(
         _ITEM.format(
             path=escape(hit.path),
@@ -37,13 +40,22 @@ def sheet_html(query: str, hits: Iterable[tuple[Hit, bytes]]) -> str:
             set=escape(hit.set_title),
             more=f", {hit.variants} variants" if hit.variants > 1 else "",
             score=hit.score,
-            kind=media_type(content),
-            content=base64.b64encode(content).decode("ascii"),
-            dark=" dark" if is_drawn_in_white(content) else "",
+            picture=_picture(hit, content),
+            dark=" dark" if content and is_drawn_in_white(content) else "",
         )
         for hit, content in hits
     )
     return _PAGE.format(title=f"icons: {escape(query)}", items=items)
+
+
+def _picture(hit: Hit, content: bytes | None) -> str:
+    if content is None:
+        return "gone"
+    from indexer.render import svg_document
+
+    unpacked = svg_document(content) or content  # no browser unpacks an .svgz that stands in a page
+    encoded = base64.b64encode(unpacked).decode("ascii")
+    return f'<img alt="{escape(hit.name)}" src="data:{media_type(unpacked)};base64,{encoded}">'
 
 
 def media_type(content: bytes) -> str:

@@ -11,14 +11,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from click.testing import CliRunner, Result
+from PIL import Image
+from small_icons import HOUSE, draw_sources, drawn
 
 from indexer.checkpoint import ModelChoice
 from indexer.embed import EmbedOptions
 from indexer.library import Library
 from indexer.pipeline import IndexOptions, IndexSummary, index
 from indexer.progress import RankProgress
+from indexer.render import render
 from indexer.scan import ScanTally
 from indexer.shards import Plan
+from search.cli import main
 
 if TYPE_CHECKING:
     from faults import Stages
@@ -175,6 +180,44 @@ def own_iconify(tmp_path: Path) -> Path:
     file = tmp_path / "own.json"
     file.write_text(json.dumps({"prefix": "own", "width": 24, "height": 24, "info": info, "icons": icons}), "utf-8")
     return file
+
+
+def index_by_command(sources: Path, library: Path, model: Path) -> Path:
+    options = ["--model", f"local-dir:{model}", "--devices", "cpu", "--library", str(library)]
+    done = CliRunner().invoke(main, ["index", str(sources), *options])
+    assert done.exit_code == 0, done.output
+    return library
+
+
+@pytest.fixture(scope="session")
+def asked(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Path:
+    """A library of eight icons in two sets; no test changes it or its sources."""
+    folder = tmp_path_factory.mktemp("asked")
+    return index_by_command(draw_sources(folder / "icons"), folder / "library", tiny_model)
+
+
+@pytest.fixture
+def own(tmp_path: Path, tiny_model: Path) -> Path:
+    """The library of `asked`, for a test that changes it."""
+    return index_by_command(draw_sources(tmp_path / "icons"), tmp_path / "library", tiny_model)
+
+
+@pytest.fixture
+def run(asked: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+    """Run a command over the library of `asked`, or over another."""
+    monkeypatch.delenv("ICONS_PICTURES", raising=False)
+
+    def invoke(name: str, *arguments: str | Path, given: str | bytes | None = None, library: Path = asked) -> Result:
+        return CliRunner().invoke(main, [name, "--library", str(library), *map(str, arguments)], input=given)
+
+    return invoke
+
+
+@pytest.fixture
+def shot(tmp_path: Path) -> Path:
+    """A screenshot of the house of `asked`."""
+    Image.fromarray(render(drawn(HOUSE).encode(), size=96).pixels).save(tmp_path / "shot.png")
+    return tmp_path / "shot.png"
 
 
 def kill_rank(module: str, folder: Path, rank: str) -> None:

@@ -107,7 +107,8 @@ def test_searching_imports_no_torch_and_help_imports_nothing_heavy(
     build(icon_folder)
     searching = _modules("search", "arrow", library=library)
     assert {"faiss", "onnxruntime", "tokenizers"} <= searching
-    assert not {"torch", "open_clip", "transformers", "sqlalchemy", "alembic", "pyvips", "PIL"} & searching
+    assert not {"torch", "open_clip", "transformers", "sqlalchemy", "alembic", "pyvips"} & searching
+    assert not {"PIL", "textual_image", "rapidfuzz"} & searching
     assert not SERVING & searching
     helping = _modules("--help", library=library)
     assert not {"torch", "faiss", "onnxruntime", "numpy", "sqlalchemy", "rich.table"} & helping

@@ -77,7 +77,7 @@ def read_indexed(kind: str, location: Path, path: str, member: str, *, digest: b
     Raises:
         SourceError: it is gone, or another one by now.
     """
-    file = location / path
+    file = location.parent / manifests.path_of_row(path) if kind == manifests.KIND else location / path
     try:
         content = iconify_file.read_icon_alone(file, member) if kind == iconify.KIND else None
         if content is None or content_digest(content) != digest:

@@ -78,8 +78,12 @@ def read_row(manifest: Path, key: str) -> bytes:
         OSError: it is gone or may not be read.
         SourceError: it is no regular file, far too large, or lies outside the manifest's folder.
     """
-    file = manifest.parent / from_text(_REPEAT.sub("", key, count=1))
-    return read_file(file, inside=os.path.realpath(manifest.parent))
+    return read_file(manifest.parent / from_text(path_of_row(key)), inside=os.path.realpath(manifest.parent))
+
+
+def path_of_row(key: str) -> str:
+    """Tell the path that a row names, relative to its manifest's folder: without what tells rows of one file apart."""
+    return _REPEAT.sub("", key, count=1)
 
 
 def _overlong(row: Row) -> str | None:

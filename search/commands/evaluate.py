@@ -1,0 +1,93 @@
+"""The command `icons evaluate`."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from indexer.options import json_option, library_option, warnings_as_lines
+
+if TYPE_CHECKING:
+    from indexer.library import Library
+    from search.evaluate import Subject
+    from search.evaluation import Evaluation
+
+
+@click.command()
+@click.option(
+    "--queries",
+    "queries",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="JSONL file of queries with their right answers. Repeatable. Over the bundled samples: the Lucide benchmark.",
+)
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    metavar="NAME",
+    help="An encoder to compare: as for `icons index`, or a fingerprint. Repeatable; the one in use if not given.",
+)
+@click.option(
+    "--picture-weight", type=click.FloatRange(0, 1), help="Of the fused ranker; the library's own if not given."
+)
+@click.option(
+    "--names",
+    "n_names",
+    type=click.IntRange(0),
+    default=500,
+    show_default=True,
+    help="Names of the library to ask for, as they are and as people mistype them; 0 for none.",
+)
+@click.option(
+    "--screenshots",
+    "n_screenshots",
+    type=click.IntRange(0),
+    default=500,
+    show_default=True,
+    help="Icons to look for by screenshots of them; 0 for none.",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of screenshots and intervals.")
+@click.option("--report", type=click.Path(path_type=Path, dir_okay=False, writable=True), help="Write an HTML page.")
+@library_option
+@json_option
+def evaluate(library: "Library", report: Path | None, as_json: bool, **options: Any) -> None:
+    """Measure how well icons are found: by what they mean, by how they look, and from screenshots.
+
+    Ranks all icons by keywords, by the vectors of names, of pictures, and of both, and as the engine does, and tells
+    how high the right ones stand, with 95 % intervals. docs/evaluation.md says how to write queries for a library of
+    your own.
+
+    \b
+    Examples:
+      icons evaluate --report report.html
+      icons evaluate --queries mine.jsonl --model bundled --model local-dir:other
+      icons evaluate --screenshots 0 --json | jq '.rows[] | {task, ranker, figures}'
+    """
+    from indexer.page import check_page
+    from search.evaluate import EvaluateOptions, Subject
+    from search.evaluate import evaluate as evaluate_subject
+    from search.evaluation import evaluation_json
+    from search.progress import ProgressLine
+    from search.summary import print_summary
+
+    if report:
+        check_page(report)
+    with warnings_as_lines(), ProgressLine() as progress:
+        subject = Subject(library)
+        evaluation = evaluate_subject(subject, EvaluateOptions(**options), progress)
+    if as_json:
+        click.echo(json.dumps(evaluation_json(evaluation)))
+    else:
+        print_summary(evaluation)
+    if report:
+        _write_report(evaluation, subject, report)
+
+
+def _write_report(evaluation: "Evaluation", subject: "Subject", path: Path) -> None:
+    from indexer.page import write_page
+    from search.report import report_html
+
+    write_page(path, report_html(evaluation, subject.originals.content_of))
+    click.echo(f"wrote {path}", err=True)

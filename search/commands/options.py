@@ -1,0 +1,184 @@
+"""What do the commands that ask have in common? Filters, the window of an answer, and what becomes of its hits."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import wraps
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import click
+from click.shell_completion import CompletionItem
+
+from indexer.licences import FAMILIES
+from indexer.options import Function
+from search.query import Filters, Window
+
+Option = Callable[[Any], Any]
+Plain = TypeVar("Plain")
+
+FORMS = {
+    "json": "Print JSON, a hit a line; with --facets one line more, that counts.",
+    "paths": "Print where each hit lies, a line each: its file, or FILE#KEY for an icon inside a file.",
+    "svg": "Print the SVG of the first hit and nothing else; --copy-to takes them all.",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """What becomes of an answer."""
+
+    form: Literal["table", "json", "paths", "svg"] = "table"
+    """What of the hits goes to stdout."""
+    pictures: bool | None = None
+    """Whether the terminal draws the hits; None: if it can."""
+    copy_to: Path | None = None
+    sheet: Path | None = None
+    open_sheet: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """What stands beside a question."""
+
+    steering: Mapping[str, Any]
+    """Fields of the query: what to steer away from, how much a picture weighs beside words."""
+    filters: Filters
+    window: Window
+    output: Output
+
+
+def asking_options(function: Function) -> Function:
+    """Add what every question takes; the command gets it as one `asking`."""
+    options = [*_steering(), *_filters(), *_window(), *_outputs()]
+    own: list[str] = []
+
+    @wraps(function)
+    def asking(**given: Any) -> Any:
+        told = {name: value for name in own if (value := given.pop(name)) is not None}
+        return function(**given, asking=_asking(told))
+
+    for option in reversed(options):
+        option(asking)
+        own.append(asking.__click_params__[-1].name)  # type: ignore[attr-defined]
+    return asking  # type: ignore[return-value]
+
+
+def pictures_option(function: Function) -> Function:
+    """Add `--pictures`."""
+    return click.option(
+        "--pictures/--no-pictures",
+        default=None,
+        envvar="ICONS_PICTURES",
+        show_envvar=True,
+        help="Draw icons in the terminal; where it can, if not given.",
+    )(function)
+
+
+def _steering() -> Sequence[Option]:
+    return [
+        click.option(
+            "--not", "without", multiple=True, metavar="WORDS", help="Steer away from this: filled. Repeatable."
+        ),
+        click.option(
+            "--picture-share",
+            type=click.FloatRange(0, 1),
+            help="Share of the picture, or icon, beside words; half if not given.",
+        ),
+    ]
+
+
+def _filters() -> Sequence[Option]:
+    return [
+        _values("--set", "sets", "KEY", "Only icons of this set."),
+        _values("--style", "styles", "STYLE", "Only icons of this style: filled, outline, ..."),
+        _values("--category", "categories", "NAME", "Only icons of this category."),
+        _values("--tag", "tags", "TAG", "Only icons with this tag."),
+        _values(
+            "--licence",
+            "licences",
+            "LICENCE",
+            f"Only under this: an SPDX id, or one of {', '.join(FAMILIES)}.",
+            also=["--license"],
+        ),
+        click.option(
+            "--size",
+            "sizes",
+            multiple=True,
+            type=click.IntRange(1),
+            help="Only icons drawn for this many pixels. Repeatable.",
+        ),
+        click.option("--animated/--still", default=None, help="Only icons that move, or only those that don't."),
+        click.option(
+            "--color/--mono", "coloured", default=None, help="Only icons with colours, or only those without."
+        ),
+    ]
+
+
+def _window() -> Sequence[Option]:
+    return [
+        click.option("-k", "k", type=click.IntRange(1, 10_000), default=10, show_default=True, help="How many hits."),
+        click.option("--offset", type=click.IntRange(0, 9_999), default=0, help="Leave out so many hits first."),
+        click.option(
+            "--min-score",
+            type=click.FloatRange(0, 1),
+            help="Least score of a hit, which says how likely it is right; 0 for the nearest, however far.",
+        ),
+        click.option("--flat", is_flag=True, help="Variants and equal pictures as hits of their own."),
+        click.option("--facets", is_flag=True, help="Count what is found by set, style, category, tag and licence."),
+    ]
+
+
+def _outputs() -> Sequence[Option]:
+    return [
+        *(click.option(f"--{form}", f"as_{form}", is_flag=True, help=told) for form, told in FORMS.items()),
+        pictures_option,
+        click.option(
+            "--copy-to",
+            type=click.Path(path_type=Path, file_okay=False),
+            help="Copy the hits' pictures into this folder, each under a name of its own; nothing is overwritten.",
+        ),
+        click.option(
+            "--sheet",
+            type=click.Path(path_type=Path, dir_okay=False),
+            callback=_check_sheet,
+            help="Write the hits as one sheet of pictures, .html or .png.",
+        ),
+        click.option("--open", "open_sheet", is_flag=True, help="Show the hits as pictures in the browser."),
+    ]
+
+
+def _values(option: str, name: str, metavar: str, told: str, *, also: Sequence[str] = ()) -> Option:
+    """A repeatable option for labels of one kind, completed from what the library holds."""
+
+    def complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from search.completing import labels_beginning
+
+        found = labels_beginning(ctx.params["library"], option.removeprefix("--"), incomplete)
+        return [CompletionItem(value) for value in found]
+
+    return click.option(
+        option, *also, name, multiple=True, metavar=metavar, shell_complete=complete, help=f"{told} Repeatable."
+    )
+
+
+def _check_sheet(_: click.Context, __: click.Parameter, sheet: Path | None) -> Path | None:
+    if sheet is not None and sheet.suffix.lower() not in (".html", ".png"):
+        raise click.BadParameter(f'"{sheet}" ends neither in .html nor in .png')
+    return sheet
+
+
+def _asking(told: Mapping[str, Any]) -> Asking:
+    forms = [form for form in FORMS if told[f"as_{form}"]]
+    if len(forms) > 1:
+        raise click.UsageError(f"--{forms[0]} and --{forms[1]} are two forms of output; give one of them")
+    return Asking(
+        steering={name: told[name] for name in ("without", "picture_share") if name in told},
+        filters=_taken(Filters, told),
+        window=_taken(Window, told),
+        output=_taken(Output, {**told, "form": forms[0] if forms else "table"}),
+    )
+
+
+def _taken(kind: type[Plain], told: Mapping[str, Any]) -> Plain:
+    """Make a dataclass of those options that are its fields."""
+    return kind(**{field.name: told[field.name] for field in fields(kind) if field.name in told})  # type: ignore[arg-type]

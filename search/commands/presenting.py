@@ -1,0 +1,170 @@
+"""What becomes of an answer? Results to stdout, all else to stderr, files where they were asked for."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from indexer.errors import IconsError, RenderError, SourceError
+from indexer.options import warnings_as_lines
+from search.commands.options import Asking, Output
+from search.query import MOST_COUNTED, Answer, Filters, Hit, Query
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from search.engine import SearchEngine
+
+
+def answer(engine: "SearchEngine", asked: str, query: Query, asking: Asking) -> None:
+    """Ask, and show what was found; `asked` is how a person would call the question.
+
+    Files come first: where one can't be written, stdout stays empty.
+
+    Raises:
+        click.exceptions.Exit: with 1, nothing was found.
+    """
+    try:
+        with warnings_as_lines():
+            found = engine.ask(query, filters=asking.filters, window=asking.window)
+    except RenderError as error:
+        raise IconsError(f"{asked} can't be looked for: {error}") from error
+    if found.spelled:
+        click.echo(f'did you mean "{found.spelled}"?', err=True)
+    if not found.hits:
+        click.echo(_nothing(asked, query, asking, found), err=True)
+        raise click.exceptions.Exit(1)
+    _write_files(engine, asked, found.hits, asking.output)
+    _PRINTED[asking.output.form](engine, found, asking)
+
+
+def _print_table(engine: "SearchEngine", found: Answer, asking: Asking) -> None:
+    from indexer.tables import open_console
+    from search.hit_table import print_facets, print_hits
+
+    console = open_console()
+    first = asking.window.offset + 1
+    draw(engine, console, found.hits, first=first, wanted=asking.output.pictures)
+    print_hits(console, found.hits, first=first)
+    if found.facets is not None:
+        print_facets(console, found.facets)
+    last = asking.window.offset + len(found.hits)
+    if last < found.n_found:
+        many = f"{found.n_found:,}" + (" or more" if found.n_found >= MOST_COUNTED else "")
+        click.echo(f"{first:,} to {last:,} of {many}; --offset {last} goes on", err=True)
+
+
+def _print_json(_: "SearchEngine", found: Answer, __: Asking) -> None:
+    for hit in found.hits:
+        click.echo(json.dumps(asdict(hit)))
+    if found.facets is not None:
+        facets = {kind: [asdict(count) for count in counts] for kind, counts in found.facets.items()}
+        click.echo(json.dumps({"n_found": found.n_found, "facets": facets}))
+
+
+def _print_paths(_: "SearchEngine", found: Answer, __: Asking) -> None:
+    for hit in found.hits:
+        click.echo(hit.place)
+
+
+def _print_svg(engine: "SearchEngine", found: Answer, _: Asking) -> None:
+    print_svg(engine, found.hits[0])
+
+
+_PRINTED: dict[str, Callable[["SearchEngine", Answer, Asking], None]] = {
+    "table": _print_table,
+    "json": _print_json,
+    "paths": _print_paths,
+    "svg": _print_svg,
+}
+
+
+def print_svg(engine: "SearchEngine", hit: Hit) -> None:
+    """Print an icon's SVG as it is stored.
+
+    Raises:
+        IconsError: it is no SVG, or its source has gone or changed.
+    """
+    from indexer.render import svg_document
+
+    document = svg_document(engine.picture(hit.id))
+    if document is None:
+        raise IconsError(f'"{hit.key}" is no SVG but "{hit.path}"; --copy-to DIR copies it as it is')
+    click.echo(document, nl=not document.endswith(b"\n"))
+
+
+def draw(
+    engine: "SearchEngine", console: "Console", hits: Sequence[Hit], *, first: int | None, wanted: bool | None
+) -> None:
+    """Draw hits in the terminal if it can and nobody said no; with their ranks, counted from `first`."""
+    from search.preview import MOST_DRAWN, can_draw, draw_pictures
+
+    able = can_draw(console)
+    if wanted and not able:
+        raise click.UsageError("--pictures needs a terminal with colours; --sheet FILE writes them to a file")
+    if wanted is False or not able:
+        return
+    drawn = pictures_of(engine, hits[:MOST_DRAWN])
+    ranks = [""] * len(drawn) if first is None else [f"{first + number} " for number in range(len(drawn))]
+    draw_pictures(console, [(rank + hit.name, content) for rank, (hit, content) in zip(ranks, drawn, strict=True)])
+
+
+def pictures_of(engine: "SearchEngine", hits: Sequence[Hit]) -> list[tuple[Hit, bytes | None]]:
+    """Read the pictures of hits; None, and a line that says so, where a source has gone or changed."""
+    contents: dict[int, bytes | None] = {}
+    for hit in sorted(hits, key=lambda hit: hit.path):  # icons of one file beside each other: it is parsed once
+        try:
+            contents[hit.id] = engine.picture(hit.id)
+        except SourceError as error:
+            click.echo(f"Warning: {error}", err=True)
+            contents[hit.id] = None
+    return [(hit, contents[hit.id]) for hit in hits]
+
+
+def _write_files(engine: "SearchEngine", asked: str, hits: Sequence[Hit], output: Output) -> None:
+    if not (output.copy_to or output.sheet or output.open_sheet):
+        return
+    pictures = pictures_of(engine, hits)
+    if output.copy_to:
+        _copy(output.copy_to, pictures)
+    if output.sheet:
+        _write_sheet(output.sheet, asked, pictures)
+    if output.open_sheet:
+        import tempfile
+
+        page = Path(tempfile.mkdtemp(prefix="icons-"), "hits.html")
+        _write_sheet(page, asked, pictures)
+        click.launch(page.as_uri())
+
+
+def _copy(folder: Path, pictures: Sequence[tuple[Hit, bytes | None]]) -> None:
+    from search.copies import copy_hits
+
+    for path, is_new in copy_hits(folder, ((hit, content) for hit, content in pictures if content is not None)):
+        click.echo(f"wrote {path}" if is_new else f"{path} is there already", err=True)
+
+
+def _write_sheet(path: Path, title: str, pictures: Sequence[tuple[Hit, bytes | None]]) -> None:
+    from indexer.durable import write_result
+
+    if path.suffix.lower() == ".png":
+        from search.sheet_png import sheet_png
+
+        content = sheet_png(title, pictures)
+    else:
+        from search.sheet import sheet_html
+
+        content = sheet_html(title, pictures).encode("utf-8")
+    write_result(path, content, option="--sheet")
+    click.echo(f"wrote {path}", err=True)
+
+
+def _nothing(asked: str, query: Query, asking: Asking, found: Answer) -> str:
+    if found.n_found:
+        return f"{asked} finds {found.n_found:,}; --offset {asking.window.offset} leaves out all of them"
+    told = f"nothing found for {asked}" + (" with these filters" if asking.filters != Filters() else "")
+    is_cut = not query.keyword and asking.window.min_score != 0
+    return f"{told}; --min-score 0 shows what is nearest" if is_cut else told

@@ -1,0 +1,29 @@
+"""Which engine answers a command? The one that `icons repl` holds open, else one that is opened for it."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from indexer.library import Library
+from indexer.options import warnings_as_lines
+
+if TYPE_CHECKING:
+    from search.engine import SearchEngine
+
+
+def engine_of(library: Library) -> "SearchEngine":
+    """Open a library, or take the one that is open; a new generation answers from now on.
+
+    Raises:
+        LibraryError: it can't be read.
+    """
+    from search.engine import SearchEngine
+
+    warm = click.get_current_context().obj
+    if not (isinstance(warm, SearchEngine) and warm.library.root == library.root):
+        with warnings_as_lines():
+            return SearchEngine.open(library.root)
+    if not warm.is_current():
+        with warnings_as_lines():
+            warm.reload()
+    return warm

@@ -1,0 +1,46 @@
+"""Eight icons of two sets, with a bitmap, a packed SVG and a name that a terminal could take for orders."""
+
+import gzip
+import json
+from pathlib import Path
+
+from PIL import Image
+
+ARROW = '<path d="M14 4l-8 8 8 8v-5h7v-6h-7z"/>'
+HOUSE = '<path d="M12 3l9 8h-3v10H6V11H3z"/>'
+ROWS = [
+    {"file_path": "arrow-left.svg", "name": "arrow-left", "set": "own", "tags": "back, west", "categories": "arrows"},
+    {"file_path": "filled.svg", "name": "arrow-left-filled", "set": "own", "tags": "back", "categories": "arrows"},
+    {"file_path": "arrow-right.svg", "name": "arrow-right", "set": "own", "tags": "forward", "categories": "arrows"},
+    {"file_path": "house.svg", "name": "house", "set": "own", "tags": "home", "categories": "places", "size": 24},
+    {"file_path": "other.svg", "name": "house", "set": "other", "licence": "GPL-3.0-only"},
+    {"file_path": "logo.png", "name": "logo", "set": "other", "licence": "GPL-3.0-only"},
+    {"file_path": "packed.svgz", "name": "packed", "set": "other"},
+    {"file_path": "odd.svg", "name": "[red]odd[/nothing] \x1b[31mname", "set": "other"},
+]
+
+
+def drawn(body: str) -> str:
+    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24">{body}</svg>'
+
+
+def draw_sources(folder: Path) -> Path:
+    """Draw the icons and list them in a manifest."""
+    folder.mkdir()
+    bodies = {
+        "arrow-left": ARROW,
+        "filled": '<path d="M15 2L4 12l11 10v-6h7V8h-7z"/>',
+        "arrow-right": '<path d="M10 4l8 8-8 8v-5H3v-6h7z"/>',
+        "house": HOUSE,
+        "other": '<path d="M2 12L12 2l10 10v9H2z"/>',
+        "odd": '<circle cx="8" cy="8" r="6"/>',
+    }
+    for name, body in bodies.items():
+        (folder / f"{name}.svg").write_text(drawn(body))
+    picture = Image.new("RGB", (48, 48), "white")
+    picture.paste((200, 30, 30), (8, 8, 30, 40))
+    picture.save(folder / "logo.png")
+    (folder / "packed.svgz").write_bytes(gzip.compress(drawn('<path d="M4 4h9v16H4z"/>').encode()))
+    lines = [json.dumps({"licence": "MIT", **row}) for row in ROWS]
+    (folder / "icons.jsonl").write_text("\n".join(lines) + "\n")
+    return folder / "icons.jsonl"

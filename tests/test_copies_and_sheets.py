@@ -1,0 +1,86 @@
+"""What is written to disk: whole, under names of its own, and said?"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import Result
+from PIL import Image
+
+from indexer.errors import IconsError
+from indexer.render import render
+from search.engine import SearchEngine
+from search.sheet_png import sheet_png
+
+Run = Callable[..., Result]
+ALL = ("--min-score", "0", "--flat", "-k", "50")
+
+
+def test_copies_keep_their_bytes_and_collide_with_nothing(run: Run, asked: Path, tmp_path: Path) -> None:
+    done = run("search", "house", *ALL, "--copy-to", tmp_path / "mine")
+    copies = {path.name: path.read_bytes() for path in (tmp_path / "mine").iterdir()}
+    sources = {path.read_bytes() for path in (asked.parent / "icons").iterdir() if path.suffix != ".jsonl"}
+    assert set(copies.values()) == sources
+    assert {"logo.png", "packed.svgz", "arrow-left-filled.svg", "red-odd-nothing-31mname.svg"} <= set(copies)
+    assert "house.svg" in copies and {"house-own.svg", "house-other.svg"} & set(copies)
+    assert {f"wrote {tmp_path}/mine/{name}" for name in copies} == set(done.stderr.splitlines())
+
+
+def test_copying_again_writes_nothing_and_overwrites_nothing(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "HOUSE.svg").write_text("mine")
+    options = ("search", "house", "--set", "own", "-k", "1", "--copy-to", tmp_path)
+    assert run(*options).stderr.splitlines()[0] == f"wrote {tmp_path}/house-own.svg"
+    assert run(*options).stderr.splitlines()[0] == f"{tmp_path}/house-own.svg is there already"
+    (tmp_path / "house-own.svg").write_text("mine too")
+    assert run(*options).stderr.splitlines()[0] == f"wrote {tmp_path}/house-own-2.svg"
+    assert (tmp_path / "HOUSE.svg").read_text() == "mine"
+    assert (tmp_path / "house-own.svg").read_text() == "mine too"
+
+
+def test_a_png_sheet_shows_every_hit_as_it_was_indexed(run: Run, asked: Path, tmp_path: Path) -> None:
+    sheet = tmp_path / "hits.PNG"
+    done = run("search", "house", "--set", "own", *ALL, "--sheet", sheet)
+    assert f"wrote {sheet}" in done.stderr
+    with Image.open(sheet) as opened:
+        pixels = np.asarray(opened.convert("RGB"))
+    for name in ("house", "arrow-left", "filled", "arrow-right"):
+        drawn = render((asked.parent / "icons" / f"{name}.svg").read_bytes(), size=96).pixels
+        assert _is_in(pixels, drawn), name
+
+
+def test_an_html_sheet_shows_every_hit_and_runs_no_script(run: Run, tmp_path: Path) -> None:
+    sheet = tmp_path / "new folder" / "hits.html"
+    run("search", "<script>alert(1)</script> house", *ALL, "--sheet", sheet)
+    page = sheet.read_text()
+    assert page.count("<img ") == 8
+    assert "H4sI" not in page, "a packed SVG, which browsers don't unpack"
+    assert "<script" not in page
+
+
+def test_a_png_of_more_hits_than_memory_holds_is_refused(asked: Path) -> None:
+    engine = SearchEngine.open(asked)
+    hit = engine.show(engine.find("own:house")).hit
+    with pytest.raises(IconsError, match=r"ask for 1,000 with -k, or write \.html"):
+        sheet_png("house", [(hit, None)] * 1001)
+
+
+@pytest.mark.parametrize("name", ["sheet.html", "sheet.png"])
+def test_a_sheet_is_written_whole_over_an_old_one(run: Run, tmp_path: Path, name: str) -> None:
+    sheet = tmp_path / name
+    sheet.write_bytes(b"old")
+    assert run("similar", "own:house", *ALL, "--sheet", sheet).exit_code == 0
+    assert sheet.stat().st_size > 1000
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def _is_in(sheet: np.ndarray, picture: np.ndarray) -> bool:
+    """Tell whether a picture stands somewhere in a sheet, pixel by pixel."""
+    height, width, _ = picture.shape
+    windows = np.lib.stride_tricks.sliding_window_view(sheet[..., 0], (width,), axis=1)
+    middle = picture[height // 2, :, 0]
+    for row, left in np.argwhere((windows == middle).all(axis=2)):
+        top = row - height // 2
+        if top >= 0 and np.array_equal(sheet[top : top + height, left : left + width], picture):
+            return True
+    return False

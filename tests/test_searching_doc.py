@@ -1,0 +1,94 @@
+"""Does docs/searching.md show what really comes? `python tests/test_searching_doc.py` writes its outputs anew.
+
+Every line `$ icons ...` of a console block is run over the sample icons, in docs/.
+"""
+
+import os
+import re
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from search.cli import main
+
+ROOT = Path(__file__).parent.parent
+DOCUMENT = ROOT / "docs" / "searching.md"
+_BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_SHOWN_ROOT = "~/icons"
+_NUMBER = re.compile(r"(?<![\w.])[01]\.\d\d(?!\w)")
+CLOSE_ENOUGH = 0.03
+"""Scores differ in their last digits from processor to processor."""
+
+
+@pytest.fixture(scope="module")
+def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return index_samples(tmp_path_factory.mktemp("samples"))
+
+
+def index_samples(library: Path) -> Path:
+    done = CliRunner().invoke(main, ["index", "--devices", "cpu", "--library", str(library)])
+    assert done.exit_code == 0, done.output
+    return library
+
+
+def commands(block: str) -> Iterator[tuple[str, str]]:
+    """Each command of a console block with what stands under it."""
+    for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        command, _, output = part.partition("\n")
+        yield command, output
+
+
+def shown(command: str, library: Path) -> str:
+    """What a command prints, stderr and all, as the document shows it."""
+    words = shlex.split(command)
+    assert words[0] == "icons", command
+    told = CliRunner().invoke(main, words[1:], env={"ICONS_LIBRARY": str(library)}).output
+    lines = told.replace(str(ROOT), _SHOWN_ROOT).splitlines()
+    return "".join(f"{line.rstrip()}\n" for line in lines)
+
+
+def test_every_example_prints_what_the_document_shows(samples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT / "docs")
+    blocks = _BLOCK.findall(DOCUMENT.read_text())
+    assert len(blocks) >= 8
+    for command, written in (pair for block in blocks for pair in commands(block)):
+        now = shown(command, samples)
+        assert _NUMBER.sub("N", _squeezed(now)) == _NUMBER.sub("N", _squeezed(written)), command
+        numbers = [float(number) for number in _NUMBER.findall(written)]
+        assert [float(number) for number in _NUMBER.findall(now)] == pytest.approx(numbers, abs=CLOSE_ENOUGH), command
+
+
+def test_every_line_for_a_shell_has_options_that_exist() -> None:
+    lines = [line for block in _SHELL.findall(DOCUMENT.read_text()) for line in block.splitlines()]
+    asked = [part for line in lines for part in re.findall(r"(?<![\w/])icons (\w[^|<>#)]*)", line)]
+    assert len(asked) >= 5
+    root = click.Context(main, info_name="icons", **main.context_settings)
+    for words in map(shlex.split, asked):
+        main.commands[words[0]].make_context(words[0], words[1:], parent=root, resilient_parsing=True)
+
+
+def _squeezed(text: str) -> str:
+    """A text without what the length of a path or of a number changes."""
+    return re.sub(r"[ ]+", " ", text).strip()
+
+
+def rewrite() -> None:
+    """Run every example and put its output into the document."""
+    library = index_samples(Path(sys.argv[1]))
+    os.chdir(ROOT / "docs")
+
+    def run_again(block: re.Match[str]) -> str:
+        parts = (f"$ {command}\n{shown(command, library)}" for command, _ in commands(block[1]))
+        return "```console\n" + "\n".join(parts) + "```"
+
+    DOCUMENT.write_text(_BLOCK.sub(run_again, DOCUMENT.read_text()))
+
+
+if __name__ == "__main__":
+    rewrite()

@@ -1,0 +1,156 @@
+"""What does a terminal get? A real pseudo-terminal, which answers as kitty, a sixel terminal or a plain one does."""
+
+import base64
+import fcntl
+import io
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+PROGRAM = "import sys; from search.cli import main; main(sys.argv[1:])"
+DEVICE, GRAPHICS = b"\x1b[c", b"a=q"
+PLAIN: Mapping[bytes, bytes] = {DEVICE: b"\x1b[?62;22c"}
+SIXEL = {DEVICE: b"\x1b[?62;4;22c"}
+KITTY = {DEVICE: b"\x1b[?62;22c", GRAPHICS: b"\x1b_Gi=1;OK\x1b\\"}
+
+
+def in_terminal(
+    *arguments: str | Path,
+    answers: Mapping[bytes, bytes] = PLAIN,
+    piped: bytes | None = None,
+    pixels: tuple[int, int] = (1000, 800),
+    **environment: str,
+) -> tuple[int, str]:
+    """Run a command with a terminal as stdout, and as stdin unless something is piped in; exit code and output."""
+    command = [sys.executable, "-c", PROGRAM, *map(str, arguments)]
+    told = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", **environment}
+    source, sink = os.pipe()
+    child, terminal = pty.fork()
+    if child == 0:
+        if piped is not None:
+            os.dup2(source, 0)
+        os.close(sink)
+        os.execvpe(command[0], command, told)
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, *pixels))
+    os.close(source)
+    with os.fdopen(sink, "wb") as pipe:
+        pipe.write(piped or b"")
+    shown = b""
+    while chunk := _read(terminal):
+        shown += chunk
+        for asked, answer in answers.items():
+            if asked in chunk:
+                os.write(terminal, answer)
+    os.close(terminal)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), shown.decode()
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 1 << 16)
+    except OSError:  # Linux says so where others send nothing: the other end has closed
+        return b""
+
+
+def house(asked: Path, *options: str) -> list[str | Path]:
+    return ["search", "--library", asked, "house", "--set", "own", "--min-score", "0", "-k", "1", *options]
+
+
+def test_a_plain_terminal_gets_half_blocks_above_the_table(asked: Path) -> None:
+    code, shown = in_terminal(*house(asked))
+    assert code == 0
+    blocks = [line for line in shown.splitlines() if "▀" in line]
+    assert len(blocks) == 8
+    assert {line.count("▀") for line in blocks} == {16}
+    assert "\x1b[38;2;255;255;255;48;2;255;255;255m" in blocks[0], "white paper"
+    assert "38;2;0;0;0;48;2;0;0;0m" in blocks[5], "black walls"
+    assert shown.index("▀") < shown.index("1 house") < shown.index("score")
+
+
+def test_kitty_gets_the_pixels_that_were_indexed(asked: Path) -> None:
+    from indexer.render import render
+
+    code, shown = in_terminal(*house(asked), answers=KITTY)
+    assert code == 0
+    sent = "".join(re.findall(r"\x1b_Gi=\d+,m=[01],f=100,q=2;([^\x1b]+)\x1b", shown))
+    with Image.open(io.BytesIO(base64.b64decode(sent))) as picture:
+        assert picture.size == (80, 80)
+        pixels = np.asarray(picture.convert("RGB")).astype(int)
+    drawn = render((asked.parent / "icons" / "house.svg").read_bytes(), size=80).pixels.astype(int)
+    assert np.abs(pixels - drawn).mean() < 6
+    assert "\U0010eeee" in shown and "▀" not in shown
+
+
+def test_kitty_is_told_its_pictures_by_full_colours_whatever_the_environment_says(asked: Path) -> None:
+    code, shown = in_terminal(*house(asked), answers=KITTY, COLORTERM="", TERM="xterm-kitty")
+    assert code == 0
+    places = [line for line in shown.splitlines() if "\U0010eeee" in line]
+    assert len(places) == 4
+    assert all("\x1b[38;2;" in line for line in places)
+
+
+def test_a_sixel_terminal_gets_sixels(asked: Path) -> None:
+    code, shown = in_terminal(*house(asked), answers=SIXEL)
+    assert code == 0
+    assert shown.count("\x1bP") == 1
+    assert "▀" not in shown and "\U0010eeee" not in shown
+
+
+def test_pictures_can_be_turned_off_by_option_and_by_environment(asked: Path) -> None:
+    for code, shown in (
+        in_terminal(*house(asked, "--no-pictures"), answers=KITTY),
+        in_terminal(*house(asked), answers=KITTY, ICONS_PICTURES="0"),
+    ):
+        assert code == 0 and "house" in shown
+        assert "\x1b_G" not in shown and "▀" not in shown and "\x1b[c" not in shown
+
+
+@pytest.mark.parametrize("environment", [{"TERM": "dumb"}, {"NO_COLOR": "1"}])
+def test_a_terminal_that_can_draw_nothing_is_not_asked(asked: Path, environment: dict[str, str]) -> None:
+    code, shown = in_terminal(*house(asked), **environment)
+    assert code == 0 and "house" in shown
+    assert "▀" not in shown and "\x1b[c" not in shown
+    code, shown = in_terminal(*house(asked, "--pictures"), **environment)
+    assert code == 2 and "--pictures needs a terminal" in shown
+
+
+@pytest.mark.parametrize("form", ["--json", "--paths", "--svg"])
+def test_what_is_meant_for_programs_brings_no_pictures(asked: Path, form: str) -> None:
+    code, shown = in_terminal(*house(asked, form), answers=KITTY)
+    assert code == 0 and "\x1b" not in shown
+
+
+def test_a_picture_from_a_pipe_leaves_the_terminal_its_pictures(asked: Path, shot: Path) -> None:
+    arguments = ["search", "--library", asked, "--image", "-", "--min-score", "0", "-k", "1"]
+    code, shown = in_terminal(*arguments, answers=KITTY, piped=shot.read_bytes())
+    assert code == 0, shown
+    assert "\U0010eeee" in shown
+
+
+def test_a_terminal_that_never_answers_gets_half_blocks_and_no_trace(asked: Path) -> None:
+    code, shown = in_terminal(*house(asked), answers={}, pixels=(0, 0))
+    assert code == 0 and "▀" in shown
+    assert "Traceback" not in shown and "assuming" not in shown
+
+
+def test_show_draws_the_icon_above_its_facts(asked: Path) -> None:
+    code, shown = in_terminal("show", "--library", asked, "own:house")
+    assert code == 0
+    assert shown.index("▀") < shown.index("categories")
+
+
+def test_a_pipe_gets_no_pictures(asked: Path) -> None:
+    command = [sys.executable, "-c", PROGRAM, *map(str, house(asked))]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "house" in done.stdout
+    assert "▀" not in done.stdout and "\x1b" not in done.stdout
