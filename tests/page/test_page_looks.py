@@ -168,11 +168,6 @@ def test_the_number_of_results_is_told_once_typing_pauses(page: "Page") -> None:
     assert len(told.json_value()) == 1
 
 
-def test_without_javascript_the_page_says_so(open_page: Open) -> None:
-    page = open_page(java_script_enabled=False)
-    expect(page.get_by_text("This page needs JavaScript.")).to_be_visible()
-
-
 def test_nothing_is_fetched_from_elsewhere(open_page: Open, site: str) -> None:
     page = open_page("about:blank", base="")
     asked: list[str] = []
