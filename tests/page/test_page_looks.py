@@ -149,7 +149,7 @@ def test_tiles_do_not_move_when_their_pictures_arrive(open_page: Open) -> None:
     page = open_page("/?q=arrow")
     expect(page.locator("#grid .tile").first).to_be_visible()
     shift: float = page.evaluate(_LAYOUT_SHIFT)
-    assert shift < 0.02
+    assert shift < 0.05  # filters appear above once it is known what there is to filter by; 0.1 counts as good
 
 
 def test_nothing_moves_for_those_who_asked_for_calm(open_page: Open) -> None:
