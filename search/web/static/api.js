@@ -20,8 +20,11 @@ async function fetchJson(path, options = {}) {
     if (error.name === "AbortError") throw error;
     throw new ApiError("The server does not answer. Is `icons serve` still running?", 0);
   }
-  const body = await answer.json().catch(() => null);
-  if (!answer.ok) throw new ApiError(describe(body, answer.status), answer.status);
+  const body = await answer.json().catch((error) => {
+    if (error.name === "AbortError") throw error; // overtaken while the answer was on its way
+    return null;
+  });
+  if (!answer.ok || body === null) throw new ApiError(describe(body, answer.status), answer.status);
   return body;
 }
 
