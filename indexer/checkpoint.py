@@ -76,13 +76,29 @@ def find_checkpoint(choice: ModelChoice) -> Checkpoint:
     has_own_weights = choice.model == "bundled" or choice.model.startswith((LOCAL, HUB))
     if has_own_weights and choice.pretrained is not None:
         raise ModelError(f'model "{choice.model}" has its own weights; --pretrained goes with an open_clip name')
+    checkpoint = _find(choice)
+    if missing := [name for name in _named_on_hub(checkpoint) if not _is_cached(name)]:
+        raise ModelError(
+            f'model "{checkpoint.name}" names "{missing[0]}", which is not on this machine, and a name in a config is '
+            f"no leave to fetch; `hf download {missing[0]}` does that, or give --model another one"
+        )
+    return checkpoint
+
+
+def must_be_fetched(choice: ModelChoice) -> bool:
+    """Say whether finding a chosen encoder would download it."""
+    return choice.model.startswith(HUB) and _cached_folder(choice.model.removeprefix(HUB)) is None
+
+
+def _find(choice: ModelChoice) -> Checkpoint:
     if choice.model == "bundled":
         return _in_folder("bundled", bundled("model"))
     if choice.model.startswith(LOCAL):
         folder = Path(choice.model.removeprefix(LOCAL)).expanduser().absolute()
         return _in_folder(f"{LOCAL}{folder}", folder)
     if choice.model.startswith(HUB):
-        return _in_folder(choice.model, _fetch(choice.model.removeprefix(HUB)))
+        repository = choice.model.removeprefix(HUB)
+        return _in_folder(choice.model, _cached_folder(repository) or _fetch(repository))
     return _built_in(choice)
 
 
@@ -97,7 +113,8 @@ def _in_folder(name: str, folder: Path) -> Checkpoint:
     try:
         config = json.loads(config_path.read_text("utf-8"))
         config["model_cfg"]["embed_dim"]
-    except (ValueError, KeyError, TypeError) as error:
+        config["model_cfg"]["text_cfg"].get("hf_model_name")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ModelError(f'"{config_path}" is not an open_clip config ({error!r}); save the model again') from error
     tokenizer = tuple(folder / name for name in TOKENIZER_NAMES if (folder / name).is_file())
     return Checkpoint(name, f"{LOCAL}{folder}", None, config, weights, tokenizer)
@@ -133,11 +150,48 @@ def _near_names(name: str) -> list[str]:
     return get_close_matches(name, known, n=3, cutoff=0.3) or sorted(known)[:3]
 
 
-def _fetch(repository: str) -> Path:
-    """Bring a hub folder's files into the local cache, or find them there."""
+def _named_on_hub(checkpoint: Checkpoint) -> list[str]:
+    """Name the repositories that open_clip would take parts of the text tower from."""
+    text = checkpoint.config["model_cfg"]["text_cfg"]
+    # Beside the weights in a folder lies the tokenizer too; only a name that open_clip knows takes it from elsewhere.
+    keys = ("hf_model_name",) if checkpoint.pretrained is None else ("hf_model_name", "hf_tokenizer_name")
+    return [str(text[key]) for key in keys if text.get(key)]
+
+
+def _is_cached(repository: str) -> bool:
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
+
+    try:
+        found = (try_to_load_from_cache(repository, name) for name in ("config.json", *TOKENIZER_NAMES))
+        return any(isinstance(path, str) for path in found)
+    except HFValidationError:  # a path, say
+        return False
+
+
+def _cached_folder(repository: str) -> Path | None:
+    """Find a hub folder in the local cache, whole; what is there is not asked for again."""
     from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
+    try:
+        folder = Path(snapshot_download(repository, local_files_only=True))
+    except (HFValidationError, LocalEntryNotFoundError):
+        return None
+    is_whole = (folder / CONFIG_NAME).is_file() and any((folder / name).is_file() for name in WEIGHT_NAMES)
+    return folder if is_whole else None
+
+
+def _fetch(repository: str) -> Path:
+    """Bring a hub folder's files into the local cache."""
+    from huggingface_hub import constants, snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
+    if constants.HF_HUB_OFFLINE:
+        raise ModelError(
+            f'"{HUB}{repository}" is not on this machine, and --offline forbids to fetch it; '
+            "run the command once without, or download the folder and give --model local-dir:PATH"
+        )
     try:
         wanted = [CONFIG_NAME, *WEIGHT_NAMES, *TOKENIZER_NAMES]
         return Path(snapshot_download(repository, allow_patterns=wanted))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from indexer.bench.cli import bench
+from indexer.doctor.cli import doctor
 from indexer.finetune.cli import COMMANDS as FINETUNE_COMMANDS
 from indexer.options import embed_options, json_option, library_option, model_choice, model_options, source_options
 
@@ -253,4 +254,6 @@ def _options(**options: Any) -> "IndexOptions":
     return IndexOptions(choice=choice, embed=how, **options)
 
 
-COMMANDS = (index, scan, embed, merge, status, failures, sources, forget, rollback, db, bench, *FINETUNE_COMMANDS)
+COMMANDS = (
+    index, scan, embed, merge, status, doctor, failures, sources, forget, rollback, db, bench, *FINETUNE_COMMANDS,
+)  # fmt: skip

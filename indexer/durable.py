@@ -1,7 +1,9 @@
 """How a file or folder gets its final name only when it is whole and on disk: write aside, sync, rename."""
 
+import hashlib
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,9 +22,17 @@ def sync(path: Path) -> None:
         os.close(descriptor)
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it that are missing, each of them there to stay."""
+    missing = [folder for folder in (path, *path.parents) if not folder.is_dir()]
+    path.mkdir(parents=True, exist_ok=True)
+    for folder in missing:
+        sync(folder.parent)
+
+
 def write_file(path: Path, content: bytes) -> None:
     """Write `content` under its final name, all of it or nothing; parent folders are made."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     aside = path.with_name(f"{ASIDE}{os.getpid()}-{path.name}")
     with aside.open("wb") as file:
         file.write(content)
@@ -51,7 +61,7 @@ def folder_aside(path: Path) -> Iterator[Path]:
     Raises:
         FileExistsError: `path` exists already when the block ends.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     aside = path.with_name(f"{ASIDE}{path.name}")
     shutil.rmtree(aside, ignore_errors=True)
     aside.mkdir()
@@ -68,10 +78,31 @@ def folder_aside(path: Path) -> Iterator[Path]:
         shutil.rmtree(aside, ignore_errors=True)
 
 
-def remove_leftovers(folder: Path) -> None:
-    """Delete what an interrupted writer left aside in `folder`; only its one writer may call this."""
+def remove_folder(path: Path) -> None:
+    """Delete a folder so that it is never met half deleted: it loses its name first."""
+    aside = path.with_name(f"{ASIDE}{path.name}")
+    shutil.rmtree(aside, ignore_errors=True)
+    path.rename(aside)
+    sync(path.parent)
+    shutil.rmtree(aside)
+
+
+def leftovers(folder: Path, *, older_than_seconds: float = 0) -> list[Path]:
+    """Find what interrupted writers have left aside in `folder`; younger ones may belong to one who still writes."""
     if not folder.is_dir():
-        return
-    for path in folder.iterdir():
-        if path.name.startswith(ASIDE):
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        return []
+    now = time.time()
+    found = [path for path in folder.iterdir() if path.name.startswith(ASIDE)]
+    return [path for path in found if abs(now - path.stat().st_mtime) >= older_than_seconds]
+
+
+def remove_leftovers(folder: Path, *, older_than_seconds: float = 0) -> None:
+    """Delete what interrupted writers have left aside in `folder`."""
+    for path in leftovers(folder, older_than_seconds=older_than_seconds):
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def describe_file(path: Path) -> dict[str, int | str]:
+    """Size in bytes and sha256 of a file."""
+    with path.open("rb") as file:
+        return {"bytes": path.stat().st_size, "sha256": hashlib.file_digest(file, "sha256").hexdigest()}

@@ -20,7 +20,7 @@ from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 from torch import nn
 
 from indexer.checkpoint import ModelChoice
-from indexer.durable import folder_aside
+from indexer.durable import describe_file, folder_aside
 from indexer.encoder import Encoder
 
 OPSET = 17
@@ -44,6 +44,8 @@ class QueryEncoder:
     reason: str | None
     text_parity: float | None
     image_parity: float | None
+    files: dict[str, dict[str, int | str]]
+    """Size in bytes and sha256 of every other file of the folder."""
 
 
 class ExportError(Exception):
@@ -58,7 +60,7 @@ def export(
         parity: tuple[float, float] | None = None
         reason = None
         try:
-            _tokenizer(encoder.tokenizer).save(str(aside / "tokenizer.json"))
+            (aside / "tokenizer.json").write_text(_tokenizer(encoder.tokenizer).to_str(), "utf-8")
             parity = _export_towers(encoder, aside, texts=texts, pixels=pixels)
         except ExportError as refusal:
             reason = str(refusal)
@@ -75,6 +77,7 @@ def export(
             reason=reason,
             text_parity=parity[0] if parity else None,
             image_parity=parity[1] if parity else None,
+            files={path.name: describe_file(path) for path in sorted(aside.iterdir())},
         )
         (aside / "encoder.json").write_text(json.dumps(asdict(facts), indent=2), "utf-8")
     return facts

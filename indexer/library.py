@@ -8,11 +8,12 @@ A library is one folder:
     work/FINGERPRINT/           plan of the embedding under way, progress of its ranks
     generations/N/              what searches read: catalog snapshot, FAISS indexes, facets, manifest.json
     CURRENT                     the number of the generation that answers
+    damaged/TIME/               what a repair has set aside, under the names that it had
 """
 
 import os
 import re
-import shutil
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,10 +22,11 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from indexer.durable import remove_leftovers, write_file
+from indexer.durable import make_folder, remove_folder, remove_leftovers, write_file
 from indexer.errors import LibraryError
 
-KEPT_GENERATIONS = 2
+ABANDONED_SECONDS = 3600
+"""A file aside that is older than this belongs to no rank any more, wherever its machine is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +132,12 @@ class Library:
         names = (path.name for path in self.generations.iterdir() if path.is_dir())
         return sorted((int(name) for name in names if re.fullmatch(r"[0-9]{1,9}", name)), reverse=True)
 
+    def next_number(self) -> int:
+        """A number that no generation ever had, those that a repair has set aside included."""
+        folders = [self.generations, *self.root.glob("damaged/*/generations")]
+        names = (path.name for folder in folders if folder.is_dir() for path in folder.iterdir())
+        return 1 + max((int(name) for name in names if re.fullmatch(r"[0-9]{1,9}", name)), default=0)
+
     def current(self) -> int | None:
         """Number that the pointer names; None when it is missing, garbage, or names nothing."""
         try:
@@ -150,11 +158,14 @@ class Library:
         return [self.generation(number) for number in (current, *older)]
 
     def publish(self, generation: Generation) -> None:
-        """Make `generation` the one that answers; older ones beyond the last two are deleted."""
+        """Make `generation` the one that answers; the one that answered before is kept, all others are deleted."""
+        before = self.current()
         write_file(self.pointer, f"{generation.number}\n".encode("ascii"))
         others = [number for number in self.numbers() if number != generation.number]
-        for number in others[KEPT_GENERATIONS - 1 :]:
-            shutil.rmtree(self.generation(number).folder)
+        kept = before if before in others else max(others, default=None)
+        for number in others:
+            if number != kept:
+                remove_folder(self.generation(number).folder)
 
     def rollback(self) -> Generation:
         """Let the newest generation before the current one answer again.
@@ -177,10 +188,10 @@ class Library:
         """Hold the one writer's lock; the system frees it when the process dies, so a stale lock can't be.
 
         Raises:
-            LibraryError: another process holds it, or the folder can't be written.
+            LibraryError: another process holds it, or the folder can't be written, now or on the way.
         """
         try:
-            self.root.mkdir(parents=True, exist_ok=True)
+            make_folder(self.root)
             self._lock.acquire(timeout=0)
         except Timeout:
             raise LibraryError(
@@ -191,11 +202,35 @@ class Library:
                 f'"{self.root}" can\'t be written ({error.strerror}); choose another --library'
             ) from error
         try:
-            remove_leftovers(self.root)
-            remove_leftovers(self.generations)
+            self._remove_leftovers()
             yield
+        except (OSError, sqlite3.Error) as error:
+            raise LibraryError(
+                f'"{getattr(error, "filename", None) or self.root}" can\'t be read or written '
+                f"({getattr(error, 'strerror', None) or error}); what was finished is kept, "
+                "and the same command goes on from there once that is mended"
+            ) from error
         finally:
             self._lock.release()
+
+    def _remove_leftovers(self) -> None:
+        """Clear away what a writer that was killed has left; other machines' ranks write without the lock."""
+        for folder in (self.root, self.generations, self.root / "encoders"):
+            remove_leftovers(folder)
+        for kind in ("vectors", "work"):
+            for folder in (self.root / kind).glob("*/"):
+                remove_leftovers(folder, older_than_seconds=ABANDONED_SECONDS)
+
+    def is_being_written(self) -> bool:
+        """Whether another process holds the writer's lock now; False where nobody may write."""
+        try:
+            self._lock.acquire(timeout=0)
+        except Timeout:
+            return True
+        except OSError:
+            return False
+        self._lock.release()
+        return False
 
     @cached_property
     def _lock(self) -> FileLock:

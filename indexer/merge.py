@@ -7,7 +7,6 @@ A generation holds a snapshot of the catalog with its keyword index, facets to f
 with a query is the weighted sum of both similarities.
 """
 
-import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -22,7 +21,7 @@ from indexer import catalog
 from indexer.calibration import N_ASKED, calibrate, spread
 from indexer.curves import Calibration
 from indexer.drawings import find_drawings
-from indexer.durable import folder_aside
+from indexer.durable import describe_file, folder_aside
 from indexer.errors import EmbedError, LibraryError
 from indexer.facets import write_facets
 from indexer.index_kinds import CHUNK, LEAST_RECALL, recommended
@@ -40,7 +39,7 @@ N_QUERIES = 64
 
 
 @dataclass(frozen=True, slots=True)
-class _Vectors:
+class Vectors:
     """All vectors that a generation needs, ids ascending, and which icon shows and bears which."""
 
     image_ids: Ids
@@ -51,12 +50,13 @@ class _Vectors:
     image_rows: Ids
     name_rows: Ids
 
-    def fused(self) -> Iterator[Floats]:
+    def fused(self, weight: float = PICTURE_WEIGHT) -> Iterator[Floats]:
+        """Yield the sums of picture and name, in the order of the icons, a chunk at a time."""
         for start in range(0, len(self.icon_ids), CHUNK):
             part = slice(start, start + CHUNK)
             picture = self.images[self.image_rows[part]].astype(np.float32)
             name = self.names[self.name_rows[part]].astype(np.float32)
-            yield PICTURE_WEIGHT * picture + (1 - PICTURE_WEIGHT) * name
+            yield weight * picture + (1 - weight) * name
 
 
 def merge(library: Library, engine: Engine, *, fingerprint: str, embedded: Ids) -> Generation:
@@ -66,7 +66,7 @@ def merge(library: Library, engine: Engine, *, fingerprint: str, embedded: Ids) 
         EmbedError: a shard is missing or damaged, or a vector is not finite.
         LibraryError: nothing is embedded, or the new index does not answer as it should.
     """
-    generation = library.generation(max(library.numbers(), default=0) + 1)
+    generation = library.generation(library.next_number())
     with folder_aside(generation.folder) as aside:
         built = Generation(generation.number, aside)
         write_snapshot(library.catalog, built.catalog, embedded=embedded)
@@ -93,23 +93,31 @@ def merge(library: Library, engine: Engine, *, fingerprint: str, embedded: Ids) 
             icons=fused,
             calibration=_calibrate(built, pictures, fused, vectors, drawings, encoder),
             counts=counts,
-            files={path.name: _file_facts(path) for path in built.files},
+            files={path.name: describe_file(path) for path in built.files},
         )
         built.manifest.write_text(json.dumps(asdict(manifest), indent=2), "utf-8")
     library.publish(generation)
     return generation
 
 
-def _gather(connection: Connection, folder: Path, *, fingerprint: str, embedded: Ids) -> _Vectors:
-    image_ids = np.intersect1d(catalog.image_ids(connection), embedded)
-    if not len(image_ids):
-        raise LibraryError("no icon is embedded yet, so there is nothing to search; `icons failures` lists the reasons")
-    name_ids = catalog.name_ids(connection)
+def _gather(connection: Connection, folder: Path, *, fingerprint: str, embedded: Ids) -> Vectors:
     query = select(icons.c.id, icons.c.image_id, icons.c.name_id).order_by(icons.c.id)
     # numpy asks SQLAlchemy's rows for their fields in a way that takes ten times as long.
     rows = np.fromiter((value for row in connection.execute(query) for value in row), np.int64).reshape(-1, 3)
-    rows = rows[np.isin(rows[:, 1], image_ids)]
-    return _Vectors(
+    rows = rows[np.isin(rows[:, 1], embedded)]
+    if not len(rows):
+        raise LibraryError("no icon is embedded yet, so there is nothing to search; `icons failures` lists the reasons")
+    return gather(rows, folder, fingerprint=fingerprint)
+
+
+def gather(rows: Ids, folder: Path, *, fingerprint: str) -> Vectors:
+    """Read the vectors of some icons, given as (icon, image, name) ids (n, 3), by icon.
+
+    Raises:
+        EmbedError: a shard is missing or damaged.
+    """
+    image_ids, name_ids = np.unique(rows[:, 1]), np.unique(rows[:, 2])
+    return Vectors(
         image_ids=image_ids,
         images=_assemble(folder, "images", image_ids, fingerprint=fingerprint),
         name_ids=name_ids,
@@ -127,7 +135,7 @@ def _assemble(folder: Path, kind: Kind, wanted: Ids, *, fingerprint: str) -> NDA
     return vectors
 
 
-def _build(path: Path, ids: Ids, chunks: Iterator[Floats], vectors: _Vectors) -> IndexFacts:
+def _build(path: Path, ids: Ids, chunks: Iterator[Floats], vectors: Vectors) -> IndexFacts:
     """Write one index, open it as a search would, and hold its answers against exact search."""
     dim = vectors.images.shape[1]
     spec = recommended(len(ids)).spec(len(ids), dim=dim)
@@ -151,7 +159,7 @@ def _calibrate(
     built: Generation,
     pictures: IndexFacts,
     fused: IndexFacts,
-    vectors: _Vectors,
+    vectors: Vectors,
     drawings: Ids,
     encoder: QueryEncoder,
 ) -> Calibration:
@@ -166,8 +174,3 @@ def _calibrate(
         drawings=(vectors.image_ids, drawings),
         encoder=encoder,
     )
-
-
-def _file_facts(path: Path) -> dict[str, int | str]:
-    with path.open("rb") as file:
-        return {"bytes": path.stat().st_size, "sha256": hashlib.file_digest(file, "sha256").hexdigest()}

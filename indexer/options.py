@@ -74,13 +74,26 @@ def _take_sources(ctx: click.Context, _: click.Parameter, sources: tuple[Path, .
 
 
 def model_options(function: Function) -> Function:
-    """Add `--model` and `--pretrained`."""
+    """Add `--model`, `--pretrained` and `--offline`."""
+    function = click.option(
+        "--offline",
+        is_flag=True,
+        expose_value=False,
+        callback=_forbid_fetching,
+        help="Fetch nothing, not even a model that --model names.",
+    )(function)
     function = click.option("--pretrained", type=click.Path(path_type=Path), help="Checkpoint for an open_clip name.")(
         function
     )
     return click.option(
         "--model", metavar="NAME", help="bundled, an open_clip name, hf-hub:ORG/NAME, or local-dir:PATH."
     )(function)
+
+
+def _forbid_fetching(_: click.Context, __: click.Parameter, is_offline: bool) -> None:
+    """Tell the libraries that fetch; they look when they are imported, which is later, and in ranks too."""
+    if is_offline:
+        os.environ.update(HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1")
 
 
 def model_choice(model: str | None, pretrained: Path | None) -> "ModelChoice | None":

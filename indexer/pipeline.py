@@ -1,7 +1,8 @@
 """The stages of `icons index`, each runnable alone: scan -> embed -> merge. Readable in a minute."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +18,7 @@ from indexer.embed import EmbedOptions
 from indexer.errors import LibraryError
 from indexer.library import Generation, Library, require
 from indexer.manifest import PICTURE_WEIGHT, Accounting, Manifest
-from indexer.planning import choice_in_use, prepare
+from indexer.planning import choice_in_use, export_missing, prepare
 from indexer.progress import RankProgress
 from indexer.scan import ScanTally, remember
 from indexer.scan import forget as forget_source
@@ -80,8 +81,7 @@ def index(library: Library, options: IndexOptions, watcher: Watcher) -> IndexSum
     """
     started = time.monotonic()
     began_at = datetime.now(UTC).isoformat(timespec="seconds")
-    with library.writing():
-        engine = open_catalog(library.catalog)
+    with _writing(library) as engine:
         scanned = _scan(engine, options, watcher)
         if options.choice is not None:  # before the work, so that the next run finishes it if this one is killed
             _switch(engine, options.choice)
@@ -92,30 +92,42 @@ def index(library: Library, options: IndexOptions, watcher: Watcher) -> IndexSum
             raise LibraryError(f"{counts.missing} icons have neither a vector nor a reason; run `icons index` again")
         number = None if generation is None else generation.number
         summary = IndexSummary(scanned, embedded, counts, number, time.monotonic() - started)
-        if number is not None:
-            with engine.begin() as connection:
+        with engine.begin() as connection:
+            last = catalog.last_run(connection)
+            answers = library.current()
+            if answers is not None and (last is None or last.generation != answers):  # also where a kill came between
                 catalog.store_run(
                     connection,
                     counts,
-                    generation=number,
+                    generation=answers,
                     started_at=began_at,
                     seconds=round(summary.seconds),
                     fingerprint=embedded.fingerprint,
                 )
-        engine.dispose()
     return summary
+
+
+@contextmanager
+def _writing(library: Library) -> Iterator[Engine]:
+    """Hold the library's lock and its catalog."""
+    with library.writing():
+        engine = open_catalog(library.catalog)
+        try:
+            yield engine
+        finally:
+            engine.dispose()
 
 
 def scan(library: Library, options: IndexOptions, watcher: Watcher) -> ScanTally:
     """Bring the catalog up to date with its sources; nothing is embedded."""
-    with library.writing():
-        return _scan(open_catalog(library.catalog), options, watcher)
+    with _writing(library) as engine:
+        return _scan(engine, options, watcher)
 
 
 def embed(library: Library, options: IndexOptions, watcher: Watcher) -> EmbedTally:
     """Embed what the catalog holds and the encoder lacks; nothing is published."""
-    with library.writing():
-        return _embed(library, open_catalog(library.catalog), options, watcher)
+    with _writing(library) as engine:
+        return _embed(library, engine, options, watcher)
 
 
 def merge(library: Library, choice: ModelChoice | None, watcher: Watcher) -> Generation | None:
@@ -123,8 +135,7 @@ def merge(library: Library, choice: ModelChoice | None, watcher: Watcher) -> Gen
 
     Returns None where the current generation says the same already.
     """
-    with library.writing():
-        engine = open_catalog(library.catalog)
+    with _writing(library) as engine:
         fingerprint = find_checkpoint(choice or choice_in_use(engine)).fingerprint
         generation = _merge(library, engine, fingerprint, watcher)
         if choice is not None:
@@ -136,11 +147,16 @@ def plan_only(library: Library, options: IndexOptions, watcher: Watcher) -> str:
     """Write the plan without embedding; return the line that embeds it on each of several machines."""
     from indexer.launch import cluster_command, parse_devices
 
-    with library.writing():
-        engine = open_catalog(library.catalog)
+    with _writing(library) as engine:
         plan = _prepare(library, engine, options, watcher)
     devices = parse_devices(options.devices)
     return cluster_command(library, plan.fingerprint, devices=devices, options=options.embed)
+
+
+def restore_encoder(library: Library, watcher: Watcher) -> bool:
+    """Export the query encoder in use if it is missing; tell whether it was."""
+    with _writing(require(library)) as engine:
+        return export_missing(library, engine, choice_in_use(engine), stage=watcher.stage)
 
 
 def forget(library: Library, location: Path) -> int:
@@ -149,7 +165,7 @@ def forget(library: Library, location: Path) -> int:
     Raises:
         SourceError: it was never given.
     """
-    with require(library).writing(), open_catalog(library.catalog).begin() as connection:
+    with _writing(require(library)) as engine, engine.begin() as connection:
         return forget_source(connection, location)
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import Engine
 
 from indexer import catalog
 from indexer.bundled import bundled
-from indexer.checkpoint import Checkpoint, ModelChoice, find_checkpoint
+from indexer.checkpoint import Checkpoint, ModelChoice, find_checkpoint, must_be_fetched
 from indexer.errors import RenderError
 from indexer.library import Library
 from indexer.process import prepare_for_batches
@@ -29,11 +29,11 @@ def prepare(
     """
     prepare_for_batches()
     chosen = choice or choice_in_use(engine)
+    if must_be_fetched(chosen):
+        stage(f"Fetching {chosen.model}, once; --offline forbids it")
     checkpoint = find_checkpoint(chosen)
     plan = _plan(library, engine, chosen, checkpoint.fingerprint, retry_failed=retry_failed)
-    if not (library.encoder(checkpoint.fingerprint) / "encoder.json").is_file():
-        stage("Preparing the query encoder")
-        _export(library, engine, chosen, checkpoint)
+    export_missing(library, engine, chosen, stage=stage)
     return plan
 
 
@@ -68,8 +68,18 @@ def _plan(library: Library, engine: Engine, choice: ModelChoice, fingerprint: st
     return plan
 
 
+def export_missing(library: Library, engine: Engine, choice: ModelChoice, *, stage: Callable[[str], None]) -> bool:
+    """Put a query encoder that needs no torch into the library if it is not there; tell whether it was missing."""
+    checkpoint = find_checkpoint(choice)
+    if (library.encoder(checkpoint.fingerprint) / "encoder.json").is_file():
+        return False
+    stage("Preparing the query encoder")
+    _export(library, engine, choice, checkpoint)
+    return True
+
+
 def _export(library: Library, engine: Engine, choice: ModelChoice, checkpoint: Checkpoint) -> None:
-    """Put a query encoder that needs no torch into the library, checked on its own words and pictures."""
+    """Export a query encoder, checked on the library's own words and known pictures."""
     import torch
 
     from indexer.encoder import Encoder

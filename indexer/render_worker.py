@@ -35,6 +35,8 @@ UNTOUCHED, STARTED, LIGHT, DARK, FAILED = range(5)
 BACKGROUNDS: dict[int, Background] = {LIGHT: "light", DARK: "dark"}
 _STATES = {background: state for state, background in BACKGROUNDS.items()}
 _UNREADABLE = "can't be read: "
+_KILLED = "was killed"
+"""No picture does this: it is the kernel short of memory, or a person."""
 _REASON_BYTES = 300
 # -P: a file "numpy.py" in the folder where the user happens to stand is not to be imported
 _COMMAND = (sys.executable, "-P", "-c")
@@ -65,7 +67,7 @@ class Settings:
 
 def is_passing(reason: str) -> bool:
     """Whether a failure was the file's or the moment's fault, not the picture's, and so worth another try."""
-    return reason.startswith(_UNREADABLE)
+    return reason.startswith((_UNREADABLE, f"the renderer {_KILLED}"))
 
 
 def shared_memory(settings: Settings) -> IO[bytes]:
@@ -145,7 +147,9 @@ def fail(slot: np.void, position: int, reason: str) -> None:
 def cause_of_end(status: int) -> str:
     """Put into words why a worker is no more, from the exit status that subprocess gives."""
     if status == -signal.SIGKILL:
-        return "was killed (signal 9), perhaps for want of memory"
+        return f"{_KILLED} (signal 9), perhaps for want of memory"
+    if status == -signal.SIGABRT:
+        return "gave up (signal 6), perhaps for want of memory"
     return f"crashed (signal {-status})" if status < 0 else f"ended (exit status {status})"
 
 

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, Row, bindparam, delete, func, select, update
-from sqlalchemy.dialects.sqlite import insert as upsert
+from sqlalchemy import Connection, Engine, Row, bindparam, delete, func, insert, select, update
 
 from indexer import catalog, rows
 from indexer.errors import SourceError
@@ -88,11 +87,13 @@ def _remembered(connection: Connection) -> Iterator[tuple[int, Source]]:
 
 
 def _source_row(connection: Connection, given: str, exclude: str, source: Source) -> int:
-    statement = upsert(sources).values(given=given, exclude=exclude, kind=source.kind, location=str(source.location))
-    statement = statement.on_conflict_do_update(index_elements=["location"], set_={"kind": source.kind})
-    connection.execute(statement)
-    query = select(sources.c.id).where(sources.c.location == str(source.location))
-    return int(connection.execute(query).scalar_one())
+    where = sources.c.location == str(source.location)
+    connection.execute(update(sources).where(where).values(kind=source.kind))
+    number = select(sources.c.id).where(where)
+    if connection.execute(number).scalar() is None:  # an upsert would use up a number each time
+        values = {"given": given, "exclude": exclude, "kind": source.kind, "location": str(source.location)}
+        connection.execute(insert(sources).values(values))
+    return int(connection.execute(number).scalar_one())
 
 
 class _Scan:

@@ -22,6 +22,9 @@ from indexer.errors import EmbedError
 from indexer.traits import NOT_KNOWN, TRAITS
 
 Kind = Literal["images", "names"]
+KINDS: dict[str, Kind] = {"images": "images", "names": "names"}
+ADVICE = "`icons doctor --repair` sets it aside, `icons index` makes its vectors again"
+_DAMAGES = (SafetensorError, OSError, KeyError, TypeError, ValueError)
 BLOCK_SIZE = {"images": 2048, "names": 8192}
 """Items a block: large enough to keep a device busy, small enough to lose little when a rank dies."""
 
@@ -134,11 +137,11 @@ def read_shard(path: Path, *, fingerprint: str) -> Shard:
         failures = dict(zip(failed.tolist(), json.loads(receipt["reasons"]), strict=True))
         whole = len(ids) == int(receipt["count"]) and _content_hash(ids, vectors, traits) == receipt["sha256"]
         kind, owner = receipt["kind"], receipt["fingerprint"]
-    except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
-        raise EmbedError(f'shard "{path}" can\'t be read ({error}); delete it and run `icons index`') from error
+    except _DAMAGES as error:
+        raise EmbedError(f'shard "{path}" can\'t be read ({error}); {ADVICE}') from error
     if not whole or owner != fingerprint:
         what = "does not match its receipt" if owner == fingerprint else f'belongs to encoder "{owner}"'
-        raise EmbedError(f'shard "{path}" {what}; delete it and run `icons index`')
+        raise EmbedError(f'shard "{path}" {what}; {ADVICE}')
     return Shard(kind, ids, vectors, failures, traits)
 
 
@@ -191,18 +194,37 @@ class Coverage:
 
 
 def read_coverage(folder: Path) -> Coverage:
-    """Read ids and failures of all shards, without their vectors."""
+    """Read ids and failures of all shards, without their vectors.
+
+    Raises:
+        EmbedError: a shard is damaged.
+    """
     embedded: dict[str, list[NDArray[np.int64]]] = {"images": [], "names": []}
     failures: dict[int, str] = {}
     for path in shard_paths(folder):
-        with safe_open(path, framework="numpy") as file:
-            receipt = file.metadata()
-            embedded[receipt["kind"]].append(file.get_tensor("ids"))
-            failures.update(zip(file.get_tensor("failed").tolist(), json.loads(receipt["reasons"]), strict=True))
+        kind, ids, failed = read_settled(path)
+        embedded[kind].append(ids)
+        failures.update(failed)
     images, names = (_sorted(embedded[kind]) for kind in ("images", "names"))
     for image in np.intersect1d(images, np.fromiter(failures, dtype=np.int64)).tolist():
         del failures[image]
     return Coverage(images, names, failures)
+
+
+def read_settled(path: Path) -> tuple[Kind, NDArray[np.int64], dict[int, str]]:
+    """Read which ids of which kind a shard has vectors for, and what failed, without the vectors.
+
+    Raises:
+        EmbedError: the file is damaged.
+    """
+    try:
+        with safe_open(path, framework="numpy") as file:
+            receipt = file.metadata()
+            reasons = json.loads(receipt["reasons"])
+            failures = dict(zip(file.get_tensor("failed").tolist(), reasons, strict=True))
+            return KINDS[receipt["kind"]], file.get_tensor("ids"), failures
+    except _DAMAGES as error:
+        raise EmbedError(f'shard "{path}" can\'t be read ({error}); {ADVICE}') from error
 
 
 def shard_paths(folder: Path, kind: Kind | None = None) -> list[Path]:

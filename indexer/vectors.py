@@ -7,6 +7,7 @@ string alone. Ids are the catalog's; a position is never a key.
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from errno import EIO
 from pathlib import Path
 from typing import Any, cast
 
@@ -58,6 +59,11 @@ class VectorIndex:
         return int(self._index.ntotal)
 
     @property
+    def ids(self) -> Ids:
+        """Ids of its vectors, ascending."""
+        return cast(Ids, faiss.vector_to_array(self._index.id_map))
+
+    @property
     def dim(self) -> int:
         """Length of a vector."""
         return int(self._index.d)
@@ -100,8 +106,15 @@ class VectorIndex:
         return cls(faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC), spec=spec)
 
     def save(self, path: Path) -> None:
-        """Write the index to a file."""
-        faiss.write_index(self._index, str(path))
+        """Write the index to a file.
+
+        Raises:
+            OSError: it can't be written.
+        """
+        try:
+            faiss.write_index(self._index, str(path))
+        except RuntimeError as error:
+            raise OSError(EIO, str(error).strip().splitlines()[-1], str(path)) from error
 
     def search(self, query: Floats, *, k: int, only: Ids | None = None, per_hit: int = REFINED_PER_HIT) -> Found:
         """Find the `k` nearest to one unit vector (dim,), among the ids `only` where given, which ascend.

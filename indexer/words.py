@@ -30,7 +30,7 @@ _BRANDS = re.compile(
     "PlayStation|FaceTime|PyTorch|TensorFlow|FedEx|MasterCard|StackOverflow|BitBucket|LaTeX|QuickTime|SnapChat|WeChat"
 )
 """One word in every icon set, two humps in writing."""
-_NUMBERED = re.compile(r"([a-z]*)([0-9]+)([a-z0-9]*)")
+_NUMBERED = re.compile(r"([a-z]*+)([0-9]++)([a-z0-9]*+)")
 
 
 def split(text: str) -> list[str]:

@@ -53,14 +53,14 @@ def by_words(opened: Opened, wording: Wording, vector: Floats, reach: Reach) -> 
     """The icons that words find: by the similarity of their fused vectors, and by their names."""
     nearest = opened.icons.search(vector, k=reach.n, only=reach.only, per_hit=1)
     named = _exact(opened, wording, reach.only)
-    most = N_LEXICAL if reach.only is None else 8 * N_LEXICAL
-    lexical = opened.lexical.best_icons(opened.lexical.coverage(wording.name), most=most)
+    coverage = opened.lexical.coverage(wording.name)
+    lexical = opened.lexical.best_icons(coverage, most=N_LEXICAL if reach.only is None else 8 * N_LEXICAL)
     more = np.setdiff1d(np.union1d(_among(lexical, reach.only)[:N_LEXICAL], named), nearest.ids)
     ids = np.concatenate([nearest.ids, more])
     similarities = nearest.scores
     if len(more):
         similarities = np.concatenate([similarities, opened.icons.reconstruct(more) @ vector])
-    similarities = similarities + _bonus(opened, wording, ids) - _penalty(opened, ids, reach.without)
+    similarities = similarities + _bonus(opened, wording, coverage, ids) - _penalty(opened, ids, reach.without)
     scores = opened.manifest.calibration.words.scores(similarities)
     return Found(ids, np.isin(ids, named), similarities, scores, is_all=len(nearest.ids) < reach.n)
 
@@ -91,7 +91,8 @@ def by_both(
     images, places = np.unique(opened.images_of(ids), return_inverse=True)
     penalty = _penalty(opened, ids, reach.without)
     looks = (opened.pictures.reconstruct(images) @ picture)[places] - penalty
-    meanings = opened.icons.reconstruct(ids) @ words + _bonus(opened, wording, ids) - penalty
+    coverage = opened.lexical.coverage(wording.name)
+    meanings = opened.icons.reconstruct(ids) @ words + _bonus(opened, wording, coverage, ids) - penalty
     curves = opened.manifest.calibration
     logits = picture_share * curves.pictures.logits(looks) + (1 - picture_share) * curves.words.logits(meanings)
     return Found(ids, np.zeros(len(ids), bool), logits, sigmoid(logits), is_all=spoken.is_all and shown.is_all)
@@ -128,8 +129,8 @@ def _exact(opened: Opened, wording: Wording, only: Ids | None) -> Ids:
     return _among(named, only)
 
 
-def _bonus(opened: Opened, wording: Wording, ids: Ids) -> Floats:
-    coverage = opened.lexical.coverage(wording.name)
+def _bonus(opened: Opened, wording: Wording, coverage: Floats, ids: Ids) -> Floats:
+    """What their names and styles add to the similarities of some icons; `coverage` is that of every name."""
     bonus = LEXICAL_WEIGHT * coverage[opened.name_rows(ids)]
     if wording.style:
         bonus = bonus + STYLE_WEIGHT * _in_style(opened, ids, wording.style)

@@ -2,10 +2,13 @@
 
 import json
 import os
+import shutil
 import signal
+import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner, Result
@@ -21,6 +24,9 @@ from indexer.render import render
 from indexer.scan import ScanTally
 from indexer.shards import Plan
 from search.cli import main
+
+if TYPE_CHECKING:
+    from faults import Stages
 
 # A gate that runs in the background inherits an ignored Ctrl-C, and so would every program that a test interrupts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -228,3 +234,48 @@ def kill_rank(module: str, folder: Path, rank: str) -> None:
                 return
         time.sleep(0.05)
     raise AssertionError("no such rank")
+
+
+@pytest.fixture(scope="session")
+def stages(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Stages"]:
+    if not sys.platform.startswith("linux") or shutil.which("cc") is None:
+        pytest.skip("the counting file layer needs Linux and a C compiler")
+    from disk import compile_layer
+    from faults import Stages
+
+    folder = tmp_path_factory.mktemp("layer")
+    running = Stages(compile_layer(folder), folder / "log")
+    yield running
+    running.close()
+
+
+@pytest.fixture(scope="session")
+def drawings(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of a few icons, one of them broken, one twice."""
+    from faults import draw
+
+    folder = tmp_path_factory.mktemp("drawings") / "icons"
+    folder.mkdir()
+    for number, letter in enumerate("abcde"):
+        draw(folder, f"dot-{letter}", 4 + 3 * number, 12)
+    draw(folder, "twin", 4, 12)
+    (folder / "broken.svg").write_text("<svg")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def grown(stages: "Stages", drawings: Path, tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A library of two generations, whose sources have changed since in every way."""
+    from faults import draw
+
+    library = tmp_path_factory.mktemp("grown") / "library"
+    given = {"sources": [str(drawings)], "model": str(tiny_model)}
+    assert stages.result("index", library, given=given) == 1
+    draw(drawings, "dot-f", 20, 20)
+    assert stages.result("index", library, given=given) == 2
+    draw(drawings, "new", 9, 20)
+    draw(drawings, "dot-b", 9, 5)
+    (drawings / "dot-c.svg").rename(drawings / "dot-z.svg")
+    (drawings / "dot-d.svg").unlink()
+    (drawings / "blank.svg").write_text(svg(""))
+    return library

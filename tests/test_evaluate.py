@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 from conftest import Build, svg
+from rapidfuzz.distance import OSA
 
 from indexer.bundled import bundled
 from indexer.checkpoint import ModelChoice
@@ -23,6 +24,7 @@ from search.cli import main
 from search.contenders import find_contenders, read_vectors_of
 from search.evaluate import EvaluateOptions, Subject, evaluate
 from search.metrics import MEASURES
+from search.name_queries import SLIPPED, name_questions
 from search.queries import Query, find_answers
 from search.rankers import KeywordRanker, VectorRankers, in_blocks
 from search.report import report_html
@@ -104,20 +106,20 @@ def test_blocks_cover_all_questions_and_fit_in_memory() -> None:
 
 def test_rows_hold_every_task_and_ranker_with_the_figures_of_exact_search(subject: Subject, tmp_path: Path) -> None:
     file = _write_queries(tmp_path / "q.jsonl")
-    found = evaluate(subject, EvaluateOptions(queries=[file], n_screenshots=0, picture_weight=0.25), _quiet)
+    found = evaluate(subject, EvaluateOptions(queries=[file], n_names=0, n_screenshots=0, picture_weight=0.25), _quiet)
     assert [(row.task, row.ranker, row.n_queries) for row in found.rows] == [
         (task, ranker, n)
         for task, n in (("names", 2), ("means", 1))
-        for ranker in ("keyword", "names", "pictures", "fused")
+        for ranker in ("keyword", "names", "pictures", "fused", "engine")
     ]
     assert (found.n_dropped, found.unknown) == (1, ["gone", "no-such-icon"])
     questions = find_answers([Query("skyward", "means", ("arrow-up",))], subject.corpus).asked
     assert len(questions[0].right) == 2
     scores = _vectors(subject).scores(["skyward"])
-    for row in found.rows[5:]:
+    for row in found.rows[6:]:
         rank = right_ranks(scores[row.ranker][0], questions[0].right)[0]
         assert row.figures["MRR@50"].value == round(1 / rank, 4)
-    assert found.rows[4].figures["R@30"].value == 0.0  # no name bears the word
+    assert found.rows[5].figures["R@30"].value == 0.0  # no name bears the word
     assert {case.query for case in found.worst} == {"dot a", "up", "skyward"}
     ranks = [case.rank for case in found.worst]
     assert ranks == sorted(ranks, reverse=True)  # type: ignore[type-var]
@@ -137,7 +139,7 @@ def test_several_encoders_stand_side_by_side_and_a_missing_one_says_what_to_run(
     assert [contender.label for contender in found.encoders] == ["tiny", "other"]
     rankers = [(row.ranker, row.encoder) for row in found.rows if row.task == "names"]
     assert rankers == [("keyword", None)] + [
-        (ranker, label) for label in ("tiny", "other") for ranker in ("names", "pictures", "fused")
+        (ranker, label) for label in ("tiny", "other") for ranker in ("names", "pictures", "fused", "engine")
     ]
     shots = [row for row in found.rows if row.condition]
     assert [(row.encoder, row.condition) for row in shots] == [
@@ -164,7 +166,7 @@ def test_icons_without_a_vector_of_an_encoder_are_an_error(subject: Subject) -> 
 
 def test_asking_nothing_is_refused(subject: Subject) -> None:
     with pytest.raises(QueryFileError, match="nothing to ask; give --queries FILE"):
-        evaluate(subject, EvaluateOptions(n_screenshots=0), _quiet)
+        evaluate(subject, EvaluateOptions(n_names=0, n_screenshots=0), _quiet)
 
 
 def test_screenshots_repeat_by_seed_and_count_variants_and_equal_pixels_as_right(
@@ -202,7 +204,7 @@ def _shown(subject: Subject, images: np.ndarray) -> set[str]:
 def test_pictures_whose_source_changed_are_left_out_and_counted(subject: Subject, icon_folder: Path) -> None:
     (icon_folder / "dot-e.svg").write_text(svg('<rect width="9" height="9"/>'))
     (icon_folder / "dot-f.svg").unlink()
-    found = evaluate(subject, EvaluateOptions(n_screenshots=50), _quiet)
+    found = evaluate(subject, EvaluateOptions(n_names=0, n_screenshots=50), _quiet)
     assert found.n_unreadable == 2
     assert {row.n_queries for row in found.rows} == {9}
     page = report_html(found, subject.originals.content_of)
@@ -211,7 +213,7 @@ def test_pictures_whose_source_changed_are_left_out_and_counted(subject: Subject
     )
     shutil.rmtree(icon_folder)
     with pytest.raises(SourceError, match="no picture of this library can be read"):
-        evaluate(subject, EvaluateOptions(n_screenshots=50), _quiet)
+        evaluate(subject, EvaluateOptions(n_names=0, n_screenshots=50), _quiet)
 
 
 class _Page(HTMLParser):
@@ -248,7 +250,7 @@ def test_the_report_holds_charts_figures_and_pictures_and_needs_nothing_beside_i
 ) -> None:
     hostile = {"query": "<script>alert(1)</script>", "kind": "<i>means</i>", "relevant": ["arrow-up"]}
     file = _write_queries(tmp_path / "q.jsonl", [*QUERIES, hostile])
-    found = evaluate(subject, EvaluateOptions(queries=[file], n_screenshots=4), _quiet)
+    found = evaluate(subject, EvaluateOptions(queries=[file], n_names=0, n_screenshots=4), _quiet)
     page = report_html(found, subject.originals.content_of)
     read = _Page(page)
     assert "<script" not in page and "<i>means" not in page and "http-equiv" in page
@@ -288,7 +290,7 @@ def test_the_command_prints_a_table_writes_a_page_and_speaks_json(subject: Subje
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--screenshots", "0"], "nothing to ask"),
+        (["--screenshots", "0", "--names", "0"], "nothing to ask"),
         (["--screenshots", "-1"], "-1 is not in the range"),
         (["--picture-weight", "2"], "2.0 is not in the range"),
         (["--queries", "/nowhere.jsonl"], "'/nowhere.jsonl' does not exist"),
@@ -327,11 +329,34 @@ def lucide(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
 
 
 def test_real_icons_are_found_by_screenshots_in_other_colours_and_a_little_blurred(lucide: Library) -> None:
-    found = evaluate(Subject(lucide), EvaluateOptions(n_screenshots=60), _quiet)
+    found = evaluate(Subject(lucide), EvaluateOptions(n_names=0, n_screenshots=60), _quiet)
     by_label = {row.condition.label: row.figures["R@1"].value for row in found.rows if row.condition}
     assert by_label["48 px clean"] >= 0.98
     assert by_label["24 px theme+background+blur"] >= 0.95
     assert by_label["16 px all"] < by_label["48 px all"] < by_label["48 px clean"]
+
+
+def test_names_are_found_first_as_they_are_and_nearly_always_when_misspelt(lucide: Library) -> None:
+    found = evaluate(Subject(lucide), EvaluateOptions(n_names=60, n_screenshots=0), _quiet)
+    first = {(row.task, row.ranker): row.figures["R@1"].value for row in found.rows}
+    assert first["name", "engine"] == 1
+    assert first["name, misspelt", "engine"] >= 0.9 > first["name, misspelt", "keyword"]
+    assert first["name, turned round", "engine"] >= 0.9
+
+
+def test_names_are_asked_the_same_way_for_a_seed_with_one_slip_each(lucide: Library) -> None:
+    corpus = Subject(lucide).corpus
+    questions = list(name_questions(corpus, n=40, seed=3))
+    assert [question.query for question in questions] == [
+        question.query for question in name_questions(corpus, n=40, seed=3)
+    ]
+    for question in questions:
+        [name] = question.query.relevant
+        assert {corpus.words[int(corpus.name_ids[corpus.name_rows[row]])] for row in question.right} == {name}
+        if question.query.kind == SLIPPED:
+            assert OSA.distance(question.query.text, name) <= 1
+        else:
+            assert sorted(question.query.text.split()) == sorted(name.split())
 
 
 def _document() -> str:
@@ -359,7 +384,7 @@ def test_the_benchmark_is_asked_by_itself_of_the_bundled_samples_alone(
     build: Build, library: Library, icon_folder: Path
 ) -> None:
     build()
-    found = evaluate(Subject(library), EvaluateOptions(n_screenshots=0), _quiet)
+    found = evaluate(Subject(library), EvaluateOptions(n_names=0, n_screenshots=0), _quiet)
     assert (found.n_icons, found.n_dropped, found.unknown) == (2176, 0, [])
     assert {row.task: row.n_queries for row in found.rows} == {"meaning": 3982, "tag-in-name": 286}
     keywords = {row.task: row.figures["R@10"].value for row in found.rows if row.ranker == "keyword"}

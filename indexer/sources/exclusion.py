@@ -7,7 +7,9 @@ from pathlib import Path
 from pathspec import GitIgnoreSpec
 
 from indexer.errors import SourceError
+from indexer.sources.reading import read_regular
 
+_MAX_RULES_BYTES = 1_000_000
 GITIGNORE = "@gitignore"
 """Among the patterns: leave out what the .gitignore files found in the tree leave out."""
 
@@ -40,9 +42,10 @@ class Exclusion:
         if not self.honours_gitignore:
             return self
         try:
-            lines = (folder / ".gitignore").read_text(encoding="utf-8", errors="replace").splitlines()
-        except OSError:
+            content = read_regular(folder / ".gitignore", limit=_MAX_RULES_BYTES)
+        except (OSError, SourceError):
             return self
+        lines = content.decode(errors="replace").splitlines()
         # What is no pattern matches nothing, as for git itself.
         rules = GitIgnoreSpec.from_lines(line for line in lines if _is_pattern(line))
         return replace(self, found=(*self.found, (path, rules)))

@@ -1,19 +1,24 @@
 """What does a plain folder of pictures hold? One set, whose icons are its files; or a single picture."""
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from indexer.errors import SourceError
 from indexer.naming import path_hints
 from indexer.sources.exclusion import Exclusion
 from indexer.sources.paths import from_text, name_of, to_text
 from indexer.sources.pictures import find_pictures, read_file, scan_picture
+from indexer.sources.reading import read_regular
 from indexer.sources.records import FileScan, IconSet, Record
 from indexer.sources.stamps import UNREAD
 
 KIND = "folder"
 
+_LICENCE_BYTES = 50_000
+"""More than the longest of these licences has."""
 _LICENCE_FILES = ("LICENSE", "LICENSE.txt", "LICENSE.md", "LICENCE", "LICENCE.txt", "LICENCE.md", "COPYING")
 _LICENCES = {
     "MIT": r"Permission is hereby granted, free of charge, to any person obtaining a copy",
@@ -40,13 +45,14 @@ class FolderSource:
         """Yield each picture, folder by folder in the order of names; see `Source.scan`."""
         icon_set = self._describe()
         if self.location.is_file():
-            yield _scan_file(self.location, "", stamps, icon_set)
+            yield _scan_file(self.location, "", stamps, icon_set, inside=None)
             return
+        inside = os.path.realpath(self.location)
         for found in find_pictures(self.location, exclusion=self.exclusion):
             if found.error is not None:
                 yield FileScan(to_text(found.path), UNREAD, error=found.error)
             else:
-                yield _scan_file(self.location, found.path, stamps, icon_set)
+                yield _scan_file(self.location, found.path, stamps, icon_set, inside=inside)
 
     def _describe(self) -> IconSet:
         folder = self.location.parent if self.location.is_file() else self.location
@@ -59,27 +65,30 @@ def read_picture_file(location: Path, path: str) -> bytes:
 
     Raises:
         OSError: it is gone or may not be read.
-        SourceError: it is no regular file any more, or has become far too large.
+        SourceError: it is no regular file any more, has become far too large, or leads out of the source.
     """
-    return read_file(location / from_text(path))
+    return read_file(location / from_text(path), inside=os.path.realpath(location) if path else None)
 
 
 def recognise_licence(folder: Path) -> str | None:
     """Name the licence whose text lies in a folder, if it is one of the few that can be told by a sentence."""
     for file in (folder / name for name in _LICENCE_FILES):
         try:
-            text = " ".join(file.read_text(encoding="utf-8", errors="replace")[:50_000].split())
-        except OSError:
+            content = read_regular(file, limit=_LICENCE_BYTES, inside=os.path.realpath(folder), cut=True)
+        except (OSError, SourceError):
             continue
+        text = " ".join(content.decode(errors="replace").split())
         named = [spdx for spdx, sentence in _LICENCES.items() if re.search(sentence, text, re.IGNORECASE)]
         return named[0] if len(named) == 1 else None
     return None
 
 
-def _scan_file(location: Path, path: str, stamps: Mapping[str, str], icon_set: IconSet) -> FileScan:
+def _scan_file(
+    location: Path, path: str, stamps: Mapping[str, str], icon_set: IconSet, *, inside: str | None
+) -> FileScan:
     def record_of(digest: bytes) -> Record:
         style, size = path_hints([to_text(part) for part in Path(path).parts[:-1]])
         return Record("", name_of(path or location.name), digest, icon_set, style=style, size=size)
 
     key = to_text(path)
-    return scan_picture(location / path, key, known=stamps.get(key), record_of=record_of)
+    return scan_picture(location / path, key, inside=inside, known=stamps.get(key), record_of=record_of)

@@ -4,9 +4,9 @@ Takes one set as a file, the `@iconify/json` folder with all of them, or one `@i
 `icons.json` lies beside `info.json` and `metadata.json`.
 """
 
-import json
-import re
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -16,6 +16,7 @@ from indexer.naming import path_hints
 from indexer.sources.exclusion import Exclusion
 from indexer.sources.iconify_svg import Json, build_svg, resolve_icon
 from indexer.sources.pictures import reason_of
+from indexer.sources.reading import MAX_FACTS_BYTES, MAX_TEXT, load_json, read_regular, shown
 from indexer.sources.records import FileScan, IconSet, Record, content_digest
 from indexer.sources.stamps import UNREAD, stamp_of
 
@@ -24,7 +25,6 @@ _RECIPE = "1"
 """Changes whenever the same file gives other SVGs or other records, so that it is read again."""
 _BESIDE = ("info.json", "metadata.json")
 """Where a package for one set keeps what a whole set has in the same file."""
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,25 +107,18 @@ def load_set(location: Path, path: str) -> Json:
         OSError: it cannot be read.
         SourceError: it is not an Iconify set.
     """
-    icon_set = _load_object(location / path)
-    if not isinstance(icon_set.get("icons"), dict) or not isinstance(icon_set.get("prefix"), str):
+    inside = os.path.realpath(location) if path else None  # a set that the user has named may be a link
+    icon_set = _load_object(location / path, inside=inside)
+    if not isinstance(icon_set.get("icons"), dict) or _text(icon_set.get("prefix")) is None:
         raise SourceError('not an Iconify set: "prefix" or "icons" is missing')
     for file in _beside(location, path):
-        extra = _load_object(file)
+        extra = _load_object(file, inside=inside)
         icon_set = {**({"info": extra} if file.name == "info.json" else extra), **icon_set}
     return icon_set
 
 
-def _load_object(file: Path) -> Json:
-    content = file.read_bytes()
-    try:
-        loaded = json.loads(content)
-        if _SURROGATE.search(content):
-            # Halves of a pair are valid JSON and no text: neither SQLite nor a renderer takes them.
-            loaded = json.loads(json.dumps(loaded, ensure_ascii=False).encode(errors="replace"))
-    except (ValueError, RecursionError) as error:
-        raise SourceError(f"not valid JSON: {error}") from error
-    return _object(loaded)
+def _load_object(file: Path, *, inside: str | None) -> Json:
+    return _object(load_json(read_regular(file, limit=MAX_FACTS_BYTES, inside=inside)))
 
 
 @lru_cache(maxsize=2)
@@ -141,6 +134,9 @@ def _records(icon_set: Json, *, path: str, stamp: str) -> FileScan:
     looks = _Looks(icon_set)
     records, broken, n_hidden = [], [], 0
     for name in dict.fromkeys((*icon_set["icons"], *_object(icon_set.get("aliases")))):
+        if len(name) > MAX_TEXT:
+            broken.append((shown(name), f"name of more than {MAX_TEXT:,} characters"))
+            continue
         try:
             icon, origin = resolve_icon(icon_set, name)
             if icon.get("hidden"):
@@ -153,7 +149,7 @@ def _records(icon_set: Json, *, path: str, stamp: str) -> FileScan:
         style, size = looks.of(name)
         of_name = categories.get(name) or categories.get(origin, ())
         records.append(Record(name, name, digest, described, categories=of_name, style=style, size=size))
-    return FileScan(path, stamp, records=tuple(records), skipped=n_hidden, broken=tuple(broken))
+    return FileScan(path, stamp, records=tuple(records), skipped=n_hidden, broken=tuple(dict(broken).items()))
 
 
 def _describe(icon_set: Json) -> IconSet:
@@ -170,33 +166,38 @@ def _describe(icon_set: Json) -> IconSet:
 
 def _categories(icon_set: Json) -> dict[str, tuple[str, ...]]:
     """Turn "category: icons" round into "icon: categories"."""
-    of_icon: dict[str, tuple[str, ...]] = {}
+    of_icon: defaultdict[str, dict[str, None]] = defaultdict(dict)
     for category, names in _object(icon_set.get("categories")).items():
-        for name in map(str, names if isinstance(names, list) else ()):
-            of_icon[name] = (*of_icon.get(name, ()), category)
-    return of_icon
+        if len(category) <= MAX_TEXT and isinstance(names, list):
+            for name in map(str, names):
+                of_icon[name][category] = None
+    return {name: tuple(categories) for name, categories in of_icon.items()}
+
+
+Look = tuple[str | None, int | None]
 
 
 class _Looks:
     """The styles and sizes of one set, by the prefixes and suffixes that it declares; "" stands for all other icons."""
 
     def __init__(self, icon_set: Json) -> None:
-        self.prefixes = self._longest_first(_object(icon_set.get("prefixes")), "{}-")
-        self.suffixes = self._longest_first(_object(icon_set.get("suffixes")), "-{}")
+        self.prefixes = self._by_affix(icon_set.get("prefixes"))
+        self.suffixes = self._by_affix(icon_set.get("suffixes"))
 
-    def of(self, name: str) -> tuple[str | None, int | None]:
-        for prefix, look in self.prefixes:
-            if name.startswith(prefix):
-                return look
-        for suffix, look in self.suffixes:
-            if name.endswith(suffix):
-                return look
+    def of(self, name: str) -> Look:
+        """Take the longest prefix that is known, else the longest suffix: as many tries as the name has hyphens."""
+        hyphens = [place for place, sign in enumerate(name) if sign == "-"]
+        before = (name[:place] for place in reversed(hyphens))
+        after = (name[place + 1 :] for place in hyphens)
+        for known, parts in ((self.prefixes, before), (self.suffixes, after)):
+            for part in (*parts, ""):
+                if part in known:
+                    return known[part]
         return None, None
 
     @staticmethod
-    def _longest_first(titles: Json, form: str) -> Sequence[tuple[str, tuple[str | None, int | None]]]:
-        affixes = sorted(titles, key=len, reverse=True)
-        return [(form.format(affix) if affix else "", path_hints((str(titles[affix]),))) for affix in affixes]
+    def _by_affix(titles: object) -> dict[str, Look]:
+        return {affix: path_hints((str(title)[:MAX_TEXT],)) for affix, title in _object(titles).items()}
 
 
 def _object(value: object) -> Json:
@@ -205,4 +206,5 @@ def _object(value: object) -> Json:
 
 
 def _text(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None
+    """Take what should be a text; anything else, and what is too long for one, says nothing."""
+    return value if isinstance(value, str) and 0 < len(value) <= MAX_TEXT else None

@@ -7,6 +7,7 @@ an icon looks here as it does on a page.
 from typing import Any
 
 from indexer.errors import SourceError
+from indexer.sources.reading import shown
 
 Json = dict[str, Any]
 
@@ -29,13 +30,15 @@ def resolve_icon(icon_set: Json, name: str) -> tuple[Json, str]:
         here = chain[-1]
         found = icons.get(here, aliases.get(here))
         if not isinstance(found, dict):
-            raise SourceError(f'alias of "{here}", which is not there' if len(chain) > 1 else f'no icon "{here}"')
+            raise SourceError(
+                f'alias of "{shown(here)}", which is not there' if len(chain) > 1 else f'no icon "{shown(here)}"'
+            )
         icon = _merge(found, icon)
         if here in icons:
             return _merge(icon_set, icon), here
         parent = str(found.get("parent"))
         if parent in chain:
-            raise SourceError(f"alias of itself: {' -> '.join((*chain, parent))}")
+            raise SourceError(f"alias of itself: {' -> '.join(map(shown, (*chain, parent)))}")
         if len(chain) == _LONGEST_CHAIN:
             raise SourceError(f"alias over more than {_LONGEST_CHAIN} others")
         chain.append(parent)
@@ -52,7 +55,7 @@ def build_svg(icon: Json) -> bytes:
     if not isinstance(body, str):
         raise SourceError("no body")
     if not all(_is_number(value) for value in box.values()) or box["width"] <= 0 or box["height"] <= 0:
-        raise SourceError(f"no area: {' '.join(f'{key}={value!r}' for key, value in box.items())}")
+        raise SourceError(f"no area: {' '.join(f'{key}={shown(repr(value))}' for key, value in box.items())}")
     if transform := _place(box, icon):
         body = f'<g transform="{transform}">{body}</g>'
     left, top, width, height = map(_spell, box.values())

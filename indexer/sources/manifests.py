@@ -1,7 +1,8 @@
 """What does a manifest list? A CSV, TSV or JSONL file with one picture a row, in the form that open_clip trains from.
 
 Columns: `file_path`, and any of name, caption, tags, categories, set, style, size, licence. Paths are relative to the
-manifest's folder. Tags and categories are lists, or text with commas or semicolons between.
+manifest's folder, and lead nowhere outside it. Tags and categories are lists, or text with commas or semicolons
+between.
 """
 
 import csv
@@ -13,11 +14,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from indexer.errors import SourceError
 from indexer.sources.paths import from_text, name_of, to_text
 from indexer.sources.pictures import read_file, reason_of, scan_picture
+from indexer.sources.reading import MAX_TEXT
 from indexer.sources.records import FileScan, IconSet, Record
 from indexer.sources.stamps import UNREAD
 
@@ -26,7 +28,8 @@ SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson")
 
 _JSON_SUFFIXES = (".jsonl", ".ndjson")
 _REPEAT = re.compile(r"#[0-9]+$")
-_LARGEST_FIELD = 10_000_000
+_LARGEST_FIELD = _LONGEST_LINE = 10_000_000
+_TEXTS = ("name", "set", "style", "licence", "license")
 Row = dict[str, Any]
 
 
@@ -40,16 +43,17 @@ class ManifestSource:
     def scan(self, stamps: Mapping[str, str]) -> Iterator[FileScan]:
         """Yield each row, in the order of the file; see `Source.scan`. A file listed again is called `path#2`."""
         times_seen: dict[str, int] = {}
+        inside = os.path.realpath(self.location.parent)
         try:
             for line, row in _rows(self.location):
-                yield self._scan_row(row, line=line, times_seen=times_seen, stamps=stamps)
+                yield self._scan_row(row, line=line, inside=inside, times_seen=times_seen, stamps=stamps)
         except (OSError, SourceError) as error:
             yield FileScan("", UNREAD, error=reason_of(error))
         except csv.Error as error:
             yield FileScan("", UNREAD, error=f"not valid CSV: {error}")
 
     def _scan_row(
-        self, row: Row | str, *, line: int, times_seen: dict[str, int], stamps: Mapping[str, str]
+        self, row: Row | str, *, line: int, inside: str, times_seen: dict[str, int], stamps: Mapping[str, str]
     ) -> FileScan:
         if isinstance(row, str):
             return FileScan(f"#{line}", UNREAD, error=f"line {line}: {row}")
@@ -57,11 +61,14 @@ class ManifestSource:
         if not path or not _is_path(path):
             wrong = f'"{path!a}" is no path' if path else 'no "file_path"'
             return FileScan(f"#{line}", UNREAD, error=f"line {line}: {wrong}")
+        if overlong := _overlong(row):
+            return FileScan(f"#{line}", UNREAD, error=f"line {line}: {overlong}")
         times_seen[path] = times_seen.get(path, 0) + 1
         key = _key(path, times_seen[path])
         record_of = partial(_record, row, manifest=self.location, path=path)
         file = self.location.parent / path
-        return scan_picture(file, key, beside=_digest(row), known=stamps.get(key), record_of=record_of)
+        beside, known = _digest(row), stamps.get(key)
+        return scan_picture(file, key, inside=inside, beside=beside, known=known, record_of=record_of)
 
 
 def read_row(manifest: Path, key: str) -> bytes:
@@ -69,14 +76,23 @@ def read_row(manifest: Path, key: str) -> bytes:
 
     Raises:
         OSError: it is gone or may not be read.
-        SourceError: it is no regular file, or far too large.
+        SourceError: it is no regular file, far too large, or lies outside the manifest's folder.
     """
-    return read_file(manifest.parent / from_text(path_of_row(key)))
+    file = manifest.parent / from_text(path_of_row(key))
+    return read_file(file, inside=os.path.realpath(manifest.parent))
 
 
 def path_of_row(key: str) -> str:
     """Tell the path that a row names, relative to its manifest's folder: without what tells rows of one file apart."""
     return _REPEAT.sub("", key, count=1)
+
+
+def _overlong(row: Row) -> str | None:
+    """Name the column whose text is longer than anybody writes."""
+    texts = [(column, _text(row.get(column))) for column in _TEXTS]
+    texts += [(column, text) for column in ("tags", "categories") for text in _list(row.get(column))]
+    longest = max(texts, key=lambda text: len(text[1] or ""))
+    return f'"{longest[0]}" of more than {MAX_TEXT:,} characters' if len(longest[1] or "") > MAX_TEXT else None
 
 
 def _is_path(path: str) -> bool:
@@ -120,7 +136,7 @@ def _rows(manifest: Path) -> Iterator[tuple[int, Row | str]]:
 
 def _json_rows(manifest: Path) -> Iterator[tuple[int, Row | str]]:
     with manifest.open(encoding="utf-8-sig", errors="surrogateescape") as lines:
-        for number, line in enumerate(lines, start=1):
+        for number, line in enumerate(_bounded(lines), start=1):
             if not line.strip():
                 continue
             try:
@@ -134,13 +150,25 @@ def _json_rows(manifest: Path) -> Iterator[tuple[int, Row | str]]:
 def _csv_rows(manifest: Path) -> Iterator[tuple[int, Row | str]]:
     csv.field_size_limit(_LARGEST_FIELD)
     with manifest.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as opened:
-        header = opened.readline()
+        header = opened.readline(_LONGEST_LINE)
         opened.seek(0)
-        reader = csv.DictReader(opened, delimiter=_delimiter(header))
+        reader = csv.DictReader(_bounded(opened), delimiter=_delimiter(header))
         if "file_path" not in (reader.fieldnames or ()):
-            raise SourceError(f'no column "file_path" in the first line "{header.strip()[:80]}"')
+            raise SourceError(f'no column "file_path" in the first line "{to_text(header.strip()[:80])}"')
         for row in reader:
             yield reader.line_num, row
+
+
+def _bounded(lines: TextIO) -> Iterator[str]:
+    """Give out the lines of a file; one without end is not read into memory.
+
+    Raises:
+        SourceError: a line is too long.
+    """
+    while line := lines.readline(_LONGEST_LINE):
+        if len(line) == _LONGEST_LINE:
+            raise SourceError(f"a line of more than {_LONGEST_LINE // 1_000_000} million characters")
+        yield line
 
 
 def _delimiter(header: str) -> str:

@@ -3,7 +3,7 @@
 Known packages stand in `PACKAGES`. Any other package is read as a plain folder of pictures.
 """
 
-import json
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,6 +16,7 @@ from indexer.sources import tags
 from indexer.sources.exclusion import Exclusion
 from indexer.sources.paths import name_of, to_text
 from indexer.sources.pictures import SUFFIXES, find_pictures, reason_of, scan_picture
+from indexer.sources.reading import MAX_TEXT, load_facts
 from indexer.sources.records import FileScan, IconSet, Record
 from indexer.sources.stamps import UNREAD, stamp_of
 from indexer.sources.tags import Said, TagReader
@@ -125,6 +126,7 @@ class _Reading:
 
     def __init__(self, location: Path) -> None:
         self.location = location
+        self.inside = os.path.realpath(location)
         stated = _package_json(location)
         self.icon_set = _describe(stated, location)
         package = PACKAGES.get(self.icon_set.key, _ANY)
@@ -141,7 +143,9 @@ class _Reading:
         """Read one SVG, unless neither it nor what is said about it has changed."""
         key = to_text(path)
         record_of = partial(self._record, path, root)
-        return scan_picture(self.location / path, key, beside=self.beside, known=stamps.get(key), record_of=record_of)
+        known = stamps.get(key)
+        file = self.location / path
+        return scan_picture(file, key, inside=self.inside, beside=self.beside, known=known, record_of=record_of)
 
     def _record(self, path: str, root: str, digest: bytes) -> Record:
         within = PurePosixPath(path).relative_to(root)
@@ -182,19 +186,19 @@ class _Reading:
 def _package_json(folder: Path) -> dict[str, Any]:
     """Read package.json; what is none is an empty one."""
     try:
-        loaded = json.loads((folder / "package.json").read_bytes())
-    except (OSError, ValueError, RecursionError):
+        loaded = load_facts(folder, "package.json")
+    except (OSError, SourceError):
         return {}
     return loaded if isinstance(loaded, dict) else {}
 
 
 def _describe(package_json: Mapping[str, Any], location: Path) -> IconSet:
-    name = str(package_json.get("name") or location.name)
-    version = package_json.get("version")
+    name = _text(package_json.get("name")) or to_text(location.name)
+    version = _text(package_json.get("version"))
     return IconSet(
         key=name,
         title=name,
-        version=str(version) if version else None,
+        version=version,
         licence=_licence(package_json),
         author=_author(package_json.get("author")),
     )
@@ -205,11 +209,17 @@ def _licence(package_json: Mapping[str, Any]) -> str | None:
     stated = package_json.get("license") or package_json.get("licenses")
     several = stated if isinstance(stated, list) else [stated]
     types = [one.get("type") if isinstance(one, dict) else one for one in several]
-    return " OR ".join(str(one) for one in types if one) or None
+    return _text(" OR ".join(str(one) for one in types if one))
 
 
 def _author(stated: object) -> str | None:
     """Read `author`: an object, or "Name <mail> (url)"."""
     if isinstance(stated, dict):
         stated = stated.get("name")
-    return str(stated).split("<")[0].split("(")[0].strip() or None if stated else None
+    return _text(str(stated).split("<")[0].split("(")[0].strip()) if stated else None
+
+
+def _text(value: object) -> str | None:
+    """Take a fact as text; one too long to be written by anybody says nothing."""
+    text = str(value) if value else ""
+    return text if 0 < len(text) <= MAX_TEXT else None

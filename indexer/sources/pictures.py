@@ -1,13 +1,13 @@
 """Which picture files lie in a folder, and what does each hold? Nothing is decoded here."""
 
 import os
-import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from indexer.errors import SourceError
 from indexer.sources.exclusion import Exclusion
+from indexer.sources.reading import read_regular, refuse_outside
 from indexer.sources.records import FileScan, Record, content_digest
 from indexer.sources.stamps import UNREAD, stamp_of
 
@@ -18,7 +18,7 @@ MAX_BYTES = 64 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A picture file, or with `error` a folder that cannot be listed; `path` is relative to the root, not yet text."""
+    """A picture file, or with `error` what cannot be looked into; `path` is relative to the root, not yet text."""
 
     path: str
     error: str | None = None
@@ -29,9 +29,10 @@ def find_pictures(
 ) -> Iterator[Found]:
     """Walk a tree from `start` on, in the order of names, folders where their name stands.
 
-    A linked folder is followed once, and when it leads out of the tree; so no loop is walked and no icon found twice.
+    A link to a folder of the tree is left alone, as its pictures are found where they stand; a link that leads out of
+    the tree is an error.
     """
-    links = _Links(root)
+    inside_root = os.path.realpath(root)
     pending = [(start, True, exclusion)]
     while pending:
         path, is_folder, rules = pending.pop()
@@ -50,7 +51,11 @@ def find_pictures(
             is_wanted = is_folder or Path(entry.name).suffix.lower() in suffixes
             if not is_wanted or rules.excludes(f"{child}/" if is_folder else child):
                 continue
-            if not (is_folder and entry.is_symlink()) or links.lead_to_new(entry.path):
+            if not entry.is_symlink():
+                inside.append((child, is_folder, rules))
+            elif why_not := _outside(entry.path, inside_root):
+                yield Found(f"{child}/" if is_folder else child, error=why_not)
+            elif not is_folder:
                 inside.append((child, is_folder, rules))
         pending += reversed(inside)
 
@@ -62,48 +67,46 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-class _Links:
-    """The linked folders that a walk has followed."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root.resolve()
-        self.followed: set[Path] = set()
-
-    def lead_to_new(self, link: str) -> bool:
-        target = Path(link).resolve()
-        is_new = not target.is_relative_to(self.root) and not self.root.is_relative_to(target)
-        is_new = is_new and target not in self.followed
-        self.followed.add(target)
-        return is_new
+def _outside(link: str, root: str) -> str | None:
+    """Say where a link leads that leaves the tree; None for one that stays, or leads nowhere at all."""
+    try:
+        refuse_outside(os.path.realpath(link, strict=True), root)
+    except SourceError as error:
+        return str(error)
+    except OSError:
+        return None
+    return None
 
 
-def read_file(file: Path) -> bytes:
+def read_file(file: Path, *, inside: str | None) -> bytes:
     """Read a picture's bytes.
 
     Raises:
         OSError: it is gone or may not be read.
-        SourceError: it is a device or a pipe, or far too large for an icon.
+        SourceError: it is a device or a pipe, far too large for an icon, or lies outside its source.
     """
-    facts = file.stat()
-    if not stat.S_ISREG(facts.st_mode):
-        raise SourceError("not a regular file")
-    if facts.st_size > MAX_BYTES:
-        raise SourceError(f"file of {facts.st_size / 1e6:.0f} MB, the limit is {MAX_BYTES / 1e6:.0f} MB")
-    return file.read_bytes()
+    return read_regular(file, limit=MAX_BYTES, inside=inside)
 
 
 def scan_picture(
-    file: Path, key: str, *, beside: str = "", known: str | None, record_of: Callable[[bytes], Record]
+    file: Path,
+    key: str,
+    *,
+    inside: str | None,
+    beside: str = "",
+    known: str | None,
+    record_of: Callable[[bytes], Record],
 ) -> FileScan:
     """Make the record of one picture file from its digest, unless its stamp is the one already known.
 
-    `key` is its path as the catalog keeps it, `beside` the stamp of what else its record depends on.
+    `key` is its path as the catalog keeps it, `inside` the real path that it must lie below, `beside` the stamp of what
+    else its record depends on.
     """
     try:
         stamp = f"{stamp_of(file)}+{beside}" if beside else stamp_of(file)
         if stamp == known:
             return FileScan(key, stamp)
-        digest = content_digest(read_file(file))
+        digest = content_digest(read_file(file, inside=inside))
     except OSError as error:
         return FileScan(key, UNREAD, error=reason_of(error))
     except SourceError as error:

@@ -5,13 +5,14 @@ file name, without the suffix. To teach another package, write one and name it i
 """
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from indexer.errors import SourceError
+from indexer.sources.reading import MAX_TEXT, load_facts, read_regular
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,24 +42,24 @@ def read_tags(reader: TagReader, package: Path) -> dict[str, Said]:
 
 def lucide(package: Path) -> dict[str, Said]:
     """`tags.json`: name -> tags."""
-    return {name: Said(_clean(tags)) for name, tags in _load(package / "tags.json").items()}
+    return {name: Said(_clean(tags)) for name, tags in load_facts(package, "tags.json").items()}
 
 
 def tabler(package: Path) -> dict[str, Said]:
     """`icons.json`: name -> category, tags."""
-    icons = _load(package / "icons.json").items()
+    icons = load_facts(package, "icons.json").items()
     return {name: Said(_clean(icon["tags"]), _clean([icon["category"]])) for name, icon in icons}
 
 
 def material(package: Path) -> dict[str, Said]:
     """`meta.json`: what is called tags there are categories, and the aliases are what one would search."""
-    icons = _load(package / "meta.json")
+    icons = load_facts(package, "meta.json")
     return {icon["name"]: Said(_clean(map(_spaced, icon["aliases"])), _clean(icon["tags"])) for icon in icons}
 
 
 def phosphor(package: Path) -> dict[str, Said]:
     """`dist/index.mjs`: JavaScript, of which three literals are read, and nothing is run."""
-    code = (package / "dist" / "index.mjs").read_text(encoding="utf-8")
+    code = _load_code(package, "dist", "index.mjs")
     enums = {}
     for parameter, members, variable in _ENUM.findall(code):
         for key, value in re.findall(rf'\b{parameter}\.(\w+) = ("(?:[^"\\]|\\.)*")', members):
@@ -74,20 +75,21 @@ def phosphor(package: Path) -> dict[str, Said]:
     return found
 
 
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
-_ENUM = re.compile(r"\(\((\w+)\) => \((.*?), \1\)\)\((\w+) \|\|", re.DOTALL)
+_MAX_CODE_BYTES = 4_000_000
+_STRING = re.compile(r'"(?:[^"\\]|\\.){0,500}+"')
+_ENUM = re.compile(r"\(\((\w+)\) => \((.{0,5000}?), \1\)\)\((\w+) \|\|", re.DOTALL)
 _PHOSPHOR_ICON = re.compile(
     rf"\bname: (?P<name>{_STRING.pattern}),\s*pascal_name: {_STRING.pattern},\s*"
-    rf"(?:alias: \{{\s*name: (?P<alias>{_STRING.pattern})[^}}]*\}},\s*)?"
-    rf"categories: \[(?P<categories>[^\]]*)\],\s*figma_category: [\w.]+,\s*"
-    rf"tags: \[(?P<tags>(?:[^\]\"]|{_STRING.pattern})*)\]"
+    rf"(?:alias: \{{\s*name: (?P<alias>{_STRING.pattern})[^}}]{{0,500}}\}},\s*)?"
+    rf"categories: \[(?P<categories>[^\]]{{0,5000}})\],\s*figma_category: [\w.]+,\s*"
+    rf"tags: \[(?P<tags>(?:[^\]\"]|{_STRING.pattern}){{0,5000}})\]"
 )
 
 
 def carbon(package: Path) -> dict[str, Said]:
     """`metadata.json`: aliases, category and subcategory of each file."""
     found = {}
-    for icon in _load(package / "metadata.json")["icons"]:
+    for icon in load_facts(package, "metadata.json")["icons"]:
         said = Said(
             _clean([icon.get("friendlyName", ""), *icon.get("aliases", ())]),
             _clean([icon.get("category", ""), icon.get("subcategory", "")]),
@@ -100,7 +102,7 @@ def carbon(package: Path) -> dict[str, Said]:
 def font_awesome(package: Path) -> dict[str, Said]:
     """`metadata/icon-families.json`: search terms, the label and former names."""
     found = {}
-    for name, icon in _load(package / "metadata" / "icon-families.json").items():
+    for name, icon in load_facts(package, "metadata", "icon-families.json").items():
         aliases = icon.get("aliases", {}).get("names", ())
         found[name] = Said(_clean([icon.get("label", ""), *icon["search"]["terms"], *map(_spaced, aliases)]))
         # Some versions ship the picture once more under each former name.
@@ -110,7 +112,7 @@ def font_awesome(package: Path) -> dict[str, Said]:
 
 def ionicons(package: Path) -> dict[str, Said]:
     """`dist/ionicons.json`: tags of each icon, the style among them left out."""
-    icons = _load(package / "dist" / "ionicons.json")["icons"]
+    icons = load_facts(package, "dist", "ionicons.json")["icons"]
     return {
         icon["name"]: Said(_clean(tag for tag in icon["tags"] if tag not in ("outline", "sharp"))) for icon in icons
     }
@@ -118,22 +120,23 @@ def ionicons(package: Path) -> dict[str, Said]:
 
 def octicons(package: Path) -> dict[str, Said]:
     """`build/data.json`: keywords of each icon, for all its heights."""
-    return {name: Said(_clean(icon["keywords"])) for name, icon in _load(package / "build" / "data.json").items()}
+    return {name: Said(_clean(icon["keywords"])) for name, icon in load_facts(package, "build", "data.json").items()}
 
 
 def openmoji(package: Path) -> dict[str, Said]:
     """`data/openmoji.json`: files are called by code points, the annotation is the name."""
     found = {}
-    for emoji in _load(package / "data" / "openmoji.json"):
+    for emoji in load_facts(package, "data", "openmoji.json"):
         tags = [emoji["emoji"], *emoji["tags"].split(","), *emoji["openmoji_tags"].split(",")]
         categories = [_spaced(emoji["group"]), _spaced(emoji["subgroups"])]
-        found[emoji["hexcode"]] = Said(_clean(tags), _clean(categories), emoji["annotation"])
+        [name] = _clean([emoji["annotation"]])
+        found[emoji["hexcode"]] = Said(_clean(tags), _clean(categories), name)
     return found
 
 
 def atlaskit(package: Path) -> dict[str, Said]:
     """`dist/es2019/metadata-core.js`: JavaScript, of which the keywords are read, and nothing is run."""
-    code = (package / "dist" / "es2019" / "metadata-core.js").read_text(encoding="utf-8")
+    code = _load_code(package, "dist", "es2019", "metadata-core.js")
     found = {}
     for name, keywords in _ATLASKIT_ICON.findall(code):
         words = (word.strip().strip("'\"") for word in keywords.split(","))
@@ -143,23 +146,25 @@ def atlaskit(package: Path) -> dict[str, Said]:
     return found
 
 
-_ATLASKIT_ICON = re.compile(r"^  '?([\w-]+)'?: \{\s*keywords: \[([^\]]*)\]", re.MULTILINE)
+_ATLASKIT_ICON = re.compile(r"^  '?([\w-]+)'?: \{\s*keywords: \[([^\]]{0,5000})\]", re.MULTILINE)
 
 
 def codicons(package: Path) -> dict[str, Said]:
     """`dist/metadata.json`: name -> tags, category."""
-    icons = _load(package / "dist" / "metadata.json").items()
+    icons = load_facts(package, "dist", "metadata.json").items()
     return {name: Said(_clean(icon["tags"]), _clean([icon["category"]])) for name, icon in icons}
 
 
 def vaadin(package: Path) -> dict[str, Said]:
     """`assets/vaadin-font-icons.json`: `meta` is what one would search."""
-    icons = _load(package / "assets" / "vaadin-font-icons.json")
+    icons = load_facts(package, "assets", "vaadin-font-icons.json")
     return {icon["name"]: Said(_clean(icon.get("meta", ())), _clean(icon.get("categories", ()))) for icon in icons}
 
 
-def _load(file: Path) -> Any:
-    return json.loads(file.read_bytes())
+def _load_code(package: Path, *names: str) -> str:
+    """Read JavaScript that literals are taken from; patterns are searched in it, so it has to be short."""
+    inside = os.path.realpath(package)
+    return read_regular(package.joinpath(*names), limit=_MAX_CODE_BYTES, inside=inside).decode()
 
 
 def _spaced(name: str) -> str:
@@ -167,6 +172,6 @@ def _spaced(name: str) -> str:
 
 
 def _clean(words: Iterable[object]) -> tuple[str, ...]:
-    """Strip words, drop empty ones and repetitions, keep their order."""
+    """Strip words, drop repetitions, empty ones and those too long to be words, keep their order."""
     spelled = (str(word).encode(errors="replace").decode().strip() for word in words)
-    return tuple(dict.fromkeys(word for word in spelled if word))
+    return tuple(dict.fromkeys(word for word in spelled if 0 < len(word) <= MAX_TEXT))

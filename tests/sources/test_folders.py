@@ -8,6 +8,7 @@ import pytest
 from indexer.errors import SourceError
 from indexer.naming import parse
 from indexer.sources import open_sources
+from indexer.sources.folders import read_picture_file
 from indexer.sources.paths import from_text, name_of, to_text
 from indexer.sources.records import FileScan, content_digest
 
@@ -89,16 +90,34 @@ def test_what_gitignore_files_leave_out_is_left_out_when_asked(tmp_path: Path) -
     assert len(paths(tmp_path)) == 7
 
 
-def test_linked_folders_are_followed_without_loops(tmp_path: Path) -> None:
+def test_linked_folders_are_neither_walked_twice_nor_followed_out_of_the_source(tmp_path: Path) -> None:
     root = write(tmp_path / "root", "a/one.svg")
     outside = write(tmp_path / "outside", "two.svg")
     (root / "a" / "loop").symlink_to(root)
     (root / "above").symlink_to(tmp_path)
     (root / "same").symlink_to(root / "a")
     (root / "link").symlink_to(outside)
-    (root / "link-again").symlink_to(outside)
-    (outside / "self").symlink_to(outside)
-    assert paths(root) == ["a/one.svg", "link/two.svg"]
+    (root / "two.svg").symlink_to(outside / "two.svg")
+    (root / "within.svg").symlink_to(root / "a" / "one.svg")
+    found = scan(root)
+    assert [one.path for one in found if one.error is None] == ["a/one.svg", "within.svg"]
+    assert {one.path: one.error for one in found if one.error is not None} == {
+        path: f'leads out of the source to "{target}"; index that as well if it is wanted'
+        for path, target in {"above/": tmp_path, "link/": outside, "two.svg": outside / "two.svg"}.items()
+    }
+
+
+def test_a_picture_replaced_by_a_link_out_of_the_source_is_not_read(tmp_path: Path) -> None:
+    root, outside = write(tmp_path / "root", "a.svg", "b/c.svg"), write(tmp_path / "outside", "c.svg")
+    (root / "a.svg").unlink()
+    (root / "a.svg").symlink_to(outside / "c.svg")
+    (root / "b" / "c.svg").unlink()
+    (root / "b").rmdir()
+    (root / "b").symlink_to(outside)
+    for path in ("a.svg", "b/c.svg"):
+        with pytest.raises(SourceError, match="leads out of the source"):
+            read_picture_file(root, path)
+    assert read_picture_file(root / "a.svg", "") == (outside / "c.svg").read_bytes()  # a link that the user has named
 
 
 def test_a_dangling_link_is_listed(tmp_path: Path) -> None:

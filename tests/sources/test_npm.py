@@ -234,7 +234,7 @@ def test_tags_that_cannot_be_read_are_listed_and_cost_no_icon(tmp_path: Path, co
     assert icon.records[0].tags == ()
     assert problem.path == "tags.json"
     assert problem.error is not None
-    assert problem.error.startswith("tags in an unknown form: ")
+    assert problem.error.startswith(("tags in an unknown form: ", "not valid JSON: "))
 
 
 def test_an_unknown_package_is_a_plain_folder_with_its_facts(tmp_path: Path) -> None:

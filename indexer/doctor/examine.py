@@ -1,0 +1,67 @@
+"""Examines a library without changing it: checksums, counts, indexes against vectors, leftovers, a sample, room."""
+
+import shutil
+import sqlite3
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from importlib.metadata import version
+from typing import Any
+
+from indexer.database import REVISION
+from indexer.doctor.findings import Finding, Report
+from indexer.doctor.generations import check_generation, check_pointer
+from indexer.doctor.sample import compare_sample
+from indexer.doctor.stores import check_catalog, check_encoders, check_leftovers, check_room, check_shards
+from indexer.library import Library, require
+from indexer.manifest import SNAPSHOT
+
+SAMPLE = 16
+Stage = Callable[[str], None]
+
+
+def examine(library: Library, *, sample: int = SAMPLE, stage: Stage = lambda _: None) -> Report:
+    """Examine a library; `sample` pictures and as many names are embedded again. `stage` is told what takes long.
+
+    Raises:
+        LibraryError: nothing was ever indexed there.
+    """
+    report = Report(str(require(library).root), _facts(library))
+    found = report.findings
+    stage("Looking at the catalog")
+    found += [*check_catalog(library), *check_pointer(library), *check_leftovers(library), *check_room(library)]
+    stage("Looking at vectors and encoders")
+    found += [*check_shards(library), *check_encoders(library)]
+    current = library.current()
+    for number in library.numbers():
+        stage(f"Looking at generation {number}")
+        found += check_generation(library, library.generation(number), answers=number == current)
+    if sample and current is not None and _can_be_sampled(found):
+        stage("Embedding a sample again")
+        compared, differences = compare_sample(library, library.generation(current), n=sample)
+        report.facts["sample"] = asdict(compared)
+        found += differences
+    return report
+
+
+def _can_be_sampled(found: list[Finding]) -> bool:
+    return not any(finding.is_fault and finding.kind in ("generation", "encoder", "shard") for finding in found)
+
+
+def _facts(library: Library) -> dict[str, Any]:
+    packages = ("icons", "faiss-cpu", "numpy", "onnxruntime", "torch", "open_clip_torch", "pyvips")
+    versions = {
+        "python": sys.version.split()[0],
+        "sqlite": sqlite3.sqlite_version,
+        **{package: version(package) for package in packages},
+    }
+    return {
+        "versions": versions,
+        "schema": REVISION,
+        "format": SNAPSHOT,
+        "generation": library.current(),
+        "generations": library.numbers(),
+        "shards": len(list((library.root / "vectors").glob("*/[!.]*.safetensors"))),
+        "bytes": library.bytes_on_disk(),
+        "free_bytes": shutil.disk_usage(library.root).free,
+    }

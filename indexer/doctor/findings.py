@@ -1,0 +1,56 @@
+"""What an examination of a library has found: faults, which need mending, and notes, which do not."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+Kind = Literal[
+    "catalog", "schema", "pointer", "generation", "encoder", "shard", "leftover", "vectors", "sample", "room"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is not as it was written, or that a person should know."""
+
+    kind: Kind
+    message: str
+    is_fault: bool = True
+    path: Path | None = None
+    """The file or folder that is at fault, where it is one."""
+
+
+@dataclass(slots=True)
+class Report:
+    """What was examined, what was found, and what a repair has done about it."""
+
+    library: str
+    facts: dict[str, Any]
+    """Versions, sizes and counts."""
+    findings: list[Finding] = field(default_factory=list)
+    repairs: list[str] = field(default_factory=list)
+    """What a repair did and what was lost by it, in order."""
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether no fault was found; notes do not count."""
+        return not any(finding.is_fault for finding in self.findings)
+
+    def to_json(self) -> dict[str, Any]:
+        """Spell the report for programs."""
+        findings = [
+            {
+                "kind": finding.kind,
+                "fault": finding.is_fault,
+                "message": finding.message,
+                "path": None if finding.path is None else str(finding.path),
+            }
+            for finding in self.findings
+        ]
+        return {
+            "library": self.library,
+            "sound": self.is_sound,
+            "findings": findings,
+            "repairs": self.repairs,
+            **self.facts,
+        }

@@ -1,0 +1,158 @@
+"""Is a generation what its manifest says, and do its catalog, its indexes and the vectors say the same?"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.doctor.findings import Finding
+from indexer.durable import describe_file
+from indexer.errors import EmbedError, IconsError, LibraryError
+from indexer.facets import read_array
+from indexer.index_kinds import CHUNK
+from indexer.library import Generation, Library
+from indexer.manifest import Manifest
+from indexer.merge import Vectors, gather
+from indexer.vectors import VectorIndex
+
+TOLERANCE = 5e-3
+"""Largest difference of a number in an index from the same in its shard: fp16, and another device's rounding."""
+
+
+def check_pointer(library: Library) -> Iterator[Finding]:
+    """Whether the pointer names a generation that is there."""
+    current, numbers = library.current(), library.numbers()
+    if current is None and library.pointer.exists():
+        text = library.pointer.read_bytes()[:40]
+        yield Finding("pointer", f'"{library.pointer}" says {text!r}, which is no generation', path=library.pointer)
+    elif current is None and numbers:
+        yield Finding("pointer", f'"{library.pointer}" is missing, there are generations', path=library.pointer)
+    elif current is None:
+        yield Finding("pointer", "nothing is published yet; `icons index` does it", is_fault=False)
+    for number in numbers:
+        if current is not None and number > current:
+            what = f"generation {number} is newer than {current}, which answers: rolled back, or never published"
+            yield Finding("generation", f"{what}; the next one that is published replaces it", is_fault=False)
+
+
+def check_generation(library: Library, generation: Generation, *, answers: bool) -> Iterator[Finding]:
+    """Hold a generation against its manifest, its parts against each other, and its indexes against the shards.
+
+    `answers`: whether searches read it; vectors that are missing for one kept for going back are only noted.
+    """
+    try:
+        manifest = Manifest.read(generation)
+    except LibraryError as error:
+        yield Finding("generation", str(error), path=generation.folder)
+        return
+    damaged = list(_check_files(generation, manifest))
+    yield from damaged
+    if any(finding.is_fault for finding in damaged):
+        return
+    try:
+        rows = read_rows(generation)
+        differences = list(_compare(library, generation, manifest, rows, answers=answers))
+    except (sqlite3.Error, RuntimeError, ValueError, OSError) as error:
+        differences = [Finding("generation", f"{_called(generation)} can't be read ({error})", path=generation.folder)]
+    yield from differences
+    if not (library.encoder(manifest.fingerprint) / "encoder.json").is_file():
+        what = f'the query encoder "{manifest.fingerprint}" of {_called(generation)} is missing'
+        yield Finding("encoder", what, is_fault=answers, path=library.encoder(manifest.fingerprint))
+
+
+def read_rows(generation: Generation) -> NDArray[np.int64]:
+    """Read (icon, image, name) ids of a snapshot's icons, (n, 3), by icon."""
+    with closing(sqlite3.connect(f"{generation.catalog.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+        found = connection.execute("SELECT id, image_id, name_id FROM icons ORDER BY id")
+        return np.fromiter((value for row in found for value in row), np.int64).reshape(-1, 3)
+
+
+def _check_files(generation: Generation, manifest: Manifest) -> Iterator[Finding]:
+    for name, facts in manifest.files.items():
+        path = generation.folder / name
+        if not path.is_file():
+            yield Finding("generation", f'"{path}" is missing', path=generation.folder)
+            continue
+        found = describe_file(path)
+        if found["bytes"] != facts["bytes"]:
+            what = f'"{path}" has {found["bytes"]} bytes, its manifest says {facts["bytes"]}'
+            yield Finding("generation", what, path=generation.folder)
+        elif found["sha256"] != facts["sha256"]:
+            yield Finding("generation", f'"{path}" does not match its checksum', path=generation.folder)
+    known = {*manifest.files, generation.manifest.name}
+    for path in generation.folder.iterdir():
+        if path.name not in known:
+            yield Finding("leftover", f'"{path}" belongs to no generation', is_fault=False, path=path)
+
+
+def _compare(
+    library: Library, generation: Generation, manifest: Manifest, rows: NDArray[np.int64], *, answers: bool
+) -> Iterator[Finding]:
+    """Compare counts and ids of a snapshot, its indexes and its facets; then the indexes with the shards."""
+    pictures = VectorIndex.open(generation.pictures, spec=manifest.pictures.spec)
+    icons = VectorIndex.open(generation.icons, spec=manifest.icons.spec)
+    image_ids = np.unique(rows[:, 1])
+    said = [
+        ("pictures.faiss", pictures.ids, image_ids, manifest.pictures.n),
+        ("icons.faiss", icons.ids, rows[:, 0], manifest.icons.n),
+        ("facets.npy", read_array(generation.facets)["icon"], rows[:, 0], manifest.icons.n),
+    ]
+    differs = False
+    for name, found, expected, n in said:
+        if n != len(expected) or not np.array_equal(found, expected):
+            differs = True
+            what = f"{name} of {_called(generation)} holds {len(found)} ids, its catalog {len(expected)} others"
+            yield Finding("generation", what, path=generation.folder)
+    if manifest.counts.embedded != len(image_ids):
+        what = f"{_called(generation)} says {manifest.counts.embedded} pictures, its catalog {len(image_ids)}"
+        yield Finding("generation", what, path=generation.folder)
+    if differs:
+        return
+    try:
+        vectors = gather(rows, library.vectors(manifest.fingerprint), fingerprint=manifest.fingerprint)
+    except EmbedError as error:
+        what = f"{_called(generation)} can't be held against its vectors: {error}"
+        yield Finding("vectors", what, is_fault=answers)
+        return
+    yield from _compare_vectors(generation, pictures, icons, vectors, manifest)
+
+
+def _compare_vectors(
+    generation: Generation, pictures: VectorIndex, icons: VectorIndex, vectors: Vectors, manifest: Manifest
+) -> Iterator[Finding]:
+    of_pictures = (vectors.images[start : start + CHUNK] for start in range(0, len(vectors.images), CHUNK))
+    of_icons = vectors.fused(manifest.picture_weight)
+    for name, index, ids, chunks in (
+        ("pictures.faiss", pictures, vectors.image_ids, of_pictures),
+        ("icons.faiss", icons, vectors.icon_ids, of_icons),
+    ):
+        if "fp16" not in index.spec:
+            continue  # codes that lose something can't be compared
+        start, wrong = 0, 0
+        for chunk in chunks:
+            stored = index.reconstruct(ids[start : start + len(chunk)])
+            wrong += int((np.abs(stored - chunk.astype(np.float32)).max(axis=1) > TOLERANCE).sum())
+            start += len(chunk)
+        if wrong:
+            what = f"{wrong} vectors in {name} of {_called(generation)} are not those of the shards"
+            yield Finding("generation", what, path=generation.folder)
+
+
+def _called(generation: Generation) -> str:
+    return f"generation {generation.number}"
+
+
+def is_whole(library: Library, generation: Generation) -> bool:
+    """Whether a search could answer from a generation."""
+    try:
+        return not any(finding.is_fault for finding in check_generation(library, generation, answers=False))
+    except IconsError:
+        return False
+
+
+def folder_size(folder: Path) -> int:
+    """Size of the files of a folder, in bytes."""
+    return sum(path.stat().st_size for path in folder.iterdir() if path.is_file())

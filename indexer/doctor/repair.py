@@ -1,0 +1,185 @@
+"""Makes again what can be derived, and sets aside what can't, saying what was lost. Nothing is deleted but leftovers.
+
+Damaged files go to `damaged/TIME/` in the library, under the names that they had.
+"""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from indexer.doctor.examine import Stage, examine
+from indexer.doctor.findings import Finding, Report
+from indexer.doctor.generations import is_whole
+from indexer.durable import make_folder, sync, write_file
+from indexer.errors import IconsError
+from indexer.library import Generation, Library, require
+from indexer.pipeline import merge, restore_encoder
+from indexer.progress import RankProgress
+from indexer.scan import ScanTally
+from indexer.schema import metadata
+from indexer.shards import Plan, read_settled, shard_paths
+
+
+def repair(library: Library, *, sample: int, stage: Stage) -> Report:
+    """Mend what an examination finds, and examine the library again.
+
+    Raises:
+        LibraryError: nothing was ever indexed there, or another process writes it.
+    """
+    found = examine(library, sample=0, stage=stage).findings
+    stage("Repairing")
+    done = list(_mend(require(library), [finding for finding in found if finding.is_fault], stage))
+    report = examine(library, sample=sample, stage=stage)
+    report.repairs = done
+    return report
+
+
+def _mend(library: Library, faults: list[Finding], stage: Stage) -> Iterator[str]:
+    used = _largest_ids(library)
+    with library.writing():  # which clears leftovers away
+        aside = library.root / "damaged" / datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
+        for kind in ("shard", "encoder", "generation"):
+            for path in sorted({fault.path for fault in faults if fault.kind == kind and fault.path is not None}):
+                if path.exists():
+                    yield from _set_aside(library, path, aside)
+        if any(fault.kind == "catalog" for fault in faults):
+            yield from _restore_catalog(library, aside, used)
+        yield from _point(library)
+    kinds = {fault.kind for fault in faults}
+    yield from _rebuild(
+        library, stage, encoder="encoder" in kinds, generation="generation" in kinds and "shard" not in kinds
+    )
+
+
+def _set_aside(library: Library, path: Path, aside: Path) -> Iterator[str]:
+    lost = _lost_with(path)
+    target = aside / path.relative_to(library.root)
+    make_folder(target.parent)
+    path.rename(target)
+    sync(target.parent)
+    sync(path.parent)
+    yield f'set aside "{path}" to "{target}"{lost}'
+
+
+def _lost_with(path: Path) -> str:
+    """Say what goes with a shard: the vectors that no other shard holds."""
+    if path.suffix != ".safetensors":
+        return ""
+    try:
+        kind, ids, _ = read_settled(path)
+        others = set()
+        for other in shard_paths(path.parent):
+            with suppress(IconsError):
+                if other != path and (found := read_settled(other))[0] == kind:
+                    others.update(found[1].tolist())
+    except IconsError:
+        return "; which vectors were in it can't be told, `icons index` makes them again"
+    n_lost = len(set(ids.tolist()) - others)
+    return f"; lost: the vectors of {n_lost} {kind}, `icons index` makes them again"
+
+
+def _restore_catalog(library: Library, aside: Path, used: dict[str, int]) -> Iterator[str]:
+    """Put the newest whole generation's snapshot in the place of a damaged catalog.
+
+    Every file is read again by the next scan, since the snapshot lacks the icons that have no vector. Ids that the
+    damaged catalog may have given out since, up to `used`, are not given again: shards may hold vectors under them.
+    """
+    for number in library.numbers():
+        generation = library.generation(number)
+        if not is_whole(library, generation):
+            continue
+        content = _as_catalog(generation, used)
+        for path in (library.catalog, *(Path(f"{library.catalog}{end}") for end in ("-wal", "-shm"))):
+            if path.exists():
+                yield from _set_aside(library, path, aside)
+        write_file(library.catalog, content)
+        yield (
+            f"restored the catalog from generation {number}; lost: what was scanned since, and runs. "
+            "`icons index` reads all sources again"
+        )
+        return
+    yield (
+        f'the catalog can\'t be restored, no generation is whole; move "{library.catalog}" away and '
+        "run `icons index SOURCE`: it begins anew"
+    )
+
+
+def _as_catalog(generation: Generation, used: dict[str, int]) -> bytes:
+    """A snapshot as a writer's catalog, as bytes: without what a merge derives, with every file to be read again."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.deserialize(_rollback_journal(generation.catalog.read_bytes()))
+        own = {*metadata.tables, "alembic_version", "sqlite_sequence"}
+        tables = connection.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY sql LIKE '%VIRTUAL%' DESC"
+        )
+        for (name,) in tables.fetchall():
+            there = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)).fetchone()
+            if there and name not in own and not name.startswith("sqlite_"):
+                connection.execute(f'DROP TABLE "{name}"')
+        connection.execute("UPDATE files SET stamp = ''")
+        for table, number in used.items():
+            known = connection.execute("UPDATE sqlite_sequence SET seq = MAX(seq, ?) WHERE name = ?", (number, table))
+            if not known.rowcount:
+                connection.execute("INSERT INTO sqlite_sequence VALUES (?, ?)", (table, number))
+        connection.commit()
+        return connection.serialize()
+
+
+def _rollback_journal(content: bytes) -> bytes:
+    """Mark a database as one without a write-ahead log (bytes 18 and 19), which memory has no place for."""
+    return content[:18] + b"\x01\x01" + content[20:]
+
+
+def _largest_ids(library: Library) -> dict[str, int]:
+    """The largest ids of images and names that any shard knows, and of icons that any generation knows."""
+    used = {"images": 0, "names": 0, "icons": 0}
+    for path in (library.root / "vectors").glob("*/[!.]*.safetensors"):
+        with suppress(IconsError):
+            kind, ids, _ = read_settled(path)
+            used[kind] = max(used[kind], int(ids.max(initial=0)))
+    for number in library.numbers():
+        uri = f"{library.generation(number).catalog.as_uri()}?mode=ro&immutable=1"
+        with suppress(sqlite3.Error), closing(sqlite3.connect(uri, uri=True)) as connection:
+            found = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'icons'").fetchone()
+            used["icons"] = max(used["icons"], *(found or (0,)))
+    return used
+
+
+def _point(library: Library) -> Iterator[str]:
+    """Let the newest whole generation answer where the pointer names none."""
+    if library.current() is not None:
+        return
+    for number in library.numbers():
+        if is_whole(library, library.generation(number)):
+            library.publish(library.generation(number))
+            yield f"generation {number} answers again"
+            return
+
+
+@dataclass(frozen=True, slots=True)
+class _Telling:
+    """Hands on what a stage says of itself; a `pipeline.Watcher`."""
+
+    stage: Stage
+
+    def scanned(self, tally: ScanTally) -> None:
+        """A repair scans nothing."""
+
+    def embedded(self, plan: Plan, ranks: Sequence[RankProgress]) -> None:
+        """A repair embeds nothing."""
+
+
+def _rebuild(library: Library, stage: Stage, *, encoder: bool, generation: bool) -> Iterator[str]:
+    """Write a damaged query encoder anew, from the model, and a damaged generation, from the vectors."""
+    watcher = _Telling(stage)
+    try:
+        if encoder and restore_encoder(library, watcher):
+            yield "wrote the query encoder anew"
+        built = merge(library, None, watcher) if generation else None
+        if built is not None:
+            yield f"built generation {built.number} from the vectors; it answers"
+    except IconsError as error:
+        yield f"could not make everything again: {error}"

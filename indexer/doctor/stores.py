@@ -1,0 +1,136 @@
+"""Are the catalog, the shards and the query encoders of a library whole, and is anything left that nobody needs?"""
+
+import json
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+
+from indexer.database import REVISION
+from indexer.doctor.findings import Finding
+from indexer.doctor.generations import folder_size
+from indexer.durable import describe_file, leftovers
+from indexer.errors import EmbedError
+from indexer.library import ABANDONED_SECONDS, Library
+from indexer.shards import read_shard, shard_paths
+
+UNIT = 1e-2
+"""Largest difference of a vector's length from one."""
+SPARE_GENERATIONS = 1.2
+"""Room that the next generation needs beside the one that answers."""
+
+
+def check_catalog(library: Library) -> Iterator[Finding]:
+    """Whether SQLite finds the catalog whole, its references lead somewhere, and its schema is this program's."""
+    path = library.catalog
+    try:
+        with closing(_read_only(path)) as connection:
+            tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            if not tables:
+                yield Finding("catalog", "nothing is indexed yet; `icons index SOURCE` does it", is_fault=False)
+                return
+            yield from _check_schema(connection, path, tables)
+            said = [row[0] for row in connection.execute("PRAGMA integrity_check(3)")]
+            n_lost = len(connection.execute("PRAGMA foreign_key_check").fetchall())
+    except sqlite3.Error as error:
+        yield Finding("catalog", f'"{path}" can\'t be read ({error})', path=path)
+        return
+    if said != ["ok"]:
+        yield Finding("catalog", f'"{path}" is damaged: {said[0]}', path=path)
+    elif n_lost:
+        yield Finding("catalog", f'"{path}" holds {n_lost} rows that refer to nothing', path=path)
+
+
+def _read_only(path: Path) -> sqlite3.Connection:
+    """Open a catalog for reading; one without a log is not even given the files that SQLite puts beside it."""
+    log = Path(f"{path}-wal")
+    immutable = "" if log.exists() and log.stat().st_size else "&immutable=1"
+    return sqlite3.connect(f"{path.as_uri()}?mode=ro{immutable}", uri=True)
+
+
+def _check_schema(connection: sqlite3.Connection, path: Path, tables: set[str]) -> Iterator[Finding]:
+    row = (
+        connection.execute("SELECT version_num FROM alembic_version").fetchone() if "alembic_version" in tables else ()
+    )
+    found = row[0] if row else None
+    if found != REVISION:
+        newer = found is not None and found > REVISION
+        advice = "`pip install --upgrade icons` reads it" if newer else "run `icons db upgrade`"
+        yield Finding("schema", f'"{path}" has schema "{found}", this program needs "{REVISION}"; {advice}', path=path)
+
+
+def check_shards(library: Library) -> Iterator[Finding]:
+    """Whether every shard matches its receipt and holds unit vectors."""
+    for folder in _folders(library.root / "vectors"):
+        for path in shard_paths(folder):
+            try:
+                shard = read_shard(path, fingerprint=folder.name)
+            except EmbedError as error:
+                yield Finding("shard", str(error), path=path)
+                continue
+            lengths = np.linalg.norm(shard.vectors.astype(np.float32), axis=1)
+            n_wrong = int((~(np.abs(lengths - 1) < UNIT)).sum())
+            if n_wrong:
+                yield Finding("shard", f'{n_wrong} vectors of shard "{path}" are not of length one', path=path)
+
+
+def check_encoders(library: Library) -> Iterator[Finding]:
+    """Whether every exported query encoder is as it was written."""
+    for folder in _folders(library.root / "encoders"):
+        try:
+            facts = json.loads((folder / "encoder.json").read_text("utf-8"))
+            files, is_own = facts.get("files"), facts["fingerprint"] == folder.name
+        except (OSError, ValueError, KeyError, AttributeError) as error:
+            yield Finding("encoder", f'query encoder "{folder}" can\'t be read ({error})', path=folder)
+            continue
+        if not is_own:
+            yield Finding("encoder", f'query encoder "{folder}" says that it is "{facts["fingerprint"]}"', path=folder)
+        elif files is None:
+            what = f'query encoder "{folder}" was written without checksums; delete it and `icons index` writes it anew'
+            yield Finding("encoder", what, is_fault=False, path=folder)
+        else:
+            for name, expected in files.items():
+                if not (folder / name).is_file() or describe_file(folder / name) != expected:
+                    yield Finding("encoder", f'"{folder / name}" does not match its checksum', path=folder)
+
+
+def check_leftovers(library: Library) -> Iterator[Finding]:
+    """What writers that were killed have left aside; the next one removes it."""
+    if library.is_being_written():
+        what = "another `icons` process writes this library now; what it has not finished is not judged"
+        yield Finding("leftover", what, is_fault=False)
+        return
+    own = [
+        path for folder in (library.root, library.generations, library.root / "encoders") for path in leftovers(folder)
+    ]
+    ranks = [
+        path
+        for kind in ("vectors", "work")
+        for folder in _folders(library.root / kind)
+        for path in leftovers(folder, older_than_seconds=ABANDONED_SECONDS)
+    ]
+    for path in own + ranks:
+        what = f'"{path}" was left by a process that was killed; the next `icons index` deletes it'
+        yield Finding("leftover", what, is_fault=False, path=path)
+
+
+def check_room(library: Library) -> Iterator[Finding]:
+    """Whether there is room on the disk for one more generation."""
+    current = library.current()
+    if current is None:
+        return
+    needed = int(SPARE_GENERATIONS * folder_size(library.generation(current).folder))
+    free = shutil.disk_usage(library.root).free
+    if free < needed:
+        what = f"{free / 1e6:,.0f} MB are free, the next generation needs about {needed / 1e6:,.0f} MB"
+        yield Finding("room", what, is_fault=False)
+
+
+def _folders(folder: Path) -> list[Path]:
+    """The folders of encoders in a folder; what was set aside is none."""
+    if not folder.is_dir():
+        return []
+    return sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))

@@ -1,0 +1,98 @@
+"""How is a file of a source read, whatever somebody put in its place? Whole, within limits, and from inside the source.
+
+A pipe is not waited for, a device not opened, and a link that leads out of the source not followed: whoever may write
+to a shared folder could otherwise have any picture of this machine indexed, and served.
+"""
+
+import json
+import os
+import re
+import stat
+import sys
+from pathlib import Path
+from typing import Any
+
+from indexer.errors import SourceError
+from indexer.sources.paths import to_text
+
+MAX_FACTS_BYTES = 256_000_000
+"""Of an Iconify set or what a package says about its icons; the largest known have a fifth of that."""
+MAX_TEXT = 1000
+"""Characters of a name, a key or a tag: more is no text that anybody wrote."""
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
+def read_regular(file: Path, *, limit: int, inside: str | None = None, cut: bool = False) -> bytes:
+    """Read a file's bytes, or with `cut` its first `limit` bytes.
+
+    `inside` is the real path of the source's folder; None where the user has named this very file.
+
+    Raises:
+        OSError: it is gone or may not be read.
+        SourceError: it is a device or a pipe, too large, or lies outside the source.
+    """
+    facts = file.stat()
+    if not stat.S_ISREG(facts.st_mode):
+        raise SourceError("not a regular file")
+    if facts.st_size > limit and not cut:
+        raise SourceError(f"file of {facts.st_size / 1e6:.0f} MB, the limit is {limit / 1e6:.0f} MB")
+    # Without waiting: a pipe may have taken the file's place a moment ago.
+    with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as opened:
+        if inside is not None:
+            refuse_outside(_path_of(opened.fileno(), file), inside)
+        size = min(facts.st_size, limit)
+        content: bytes = opened.read(size if cut else size + 1)  # no more: room for the whole limit costs time
+        if len(content) > size:  # it grew meanwhile, or states no size, as files of the kernel do
+            content += opened.read(limit + 1 - size)
+    if len(content) > limit:
+        raise SourceError(f"file of more than {limit / 1e6:.0f} MB")
+    return content
+
+
+def refuse_outside(real: str, inside: str) -> None:
+    """Refuse a real path that does not lie below another one.
+
+    Raises:
+        SourceError: that is so; the message says what to do about it.
+    """
+    if not f"{real}/".startswith(inside.rstrip("/") + "/"):
+        raise SourceError(f'leads out of the source to "{to_text(real)}"; index that as well if it is wanted')
+
+
+def load_json(content: bytes) -> Any:
+    """Read JSON; halves of a surrogate pair, which are valid there and no text, become question marks.
+
+    Raises:
+        SourceError: it is no JSON.
+    """
+    try:
+        loaded = json.loads(content)
+        if _SURROGATE.search(content):
+            loaded = json.loads(json.dumps(loaded, ensure_ascii=False).encode(errors="replace"))
+    except (ValueError, RecursionError) as error:
+        raise SourceError(f"not valid JSON: {error}") from error
+    return loaded
+
+
+def load_facts(folder: Path, *names: str) -> Any:
+    """Read a JSON file of a package.
+
+    Raises:
+        OSError: it is gone or may not be read.
+        SourceError: it is no JSON, or no file of this folder.
+    """
+    inside = os.path.realpath(folder)
+    return load_json(read_regular(folder.joinpath(*names), limit=MAX_FACTS_BYTES, inside=inside))
+
+
+def shown(value: object) -> str:
+    """Spell a value for a message: a long one is cut."""
+    text = str(value)
+    return text if len(text) <= 80 else f"{text[:80]}… ({len(text):,} characters)"
+
+
+def _path_of(descriptor: int, file: Path) -> str:
+    """Where an opened file really lies; asking its descriptor leaves no time to change a link in between."""
+    if sys.platform == "linux":
+        return os.readlink(f"/proc/self/fd/{descriptor}")  # noqa: PTH115 - a Path takes thrice as long
+    return os.path.realpath(file)

@@ -1,0 +1,183 @@
+"""Runs stages of a library in processes that begin with everything loaded: one line of JSON in, one line out.
+
+Started with the counting layer before all other libraries; each stage runs in a fork, which may end at any operation.
+"""
+
+import ctypes
+import hashlib
+import importlib
+import json
+import os
+import signal
+import sqlite3
+import sys
+import threading
+import time
+import traceback
+import warnings
+from collections.abc import Callable
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from conftest import Silent
+
+from indexer.checkpoint import ModelChoice
+from indexer.database import upgrade_catalog
+from indexer.doctor.examine import examine as examine_library
+from indexer.embed import EmbedOptions
+from indexer.errors import IconsError
+from indexer.library import Library
+from indexer.manifest import Manifest
+from indexer.pipeline import IndexOptions, index
+from indexer.shards import read_shard, shard_paths
+
+MODES = {"count": 0, "error": 1, "full": 2, "kill": 3}
+QUERIES = ("dot a", "dot d", "arrow", "new")
+CLOCK = ("started_at", "seconds", "generation")
+"""Columns that differ between equal runs; a crash may cost a number of a generation."""
+
+
+def run_index(library: Library, *, sources: list[str], model: str, workers: int = 0) -> object:
+    how = EmbedOptions(batch_size=32, workers=workers, precision="fp32")
+    choice = ModelChoice(f"local-dir:{model}")
+    options = IndexOptions(sources=[Path(source) for source in sources], choice=choice, devices="cpu", embed=how)
+    return index(library, options, Silent()).generation
+
+
+def roll_back(library: Library) -> object:
+    with library.writing():
+        return library.rollback().number
+
+
+def upgrade(library: Library) -> object:
+    with library.writing():
+        return upgrade_catalog(library.catalog)[1]
+
+
+def answer(library: Library) -> object:
+    """Everything that a search finds, and which generation says so; a warning is an error."""
+    from search.engine import SearchEngine
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        engine = SearchEngine.open(library.root)
+    hits = [[(hit.id, hit.name, hit.score, hit.variants) for hit in engine.search(query, k=50)] for query in QUERIES]
+    return {"hits": hits, "generation": engine.generation.number}
+
+
+def dump(library: Library) -> object:
+    """All that two equal libraries have in common: rows, vectors, indexes."""
+    current = library.current()
+    assert current is not None
+    generation = library.generation(current)
+    manifest = Manifest.read(generation)
+    vectors = {}
+    for path in shard_paths(library.vectors(manifest.fingerprint)):
+        shard = read_shard(path, fingerprint=manifest.fingerprint)
+        for number, vector in zip(shard.ids.tolist(), shard.vectors, strict=True):
+            vectors[f"{shard.kind} {number}"] = hashlib.sha256(vector.tobytes()).hexdigest()
+    indexes = {name: facts["sha256"] for name, facts in manifest.files.items() if not name.endswith(".sqlite")}
+    return {
+        "catalog": _tables(library.catalog),
+        "snapshot": _tables(generation.catalog),
+        "vectors": vectors,
+        "indexes": indexes,
+        "counts": str(manifest.counts),
+    }
+
+
+def _tables(path: Path) -> dict[str, list[str]]:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.row_factory = sqlite3.Row
+        tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall()
+        return {name: sorted(map(_spell, connection.execute(f'SELECT * FROM "{name}"'))) for (name,) in tables}
+
+
+def _spell(row: sqlite3.Row) -> str:
+    return repr({key: row[key] for key in row.keys() if key not in CLOCK})  # noqa: SIM118
+
+
+def examine(library: Library) -> object:
+    return [finding.message for finding in examine_library(library, sample=0).findings if finding.is_fault]
+
+
+STAGES: dict[str, Callable[..., object]] = {
+    "index": run_index,
+    "rollback": roll_back,
+    "upgrade": upgrade,
+    "answer": answer,
+    "dump": dump,
+    "examine": examine,
+}
+
+
+def _run(asked: dict[str, Any]) -> dict[str, object]:
+    """Do what is asked, in the fork; an error of ours is told apart from a defect."""
+    layer = ctypes.CDLL(None)
+    journal = os.open(asked["journal"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC) if asked.get("journal") else -1
+    library = Library(Path(asked["library"]))
+    layer.disk_arm(
+        str(library.root).encode(), ctypes.c_long(asked.get("at", 0)), MODES[asked.get("mode", "count")], journal
+    )
+    told: dict[str, object] = {}
+    try:
+        told["result"] = STAGES[asked["stage"]](library, **asked.get("given", {}))
+    except IconsError as error:
+        told["refusal"] = str(error)
+    except Exception:
+        told["defect"] = traceback.format_exc()
+    return {**told, "count": layer.disk_count()}
+
+
+def kill(parent: int, whom: str | None) -> None:
+    """Kill a stage's process, its render workers, or all of them."""
+    workers = _children(parent) if whom in ("workers", "all") else []
+    for process in [*workers, *([parent] if whom in ("parent", "all") else [])]:
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+
+
+def _children(parent: int) -> list[int]:
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            if int(stat.read_text().rpartition(")")[2].split()[1]) == parent:
+                found.append(int(stat.parent.name))
+    return found
+
+
+LOADED = ("open_clip", "torch", "alembic.command", "indexer.encoder", "indexer.export", "indexer.launch")
+"""What stages load inside, so that it is there before the first fork."""
+
+
+def main() -> None:
+    for name in (*LOADED, "indexer.merge", "indexer.render_pool", "search.engine"):
+        importlib.import_module(name)
+    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)
+    for line in sys.stdin:
+        here, there = os.pipe()
+        started = time.monotonic()
+        if not (child := os.fork()):
+            os.close(here)
+            with os.fdopen(there, "w") as report:
+                report.write(json.dumps(_run(json.loads(line))))
+            os._exit(0)
+        os.close(there)
+        asked = json.loads(line)
+        killer = threading.Timer(asked.get("after", 0.0), kill, args=(child, asked.get("whom")))
+        killer.start()
+        with os.fdopen(here) as report:
+            said = report.read()
+        killer.cancel()
+        killer.join()
+        _, status = os.waitpid(child, 0)
+        ended = {"status": status, "seconds": time.monotonic() - started}
+        answers.write(json.dumps({**json.loads(said or "{}"), **ended}) + "\n")
+
+
+if __name__ == "__main__":
+    main()

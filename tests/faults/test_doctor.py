@@ -1,0 +1,288 @@
+"""A library is broken by hand in all kinds of ways: `icons doctor` says which, and mends what can be derived."""
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from conftest import Build, Silent, build_library, draw_icons
+from faults import draw
+
+from indexer.doctor.examine import examine
+from indexer.doctor.findings import Report
+from indexer.doctor.repair import repair
+from indexer.library import Library
+from indexer.pipeline import IndexOptions, scan
+from indexer.shards import shard_paths
+from search.cli import main
+from search.engine import SearchEngine
+
+
+def _quiet(_: str) -> None:
+    pass
+
+
+@pytest.fixture
+def apart(build: Build, library: Library, icon_folder: Path) -> Library:
+    """Two generations of a few icons, whose sources a test may change."""
+    build(icon_folder)
+    draw(icon_folder, "new", 20, 20)
+    build()
+    return library
+
+
+@pytest.fixture(scope="session")
+def built_once(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("doctor")
+    icons = draw_icons(folder / "icons")
+    build_library(Library(folder / "library"), tiny_model, [icons])
+    draw(icons, "new", 20, 20)
+    build_library(Library(folder / "library"), tiny_model, [icons])
+    return folder / "library"
+
+
+@pytest.fixture
+def published(built_once: Path, library: Library) -> Library:
+    """Two generations of a few icons, whose sources stay."""
+    shutil.copytree(built_once, library.root)
+    return library
+
+
+def _faults(report: Report) -> list[str]:
+    return sorted({finding.kind for finding in report.findings if finding.is_fault})
+
+
+def _answers(library: Library) -> list[tuple[int, str, float]]:
+    hits = SearchEngine.open(library.root).search("dot a", k=50)
+    return [(hit.id, hit.name, hit.score) for hit in hits]
+
+
+def _flip(path: Path, place: float = 0.5) -> None:
+    content = bytearray(path.read_bytes())
+    content[int(place * len(content))] ^= 255
+    path.write_bytes(content)
+
+
+def _shards(library: Library, kind: str) -> list[Path]:
+    return shard_paths(next((library.root / "vectors").iterdir()), kind)  # type: ignore[arg-type]
+
+
+def test_a_whole_library_is_sound_and_its_sample_is_what_the_encoder_says(published: Library) -> None:
+    report = examine(published)
+    assert (report.is_sound, report.findings) == (True, [])
+    sample = report.facts["sample"]
+    assert (sample["n_pictures"], sample["n_names"], sample["n_changed"]) == (12, 12, 0)
+    assert sample["least_cosine"] > 0.999
+
+
+def test_an_examination_changes_nothing(published: Library) -> None:
+    def state() -> dict[str, bytes]:
+        return {str(path): path.read_bytes() for path in published.root.rglob("*") if path.is_file()}
+
+    before = state()
+    examine(published)
+    assert state() == before
+
+
+BREAKAGES: dict[str, tuple[Callable[[Library], object], str]] = {
+    "a flipped byte in an index": (lambda library: _flip(library.generation(2).icons), "generation"),
+    "a truncated index": (lambda library: library.generation(2).pictures.write_bytes(b"IxM2"), "generation"),
+    "a missing index": (lambda library: library.generation(2).icons.unlink(), "generation"),
+    "a flipped byte in the snapshot": (lambda library: _flip(library.generation(2).catalog), "generation"),
+    "a flipped byte in the facets": (lambda library: _flip(library.generation(2).facets), "generation"),
+    "an empty manifest": (lambda library: library.generation(2).manifest.write_bytes(b""), "generation"),
+    "a manifest that counts wrongly": (
+        lambda library: library.generation(2).manifest.write_text(
+            library.generation(2).manifest.read_text().replace('"n": 13', '"n": 14')
+        ),
+        "generation",
+    ),
+    "a generation before that is half gone": (lambda library: library.generation(1).catalog.unlink(), "generation"),
+    "a flipped byte in an encoder": (
+        lambda library: _flip(next((library.root / "encoders").iterdir()) / "text.onnx"),
+        "encoder",
+    ),
+    "a missing encoder": (lambda library: shutil.rmtree(library.root / "encoders"), "encoder"),
+    "a pointer that is gone": (lambda library: library.pointer.unlink(), "pointer"),
+    "a pointer of garbage": (lambda library: library.pointer.write_bytes(b"\xff\x00"), "pointer"),
+    "a pointer that names nothing": (lambda library: library.pointer.write_bytes(b"77"), "pointer"),
+}
+
+
+@pytest.mark.parametrize("breakage", BREAKAGES)
+def test_what_can_be_derived_is_made_again(published: Library, breakage: str) -> None:
+    before = _answers(published)
+    act, kind = BREAKAGES[breakage]
+    act(published)
+    report = examine(published, sample=0)
+    assert (report.is_sound, _faults(report)) == (False, [kind])
+    mended = repair(published, sample=4, stage=_quiet)
+    assert mended.is_sound, mended.findings
+    assert mended.repairs
+    assert _answers(published) == before
+
+
+def test_damaged_files_are_set_aside_and_not_deleted(published: Library) -> None:
+    _flip(published.generation(2).icons)
+    damaged = published.generation(2).icons.read_bytes()
+    repair(published, sample=0, stage=_quiet)
+    kept = list((published.root / "damaged").glob("*/generations/2/icons.faiss"))
+    assert [path.read_bytes() for path in kept] == [damaged]
+
+
+@pytest.mark.parametrize("kind", ["images", "names"])
+@pytest.mark.parametrize("place", [0.01, 0.99], ids=["in its head", "in its vectors"])
+def test_a_damaged_shard_is_set_aside_with_what_was_lost_and_indexing_makes_it_again(
+    published: Library, build: Build, kind: str, place: float
+) -> None:
+    before = _answers(published)
+    _flip(_shards(published, kind)[0], place)
+    assert "shard" in _faults(examine(published, sample=0))
+    mended = repair(published, sample=0, stage=_quiet)
+    n_lost = 11
+    assert _faults(mended) == ["vectors"]  # what answers is whole, its vectors are to be made again
+    said = f"the vectors of {n_lost} {kind}" if place > 0.5 else "can't be told"
+    assert said in mended.repairs[0]
+    assert _answers(published) == before
+    summary = build()
+    assert {"images": summary.embed.images, "names": summary.embed.names}[kind] == n_lost
+    assert examine(published).is_sound
+    assert _answers(published) == before
+
+
+def test_a_damaged_catalog_is_restored_from_what_was_published_and_ids_are_not_given_again(
+    apart: Library, build: Build, icon_folder: Path
+) -> None:
+    before = _answers(apart)
+    draw(icon_folder, "lost", 3, 20)  # scanned and embedded, but not in any generation that is whole
+    build()
+    newest = _answers(apart)
+    _flip(apart.generation(3).icons)
+    (apart.root / "catalog.sqlite").write_bytes(b"SQLite format 3\0 and then nothing")
+    report = examine(apart, sample=0)
+    assert _faults(report) == ["catalog", "generation"]
+    mended = repair(apart, sample=0, stage=_quiet)
+    assert any("restored the catalog from generation 2" in line for line in mended.repairs)
+    assert mended.is_sound, mended.findings
+    assert _answers(apart) == before
+    draw(icon_folder, "other", 20, 3)
+    (icon_folder / "lost.svg").unlink()
+    build()
+    with closing(sqlite3.connect(apart.catalog)) as connection:
+        row = connection.execute("SELECT image_id, id FROM icons WHERE name = 'other'").fetchone()
+    assert row[0] > 13  # 13 is the picture of "lost", whose vector a shard still holds
+    assert row[1] not in {number for number, _, _ in newest}
+    assert examine(apart).is_sound
+
+
+def test_without_a_whole_generation_a_damaged_catalog_is_told_as_lost(published: Library) -> None:
+    published.catalog.write_bytes(b"garbage" * 1000)
+    for number in published.numbers():
+        _flip(published.generation(number).catalog)
+    mended = repair(published, sample=0, stage=_quiet)
+    assert not mended.is_sound
+    assert any("no generation is whole" in line for line in mended.repairs)
+
+
+def test_what_a_killed_process_left_aside_is_noted_and_cleared_away(published: Library) -> None:
+    folder = next((published.root / "vectors").iterdir())
+    left = [published.generations / ".aside-9", published.root / ".aside-77-CURRENT", folder / ".aside-7-images-x"]
+    left[0].mkdir()
+    for path in left[1:]:
+        path.write_bytes(b"half")
+    os.utime(left[2], (0, 0))  # a rank of another machine may be at work on a young one
+    report = examine(published, sample=0)
+    assert report.is_sound
+    assert [finding.path for finding in report.findings] == [left[1], left[0], left[2]]
+    with published.writing():
+        assert not any(path.exists() for path in left)
+
+
+def test_an_index_that_holds_other_vectors_than_the_shards_is_found_though_its_checksum_is_right(
+    published: Library,
+) -> None:
+    from indexer.durable import describe_file
+    from indexer.manifest import Manifest
+    from indexer.vectors import VectorIndex
+
+    generation = published.generation(2)
+    manifest = Manifest.read(generation)
+    index = VectorIndex.open(generation.pictures, spec=manifest.pictures.spec)
+    ids = index.ids.copy()
+    turned = index.reconstruct(ids)[::-1].copy()
+    del index
+    VectorIndex.build(ids, [turned], dim=turned.shape[1], spec=manifest.pictures.spec).save(generation.pictures)
+    facts = json.loads(generation.manifest.read_text())
+    facts["files"]["pictures.faiss"] = describe_file(generation.pictures)
+    generation.manifest.write_text(json.dumps(facts))
+    report = examine(published, sample=0)
+    assert _faults(report) == ["generation"]
+    assert "vectors in pictures.faiss of generation 2 are not those of the shards" in report.findings[0].message
+
+
+def test_a_sample_tells_an_encoder_that_makes_other_vectors(
+    published: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from indexer.encoder import Encoder
+
+    encode = Encoder.encode_images
+    monkeypatch.setattr(Encoder, "encode_images", lambda self, pixels: encode(self, 255 - pixels))
+    report = examine(published)
+    assert _faults(report) == ["sample"]
+
+
+def test_a_changed_or_vanished_source_is_a_note_not_a_fault(apart: Library, icon_folder: Path) -> None:
+    (icon_folder / "arrow-up.svg").unlink()
+    draw(icon_folder, "dot-b", 1, 1)
+    report = examine(apart)
+    assert report.is_sound
+    assert [finding.message for finding in report.findings] == [
+        "2 sampled pictures are no longer as they were indexed; `icons index` looks again"
+    ]
+
+
+def test_the_command_says_what_is_wrong_exits_with_2_and_with_0_once_mended(published: Library) -> None:
+    def run(*arguments: str) -> tuple[int, str]:
+        result = CliRunner().invoke(main, ["doctor", "--sample", "2", "--library", str(published.root), *arguments])
+        return result.exit_code, result.stdout
+
+    assert run()[0] == 0
+    _flip(published.generation(2).icons)
+    code, text = run()
+    assert code == 2
+    assert "FAULT" in text and 'icons.faiss" does not match its checksum' in text
+    code, text = run("--json")
+    assert (code, json.loads(text)["sound"], json.loads(text)["findings"][0]["kind"]) == (2, False, "generation")
+    code, text = run("--repair")
+    assert code == 0
+    assert "built generation 3 from the vectors" in text and "the library is sound" in text
+
+
+def test_a_library_that_is_being_written_is_not_judged_for_what_is_unfinished(published: Library) -> None:
+    (published.generations / ".aside-3").mkdir()
+    hold = "import sys; from pathlib import Path; from filelock import FileLock\n"
+    hold += "lock = FileLock(Path(sys.argv[1]) / 'writer.lock'); lock.acquire()\nprint('held', flush=True)\n"
+    hold += "sys.stdin.read()"
+    with subprocess.Popen(
+        [sys.executable, "-c", hold, str(published.root)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None and process.stdout.readline() == b"held\n"
+        report = examine(published, sample=0)
+        process.kill()
+    assert [finding.message.split(";")[0] for finding in report.findings] == [
+        "another `icons` process writes this library now"
+    ]
+
+
+def test_nothing_published_yet_is_sound(library: Library, icon_folder: Path) -> None:
+    scan(library, IndexOptions(sources=[icon_folder]), Silent())
+    report = examine(library)
+    assert report.is_sound
+    assert [finding.message for finding in report.findings] == ["nothing is published yet; `icons index` does it"]

@@ -1,0 +1,117 @@
+"""An encoder from a stranger: nothing in it is run, and no name in it fetches anything."""
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import huggingface_hub.constants
+import pytest
+import torch
+from conftest import save_tiny_model
+
+from indexer.checkpoint import ModelChoice, find_checkpoint
+from indexer.encoder import load_model
+from indexer.errors import ModelError
+
+
+class Attack:
+    """Unpickled, it makes a file."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def __reduce__(self) -> object:
+        return Path.touch, (self.file,)
+
+
+def as_zip(file: Path, pickled: bytes) -> None:
+    """The container that torch.save writes."""
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("archive/data.pkl", pickled)
+        archive.writestr("archive/version", "3")
+
+
+@pytest.mark.parametrize("is_zip", [True, False])
+@pytest.mark.parametrize("where", ["folder", "file"])
+def test_code_in_a_checkpoint_is_refused_and_not_run(tmp_path: Path, where: str, is_zip: bool) -> None:
+    attack = pickle.dumps({"state_dict": Attack(tmp_path / "pwned")})
+    pickle.loads(attack)
+    (tmp_path / "pwned").unlink()  # so it would have worked
+    folder = save_tiny_model(tmp_path / "model", seed=1)
+    (folder / "open_clip_model.safetensors").unlink()
+    weights = folder / "open_clip_pytorch_model.bin"
+    if is_zip:
+        as_zip(weights, attack)
+    else:
+        weights.write_bytes(attack)
+    choice = ModelChoice(f"local-dir:{folder}") if where == "folder" else ModelChoice("RN50", str(weights))
+    with pytest.raises(ModelError, match="does not load as model"):
+        load_model(find_checkpoint(choice))
+    assert not (tmp_path / "pwned").exists()
+
+
+def test_a_scripted_module_in_place_of_weights_is_refused(tmp_path: Path) -> None:
+    folder = save_tiny_model(tmp_path / "model", seed=1)
+    (folder / "open_clip_model.safetensors").unlink()
+    as_zip(folder / "open_clip_pytorch_model.bin", b"")
+    with zipfile.ZipFile(folder / "open_clip_pytorch_model.bin", "a") as archive:
+        archive.writestr("archive/constants.pkl", pickle.dumps(()))
+        archive.writestr("archive/code/__torch__.py", "raise SystemExit")
+    with pytest.raises(ModelError, match="does not load as model"):
+        load_model(find_checkpoint(ModelChoice(f"local-dir:{folder}")))
+
+
+@pytest.mark.parametrize(
+    "config",
+    ["", "[]", "{}", "null", '{"model_cfg": 3}', '{"model_cfg": {"embed_dim": 3}}', '{"a":' * 100_000,
+     '{"model_cfg": {"embed_dim": 3, "text_cfg": []}}'],
+    ids=["empty", "list", "object", "null", "number", "no-text", "deep", "text-list"],
+)  # fmt: skip
+def test_a_config_of_another_form_is_refused_by_its_path(tmp_path: Path, config: str) -> None:
+    folder = save_tiny_model(tmp_path / "model", seed=1)
+    (folder / "open_clip_config.json").write_text(config)
+    with pytest.raises(ModelError, match=r'open_clip_config.json" is not an open_clip config'):
+        find_checkpoint(ModelChoice(f"local-dir:{folder}"))
+
+
+@pytest.mark.parametrize("name", ["someone/text-tower", "../../etc", "/etc/passwd", "https://example.org/x"])
+def test_a_config_that_names_a_hub_fetches_nothing_and_says_so(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    folder = save_tiny_model(tmp_path / "model", seed=1)
+    config = json.loads((folder / "open_clip_config.json").read_text())
+    config["model_cfg"]["text_cfg"] |= {"hf_model_name": name}
+    (folder / "open_clip_config.json").write_text(json.dumps(config))
+    with pytest.raises(ModelError, match="no leave to fetch") as refused:
+        find_checkpoint(ModelChoice(f"local-dir:{folder}"))
+    assert f'names "{name}", which is not on this machine' in str(refused.value)
+
+
+def test_a_known_architecture_with_a_tokenizer_on_a_hub_fetches_nothing_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    torch.save({}, tmp_path / "weights.pt")
+    with pytest.raises(ModelError, match='names "xlm-roberta-base", which is not on this machine'):
+        find_checkpoint(ModelChoice("xlm-roberta-base-ViT-B-32", str(tmp_path / "weights.pt")))
+
+
+def test_offline_forbids_even_a_model_that_was_asked_for(tmp_path: Path) -> None:
+    asked = ["index", "--offline", "--model", "hf-hub:someone/clip", "--library", str(tmp_path / "library")]
+    # What answers at this port would be fetched; nobody does, so any attempt takes long or names the port.
+    environment = os.environ | {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HOME": str(tmp_path / "cache")}
+    done = subprocess.run(
+        [sys.executable, "-c", "from search.cli import main; main()", *asked],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert '"hf-hub:someone/clip" is not on this machine, and --offline forbids to fetch it' in done.stderr
+    assert "127.0.0.1" not in done.stderr
