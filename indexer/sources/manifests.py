@@ -78,7 +78,8 @@ def read_row(manifest: Path, key: str) -> bytes:
         OSError: it is gone or may not be read.
         SourceError: it is no regular file, far too large, or lies outside the manifest's folder.
     """
-    return read_file(manifest.parent / from_text(path_of_row(key)), inside=os.path.realpath(manifest.parent))
+    file = manifest.parent / from_text(path_of_row(key))
+    return read_file(file, inside=os.path.realpath(manifest.parent))
 
 
 def path_of_row(key: str) -> str:
