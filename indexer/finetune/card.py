@@ -22,7 +22,7 @@ product says how well they fit. Loads with stock open_clip, offline:
 {measured}
 Where it fails: English only; 64 px hold no fine detail, so left and right, and small badges on one shape, are easily
 confused; icons whose meaning is a convention that no name or tag tells are not found; screenshots cut carelessly, with
-other icons in sight, are found half of the time; logos, flags and letters were not learnt.
+other icons in sight, are found half of the time at 16 px; logos, flags and letters were not learnt.
 """
 
 
