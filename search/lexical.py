@@ -13,6 +13,8 @@ LEXICAL_WEIGHT = 0.1
 with the name: 0 .561, 0.05 .644, 0.1 .692, 0.15 .724, 0.2 .727; of others: .189, .182, .177, .171, .169."""
 TOLD_SHARE = 0.5
 """What a word that only a tag says counts, beside 1 for a word of the name."""
+FUNCTION_WORDS = frozenset("a an the of that this these those its is are some someone something".split())
+"""Words that say nothing of an icon, though icons of letters bear "a". Those that tell log in from log out count."""
 _LONGEST_NAME = 50
 
 
@@ -27,11 +29,12 @@ class Lexical:
     def coverage(self, words: str) -> Floats:
         """Say how much of some normalised words each name covers: the weights of those it bears, over those of all.
 
-        A word that no name bears weighs most: a name that covers all the others does not cover the query.
+        A word that no name bears weighs most: a name that covers all the others does not cover the query. Function words
+        count where there are no others.
         """
         covered = np.zeros(len(self._lexicon.name_ids), np.float32)
         total = 0.0
-        for term in stems(words):
+        for term in stems(_telling(words)):
             place = self._lexicon.place(term)
             if place is None:
                 total += 1
@@ -62,3 +65,7 @@ class Lexical:
     def knows(self, word: str) -> bool:
         """Tell whether a name or a tag bears a word, in any form of it."""
         return all(self._lexicon.place(term) is not None for term in stems(word))
+
+
+def _telling(words: str) -> str:
+    return " ".join(word for word in words.split() if word not in FUNCTION_WORDS) or words

@@ -4,6 +4,7 @@ import io
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from shutil import copyfile
 
 import pytest
 from conftest import Build, Silent, disc
@@ -30,7 +31,8 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> SearchEngine:
     for number, file in enumerate(sorted(icons.glob("*.svg"))):
         if number % 6 == 0 or file.stem in wanted:
             tags = "dustbin" if file.stem == "trash" else ""
-            lines.append(f"{file},{file.stem},{tags},{'MIT' if number % 2 else 'CC-BY-4.0'},")
+            copyfile(file, place / file.name)
+            lines.append(f"{file.name},{file.stem},{tags},{'MIT' if number % 2 else 'CC-BY-4.0'},")
     (place / "samples.csv").write_text("\n".join(lines) + "\n")
     library = Library(place / "library")
     how = EmbedOptions(batch_size=64, workers=0, precision="fp32")

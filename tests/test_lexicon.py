@@ -38,6 +38,12 @@ def test_coverage_is_the_weight_of_the_words_that_a_name_bears_or_is_told(lexico
     assert lexical.coverage("left unheard") == pytest.approx([left / (left + 1), 0, TOLD_SHARE * left / (left + 1), 0])
 
 
+def test_function_words_count_where_there_are_no_others(lexicon: Lexicon) -> None:
+    lexical = Lexical(lexicon)
+    assert lexical.coverage("an arrow of the left").tolist() == lexical.coverage("arrow left").tolist()
+    assert lexical.coverage("of the").tolist() == [0, 0, 0, 0]
+
+
 def test_stems_are_those_of_the_keyword_index(lexicon: Lexicon) -> None:
     assert stems("battery arrows") == ("batteri", "arrow")
     assert Lexical(lexicon).coverage("battery").argmax() == 2
