@@ -13,7 +13,9 @@ LEXICAL_WEIGHT = 0.1
 with the name: 0 .561, 0.05 .644, 0.1 .692, 0.15 .724, 0.2 .727; of others: .189, .182, .177, .171, .169."""
 TOLD_SHARE = 0.5
 """What a word that only a tag says counts, beside 1 for a word of the name."""
-FUNCTION_WORDS = frozenset("a an the of that this these those its is are some someone something".split())
+FUNCTION_WORDS = frozenset(
+    ["a", "an", "the", "of", "that", "this", "these", "those", "its", "is", "are", "some", "someone", "something"]
+)
 """Words that say nothing of an icon, though icons of letters bear "a". Those that tell log in from log out count."""
 _LONGEST_NAME = 50
 
