@@ -22,8 +22,8 @@ N_CANDIDATES = 1_000
 PER_HIT = 4
 """Candidates for each wanted hit, at least; four times as many where variants use them up."""
 BEST_SCORE = 0.1
-"""Where not even the best hit reaches this score, nothing good was found. Of queries without an answer 0.1 lets 25 to 43 in
-a hundred through, 0.5 a tenth; of Lucide's tags whose icon is among the first ten it hides 5 in a hundred, 0.5 14."""
+"""Where not even the best hit reaches this score, nothing good was found. Of 100 queries without an answer 0.1 lets
+25 to 43 through, 0.5 ten; of 100 of Lucide's tags whose icon is among the first ten it hides 5, 0.5 14."""
 LEAST_SCORE = 0.05
 """Other hits of an answer have at least this score."""
 

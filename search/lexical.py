@@ -31,8 +31,8 @@ class Lexical:
     def coverage(self, words: str) -> Floats:
         """Say how much of some normalised words each name covers: the weights of those it bears, over those of all.
 
-        A word that no name bears weighs most: a name that covers all the others does not cover the query. Function words
-        count where there are no others.
+        A word that no name bears weighs most: a name that covers all the others does not cover the query.
+        Function words count where there are no others.
         """
         covered = np.zeros(len(self._lexicon.name_ids), np.float32)
         total = 0.0

@@ -333,7 +333,7 @@ def test_real_icons_are_found_by_screenshots_in_other_colours_and_a_little_blurr
     by_label = {row.condition.label: row.figures["R@1"].value for row in found.rows if row.condition}
     assert by_label["48 px clean"] >= 0.98
     assert by_label["24 px theme+background+blur"] >= 0.95
-    assert by_label["16 px all"] < by_label["48 px all"] < by_label["48 px clean"]
+    assert by_label["16 px all"] < by_label["48 px all"] <= by_label["48 px clean"]
 
 
 def test_names_are_found_first_as_they_are_and_nearly_always_when_misspelt(lucide: Library) -> None:

@@ -255,7 +255,7 @@ def check_source(location: Path) -> None:
 def document(content: bytes) -> None:
     """What passes as an SVG holds no entity but plain ones, and is drawn or refused with a reason."""
     try:
-        passed = render._svg_document(content)
+        passed = render.svg_document(content)
         if passed is not None:
             assert passed.count(b"<!ENTITY") == len(render._PLAIN_ENTITY.findall(passed))
         render.render(content, size=16)

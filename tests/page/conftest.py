@@ -14,8 +14,9 @@ ARGUMENTS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-backgroun
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator["Browser"]:
+    """A browser for this folder alone: while playwright is open, no other test can run an event loop."""
     playwright = pytest.importorskip("playwright.sync_api", reason="needs Python's playwright: pip install '.[test]'")
     program = next(filter(None, map(shutil.which, PROGRAMS)), None)
     if program is None:
@@ -26,7 +27,7 @@ def browser() -> Iterator["Browser"]:
         running.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def site(browser: "Browser", tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Address of a served library of 100 icons; without a browser nothing is built."""
     root = tmp_path_factory.mktemp("page")

@@ -45,6 +45,11 @@ def test_arrows_walk_through_rows_and_columns(open_page: Open) -> None:
     )
     assert columns > 3
     page.locator("#words").press("ArrowDown")
+    while page.locator("#more").is_visible():
+        shown = page.locator("#grid .tile").count()
+        page.keyboard.press("End")
+        page.wait_for_function("n => document.querySelectorAll('#grid .tile').length > n", arg=shown)
+    page.keyboard.press("Home")
     for key, at in (
         ("ArrowRight", 1),
         ("ArrowDown", 1 + columns),
