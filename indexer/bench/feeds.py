@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from torch.utils.data import DataLoader, Dataset, DistributedSampler
 
 from indexer.bench.knobs import Knobs
 from indexer.distributed import Rank
+from indexer.errors import RenderError
 from indexer.render import render
 from indexer.render_pool import RenderPool
 from indexer.render_worker import Job
@@ -54,7 +55,10 @@ def rendered(jobs: Sequence[Job], knobs: Knobs, *, size: int, batch: int, worker
 
 
 def rendered_here(jobs: Sequence[Job], *, size: int, batch: int, clock: StageClock) -> Iterator[Tensor]:
-    """The same, read and drawn one after the other in this process, with a clock on both."""
+    """The same, read and drawn one after the other in this process, with a clock on both.
+
+    What can't be drawn is left out, as `icons index` does.
+    """
     for start in range(0, len(jobs), batch):
         with clock.stage("read"):
             contents = []
@@ -63,8 +67,12 @@ def rendered_here(jobs: Sequence[Job], *, size: int, batch: int, clock: StageClo
                 content_digest(content)  # as a render worker does, which holds it against the scan
                 contents.append(content)
         with clock.stage("render"):
-            pixels = np.stack([render(content, size=size).pixels for content in contents])
-        yield torch.from_numpy(pixels)
+            drawn = []
+            for content in contents:
+                with suppress(RenderError):
+                    drawn.append(render(content, size=size).pixels)
+        if drawn:
+            yield torch.from_numpy(np.stack(drawn))
 
 
 class Pictures(Dataset[Tensor]):

@@ -155,7 +155,7 @@ class Loop:
             self.compute.copy_out(self.compute.forward(self.compute.copy_in(batch)))
         synchronise(self.device)
         return Measured(
-            len(self.jobs), time.perf_counter() - started,
+            sum(map(len, batches)), time.perf_counter() - started,
             cpu_seconds=time.process_time() - began_cpu if self.device.type == "cpu" else None,
             memory_bytes=peak_memory(self.device),
         )  # fmt: skip

@@ -43,6 +43,14 @@ def _trial(material: Material, knobs: Knobs, **facts: object) -> Trial:
     return Trial(knobs, material, "cpu", cores, 20, **facts)  # type: ignore[arg-type]
 
 
+def test_what_can_not_be_drawn_is_left_out(material: Material, tmp_path: Path) -> None:
+    (tmp_path / "blank.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"/>')
+    jobs = read_jobs(material, 3)
+    blank = jobs[0]._replace(location=str(tmp_path), path="blank.svg", member="", kind="folder")
+    drawn = list(rendered_here([jobs[0], blank, blank, jobs[2]], size=32, batch=2, clock=StageClock()))
+    assert [len(batch) for batch in drawn] == [1, 1]
+
+
 @pytest.mark.parametrize(
     "knobs",
     [
