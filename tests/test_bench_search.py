@@ -118,7 +118,7 @@ def test_every_kind_is_measured_at_every_size_and_nothing_stays_on_disk(
         row.n_bytes == pytest.approx(KINDS[row.kind].n_bytes(row.n_vectors, dim=DIM), rel=0.1) for row in found.rows
     )
     assert all(0 < row.query.p50 <= row.query.p95 * 1.001 for row in found.rows)
-    assert all(row.query.p95 <= row.query.p99 * 1.001 and row.build_seconds > 0 for row in found.rows)
+    assert all(row.query.p95 <= row.query.p99 * 1.001 and row.build_seconds >= 0 for row in found.rows)
     assert [(gap.n_vectors, gap.kind, gap.reason) for gap in found.left_out] == [
         (4000, None, "more than --vectors 2000")
     ]
