@@ -14,6 +14,7 @@ from torch.fx.experimental.optimization import fuse
 
 from indexer.checkpoint import OPENAI_MEAN, OPENAI_STD, Checkpoint
 from indexer.errors import DeviceError, ModelError
+from indexer.small_maps import multiply_small_maps
 
 Precision = Literal["auto", "fp32", "bf16", "fp16"]
 _AUTOCAST: dict[str, torch.dtype] = {"bf16": torch.bfloat16, "fp16": torch.float16}
@@ -102,6 +103,8 @@ class Encoder:
         # The exporter restores the mode of what it was given, down to the model inside.
         self.image_tower = ImageTower(self.model, mean=self.mean, std=self.std).to(device).eval()
         self.text_tower = TextTower(self.model).eval()
+        if device.type == "cpu" and self.precision == "fp32":
+            multiply_small_maps(self.model.visual, torch.zeros(1, 3, self.image_size, self.image_size))
         self.dim = int(self._encode_tokens(self.tokenizer(["icon"])).shape[1])
 
     @torch.inference_mode()
