@@ -20,6 +20,9 @@ from indexer.render_worker import Job
 from indexer.shards import BLOCK_SIZE, Plan, cut_blocks, write_plan
 from indexer.sources import open_sources
 
+FILE_SIDE = 224
+"""Of the PNG files, in pixels, whatever the model takes: icons are exported larger than the bundled model sees them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Material:
@@ -88,14 +91,14 @@ def make_library(root: Path, material: Material, jobs: Sequence[Job], *, world: 
 
 
 def write_files(material: Material, *, n_images: int, workers: int) -> None:
-    """Draw the pictures as PNG files at the model's size, as a preparing script would have done; once."""
+    """Draw the pictures as PNG files, as a preparing script would have done; once."""
     from PIL import Image
 
     jobs = [job for job in read_jobs(material, n_images) if not _png(material, job.id).exists()]
     material.files.mkdir(exist_ok=True)
     if not jobs:
         return
-    with RenderPool(size=material.image_size, workers=workers) as pool:
+    with RenderPool(size=FILE_SIDE, workers=workers) as pool:
         for chunk in pool.render([jobs]):
             for number, pixels in zip(chunk.ids.tolist(), chunk.pixels, strict=True):
                 Image.fromarray(pixels).save(_png(material, number))

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 
 from indexer.bench.apart import Apart
 from indexer.bench.feeds import StageClock, from_files, opened_here, rendered_here
@@ -81,6 +82,8 @@ def test_files_bring_the_pictures_of_the_naive_script(material: Material) -> Non
     write_files(material, n_images=20, workers=0)
     files = png_files(material, 20)
     assert len(files) == 20
+    with Image.open(files[0]) as picture:
+        assert picture.size == (224, 224)
     _, transform, precision = load_tower(_trial(material, NAIVE), CPU)
     assert precision == "fp32"
     here = list(opened_here(files, transform=transform, batch=8, clock=StageClock()))
