@@ -99,6 +99,11 @@ class Encoder:
         self.tokenizer = open_clip.get_tokenizer(checkpoint.open_clip_name)
         self.mean, self.std = preprocess.get("mean") or OPENAI_MEAN, preprocess.get("std") or OPENAI_STD
         self.image_size = _side(preprocess["size"])
+        if self.image_size != checkpoint.image_size:  # by which pictures are drawn before the model is there
+            raise ModelError(
+                f'config of model "{checkpoint.name}" says image_size "{checkpoint.image_size}", the tower takes '
+                f'"{self.image_size}"; save the model again'
+            )
         self.context_length = int(self.tokenizer.context_length)
         # The exporter restores the mode of what it was given, down to the model inside.
         self.image_tower = ImageTower(self.model, mean=self.mean, std=self.std).to(device).eval()

@@ -57,12 +57,7 @@ def gather(folder: Path, source: Path | None, *, choice: ModelChoice, n_images: 
     jobs = _distinct(source or bundled("samples/lucide-static"))
     chosen = np.linspace(0, len(jobs) - 1, n_images) if n_images <= len(jobs) else np.arange(n_images) % len(jobs)
     numbered = [jobs[position]._replace(id=number) for number, position in enumerate(chosen.astype(int))]
-    size = (
-        checkpoint.config.get("preprocess_cfg", {}).get("size")
-        or checkpoint.config["model_cfg"]["vision_cfg"]["image_size"]
-    )
-    side = size if isinstance(size, int) else size[0]
-    material = Material(folder, choice, checkpoint.fingerprint, side, min(n_images, len(jobs)))
+    material = Material(folder, choice, checkpoint.fingerprint, checkpoint.image_size, min(n_images, len(jobs)))
     lines = [json.dumps([*job[:5], job.digest.hex()]) for job in numbered]
     write_file(material.jobs_file, "\n".join(lines).encode())
     return material
@@ -81,7 +76,8 @@ def read_jobs(material: Material, n_images: int) -> list[Job]:
 def make_library(root: Path, material: Material, jobs: Sequence[Job], *, world: int) -> Library:
     """Make a library that holds nothing but a plan of these pictures; every rank gets as many blocks."""
     library = Library(root)
-    size = min(BLOCK_SIZE["images"], -(-len(jobs) // world))
+    n_rounds = -(-len(jobs) // (world * BLOCK_SIZE["images"]))
+    size = -(-len(jobs) // (world * n_rounds))
     items = [(job.id, job.kind, job.location, job.path, job.member, job.digest.hex()) for job in jobs]
     parts = [items[start : start + size] for start in range(0, len(items), size)]
     blocks = [block for part in parts for block in cut_blocks("images", part, attempt="")]
