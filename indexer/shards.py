@@ -28,7 +28,6 @@ ADVICE = "`icons doctor --repair` sets it aside, `icons index` makes its vectors
 _DAMAGES = (SafetensorError, OSError, KeyError, TypeError, ValueError)
 BLOCK_SIZE = {"images": 2048, "names": 8192}
 """Items a block at most: large enough to keep a device busy, small enough to lose little when a rank dies."""
-_LEAST_BLOCK = 256
 _BLOCKS_TO_SHARE = 16
 """Of a small plan, which two or four ranks then share evenly."""
 
@@ -75,7 +74,7 @@ def cut_blocks(kind: Kind, items: Sequence[Sequence[Any]], *, attempt: str) -> I
     `attempt` sets a retry of failed images apart from the shard that says they failed.
     """
     even = 64 * math.ceil(len(items) / (64 * _BLOCKS_TO_SHARE))
-    size = min(BLOCK_SIZE[kind], max(_LEAST_BLOCK, even))
+    size = min(BLOCK_SIZE[kind], max(BLOCK_SIZE[kind] // 8, even))
     for start in range(0, len(items), size):
         block = items[start : start + size]
         ids = ",".join(str(item[0]) for item in block)
