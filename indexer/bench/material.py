@@ -79,8 +79,7 @@ def make_library(root: Path, material: Material, jobs: Sequence[Job], *, world: 
     n_rounds = -(-len(jobs) // (world * BLOCK_SIZE["images"]))
     size = -(-len(jobs) // (world * n_rounds))
     items = [(job.id, job.kind, job.location, job.path, job.member, job.digest.hex()) for job in jobs]
-    parts = [items[start : start + size] for start in range(0, len(items), size)]
-    blocks = [block for part in parts for block in cut_blocks("images", part, attempt="")]
+    blocks = list(cut_blocks("images", items, attempt="", size=size))
     plan = Plan(material.fingerprint, material.choice.to_json(), len(items), 0, len(blocks))
     write_plan(library.work(material.fingerprint), plan, blocks)
     return library
