@@ -51,7 +51,7 @@ def sheet_html(query: str, hits: Iterable[tuple[Hit, bytes | None]]) -> str:
 def _picture(hit: Hit, content: bytes | None) -> str:
     if content is None:
         return "gone"
-    from indexer.render import svg_document
+    from indexer.svg_document import svg_document
 
     unpacked = svg_document(content) or content  # no browser unpacks an .svgz that stands in a page
     encoded = base64.b64encode(unpacked).decode("ascii")

@@ -88,7 +88,7 @@ def print_svg(engine: "SearchEngine", hit: Hit) -> None:
     Raises:
         IconsError: it is no SVG, or its source has gone or changed.
     """
-    from indexer.render import svg_document
+    from indexer.svg_document import svg_document
 
     document = svg_document(engine.picture(hit.id))
     if document is None:

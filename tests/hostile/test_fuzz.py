@@ -15,9 +15,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from indexer import render
+from indexer import svg_document
 from indexer.errors import IconsError, RenderError
 from indexer.naming import common_affixes, normalise, parse, path_hints
+from indexer.render import render
 from indexer.sources import open_sources, read_picture
 from indexer.sources.records import content_digest
 
@@ -255,10 +256,10 @@ def check_source(location: Path) -> None:
 def document(content: bytes) -> None:
     """What passes as an SVG holds no entity but plain ones, and is drawn or refused with a reason."""
     try:
-        passed = render.svg_document(content)
+        passed = svg_document.svg_document(content)
         if passed is not None:
-            assert passed.count(b"<!ENTITY") == len(render._PLAIN_ENTITY.findall(passed))
-        render.render(content, size=16)
+            assert passed.count(b"<!ENTITY") == len(svg_document._PLAIN_ENTITY.findall(passed))
+        render(content, size=16)
     except RenderError as refused:
         assert str(refused)
 
