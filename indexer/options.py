@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from indexer.errors import IconsError
+from indexer.printable import printable, say
 
 if TYPE_CHECKING:
     from indexer.checkpoint import ModelChoice
@@ -136,7 +137,7 @@ def warnings_as_lines() -> Iterator[None]:
         warnings.simplefilter("always")
         yield
     for warning in told:
-        click.echo(f"Warning: {warning.message}", err=True)
+        say(f"Warning: {warning.message}", err=True)
 
 
 class _Refusal(click.ClickException):
@@ -151,7 +152,9 @@ class IconsGroup(click.Group):
         try:
             return super().invoke(ctx)
         except IconsError as error:
-            raise _Refusal(str(error)) from error
+            raise _Refusal(printable(str(error))) from error
+        except click.UsageError as error:  # it repeats what was typed, perhaps by a program
+            raise click.UsageError(printable(error.format_message(), keep="\n"), error.ctx) from error
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the reader has seen enough
             raise click.exceptions.Exit(0) from None
