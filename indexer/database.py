@@ -8,6 +8,7 @@ from sqlalchemy import Connection, Engine, ExceptionContext, create_engine, even
 
 from indexer.durable import make_folder
 from indexer.errors import LibraryError
+from indexer.library import Library
 
 REVISION = "0001"
 """Schema of the catalogs that this program writes: the newest revision in migrations/versions."""
@@ -19,9 +20,10 @@ def open_catalog(path: Path) -> Engine:
     """Open the catalog for its one writer; an empty one gets the newest schema.
 
     Raises:
-        LibraryError: its schema is older or newer than this program, or it is damaged.
+        LibraryError: its schema is older or newer than this program, or it is damaged or lost.
     """
     make_folder(path.parent)
+    _refuse_lost(path)
     engine = _connect(path)
     with engine.begin() as connection:
         if not inspect(connection).get_table_names():
@@ -30,12 +32,30 @@ def open_catalog(path: Path) -> Engine:
     return engine
 
 
+def _refuse_lost(path: Path) -> None:
+    """Refuse to begin anew where generations are there: what they were made from was lost."""
+    numbers = Library(path.parent).numbers()
+    if numbers and not (path.is_file() and path.stat().st_size):
+        raise LibraryError(
+            f'"{path}" is missing or empty, but generation {numbers[0]} was made from it; '
+            "`icons doctor --repair` restores it, another --library begins anew"
+        )
+
+
+def driver_of(connection: Connection) -> SqliteConnection:
+    """Give SQLite's own connection, within the same transaction."""
+    own = connection.connection.driver_connection
+    assert isinstance(own, SqliteConnection)
+    return own
+
+
 def upgrade_catalog(path: Path) -> tuple[str | None, str]:
     """Bring a catalog to this program's schema, all of the way or none; return the revision before and after.
 
     Raises:
-        LibraryError: it was written by a newer program, or is damaged.
+        LibraryError: it was written by a newer program, or is damaged or lost.
     """
+    _refuse_lost(path)
     engine = _connect(path)
     try:
         with engine.begin() as connection:

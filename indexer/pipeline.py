@@ -13,7 +13,7 @@ from sqlalchemy import Engine
 from indexer import catalog
 from indexer.bundled import bundled
 from indexer.checkpoint import ModelChoice, find_checkpoint
-from indexer.database import open_catalog
+from indexer.database import driver_of, open_catalog
 from indexer.embed import EmbedOptions
 from indexer.errors import LibraryError
 from indexer.library import Generation, Library, require
@@ -24,6 +24,7 @@ from indexer.scan import ScanTally, remember
 from indexer.scan import forget as forget_source
 from indexer.scan import scan as scan_sources
 from indexer.shards import Plan, read_coverage
+from indexer.used_ids import count_on, used_ids
 
 
 class Watcher(Protocol):
@@ -113,6 +114,8 @@ def _writing(library: Library) -> Iterator[Engine]:
     with library.writing():
         engine = open_catalog(library.catalog)
         try:
+            with engine.begin() as connection:
+                count_on(driver_of(connection), used_ids(library))
             yield engine
         finally:
             engine.dispose()

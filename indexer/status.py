@@ -71,12 +71,18 @@ def status_lines(facts: dict[str, Any]) -> list[str]:
         "waiting": f"{facts['waiting']:,}" + ("  (`icons index` embeds them)" if facts["waiting"] else ""),
         "hidden": f"{facts['hidden']:,}",
         "encoder": f"{facts['model']}  {facts['fingerprint']}",
-        "generation": f"{facts['generation'] or 'none yet'}" + (f"  (kept: {older[0]})" if older else ""),
+        "generation": _spell_generation(facts["generation"], older),
         **({"refused": facts["refused"]} if facts["refused"] else {}),
         **({"looks": _spell_looks(facts["looks"])} if facts["looks"] else {}),
         "on disk": f"{facts['bytes'] / 1e6:,.1f} MB",
     }
     return [f"{name:<11} {value}" for name, value in rows.items()]
+
+
+def _spell_generation(current: int | None, older: list[int]) -> str:
+    if current is None and older:
+        return f"{older[0]}, although CURRENT names none  (`icons doctor --repair` mends that)"
+    return f"{current or 'none yet'}" + (f"  (kept: {older[0]})" if older else "")
 
 
 def _spell_looks(looks: dict[str, int]) -> str:

@@ -26,8 +26,7 @@ def check_pointer(library: Library) -> Iterator[Finding]:
     """Whether the pointer names a generation that is there."""
     current, numbers = library.current(), library.numbers()
     if current is None and library.pointer.exists():
-        text = library.pointer.read_bytes()[:40]
-        yield Finding("pointer", f'"{library.pointer}" says {text!r}, which is no generation', path=library.pointer)
+        yield Finding("pointer", f'"{library.pointer}" {_said(library.pointer)}', path=library.pointer)
     elif current is None and numbers:
         yield Finding("pointer", f'"{library.pointer}" is missing, there are generations', path=library.pointer)
     elif current is None:
@@ -36,6 +35,15 @@ def check_pointer(library: Library) -> Iterator[Finding]:
         if current is not None and number > current:
             what = f"generation {number} is newer than {current}, which answers: rolled back, or never published"
             yield Finding("generation", f"{what}; the next one that is published replaces it", is_fault=False)
+
+
+def _said(pointer: Path) -> str:
+    """What is in the place of a number that leads to a generation."""
+    try:
+        text = pointer.read_bytes()[:40].decode("ascii", errors="replace").strip()
+    except OSError as error:
+        return f"can't be read ({error.strerror})"
+    return f'says "{text}", which is no generation that is there'
 
 
 def check_generation(library: Library, generation: Generation, *, answers: bool) -> Iterator[Finding]:

@@ -26,9 +26,15 @@ SPARE_GENERATIONS = 1.2
 def check_catalog(library: Library) -> Iterator[Finding]:
     """Whether SQLite finds the catalog whole, its references lead somewhere, and its schema is this program's."""
     path = library.catalog
+    if not path.is_file():
+        yield Finding("catalog", f'"{path}" is missing', path=path)
+        return
     try:
         with closing(_read_only(path)) as connection:
             tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            if not tables and library.numbers():
+                yield Finding("catalog", f'"{path}" is empty, and there are generations', path=path)
+                return
             if not tables:
                 yield Finding("catalog", "nothing is indexed yet; `icons index SOURCE` does it", is_fault=False)
                 return
