@@ -14,6 +14,7 @@ REVISION = "0001"
 """Schema of the catalogs that this program writes: the newest revision in migrations/versions."""
 PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=5000", "temp_store=MEMORY")
 ADVICE = "free disk space if it is full, else `icons doctor` says what is wrong"
+LOCKED = "another program has it open and is writing, a database browser perhaps; close that, then run this again"
 
 
 def open_catalog(path: Path) -> Engine:
@@ -85,7 +86,8 @@ def _connect(path: Path) -> Engine:
     def _refuse(context: ExceptionContext) -> None:
         cause = context.original_exception
         if isinstance(cause, DatabaseError) and not isinstance(cause, IntegrityError | ProgrammingError):
-            raise LibraryError(f'"{path}" can\'t be read or written ({cause}); {ADVICE}') from cause
+            advice = LOCKED if "locked" in str(cause) else ADVICE
+            raise LibraryError(f'"{path}" can\'t be read or written ({cause}); {advice}') from cause
 
     return engine
 

@@ -146,3 +146,17 @@ def test_links_in_loops_and_foreign_files_are_no_reason_to_fail(broken: Library)
     assert "loop.safetensors" in run(broken, "status").stderr
     assert run(broken, "doctor", "--repair", "--sample", "0").exit_code == 0
     assert "nothing had changed" in run(broken, "index").stdout
+
+
+def test_a_catalog_that_another_program_locks_is_told_as_that_and_answers(
+    broken: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("indexer.database.PRAGMAS", ("busy_timeout=10", "foreign_keys=ON"))
+    with closing(sqlite3.connect(broken.catalog, isolation_level=None)) as browser:
+        browser.execute("BEGIN EXCLUSIVE")
+        assert run(broken, "search", "dot", "--min-score", "0").exit_code == 0
+        (broken.root / "icons").mkdir()
+        done = run(broken, "scan", str(broken.root / "icons"))
+    assert done.exit_code == 2
+    assert "(database is locked); another program has it open and is writing" in done.stderr
+    assert run(broken, "scan", str(broken.root / "icons")).exit_code == 0
