@@ -1,5 +1,8 @@
 """Opens a catalog, and refuses one of another schema."""
 
+import os
+import sqlite3
+from functools import partial
 from pathlib import Path
 from sqlite3 import Connection as SqliteConnection
 from sqlite3 import DatabaseError, IntegrityError, ProgrammingError
@@ -31,6 +34,29 @@ def open_catalog(path: Path) -> Engine:
             _run_alembic(connection)
         check_revision(connection, path)
     return engine
+
+
+def read_catalog(path: Path) -> Engine:
+    """Open the catalog for questions; in a folder that is read-only, too.
+
+    Raises:
+        LibraryError: its schema is older or newer than this program, or it is damaged or lost.
+    """
+    if os.access(path.parent, os.W_OK):  # where a writer may be at work, and SQLite can lay files for that beside it
+        return open_catalog(path)
+    _refuse_lost(path)
+    engine = create_engine("sqlite://", creator=partial(sqlite3.connect, address_to_read(path), uri=True))
+    _tell_errors(engine, path)
+    with engine.connect() as connection:
+        check_revision(connection, path)
+    return engine
+
+
+def address_to_read(path: Path) -> str:
+    """Spell how SQLite opens a catalog for reading; one without a log is not even given files to put beside it."""
+    log = Path(f"{path}-wal")
+    immutable = "" if log.exists() and log.stat().st_size else "&immutable=1"
+    return f"{path.as_uri()}?mode=ro{immutable}"
 
 
 def _refuse_lost(path: Path) -> None:
@@ -82,14 +108,17 @@ def _connect(path: Path) -> Engine:
     def _begin(connection: Connection) -> None:
         connection.exec_driver_sql("BEGIN")
 
+    _tell_errors(engine, path)
+    return engine
+
+
+def _tell_errors(engine: Engine, path: Path) -> None:
     @event.listens_for(engine, "handle_error")
     def _refuse(context: ExceptionContext) -> None:
         cause = context.original_exception
         if isinstance(cause, DatabaseError) and not isinstance(cause, IntegrityError | ProgrammingError):
             advice = LOCKED if "locked" in str(cause) else ADVICE
             raise LibraryError(f'"{path}" can\'t be read or written ({cause}); {advice}') from cause
-
-    return engine
 
 
 def check_revision(connection: Connection, path: Path) -> None:

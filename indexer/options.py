@@ -155,6 +155,9 @@ class IconsGroup(click.Group):
             raise _Refusal(printable(str(error))) from error
         except click.UsageError as error:  # it repeats what was typed, perhaps by a program
             raise click.UsageError(printable(error.format_message(), keep="\n"), error.ctx) from error
+        except PermissionError as error:
+            what = f'"{error.filename}" can\'t be read or written ({error.strerror})'
+            raise _Refusal(printable(f"{what}; give yourself access to it, or choose another --library")) from error
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the reader has seen enough
             raise click.exceptions.Exit(0) from None

@@ -5,7 +5,7 @@ from typing import Any
 
 from indexer import catalog
 from indexer.checkpoint import find_checkpoint
-from indexer.database import open_catalog
+from indexer.database import read_catalog
 from indexer.errors import LibraryError, ModelError
 from indexer.facets import count_traits
 from indexer.library import Library, require
@@ -16,7 +16,7 @@ from indexer.shards import read_coverage
 
 def read_status(library: Library) -> dict[str, Any]:
     """Count icons by state, and say which encoder and generation answer."""
-    engine = open_catalog(require(library).catalog)
+    engine = read_catalog(require(library).catalog)
     choice = choice_in_use(engine)
     try:
         fingerprint = find_checkpoint(choice).fingerprint
@@ -93,7 +93,7 @@ def _spell_looks(looks: dict[str, int]) -> str:
 
 def read_failures(library: Library) -> Iterator[dict[str, str]]:
     """Yield every entry without a vector and its reason."""
-    engine = open_catalog(require(library).catalog)
+    engine = read_catalog(require(library).catalog)
     fingerprint = find_checkpoint(choice_in_use(engine)).fingerprint
     with engine.connect() as connection:
         for row in catalog.list_failures(connection, fingerprint):
@@ -103,6 +103,6 @@ def read_failures(library: Library) -> Iterator[dict[str, str]]:
 
 def read_sources(library: Library) -> Iterator[dict[str, Any]]:
     """Yield every remembered source with its counts."""
-    engine = open_catalog(require(library).catalog)
+    engine = read_catalog(require(library).catalog)
     with engine.connect() as connection:
         yield from (dict(row) for row in catalog.count_by_source(connection))

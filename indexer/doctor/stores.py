@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from indexer.database import REVISION
+from indexer.database import REVISION, address_to_read
 from indexer.doctor.findings import Finding
 from indexer.doctor.generations import folder_size
 from indexer.durable import describe_file, leftovers
@@ -30,7 +30,7 @@ def check_catalog(library: Library) -> Iterator[Finding]:
         yield Finding("catalog", f'"{path}" is missing', path=path)
         return
     try:
-        with closing(_read_only(path)) as connection:
+        with closing(sqlite3.connect(address_to_read(path), uri=True)) as connection:
             tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
             if not tables and library.numbers():
                 yield Finding("catalog", f'"{path}" is empty, and there are generations', path=path)
@@ -48,13 +48,6 @@ def check_catalog(library: Library) -> Iterator[Finding]:
         yield Finding("catalog", f'"{path}" is damaged: {said[0]}', path=path)
     elif n_lost:
         yield Finding("catalog", f'"{path}" holds {n_lost} rows that refer to nothing', path=path)
-
-
-def _read_only(path: Path) -> sqlite3.Connection:
-    """Open a catalog for reading; one without a log is not even given the files that SQLite puts beside it."""
-    log = Path(f"{path}-wal")
-    immutable = "" if log.exists() and log.stat().st_size else "&immutable=1"
-    return sqlite3.connect(f"{path.as_uri()}?mode=ro{immutable}", uri=True)
 
 
 def _check_schema(connection: sqlite3.Connection, path: Path, tables: set[str]) -> Iterator[Finding]:

@@ -1,7 +1,10 @@
 """Libraries that somebody has broken by hand: what is said of each, what still answers, and how it is mended."""
 
+import os
 import shutil
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -160,3 +163,27 @@ def test_a_catalog_that_another_program_locks_is_told_as_that_and_answers(
     assert done.exit_code == 2
     assert "(database is locked); another program has it open and is writing" in done.stderr
     assert run(broken, "scan", str(broken.root / "icons")).exit_code == 0
+
+
+def test_what_may_not_be_read_or_written_is_one_line_and_the_rest_answers(broken: Library) -> None:
+    """Root may do anything; so the commands run without that."""
+    without = "-dac_override,-dac_read_search"
+    limited = ["setpriv", f"--bounding-set={without}", f"--inh-caps={without}"] if os.geteuid() == 0 else []
+    if limited and not shutil.which("setpriv"):
+        pytest.skip("setpriv is not installed")
+
+    def told(*command: str) -> tuple[int, str]:
+        program = [*limited, sys.executable, "-c", "from search.cli import main; main()"]
+        done = subprocess.run(
+            [*program, *command, "--library", str(broken.root)], check=False, capture_output=True, text=True
+        )
+        return done.returncode, done.stdout + done.stderr
+
+    for path in (broken.catalog, broken.pointer, broken.root):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    assert told("status")[0] == 0
+    broken.generation(2).icons.chmod(0)
+    code, message = told("doctor", "--sample", "0")
+    assert (code, "Traceback" in message) == (2, False)
+    assert f'"{broken.generation(2).icons}" can\'t be read' in message
+    broken.root.chmod(0o755)
