@@ -341,6 +341,16 @@ def test_a_jpeg_is_read_in_every_colour_space(mode: str) -> None:
     assert np.abs(difference).max() <= 8
 
 
+@pytest.mark.parametrize("sides", [(5000, 2), (2, 5000)])
+def test_a_picture_far_wider_or_higher_than_any_is_a_line_across(sides: tuple[int, int]) -> None:
+    file = io.BytesIO()
+    Image.new("RGB", sides, "black").save(file, "PNG")
+    shown = render(file.getvalue(), size=32).pixels
+    line = shown if sides[0] > sides[1] else shown.transpose(1, 0, 2)
+    assert (line[15] == 0).all()
+    assert (np.delete(line, 15, axis=0) == 255).all()
+
+
 def test_alpha_is_composited_before_anything_else_sees_the_picture() -> None:
     """Dropping alpha would give one black square: black ink, and black under the transparency."""
     for kind in ("PNG", "WEBP"):

@@ -187,3 +187,15 @@ def test_what_may_not_be_read_or_written_is_one_line_and_the_rest_answers(broken
     assert (code, "Traceback" in message) == (2, False)
     assert f'"{broken.generation(2).icons}" can\'t be read' in message
     broken.root.chmod(0o755)
+
+
+def test_a_search_adds_up_no_bytes_of_a_library_that_is_whole(broken: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sizes, manifest and headers are looked at; whole files are for `icons doctor`."""
+
+    def fail(*_: object) -> None:
+        raise AssertionError("a whole file is read")
+
+    monkeypatch.setattr("hashlib.file_digest", fail)
+    assert run(broken, "search", "dot", "--min-score", "0").exit_code == 0
+    with pytest.raises(AssertionError, match="a whole file is read"):
+        run(broken, "doctor", "--sample", "0")
