@@ -1,7 +1,9 @@
 """What a generation holds, as its `manifest.json` says; read by searches, so nothing heavy is imported here."""
 
+import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from indexer.curves import Calibration, Curve
 from indexer.errors import LibraryError
@@ -60,6 +62,11 @@ class Manifest:
     files: dict[str, dict[str, int | str]]
     """Size in bytes and sha256 of every other file of the generation."""
 
+    def write(self, generation: Generation) -> None:
+        """Write it into a generation, with a checksum of its own."""
+        facts = asdict(self)
+        generation.manifest.write_text(json.dumps({**facts, "sha256": _checksum(facts)}, indent=2), "utf-8")
+
     @classmethod
     def read(cls, generation: Generation) -> "Manifest":
         """Read a generation's manifest.
@@ -70,6 +77,7 @@ class Manifest:
         try:
             facts = json.loads(generation.manifest.read_text("utf-8"))
             _check_format(generation, str(facts["schema"]))
+            _take_checksum(facts)
             for name in ("pictures", "icons"):
                 facts[name] = IndexFacts(**facts[name])
             facts["calibration"] = Calibration(**{name: Curve(**of) for name, of in facts["calibration"].items()})
@@ -79,6 +87,15 @@ class Manifest:
             raise LibraryError(
                 f'"{generation.manifest}" can\'t be read ({error}); `icons merge` builds a new one'
             ) from error
+
+
+def _take_checksum(facts: dict[str, Any]) -> None:
+    if facts.pop("sha256", None) not in (None, _checksum(facts)):  # older programs wrote none
+        raise ValueError("it does not match its checksum")
+
+
+def _checksum(facts: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
 def _check_format(generation: Generation, found: str) -> None:

@@ -53,6 +53,14 @@ def open_query_encoder(folder: Path) -> QueryEncoder:
     return _TorchQueryEncoder(facts)
 
 
+def written_files(folder: Path) -> dict[str, dict[str, int | str]]:
+    """Read sizes and checksums of an exported encoder's files; none where it does not say."""
+    try:
+        return dict(json.loads((folder / "encoder.json").read_text("utf-8"))["files"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
 class OnnxQueryEncoder:
     """The two exported towers; each is loaded when first asked."""
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.doctor.findings import Finding
-from indexer.durable import describe_file
+from indexer.durable import differences
 from indexer.errors import EmbedError, IconsError, LibraryError
 from indexer.facets import read_array
 from indexer.index_kinds import CHUNK
@@ -71,17 +71,8 @@ def read_rows(generation: Generation) -> NDArray[np.int64]:
 
 
 def _check_files(generation: Generation, manifest: Manifest) -> Iterator[Finding]:
-    for name, facts in manifest.files.items():
-        path = generation.folder / name
-        if not path.is_file():
-            yield Finding("generation", f'"{path}" is missing', path=generation.folder)
-            continue
-        found = describe_file(path)
-        if found["bytes"] != facts["bytes"]:
-            what = f'"{path}" has {found["bytes"]} bytes, its manifest says {facts["bytes"]}'
-            yield Finding("generation", what, path=generation.folder)
-        elif found["sha256"] != facts["sha256"]:
-            yield Finding("generation", f'"{path}" does not match its checksum', path=generation.folder)
+    for path, how in differences(generation.folder, manifest.files, sums=True):
+        yield Finding("generation", f'"{path}" {how}', path=generation.folder)
     known = {*manifest.files, generation.manifest.name}
     for path in generation.folder.iterdir():
         if path.name not in known:

@@ -12,7 +12,7 @@ import numpy as np
 from indexer.database import REVISION
 from indexer.doctor.findings import Finding
 from indexer.doctor.generations import folder_size
-from indexer.durable import describe_file, leftovers
+from indexer.durable import differences, leftovers
 from indexer.errors import EmbedError
 from indexer.library import ABANDONED_SECONDS, Library
 from indexer.shards import read_shard, shard_paths
@@ -92,9 +92,8 @@ def check_encoders(library: Library) -> Iterator[Finding]:
             what = f'query encoder "{folder}" was written without checksums; delete it and `icons index` writes it anew'
             yield Finding("encoder", what, is_fault=False, path=folder)
         else:
-            for name, expected in files.items():
-                if not (folder / name).is_file() or describe_file(folder / name) != expected:
-                    yield Finding("encoder", f'"{folder / name}" does not match its checksum', path=folder)
+            for path, how in differences(folder, files, sums=True):
+                yield Finding("encoder", f'"{path}" {how}', path=folder)
 
 
 def check_leftovers(library: Library) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,8 @@ from faults import draw
 from indexer.doctor.examine import examine
 from indexer.doctor.findings import Report
 from indexer.doctor.repair import repair
-from indexer.library import Library
+from indexer.library import Generation, Library
+from indexer.manifest import Manifest
 from indexer.pipeline import IndexOptions, scan
 from indexer.shards import shard_paths
 from search.cli import main
@@ -91,6 +93,11 @@ def test_an_examination_changes_nothing(published: Library) -> None:
     assert state() == before
 
 
+def _miscount(generation: Generation) -> None:
+    manifest = Manifest.read(generation)
+    replace(manifest, icons=replace(manifest.icons, n=manifest.icons.n + 1)).write(generation)
+
+
 BREAKAGES: dict[str, tuple[Callable[[Library], object], str]] = {
     "a flipped byte in an index": (lambda library: _flip(library.generation(2).icons), "generation"),
     "a truncated index": (lambda library: library.generation(2).pictures.write_bytes(b"IxM2"), "generation"),
@@ -98,7 +105,8 @@ BREAKAGES: dict[str, tuple[Callable[[Library], object], str]] = {
     "a flipped byte in the snapshot": (lambda library: _flip(library.generation(2).catalog), "generation"),
     "a flipped byte in the facets": (lambda library: _flip(library.generation(2).facets), "generation"),
     "an empty manifest": (lambda library: library.generation(2).manifest.write_bytes(b""), "generation"),
-    "a manifest that counts wrongly": (
+    "a manifest that counts wrongly": (lambda library: _miscount(library.generation(2)), "generation"),
+    "a changed digit in a manifest": (
         lambda library: library.generation(2).manifest.write_text(
             library.generation(2).manifest.read_text().replace('"n": 13', '"n": 14')
         ),
@@ -209,7 +217,6 @@ def test_an_index_that_holds_other_vectors_than_the_shards_is_found_though_its_c
     published: Library,
 ) -> None:
     from indexer.durable import describe_file
-    from indexer.manifest import Manifest
     from indexer.vectors import VectorIndex
 
     generation = published.generation(2)
@@ -219,9 +226,8 @@ def test_an_index_that_holds_other_vectors_than_the_shards_is_found_though_its_c
     turned = index.reconstruct(ids)[::-1].copy()
     del index
     VectorIndex.build(ids, [turned], dim=turned.shape[1], spec=manifest.pictures.spec).save(generation.pictures)
-    facts = json.loads(generation.manifest.read_text())
-    facts["files"]["pictures.faiss"] = describe_file(generation.pictures)
-    generation.manifest.write_text(json.dumps(facts))
+    files = {**manifest.files, "pictures.faiss": describe_file(generation.pictures)}
+    replace(manifest, files=files).write(generation)
     report = examine(published, sample=0)
     assert _faults(report) == ["generation"]
     assert "vectors in pictures.faiss of generation 2 are not those of the shards" in report.findings[0].message
