@@ -126,13 +126,13 @@ class SearchEngine:
 
     def _put(self, question: Callable[[Opened], Result]) -> Result:
         """Put a question to the generation that answers; where its files have gone, to the one that answers now."""
-        opened = self._opened
-        try:
-            with damage_told(self.library, opened.generation, opened.manifest):
-                return question(opened)
-        except LibraryError:
-            if opened.generation.folder.is_dir():
-                raise
-        # Two were published since it was opened, and something in it was not looked at before.
-        self.reload()
-        return question(self._opened)
+        while True:
+            opened = self._opened
+            try:
+                with damage_told(self.library, opened.generation, opened.manifest):
+                    return question(opened)
+            except LibraryError:
+                if opened.generation.folder.is_dir():
+                    raise
+            # Two were published since it was opened, and something in it was not looked at before.
+            self.reload()
