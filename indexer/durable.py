@@ -1,12 +1,14 @@
 """How a file or folder gets its final name only when it is whole and on disk: write aside, sync, rename."""
 
 import hashlib
+import json
 import os
 import shutil
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from indexer.errors import IconsError
 
@@ -128,3 +130,22 @@ def differences(
             yield path, f"has {size} bytes, its manifest says {expected['bytes']}"
         elif sums and describe_file(path) != expected:
             yield path, "does not match its checksum"
+
+
+def with_checksum(facts: dict[str, Any]) -> dict[str, Any]:
+    """Add to what is to be written as JSON a checksum of itself."""
+    return {**facts, "sha256": _checksum(facts)}
+
+
+def check_own_checksum(facts: dict[str, Any]) -> None:
+    """Take such a checksum out again; what an older program wrote has none.
+
+    Raises:
+        ValueError: the facts are others than were written.
+    """
+    if facts.pop("sha256", None) not in (None, _checksum(facts)):
+        raise ValueError("it does not match its checksum")
+
+
+def _checksum(facts: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()

@@ -1,11 +1,10 @@
 """What a generation holds, as its `manifest.json` says; read by searches, so nothing heavy is imported here."""
 
-import hashlib
 import json
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from indexer.curves import Calibration, Curve
+from indexer.durable import check_own_checksum, with_checksum
 from indexer.errors import LibraryError
 from indexer.library import Generation
 
@@ -64,8 +63,7 @@ class Manifest:
 
     def write(self, generation: Generation) -> None:
         """Write it into a generation, with a checksum of its own."""
-        facts = asdict(self)
-        generation.manifest.write_text(json.dumps({**facts, "sha256": _checksum(facts)}, indent=2), "utf-8")
+        generation.manifest.write_text(json.dumps(with_checksum(asdict(self)), indent=2), "utf-8")
 
     @classmethod
     def read(cls, generation: Generation) -> "Manifest":
@@ -77,7 +75,7 @@ class Manifest:
         try:
             facts = json.loads(generation.manifest.read_text("utf-8"))
             _check_format(generation, str(facts["schema"]))
-            _take_checksum(facts)
+            check_own_checksum(facts)
             for name in ("pictures", "icons"):
                 facts[name] = IndexFacts(**facts[name])
             facts["calibration"] = Calibration(**{name: Curve(**of) for name, of in facts["calibration"].items()})
@@ -87,15 +85,6 @@ class Manifest:
             raise LibraryError(
                 f'"{generation.manifest}" can\'t be read ({error}); `icons merge` builds a new one'
             ) from error
-
-
-def _take_checksum(facts: dict[str, Any]) -> None:
-    if facts.pop("sha256", None) not in (None, _checksum(facts)):  # older programs wrote none
-        raise ValueError("it does not match its checksum")
-
-
-def _checksum(facts: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
 def _check_format(generation: Generation, found: str) -> None:

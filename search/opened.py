@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from indexer.facets import read_array
 from indexer.lexicon import Lexicon
 from indexer.library import Generation, Library
 from indexer.manifest import Manifest
-from indexer.query_encoder import QueryEncoder, open_query_encoder, written_files
+from indexer.query_encoder import QueryEncoder, open_query_encoder, read_facts
 from indexer.vectors import VectorIndex
 from search.facets import Facets
 from search.lexical import Lexical
@@ -136,6 +136,8 @@ def _damage(library: Library, generation: Generation, manifest: Manifest) -> str
     if not generation.folder.is_dir():
         return f'"{generation.folder}" has gone'
     encoder = library.encoder(manifest.fingerprint)
-    written = {generation.folder: manifest.files, encoder: written_files(encoder)}
+    written = {generation.folder: manifest.files}
+    with suppress(OSError, ValueError):  # else the encoder was not opened in the first place
+        written[encoder] = read_facts(encoder).get("files") or {}
     damages = (found for folder, files in written.items() for found in differences(folder, files, sums=True))
     return next((f'"{path}" {how}' for path, how in damages), None)

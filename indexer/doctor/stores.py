@@ -1,6 +1,5 @@
 """Are the catalog, the shards and the query encoders of a library whole, and is anything left that nobody needs?"""
 
-import json
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from indexer.doctor.generations import folder_size
 from indexer.durable import differences, leftovers
 from indexer.errors import EmbedError
 from indexer.library import ABANDONED_SECONDS, Library
+from indexer.query_encoder import read_facts
 from indexer.shards import read_shard, shard_paths
 
 UNIT = 1e-2
@@ -81,7 +81,7 @@ def check_encoders(library: Library) -> Iterator[Finding]:
     """Whether every exported query encoder is as it was written."""
     for folder in _folders(library.root / "encoders"):
         try:
-            facts = json.loads((folder / "encoder.json").read_text("utf-8"))
+            facts = read_facts(folder)
             files, is_own = facts.get("files"), facts["fingerprint"] == folder.name
         except (OSError, ValueError, KeyError, AttributeError) as error:
             yield Finding("encoder", f'query encoder "{folder}" can\'t be read ({error})', path=folder)

@@ -124,6 +124,21 @@ def examine(library: Library) -> object:
     return [finding.message for finding in examine_library(library, sample=0).findings if finding.is_fault]
 
 
+def make_read_only(folder: Path) -> None:
+    """Let this process see a folder as a disk that is read-only; others see it as it is."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    new_mounts, new_users, bind, remount, read_only = 0x20000, 0x10000000, 0x1000, 0x20, 0x1
+    name = str(folder).encode()
+    done = (
+        libc.unshare(new_mounts if os.geteuid() == 0 else new_mounts | new_users)
+        or libc.mount(None, b"/", None, 0x4000 | 0x40000, None)  # private: no one else sees what follows
+        or libc.mount(name, name, None, bind, None)
+        or libc.mount(None, name, None, bind | remount | read_only, None)
+    )
+    if done != 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
 def run_command(library: Library, *, arguments: list[str], name: str = "icons") -> object:
     """Run `icons`, or one rank as torchrun starts it, and tell how it ended and what it said."""
     from indexer.embed import main as rank
@@ -187,6 +202,8 @@ def _run(asked: dict[str, Any]) -> dict[str, object]:
     )
     told: dict[str, object] = {}
     try:
+        if asked.get("read_only"):
+            make_read_only(library.root)
         told["result"] = STAGES[asked["stage"]](library, **asked.get("given", {}))
     except IconsError as error:
         told["refusal"] = str(error)
