@@ -55,12 +55,49 @@ def check_generation(library: Library, generation: Generation, *, answers: bool)
     try:
         rows = read_rows(generation)
         differences = list(_compare(library, generation, manifest, rows, answers=answers))
+        if answers:
+            differences += _compare_catalog(library, generation, manifest)
     except (sqlite3.Error, RuntimeError, ValueError, OSError) as error:
         differences = [Finding("generation", f"{_called(generation)} can't be read ({error})", path=generation.folder)]
     yield from differences
     if not (library.encoder(manifest.fingerprint) / "encoder.json").is_file():
         what = f'the query encoder "{manifest.fingerprint}" of {_called(generation)} is missing'
         yield Finding("encoder", what, is_fault=answers, path=library.encoder(manifest.fingerprint))
+
+
+_FOR_EVER = {
+    "pictures": "SELECT id, digest FROM {db}.images",
+    "names": "SELECT id, words FROM {db}.names",
+}
+"""What an id means does not change: whatever a snapshot knows, the catalog says too."""
+_UNCHANGED = {
+    "icons": """SELECT icons.id, icons.member, image_id, name_id, name, style, size, caption, tags, categories,
+        icons.licence, sets.key, files.path, sources.location
+        FROM {db}.icons JOIN {db}.sets ON sets.id = set_id JOIN {db}.files ON files.id = file_id
+        JOIN {db}.sources ON sources.id = files.source_id"""
+}
+"""Nor does this, while the catalog's revision is that of the snapshot."""
+
+
+def _compare_catalog(library: Library, generation: Generation, manifest: Manifest) -> Iterator[Finding]:
+    """Hold the catalog, which is written all the time and so has no checksum, against a snapshot, which has one."""
+    with closing(open_read_only(library.catalog)) as connection:
+        connection.execute("ATTACH ? AS snapshot", (f"{generation.catalog.as_uri()}?mode=ro&immutable=1",))
+        revision = connection.execute("SELECT value FROM settings WHERE key = 'revision'").fetchone()
+        is_same = revision is not None and revision[0] == str(manifest.revision)
+        for what, query in {**_FOR_EVER, **(_UNCHANGED if is_same else {})}.items():
+            known, found = (query.format(db=db) for db in ("snapshot", "main"))
+            (n,) = connection.execute(f"SELECT COUNT(*) FROM ({known} EXCEPT {found})").fetchone()
+            if n:
+                said = f'"{library.catalog}" says of {n} {what} what {_called(generation)}, made from it, does not say'
+                yield Finding("catalog", said, path=library.catalog)
+
+
+def open_read_only(path: Path) -> sqlite3.Connection:
+    """Open a catalog for reading; one without a log is not even given the files that SQLite puts beside it."""
+    log = Path(f"{path}-wal")
+    immutable = "" if log.exists() and log.stat().st_size else "&immutable=1"
+    return sqlite3.connect(f"{path.as_uri()}?mode=ro{immutable}", uri=True)
 
 
 def read_rows(generation: Generation) -> NDArray[np.int64]:

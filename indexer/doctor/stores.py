@@ -10,7 +10,7 @@ import numpy as np
 
 from indexer.database import REVISION
 from indexer.doctor.findings import Finding
-from indexer.doctor.generations import folder_size
+from indexer.doctor.generations import folder_size, open_read_only
 from indexer.durable import differences, leftovers
 from indexer.errors import EmbedError
 from indexer.library import ABANDONED_SECONDS, Library
@@ -27,7 +27,7 @@ def check_catalog(library: Library) -> Iterator[Finding]:
     """Whether SQLite finds the catalog whole, its references lead somewhere, and its schema is this program's."""
     path = library.catalog
     try:
-        with closing(_read_only(path)) as connection:
+        with closing(open_read_only(path)) as connection:
             tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
             if not tables:
                 yield Finding("catalog", "nothing is indexed yet; `icons index SOURCE` does it", is_fault=False)
@@ -42,13 +42,6 @@ def check_catalog(library: Library) -> Iterator[Finding]:
         yield Finding("catalog", f'"{path}" is damaged: {said[0]}', path=path)
     elif n_lost:
         yield Finding("catalog", f'"{path}" holds {n_lost} rows that refer to nothing', path=path)
-
-
-def _read_only(path: Path) -> sqlite3.Connection:
-    """Open a catalog for reading; one without a log is not even given the files that SQLite puts beside it."""
-    log = Path(f"{path}-wal")
-    immutable = "" if log.exists() and log.stat().st_size else "&immutable=1"
-    return sqlite3.connect(f"{path.as_uri()}?mode=ro{immutable}", uri=True)
 
 
 def _check_schema(connection: sqlite3.Connection, path: Path, tables: set[str]) -> Iterator[Finding]:

@@ -190,6 +190,35 @@ def test_a_damaged_catalog_is_restored_from_what_was_published_and_ids_are_not_g
     assert examine(apart).is_sound
 
 
+CHANGES = {
+    "icons": "UPDATE icons SET name = 'dot-x' WHERE name = 'dot-a'",
+    "names": "UPDATE names SET words = 'dot x' WHERE words = 'dot a'",
+    "pictures": "UPDATE images SET digest = x'00' WHERE id = 1",
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_a_catalog_that_says_something_else_than_was_published_from_it_is_restored(
+    published: Library, what: str
+) -> None:
+    before = _answers(published)
+    with closing(sqlite3.connect(published.catalog)) as connection, connection:
+        assert connection.execute(CHANGES[what]).rowcount == 1
+    report = examine(published, sample=0)
+    assert _faults(report) == ["catalog"]
+    assert f"says of 1 {what} what generation 2" in report.findings[0].message
+    assert repair(published, sample=0, stage=_quiet).is_sound
+    assert _answers(published) == before
+
+
+def test_a_scan_that_is_not_published_yet_is_no_fault(apart: Library, icon_folder: Path) -> None:
+    (icon_folder / "dot-a.svg").unlink()
+    (icon_folder / "dot-b.svg").rename(icon_folder / "dot-y.svg")
+    draw(icon_folder, "dot-c", 1, 1)
+    scan(apart, IndexOptions(), Silent())
+    assert examine(apart, sample=0).is_sound
+
+
 def test_without_a_whole_generation_a_damaged_catalog_is_told_as_lost(published: Library) -> None:
     published.catalog.write_bytes(b"garbage" * 1000)
     for number in published.numbers():
