@@ -64,7 +64,8 @@ def _connect(path: Path) -> Engine:
     @event.listens_for(engine, "handle_error")
     def _refuse(context: ExceptionContext) -> None:
         cause = context.original_exception
-        if isinstance(cause, DatabaseError) and not isinstance(cause, IntegrityError | ProgrammingError):
+        is_own = isinstance(cause, IntegrityError | ProgrammingError)
+        if isinstance(cause, DatabaseError | UnicodeDecodeError) and not is_own:
             raise LibraryError(f'"{path}" can\'t be read or written ({cause}); {ADVICE}') from cause
 
     return engine

@@ -55,11 +55,14 @@ def check_generation(library: Library, generation: Generation, *, answers: bool)
     try:
         rows = read_rows(generation)
         differences = list(_compare(library, generation, manifest, rows, answers=answers))
-        if answers:
-            differences += _compare_catalog(library, generation, manifest)
     except (sqlite3.Error, RuntimeError, ValueError, OSError) as error:
         differences = [Finding("generation", f"{_called(generation)} can't be read ({error})", path=generation.folder)]
     yield from differences
+    if answers:
+        try:
+            yield from _compare_catalog(library, generation, manifest)
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            yield Finding("catalog", f'"{library.catalog}" can\'t be read ({error})', path=library.catalog)
     if not (library.encoder(manifest.fingerprint) / "encoder.json").is_file():
         what = f'the query encoder "{manifest.fingerprint}" of {_called(generation)} is missing'
         yield Finding("encoder", what, is_fault=answers, path=library.encoder(manifest.fingerprint))

@@ -35,7 +35,7 @@ def check_catalog(library: Library) -> Iterator[Finding]:
             yield from _check_schema(connection, path, tables)
             said = [row[0] for row in connection.execute("PRAGMA integrity_check(3)")]
             n_lost = len(connection.execute("PRAGMA foreign_key_check").fetchall())
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # names of tables are text too
         yield Finding("catalog", f'"{path}" can\'t be read ({error})', path=path)
         return
     if said != ["ok"]:

@@ -19,6 +19,7 @@ from faults import draw
 from indexer.doctor.examine import examine
 from indexer.doctor.findings import Report
 from indexer.doctor.repair import repair
+from indexer.errors import LibraryError
 from indexer.library import Generation, Library
 from indexer.manifest import Manifest
 from indexer.pipeline import IndexOptions, scan
@@ -191,7 +192,7 @@ def test_a_damaged_catalog_is_restored_from_what_was_published_and_ids_are_not_g
 
 
 CHANGES = {
-    "icons": "UPDATE icons SET name = 'dot-x' WHERE name = 'dot-a'",
+    "icons": "UPDATE icons SET name = CAST(x'ff' AS TEXT) WHERE name = 'dot-a'",
     "names": "UPDATE names SET words = 'dot x' WHERE words = 'dot a'",
     "pictures": "UPDATE images SET digest = x'00' WHERE id = 1",
 }
@@ -207,6 +208,18 @@ def test_a_catalog_that_says_something_else_than_was_published_from_it_is_restor
     report = examine(published, sample=0)
     assert _faults(report) == ["catalog"]
     assert f"says of 1 {what} what generation 2" in report.findings[0].message
+    assert repair(published, sample=0, stage=_quiet).is_sound
+    assert _answers(published) == before
+
+
+def test_a_catalog_whose_text_is_damaged_is_refused_and_restored(published: Library, build: Build) -> None:
+    before = _answers(published)
+    content = published.catalog.read_bytes()
+    assert b"CREATE TABLE settings" in content
+    published.catalog.write_bytes(content.replace(b"CREATE TABLE settings", b"CREATE TABLE s\xa2ttings"))
+    assert _faults(examine(published, sample=0)) == ["catalog"]
+    with pytest.raises(LibraryError, match="can't be read or written"):
+        build()
     assert repair(published, sample=0, stage=_quiet).is_sound
     assert _answers(published) == before
 
