@@ -255,7 +255,7 @@ def _options(**options: Any) -> "IndexOptions":
 
     choice = model_choice(options.pop("model"), options.pop("pretrained"))
     how = EmbedOptions(
-        **{name: options.pop(name) for name in ("precision", "batch_size", "workers", "backend")},
+        **{name: options.pop(name) for name in ("precision", "batch_size", "workers", "backend", "stall_limit")},
     )
     return IndexOptions(choice=choice, embed=how, **options)
 

@@ -116,7 +116,8 @@ def _tell_errors(engine: Engine, path: Path) -> None:
     @event.listens_for(engine, "handle_error")
     def _refuse(context: ExceptionContext) -> None:
         cause = context.original_exception
-        if isinstance(cause, DatabaseError) and not isinstance(cause, IntegrityError | ProgrammingError):
+        is_own = isinstance(cause, IntegrityError | ProgrammingError)
+        if isinstance(cause, DatabaseError | UnicodeDecodeError) and not is_own:
             advice = LOCKED if "locked" in str(cause) else ADVICE
             raise LibraryError(f'"{path}" can\'t be read or written ({cause}); {advice}') from cause
 

@@ -122,6 +122,14 @@ def embed_options(function: Function) -> Function:
             show_default=True,
             help="How ranks find each other.",
         ),
+        click.option(
+            "--stall-limit",
+            type=click.FloatRange(1),
+            default=600,
+            show_default=True,
+            metavar="SECONDS",
+            help="Give up where a device gets nothing done for so long.",
+        ),
         click.option("--retry-failed", is_flag=True, help="Try the pictures again that failed before."),
         click.option("--watch-devices", is_flag=True, help="Show what every device does, while it embeds."),
     ]

@@ -39,6 +39,9 @@ class Watcher(Protocol):
     def embedded(self, plan: Plan, ranks: Sequence[RankProgress]) -> None:
         """The ranks have come this far."""
 
+    def give_up(self, reason: str) -> None:
+        """The embedding hangs in this process and can't be stopped: say so and end the process."""
+
 
 @dataclass(frozen=True, slots=True)
 class EmbedTally:
@@ -203,6 +206,7 @@ def _embed(library: Library, engine: Engine, options: IndexOptions, watcher: Wat
             devices=parse_devices(options.devices),
             options=options.embed,
             watch=lambda ranks: watcher.embedded(plan, ranks),
+            give_up=watcher.give_up,
         )
     _store_failures(library, engine, plan.fingerprint)
     return EmbedTally(plan.fingerprint, plan.n_images, plan.n_names, time.monotonic() - started)

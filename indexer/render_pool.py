@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
@@ -88,7 +88,8 @@ class RenderPool:
     `workers=0` renders in the calling process, without limits of time and memory: for a few pictures, and for tests.
     `chunk` is how many pictures are given out together; while the consumer is busy with some, at least two chunks, and
     128 pictures a worker, are drawn ahead. `memory_bytes` is what a worker may take beyond what it starts with (Linux
-    only); shared pixels come on top of it. `waited_seconds` is how long the consumer has waited for pixels so far.
+    only); shared pixels come on top of it. `waited_seconds` is how long the consumer has waited for pixels so far;
+    `waits_for` is told the jobs of the chunk that it waits for, with each sign of life of a worker.
     """
 
     def __init__(
@@ -99,8 +100,10 @@ class RenderPool:
         seconds_per_item: float = 10.0,
         memory_bytes: int = 1 << 30,
         chunk: int = 64,
+        waits_for: Callable[[Sequence[Job]], None] = lambda _: None,
     ) -> None:
         self.waited_seconds = 0.0
+        self._waits_for = waits_for
         self._n_workers = workers
         n_slots = 1 + max(2, math.ceil(workers * _PICTURES_AHEAD / chunk)) if workers else 1
         self._settings = Settings(size, chunk, n_slots, seconds_per_item, memory_bytes)
@@ -139,6 +142,7 @@ class RenderPool:
                     self._begin(chunk, slot=free.popleft())
                 if not under_way:
                     return
+                self._waits_for(under_way[0].jobs)
                 self._wait_for(under_way[0])
                 self.waited_seconds += time.perf_counter() - started
                 yield self._rendered(under_way[0])
@@ -155,6 +159,7 @@ class RenderPool:
             if self._workers:
                 self._send(piece)
             else:
+                self._waits_for(chunk.jobs)
                 render_worker.draw_all(self._slots[slot], self._untouched(piece))
 
     def _send(self, piece: _Piece) -> None:
@@ -174,6 +179,7 @@ class RenderPool:
 
     def _wait_for(self, chunk: _Chunk) -> None:
         while chunk.n_pieces_left:
+            self._waits_for(chunk.jobs)
             heard = wait([worker.connection for worker in self._workers])
             for worker in [worker for worker in self._workers if worker.connection in heard]:
                 self._hear(worker)

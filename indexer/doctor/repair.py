@@ -157,6 +157,9 @@ class _Telling:
     def embedded(self, plan: Plan, ranks: Sequence[RankProgress]) -> None:
         """A repair embeds nothing."""
 
+    def give_up(self, reason: str) -> None:
+        """So nothing hangs."""
+
 
 def _rebuild(library: Library, stage: Stage, *, encoder: bool, generation: bool) -> Iterator[str]:
     """Write a damaged query encoder anew, from the model, and a damaged generation, from the vectors."""
