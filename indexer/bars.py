@@ -8,6 +8,8 @@ from typing import Any, Self
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 
+from indexer.printable import printable
+
 QUIET_SECONDS = 10.0
 """Between two plain lines where no terminal is watching."""
 
@@ -34,10 +36,10 @@ class Bars:
         self._bars = _Lines(
             self.beneath,
             SpinnerColumn(),
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[told]}"),
+            TextColumn("{task.fields[told]}", markup=False),
             *([TimeRemainingColumn()] if estimate else []),
             console=self._console,
             transient=True,
@@ -68,7 +70,7 @@ class Bars:
 
     def note(self, text: str) -> None:
         """Say something that stays."""
-        self._console.print(text, highlight=False, markup=False, soft_wrap=True)
+        self._console.print(printable(text), highlight=False, markup=False, soft_wrap=True)
 
     def advance(self, done: int, total: int | None, told: str = "", *, now: bool = False) -> None:
         """Show how far the step is and what is told of it; `now`: in a plain line, too, however soon after the last."""

@@ -1,6 +1,8 @@
 """How many pictures go through a device at once: doubled while that pays, halved when memory runs out."""
 
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,11 +11,14 @@ from numpy.typing import NDArray
 from indexer.errors import EmbedError
 
 if TYPE_CHECKING:
+    import torch
+
     from indexer.encoder import Encoder
 
 SMALLEST, LARGEST = 32, 2048
 ON_CPU = 64
 """Larger batches leave the caches: the bundled model does 2,955 pictures/s at 64 and 2,118 at 256 on two cores."""
+NAMES_AT_ONCE = 512
 LEAST_GAIN = 1.05
 """A doubling that gives less than this is not worth its memory."""
 LONGEST_TRIAL_SECONDS = 2.0
@@ -53,14 +58,56 @@ def encode_within_memory(encoder: "Encoder", pixels: NDArray[np.uint8]) -> NDArr
         return encoder.encode_images(pixels)
     except torch.OutOfMemoryError:
         if len(pixels) == 1:
-            raise EmbedError(
-                f"device {encoder.device} has no room for one picture; free its memory, or use --devices cpu"
-            ) from None
+            raise _no_room(encoder.device, "one picture") from None
     # Outside the handler, so that the failed batch's tensors are free.
-    if encoder.device.type == "cuda":
-        torch.cuda.empty_cache()
+    _free(encoder.device)
     middle = len(pixels) // 2
     return np.concatenate([encode_within_memory(encoder, part) for part in (pixels[:middle], pixels[middle:])])
+
+
+def encode_names_within_memory(encoder: "Encoder", names: Sequence[str]) -> NDArray[np.float16]:
+    """Encode names, fewer at once if the device has no room for them.
+
+    Raises:
+        EmbedError: not even one name fits.
+    """
+    import torch
+
+    size = NAMES_AT_ONCE
+    while True:
+        try:
+            return encoder.encode_texts(names, batch_size=size)
+        except torch.OutOfMemoryError:
+            if size == 1:
+                raise _no_room(encoder.device, "one name") from None
+        _free(encoder.device)
+        size //= 2
+
+
+@contextmanager
+def out_of_memory_told(device: "torch.device") -> Iterator[None]:
+    """Say it clearly where a device has no room for the encoder itself.
+
+    Raises:
+        EmbedError: instead of torch's own error.
+    """
+    import torch
+
+    try:
+        yield
+    except torch.OutOfMemoryError as error:
+        raise _no_room(device, "the encoder") from error
+
+
+def _no_room(device: "torch.device", what: str) -> EmbedError:
+    return EmbedError(f"device {device} has no room for {what}; free its memory, or use --devices cpu")
+
+
+def _free(device: "torch.device") -> None:
+    import torch
+
+    if device.type == "cuda":
+        torch.cuda.empty_cache()
 
 
 def _time(encoder: "Encoder", size: int) -> float:

@@ -10,6 +10,7 @@ from indexer.bench.cli import bench
 from indexer.doctor.cli import doctor
 from indexer.finetune.cli import COMMANDS as FINETUNE_COMMANDS
 from indexer.options import embed_options, json_option, library_option, model_choice, model_options, source_options
+from indexer.printable import printable, say
 
 if TYPE_CHECKING:
     from indexer.library import Library
@@ -47,7 +48,7 @@ def index(library: "Library", as_json: bool, watch_devices: bool, **options: Any
     click.echo(f"{counts.found:,} icons: {shares}")
     click.echo(_changes(scan))
     state = "nothing had changed" if summary.generation is None else f"generation {summary.generation} answers"
-    click.echo(f"{state}; {summary.seconds:.1f} s; {library.root}")
+    say(f"{state}; {summary.seconds:.1f} s; {library.root}")
     if counts.failed:
         click.echo("`icons failures` lists what failed and why", err=True)
 
@@ -149,7 +150,11 @@ def status(library: "Library", as_json: bool) -> None:
     from indexer.status import read_status, status_lines
 
     facts = read_status(library)
-    click.echo(json.dumps(facts) if as_json else "\n".join(status_lines(facts)))
+    if as_json:
+        click.echo(json.dumps(facts))
+        return
+    for line in status_lines(facts):
+        say(line)
 
 
 @click.command()
@@ -165,7 +170,8 @@ def failures(library: "Library", as_json: bool) -> None:
     from indexer.status import read_failures
 
     for failure in read_failures(library):
-        click.echo(json.dumps(failure) if as_json else f"{failure['file']}\t{failure['reason']}")
+        told = "\t".join(map(printable, (failure["file"], failure["reason"])))
+        click.echo(json.dumps(failure) if as_json else told)
 
 
 @click.command()
@@ -182,7 +188,7 @@ def sources(library: "Library", as_json: bool) -> None:
 
     for source in read_sources(library):
         line = f"{source['icons']:>9,} icons  {source['sets']:>4,} sets  {source['kind']:<10} {source['location']}"
-        click.echo(json.dumps(source) if as_json else line)
+        click.echo(json.dumps(source) if as_json else printable(line))
 
 
 @click.command()
@@ -249,7 +255,7 @@ def _options(**options: Any) -> "IndexOptions":
 
     choice = model_choice(options.pop("model"), options.pop("pretrained"))
     how = EmbedOptions(
-        **{name: options.pop(name) for name in ("precision", "batch_size", "workers", "backend")},
+        **{name: options.pop(name) for name in ("precision", "batch_size", "workers", "backend", "stall_limit")},
     )
     return IndexOptions(choice=choice, embed=how, **options)
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from indexer.bars import Bars
+from indexer.process import end_at_once
 from indexer.progress import RankProgress
 from indexer.scan import ScanTally
 from indexer.shards import Plan
@@ -32,6 +33,11 @@ class ProgressView(Bars):
         if len(ranks) > 1:
             shown += " (" + ", ".join(f"rank {rank.rank} {rank.images_per_second:,.0f}" for rank in ranks) + ")"
         self.advance(images + names, plan.n_images + plan.n_names, shown)
+
+    def give_up(self, reason: str) -> None:
+        """Say that the embedding hangs, and end the process: a thread that hangs in a driver or a drive stays."""
+        self.__exit__(None, None, None)
+        end_at_once(reason)
 
 
 class DeviceView(ProgressView):

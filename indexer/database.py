@@ -1,5 +1,8 @@
 """Opens a catalog, and refuses one of another schema."""
 
+import os
+import sqlite3
+from functools import partial
 from pathlib import Path
 from sqlite3 import Connection as SqliteConnection
 from sqlite3 import DatabaseError, IntegrityError, ProgrammingError
@@ -8,20 +11,23 @@ from sqlalchemy import Connection, Engine, ExceptionContext, create_engine, even
 
 from indexer.durable import make_folder
 from indexer.errors import LibraryError
+from indexer.library import Library
 
 REVISION = "0001"
 """Schema of the catalogs that this program writes: the newest revision in migrations/versions."""
 PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=5000", "temp_store=MEMORY")
 ADVICE = "free disk space if it is full, else `icons doctor` says what is wrong"
+LOCKED = "another program has it open and is writing, a database browser perhaps; close that, then run this again"
 
 
 def open_catalog(path: Path) -> Engine:
     """Open the catalog for its one writer; an empty one gets the newest schema.
 
     Raises:
-        LibraryError: its schema is older or newer than this program, or it is damaged.
+        LibraryError: its schema is older or newer than this program, or it is damaged or lost.
     """
     make_folder(path.parent)
+    _refuse_lost(path)
     engine = _connect(path)
     with engine.begin() as connection:
         if not inspect(connection).get_table_names():
@@ -30,12 +36,53 @@ def open_catalog(path: Path) -> Engine:
     return engine
 
 
+def read_catalog(path: Path) -> Engine:
+    """Open the catalog for questions; in a folder that is read-only, too.
+
+    Raises:
+        LibraryError: its schema is older or newer than this program, or it is damaged or lost.
+    """
+    if os.access(path.parent, os.W_OK):  # where a writer may be at work, and SQLite can lay files for that beside it
+        return open_catalog(path)
+    _refuse_lost(path)
+    engine = create_engine("sqlite://", creator=partial(sqlite3.connect, address_to_read(path), uri=True))
+    _tell_errors(engine, path)
+    with engine.connect() as connection:
+        check_revision(connection, path)
+    return engine
+
+
+def address_to_read(path: Path) -> str:
+    """Spell how SQLite opens a catalog for reading; one without a log is not even given files to put beside it."""
+    log = Path(f"{path}-wal")
+    immutable = "" if log.exists() and log.stat().st_size else "&immutable=1"
+    return f"{path.as_uri()}?mode=ro{immutable}"
+
+
+def _refuse_lost(path: Path) -> None:
+    """Refuse to begin anew where generations are there: what they were made from was lost."""
+    numbers = Library(path.parent).numbers()
+    if numbers and not (path.is_file() and path.stat().st_size):
+        raise LibraryError(
+            f'"{path}" is missing or empty, but generation {numbers[0]} was made from it; '
+            "`icons doctor --repair` restores it, another --library begins anew"
+        )
+
+
+def driver_of(connection: Connection) -> SqliteConnection:
+    """Give SQLite's own connection, within the same transaction."""
+    own = connection.connection.driver_connection
+    assert isinstance(own, SqliteConnection)
+    return own
+
+
 def upgrade_catalog(path: Path) -> tuple[str | None, str]:
     """Bring a catalog to this program's schema, all of the way or none; return the revision before and after.
 
     Raises:
-        LibraryError: it was written by a newer program, or is damaged.
+        LibraryError: it was written by a newer program, or is damaged or lost.
     """
+    _refuse_lost(path)
     engine = _connect(path)
     try:
         with engine.begin() as connection:
@@ -61,13 +108,18 @@ def _connect(path: Path) -> Engine:
     def _begin(connection: Connection) -> None:
         connection.exec_driver_sql("BEGIN")
 
+    _tell_errors(engine, path)
+    return engine
+
+
+def _tell_errors(engine: Engine, path: Path) -> None:
     @event.listens_for(engine, "handle_error")
     def _refuse(context: ExceptionContext) -> None:
         cause = context.original_exception
-        if isinstance(cause, DatabaseError) and not isinstance(cause, IntegrityError | ProgrammingError):
-            raise LibraryError(f'"{path}" can\'t be read or written ({cause}); {ADVICE}') from cause
-
-    return engine
+        is_own = isinstance(cause, IntegrityError | ProgrammingError)
+        if isinstance(cause, DatabaseError | UnicodeDecodeError) and not is_own:
+            advice = LOCKED if "locked" in str(cause) else ADVICE
+            raise LibraryError(f'"{path}" can\'t be read or written ({cause}); {advice}') from cause
 
 
 def check_revision(connection: Connection, path: Path) -> None:

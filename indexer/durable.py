@@ -1,12 +1,14 @@
 """How a file or folder gets its final name only when it is whole and on disk: write aside, sync, rename."""
 
 import hashlib
+import json
 import os
 import shutil
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from indexer.errors import IconsError
 
@@ -34,11 +36,16 @@ def write_file(path: Path, content: bytes) -> None:
     """Write `content` under its final name, all of it or nothing; parent folders are made."""
     make_folder(path.parent)
     aside = path.with_name(f"{ASIDE}{os.getpid()}-{path.name}")
-    with aside.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    aside.replace(path)
+    try:
+        with aside.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(path)
+    except OSError:
+        with suppress(OSError):
+            aside.unlink()  # on a full disk half a file leaves no room to say so
+        raise
     sync(path.parent)
 
 
@@ -106,3 +113,39 @@ def describe_file(path: Path) -> dict[str, int | str]:
     """Size in bytes and sha256 of a file."""
     with path.open("rb") as file:
         return {"bytes": path.stat().st_size, "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
+
+
+def differences(
+    folder: Path, files: Mapping[str, Mapping[str, int | str]], *, sums: bool
+) -> Iterator[tuple[Path, str]]:
+    """Hold files of a folder against what `describe_file` said of them; yield each that differs, and how.
+
+    Without `sums` only sizes are looked at, which takes no time.
+    """
+    for name, expected in files.items():
+        path = folder / name
+        if not path.is_file():
+            yield path, "is missing"
+        elif (size := path.stat().st_size) != expected["bytes"]:
+            yield path, f"has {size} bytes, its manifest says {expected['bytes']}"
+        elif sums and describe_file(path) != expected:
+            yield path, "does not match its checksum"
+
+
+def with_checksum(facts: dict[str, Any]) -> dict[str, Any]:
+    """Add to what is to be written as JSON a checksum of itself."""
+    return {**facts, "sha256": _checksum(facts)}
+
+
+def check_own_checksum(facts: dict[str, Any]) -> None:
+    """Take such a checksum out again; what an older program wrote has none.
+
+    Raises:
+        ValueError: the facts are others than were written.
+    """
+    if facts.pop("sha256", None) not in (None, _checksum(facts)):
+        raise ValueError("it does not match its checksum")
+
+
+def _checksum(facts: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()

@@ -6,10 +6,13 @@ Rank r of W takes blocks r, r + W, ...; blocks whose shard exists are done. Noth
 so one that dies loses its own block only. Everything but the library's folder may differ between machines.
 """
 
-import time
-from collections.abc import Callable, Iterator
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +24,7 @@ from indexer.checkpoint import Checkpoint, ModelChoice, find_checkpoint
 from indexer.distributed import Rank, process_group, total_over_ranks
 from indexer.errors import EmbedError, IconsError
 from indexer.gauges import Gauge
+from indexer.heartbeat import STALL_SECONDS, Report, Reporter, watched
 from indexer.library import Library
 from indexer.process import cores_of_rank, prepare_for_batches
 from indexer.progress import RankProgress, write_progress
@@ -31,10 +35,9 @@ if TYPE_CHECKING:
     from indexer.encoder import Encoder, Precision
     from indexer.render_pool import Job, RenderPool
 
-Report = Callable[[RankProgress], None]
-REPORT_SECONDS = 0.5
-GAUGE_SECONDS = 4.0
-"""A reading takes 20 ms: the kernel counts the pages of every process."""
+LONGEST_RUN = timedelta(days=30)
+"""How long a rank that is done waits for the others: they are watched for getting on, not for taking long."""
+RERUN = "finished blocks are kept, `icons index` does the rest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,78 +52,47 @@ class EmbedOptions:
     """Rendering processes of a rank; None: its share of the cores."""
     backend: str = "auto"
     """Of the process group: nccl, gloo, or auto (nccl on CUDA, gloo on the CPU)."""
+    stall_limit: float = STALL_SECONDS
+    """Seconds without any progress, after which a rank is given up."""
 
 
-@dataclass(slots=True)
-class _Reporter:
-    """Tells how far this rank is, twice a second at most."""
-
-    report: Report
-    progress: RankProgress
-    gauge: Gauge
-    started: float = field(default_factory=time.perf_counter)
-    told: float = 0.0
-    gauged: float = field(default_factory=time.perf_counter)
-
-    def restart(self) -> None:
-        """Count seconds from here: what came before is no part of the rate of pictures."""
-        self.started = time.perf_counter()
-        self.progress.began_at = time.time()
-
-    def add(self, *, images: int = 0, names: int = 0, failed: int = 0, waited: float | None = None) -> None:
-        self.progress.images += images
-        self.progress.names += names
-        self.progress.failed += failed
-        now = time.perf_counter()
-        self.progress.seconds = now - self.started
-        if waited is not None:
-            self.progress.waited_seconds = waited
-        if now - self.told >= REPORT_SECONDS:
-            self.told = now
-            if now - self.gauged >= GAUGE_SECONDS:
-                self.read_gauge()
-            self.report(self.progress)
-
-    def read_gauge(self) -> None:
-        self.gauged = time.perf_counter()
-        self.progress.memory_bytes, self.progress.utilisation = self.gauge.read()
-
-    def finish(self) -> None:
-        self.progress.finished = True
-        self.report(self.progress)
-
-
-def embed(library: Library, plan_path: Path, *, rank: Rank, options: EmbedOptions, report: Report) -> None:
+def embed(
+    library: Library,
+    plan_path: Path,
+    *,
+    rank: Rank,
+    options: EmbedOptions,
+    report: Report,
+    give_up: Callable[[str], None],
+) -> None:
     """Do this rank's share of a plan; with several ranks, check at the end that together they did it all.
+
+    `give_up` is called from another thread if this one hangs, with what it was at; it has to end the process.
 
     Raises:
         ModelError, DeviceError: the encoder or device is not there.
-        EmbedError: the encoder is another one than the plan was made for, or work is left when all ranks are done.
+        EmbedError: the encoder is another one than the plan was made for, the device has no room even for one picture,
+            or work is left when all ranks are done.
     """
-    from indexer.encoder import Encoder, resolve_device
+    from indexer.encoder import resolve_device
 
     plan = read_plan(plan_path)
     folder = library.vectors(plan.fingerprint)
     device = resolve_device(options.device)
     backend = options.backend if options.backend != "auto" else ("nccl" if device.type == "cuda" else "gloo")
-    with process_group(rank, backend=backend, device=device):
+    progress = RankProgress(rank=rank.index, world=rank.world, device=str(device), at="meeting the other ranks")
+    report(progress)
+    with (
+        watched(progress, limit=options.stall_limit, give_up=give_up),
+        process_group(rank, backend=backend, device=device, limit=LONGEST_RUN),
+    ):
         _share_cores(rank)
-        checkpoint = _find_checkpoint(plan, rank)
-        blocks = _missing_blocks(folder, plan_path, rank)
-        names, images = ([block for block in blocks if block.kind == kind] for kind in ("names", "images"))
-        renderers = Renderers(
-            n_images=sum(len(block.items) for block in images), workers=options.workers, batch_size=options.batch_size
-        )
-        with renderers.start_ahead(checkpoint, device) as pool:
-            encoder = Encoder(checkpoint, device=device, precision=options.precision)
-            progress = RankProgress(rank=rank.index, world=rank.world, device=str(device))
-            reporter = _Reporter(report, progress, Gauge(device, cores_of_rank()))
-            with _ShardWriter(folder, plan=plan, rank=rank, encoder=encoder) as writer:
-                _embed_names(encoder, names, writer, reporter)
-                if images:
-                    _embed_images(encoder, images, writer, reporter, pool or renderers.start(encoder))
+        reporter = Reporter(report, progress, Gauge(device, cores_of_rank()))
+        reporter.begin("loading the encoder")
+        _embed_blocks(_missing_blocks(folder, plan_path, rank), folder, plan, rank, options, reporter)
         reporter.add()  # the last shard is written: its time counts too
         n_missing = len(_missing_blocks(folder, plan_path, rank))
+        reporter.begin("")
         if total_over_ranks(rank, [n_missing], device=device) != [0]:
             raise EmbedError("blocks are left without a shard; `icons index` does them")
         reporter.finish()
@@ -168,16 +140,39 @@ class _ShardWriter:
         self.pending.append(self.pool.submit(write_shard, path, shard, fingerprint=self.fingerprint, facts=self.facts))
 
 
-def _embed_names(encoder: "Encoder", blocks: list[Block], writer: _ShardWriter, reporter: _Reporter) -> None:
+def _embed_blocks(
+    blocks: list[Block], folder: Path, plan: Plan, rank: Rank, options: EmbedOptions, reporter: Reporter
+) -> None:
+    from indexer.batch_size import out_of_memory_told
+    from indexer.encoder import Encoder, resolve_device
+
+    checkpoint, device = _find_checkpoint(plan, rank), resolve_device(options.device)
+    names, images = ([block for block in blocks if block.kind == kind] for kind in ("names", "images"))
+    n_images = sum(len(block.items) for block in images)
+    renderers = Renderers(n_images=n_images, workers=options.workers, batch_size=options.batch_size)
+    with out_of_memory_told(device), renderers.start_ahead(checkpoint, device) as pool:
+        encoder = Encoder(checkpoint, device=device, precision=options.precision)
+        with _ShardWriter(folder, plan=plan, rank=rank, encoder=encoder) as writer:
+            _embed_names(encoder, names, writer, reporter)
+            if images:
+                reporter.begin("finding out how many pictures go at once")
+                _embed_images(encoder, images, writer, reporter, pool or renderers.start(encoder))
+            reporter.begin("writing its last vectors")
+
+
+def _embed_names(encoder: "Encoder", blocks: list[Block], writer: _ShardWriter, reporter: Reporter) -> None:
+    from indexer.batch_size import encode_names_within_memory
+
     for block in blocks:
         ids = np.array([item[0] for item in block.items], dtype=np.int64)
-        vectors = encoder.encode_texts([str(item[1]) for item in block.items])
-        writer.write(block, Shard("names", ids, vectors, {}))
+        names = [str(item[1]) for item in block.items]
+        reporter.begin(f"{len(names):,} names, from {_quoted(names[0])} to {_quoted(names[-1])}")
+        writer.write(block, Shard("names", ids, encode_names_within_memory(encoder, names), {}))
         reporter.add(names=len(ids))
 
 
 def _embed_images(
-    encoder: "Encoder", blocks: list[Block], writer: _ShardWriter, reporter: _Reporter, pool: "RenderPool"
+    encoder: "Encoder", blocks: list[Block], writer: _ShardWriter, reporter: Reporter, pool: "RenderPool"
 ) -> None:
     from indexer.batch_size import encode_within_memory
 
@@ -185,9 +180,13 @@ def _embed_images(
     vectors: list[NDArray[np.float16]] = [np.empty((0, encoder.dim), dtype=np.float16)]
     traits: list[NDArray[np.int8]] = []
     failures: dict[int, str] = {}
+
+    def tell(jobs: Sequence["Job"]) -> None:
+        reporter.begin(_pictures(jobs))
+
     with pool:
         reporter.restart()
-        for chunk in pool.render(_jobs(blocks)):
+        for chunk in pool.render(_jobs(blocks), waits_for=tell):
             ids.append(chunk.ids)
             traits.append(chunk.traits)
             if len(chunk.ids):
@@ -199,6 +198,20 @@ def _embed_images(
                 writer.write(blocks[chunk.block], Shard("images", *gathered))
                 ids, vectors, failures, traits = [], vectors[:1], {}, []
         reporter.read_gauge()  # while the workers are there
+
+
+def _pictures(jobs: Sequence["Job"]) -> str:
+    """Say which pictures some jobs are about."""
+    first, last = (
+        _quoted(f"{job.location}/{job.path}".rstrip("/") + (f"#{job.member}" if job.member else ""))
+        for job in (jobs[0], jobs[-1])
+    )
+    return f"picture {first}" if len(jobs) == 1 else f"{len(jobs):,} pictures, from {first} to {last}"
+
+
+def _quoted(name: str) -> str:
+    """Spell a name or path in quotes on one line, whatever is in it."""
+    return json.dumps(name, ensure_ascii=False).encode("utf-8", "replace").decode()
 
 
 def _jobs(blocks: list[Block]) -> Iterator[list["Job"]]:
@@ -229,6 +242,9 @@ def _share_cores(rank: Rank) -> None:
 )
 @click.option("--workers", type=click.IntRange(0), default=None, help="Rendering processes a rank.")
 @click.option("--backend", type=click.Choice(["auto", "nccl", "gloo"]), default="auto")
+@click.option(
+    "--stall-limit", type=click.FloatRange(1), default=STALL_SECONDS, help="Seconds without progress, then it ends."
+)
 def main(root: Path, fingerprint: str, device: str, **options: Any) -> None:
     """Embed this rank's share of a plan that `icons embed` or `icons index` has written."""
     prepare_for_batches()
@@ -240,11 +256,25 @@ def main(root: Path, fingerprint: str, device: str, **options: Any) -> None:
     def report(progress: RankProgress) -> None:
         write_progress(folder, progress)
 
+    def tell(reason: str) -> None:
+        click.echo(f"Error: rank {rank.index}: {reason}", err=True)
+        with suppress(OSError):  # the disk may be what is at fault
+            report(RankProgress(rank=rank.index, world=rank.world, error=reason))
+
+    def give_up(reason: str) -> None:
+        tell(reason)
+        os._exit(1)
+
+    how = EmbedOptions(device=device, **options)
     try:
-        embed(library, folder / "plan.jsonl", rank=rank, options=EmbedOptions(device=device, **options), report=report)
+        embed(library, folder / "plan.jsonl", rank=rank, options=how, report=report, give_up=give_up)
     except IconsError as error:
-        write_progress(folder, RankProgress(rank=rank.index, world=rank.world, error=str(error)))
-        raise click.ClickException(f"rank {rank.index}: {error}") from error
+        tell(str(error))
+    except OSError as error:
+        tell(f'"{error.filename or library.root}" can\'t be read or written ({error.strerror or error})')
+    else:
+        return
+    raise click.exceptions.Exit(1)
 
 
 def _device_of(rank: Rank, device: str) -> str:

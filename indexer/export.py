@@ -20,7 +20,7 @@ from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 from torch import nn
 
 from indexer.checkpoint import ModelChoice
-from indexer.durable import describe_file, folder_aside
+from indexer.durable import describe_file, folder_aside, with_checksum
 from indexer.encoder import Encoder
 
 OPSET = 17
@@ -79,7 +79,7 @@ def export(
             image_parity=parity[1] if parity else None,
             files={path.name: describe_file(path) for path in sorted(aside.iterdir())},
         )
-        (aside / "encoder.json").write_text(json.dumps(asdict(facts), indent=2), "utf-8")
+        (aside / "encoder.json").write_text(json.dumps(with_checksum(asdict(facts)), indent=2), "utf-8")
     return facts
 
 

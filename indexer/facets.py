@@ -6,6 +6,7 @@ pairs in files of their own, (2, n): positions of rows, which ascend, and codes.
 """
 
 import sqlite3
+import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import closing
@@ -111,9 +112,15 @@ def fold(value: str) -> str:
     return " ".join(value.lower().split())
 
 
+_PARSING = threading.Lock()
+"""numpy parses an array's header as Python, whose parser counts its depth over all threads: where two libraries were
+opened at once, one in some thousands met "AST constructor recursion depth mismatch" (python/cpython#106905)."""
+
+
 def read_array(path: Path) -> NDArray[Any]:
     """Map one of a generation's arrays into memory."""
-    return cast(NDArray[Any], np.load(path, mmap_mode="r", allow_pickle=False).view(np.ndarray))
+    with _PARSING:
+        return cast(NDArray[Any], np.load(path, mmap_mode="r", allow_pickle=False).view(np.ndarray))
 
 
 def count_traits(generation: Generation) -> dict[str, int]:

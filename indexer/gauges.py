@@ -22,7 +22,7 @@ class Gauge:
     device: "torch.device"
     cores: int
     _read_at: float = field(default_factory=time.perf_counter)
-    _cpu_seconds: float = field(default_factory=lambda: sum(map(_cpu_seconds, family(os.getpid()))))
+    _cpu_seconds: float = field(default_factory=lambda: sum(map(cpu_seconds, family(os.getpid()))))
 
     def read(self) -> tuple[int, float | None]:
         """Memory in bytes; share of the device, or of this rank's cores, that was busy, None where nobody can tell."""
@@ -33,7 +33,7 @@ class Gauge:
             return int(found["gpu/memory_gb"] * 1e9), found["gpu/utilisation"] / 100
         before, cpu_before = self._read_at, self._cpu_seconds
         everyone = family(os.getpid())
-        self._read_at, self._cpu_seconds = time.perf_counter(), sum(map(_cpu_seconds, everyone))
+        self._read_at, self._cpu_seconds = time.perf_counter(), sum(map(cpu_seconds, everyone))
         memory = sum(map(proportional_bytes, everyone)) or peak_memory(self.device)
         seconds = self._read_at - before
         busy = max(0.0, self._cpu_seconds - cpu_before) / (self.cores * seconds) if everyone and seconds else None
@@ -52,7 +52,7 @@ def family(process: int) -> list[int]:
     return []
 
 
-def _cpu_seconds(process: int) -> float:
+def cpu_seconds(process: int) -> float:
     """Time that a process has computed for so far; 0 when it has gone."""
     with suppress(OSError):
         fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()

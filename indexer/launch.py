@@ -8,18 +8,21 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from indexer.distributed import Rank
-from indexer.embed import EmbedOptions, embed
+from indexer.embed import RERUN, EmbedOptions, embed
 from indexer.errors import DeviceError, EmbedError
+from indexer.heartbeat import Watchdog
 from indexer.library import Library
 from indexer.process import end_with_parent
 from indexer.progress import RankProgress, Reported, clear_progress, read_progress
 
 Watch = Callable[[Sequence[RankProgress]], None]
 POLL_SECONDS = 0.5
+OWN_SECONDS = 10.0
+"""A rank that hangs has so long to say so itself; one that is stopped, or has lost its machine, can't."""
 _ROOT_CAUSE = re.compile(r"Root Cause.*?rank\s*:\s*(\d+).*?exitcode\s*:\s*(-?\d+)", re.DOTALL)
 
 
@@ -66,6 +69,7 @@ def torchrun_command(library: Library, fingerprint: str, *, devices: Devices, op
     command = ["torchrun", "--standalone", "--nproc-per-node", str(devices.n), "-m", "indexer.embed"]
     command += ["--library", str(library.root), "--fingerprint", fingerprint, "--device", devices.device]
     command += ["--precision", options.precision, "--backend", options.backend]
+    command += ["--stall-limit", f"{options.stall_limit:g}"]
     if options.batch_size is not None:
         command += ["--batch-size", str(options.batch_size)]
     if options.workers is not None:
@@ -80,30 +84,48 @@ def cluster_command(library: Library, fingerprint: str, *, devices: Devices, opt
     return shlex.join(command).replace("--standalone", rendezvous)
 
 
-def run_ranks(library: Library, fingerprint: str, *, devices: Devices, options: EmbedOptions, watch: Watch) -> None:
+def run_ranks(
+    library: Library,
+    fingerprint: str,
+    *,
+    devices: Devices,
+    options: EmbedOptions,
+    watch: Watch,
+    give_up: Callable[[str], None],
+) -> None:
     """Embed a plan on this machine, telling `watch` how far every rank is.
 
+    A single rank runs in this process: where it hangs, `give_up` is told, from another thread, and has to end it.
+
     Raises:
-        EmbedError: a rank ended early; finished blocks stay, the next run does the rest.
+        EmbedError: a rank ended early, or got nothing done; finished blocks stay, the next run does the rest.
     """
     folder = library.work(fingerprint)
     clear_progress(folder)
     if devices.n == 1:
         device = f"cuda:{(devices.visible or '0').split(',')[0]}" if devices.device == "cuda" else "cpu"
-        here = EmbedOptions(device, options.precision, options.batch_size, options.workers, options.backend)
-        embed(library, folder / "plan.jsonl", rank=Rank(), options=here, report=lambda progress: watch([progress]))
+        embed(
+            library,
+            folder / "plan.jsonl",
+            rank=Rank(),
+            options=replace(options, device=device),
+            report=lambda progress: watch([progress]),
+            give_up=lambda reason: give_up(f"{reason} ({RERUN})"),
+        )
         return
     log = folder / "torchrun.log"
     command = torchrun_command(library, fingerprint, devices=devices, options=options)
+    watchdog = Watchdog(options.stall_limit + OWN_SECONDS)
 
     def look() -> None:
         if progress := read_progress(folder, RankProgress):
             watch(progress)
+            if found := watchdog.look(progress):
+                raise EmbedError(f"rank {found[0]}: {found[1]} ({RERUN})")
 
     code = follow_torchrun(command, devices=devices, log=log, look=look)
     if code:
-        rerun = "finished blocks are kept, `icons index` does the rest"
-        raise EmbedError(cause_of_end(log, read_progress(folder, RankProgress), rerun=rerun))
+        raise EmbedError(cause_of_end(log, read_progress(folder, RankProgress), rerun=RERUN))
 
 
 def follow_torchrun(command: Sequence[str], *, devices: Devices, log: Path, look: Callable[[], None]) -> int:

@@ -105,9 +105,11 @@ class Lexicon:
             names, told, icons = (
                 Lists(held[f"{name}.starts"], held[f"{name}.values"]) for name in ("names", "told", "icons")
             )
+            for lists, n in ((names, len(held["name_ids"])), (told, len(held["name_ids"])), (icons, None)):
+                _check(lists, n)
             terms = held["terms"].reshape(-1).view(f"S{MOST_BYTES}")
             return cls(terms, held["weights"], names, told, held["name_ids"], icons)
-        except (OSError, SafetensorError, KeyError, ValueError) as error:
+        except (OSError, SafetensorError, LookupError, TypeError, ValueError) as error:
             raise LibraryError(f'"{path}" can\'t be read ({error}); `icons merge` builds a new generation') from error
 
     def save(self, path: Path) -> None:
@@ -165,6 +167,15 @@ def _weights(borne: Lists, told: Lists, n_names: int) -> NDArray[np.float32]:
     n_bearers, n_told = np.diff(borne.starts), np.diff(told.starts)
     n_known = np.maximum(1, np.where(n_bearers > 0, n_bearers, n_told))
     return np.asarray(np.log1p(n_names / n_known) / np.log1p(max(1, n_names)), np.float32)
+
+
+def _check(lists: Lists, n: int | None) -> None:
+    """Refuse lists that do not follow each other, or hold a row beyond `n`: they would take any amount of memory."""
+    starts, values = lists.starts, lists.values
+    if starts[0] != 0 or starts[-1] != len(values) or (np.diff(starts) < 0).any():
+        raise ValueError("its lists do not follow each other")
+    if n is not None and len(values) and not 0 <= int(values.min()) <= int(values.max()) < n:
+        raise ValueError("a list holds a row that is none")
 
 
 def _column(rows: Iterable[tuple[int]]) -> Ids:

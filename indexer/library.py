@@ -15,7 +15,7 @@ import os
 import re
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -106,8 +106,8 @@ class Library:
         self.pointer = self.root / "CURRENT"
 
     def exists(self) -> bool:
-        """Tell whether anything was ever indexed here."""
-        return self.catalog.is_file()
+        """Tell whether anything was ever indexed here: a catalog may be lost, and its generations still answer."""
+        return self.catalog.is_file() or bool(self.numbers())
 
     def vectors(self, fingerprint: str) -> Path:
         """Folder of the shards of one encoder."""
@@ -237,8 +237,13 @@ class Library:
         return FileLock(self.root / "writer.lock")
 
     def bytes_on_disk(self) -> int:
-        """Size of all files of the library, in bytes."""
-        return sum((Path(folder) / name).stat().st_size for folder, _, names in os.walk(self.root) for name in names)
+        """Size of all files of the library, in bytes; one that goes meanwhile, or a link, takes no room."""
+        taken = 0
+        for folder, _, names in os.walk(self.root):
+            for name in names:
+                with suppress(OSError):
+                    taken += Path(folder, name).lstat().st_size
+        return taken
 
 
 def require(library: Library) -> Library:

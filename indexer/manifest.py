@@ -1,9 +1,10 @@
 """What a generation holds, as its `manifest.json` says; read by searches, so nothing heavy is imported here."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from indexer.curves import Calibration, Curve
+from indexer.durable import check_own_checksum, with_checksum
 from indexer.errors import LibraryError
 from indexer.library import Generation
 
@@ -60,6 +61,10 @@ class Manifest:
     files: dict[str, dict[str, int | str]]
     """Size in bytes and sha256 of every other file of the generation."""
 
+    def write(self, generation: Generation) -> None:
+        """Write it into a generation, with a checksum of its own."""
+        generation.manifest.write_text(json.dumps(with_checksum(asdict(self)), indent=2), "utf-8")
+
     @classmethod
     def read(cls, generation: Generation) -> "Manifest":
         """Read a generation's manifest.
@@ -70,6 +75,7 @@ class Manifest:
         try:
             facts = json.loads(generation.manifest.read_text("utf-8"))
             _check_format(generation, str(facts["schema"]))
+            check_own_checksum(facts)
             for name in ("pictures", "icons"):
                 facts[name] = IndexFacts(**facts[name])
             facts["calibration"] = Calibration(**{name: Curve(**of) for name, of in facts["calibration"].items()})

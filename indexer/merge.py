@@ -7,9 +7,8 @@ A generation holds a snapshot of the catalog with its keyword index, facets to f
 with a query is the weighted sum of both similarities.
 """
 
-import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -95,7 +94,7 @@ def merge(library: Library, engine: Engine, *, fingerprint: str, embedded: Ids) 
             counts=counts,
             files={path.name: describe_file(path) for path in built.files},
         )
-        built.manifest.write_text(json.dumps(asdict(manifest), indent=2), "utf-8")
+        manifest.write(built)
     library.publish(generation)
     return generation
 

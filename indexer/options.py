@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from indexer.errors import IconsError
+from indexer.printable import printable, say
 
 if TYPE_CHECKING:
     from indexer.checkpoint import ModelChoice
@@ -121,6 +122,14 @@ def embed_options(function: Function) -> Function:
             show_default=True,
             help="How ranks find each other.",
         ),
+        click.option(
+            "--stall-limit",
+            type=click.FloatRange(1),
+            default=600,
+            show_default=True,
+            metavar="SECONDS",
+            help="Give up where a device gets nothing done for so long.",
+        ),
         click.option("--retry-failed", is_flag=True, help="Try the pictures again that failed before."),
         click.option("--watch-devices", is_flag=True, help="Show what every device does, while it embeds."),
     ]
@@ -136,7 +145,7 @@ def warnings_as_lines() -> Iterator[None]:
         warnings.simplefilter("always")
         yield
     for warning in told:
-        click.echo(f"Warning: {warning.message}", err=True)
+        say(f"Warning: {warning.message}", err=True)
 
 
 class _Refusal(click.ClickException):
@@ -151,7 +160,12 @@ class IconsGroup(click.Group):
         try:
             return super().invoke(ctx)
         except IconsError as error:
-            raise _Refusal(str(error)) from error
+            raise _Refusal(printable(str(error))) from error
+        except click.UsageError as error:  # it repeats what was typed, perhaps by a program
+            raise click.UsageError(printable(error.format_message(), keep="\n"), error.ctx) from error
+        except PermissionError as error:
+            what = f'"{error.filename}" can\'t be read or written ({error.strerror})'
+            raise _Refusal(printable(f"{what}; give yourself access to it, or choose another --library")) from error
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the reader has seen enough
             raise click.exceptions.Exit(0) from None

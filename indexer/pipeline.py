@@ -13,7 +13,7 @@ from sqlalchemy import Engine
 from indexer import catalog
 from indexer.bundled import bundled
 from indexer.checkpoint import ModelChoice, find_checkpoint
-from indexer.database import open_catalog
+from indexer.database import driver_of, open_catalog
 from indexer.embed import EmbedOptions
 from indexer.errors import LibraryError
 from indexer.library import Generation, Library, require
@@ -24,6 +24,7 @@ from indexer.scan import ScanTally, remember
 from indexer.scan import forget as forget_source
 from indexer.scan import scan as scan_sources
 from indexer.shards import Plan, read_coverage
+from indexer.used_ids import count_on, used_ids
 
 
 class Watcher(Protocol):
@@ -37,6 +38,9 @@ class Watcher(Protocol):
 
     def embedded(self, plan: Plan, ranks: Sequence[RankProgress]) -> None:
         """The ranks have come this far."""
+
+    def give_up(self, reason: str) -> None:
+        """The embedding hangs in this process and can't be stopped: say so and end the process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +117,8 @@ def _writing(library: Library) -> Iterator[Engine]:
     with library.writing():
         engine = open_catalog(library.catalog)
         try:
+            with engine.begin() as connection:
+                count_on(driver_of(connection), used_ids(library))
             yield engine
         finally:
             engine.dispose()
@@ -200,6 +206,7 @@ def _embed(library: Library, engine: Engine, options: IndexOptions, watcher: Wat
             devices=parse_devices(options.devices),
             options=options.embed,
             watch=lambda ranks: watcher.embedded(plan, ranks),
+            give_up=watcher.give_up,
         )
     _store_failures(library, engine, plan.fingerprint)
     return EmbedTally(plan.fingerprint, plan.n_images, plan.n_names, time.monotonic() - started)

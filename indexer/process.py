@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import NoReturn
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 _LARGEST_MMAP_THRESHOLD = 32 << 20
@@ -46,6 +47,13 @@ def end_with_parent() -> Callable[[], object] | None:
     if sys.platform != "linux":
         return None
     return partial(ctypes.CDLL(None).prctl, _PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def end_at_once(reason: str) -> NoReturn:
+    """Say why on stderr and end this process, whatever its threads hang in; its children end with it."""
+    sys.stderr.write(f"Error: {reason}\n")
+    sys.stderr.flush()
+    os._exit(2)
 
 
 def processor() -> str:

@@ -25,6 +25,10 @@ class RankProgress:
     """Of the GPU, or of this rank and its render workers."""
     utilisation: float | None = None
     """Share of the GPU, or of this rank's cores, that was busy of late; None where nobody can tell."""
+    at: str = ""
+    """What it is doing now, "" where it waits for others: nothing that could hang."""
+    steps: int = 0
+    """Grows with every sign of life."""
     finished: bool = False
     error: str | None = None
 

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer.durable import check_own_checksum
 from indexer.errors import LibraryError
 
 Vector = NDArray[np.float32]
@@ -42,7 +43,7 @@ def open_query_encoder(folder: Path) -> QueryEncoder:
         LibraryError: the folder is missing or not whole.
     """
     try:
-        facts = json.loads((folder / "encoder.json").read_text("utf-8"))
+        facts = read_facts(folder)
         if facts["served"] == "onnx":
             return OnnxQueryEncoder(folder, facts)
     except (OSError, ValueError, KeyError) as error:
@@ -51,6 +52,19 @@ def open_query_encoder(folder: Path) -> QueryEncoder:
         ) from error
     warnings.warn(f"{facts['model']} is served through torch, which is slow to start: {facts['reason']}", stacklevel=2)
     return _TorchQueryEncoder(facts)
+
+
+def read_facts(folder: Path) -> dict[str, Any]:
+    """Read what an exported encoder says of itself (`indexer.export.Facts`).
+
+    Raises:
+        OSError, ValueError: it is missing, or not as it was written.
+    """
+    facts = json.loads((folder / "encoder.json").read_text("utf-8"))
+    if not isinstance(facts, dict):
+        raise ValueError("it holds no facts")  # noqa: TRY004
+    check_own_checksum(facts)
+    return facts
 
 
 class OnnxQueryEncoder:

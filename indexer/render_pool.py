@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
@@ -101,6 +101,7 @@ class RenderPool:
         chunk: int = 64,
     ) -> None:
         self.waited_seconds = 0.0
+        self._waits_for: Callable[[Sequence[Job]], None] = lambda _: None
         self._n_workers = workers
         n_slots = 1 + max(2, math.ceil(workers * _PICTURES_AHEAD / chunk)) if workers else 1
         self._settings = Settings(size, chunk, n_slots, seconds_per_item, memory_bytes)
@@ -122,11 +123,15 @@ class RenderPool:
         self._slots = self._slots[:0].copy()
         self._memory.close()
 
-    def render(self, blocks: Iterable[Sequence[Job]]) -> Iterator[RenderedChunk]:
+    def render(
+        self, blocks: Iterable[Sequence[Job]], *, waits_for: Callable[[Sequence[Job]], None] = lambda _: None
+    ) -> Iterator[RenderedChunk]:
         """Render blocks of jobs, a block at a time and in order; an empty block gives one empty chunk.
 
+        `waits_for` is told the jobs of the chunk that the consumer waits for, with each sign of life of a worker.
         One call at a time. Raises EmbedError when workers do not start, or die without a picture being at fault.
         """
+        self._waits_for = waits_for
         self._start_missing_workers()
         todo = _cut(blocks, size=self._settings.chunk)
         under_way: deque[_Chunk] = deque()
@@ -139,6 +144,7 @@ class RenderPool:
                     self._begin(chunk, slot=free.popleft())
                 if not under_way:
                     return
+                self._waits_for(under_way[0].jobs)
                 self._wait_for(under_way[0])
                 self.waited_seconds += time.perf_counter() - started
                 yield self._rendered(under_way[0])
@@ -155,6 +161,7 @@ class RenderPool:
             if self._workers:
                 self._send(piece)
             else:
+                self._waits_for(chunk.jobs)
                 render_worker.draw_all(self._slots[slot], self._untouched(piece))
 
     def _send(self, piece: _Piece) -> None:
@@ -174,6 +181,7 @@ class RenderPool:
 
     def _wait_for(self, chunk: _Chunk) -> None:
         while chunk.n_pieces_left:
+            self._waits_for(chunk.jobs)
             heard = wait([worker.connection for worker in self._workers])
             for worker in [worker for worker in self._workers if worker.connection in heard]:
                 self._hear(worker)

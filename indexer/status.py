@@ -5,7 +5,7 @@ from typing import Any
 
 from indexer import catalog
 from indexer.checkpoint import find_checkpoint
-from indexer.database import open_catalog
+from indexer.database import read_catalog
 from indexer.errors import LibraryError, ModelError
 from indexer.facets import count_traits
 from indexer.library import Library, require
@@ -16,7 +16,7 @@ from indexer.shards import read_coverage
 
 def read_status(library: Library) -> dict[str, Any]:
     """Count icons by state, and say which encoder and generation answer."""
-    engine = open_catalog(require(library).catalog)
+    engine = read_catalog(require(library).catalog)
     choice = choice_in_use(engine)
     try:
         fingerprint = find_checkpoint(choice).fingerprint
@@ -71,12 +71,18 @@ def status_lines(facts: dict[str, Any]) -> list[str]:
         "waiting": f"{facts['waiting']:,}" + ("  (`icons index` embeds them)" if facts["waiting"] else ""),
         "hidden": f"{facts['hidden']:,}",
         "encoder": f"{facts['model']}  {facts['fingerprint']}",
-        "generation": f"{facts['generation'] or 'none yet'}" + (f"  (kept: {older[0]})" if older else ""),
+        "generation": _spell_generation(facts["generation"], older),
         **({"refused": facts["refused"]} if facts["refused"] else {}),
         **({"looks": _spell_looks(facts["looks"])} if facts["looks"] else {}),
         "on disk": f"{facts['bytes'] / 1e6:,.1f} MB",
     }
     return [f"{name:<11} {value}" for name, value in rows.items()]
+
+
+def _spell_generation(current: int | None, older: list[int]) -> str:
+    if current is None and older:
+        return f"{older[0]}, although CURRENT names none  (`icons doctor --repair` mends that)"
+    return f"{current or 'none yet'}" + (f"  (kept: {older[0]})" if older else "")
 
 
 def _spell_looks(looks: dict[str, int]) -> str:
@@ -87,7 +93,7 @@ def _spell_looks(looks: dict[str, int]) -> str:
 
 def read_failures(library: Library) -> Iterator[dict[str, str]]:
     """Yield every entry without a vector and its reason."""
-    engine = open_catalog(require(library).catalog)
+    engine = read_catalog(require(library).catalog)
     fingerprint = find_checkpoint(choice_in_use(engine)).fingerprint
     with engine.connect() as connection:
         for row in catalog.list_failures(connection, fingerprint):
@@ -97,6 +103,6 @@ def read_failures(library: Library) -> Iterator[dict[str, str]]:
 
 def read_sources(library: Library) -> Iterator[dict[str, Any]]:
     """Yield every remembered source with its counts."""
-    engine = open_catalog(require(library).catalog)
+    engine = read_catalog(require(library).catalog)
     with engine.connect() as connection:
         yield from (dict(row) for row in catalog.count_by_source(connection))

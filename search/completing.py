@@ -7,6 +7,7 @@ import sqlite3
 from contextlib import closing
 
 from indexer.library import Library
+from indexer.printable import printable
 
 MOST = 50
 _LABELS = "SELECT value FROM labels WHERE kind = ? AND value GLOB ? AND value NOT GLOB '* *' ORDER BY n DESC LIMIT ?"
@@ -19,7 +20,8 @@ def labels_beginning(library: Library, kind: str, start: str) -> list[str]:
     for generation in library.candidates():
         try:
             with closing(sqlite3.connect(f"{generation.catalog.as_uri()}?mode=ro&immutable=1", uri=True)) as catalog:
-                return [row[0] for row in catalog.execute(_LABELS, (kind, pattern, MOST))]
-        except sqlite3.Error:
+                found = catalog.execute(_LABELS, (kind, pattern, MOST))
+                return [value for (value,) in found if value == printable(value)]
+        except (sqlite3.Error, UnicodeError):
             continue
     return []

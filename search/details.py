@@ -1,16 +1,19 @@
 """One icon: which one is meant by "mdi:home", and what is known of it?"""
 
+import re
+
 import numpy as np
 
 from indexer.errors import UnknownIconError
 from indexer.naming import normalise
 from search.hits import hits_of
 from search.opened import Opened
-from search.query import Details
+from search.query import Details, refuse_broken
 from search.snapshot import Ids, Snapshot
 
 MOST_SHOWN = 200
 """Variants, and equal drawings, of one icon."""
+_ID = re.compile("[0-9]{1,19}")
 
 
 def find_icon(snapshot: Snapshot, spelling: str) -> int:
@@ -18,10 +21,12 @@ def find_icon(snapshot: Snapshot, spelling: str) -> int:
 
     Raises:
         UnknownIconError: there is none; the message names near ones.
+        IconsError: it is no Unicode text.
     """
+    refuse_broken(spelling)
     spelling = spelling.strip()
     found = snapshot.with_key(spelling) if ":" in spelling else None
-    if found is None and spelling.isascii() and spelling.isdigit() and snapshot.has_icon(int(spelling)):
+    if found is None and _ID.fullmatch(spelling) and snapshot.has_icon(int(spelling)):
         found = int(spelling)
     if found is None and ":" not in spelling:
         named = snapshot.spelt(spelling, normalise(spelling))

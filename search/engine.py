@@ -1,18 +1,21 @@
 """Asks one library: `SearchEngine.open(path).search("arrow", k=10)`, or `ask` for everything else."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Self
+from typing import Self, TypeVar
 
+from indexer.errors import LibraryError
 from indexer.library import Generation, Library, require
 from indexer.manifest import Manifest
 from search.answering import answer
 from search.details import find_icon, show_icon
-from search.opened import Opened, open_current
+from search.opened import Opened, damage_told, open_current
 from search.query import Answer, Details, FacetCount, Filters, Hit, Query, Window
+from search.snapshot import Candidate
 
 __all__ = ["Answer", "Details", "Filters", "Hit", "Query", "SearchEngine", "Window"]
 
+Result = TypeVar("Result")
 NO_FILTERS, FIRST_HITS = Filters(), Window()
 
 
@@ -75,11 +78,11 @@ class SearchEngine:
             IconsError: the query asks nothing, or a filter names what is not in this library.
             RenderError: the picture of the query is none.
         """
-        return answer(self._opened, query, filters, window)
+        return self._put(lambda opened: answer(opened, query, filters, window))
 
     def facets(self) -> dict[str, list[FacetCount]]:
         """Tell what the library's icons can be filtered by, and how many have each value; the most frequent ones."""
-        return self._opened.facets.count()
+        return self._put(lambda opened: opened.facets.count())
 
     def find(self, spelling: str) -> int:
         """Find an icon by its key ("mdi:home"), its id ("123"), or its name ("home").
@@ -87,7 +90,7 @@ class SearchEngine:
         Raises:
             UnknownIconError: there is none; the message names near ones.
         """
-        return find_icon(self._opened.snapshot, spelling)
+        return self._put(lambda opened: find_icon(opened.snapshot, spelling))
 
     def show(self, icon: int) -> Details:
         """Tell everything that the library knows of one icon.
@@ -95,7 +98,7 @@ class SearchEngine:
         Raises:
             UnknownIconError: no icon has this id.
         """
-        return show_icon(self._opened, icon)
+        return self._put(lambda opened: show_icon(opened, icon))
 
     def picture(self, icon: int) -> bytes:
         """Read the picture of an icon as its source holds it: SVG or bitmap bytes.
@@ -106,9 +109,11 @@ class SearchEngine:
         """
         from indexer.sources import read_indexed
 
-        snapshot = self._opened.snapshot
-        found = snapshot.icon(icon)
-        digest = snapshot.digest(found.image_id)
+        def look(opened: Opened) -> tuple[Candidate, bytes]:
+            found = opened.snapshot.icon(icon)
+            return found, opened.snapshot.digest(found.image_id)
+
+        found, digest = self._put(look)
         return read_indexed(found.kind, Path(found.location), found.path, found.member, digest=digest)
 
     def image_of(self, icon: int) -> int:
@@ -117,4 +122,17 @@ class SearchEngine:
         Raises:
             UnknownIconError: no icon has this id.
         """
-        return self._opened.snapshot.icon(icon).image_id
+        return self._put(lambda opened: opened.snapshot.icon(icon).image_id)
+
+    def _put(self, question: Callable[[Opened], Result]) -> Result:
+        """Put a question to the generation that answers; where its files have gone, to the one that answers now."""
+        while True:
+            opened = self._opened
+            try:
+                with damage_told(self.library, opened.generation, opened.manifest):
+                    return question(opened)
+            except LibraryError:
+                if opened.generation.folder.is_dir():
+                    raise
+            # Two were published since it was opened, and something in it was not looked at before.
+            self.reload()

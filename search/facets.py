@@ -154,6 +154,8 @@ class Facets:
         if positions is None:
             return labels.n
         codes = self._codes_at(kind, positions) if kind in SEVERAL else self.column(kind)[positions]
+        if codes.max(initial=NONE) >= len(labels.values):  # a damaged one would cost as much memory as it is large
+            raise IndexError(f"a code of a {kind} has no label")
         return np.bincount(codes + 1, minlength=len(labels.values) + 1)[1:]  # NONE first
 
     def _by_family(self, positions: Positions | None) -> Ids:

@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from indexer.tables import plain
 from search.query import Details, FacetCount, Hit
 
 _MOST_VALUES = 12
@@ -61,11 +62,6 @@ def print_details(console: Console, details: Details) -> None:
             console.print()
             console.print(Text(title, style="bold"))
             console.print(_icons(icons))
-
-
-def plain(text: str) -> Text:
-    """Show a text of unknown origin as it is, without what a terminal would obey."""
-    return Text("".join(sign if sign.isprintable() else "\ufffd" for sign in text))
 
 
 def _facts(details: Details) -> Iterable[tuple[str, str]]:

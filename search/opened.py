@@ -1,18 +1,21 @@
 """One generation of a library, open for queries: its catalog, its indexes and its encoder."""
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.errors import LibraryError
+from indexer.durable import differences
+from indexer.errors import IconsError, LibraryError
 from indexer.facets import read_array
 from indexer.lexicon import Lexicon
 from indexer.library import Generation, Library
 from indexer.manifest import Manifest
-from indexer.query_encoder import QueryEncoder, open_query_encoder
+from indexer.query_encoder import QueryEncoder, open_query_encoder, read_facts
 from indexer.vectors import VectorIndex
 from search.facets import Facets
 from search.lexical import Lexical
@@ -20,6 +23,7 @@ from search.snapshot import Snapshot
 from search.spelling import Speller
 
 Ids = NDArray[np.int64]
+ADVICE = "`icons doctor --repair` makes it again"
 
 
 @dataclass(slots=True)
@@ -55,45 +59,53 @@ def open_current(library: Library) -> Opened:
     Raises:
         LibraryError: nothing was published, or nothing can be read.
     """
-    refusals: list[str] = []
+    while True:
+        pointed = library.current()
+        refusals: list[str] = []
+        opened = _first_readable(library, refusals)
+        if not refusals or library.current() == pointed:
+            break
+        # Another one was published meanwhile: what could not be read may just have made room for it.
+    if opened is None:
+        raise LibraryError(refusals[0] if refusals else f'"{library.root}" was never published; `icons index` does it')
+    for refusal in refusals:
+        warnings.warn(f"{refusal}; generation {opened.generation.number} answers instead", stacklevel=3)
+    return opened
+
+
+def _first_readable(library: Library, refusals: list[str]) -> Opened | None:
     for generation in library.candidates():
         try:
-            opened = open_generation(library, generation)
+            return open_generation(library, generation)
         except LibraryError as error:
             refusals.append(str(error))
-            continue
-        for refusal in refusals:
-            warnings.warn(f"{refusal}; generation {generation.number} answers instead", stacklevel=3)
-        return opened
-    if refusals:
-        raise LibraryError(refusals[0])
-    raise LibraryError(f'"{library.root}" was never published; `icons index` does it')
+    return None
 
 
 def open_generation(library: Library, generation: Generation) -> Opened:
-    """Open one generation.
+    """Open one generation, after a look at what is cheap: format and sizes. Checksums are for a thorough check.
 
     Raises:
         LibraryError: it can't be read.
     """
-    manifest = _checked_manifest(generation)
+    manifest = Manifest.read(generation)
+    for path, how in differences(generation.folder, manifest.files, sums=False):
+        raise LibraryError(f'"{path}" {how}; {ADVICE}')
+    with damage_told(library, generation, manifest):
+        return _open(library, generation, manifest)
+
+
+def _open(library: Library, generation: Generation, manifest: Manifest) -> Opened:
     snapshot = Snapshot(generation.catalog)
     encoder = open_query_encoder(library.encoder(manifest.fingerprint))
-    try:
-        icons = VectorIndex.open(generation.icons, spec=manifest.icons.spec)
-        pictures = VectorIndex.open(generation.pictures, spec=manifest.pictures.spec)
-    except RuntimeError as error:
-        raise LibraryError(
-            f'an index of "{generation.folder}" can\'t be read ({error}); `icons merge` builds a new generation'
-        ) from error
     lexical = Lexical(Lexicon.open(generation.lexicon))
     return Opened(
         generation=generation,
         manifest=manifest,
         snapshot=snapshot,
         encoder=encoder,
-        icons=icons,
-        pictures=pictures,
+        icons=VectorIndex.open(generation.icons, spec=manifest.icons.spec),
+        pictures=VectorIndex.open(generation.pictures, spec=manifest.pictures.spec),
         facets=Facets.open(generation),
         drawings=read_array(generation.drawings),
         lexical=lexical,
@@ -101,12 +113,31 @@ def open_generation(library: Library, generation: Generation) -> Opened:
     )
 
 
-def _checked_manifest(generation: Generation) -> Manifest:
-    """Read a manifest and check what is cheap: format and file sizes. Checksums are for a thorough check."""
-    manifest = Manifest.read(generation)
-    for name, facts in manifest.files.items():
-        path = generation.folder / name
-        size = path.stat().st_size if path.is_file() else None
-        if size != facts["bytes"]:
-            raise LibraryError(f'"{path}" has {size} bytes, its manifest says {facts["bytes"]}')
-    return manifest
+@contextmanager
+def damage_told(library: Library, generation: Generation, manifest: Manifest) -> Iterator[None]:
+    """Tell damage as what it is, where a file that was damaged leads to an error of any kind during the block.
+
+    Only then are the checksums looked at; if all are right, the error is a defect of ours and goes on.
+
+    Raises:
+        LibraryError: a file is not as it was written, or the whole generation has gone.
+    """
+    try:
+        yield
+    except IconsError:
+        raise
+    except Exception as error:
+        if found := _damage(library, generation, manifest):
+            raise LibraryError(f"{found} ({error}); {ADVICE}") from error
+        raise
+
+
+def _damage(library: Library, generation: Generation, manifest: Manifest) -> str | None:
+    if not generation.folder.is_dir():
+        return f'"{generation.folder}" has gone'
+    encoder = library.encoder(manifest.fingerprint)
+    written = {generation.folder: manifest.files}
+    with suppress(OSError, ValueError):  # else the encoder was not opened in the first place
+        written[encoder] = read_facts(encoder).get("files") or {}
+    damages = (found for folder, files in written.items() for found in differences(folder, files, sums=True))
+    return next((f'"{path}" {how}' for path, how in damages), None)

@@ -39,7 +39,8 @@ def draw_pictures(console: "Console", tiles: Sequence[Tile]) -> None:
     """Draw pictures with their captions, as many beside each other as fit."""
     from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
+
+    from indexer.tables import plain
 
     n_beside = max(1, (console.width + 1) // (_TILE_COLUMNS + 1))
     with _terminal_answers(), warnings.catch_warnings():
@@ -54,7 +55,7 @@ def draw_pictures(console: "Console", tiles: Sequence[Tile]) -> None:
             for _ in row:
                 grid.add_column(width=_TILE_COLUMNS, no_wrap=True, overflow="ellipsis")
             grid.add_row(*(_picture(content) for _, content in row))
-            grid.add_row(*(Text(caption) for caption, _ in row))
+            grid.add_row(*(plain(caption) for caption, _ in row))
             console.print(grid)
             console.print()
 

@@ -34,6 +34,22 @@ class Query:
     picture_share: float = 0.5
     """Share of the picture or icon beside words, 0 to 1."""
 
+    def __post_init__(self) -> None:
+        for text in (self.words, *self.without):
+            refuse_broken(text)
+
+
+def refuse_broken(text: str) -> None:
+    """Refuse what is no Unicode text: half of a surrogate pair, as a byte that is not UTF-8 becomes on a command line.
+
+    Raises:
+        IconsError: that is so.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise IconsError(f'"{text}" is not Unicode text; type it again, in UTF-8') from error
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:

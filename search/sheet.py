@@ -4,6 +4,7 @@ import base64
 from collections.abc import Iterable
 from html import escape
 
+from indexer.printable import printable
 from search.query import Hit
 
 _PAGE = """<!doctype html>
@@ -35,9 +36,9 @@ def sheet_html(query: str, hits: Iterable[tuple[Hit, bytes | None]]) -> str:
     """
     items = "\n".join(
         _ITEM.format(
-            path=escape(hit.path),
-            name=escape(hit.name),
-            set=escape(hit.set_title),
+            path=_shown(hit.path),
+            name=_shown(hit.name),
+            set=_shown(hit.set_title),
             more=f", {hit.variants} variants" if hit.variants > 1 else "",
             score=hit.score,
             picture=_picture(hit, content),
@@ -45,17 +46,21 @@ def sheet_html(query: str, hits: Iterable[tuple[Hit, bytes | None]]) -> str:
         )
         for hit, content in hits
     )
-    return _PAGE.format(title=f"icons: {escape(query)}", items=items)
+    return _PAGE.format(title=f"icons: {_shown(query)}", items=items)
+
+
+def _shown(text: str) -> str:
+    return escape(printable(text))
 
 
 def _picture(hit: Hit, content: bytes | None) -> str:
     if content is None:
         return "gone"
-    from indexer.render import svg_document
+    from indexer.svg_document import svg_document
 
     unpacked = svg_document(content) or content  # no browser unpacks an .svgz that stands in a page
     encoded = base64.b64encode(unpacked).decode("ascii")
-    return f'<img alt="{escape(hit.name)}" src="data:{media_type(unpacked)};base64,{encoded}">'
+    return f'<img alt="{_shown(hit.name)}" src="data:{media_type(unpacked)};base64,{encoded}">'
 
 
 def media_type(content: bytes) -> str:

@@ -7,6 +7,7 @@ from math import ceil, isqrt
 from PIL import Image, ImageDraw, ImageFont
 
 from indexer.errors import IconsError, RenderError
+from indexer.printable import printable
 from indexer.render import render
 from search.query import Hit
 
@@ -62,7 +63,7 @@ def _write(
 ) -> None:
     """Write one line, cut to its width."""
     font = ImageFont.load_default(size)
-    shown = text
+    shown = printable(text)
     while shown and draw.textlength(shown, font=font) > width:
         shown = shown[:-2].rstrip("…") + "…" if len(shown) > 2 else ""
     draw.text(place, shown, font=font, fill=fill)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from indexer.measures import spell
-from indexer.tables import open_console
+from indexer.printable import printable
+from indexer.tables import open_console, plain
 from search.metrics import MEASURES
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ def print_summary(evaluation: "Evaluation") -> None:
     """Print what was asked of what, and the figures of every ranker."""
     console = open_console()
     for line in headline(evaluation):
-        console.print(line, highlight=False, markup=False)
+        console.print(printable(line), highlight=False, markup=False)
     asked = [row for rows in evaluation.of_words().values() for row in rows]
     tables = (("task", asked, WITH_INTERVAL), ("screenshots", evaluation.of_screenshots(), WITH_INTERVAL_OF_SHOTS))
     for title, rows, with_interval in tables:
@@ -61,6 +62,6 @@ def _table(title: str, rows: "Sequence[Row]", with_interval: Sequence[str]) -> T
         name = row.task if row.condition is None else row.condition.label
         cells = [spell(row.figures[measure], measure in with_interval) for measure in MEASURES]
         first = "" if name == previous else name
-        table.add_row(first, row.ranker, row.encoder or "", f"{row.n_queries:,}", *cells)
+        table.add_row(plain(first), row.ranker, plain(row.encoder or ""), f"{row.n_queries:,}", *cells)
         previous = name
     return table

@@ -54,6 +54,9 @@ class Silent:
     def embedded(self, plan: Plan, ranks: Sequence[RankProgress]) -> None:
         self.ranks = list(ranks)
 
+    def give_up(self, reason: str) -> None:
+        raise AssertionError(reason)
+
 
 def save_tiny_model(folder: Path, *, seed: int) -> Path:
     """Save a randomly weighted open_clip model as a local-dir folder."""
@@ -220,8 +223,8 @@ def shot(tmp_path: Path) -> Path:
     return tmp_path / "shot.png"
 
 
-def kill_rank(module: str, folder: Path, rank: str) -> None:
-    """Kill a rank that torchrun runs `module` in, of this folder and no other, as soon as it has started."""
+def find_rank(module: str, folder: Path, rank: str) -> int:
+    """Find a rank that torchrun runs `module` in, of this folder and no other, as soon as it has started."""
     for _ in range(600):
         for process in Path("/proc").glob("[0-9]*"):
             try:
@@ -230,10 +233,14 @@ def kill_rank(module: str, folder: Path, rank: str) -> None:
             except OSError:
                 continue
             if module in command and str(folder) in command and f"RANK={rank}" in environment:
-                os.kill(int(process.name), signal.SIGKILL)
-                return
+                return int(process.name)
         time.sleep(0.05)
     raise AssertionError("no such rank")
+
+
+def kill_rank(module: str, folder: Path, rank: str) -> None:
+    """Kill such a rank."""
+    os.kill(find_rank(module, folder, rank), signal.SIGKILL)
 
 
 @pytest.fixture(scope="session")

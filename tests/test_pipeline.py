@@ -3,12 +3,14 @@
 import json
 import random
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import Build, Silent, disc, svg
-from hypothesis import HealthCheck, given, settings
+from conftest import Build, Silent, build_library, disc, draw_icons, svg
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from indexer import catalog
@@ -99,48 +101,130 @@ def test_what_is_gone_no_longer_answers(build: Build, library: Library, icon_fol
 
 
 CHANGES = st.lists(
-    st.tuples(st.sampled_from(["add", "change", "move", "delete", "copy"]), st.integers(0, 10**6)), max_size=8
+    st.tuples(
+        st.sampled_from(["add", "change", "rename", "move", "delete", "copy", "break", "hide"]), st.integers(0, 10**6)
+    ),
+    max_size=8,
 )
+HISTORY = st.lists(st.tuples(CHANGES, st.booleans(), st.booleans()), min_size=1, max_size=4)
+"""What happens to the files before each run; whether another encoder is taken, and the library rolled back before."""
 
 
-@given(steps=st.lists(CHANGES, min_size=1, max_size=3))
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.fixture(scope="session")
+def exported(tiny_model: Path, other_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Both encoders as a library carries them, so that not every library has to export them."""
+    folder = tmp_path_factory.mktemp("exported")
+    icons = draw_icons(folder / "icons")
+    for model in (tiny_model, other_model):
+        build_library(Library(folder / "library"), model, [icons])
+    return folder / "library" / "encoders"
+
+
+@given(history=HISTORY)
+@settings(max_examples=3, deadline=None)
 def test_an_updated_library_answers_as_one_built_anew(
-    build: Build, tmp_path_factory: pytest.TempPathFactory, steps: list[list[tuple[str, int]]]
+    exported: Path,
+    models: tuple[Path, Path],
+    tmp_path_factory: pytest.TempPathFactory,
+    history: list[tuple[list[tuple[str, int]], bool, bool]],
+) -> None:
+    _relive(history, exported, models, tmp_path_factory.mktemp("property"))
+
+
+@pytest.mark.slow
+@given(history=HISTORY)
+@settings(max_examples=300, deadline=None)
+def test_a_library_updated_in_hundreds_of_ways_answers_as_one_built_anew(
+    exported: Path,
+    models: tuple[Path, Path],
+    tmp_path_factory: pytest.TempPathFactory,
+    history: list[tuple[list[tuple[str, int]], bool, bool]],
 ) -> None:
     folder = tmp_path_factory.mktemp("property")
+    _relive(history, exported, models, folder)
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+def models(tiny_model: Path, other_model: Path) -> tuple[Path, Path]:
+    return tiny_model, other_model
+
+
+def _relive(
+    history: list[tuple[list[tuple[str, int]], bool, bool]], exported: Path, models: tuple[Path, Path], folder: Path
+) -> None:
+    """Update a library through a history; hold every step against the promises, the end against a new library."""
     source = folder / "icons"
     source.mkdir()
     for number in range(4):
         (source / f"start {number}.svg").write_text(disc(3 + 4 * number, 9))
+    (source / "always.svg").write_text(disc(12, 20))  # a library of nothing is refused
     updated, anew = Library(folder / "updated"), Library(folder / "anew")
-    build(source, into=updated)
-    for changes in steps:
+    for library in (updated, anew):
+        shutil.copytree(exported, library.root / "encoders")
+    ids = _Ids()
+    model = models[0]
+    for changes, is_other, is_rolled_back in history:
         for change, seed in changes:
             _apply(source, change, random.Random(seed))
-        summary = build(into=updated)
-        counts = summary.counts
+        model = models[is_other]
+        if is_rolled_back and len(updated.numbers()) > 1 and updated.current() != min(updated.numbers()):
+            updated.rollback()
+        counts = build_library(updated, model, [source]).counts
         assert counts.found == counts.embedded + counts.failed + counts.duplicate
         assert counts.missing == 0
-    build(source, into=anew)
-    assert _answers(updated, "start", "dot", "circle left") == _answers(anew, "start", "dot", "circle left")
+        ids.look(updated)
+    assert build_library(anew, model, [source]).counts == counts
+    queries = ("start", "dot", "circle left")
+    for found, expected in zip(_answers(updated, *queries), _answers(anew, *queries), strict=True):
+        assert [hit[0] for hit in found] == [hit[0] for hit in expected]
+        assert [hit[1:] for hit in found] == [pytest.approx(hit[1:], abs=0.02) for hit in expected]
+
+
+class _Ids:
+    """All ids that a library has ever given: an icon's goes with it, a picture's and a name's stay theirs for ever."""
+
+    def __init__(self) -> None:
+        self.icons: set[int] = set()
+        self.gone: set[int] = set()
+        self.meanings: dict[str, dict[int, object]] = {"digest FROM images": {}, "words FROM names": {}}
+
+    def look(self, library: Library) -> None:
+        with closing(sqlite3.connect(library.catalog)) as connection:
+            now = {icon for (icon,) in connection.execute("SELECT id FROM icons")}
+            assert not now & self.gone, "the id of an icon that has gone was given again"
+            self.icons |= now
+            self.gone = self.icons - now
+            for what, known in self.meanings.items():
+                found = dict(connection.execute(f"SELECT id, {what}"))
+                assert known.items() <= found.items(), f"an id no longer means the same: {what}"
+                known.update(found)
 
 
 def _apply(source: Path, change: str, rng: random.Random) -> None:
-    paths = sorted(source.rglob("*.svg"))
+    paths = sorted(path for path in source.rglob("*.svg") if path.name != "always.svg")
     fresh = source / f"dot {rng.randrange(10**6)}.svg"
+    drawn = disc(rng.randrange(4, 20), rng.randrange(4, 20), rng.randrange(2, 6))
     if change == "add" or len(paths) < 2:
-        fresh.write_text(disc(rng.randrange(4, 20), rng.randrange(4, 20), rng.randrange(2, 6)))
+        fresh.write_text(drawn)
         return
     chosen = rng.choice(paths)
-    if change == "change":
-        chosen.write_text(disc(rng.randrange(4, 20), rng.randrange(4, 20), rng.randrange(2, 6)))
-    elif change == "move":
-        chosen.rename(fresh)
-    elif change == "copy":
-        shutil.copy(chosen, fresh)
-    else:
-        chosen.unlink()
+    match change:
+        case "change":
+            chosen.write_text(drawn)
+        case "rename":
+            chosen.rename(fresh)
+        case "move":
+            (source / "deep").mkdir(exist_ok=True)
+            chosen.rename(source / "deep" / chosen.name)
+        case "copy":
+            shutil.copy(chosen, fresh)
+        case "break":
+            chosen.write_text(rng.choice(["", "<svg", svg("")]))
+        case "hide":
+            chosen.rename(chosen.with_name(f".{chosen.name}"))
+        case _:
+            chosen.unlink()
 
 
 def test_another_model_is_embedded_beside_and_switched_to_at_the_end(

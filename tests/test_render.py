@@ -12,7 +12,8 @@ import pytest
 from PIL import Image
 
 from indexer.errors import RenderError
-from indexer.render import MAX_SVG_BYTES, render
+from indexer.render import render
+from indexer.svg_document import MAX_SVG_BYTES
 
 BLACK, WHITE, RED = (0, 0, 0), (255, 255, 255), (255, 0, 0)
 
@@ -338,6 +339,16 @@ def test_a_jpeg_is_read_in_every_colour_space(mode: str) -> None:
     content = saved(square_image(mode), "JPEG", quality=95)
     difference = render(content, size=64).pixels.astype(int) - expected_square()
     assert np.abs(difference).max() <= 8
+
+
+@pytest.mark.parametrize("sides", [(5000, 2), (2, 5000)])
+def test_a_picture_far_wider_or_higher_than_any_is_a_line_across(sides: tuple[int, int]) -> None:
+    file = io.BytesIO()
+    Image.new("RGB", sides, "black").save(file, "PNG")
+    shown = render(file.getvalue(), size=32).pixels
+    line = shown if sides[0] > sides[1] else shown.transpose(1, 0, 2)
+    assert (line[15] == 0).all()
+    assert (np.delete(line, 15, axis=0) == 255).all()
 
 
 def test_alpha_is_composited_before_anything_else_sees_the_picture() -> None:

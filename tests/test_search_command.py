@@ -110,7 +110,7 @@ def test_an_offset_beyond_all_hits_says_how_many_there_are(run: Run) -> None:
 
 def test_names_are_shown_as_they_are_and_order_the_terminal_nothing(run: Run) -> None:
     done = run("search", "odd", "--set", "other", "--min-score", "0")
-    assert "[red]odd[/nothing] \ufffd[31mname" in done.stdout
+    assert r"[red]odd[/nothing] \x1b[31mname" in done.stdout
     assert "\x1b" not in done.stdout
 
 

@@ -20,7 +20,7 @@ from typing import Any
 from indexer.bench.material import make_library, read_jobs, write_files
 from indexer.bench.trial import Measured, Trial, merged
 from indexer.errors import BenchError
-from indexer.process import prepare_for_batches
+from indexer.process import end_at_once, prepare_for_batches
 
 LIMIT_SECONDS = 1800.0
 """Of one run: a trial that hangs is ended and named."""
@@ -143,8 +143,13 @@ def _run_index(trial: Trial) -> Measured:
         library = make_library(root, trial.material, jobs, world=knobs.devices)
         options = EmbedOptions(trial.kind, knobs.precision, knobs.batch, knobs.workers, knobs.backend)  # type: ignore[arg-type]
         run_ranks(
-            library, trial.material.fingerprint, devices=_devices(trial), options=options, watch=watch
-        )  # fmt: skip
+            library,
+            trial.material.fingerprint,
+            devices=_devices(trial),
+            options=options,
+            watch=watch,
+            give_up=end_at_once,
+        )
     finally:
         shutil.rmtree(root)
     return merged(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from indexer.options import json_option, library_option
+from indexer.printable import say
 
 if TYPE_CHECKING:
     from indexer.doctor.findings import Report
@@ -41,7 +42,11 @@ def doctor(library: "Library", mends: bool, sample: int, as_json: bool) -> None:
     with Bars() as view:
         act = repair if mends else examine
         report = act(library, sample=sample, stage=view.stage)
-    click.echo(json.dumps(report.to_json()) if as_json else "\n".join(_lines(report, mends=mends)))
+    if as_json:
+        click.echo(json.dumps(report.to_json()))
+    else:
+        for line in _lines(report, mends=mends):
+            say(line)
     if not report.is_sound:
         raise click.exceptions.Exit(2)
 

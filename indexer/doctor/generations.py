@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer.database import address_to_read
 from indexer.doctor.findings import Finding
-from indexer.durable import describe_file
+from indexer.durable import differences
 from indexer.errors import EmbedError, IconsError, LibraryError
 from indexer.facets import read_array
 from indexer.index_kinds import CHUNK
@@ -26,8 +27,7 @@ def check_pointer(library: Library) -> Iterator[Finding]:
     """Whether the pointer names a generation that is there."""
     current, numbers = library.current(), library.numbers()
     if current is None and library.pointer.exists():
-        text = library.pointer.read_bytes()[:40]
-        yield Finding("pointer", f'"{library.pointer}" says {text!r}, which is no generation', path=library.pointer)
+        yield Finding("pointer", f'"{library.pointer}" {_said(library.pointer)}', path=library.pointer)
     elif current is None and numbers:
         yield Finding("pointer", f'"{library.pointer}" is missing, there are generations', path=library.pointer)
     elif current is None:
@@ -36,6 +36,15 @@ def check_pointer(library: Library) -> Iterator[Finding]:
         if current is not None and number > current:
             what = f"generation {number} is newer than {current}, which answers: rolled back, or never published"
             yield Finding("generation", f"{what}; the next one that is published replaces it", is_fault=False)
+
+
+def _said(pointer: Path) -> str:
+    """What is in the place of a number that leads to a generation."""
+    try:
+        text = pointer.read_bytes()[:40].decode("ascii", errors="replace").strip()
+    except OSError as error:
+        return f"can't be read ({error.strerror})"
+    return f'says "{text}", which is no generation that is there'
 
 
 def check_generation(library: Library, generation: Generation, *, answers: bool) -> Iterator[Finding]:
@@ -58,9 +67,47 @@ def check_generation(library: Library, generation: Generation, *, answers: bool)
     except (sqlite3.Error, RuntimeError, ValueError, OSError) as error:
         differences = [Finding("generation", f"{_called(generation)} can't be read ({error})", path=generation.folder)]
     yield from differences
+    if answers:
+        try:
+            yield from _compare_catalog(library, generation, manifest)
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            yield Finding("catalog", f'"{library.catalog}" can\'t be read ({error})', path=library.catalog)
     if not (library.encoder(manifest.fingerprint) / "encoder.json").is_file():
         what = f'the query encoder "{manifest.fingerprint}" of {_called(generation)} is missing'
         yield Finding("encoder", what, is_fault=answers, path=library.encoder(manifest.fingerprint))
+
+
+_FOR_EVER = {
+    "pictures": "SELECT id, digest FROM {db}.images",
+    "names": "SELECT id, words FROM {db}.names",
+}
+"""What an id means does not change: whatever a snapshot knows, the catalog says too."""
+_UNCHANGED = {
+    "icons": """SELECT icons.id, icons.member, image_id, name_id, name, style, size, caption, tags, categories,
+        icons.licence, sets.key, files.path, sources.location
+        FROM {db}.icons JOIN {db}.sets ON sets.id = set_id JOIN {db}.files ON files.id = file_id
+        JOIN {db}.sources ON sources.id = files.source_id"""
+}
+"""Nor does this, while the catalog's revision is that of the snapshot."""
+
+
+def _compare_catalog(library: Library, generation: Generation, manifest: Manifest) -> Iterator[Finding]:
+    """Hold the catalog, which is written all the time and so has no checksum, against a snapshot, which has one."""
+    with closing(open_read_only(library.catalog)) as connection:
+        connection.execute("ATTACH ? AS snapshot", (f"{generation.catalog.as_uri()}?mode=ro&immutable=1",))
+        revision = connection.execute("SELECT value FROM settings WHERE key = 'revision'").fetchone()
+        is_same = revision is not None and revision[0] == str(manifest.revision)
+        for what, query in {**_FOR_EVER, **(_UNCHANGED if is_same else {})}.items():
+            known, found = (query.format(db=db) for db in ("snapshot", "main"))
+            (n,) = connection.execute(f"SELECT COUNT(*) FROM ({known} EXCEPT {found})").fetchone()
+            if n:
+                said = f'"{library.catalog}" says of {n} {what} what {_called(generation)}, made from it, does not say'
+                yield Finding("catalog", said, path=library.catalog)
+
+
+def open_read_only(path: Path) -> sqlite3.Connection:
+    """Open a catalog for reading, and leave nothing beside it."""
+    return sqlite3.connect(address_to_read(path), uri=True)
 
 
 def read_rows(generation: Generation) -> NDArray[np.int64]:
@@ -71,17 +118,8 @@ def read_rows(generation: Generation) -> NDArray[np.int64]:
 
 
 def _check_files(generation: Generation, manifest: Manifest) -> Iterator[Finding]:
-    for name, facts in manifest.files.items():
-        path = generation.folder / name
-        if not path.is_file():
-            yield Finding("generation", f'"{path}" is missing', path=generation.folder)
-            continue
-        found = describe_file(path)
-        if found["bytes"] != facts["bytes"]:
-            what = f'"{path}" has {found["bytes"]} bytes, its manifest says {facts["bytes"]}'
-            yield Finding("generation", what, path=generation.folder)
-        elif found["sha256"] != facts["sha256"]:
-            yield Finding("generation", f'"{path}" does not match its checksum', path=generation.folder)
+    for path, how in differences(generation.folder, manifest.files, sums=True):
+        yield Finding("generation", f'"{path}" {how}', path=generation.folder)
     known = {*manifest.files, generation.manifest.name}
     for path in generation.folder.iterdir():
         if path.name not in known:

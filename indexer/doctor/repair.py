@@ -3,6 +3,7 @@
 Damaged files go to `damaged/TIME/` in the library, under the names that they had.
 """
 
+import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
@@ -21,6 +22,7 @@ from indexer.progress import RankProgress
 from indexer.scan import ScanTally
 from indexer.schema import metadata
 from indexer.shards import Plan, read_settled, shard_paths
+from indexer.used_ids import count_on, used_ids
 
 
 def repair(library: Library, *, sample: int, stage: Stage) -> Report:
@@ -38,16 +40,16 @@ def repair(library: Library, *, sample: int, stage: Stage) -> Report:
 
 
 def _mend(library: Library, faults: list[Finding], stage: Stage) -> Iterator[str]:
-    used = _largest_ids(library)
+    used = used_ids(library)
     with library.writing():  # which clears leftovers away
         aside = library.root / "damaged" / datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
         for kind in ("shard", "encoder", "generation"):
             for path in sorted({fault.path for fault in faults if fault.kind == kind and fault.path is not None}):
-                if path.exists():
+                if os.path.lexists(path):
                     yield from _set_aside(library, path, aside)
         if any(fault.kind == "catalog" for fault in faults):
             yield from _restore_catalog(library, aside, used)
-        yield from _point(library)
+        yield from _point(library, aside)
     kinds = {fault.kind for fault in faults}
     yield from _rebuild(
         library, stage, encoder="encoder" in kinds, generation="generation" in kinds and "shard" not in kinds
@@ -120,10 +122,7 @@ def _as_catalog(generation: Generation, used: dict[str, int]) -> bytes:
             if there and name not in own and not name.startswith("sqlite_"):
                 connection.execute(f'DROP TABLE "{name}"')
         connection.execute("UPDATE files SET stamp = ''")
-        for table, number in used.items():
-            known = connection.execute("UPDATE sqlite_sequence SET seq = MAX(seq, ?) WHERE name = ?", (number, table))
-            if not known.rowcount:
-                connection.execute("INSERT INTO sqlite_sequence VALUES (?, ?)", (table, number))
+        count_on(connection, used)
         connection.commit()
         return connection.serialize()
 
@@ -133,25 +132,12 @@ def _rollback_journal(content: bytes) -> bytes:
     return content[:18] + b"\x01\x01" + content[20:]
 
 
-def _largest_ids(library: Library) -> dict[str, int]:
-    """The largest ids of images and names that any shard knows, and of icons that any generation knows."""
-    used = {"images": 0, "names": 0, "icons": 0}
-    for path in (library.root / "vectors").glob("*/[!.]*.safetensors"):
-        with suppress(IconsError):
-            kind, ids, _ = read_settled(path)
-            used[kind] = max(used[kind], int(ids.max(initial=0)))
-    for number in library.numbers():
-        uri = f"{library.generation(number).catalog.as_uri()}?mode=ro&immutable=1"
-        with suppress(sqlite3.Error), closing(sqlite3.connect(uri, uri=True)) as connection:
-            found = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'icons'").fetchone()
-            used["icons"] = max(used["icons"], *(found or (0,)))
-    return used
-
-
-def _point(library: Library) -> Iterator[str]:
+def _point(library: Library, aside: Path) -> Iterator[str]:
     """Let the newest whole generation answer where the pointer names none."""
     if library.current() is not None:
         return
+    if library.pointer.is_dir():
+        yield from _set_aside(library, library.pointer, aside)
     for number in library.numbers():
         if is_whole(library, library.generation(number)):
             library.publish(library.generation(number))
@@ -170,6 +156,9 @@ class _Telling:
 
     def embedded(self, plan: Plan, ranks: Sequence[RankProgress]) -> None:
         """A repair embeds nothing."""
+
+    def give_up(self, reason: str) -> None:
+        """So nothing hangs."""
 
 
 def _rebuild(library: Library, stage: Stage, *, encoder: bool, generation: bool) -> Iterator[str]:

@@ -1,6 +1,5 @@
 """Are the catalog, the shards and the query encoders of a library whole, and is anything left that nobody needs?"""
 
-import json
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -11,10 +10,11 @@ import numpy as np
 
 from indexer.database import REVISION
 from indexer.doctor.findings import Finding
-from indexer.doctor.generations import folder_size
-from indexer.durable import describe_file, leftovers
+from indexer.doctor.generations import folder_size, open_read_only
+from indexer.durable import differences, leftovers
 from indexer.errors import EmbedError
 from indexer.library import ABANDONED_SECONDS, Library
+from indexer.query_encoder import read_facts
 from indexer.shards import read_shard, shard_paths
 
 UNIT = 1e-2
@@ -26,29 +26,28 @@ SPARE_GENERATIONS = 1.2
 def check_catalog(library: Library) -> Iterator[Finding]:
     """Whether SQLite finds the catalog whole, its references lead somewhere, and its schema is this program's."""
     path = library.catalog
+    if not path.is_file():
+        yield Finding("catalog", f'"{path}" is missing', path=path)
+        return
     try:
-        with closing(_read_only(path)) as connection:
+        with closing(open_read_only(path)) as connection:
             tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            if not tables and library.numbers():
+                yield Finding("catalog", f'"{path}" is empty, and there are generations', path=path)
+                return
             if not tables:
                 yield Finding("catalog", "nothing is indexed yet; `icons index SOURCE` does it", is_fault=False)
                 return
             yield from _check_schema(connection, path, tables)
             said = [row[0] for row in connection.execute("PRAGMA integrity_check(3)")]
             n_lost = len(connection.execute("PRAGMA foreign_key_check").fetchall())
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # names of tables are text too
         yield Finding("catalog", f'"{path}" can\'t be read ({error})', path=path)
         return
     if said != ["ok"]:
         yield Finding("catalog", f'"{path}" is damaged: {said[0]}', path=path)
     elif n_lost:
         yield Finding("catalog", f'"{path}" holds {n_lost} rows that refer to nothing', path=path)
-
-
-def _read_only(path: Path) -> sqlite3.Connection:
-    """Open a catalog for reading; one without a log is not even given the files that SQLite puts beside it."""
-    log = Path(f"{path}-wal")
-    immutable = "" if log.exists() and log.stat().st_size else "&immutable=1"
-    return sqlite3.connect(f"{path.as_uri()}?mode=ro{immutable}", uri=True)
 
 
 def _check_schema(connection: sqlite3.Connection, path: Path, tables: set[str]) -> Iterator[Finding]:
@@ -81,7 +80,7 @@ def check_encoders(library: Library) -> Iterator[Finding]:
     """Whether every exported query encoder is as it was written."""
     for folder in _folders(library.root / "encoders"):
         try:
-            facts = json.loads((folder / "encoder.json").read_text("utf-8"))
+            facts = read_facts(folder)
             files, is_own = facts.get("files"), facts["fingerprint"] == folder.name
         except (OSError, ValueError, KeyError, AttributeError) as error:
             yield Finding("encoder", f'query encoder "{folder}" can\'t be read ({error})', path=folder)
@@ -92,9 +91,8 @@ def check_encoders(library: Library) -> Iterator[Finding]:
             what = f'query encoder "{folder}" was written without checksums; delete it and `icons index` writes it anew'
             yield Finding("encoder", what, is_fault=False, path=folder)
         else:
-            for name, expected in files.items():
-                if not (folder / name).is_file() or describe_file(folder / name) != expected:
-                    yield Finding("encoder", f'"{folder / name}" does not match its checksum', path=folder)
+            for path, how in differences(folder, files, sums=True):
+                yield Finding("encoder", f'"{path}" {how}', path=folder)
 
 
 def check_leftovers(library: Library) -> Iterator[Finding]:

@@ -160,17 +160,17 @@ def _print_outcome(outcome: "Outcome", out: Path) -> None:
 def _print_captions(rows: list[dict[str, Any]], *, n: int, seed: int) -> None:
     import random
 
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=200)
+    from indexer.tables import open_console, plain
+
+    console = open_console()
     table = Table(box=None, pad_edge=False, header_style="dim")
     for title in ("name", "set", "held out", "captions"):
         table.add_column(title, overflow="fold")
     for row in random.Random(seed).sample(rows, min(n, len(rows))):
-        table.add_row(row["name"], row["set"], "yes" if row["held_out"] else "", "; ".join(row["captions"]))
+        told = (row["name"], row["set"], "yes" if row["held_out"] else "", "; ".join(row["captions"]))
+        table.add_row(*map(plain, told))
     console.print(table)
     click.echo(f"{len(rows):,} icons; --out FILE.csv writes all of them", err=True)
 

@@ -11,7 +11,7 @@ from indexer.naming import path_hints
 from indexer.sources.exclusion import Exclusion
 from indexer.sources.paths import from_text, name_of, to_text
 from indexer.sources.pictures import find_pictures, read_file, scan_picture
-from indexer.sources.reading import read_regular
+from indexer.sources.reading import read_regular, real_path
 from indexer.sources.records import FileScan, IconSet, Record
 from indexer.sources.stamps import UNREAD
 
@@ -67,7 +67,7 @@ def read_picture_file(location: Path, path: str) -> bytes:
         OSError: it is gone or may not be read.
         SourceError: it is no regular file any more, has become far too large, or leads out of the source.
     """
-    return read_file(location / from_text(path), inside=os.path.realpath(location) if path else None)
+    return read_file(location / from_text(path), inside=real_path(location) if path else None)
 
 
 def recognise_licence(folder: Path) -> str | None:

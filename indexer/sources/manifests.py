@@ -19,7 +19,7 @@ from typing import Any, TextIO
 from indexer.errors import SourceError
 from indexer.sources.paths import from_text, name_of, to_text
 from indexer.sources.pictures import read_file, reason_of, scan_picture
-from indexer.sources.reading import MAX_TEXT
+from indexer.sources.reading import MAX_TEXT, real_path
 from indexer.sources.records import FileScan, IconSet, Record
 from indexer.sources.stamps import UNREAD
 
@@ -79,7 +79,7 @@ def read_row(manifest: Path, key: str) -> bytes:
         SourceError: it is no regular file, far too large, or lies outside the manifest's folder.
     """
     file = manifest.parent / from_text(path_of_row(key))
-    return read_file(file, inside=os.path.realpath(manifest.parent))
+    return read_file(file, inside=real_path(manifest.parent))
 
 
 def path_of_row(key: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from indexer.options import json_option, library_option, warnings_as_lines
+from indexer.printable import say
 
 if TYPE_CHECKING:
     from indexer.library import Library
@@ -90,4 +91,4 @@ def _write_report(evaluation: "Evaluation", subject: "Subject", path: Path) -> N
     from search.report import report_html
 
     write_page(path, report_html(evaluation, subject.originals.content_of))
-    click.echo(f"wrote {path}", err=True)
+    say(f"wrote {path}", err=True)

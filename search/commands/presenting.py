@@ -1,6 +1,7 @@
 """What becomes of an answer? Results to stdout, all else to stderr, files where they were asked for."""
 
 import json
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -10,6 +11,7 @@ import click
 
 from indexer.errors import IconsError, RenderError, SourceError
 from indexer.options import warnings_as_lines
+from indexer.printable import printable, say
 from search.commands.options import Asking, Output
 from search.query import MOST_COUNTED, Answer, Filters, Hit, Query
 
@@ -33,9 +35,9 @@ def answer(engine: "SearchEngine", asked: str, query: Query, asking: Asking) -> 
     except RenderError as error:
         raise IconsError(f"{asked} can't be looked for: {error}") from error
     if found.spelled:
-        click.echo(f'did you mean "{found.spelled}"?', err=True)
+        say(f'did you mean "{found.spelled}"?', err=True)
     if not found.hits:
-        click.echo(_nothing(asked, query, asking, found), err=True)
+        say(_nothing(asked, query, asking, found), err=True)
         raise click.exceptions.Exit(1)
     _write_files(engine, asked, found.hits, asking.output)
     _PRINTED[asking.output.form](engine, found, asking)
@@ -67,7 +69,7 @@ def _print_json(_: "SearchEngine", found: Answer, __: Asking) -> None:
 
 def _print_paths(_: "SearchEngine", found: Answer, __: Asking) -> None:
     for hit in found.hits:
-        click.echo(hit.place)
+        say(hit.place)
 
 
 def _print_svg(engine: "SearchEngine", found: Answer, _: Asking) -> None:
@@ -88,11 +90,13 @@ def print_svg(engine: "SearchEngine", hit: Hit) -> None:
     Raises:
         IconsError: it is no SVG, or its source has gone or changed.
     """
-    from indexer.render import svg_document
+    from indexer.svg_document import svg_document
 
     document = svg_document(engine.picture(hit.id))
     if document is None:
         raise IconsError(f'"{hit.key}" is no SVG but "{hit.path}"; --copy-to DIR copies it as it is')
+    if sys.stdout.isatty():  # which would obey what stands in it
+        document = printable(document.decode(errors="replace"), keep="\t\r\n").encode()
     click.echo(document, nl=not document.endswith(b"\n"))
 
 
@@ -119,7 +123,7 @@ def pictures_of(engine: "SearchEngine", hits: Sequence[Hit]) -> list[tuple[Hit, 
         try:
             contents[hit.id] = engine.picture(hit.id)
         except SourceError as error:
-            click.echo(f"Warning: {error}", err=True)
+            say(f"Warning: {error}", err=True)
             contents[hit.id] = None
     return [(hit, contents[hit.id]) for hit in hits]
 
@@ -144,7 +148,7 @@ def _copy(folder: Path, pictures: Sequence[tuple[Hit, bytes | None]]) -> None:
     from search.copies import copy_hits
 
     for path, is_new in copy_hits(folder, ((hit, content) for hit, content in pictures if content is not None)):
-        click.echo(f"wrote {path}" if is_new else f"{path} is there already", err=True)
+        say(f"wrote {path}" if is_new else f"{path} is there already", err=True)
 
 
 def _write_sheet(path: Path, title: str, pictures: Sequence[tuple[Hit, bytes | None]]) -> None:
@@ -159,7 +163,7 @@ def _write_sheet(path: Path, title: str, pictures: Sequence[tuple[Hit, bytes | N
 
         content = sheet_html(title, pictures).encode("utf-8")
     write_result(path, content, option="--sheet")
-    click.echo(f"wrote {path}", err=True)
+    say(f"wrote {path}", err=True)
 
 
 def _nothing(asked: str, query: Query, asking: Asking, found: Answer) -> str:

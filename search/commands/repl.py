@@ -10,6 +10,7 @@ import click
 
 from indexer.errors import IconsError
 from indexer.options import library_option
+from indexer.printable import say
 from search.commands.options import pictures_option
 from search.commands.search import search
 from search.commands.show import show
@@ -85,7 +86,7 @@ def _run(ctx: click.Context, line: str, common: Sequence[str]) -> None:
         click.echo(command.get_help(click.Context(command, ctx, info_name=command.name)) if command else HELP, err=True)
         return
     if name not in _COMMANDS:
-        click.echo(f'Error: no command ":{name}"; :help tells what there is', err=True)
+        say(f'Error: no command ":{name}"; :help tells what there is', err=True)
         return
     try:
         with _COMMANDS[name].make_context(name, [*common, *words], parent=ctx) as inner:
@@ -93,9 +94,9 @@ def _run(ctx: click.Context, line: str, common: Sequence[str]) -> None:
     except click.exceptions.Exit:
         pass
     except click.ClickException as error:
-        click.echo(f"Error: {error.format_message()}", err=True)
+        say(f"Error: {error.format_message()}", err=True)
     except IconsError as error:
-        click.echo(f"Error: {error}", err=True)
+        say(f"Error: {error}", err=True)
     except KeyboardInterrupt:
         click.echo("stopped", err=True)
 

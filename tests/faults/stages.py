@@ -32,7 +32,7 @@ from indexer.errors import IconsError
 from indexer.library import Library
 from indexer.manifest import Manifest
 from indexer.pipeline import IndexOptions, index
-from indexer.shards import read_shard, shard_paths
+from indexer.shards import BLOCK_SIZE, read_shard, shard_paths
 
 MODES = {"count": 0, "error": 1, "full": 2, "kill": 3}
 QUERIES = ("dot a", "dot d", "arrow", "new")
@@ -66,6 +66,26 @@ def answer(library: Library) -> object:
         engine = SearchEngine.open(library.root)
     hits = [[(hit.id, hit.name, hit.score, hit.variants) for hit in engine.search(query, k=50)] for query in QUERIES]
     return {"hits": hits, "generation": engine.generation.number}
+
+
+def ask_everything(library: Library) -> object:
+    """All kinds of questions, which read every file of a generation; warnings are told."""
+    from search.engine import Query, SearchEngine, Window
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        engine = SearchEngine.open(library.root)
+        words = engine.ask(Query(words="dot a"), window=Window(k=50, facets=True, min_score=0))
+        alike = engine.ask(Query(icon=words.hits[0].id), window=Window(k=50, min_score=0))
+        drawn = engine.ask(Query(picture=engine.picture(words.hits[0].id)), window=Window(k=50, min_score=0))
+        typed = engine.ask(Query(words="do*", keyword=True), window=Window(k=50, min_score=0))
+        shown = engine.show(words.hits[0].id)
+        answers = [words, alike, drawn, typed, shown, engine.facets()]
+    return {
+        "answers": repr(answers),
+        "generation": engine.generation.number,
+        "warnings": [str(w.message) for w in told],
+    }
 
 
 def dump(library: Library) -> object:
@@ -104,11 +124,66 @@ def examine(library: Library) -> object:
     return [finding.message for finding in examine_library(library, sample=0).findings if finding.is_fault]
 
 
+def make_read_only(folder: Path) -> None:
+    """Let this process see a folder as a disk that is read-only; others see it as it is."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    new_mounts, new_users, bind, remount, read_only = 0x20000, 0x10000000, 0x1000, 0x20, 0x1
+    name = str(folder).encode()
+    done = (
+        libc.unshare(new_mounts if os.geteuid() == 0 else new_mounts | new_users)
+        or libc.mount(None, b"/", None, 0x4000 | 0x40000, None)  # private: no one else sees what follows
+        or libc.mount(name, name, None, bind, None)
+        or libc.mount(None, name, None, bind | remount | read_only, None)
+    )
+    if done != 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
+def run_command(library: Library, *, arguments: list[str], name: str = "icons") -> object:
+    """Run `icons`, or one rank as torchrun starts it, and tell how it ended and what it said."""
+    from indexer.embed import main as rank
+    from search.cli import main as icons
+
+    said = {1: library.root.with_name("stdout"), 2: library.root.with_name("stderr")}
+    for number, path in said.items():
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+    try:
+        {"icons": icons, "rank": rank}[name]([*arguments, "--library", str(library.root)])
+    except SystemExit as ended:
+        sys.stdout.flush()
+        return {"code": ended.code, "stdout": said[1].read_text(), "stderr": said[2].read_text()}
+    raise AssertionError("a command ends its process")
+
+
+def disturb_device(*, room: int, after: int) -> None:
+    """After some batches of pictures, let the device have room for a few at once; with less than none it hangs."""
+    import torch
+    from torch.nn.modules.module import register_module_forward_pre_hook
+
+    from indexer.encoder import ImageTower
+
+    n_batches = 0
+
+    def forward(module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> None:
+        nonlocal n_batches
+        if not isinstance(module, ImageTower):
+            return
+        n_batches += 1
+        if n_batches > after and room < 0:
+            threading.Event().wait()
+        if n_batches > after and len(inputs[0]) > room:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+
+    register_module_forward_pre_hook(forward)
+
+
 STAGES: dict[str, Callable[..., object]] = {
+    "command": run_command,
     "index": run_index,
     "rollback": roll_back,
     "upgrade": upgrade,
     "answer": answer,
+    "ask everything": ask_everything,
     "dump": dump,
     "examine": examine,
 }
@@ -119,11 +194,16 @@ def _run(asked: dict[str, Any]) -> dict[str, object]:
     layer = ctypes.CDLL(None)
     journal = os.open(asked["journal"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC) if asked.get("journal") else -1
     library = Library(Path(asked["library"]))
+    if "device" in asked:
+        disturb_device(**asked["device"])
+    BLOCK_SIZE["images"] = asked.get("block", BLOCK_SIZE["images"])
     layer.disk_arm(
         str(library.root).encode(), ctypes.c_long(asked.get("at", 0)), MODES[asked.get("mode", "count")], journal
     )
     told: dict[str, object] = {}
     try:
+        if asked.get("read_only"):
+            make_read_only(library.root)
         told["result"] = STAGES[asked["stage"]](library, **asked.get("given", {}))
     except IconsError as error:
         told["refusal"] = str(error)
@@ -149,7 +229,7 @@ def _children(parent: int) -> list[int]:
     return found
 
 
-LOADED = ("open_clip", "torch", "alembic.command", "indexer.encoder", "indexer.export", "indexer.launch")
+LOADED = ("open_clip", "torch", "alembic.command", "indexer.encoder", "indexer.export", "indexer.launch", "search.cli")
 """What stages load inside, so that it is there before the first fork."""
 
 

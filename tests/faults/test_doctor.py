@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,9 @@ from faults import draw
 from indexer.doctor.examine import examine
 from indexer.doctor.findings import Report
 from indexer.doctor.repair import repair
-from indexer.library import Library
+from indexer.errors import LibraryError
+from indexer.library import Generation, Library
+from indexer.manifest import Manifest
 from indexer.pipeline import IndexOptions, scan
 from indexer.shards import shard_paths
 from search.cli import main
@@ -91,6 +94,11 @@ def test_an_examination_changes_nothing(published: Library) -> None:
     assert state() == before
 
 
+def _miscount(generation: Generation) -> None:
+    manifest = Manifest.read(generation)
+    replace(manifest, icons=replace(manifest.icons, n=manifest.icons.n + 1)).write(generation)
+
+
 BREAKAGES: dict[str, tuple[Callable[[Library], object], str]] = {
     "a flipped byte in an index": (lambda library: _flip(library.generation(2).icons), "generation"),
     "a truncated index": (lambda library: library.generation(2).pictures.write_bytes(b"IxM2"), "generation"),
@@ -98,7 +106,8 @@ BREAKAGES: dict[str, tuple[Callable[[Library], object], str]] = {
     "a flipped byte in the snapshot": (lambda library: _flip(library.generation(2).catalog), "generation"),
     "a flipped byte in the facets": (lambda library: _flip(library.generation(2).facets), "generation"),
     "an empty manifest": (lambda library: library.generation(2).manifest.write_bytes(b""), "generation"),
-    "a manifest that counts wrongly": (
+    "a manifest that counts wrongly": (lambda library: _miscount(library.generation(2)), "generation"),
+    "a changed digit in a manifest": (
         lambda library: library.generation(2).manifest.write_text(
             library.generation(2).manifest.read_text().replace('"n": 13', '"n": 14')
         ),
@@ -182,6 +191,47 @@ def test_a_damaged_catalog_is_restored_from_what_was_published_and_ids_are_not_g
     assert examine(apart).is_sound
 
 
+CHANGES = {
+    "icons": "UPDATE icons SET name = CAST(x'ff' AS TEXT) WHERE name = 'dot-a'",
+    "names": "UPDATE names SET words = 'dot x' WHERE words = 'dot a'",
+    "pictures": "UPDATE images SET digest = x'00' WHERE id = 1",
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_a_catalog_that_says_something_else_than_was_published_from_it_is_restored(
+    published: Library, what: str
+) -> None:
+    before = _answers(published)
+    with closing(sqlite3.connect(published.catalog)) as connection, connection:
+        assert connection.execute(CHANGES[what]).rowcount == 1
+    report = examine(published, sample=0)
+    assert _faults(report) == ["catalog"]
+    assert f"says of 1 {what} what generation 2" in report.findings[0].message
+    assert repair(published, sample=0, stage=_quiet).is_sound
+    assert _answers(published) == before
+
+
+def test_a_catalog_whose_text_is_damaged_is_refused_and_restored(published: Library, build: Build) -> None:
+    before = _answers(published)
+    content = published.catalog.read_bytes()
+    assert b"CREATE TABLE settings" in content
+    published.catalog.write_bytes(content.replace(b"CREATE TABLE settings", b"CREATE TABLE s\xa2ttings"))
+    assert _faults(examine(published, sample=0)) == ["catalog"]
+    with pytest.raises(LibraryError, match="can't be read or written"):
+        build()
+    assert repair(published, sample=0, stage=_quiet).is_sound
+    assert _answers(published) == before
+
+
+def test_a_scan_that_is_not_published_yet_is_no_fault(apart: Library, icon_folder: Path) -> None:
+    (icon_folder / "dot-a.svg").unlink()
+    (icon_folder / "dot-b.svg").rename(icon_folder / "dot-y.svg")
+    draw(icon_folder, "dot-c", 1, 1)
+    scan(apart, IndexOptions(), Silent())
+    assert examine(apart, sample=0).is_sound
+
+
 def test_without_a_whole_generation_a_damaged_catalog_is_told_as_lost(published: Library) -> None:
     published.catalog.write_bytes(b"garbage" * 1000)
     for number in published.numbers():
@@ -209,7 +259,6 @@ def test_an_index_that_holds_other_vectors_than_the_shards_is_found_though_its_c
     published: Library,
 ) -> None:
     from indexer.durable import describe_file
-    from indexer.manifest import Manifest
     from indexer.vectors import VectorIndex
 
     generation = published.generation(2)
@@ -219,9 +268,8 @@ def test_an_index_that_holds_other_vectors_than_the_shards_is_found_though_its_c
     turned = index.reconstruct(ids)[::-1].copy()
     del index
     VectorIndex.build(ids, [turned], dim=turned.shape[1], spec=manifest.pictures.spec).save(generation.pictures)
-    facts = json.loads(generation.manifest.read_text())
-    facts["files"]["pictures.faiss"] = describe_file(generation.pictures)
-    generation.manifest.write_text(json.dumps(facts))
+    files = {**manifest.files, "pictures.faiss": describe_file(generation.pictures)}
+    replace(manifest, files=files).write(generation)
     report = examine(published, sample=0)
     assert _faults(report) == ["generation"]
     assert "vectors in pictures.faiss of generation 2 are not those of the shards" in report.findings[0].message

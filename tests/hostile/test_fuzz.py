@@ -6,64 +6,24 @@ Each target either answers or refuses with one of our own errors, within the tim
 """
 
 import json
-import os
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from fuzzing import NAMES, SECONDS, Inputs, fuzz_at_length, fuzz_shortly
 from hypothesis import strategies as st
 
-from indexer import render
+from indexer import svg_document
 from indexer.errors import IconsError, RenderError
 from indexer.naming import common_affixes, normalise, parse, path_hints
+from indexer.render import render
 from indexer.sources import open_sources, read_picture
 from indexer.sources.records import content_digest
 
-SECONDS = float(os.environ.get("ICONS_FUZZ_SECONDS", "60"))
-SLOWEST = 5.0
-"""Seconds of processor time that no small input may take."""
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><path d="M0 0h8v8z"/></svg>'
 
-NAMES = st.one_of(
-    st.text(max_size=60),
-    st.lists(
-        st.sampled_from(
-            [
-                "arrow",
-                "Arrow",
-                "24",
-                "px",
-                "-",
-                "_",
-                " ",
-                "Filled",
-                "outline",
-                "@2x",
-                "20x20",
-                "é",
-                "\ufb01",
-                "①",
-                "\u0301",
-                "C++",
-                "iPhone",
-                "9" * 30,
-                "\u0663",
-                "İ",
-                "ß",
-                "\U0001f469‍",
-                "️",
-                "\ud800",
-                "\0",
-                "'",
-                "two",
-                "tone",
-            ]
-        ),
-        max_size=12,
-    ).map("".join),
-)
 KEYS = st.sampled_from(
     [
         "prefix",
@@ -255,15 +215,15 @@ def check_source(location: Path) -> None:
 def document(content: bytes) -> None:
     """What passes as an SVG holds no entity but plain ones, and is drawn or refused with a reason."""
     try:
-        passed = render.svg_document(content)
+        passed = svg_document.svg_document(content)
         if passed is not None:
-            assert passed.count(b"<!ENTITY") == len(render._PLAIN_ENTITY.findall(passed))
-        render.render(content, size=16)
+            assert passed.count(b"<!ENTITY") == len(svg_document._PLAIN_ENTITY.findall(passed))
+        render(content, size=16)
     except RenderError as refused:
         assert str(refused)
 
 
-TARGETS: dict[str, tuple[st.SearchStrategy[tuple[object, ...]], Callable[..., None]]] = {
+TARGETS: dict[str, tuple[Inputs, Callable[..., None]]] = {
     "names": (st.tuples(NAMES, st.lists(NAMES, max_size=10)), names),
     "iconify": (st.tuples(SETS), iconify),
     "manifest": (st.tuples(MANIFESTS), manifest),
@@ -271,36 +231,20 @@ TARGETS: dict[str, tuple[st.SearchStrategy[tuple[object, ...]], Callable[..., No
 }
 
 
-def fuzz(target: str, folder: Path, *, seconds: float, examples: int, seed: bool) -> None:
-    inputs, check = TARGETS[target]
-    arguments = (folder,) if target in ("iconify", "manifest") else ()
-    until = time.monotonic() + seconds
-
-    @settings(
-        deadline=None, max_examples=examples, database=None, derandomize=seed, suppress_health_check=list(HealthCheck)
-    )
-    @given(inputs)
-    def run(given_input: tuple[object, ...]) -> None:
-        if time.monotonic() > until:
-            return
-        started = time.process_time()
-        check(*arguments, *given_input)
-        assert time.process_time() - started < SLOWEST
-
-    run()
-
-
 @pytest.mark.parametrize("target", TARGETS)
 def test_hostile_input_is_answered_or_refused(target: str, tmp_path: Path) -> None:
-    fuzz(target, tmp_path, seconds=8, examples=150, seed=True)
+    fuzz_shortly(*of(target, tmp_path))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_much_hostile_input_is_answered_or_refused(target: str, tmp_path: Path) -> None:
-    until = time.monotonic() + SECONDS / len(TARGETS)
-    while (left := until - time.monotonic()) > 0:
-        fuzz(target, tmp_path, seconds=left, examples=2_000, seed=False)
+    fuzz_at_length(*of(target, tmp_path), seconds=SECONDS / len(TARGETS))
+
+
+def of(target: str, folder: Path) -> tuple[Inputs, Callable[..., None]]:
+    inputs, check = TARGETS[target]
+    return inputs, partial(check, folder) if target in ("iconify", "manifest") else check
 
 
 @pytest.mark.parametrize("sign", ["1", "a1", "\u0661", "é", "-", "aB", "1é", "_1", "' "])

@@ -1,0 +1,195 @@
+"""What do isolation and checks cost? Clean icons drawn as `icons index` draws them, and by as many plain processes.
+
+    python -m indexer.bench.isolation [SOURCE] --images 4000 --repeats 9 --workers 2
+
+The plain processes read and draw the same files: no limits of time and memory, no look at what a file is or where it
+lies, none for dangerous SVG, no digest, and nobody gets the pixels. Runs alternate. The goals: at most a tenth of the
+processor time that a picture takes to be drawn and embedded, and 20 MB a worker. Exit code 0: both are met, 1: not.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import click
+
+from indexer.bench.material import gather, read_jobs
+from indexer.checkpoint import ModelChoice, find_checkpoint
+from indexer.errors import BenchError
+from indexer.gauges import cpu_seconds, family, proportional_bytes
+from indexer.options import IconsGroup
+from indexer.process import cores, prepare_for_batches
+from indexer.render_pool import Job, RenderPool
+from indexer.render_worker import start_process
+from indexer.sources.paths import from_text
+
+MOST_COST, MOST_BYTES = 0.10, 20_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One drawing of all pictures."""
+
+    wall_seconds: float
+    cpu_seconds: float
+    """Of all processes that draw, and of this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What isolation takes beyond plain drawing; medians over the pairs of runs."""
+
+    n_images: int
+    plain_microseconds: float
+    """Processor time of one picture in a plain process."""
+    cpu_share: float
+    """Further processor time of a picture, as a share of that."""
+    forward_microseconds: float
+    """Processor time of one picture's forward pass, on a CPU."""
+    wall_share: float
+    bytes_a_worker: int
+    """Memory of a worker beyond a plain process, the shared pixels included."""
+
+    @property
+    def share_of_indexing(self) -> float:
+        """Further processor time as a share of drawing and embedding together."""
+        return self.cpu_share * self.plain_microseconds / (self.plain_microseconds + self.forward_microseconds)
+
+
+Draw = Callable[[], None]
+
+
+def measure(jobs: Sequence[Job], *, size: int, workers: int, repeats: int) -> Cost:
+    """Draw the same pictures both ways in turn.
+
+    Raises:
+        BenchError: a picture is not a file of its own, or can't be drawn.
+    """
+    if any(job.member for job in jobs):
+        raise BenchError(f'"{jobs[0].location}" holds icons inside files; give a folder of SVG files')
+    with _plain(jobs, size=size, n=workers) as plain, _isolated(jobs, size=size, n=workers) as isolated:
+        for draw, _ in (isolated, plain):  # the former tells which icon is not clean
+            draw()
+        pairs = [(_timed(*plain), _timed(*isolated)) for _ in range(repeats)]
+        taken = [median(map(proportional_bytes, processes)) for _, processes in (plain, isolated)]
+    return Cost(
+        len(jobs),
+        plain_microseconds=1e6 * median(one.cpu_seconds for one, _ in pairs) / len(jobs),
+        forward_microseconds=_forward_microseconds(),
+        cpu_share=median(other.cpu_seconds / one.cpu_seconds for one, other in pairs) - 1,
+        wall_share=median(other.wall_seconds / one.wall_seconds for one, other in pairs) - 1,
+        bytes_a_worker=int(taken[1] - taken[0]),
+    )
+
+
+def _timed(draw: Draw, processes: Sequence[int]) -> Run:
+    everyone = [os.getpid(), *processes]
+    cpu, wall = sum(map(cpu_seconds, everyone)), time.perf_counter()
+    draw()
+    return Run(time.perf_counter() - wall, sum(map(cpu_seconds, everyone)) - cpu)
+
+
+def _forward_microseconds() -> float:
+    import numpy as np
+
+    prepare_for_batches()
+    import torch
+
+    from indexer.encoder import Encoder
+
+    torch.set_num_threads(1)
+    encoder = Encoder(find_checkpoint(ModelChoice.bundled()), device=torch.device("cpu"), precision="fp32")
+    pixels = np.random.default_rng(0).integers(0, 256, (64, encoder.image_size, encoder.image_size, 3), np.uint8)
+    taken = []
+    for _ in range(9):
+        started = time.process_time()
+        encoder.encode_images(pixels)
+        taken.append(time.process_time() - started)
+    return 1e6 * median(taken) / len(pixels)
+
+
+@contextmanager
+def _isolated(jobs: Sequence[Job], *, size: int, n: int) -> Iterator[tuple[Draw, list[int]]]:
+    before = family(os.getpid())
+    with RenderPool(size=size, workers=n) as pool:
+
+        def draw() -> None:
+            for chunk in pool.render([jobs]):
+                for failure in chunk.failures:
+                    raise BenchError(f'"{jobs[failure.id].path}": {failure.reason}; give a folder of clean icons')
+
+        yield draw, [process for process in family(os.getpid()) if process not in before]
+
+
+@contextmanager
+def _plain(jobs: Sequence[Job], *, size: int, n: int) -> Iterator[tuple[Draw, list[int]]]:
+    program = "from indexer.bench.isolation import draw_plainly; draw_plainly()"
+    files = [str(Path(job.location, from_text(job.path))) for job in jobs]
+    started = [start_process(program, str(size)) for _ in range(n)]
+
+    def draw() -> None:
+        for number, (_, connection) in enumerate(started):
+            connection.send(files[number::n])
+        for _, connection in started:
+            connection.recv()
+
+    try:
+        yield draw, [process.pid for process, _ in started]
+    finally:
+        for process, connection in started:
+            connection.close()
+            process.wait()
+
+
+def draw_plainly() -> None:
+    """Be a plain process, started by `start_process`: draw files until the other end closes."""
+    from indexer import render
+
+    setattr(render, "svg_document", lambda content: content)  # noqa: B010 - to look for danger is what is measured
+    connection: Connection[Any, Any] = Connection(int(sys.argv[-1]))
+    while True:
+        try:
+            files = connection.recv()
+        except EOFError:
+            return
+        for file in files:
+            render.render(Path(file).read_bytes(), size=int(sys.argv[1]))
+        connection.send(None)
+
+
+@click.group(cls=IconsGroup, invoke_without_command=True)
+@click.option(
+    "--source", type=click.Path(exists=True, path_type=Path), help="A folder; the bundled samples if not given."
+)
+@click.option("--images", "n_images", type=click.IntRange(1), default=4000, show_default=True)
+@click.option("--repeats", type=click.IntRange(1), default=9, show_default=True)
+@click.option("--workers", type=click.IntRange(1), default=cores, show_default="this machine's cores")
+@click.option("--size", type=click.IntRange(8), help="Of the pictures; the bundled model's if not given.")
+@click.pass_context
+def main(ctx: click.Context, source: Path | None, n_images: int, repeats: int, workers: int, size: int | None) -> None:
+    """Measure what isolation and checks cost."""
+    with TemporaryDirectory(prefix="icons-bench-") as folder:
+        material = gather(Path(folder), source, choice=ModelChoice.bundled(), n_images=n_images)
+        cost = measure(
+            read_jobs(material, n_images), size=size or material.image_size, workers=workers, repeats=repeats
+        )
+    click.echo(
+        f"{cost.n_images:,} pictures, {workers} processes: {cost.plain_microseconds:.0f} us a picture drawn plainly; "
+        f"isolation and checks take {cost.cpu_share:+.1%} (by the clock {cost.wall_share:+.1%}), with a forward pass "
+        f"of {cost.forward_microseconds:.0f} us {cost.share_of_indexing:+.1%}, and "
+        f"{cost.bytes_a_worker / 1e6:+.1f} MB a worker"
+    )
+    if cost.share_of_indexing > MOST_COST or cost.bytes_a_worker > MOST_BYTES:
+        ctx.exit(1)
+
+
+if __name__ == "__main__":
+    main()

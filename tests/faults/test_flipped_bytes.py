@@ -1,0 +1,133 @@
+"""A byte is flipped in every part of every file: `icons doctor` finds it, or it changes nothing; no search crashes."""
+
+import random
+import shutil
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from faults import Stages, draw
+
+N_PARTS = 64
+"""Of each file; a byte is flipped in each."""
+FILES = (
+    "CURRENT",
+    "catalog.sqlite",
+    "encoders/*/encoder.json",
+    "encoders/*/image.onnx",
+    "encoders/*/text.onnx",
+    "encoders/*/tokenizer.json",
+    "generations/2/catalog.sqlite",
+    "generations/2/categories.npy",
+    "generations/2/drawings.npy",
+    "generations/2/facets.npy",
+    "generations/2/icons.faiss",
+    "generations/2/lexicon.safetensors",
+    "generations/2/manifest.json",
+    "generations/2/pictures.faiss",
+    "generations/2/tags.npy",
+    "vectors/*/images-*.safetensors",
+    "vectors/*/names-*.safetensors",
+)
+
+
+class Damaged:
+    """A library whose files can be damaged, and what it says while it is whole."""
+
+    def __init__(self, stages: Stages, folder: Path, model: Path) -> None:
+        icons = folder / "icons"
+        icons.mkdir()
+        for number, letter in enumerate("abcde"):
+            draw(icons, f"dot-{letter}", 4 + 3 * number, 12)
+        self.stages, self.root = stages, folder / "library"
+        self.index = {"sources": [str(icons)], "model": str(model)}
+        stages.result("index", self.root, given=self.index)
+        draw(icons, "new", 9, 20)
+        stages.result("index", self.root, given=self.index)
+        self.copy = folder / "copy"
+        self.whole = self.ask()["result"]
+
+    def ask(self) -> dict[str, Any]:
+        return self.stages.run("ask everything", self.root)
+
+    def file(self, pattern: str) -> Path:
+        return sorted(self.root.glob(pattern))[0]
+
+    def check(self, path: Path, content: bytes) -> None:
+        """Put another content in the place of a file's, and hold the library against the promises."""
+        before = path.read_bytes()
+        path.write_bytes(content)
+        try:
+            self._check(f"{path.relative_to(self.root)}")
+        finally:
+            path.write_bytes(before)
+            for beside in self.root.glob("catalog.sqlite-*"):
+                beside.unlink()
+
+    def _check(self, where: str) -> None:
+        asked, examined = self.ask(), self.stages.run("examine", self.root)
+        for told in (asked, examined):
+            assert told["status"] == 0, f"{where}: the process crashed"
+            assert "defect" not in told, f"{where}: {told['defect']}"
+        is_found = bool(examined.get("refusal") or examined["result"])
+        if "refusal" not in asked and not asked["result"]["warnings"]:
+            assert is_found or asked["result"] == self.whole, f"{where}: wrong answers, and nobody finds it"
+        if not is_found:
+            self._index_again(where)
+
+    def _index_again(self, where: str) -> None:
+        """What nobody finds must change nothing: not even after the next run."""
+        shutil.rmtree(self.copy, ignore_errors=True)
+        shutil.copytree(self.root, self.copy)
+        told = self.stages.run("index", self.copy, given=self.index)
+        assert "result" in told, f"{where}: {told}"
+        answers = self.stages.result("ask everything", self.copy)
+        assert answers["answers"] == self.whole["answers"], f"{where}: other answers after the next run"
+
+
+@pytest.fixture(scope="module")
+def damaged(stages: Stages, tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Damaged:
+    return Damaged(stages, tmp_path_factory.mktemp("damaged"), tiny_model)
+
+
+def _flipped(content: bytes, *, n_parts: int) -> Iterator[bytes]:
+    """Flip one byte in each part, chosen anew for each content but always in the same way."""
+    rng = random.Random(len(content))
+    edges = [len(content) * number // n_parts for number in range(n_parts + 1)]
+    for start, end in pairwise(edges):
+        if start < end:
+            at = rng.randrange(start, end)
+            yield content[:at] + bytes([content[at] ^ rng.randrange(1, 256)]) + content[at + 1 :]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pattern", FILES)
+def test_a_flipped_byte_anywhere_is_found_or_changes_nothing(damaged: Damaged, pattern: str) -> None:
+    path = damaged.file(pattern)
+    for content in _flipped(path.read_bytes(), n_parts=N_PARTS):
+        damaged.check(path, content)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pattern", FILES)
+def test_a_file_that_is_cut_short_is_found_or_changes_nothing(damaged: Damaged, pattern: str) -> None:
+    path = damaged.file(pattern)
+    content = path.read_bytes()
+    for length in {0, 1, len(content) // 2, len(content) - 1}:
+        damaged.check(path, content[:length])
+
+
+@pytest.mark.parametrize("pattern", ["generations/2/facets.npy", "generations/2/lexicon.safetensors"])
+def test_a_flipped_byte_in_some_parts_is_found_or_changes_nothing(damaged: Damaged, pattern: str) -> None:
+    path = damaged.file(pattern)
+    for content in _flipped(path.read_bytes(), n_parts=2):
+        damaged.check(path, content)
+
+
+def test_every_file_of_a_library_is_damaged_here(damaged: Damaged) -> None:
+    tried = {path for pattern in FILES for path in damaged.root.glob(pattern)}
+    passing = ("work", "1", "writer.lock")  # a plan is written anew; the generation before; the lock has no content
+    there = {path for path in damaged.root.rglob("*") if path.is_file() and not set(passing) & set(path.parts)}
+    assert there == tried

@@ -1,0 +1,84 @@
+"""What lies around a library fails: its disk is read-only, its source changes while it is read, its clock jumps."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+from conftest import Build, disc
+from faults import Stages, copy_library
+
+from indexer import rows
+from indexer.database import open_catalog
+from indexer.library import Library
+from indexer.scan import ScanTally, remember
+from indexer.scan import scan as scan_sources
+from search.engine import SearchEngine
+
+
+def test_a_library_on_a_read_only_disk_is_searched_and_examined_and_an_index_says_why_it_can_not(
+    stages: Stages, grown: Path, tiny_model: Path, tmp_path: Path
+) -> None:
+    library = copy_library(grown, tmp_path / "library")
+    asked = stages.run("ask everything", library, read_only=True)
+    if "Operation not permitted" in asked.get("defect", ""):
+        pytest.skip("this machine lets nobody mount a folder read-only")
+    assert asked["result"] == stages.result("ask everything", library)
+    assert stages.run("examine", library, read_only=True)["result"] == []
+    for stage, given in (("index", {"sources": [], "model": str(tiny_model)}), ("rollback", {})):
+        refused = stages.run(stage, library, given=given, read_only=True)
+        said = f'"{library}" can\'t be written (Read-only file system); choose another --library'
+        assert refused["refusal"] == said
+
+
+def test_files_that_change_and_vanish_while_they_are_scanned_are_right_after_the_next_run(
+    build: Build, library: Library, icon_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first report comes when some files were read and others were not."""
+    monkeypatch.setattr(rows, "BATCH", 4)
+    for number in range(8):
+        (icon_folder / f"many-{number}.svg").write_text(disc(3 + 2 * number, 20))
+    paths = sorted(icon_folder.glob("many-*.svg"))
+
+    def change(tally: ScanTally) -> None:
+        if paths:
+            paths[0].write_text(disc(12, 12, 9))
+            paths[-1].write_text(disc(12, 12, 11))
+            paths[1].unlink()
+            paths[-2].unlink()
+            (icon_folder / "late.svg").write_text(disc(12, 12, 7))
+            paths.clear()
+
+    library.root.mkdir()
+    engine = open_catalog(library.catalog)
+    with engine.begin() as connection:
+        remember(connection, icon_folder, exclude=())
+    scan_sources(engine, report=change)
+    engine.dispose()
+    assert not paths
+    counts = build().counts
+    n_files = len(list(icon_folder.glob("*.svg")))
+    assert (counts.found, counts.failed, counts.missing) == (n_files, 0, 0)
+    names = {hit.name for hit in SearchEngine.open(library.root).search("late", k=3)}
+    assert "late" in names
+
+
+def test_after_a_clock_jumped_back_what_changed_is_found_and_published_under_the_next_number(
+    build: Build, library: Library, icon_folder: Path
+) -> None:
+    build(icon_folder)
+    shards = library.root / "vectors"
+    left = next(shards.iterdir()) / ".aside-7-images-x"
+    left.write_bytes(b"half")
+    for path in (*library.root.rglob("*"), *icon_folder.iterdir()):
+        os.utime(path, (time.time() + 10**7,) * 2)  # written before the clock jumped
+    before = (icon_folder / "dot-a.svg").read_text()
+    (icon_folder / "dot-a.svg").write_text(before.replace('"12"', '"19"'))
+    (icon_folder / "fresh.svg").write_text(disc(20, 4))
+    assert len((icon_folder / "dot-a.svg").read_text()) == len(before)
+    summary = build()
+    assert (summary.scan.changed, summary.scan.added, summary.generation) == (1, 1, 2)
+    assert library.current() == 2
+    assert not left.exists()
+    assert build().generation is None
+    assert SearchEngine.open(library.root).search("fresh", k=1)[0].name == "fresh"

@@ -1,0 +1,201 @@
+"""Libraries that somebody has broken by hand: what is said of each, what still answers, and how it is mended."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+from conftest import build_library, disc, draw_icons
+
+from indexer.library import Library
+from indexer.shards import read_vectors
+from search.cli import main
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Path:
+    """A library of two generations, and its sources."""
+    folder = tmp_path_factory.mktemp("template")
+    icons = draw_icons(folder / "icons")
+    build_library(Library(folder / "library"), tiny_model, [icons])
+    (icons / "late.svg").write_text(disc(12, 5))
+    build_library(Library(folder / "library"), tiny_model, [])
+    return folder / "library"
+
+
+@pytest.fixture
+def broken(template: Path, tmp_path: Path) -> Library:
+    """A copy, to be broken."""
+    shutil.copytree(template, tmp_path / "library")
+    return Library(tmp_path / "library")
+
+
+def run(library: Library, *arguments: str) -> Result:
+    done = CliRunner().invoke(main, [*arguments, "--library", str(library.root)])
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done
+
+
+def vectors(library: Library, fingerprint: str) -> dict[str, bytes]:
+    """The vector of each icon's picture by the icon's name, as the library would publish it."""
+    with closing(sqlite3.connect(library.catalog)) as connection:
+        rows = connection.execute("SELECT MIN(name), image_id FROM icons GROUP BY image_id").fetchall()
+    ids = np.array([image for _, image in rows], np.int64)
+    found, filled = read_vectors(library.vectors(fingerprint), "images", ids, fingerprint=fingerprint)
+    assert filled.all()
+    return {name: vector.tobytes() for (name, _), vector in zip(rows, found, strict=True)}
+
+
+def sources_of(library: Library) -> dict[str, Callable[[], object]]:
+    """Ways to lose a catalog."""
+
+    def folder() -> None:
+        library.catalog.unlink()
+        library.catalog.mkdir()
+
+    return {"gone": library.catalog.unlink, "empty": lambda: library.catalog.write_bytes(b""), "folder": folder}
+
+
+@pytest.mark.parametrize("way", ["gone", "empty", "folder"])
+def test_a_library_whose_catalog_is_lost_answers_is_not_begun_anew_and_is_restored(broken: Library, way: str) -> None:
+    sources_of(broken)[way]()
+    assert run(broken, "search", "dot", "--min-score", "0").exit_code == 0
+    for command in ("status", "failures", "index", "merge"):
+        done = run(broken, command)
+        assert done.exit_code == 2
+        assert f'"{broken.catalog}" is missing or empty, but generation 2 was made from it' in done.stderr
+        assert "`icons doctor --repair` restores it" in done.stderr
+    examined = run(broken, "doctor", "--sample", "0")
+    assert (examined.exit_code, str(broken.catalog) in examined.stdout) == (2, True)
+    assert "restored the catalog from generation 2" in run(broken, "doctor", "--repair", "--sample", "0").stdout
+    assert run(broken, "doctor", "--sample", "0").exit_code == 0
+    assert "0 icons added" in run(broken, "index").stdout
+
+
+def test_a_catalog_that_begins_anew_beside_vectors_gives_no_id_of_theirs_again(
+    broken: Library, tiny_model: Path, tmp_path: Path
+) -> None:
+    """Otherwise new pictures would have the vectors of the old ones."""
+    shutil.rmtree(broken.generations)
+    broken.catalog.unlink()
+    others = tmp_path / "others"
+    others.mkdir()
+    for number in range(5):
+        (others / f"other-{number}.svg").write_text(disc(12, 4 + 3 * number, 3))
+    summary = build_library(broken, tiny_model, [others])
+    clean = Library(tmp_path / "clean")
+    build_library(clean, tiny_model, [others])
+    fingerprint = summary.embed.fingerprint
+    assert vectors(broken, fingerprint) == vectors(clean, fingerprint)
+
+
+def test_a_catalog_from_a_backup_gives_no_id_again_that_vectors_have(
+    library: Library, tiny_model: Path, icon_folder: Path, tmp_path: Path
+) -> None:
+    build_library(library, tiny_model, [icon_folder])
+    with closing(sqlite3.connect(library.catalog)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    backup = library.catalog.read_bytes()
+    (icon_folder / "first.svg").write_text(disc(3, 3))
+    build_library(library, tiny_model, [])
+    library.catalog.write_bytes(backup)
+    (icon_folder / "first.svg").unlink()
+    (icon_folder / "second.svg").write_text(disc(20, 20))
+    summary = build_library(library, tiny_model, [])
+    clean = Library(tmp_path / "clean")
+    build_library(clean, tiny_model, [icon_folder])
+    assert vectors(library, summary.embed.fingerprint) == vectors(clean, summary.embed.fingerprint)
+
+
+@pytest.mark.parametrize("said", ["99", "two", "", "../2", "\udcff"])
+def test_a_pointer_that_leads_nowhere_is_quoted_and_mended(broken: Library, said: str) -> None:
+    broken.pointer.write_text(said, errors="surrogateescape")
+    assert "2, although CURRENT names none  (`icons doctor --repair` mends that)" in run(broken, "status").stdout
+    examined = run(broken, "doctor", "--sample", "0")
+    assert examined.exit_code == 2
+    assert f'CURRENT" says "{said.replace(chr(0xDCFF), chr(0xFFFD))}", which is no generation' in examined.stdout
+    assert run(broken, "doctor", "--repair", "--sample", "0").exit_code == 0
+    assert broken.current() == 2
+
+
+def test_a_folder_in_the_pointers_place_is_set_aside(broken: Library) -> None:
+    broken.pointer.unlink()
+    broken.pointer.mkdir()
+    assert run(broken, "search", "dot", "--min-score", "0").exit_code == 0
+    assert "CURRENT\" can't be read (Is a directory)" in run(broken, "doctor", "--sample", "0").stdout
+    assert run(broken, "doctor", "--repair", "--sample", "0").exit_code == 0
+    assert broken.current() == 2
+
+
+def test_links_in_loops_and_foreign_files_are_no_reason_to_fail(broken: Library) -> None:
+    [shards] = (broken.root / "vectors").iterdir()
+    (broken.root / "loop").symlink_to(".")
+    (broken.root / "gone").symlink_to("nowhere")
+    (broken.generations / "loop").symlink_to("..")
+    (broken.root / "vectors" / "loop").symlink_to("../..")
+    for folder in (broken.root, broken.generations, broken.generation(2).folder, shards, broken.root / "encoders"):
+        (folder / ".DS_Store").write_bytes(b"x")
+    shutil.copytree(broken.generation(2).folder, broken.generations / "2 copy")
+    assert run(broken, "doctor", "--sample", "0").exit_code == 0
+    (shards / "loop.safetensors").symlink_to("loop.safetensors")
+    assert "loop.safetensors" in run(broken, "status").stderr
+    assert run(broken, "doctor", "--repair", "--sample", "0").exit_code == 0
+    assert "nothing had changed" in run(broken, "index").stdout
+
+
+def test_a_catalog_that_another_program_locks_is_told_as_that_and_answers(
+    broken: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("indexer.database.PRAGMAS", ("busy_timeout=10", "foreign_keys=ON"))
+    with closing(sqlite3.connect(broken.catalog, isolation_level=None)) as browser:
+        browser.execute("BEGIN EXCLUSIVE")
+        assert run(broken, "search", "dot", "--min-score", "0").exit_code == 0
+        (broken.root / "icons").mkdir()
+        done = run(broken, "scan", str(broken.root / "icons"))
+    assert done.exit_code == 2
+    assert "(database is locked); another program has it open and is writing" in done.stderr
+    assert run(broken, "scan", str(broken.root / "icons")).exit_code == 0
+
+
+def test_what_may_not_be_read_or_written_is_one_line_and_the_rest_answers(broken: Library) -> None:
+    """Root may do anything; so the commands run without that."""
+    without = "-dac_override,-dac_read_search"
+    limited = ["setpriv", f"--bounding-set={without}", f"--inh-caps={without}"] if os.geteuid() == 0 else []
+    if limited and not shutil.which("setpriv"):
+        pytest.skip("setpriv is not installed")
+
+    def told(*command: str) -> tuple[int, str]:
+        program = [*limited, sys.executable, "-c", "from search.cli import main; main()"]
+        done = subprocess.run(
+            [*program, *command, "--library", str(broken.root)], check=False, capture_output=True, text=True
+        )
+        return done.returncode, done.stdout + done.stderr
+
+    for path in (broken.catalog, broken.pointer, broken.root):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    assert told("status")[0] == 0
+    broken.generation(2).icons.chmod(0)
+    code, message = told("doctor", "--sample", "0")
+    assert (code, "Traceback" in message) == (2, False)
+    assert f'"{broken.generation(2).icons}" can\'t be read' in message
+    broken.root.chmod(0o755)
+
+
+def test_a_search_adds_up_no_bytes_of_a_library_that_is_whole(broken: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sizes, manifest and headers are looked at; whole files are for `icons doctor`."""
+
+    def fail(*_: object) -> None:
+        raise AssertionError("a whole file is read")
+
+    monkeypatch.setattr("hashlib.file_digest", fail)
+    assert run(broken, "search", "dot", "--min-score", "0").exit_code == 0
+    with pytest.raises(AssertionError, match="a whole file is read"):
+        run(broken, "doctor", "--sample", "0")
