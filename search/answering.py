@@ -12,6 +12,7 @@ from search.hits import as_hits
 from search.opened import Opened
 from search.query import MOST_COUNTED, Answer, Filters, Query, Window
 from search.ranking import group, rank
+from search.scores import GOOD_SCORE, good_enough
 from search.wording import read_words
 
 Floats = NDArray[np.float32]
@@ -21,11 +22,6 @@ N_CANDIDATES = 1_000
 """Icons that the vectors are asked for at first: no more than what a refined index looks at in any case."""
 PER_HIT = 4
 """Candidates for each wanted hit, at least; four times as many where variants use them up."""
-BEST_SCORE = 0.1
-"""Where not even the best hit reaches this score, nothing good was found. Of 100 queries without an answer 0.1 lets
-25 to 43 through, 0.5 ten; of 100 of Lucide's tags whose icon is among the first ten it hides 5, 0.5 14."""
-LEAST_SCORE = 0.05
-"""Other hits of an answer have at least this score."""
 
 
 def answer(opened: Opened, query: Query, filters: Filters, window: Window) -> Answer:
@@ -36,7 +32,8 @@ def answer(opened: Opened, query: Query, filters: Filters, window: Window) -> An
     n = max(N_CANDIDATES, PER_HIT * wanted)
     while True:
         found = ask(Reach(n, only, query.without))
-        places = _good(found, rank(found.ids, found.similarities, found.exact), window.min_score)
+        order = rank(found.ids, found.similarities, found.exact)
+        places = good_enough(order, found.scores, window.min_score)
         kept = _kept(opened, found, places, flat=window.flat, own=query.icon)
         if len(kept) >= wanted or found.is_all or len(places) < len(found.ids):
             break
@@ -48,6 +45,7 @@ def answer(opened: Opened, query: Query, filters: Filters, window: Window) -> An
         n_found=min(MOST_COUNTED, len(kept)),
         facets=facets,
         spelled=spelled,
+        is_doubtful=len(kept) > 0 and bool(found.scores[kept[0]] < GOOD_SCORE),
     )
 
 
@@ -89,14 +87,6 @@ def _look_of(opened: Opened, query: Query) -> Floats | None:
     from indexer.cutout import cut_out  # words need no decoder
 
     return opened.encoder.encode_picture(cut_out(query.picture, size=opened.encoder.image_size))
-
-
-def _good(found: Found, order: Places, min_score: float | None) -> Places:
-    """Places of the candidates that are good enough, best first."""
-    scores = np.where(found.exact, 1, found.scores)[order]
-    if min_score is not None:
-        return order[scores >= min_score]
-    return order[scores >= LEAST_SCORE] if scores.max(initial=0) >= BEST_SCORE else order[:0]
 
 
 def _kept(opened: Opened, found: Found, places: Places, *, flat: bool, own: int | None) -> Places:

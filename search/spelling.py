@@ -20,11 +20,11 @@ class Speller:
 
     def __init__(self, read_vocabulary: Callable[[], Mapping[str, int]], knows: Callable[[str], bool]) -> None:
         self._read_vocabulary = read_vocabulary
-        self._knows = knows
+        self.knows = knows
 
     def correct(self, words: str) -> str | None:
         """Spell normalised words as they were probably meant; None where there is nothing to correct."""
-        meant = [word if self._knows(word) else self._nearest(word) or word for word in words.split()]
+        meant = [word if self.knows(word) else self._nearest(word) or word for word in words.split()]
         corrected = " ".join(meant)
         return None if corrected == words else corrected
 

@@ -69,12 +69,27 @@ def test_nonsense_finds_nothing_unless_everything_is_wanted(engine: SearchEngine
     assert len(engine.ask(Query(words="zoroastrian jurisprudence of the ottomans"), window=ANYTHING).hits) == 10
 
 
-def test_scores_fall_from_1_and_lie_between_0_and_1(engine: SearchEngine) -> None:
+def test_scores_fall_from_the_exact_name_and_tell_good_from_less_good(engine: SearchEngine) -> None:
     hits = engine.ask(Query(words="bell"), window=Window(k=200, min_score=0)).hits
     scores = [hit.score for hit in hits]
-    assert scores[0] == 1
+    assert 0.95 < scores[0] <= 1
     assert scores == sorted(scores, reverse=True)
+    assert len(set(scores[:10])) >= 9
     assert 0 <= scores[-1] < 0.1
+
+
+def test_an_answer_without_a_good_hit_is_called_doubtful(engine: SearchEngine) -> None:
+    assert not engine.ask(Query(words="bell")).is_doubtful
+    assert not engine.ask(Query(words="bell"), window=Window(offset=5, k=5)).is_doubtful
+    assert engine.ask(Query(words="zoroastrian jurisprudence"), window=ANYTHING).is_doubtful
+
+
+def test_a_made_up_word_is_trusted_less_than_a_known_one(engine: SearchEngine) -> None:
+    for words in ("qwertzuiop", "xapedukonu", "the qwertzuiop"):
+        assert engine.ask(Query(words=words)).hits == []
+    known, unknown = (engine.ask(Query(words=words), window=ANYTHING).hits[0] for words in ("away", "qiciwigw"))
+    of_known, of_unknown = ((hit.score / (1 - hit.score)) / hit.similarity for hit in (known, unknown))
+    assert of_unknown < of_known
 
 
 def test_a_tag_finds_its_icon(engine: SearchEngine) -> None:
