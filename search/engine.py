@@ -14,6 +14,8 @@ from search.query import Answer, Details, FacetCount, Filters, Hit, Query, Windo
 __all__ = ["Answer", "Details", "Filters", "Hit", "Query", "SearchEngine", "Window"]
 
 NO_FILTERS, FIRST_HITS = Filters(), Window()
+MOST_VALUES = 1_000
+"""Values of a kind that a library names: whoever looks for a set should find it among all of them."""
 
 
 class SearchEngine:
@@ -78,8 +80,8 @@ class SearchEngine:
         return answer(self._opened, query, filters, window)
 
     def facets(self) -> dict[str, list[FacetCount]]:
-        """Tell what the library's icons can be filtered by, and how many have each value; the most frequent ones."""
-        return self._opened.facets.count()
+        """Tell what the library's icons can be filtered by, and how many have each value; at most 1,000 of a kind."""
+        return self._opened.facets.count(most=MOST_VALUES)
 
     def find(self, spelling: str) -> int:
         """Find an icon by its key ("mdi:home"), its id ("123"), or its name ("home").

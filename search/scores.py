@@ -40,10 +40,15 @@ def scores_of_words(curve: Curve, similarities: Floats, exact: Mask, *, are_know
     return np.where(exact, np.maximum((1 + scores) / 2, best_other), scores)
 
 
-def good_enough(order: Places, scores: Floats, min_score: float | None) -> Places:
-    """Keep of some places, best first, those whose scores suffice: `min_score`, or the limits above."""
+def good_enough(order: Places, scores: Floats, min_score: float | None, *, is_never_empty: bool = False) -> Places:
+    """Keep of some places, best first, those whose scores suffice: `min_score`, or the limits above.
+
+    An answer that `is_never_empty` goes by the share of the best score alone.
+    """
     in_order = scores[order]
     best = in_order.max(initial=0)
     if min_score is None:
-        min_score = max(LEAST_SCORE, SHARE_OF_BEST * best) if best >= BEST_SCORE else np.inf
+        min_score = SHARE_OF_BEST * best
+        if not is_never_empty:
+            min_score = max(LEAST_SCORE, min_score) if best >= BEST_SCORE else np.inf
     return order[in_order >= min_score]

@@ -117,6 +117,13 @@ def test_more_like_an_icon_leaves_it_out(engine: SearchEngine) -> None:
     assert any("arrow" in name or "left" in name for name in names(hits)[:3])
 
 
+def test_more_like_an_icon_is_never_empty_and_says_when_nothing_is_alike(engine: SearchEngine) -> None:
+    for name in ("bell", "arrow-left", "trash"):
+        answer = engine.ask(Query(icon=engine.find(name)))
+        assert answer.hits
+        assert answer.is_doubtful == (answer.hits[0].score < 0.5)
+
+
 def test_a_picture_and_words_are_weighed(engine: SearchEngine) -> None:
     bell = engine.find("bell")
     for share, expected in ((0.0, "trash"), (1.0, "bell")):

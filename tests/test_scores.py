@@ -46,3 +46,8 @@ def test_words_that_nobody_knows_need_more_similarity() -> None:
 def test_an_answer_holds_what_is_good_enough(scores: list[float], min_score: float | None, kept: list[int]) -> None:
     order = np.arange(len(scores))
     assert good_enough(order, np.array(scores, np.float32), min_score).tolist() == kept
+
+
+def test_what_is_never_empty_goes_by_the_best() -> None:
+    scores = np.array([0.08, 0.03, 0.01], np.float32)
+    assert good_enough(np.arange(3), scores, None, is_never_empty=True).tolist() == [0, 1]

@@ -18,7 +18,7 @@ export function frame(icon, { lazy = true, px } = {}) {
 
 export const percent = (score) => `${Math.round(100 * score)}%`;
 
-const score = (hit) => make("span", { className: "score", title: hit.exact ? "Exactly its name" : "How sure the match is", textContent: hit.exact ? "name" : percent(hit.score) });
+const score = (hit) => make("span", { className: "score", title: hit.exact ? "Exactly its name" : "How sure the match is", textContent: hit.exact ? "exact" : percent(hit.score) });
 
 function tile(hit) {
   const more = hit.variants > 1;
