@@ -123,8 +123,9 @@ def _nothing() -> tuple[Ids, Floats]:
 
 def _exact(opened: Opened, wording: Wording, only: Ids | None) -> Ids:
     """Icons whose name is the query, or its name in the style that it asks for."""
-    whole = wording.spelled or wording.typed
-    named = opened.snapshot.named(whole)
+    named = opened.snapshot.named(wording.typed)
+    if wording.spelled:
+        named = np.union1d(named, opened.snapshot.named(wording.spelled))
     if wording.style:
         of_name = opened.snapshot.named(wording.name)
         named = np.union1d(named, of_name[_in_style(opened, of_name, wording.style)])

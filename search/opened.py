@@ -97,7 +97,7 @@ def open_generation(library: Library, generation: Generation) -> Opened:
         facets=Facets.open(generation),
         drawings=read_array(generation.drawings),
         lexical=lexical,
-        speller=Speller(snapshot.vocabulary, lambda word: lexical.knows(word) or encoder.has_token(word)),
+        speller=Speller(snapshot.vocabulary, is_borne=lexical.knows, is_usual=encoder.has_token),
     )
 
 
