@@ -108,5 +108,6 @@ def _checked_manifest(generation: Generation) -> Manifest:
         path = generation.folder / name
         size = path.stat().st_size if path.is_file() else None
         if size != facts["bytes"]:
-            raise LibraryError(f'"{path}" has {size} bytes, its manifest says {facts["bytes"]}')
+            told = f'"{path}" has {size} bytes, its manifest says {facts["bytes"]}'
+            raise LibraryError(f"{told}; `icons merge` builds a new generation")
     return manifest

@@ -32,7 +32,9 @@ def read_words(text: str, speller: Speller) -> Wording:
     Raises:
         IconsError: there are none.
     """
-    typed = normalise(text[:MOST_LETTERS].replace("\0", " "))
+    if len(text) > MOST_LETTERS:
+        text = text[:MOST_LETTERS].rpartition(" ")[0] or text[:MOST_LETTERS]
+    typed = normalise(text.replace("\0", " "))
     if not typed:
         raise IconsError('the query is empty; try `icons search "arrow"`')
     spelled = speller.correct(typed)

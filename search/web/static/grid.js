@@ -40,7 +40,7 @@ export class Grid {
     this.hits = new Map();
     this.leave = leave;
     list.addEventListener("click", (event) => {
-      const button = event.target.closest(".tile");
+      const button = event.target.closest(".tile[data-id]"); // not one that is still awaited
       if (button) open(this.hits.get(Number(button.dataset.id)), { byKey: event.detail === 0 });
     });
     list.addEventListener("focusin", (event) => this.#rove(event.target.closest(".tile")));
