@@ -27,7 +27,7 @@ def search(library: "Library", words: tuple[str, ...], image: BinaryIO | None, k
     """Find icons by words, by a picture, or by both. Exit code 0: found, 1: nothing found, 2: error.
 
     WORDS say what an icon means, how it looks, or its name in any spelling. A line of the answer is one icon with all
-    its variants; its score says how likely it is right. docs/searching.md shows every way to ask.
+    its variants; its score says how sure the match is. docs/searching.md shows every way to ask.
 
     \b
     Examples:
