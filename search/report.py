@@ -80,10 +80,7 @@ def _screenshots(evaluation: Evaluation) -> Iterator[str]:
 def _empty_answers(evaluation: Evaluation) -> Iterator[str]:
     if not evaluation.empty:
         return
-    curves = [
-        Curve(f"{row.kind} ({row.n_queries})", list(row.figures.values()), colour)
-        for colour, row in enumerate(evaluation.empty)
-    ]
+    curves = [Curve(row.kind, list(row.figures.values()), colour) for colour, row in enumerate(evaluation.empty)]
     chart = line_chart(
         "Share of queries", curves, ticks=list(evaluation.empty[0].figures), x_title="least score of the best hit"
     )

@@ -131,7 +131,7 @@ def test_rows_hold_every_task_and_ranker_with_the_figures_of_exact_search(subjec
 def test_empty_answers_are_counted_as_a_search_gives_them(subject: Subject, tmp_path: Path) -> None:
     options = EvaluateOptions(queries=[_write_queries(tmp_path / "q.jsonl")], n_names=0, n_screenshots=0, n_scored=3)
     held_out, off_topic, made_up = evaluate(subject, options, _quiet).empty
-    assert held_out.kind == "held out, wrongly empty"
+    assert held_out.kind == "wrongly empty"
     assert (held_out.n_queries, off_topic.n_queries, made_up.n_queries) == (3, 100, 100)
     topics = (bundled("eval") / "off-topic.txt").read_text().splitlines()
     nearest = Window(k=1, min_score=0)
@@ -273,8 +273,9 @@ def test_the_report_holds_charts_figures_and_pictures_and_needs_nothing_beside_i
     assert "<script" not in page and "<i>means" not in page and "http-equiv" in page
     assert all(source.startswith("data:image/") for source in read.sources)
     n_tasks = 3
-    assert len(read.charts) == 2 * n_tasks + 2
-    assert "theme+background+blur" in "".join(read.charts[-1].itertext())
+    assert len(read.charts) == 2 * n_tasks + 2 + 1
+    assert "theme+background+blur" in "".join(read.charts[-2].itertext())
+    assert "off topic, answered" in "".join(read.charts[-1].itertext())
     first = found.rows[0].figures["R@10"]
     assert f"{first.value:.3f}".removeprefix("0") in "".join(read.charts[0].itertext())
     assert sum("24 px" in text for text in read.texts) >= 3
