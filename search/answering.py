@@ -12,33 +12,34 @@ from search.hits import as_hits
 from search.opened import Opened
 from search.query import MOST_COUNTED, Answer, Filters, Query, Window
 from search.ranking import group, rank
+from search.scores import GOOD_SCORE, good_enough
 from search.wording import read_words
 
 Floats = NDArray[np.float32]
-Places = NDArray[np.intp]
+Ids = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 N_CANDIDATES = 1_000
 """Icons that the vectors are asked for at first: no more than what a refined index looks at in any case."""
 PER_HIT = 4
 """Candidates for each wanted hit, at least; four times as many where variants use them up."""
-BEST_SCORE = 0.1
-"""Where not even the best hit reaches this score, nothing good was found. Of 100 queries without an answer 0.1 lets
-25 to 43 through, 0.5 ten; of 100 of Lucide's tags whose icon is among the first ten it hides 5, 0.5 14."""
-LEAST_SCORE = 0.05
-"""Other hits of an answer have at least this score."""
 
 
 def answer(opened: Opened, query: Query, filters: Filters, window: Window) -> Answer:
     """Answer a query from one generation; errors as `SearchEngine.ask`."""
     only = opened.facets.select(filters)
     ask, spelled = _way_of_asking(opened, query)
+    is_like_an_icon = query.icon is not None and not query.words.strip()  # some are always nearest
     wanted = window.offset + window.k
     n = max(N_CANDIDATES, PER_HIT * wanted)
     while True:
         found = ask(Reach(n, only, query.without))
-        places = _good(found, rank(found.ids, found.similarities, found.exact), window.min_score)
-        kept = _kept(opened, found, places, flat=window.flat, own=query.icon)
-        if len(kept) >= wanted or found.is_all or len(places) < len(found.ids):
+        order = rank(found.ids, found.similarities, found.exact)
+        if query.icon is not None:
+            order = order[~_is_own(opened, found.ids[order], query.icon, flat=window.flat)]
+        places = good_enough(order, found.scores, window.min_score, is_never_empty=is_like_an_icon)
+        kept = places if window.flat else places[_first_of_each(opened, found.ids[places])]
+        if len(kept) >= wanted or found.is_all or len(places) < len(order):
             break
         n *= 4
     shown = kept[window.offset : wanted]
@@ -48,6 +49,7 @@ def answer(opened: Opened, query: Query, filters: Filters, window: Window) -> An
         n_found=min(MOST_COUNTED, len(kept)),
         facets=facets,
         spelled=spelled,
+        is_doubtful=len(kept) > 0 and bool(found.scores[kept[0]] < GOOD_SCORE),
     )
 
 
@@ -91,25 +93,18 @@ def _look_of(opened: Opened, query: Query) -> Floats | None:
     return opened.encoder.encode_picture(cut_out(query.picture, size=opened.encoder.image_size))
 
 
-def _good(found: Found, order: Places, min_score: float | None) -> Places:
-    """Places of the candidates that are good enough, best first."""
-    scores = np.where(found.exact, 1, found.scores)[order]
-    if min_score is not None:
-        return order[scores >= min_score]
-    return order[scores >= LEAST_SCORE] if scores.max(initial=0) >= BEST_SCORE else order[:0]
-
-
-def _kept(opened: Opened, found: Found, places: Places, *, flat: bool, own: int | None) -> Places:
-    """Those of the places that are hits: one of each variant group and drawing, and none of the group asked with."""
-    rows = opened.facets.positions(found.ids[places])
-    sets, names = opened.facets.column("set")[rows], opened.facets.column("name")[rows]
-    if own is not None:
-        row = int(opened.facets.positions(np.array([own]))[0])
-        is_own = found.ids[places] == own
-        if not flat:
-            is_own = (sets == opened.facets.column("set")[row]) & (names == opened.facets.column("name")[row])
-        places, rows, sets, names = (values[~is_own] for values in (places, rows, sets, names))
+def _is_own(opened: Opened, ids: Ids, own: int, *, flat: bool) -> Mask:
+    """Whether each of the icons is the one that was asked with, or in an answer of groups one of its variants."""
     if flat:
-        return places
+        return np.asarray(ids == own)
+    rows, [row] = opened.facets.positions(ids), opened.facets.positions(np.array([own]))
+    sets, names = opened.facets.column("set"), opened.facets.column("name")
+    return np.asarray((sets[rows] == sets[row]) & (names[rows] == names[row]))
+
+
+def _first_of_each(opened: Opened, ids: Ids) -> list[int]:
+    """Places of the icons that are hits: one of each variant group and drawing."""
+    rows = opened.facets.positions(ids)
+    sets, names = opened.facets.column("set")[rows], opened.facets.column("name")[rows]
     variants = zip(sets.tolist(), names.tolist(), strict=True)
-    return places[group(zip(variants, opened.drawings[rows].tolist(), strict=True))]
+    return group(zip(variants, opened.drawings[rows].tolist(), strict=True))

@@ -11,6 +11,7 @@ from indexer.naming import normalise
 from search.keywords import read_keywords
 from search.lexical import LEXICAL_WEIGHT
 from search.opened import Opened
+from search.scores import scores_of_words
 from search.wording import Wording
 
 Ids = NDArray[np.int64]
@@ -61,8 +62,9 @@ def by_words(opened: Opened, wording: Wording, vector: Floats, reach: Reach) -> 
     if len(more):
         similarities = np.concatenate([similarities, opened.icons.reconstruct(more) @ vector])
     similarities = similarities + _bonus(opened, wording, coverage, ids) - _penalty(opened, ids, reach.without)
-    scores = opened.manifest.calibration.words.scores(similarities)
-    return Found(ids, np.isin(ids, named), similarities, scores, is_all=len(nearest.ids) < reach.n)
+    exact = np.isin(ids, named)
+    scores = scores_of_words(opened.manifest.calibration.words, similarities, exact, are_known=wording.are_known)
+    return Found(ids, exact, similarities, scores, is_all=len(nearest.ids) < reach.n)
 
 
 def by_picture(opened: Opened, vector: Floats, reach: Reach) -> Found:
@@ -121,8 +123,9 @@ def _nothing() -> tuple[Ids, Floats]:
 
 def _exact(opened: Opened, wording: Wording, only: Ids | None) -> Ids:
     """Icons whose name is the query, or its name in the style that it asks for."""
-    whole = wording.spelled or wording.typed
-    named = opened.snapshot.named(whole)
+    named = opened.snapshot.named(wording.typed)
+    if wording.spelled:
+        named = np.union1d(named, opened.snapshot.named(wording.spelled))
     if wording.style:
         of_name = opened.snapshot.named(wording.name)
         named = np.union1d(named, of_name[_in_style(opened, of_name, wording.style)])

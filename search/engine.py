@@ -17,6 +17,8 @@ __all__ = ["Answer", "Details", "Filters", "Hit", "Query", "SearchEngine", "Wind
 
 Result = TypeVar("Result")
 NO_FILTERS, FIRST_HITS = Filters(), Window()
+MOST_VALUES = 1_000
+"""Values of a kind that a library names: whoever looks for a set should find it among all of them."""
 
 
 class SearchEngine:
@@ -81,8 +83,8 @@ class SearchEngine:
         return self._put(lambda opened: answer(opened, query, filters, window))
 
     def facets(self) -> dict[str, list[FacetCount]]:
-        """Tell what the library's icons can be filtered by, and how many have each value; the most frequent ones."""
-        return self._put(lambda opened: opened.facets.count())
+        """Tell what the library's icons can be filtered by, and how many have each value; at most 1,000 of a kind."""
+        return self._put(lambda opened: opened.facets.count(most=MOST_VALUES))
 
     def find(self, spelling: str) -> int:
         """Find an icon by its key ("mdi:home"), its id ("123"), or its name ("home").

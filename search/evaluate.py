@@ -16,6 +16,7 @@ from indexer.measures import Ranks
 from search.asking import Progress, rank_answers, rows_of_kind, worst_cases
 from search.contenders import Contender, CorpusVectors, find_contenders, read_vectors_of
 from search.corpus import Corpus
+from search.empty_answers import measure_empty_answers
 from search.engine import SearchEngine
 from search.evaluation import Evaluation, Row
 from search.metrics import measure
@@ -46,6 +47,8 @@ class EvaluateOptions:
     n_names: int = 500
     """Names of the library that are asked for."""
     n_screenshots: int = 500
+    n_scored: int = 500
+    """Queries of the query files by which empty answers are measured."""
     seed: int = 0
 
 
@@ -56,6 +59,7 @@ class Subject:
         engine = SearchEngine.open(library.root)
         snapshot = Snapshot(engine.generation.catalog)
         self.library = library
+        self.engine = engine
         self.manifest = engine.manifest
         self.corpus = Corpus.read(snapshot)
         self.originals = Originals(snapshot, self.corpus)
@@ -94,6 +98,10 @@ def evaluate(subject: Subject, options: EvaluateOptions, progress: Progress) -> 
     )
     asked = [*questions.asked, *name_questions(subject.corpus, n=options.n_names, seed=options.seed)]
     _Run(subject, asked, options.n_screenshots, found, progress).compare(contenders)
+    if options.n_scored and questions.asked:
+        found.empty = measure_empty_answers(
+            subject.engine, subject.corpus, questions.asked, n=options.n_scored, seed=options.seed, progress=progress
+        )
     return found
 
 

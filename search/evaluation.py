@@ -7,6 +7,7 @@ from typing import Any
 from indexer.measures import RESAMPLES, Figure
 from search.asking import Case
 from search.contenders import Contender
+from search.empty_answers import EmptyRow
 from search.screenshots import Condition, conditions
 
 
@@ -43,6 +44,8 @@ class Evaluation:
     n_unreadable: int = 0
     """Pictures left out of the screenshots because their sources have gone or changed."""
     rows: list[Row] = field(default_factory=list)
+    empty: list[EmptyRow] = field(default_factory=list)
+    """Of the library as it is searched, whatever encoders are compared."""
     worst: list[Case] = field(default_factory=list)
     """Of the engine with the first encoder."""
     worst_shots: list[Case] = field(default_factory=list)

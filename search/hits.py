@@ -38,7 +38,7 @@ def as_hits(opened: Opened, found: Found, places: NDArray[np.intp], *, flat: boo
             animated=_known(row["animated"]),
             path=str(_file_of(icon)),
             member=icon.member,
-            score=1.0 if found.exact[place] else round(float(found.scores[place]), 4),
+            score=round(float(found.scores[place]), 4),
             similarity=round(float(found.similarities[place]), 4),
             exact=bool(found.exact[place]),
             variants=1 if flat else len(variants[icon.set_id, icon.name_id]),

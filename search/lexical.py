@@ -36,7 +36,7 @@ class Lexical:
         """
         covered = np.zeros(len(self._lexicon.name_ids), np.float32)
         total = 0.0
-        for term in stems(_telling(words)):
+        for term in stems(telling(words)):
             place = self._lexicon.place(term)
             if place is None:
                 total += 1
@@ -69,5 +69,6 @@ class Lexical:
         return all(self._lexicon.place(term) is not None for term in stems(word))
 
 
-def _telling(words: str) -> str:
+def telling(words: str) -> str:
+    """Leave out the function words of some normalised words, unless there are no others."""
     return " ".join(word for word in words.split() if word not in FUNCTION_WORDS) or words

@@ -31,7 +31,7 @@ class NamesArm:
             zip(corpus.name_ids[corpus.name_rows].tolist(), corpus.icon_ids.tolist(), strict=True),
         )
         self._lexical = Lexical(lexicon)
-        self._speller = Speller(self._vocabulary, lambda word: self._lexical.knows(word) or encoder.has_token(word))
+        self._speller = Speller(self._vocabulary, is_borne=self._lexical.knows, is_usual=encoder.has_token)
 
     def bonus(self, texts: Sequence[str]) -> Vector:
         """What the engine adds for each text to the similarity of each icon, (texts, icons)."""
@@ -39,7 +39,7 @@ class NamesArm:
 
     def _of_names(self, text: str) -> Vector:
         wording = read_words(text, self._speller)
-        is_name = self._words == (wording.spelled or wording.typed)
+        is_name = (self._words == wording.typed) | (self._words == wording.spelled)
         return np.asarray(LEXICAL_WEIGHT * self._lexical.coverage(wording.name) + _FIRST * is_name, np.float32)
 
     def _vocabulary(self) -> Counter[str]:

@@ -109,7 +109,7 @@ def _open(library: Library, generation: Generation, manifest: Manifest) -> Opene
         facets=Facets.open(generation),
         drawings=read_array(generation.drawings),
         lexical=lexical,
-        speller=Speller(snapshot.vocabulary, lambda word: lexical.knows(word) or encoder.has_token(word)),
+        speller=Speller(snapshot.vocabulary, is_borne=lexical.knows, is_usual=encoder.has_token),
     )
 
 

@@ -117,7 +117,7 @@ class Hit:
     member: str
     """Its key inside that file; "" where the file is the picture."""
     score: float
-    """Calibrated, 0 to 1: 0.5 is as likely right as wrong."""
+    """Calibrated, 0 to 1: where the best hit has less than 0.5, the query may have no answer here."""
     similarity: float
     """What it is ranked by, before calibration."""
     exact: bool
@@ -152,6 +152,8 @@ class Answer:
     """Kind (set, style, licence, category, tag) -> values, most frequent first; None where not asked for."""
     spelled: str | None = None
     """The query as it was probably meant, where a word of it is unknown here."""
+    is_doubtful: bool = False
+    """Whether not even the best hit is a good one: these are the nearest, and perhaps none is right."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,12 @@ _CURVES = {(): "clean", BAR: "theme, background, blur", CHANGES: "all changes"}
 def report_html(evaluation: Evaluation, read_picture: ReadPicture) -> str:
     """Lay out an evaluation as one page that needs nothing beside it."""
     pictures = _Pictures(read_picture)
-    sections = [*_words(evaluation), *_screenshots(evaluation), *_worst(evaluation, pictures)]
+    sections = [
+        *_words(evaluation),
+        *_screenshots(evaluation),
+        *_empty_answers(evaluation),
+        *_worst(evaluation, pictures),
+    ]
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     facts = [*headline(evaluation), *_sources(evaluation), made]
     return page("How well icons are found", facts=facts, sections=sections)
@@ -69,6 +74,19 @@ def _screenshots(evaluation: Evaluation) -> Iterator[str]:
         f"<section><h2>screenshots <small>{rows[0].n_queries:,} icons, found by a picture of themselves</small></h2>"
         f'<div class="charts">{"".join(charts)}</div>'
         f"<details><summary>All figures</summary>{_table('screenshots', labelled)}</details></section>"
+    )
+
+
+def _empty_answers(evaluation: Evaluation) -> Iterator[str]:
+    if not evaluation.empty:
+        return
+    curves = [Curve(row.kind, list(row.figures.values()), colour) for colour, row in enumerate(evaluation.empty)]
+    chart = line_chart(
+        "Share of queries", curves, ticks=list(evaluation.empty[0].figures), x_title="least score of the best hit"
+    )
+    yield (
+        "<section><h2>empty answers <small>where a least score errs</small></h2>"
+        f'<div class="charts">{chart}</div></section>'
     )
 
 

@@ -11,6 +11,7 @@ from indexer.tables import open_console, plain
 from search.metrics import MEASURES
 
 if TYPE_CHECKING:
+    from search.empty_answers import EmptyRow
     from search.evaluation import Evaluation, Row
 
 WITH_INTERVAL = ("R@10", "MRR@50")
@@ -28,6 +29,9 @@ def print_summary(evaluation: "Evaluation") -> None:
         if rows:
             console.print()
             console.print(_table(title, rows, with_interval))
+    if evaluation.empty:
+        console.print()
+        console.print(_empty_answers(evaluation.empty))
 
 
 def headline(evaluation: "Evaluation") -> list[str]:
@@ -49,6 +53,16 @@ def headline(evaluation: "Evaluation") -> list[str]:
             f"{evaluation.n_unreadable:,} pictures left out: their sources have gone or changed; `icons index`"
         )
     return lines
+
+
+def _empty_answers(rows: "Sequence[EmptyRow]") -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    table.add_column("best score below", no_wrap=True)
+    for column in ("queries", *rows[0].figures):
+        table.add_column(column, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(row.kind, f"{row.n_queries:,}", *map(spell, row.figures.values()))
+    return table
 
 
 def _table(title: str, rows: "Sequence[Row]", with_interval: Sequence[str]) -> Table:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from indexer.errors import IconsError
 from indexer.naming import normalise, parse
+from search.lexical import telling
 from search.spelling import Speller
 
 MOST_LETTERS = 1_000
@@ -21,6 +22,8 @@ class Wording:
     style: str | None
     spelled: str | None
     """All words as they were probably meant, where that differs from what was typed."""
+    are_known: bool
+    """Whether the library or the encoder knows one of them, function words apart."""
 
 
 def read_words(text: str, speller: Speller) -> Wording:
@@ -29,9 +32,13 @@ def read_words(text: str, speller: Speller) -> Wording:
     Raises:
         IconsError: there are none.
     """
-    typed = normalise(text[:MOST_LETTERS].replace("\0", " "))
+    if len(text) > MOST_LETTERS:
+        text = text[:MOST_LETTERS].rpartition(" ")[0] or text[:MOST_LETTERS]
+    typed = normalise(text.replace("\0", " "))
     if not typed:
         raise IconsError('the query is empty; try `icons search "arrow"`')
     spelled = speller.correct(typed)
-    read = parse(spelled or typed)
-    return Wording(typed, read.words if read.style else spelled or typed, read.style, spelled)
+    whole = spelled or typed
+    read = parse(whole)
+    are_known = any(map(speller.knows, telling(whole).split()))
+    return Wording(typed, read.words if read.style else whole, read.style, spelled, are_known)

@@ -69,12 +69,25 @@ def test_nonsense_finds_nothing_unless_everything_is_wanted(engine: SearchEngine
     assert len(engine.ask(Query(words="zoroastrian jurisprudence of the ottomans"), window=ANYTHING).hits) == 10
 
 
-def test_scores_fall_from_1_and_lie_between_0_and_1(engine: SearchEngine) -> None:
+def test_scores_fall_from_the_exact_name_and_tell_good_from_less_good(engine: SearchEngine) -> None:
     hits = engine.ask(Query(words="bell"), window=Window(k=200, min_score=0)).hits
     scores = [hit.score for hit in hits]
-    assert scores[0] == 1
+    assert 0.95 < scores[0] <= 1
     assert scores == sorted(scores, reverse=True)
+    assert len(set(scores[:10])) >= 9
     assert 0 <= scores[-1] < 0.1
+
+
+def test_an_answer_without_a_good_hit_is_called_doubtful(engine: SearchEngine) -> None:
+    assert not engine.ask(Query(words="bell")).is_doubtful
+    assert not engine.ask(Query(words="bell"), window=Window(offset=5, k=5)).is_doubtful
+    assert engine.ask(Query(words="zoroastrian jurisprudence"), window=ANYTHING).is_doubtful
+
+
+@pytest.mark.parametrize("words", ["qwertzuiop", "the qwertzuiop", "nlrabor"])
+def test_a_made_up_word_finds_nothing_good(engine: SearchEngine, words: str) -> None:
+    answer = engine.ask(Query(words=words))
+    assert answer.hits == [] or answer.is_doubtful
 
 
 def test_a_tag_finds_its_icon(engine: SearchEngine) -> None:
@@ -100,6 +113,13 @@ def test_more_like_an_icon_leaves_it_out(engine: SearchEngine) -> None:
     hits = engine.ask(Query(icon=engine.find("arrow-left")), window=ANYTHING).hits
     assert "arrow-left" not in names(hits)
     assert any("arrow" in name or "left" in name for name in names(hits)[:3])
+
+
+def test_more_like_an_icon_is_never_empty_and_says_when_nothing_is_alike(engine: SearchEngine) -> None:
+    for name in ("bell", "arrow-left", "trash"):
+        answer = engine.ask(Query(icon=engine.find(name)))
+        assert answer.hits
+        assert answer.is_doubtful == (answer.hits[0].score < 0.5)
 
 
 def test_a_picture_and_words_are_weighed(engine: SearchEngine) -> None:

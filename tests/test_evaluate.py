@@ -22,6 +22,8 @@ from indexer.measures import right_ranks
 from indexer.pipeline import IndexOptions, embed
 from search.cli import main
 from search.contenders import find_contenders, read_vectors_of
+from search.engine import Query as EngineQuery
+from search.engine import Window
 from search.evaluate import EvaluateOptions, Subject, evaluate
 from search.metrics import MEASURES
 from search.name_queries import SLIPPED, name_questions
@@ -106,7 +108,8 @@ def test_blocks_cover_all_questions_and_fit_in_memory() -> None:
 
 def test_rows_hold_every_task_and_ranker_with_the_figures_of_exact_search(subject: Subject, tmp_path: Path) -> None:
     file = _write_queries(tmp_path / "q.jsonl")
-    found = evaluate(subject, EvaluateOptions(queries=[file], n_names=0, n_screenshots=0, picture_weight=0.25), _quiet)
+    options = EvaluateOptions(queries=[file], n_names=0, n_screenshots=0, n_scored=0, picture_weight=0.25)
+    found = evaluate(subject, options, _quiet)
     assert [(row.task, row.ranker, row.n_queries) for row in found.rows] == [
         (task, ranker, n)
         for task, n in (("names", 2), ("means", 1))
@@ -125,12 +128,26 @@ def test_rows_hold_every_task_and_ranker_with_the_figures_of_exact_search(subjec
     assert ranks == sorted(ranks, reverse=True)  # type: ignore[type-var]
 
 
+def test_empty_answers_are_counted_as_a_search_gives_them(subject: Subject, tmp_path: Path) -> None:
+    options = EvaluateOptions(queries=[_write_queries(tmp_path / "q.jsonl")], n_names=0, n_screenshots=0, n_scored=3)
+    held_out, off_topic, made_up = evaluate(subject, options, _quiet).empty
+    assert held_out.kind == "wrongly empty"
+    assert (held_out.n_queries, off_topic.n_queries, made_up.n_queries) == (3, 100, 100)
+    topics = (bundled("eval") / "off-topic.txt").read_text().splitlines()
+    nearest = Window(k=1, min_score=0)
+    best = [subject.engine.ask(EngineQuery(words=topic), window=nearest).hits[0].score for topic in topics]
+    for limit, figure in off_topic.figures.items():
+        assert figure.value == pytest.approx(sum(score >= float(limit) for score in best) / 100)
+    wrongly = [figure.value for figure in held_out.figures.values()]
+    assert wrongly == sorted(wrongly)
+
+
 def test_several_encoders_stand_side_by_side_and_a_missing_one_says_what_to_run(
     subject: Subject, build: Build, tiny_model: Path, other_model: Path, tmp_path: Path
 ) -> None:
     file = _write_queries(tmp_path / "q.jsonl")
     models = [f"local-dir:{tiny_model}", f"local-dir:{other_model}"]
-    options = EvaluateOptions(queries=[file], models=models, n_screenshots=3)
+    options = EvaluateOptions(queries=[file], models=models, n_screenshots=3, n_scored=0)
     with pytest.raises(LibraryError, match=f"`icons embed --model {models[1]}` makes them"):
         evaluate(subject, options, _quiet)
     choice = ModelChoice(models[1])
@@ -256,8 +273,9 @@ def test_the_report_holds_charts_figures_and_pictures_and_needs_nothing_beside_i
     assert "<script" not in page and "<i>means" not in page and "http-equiv" in page
     assert all(source.startswith("data:image/") for source in read.sources)
     n_tasks = 3
-    assert len(read.charts) == 2 * n_tasks + 2
-    assert "theme+background+blur" in "".join(read.charts[-1].itertext())
+    assert len(read.charts) == 2 * n_tasks + 2 + 1
+    assert "theme+background+blur" in "".join(read.charts[-2].itertext())
+    assert "off topic, answered" in "".join(read.charts[-1].itertext())
     first = found.rows[0].figures["R@10"]
     assert f"{first.value:.3f}".removeprefix("0") in "".join(read.charts[0].itertext())
     assert sum("24 px" in text for text in read.texts) >= 3
@@ -276,6 +294,7 @@ def test_the_command_prints_a_table_writes_a_page_and_speaks_json(subject: Subje
     assert table.exit_code == 0, table.output
     assert re.search(r"^names +keyword +2 +[\d.]+ +[\d.]+ +[\d.]+ \([\d.]+-[\d.]+\)", table.stdout, re.MULTILINE)
     assert "24 px theme+background+blur" in table.stdout
+    assert re.search(r"^off topic, answered +100 +[\d.]+", table.stdout, re.MULTILINE)
     assert "2 relevant names that no icon bears: gone, no-such-icon" in table.stdout
     assert f"wrote {page}" in table.stderr
     _Page(page.read_text("utf-8"))
@@ -384,7 +403,7 @@ def test_the_benchmark_is_asked_by_itself_of_the_bundled_samples_alone(
     build: Build, library: Library, icon_folder: Path
 ) -> None:
     build()
-    found = evaluate(Subject(library), EvaluateOptions(n_names=0, n_screenshots=0), _quiet)
+    found = evaluate(Subject(library), EvaluateOptions(n_names=0, n_screenshots=0, n_scored=0), _quiet)
     assert (found.n_icons, found.n_dropped, found.unknown) == (2176, 0, [])
     assert {row.task: row.n_queries for row in found.rows} == {"meaning": 3982, "tag-in-name": 286}
     keywords = {row.task: row.figures["R@10"].value for row in found.rows if row.ranker == "keyword"}

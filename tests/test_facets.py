@@ -17,6 +17,7 @@ from indexer.errors import IconsError, LibraryError
 from indexer.library import Generation, Library
 from indexer.licences import family
 from indexer.shards import read_shard, shard_paths, write_shard
+from search.engine import SearchEngine
 from search.facets import FIELDS, KINDS, Facets
 from search.query import Filters
 
@@ -313,3 +314,11 @@ def test_keywords_find_stems_prefixes_tags_and_signs_and_the_vocabulary_keeps_wh
         assert connection.execute("SELECT COUNT(*) FROM keywords").fetchone() == (len(names),)
     assert (terms["shapes"], terms["round"], terms["c++"], terms["ball"]) == (4, 6, 3, 6)
     assert "shape" not in terms
+
+
+def test_a_library_names_all_of_its_sets(build: Build, library: Library, tmp_path: Path) -> None:
+    (tmp_path / "dot.svg").write_text(svg('<circle cx="12" cy="12" r="4"/>'))
+    rows = "".join(f"dot.svg,dot {number},set-{number}\n" for number in range(60))
+    (tmp_path / "icons.csv").write_text(f"file_path,name,set\n{rows}")
+    build(tmp_path / "icons.csv")
+    assert len(SearchEngine.open(library.root).facets()["set"]) == 60

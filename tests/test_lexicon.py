@@ -78,7 +78,27 @@ def test_a_damaged_lexicon_says_what_to_run(tmp_path: Path) -> None:
 )
 def test_only_unknown_words_near_to_known_ones_are_corrected(words: str, meant: str | None) -> None:
     vocabulary = {"arrow": 40, "left": 30, "search": 9, "download": 5, "caption": 7, "leaf": 1}
-    speller = Speller(lambda: vocabulary, lambda word: word in vocabulary or word == "caution")
+    speller = Speller(lambda: vocabulary, is_borne=vocabulary.__contains__, is_usual=lambda word: word == "caution")
+    assert speller.correct(words) == meant
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ("arow left", "arrow left"),  # left out
+        ("aarrow", None),
+        ("arrrow", "arrow"),  # doubled
+        ("arorw", "arrow"),  # swapped
+        ("darrow", None),  # a letter more may be a brand, and so may another letter
+        ("barrow", None),
+        ("arro", "arrow"),
+        ("homee", None),  # not so much rarer
+    ],
+)
+def test_a_slip_that_a_few_names_bear_is_put_right(words: str, meant: str | None) -> None:
+    slips = ("arow", "aarrow", "arrrow", "arorw", "darrow", "barrow", "arro", "homee")
+    vocabulary = {"arrow": 3000, "left": 2000, "home": 400, **dict.fromkeys(slips, 4)}
+    speller = Speller(lambda: vocabulary, is_borne=vocabulary.__contains__, is_usual=lambda word: word == "left")
     assert speller.correct(words) == meant
 
 

@@ -33,6 +33,7 @@ def in_terminal(
     typed: Sequence[tuple[bytes, bytes]] = (),
     piped: bytes | None = None,
     pixels: tuple[int, int] = (1000, 800),
+    cells: tuple[int, int] = (40, 100),
     **environment: str,
 ) -> tuple[int, str]:
     """Run a command with a terminal as stdout, and as stdin unless something is piped in; exit code and output.
@@ -48,7 +49,7 @@ def in_terminal(
             os.dup2(source, 0)
         os.close(sink)
         os.execvpe(command[0], command, told)
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, *pixels))
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", *cells, *pixels))
     os.close(source)
     with os.fdopen(sink, "wb") as pipe:
         pipe.write(piped or b"")
@@ -153,6 +154,12 @@ def test_a_terminal_that_never_answers_gets_half_blocks_and_no_trace(asked: Path
     code, shown = in_terminal(*house(asked), answers={}, pixels=(0, 0))
     assert code == 0 and "▀" in shown
     assert "Traceback" not in shown and "assuming" not in shown
+
+
+def test_a_terminal_without_a_size_gets_a_table_alone(asked: Path) -> None:
+    code, shown = in_terminal(*house(asked), cells=(0, 0))
+    assert code == 0 and "house" in shown
+    assert "▀" not in shown and "Traceback" not in shown
 
 
 def test_show_draws_the_icon_above_its_facts(asked: Path) -> None:

@@ -49,6 +49,14 @@ if TYPE_CHECKING:
     show_default=True,
     help="Icons to look for by screenshots of them; 0 for none.",
 )
+@click.option(
+    "--scores",
+    "n_scored",
+    type=click.IntRange(0),
+    default=500,
+    show_default=True,
+    help="Queries to tell by how often a least score errs; 0 for none.",
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of screenshots and intervals.")
 @click.option("--report", type=click.Path(path_type=Path, dir_okay=False, writable=True), help="Write an HTML page.")
 @library_option

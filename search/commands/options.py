@@ -121,7 +121,7 @@ def _window() -> Sequence[Option]:
         click.option(
             "--min-score",
             type=click.FloatRange(0, 1),
-            help="Least score of a hit, which says how likely it is right; 0 for the nearest, however far.",
+            help="Least score of a hit, which says how sure the match is; 0 for the nearest, however far.",
         ),
         click.option("--flat", is_flag=True, help="Variants and equal pictures as hits of their own."),
         click.option("--facets", is_flag=True, help="Count what is found by set, style, category, tag and licence."),

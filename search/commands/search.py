@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 64 << 20
 """More than any picture has that an icon is looked for with."""
+_MOST_SHOWN = 80
+"""Letters of a query in a message."""
 
 
 @click.command()
@@ -25,7 +27,7 @@ def search(library: "Library", words: tuple[str, ...], image: BinaryIO | None, k
     """Find icons by words, by a picture, or by both. Exit code 0: found, 1: nothing found, 2: error.
 
     WORDS say what an icon means, how it looks, or its name in any spelling. A line of the answer is one icon with all
-    its variants; its score says how likely it is right. docs/searching.md shows every way to ask.
+    its variants; its score says how sure the match is. docs/searching.md shows every way to ask.
 
     \b
     Examples:
@@ -40,11 +42,17 @@ def search(library: "Library", words: tuple[str, ...], image: BinaryIO | None, k
     from search.commands.warm import engine_of
 
     typed = " ".join(words)
-    asked = ([f'"{typed}"'] if typed.strip() else []) + ([f'picture "{_name(image)}"'] if image else [])
+    asked = ([_quoted(typed)] if typed.strip() else []) + ([f'picture "{_name(image)}"'] if image else [])
     if not asked:
         raise click.UsageError('say what to look for: words, or --image FILE; try `icons search "arrow"`')
     query = Query(words=typed, picture=_read(image) if image else None, keyword=keyword, **asking.steering)
     answer(engine_of(library), " and ".join(asked), query, asking)
+
+
+def _quoted(typed: str) -> str:
+    """Words as a message repeats them: no longer than a line, and without what a terminal would obey."""
+    shown = "".join(sign if sign.isprintable() else "\ufffd" for sign in typed)
+    return f'"{shown}"' if len(shown) <= _MOST_SHOWN else f'"{shown[: _MOST_SHOWN - 4]} ..."'
 
 
 def _name(image: BinaryIO) -> str:

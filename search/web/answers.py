@@ -31,6 +31,7 @@ class SearchAnswer:
     n_found: int
     facets: Mapping[str, Sequence[FacetCount]] | None
     spelled: str | None
+    is_doubtful: bool
     generation: int
     ms: float
 
@@ -88,6 +89,7 @@ def search_json(query: str, answer: Answer, *, generation: int, seconds: float) 
         "n_found": answer.n_found,
         "facets": None if answer.facets is None else facets_json(answer.facets),
         "spelled": answer.spelled,
+        "is_doubtful": answer.is_doubtful,
         "generation": generation,
         "ms": round(1000 * seconds, 2),
     }

@@ -70,8 +70,12 @@ class IconTools:
         filters = Filters(sets=tuple(sets), styles=tuple(styles), licences=tuple(licences))
         self._holder.refresh()
         answer = self._holder.ask(lambda engine: engine.ask(asked, filters=filters, window=Window(k=k)))
-        told = {"icons": [_found(hit) for hit in answer.hits], "n_found": answer.n_found}
-        return _written({**told, "did_you_mean": answer.spelled} if answer.spelled else told)
+        told: dict[str, Any] = {"icons": [_found(hit) for hit in answer.hits], "n_found": answer.n_found}
+        if answer.is_doubtful:
+            told["note"] = "no good match; these come nearest"
+        if answer.spelled:
+            told["did_you_mean"] = answer.spelled
+        return _written(told)
 
     @_told
     def show_icon(self, key: Key) -> str:

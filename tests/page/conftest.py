@@ -32,7 +32,8 @@ def browser() -> Iterator["Browser"]:
 def site(browser: "Browser", tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Address of a served library of 100 icons; without a browser nothing is built."""
     root = tmp_path_factory.mktemp("page")
-    yield from serve_library(build_library(root / "library", *write_icons(root)))
+    with serve_library(build_library(root / "library", *write_icons(root))) as address:
+        yield address
 
 
 @pytest.fixture

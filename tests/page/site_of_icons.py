@@ -8,6 +8,7 @@ import struct
 import threading
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -94,16 +95,19 @@ def build_library(root: Path, *sources: Path) -> Library:
     return Library(root)
 
 
+@contextmanager
 def serve_library(library: Library) -> Iterator[str]:
-    """Serve a library on a free port until the fixture ends."""
+    """Serve a library on a free port until the block ends, however it does: its thread would keep Python alive."""
     listening = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(create_app(EngineHolder(library)), log_level="warning"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
-    yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-    server.should_exit = True
-    thread.join()
-    listening.close()
+    try:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join()
+        listening.close()
 
 
 _PIXEL = """async ([shot, x, y]) => {

@@ -185,17 +185,18 @@ def test_nothing_is_fetched_from_elsewhere(open_page: Open, site: str) -> None:
 def test_the_readme_shows_the_page_as_it_is(open_page: Open, tmp_path: Path) -> None:
     """Writes docs/page-*.png: the bundled samples, as `icons index && icons serve` shows them."""
     wide = {"viewport": {"width": 1280, "height": 800}}
-    for site in serve_library(build_library(tmp_path / "samples")):
+    with serve_library(build_library(tmp_path / "samples")) as site:
         for name, look, path in (
             ("light", wide, "/?q=danger"),
             ("dark", {**wide, "color_scheme": "dark"}, "/?q=go+back"),
             ("phone", {**PHONE, "device_scale_factor": 2}, "/?q=shopping"),
         ):
             page = open_page(path, base=site, **look)
-            expect(page.locator("#grid button.tile").first).to_be_visible()
+            page.set_default_timeout(60_000)
+            expect(page.locator("#grid button.tile").first).to_be_visible(timeout=60_000)
             if name != "phone":
                 page.locator("#grid button.tile").nth(1).click()
-                expect(page.locator("#detail .similar .tile").first).to_be_visible()
+                expect(page.locator("#detail .similar .tile").first).to_be_visible(timeout=60_000)
             page.wait_for_load_state("networkidle")
             page.wait_for_timeout(300)  # for what fades in
             file = DOCS / f"page-{name}.png"

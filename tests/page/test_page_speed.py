@@ -40,7 +40,8 @@ def address(tmp_path: Path) -> Iterator[str]:
     if served:
         yield served.rstrip("/")
     else:
-        yield from serve_library(build_library(tmp_path / "samples"))
+        with serve_library(build_library(tmp_path / "samples")) as address:
+            yield address
 
 
 @pytest.mark.slow

@@ -47,6 +47,34 @@ def test_a_search_that_is_overtaken_is_cancelled(page: "Page") -> None:
     assert any("q=hea&" in url for url in cancelled)
 
 
+def test_a_tile_that_is_still_awaited_opens_nothing(page: "Page") -> None:
+    held: list[Route] = []
+    page.route("**/search?q=heart&**", lambda route: held.append(route))  # noqa: PLW0108  playwright can't take a builtin
+    page.locator("#words").fill("heart")
+    page.locator("#grid .tile.waiting").first.click()
+    expect(page.locator("#detail")).to_be_hidden()
+    for route in held:
+        route.continue_()
+    first_name(page, "heart")
+
+
+def test_a_tile_that_stays_shows_the_score_of_the_present_query(page: "Page") -> None:
+    page.locator("#words").fill("heart")
+    first_name(page, "heart")
+    score = page.locator("#grid .tile[data-id]", has=page.locator('.name:text-is("heart")')).locator(".score")
+    expect(score).to_have_text("exact")
+    page.locator("#words").fill("love")
+    expect(page.locator("#summary")).to_contain_text("“love”")
+    expect(score).to_have_text(re.compile(r"^\d+%$"))
+
+
+def test_what_is_only_nearest_is_called_so(page: "Page") -> None:
+    page.locator("#words").fill("heart")
+    expect(page.locator("#summary")).to_contain_text("icons for “heart”")
+    page.goto(f"{page.url.partition('?')[0]}?q=french+revolution&min_score=0")
+    expect(page.locator("#summary")).to_have_text("No good match for “french revolution”. These come nearest.")
+
+
 def test_tiles_that_stay_keep_their_pictures(page: "Page") -> None:
     page.locator("#words").fill("arrow")
     first = page.locator("#grid button.tile").first

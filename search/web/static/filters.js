@@ -13,6 +13,7 @@ const FAMILIES = { // the server takes them as licences
   permissive: "Any permissive", attribution: "Any with credit", "share-alike": "Any share-alike", copyleft: "Any copyleft",
   "non-commercial": "Any non-commercial", unknown: "Not known",
 };
+const COUNTED = 50; // of a kind, by the server, the most frequent ones
 const MOST = 150; // options drawn at once; the box above them finds the others
 
 /** The labels of a kind, those of whole families of licences first. */
@@ -61,7 +62,9 @@ export class Filters {
       const counted = new Map(found.map(({ value, n }) => [String(value), n]));
       return library.length ? library.map((label) => ({ ...label, n: this.counts[kind] ? counted.get(String(label.value)) : label.n })) : found;
     }
-    return found;
+    if (found.length < COUNTED) return found;
+    const counted = new Set(found.map(({ value }) => value)); // the others may answer, too, only nobody counted them
+    return [...found, ...library.filter(({ value }) => !counted.has(value)).map((label) => ({ ...label, n: undefined }))];
   }
 
   #button(kind, title, active) {

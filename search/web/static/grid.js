@@ -18,6 +18,8 @@ export function frame(icon, { lazy = true, px } = {}) {
 
 export const percent = (score) => `${Math.round(100 * score)}%`;
 
+const score = (hit) => make("span", { className: "score", title: hit.exact ? "Exactly its name" : "How sure the match is", textContent: hit.exact ? "exact" : percent(hit.score) });
+
 function tile(hit) {
   const more = hit.variants > 1;
   return make("li", { className: "cell" },
@@ -26,7 +28,7 @@ function tile(hit) {
       make("span", { className: "name", textContent: hit.name, title: hit.name }),
       make("span", { className: "from" },
         make("span", { className: "set", textContent: hit.set_title || hit.set, title: [hit.set_title, hit.style].filter(Boolean).join(", ") }),
-        make("span", { className: "score", title: hit.exact ? "Exactly its name" : "How sure the match is", textContent: hit.exact ? "name" : percent(hit.score) }),
+        score(hit),
         more && make("span", { className: "hidden", textContent: `, ${plural(hit.variants, "variant")}` })),
       more && make("span", { className: "badge", "aria-hidden": "true", title: plural(hit.variants, "variant"), textContent: hit.variants })));
 }
@@ -38,7 +40,7 @@ export class Grid {
     this.hits = new Map();
     this.leave = leave;
     list.addEventListener("click", (event) => {
-      const button = event.target.closest(".tile");
+      const button = event.target.closest(".tile[data-id]"); // not one that is still awaited
       if (button) open(this.hits.get(Number(button.dataset.id)), { byKey: event.detail === 0 });
     });
     list.addEventListener("focusin", (event) => this.#rove(event.target.closest(".tile")));
@@ -58,7 +60,9 @@ export class Grid {
     const before = new Map([...this.list.children].map((cell) => [find(".tile", cell)?.dataset.id, cell]));
     const cells = hits.map((hit) => {
       const kept = before.get(String(hit.id));
-      return kept && this.hits.get(hit.id)?.variants === hit.variants ? kept : tile(hit);
+      if (!kept || this.hits.get(hit.id)?.variants !== hit.variants) return tile(hit);
+      find(".score", kept).replaceWith(score(hit)); // the picture stays, this is another query
+      return kept;
     });
     this.hits = new Map(hits.map((hit) => [hit.id, hit]));
     const hadFocus = this.list.contains(document.activeElement);

@@ -61,14 +61,15 @@ export class Search {
     }
   }
 
-  #show({ hits, n_found: nFound, spelled }) {
+  #show({ hits, n_found: nFound, spelled, is_doubtful: isDoubtful }) {
     const { state } = this;
     this.nFound = nFound;
     this.shown = hits.length;
     this.grid.show(hits);
     this.#offerMore(hits.length, state.k);
     const number = nFound >= COUNTED ? `More than ${COUNTED.toLocaleString("en")} icons` : plural(nFound, "icon");
-    const text = hits.length ? `${number} for ${subject(state)}` : `Nothing good found for ${subject(state)}`;
+    const found = isDoubtful ? `No good match for ${subject(state)}. These come nearest.` : `${number} for ${subject(state)}`;
+    const text = hits.length ? found : `Nothing good found for ${subject(state)}`;
     find("#summary").textContent = hits.length ? text : "";
     find("#notice").replaceChildren(...(hits.length ? this.#remarks(spelled) : [this.#nothing(spelled)]));
     document.title = state.q ? `${state.q} · icons` : "icons";
