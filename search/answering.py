@@ -111,5 +111,5 @@ def _kept(opened: Opened, found: Found, places: Places, *, flat: bool, own: int 
         places, rows, sets, names = (values[~is_own] for values in (places, rows, sets, names))
     if flat:
         return places
-    variants = zip(sets.tolist(), names.tolist(), strict=True)
-    return places[group(zip(variants, opened.drawings[rows].tolist(), strict=True))]
+    variants = sets.astype(np.int64) << 32 | names.astype(np.int64)  # one number is hashed sooner than a pair
+    return places[group(zip(variants.tolist(), opened.drawings[rows].tolist(), strict=True))]
