@@ -1,15 +1,20 @@
 """Asks one library: `SearchEngine.open(path).search("arrow", k=10)`, or `ask` for everything else."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
+import numpy as np
+
+from indexer.errors import SourceError
 from indexer.library import Generation, Library, require
 from indexer.manifest import Manifest
 from search.answering import answer
 from search.details import find_icon, show_icon
 from search.opened import Opened, open_current
 from search.query import Answer, Details, FacetCount, Filters, Hit, Query, Window
+from search.snapshot import Candidate, Snapshot
 
 __all__ = ["Answer", "Details", "Filters", "Hit", "Query", "SearchEngine", "Window"]
 
@@ -104,12 +109,18 @@ class SearchEngine:
             UnknownIconError: no icon has this id.
             SourceError: the source has gone or changed since it was indexed.
         """
-        from indexer.sources import read_indexed
-
         snapshot = self._opened.snapshot
-        found = snapshot.icon(icon)
-        digest = snapshot.digest(found.image_id)
-        return read_indexed(found.kind, Path(found.location), found.path, found.member, digest=digest)
+        return _stored(snapshot, snapshot.icon(icon))
+
+    def pictures(self, images: Sequence[int]) -> dict[int, bytes]:
+        """Read some pictures by the ids that hits tell, as `picture` does; without those that can't be read."""
+        snapshot = self._opened.snapshot
+        icons = snapshot.candidates(snapshot.showing(np.array(images, np.int64))).values()
+        found = {}
+        for icon in {icon.image_id: icon for icon in icons}.values():
+            with suppress(SourceError):
+                found[icon.image_id] = _stored(snapshot, icon)
+        return found
 
     def image_of(self, icon: int) -> int:
         """Tell which picture an icon shows: an id that stands for the same bytes for ever.
@@ -118,3 +129,11 @@ class SearchEngine:
             UnknownIconError: no icon has this id.
         """
         return self._opened.snapshot.icon(icon).image_id
+
+
+def _stored(snapshot: Snapshot, icon: Candidate) -> bytes:
+    """The bytes that an icon was indexed from, and no others."""
+    from indexer.sources import read_indexed
+
+    digest = snapshot.digest(icon.image_id)
+    return read_indexed(icon.kind, Path(icon.location), icon.path, icon.member, digest=digest)
