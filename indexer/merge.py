@@ -7,7 +7,7 @@ A generation holds a snapshot of the catalog with its keyword index, facets to f
 with a query is the weighted sum of both similarities.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,6 +33,8 @@ from indexer.shards import Kind, read_traits, read_vectors
 from indexer.snapshot import write_snapshot
 from indexer.vectors import Floats, Ids, VectorIndex, fp32_chunks, recall
 
+N_LEARNT = 16_384
+"""Vectors that an index learns from, where it has to."""
 N_QUERIES = 64
 """Real names asked to measure recall."""
 
@@ -77,8 +79,8 @@ def merge(library: Library, engine: Engine, *, fingerprint: str, embedded: Ids) 
         write_lexicon(built.catalog, built.lexicon)
         drawings = vectors.image_ids[find_drawings(vectors.images)]
         np.save(built.drawings, drawings[vectors.image_rows])
-        pictures = _build(built.pictures, vectors.image_ids, fp32_chunks(vectors.images), vectors)
-        fused = _build(built.icons, vectors.icon_ids, vectors.fused(), vectors)
+        pictures = _build(built.pictures, vectors.image_ids, lambda: fp32_chunks(vectors.images), vectors)
+        fused = _build(built.icons, vectors.icon_ids, vectors.fused, vectors)
         encoder = open_query_encoder(library.encoder(fingerprint))
         manifest = Manifest(
             number=generation.number,
@@ -134,12 +136,16 @@ def _assemble(folder: Path, kind: Kind, wanted: Ids, *, fingerprint: str) -> NDA
     return vectors
 
 
-def _build(path: Path, ids: Ids, chunks: Iterator[Floats], vectors: Vectors) -> IndexFacts:
-    """Write one index, open it as a search would, and hold its answers against exact search."""
+def _build(path: Path, ids: Ids, chunks: Callable[[], Iterator[Floats]], vectors: Vectors) -> IndexFacts:
+    """Write one index, open it as a search would, and hold its answers against exact search.
+
+    It learns from vectors of all sources: ids ascend, so the first chunk is what was indexed first.
+    """
     dim = vectors.images.shape[1]
     spec = recommended(len(ids)).spec(len(ids), dim=dim)
     try:
-        index = VectorIndex.build(ids, chunks, dim=dim, spec=spec)
+        sample = _every(len(ids) // N_LEARNT, chunks()) if len(ids) > CHUNK else None
+        index = VectorIndex.build(ids, chunks(), dim=dim, spec=spec, sample=sample)
     except ValueError as error:
         raise EmbedError(f"{error}; delete the shards of this encoder and run `icons index`") from error
     index.save(path)
@@ -147,11 +153,14 @@ def _build(path: Path, ids: Ids, chunks: Iterator[Floats], vectors: Vectors) -> 
     opened = VectorIndex.open(path, spec=spec)
     n_queries = min(N_QUERIES, len(vectors.names))
     chosen = np.linspace(0, len(vectors.names) - 1, n_queries).astype(np.int64)
-    indexed = vectors.fused() if ids is vectors.icon_ids else fp32_chunks(vectors.images)
-    found = recall(opened, indexed, vectors.names[chosen].astype(np.float32))
+    found = recall(opened, chunks(), vectors.names[chosen].astype(np.float32))
     if found < LEAST_RECALL:
         raise LibraryError(f'index "{spec}" finds {found:.3f} of what exact search finds; nothing was published')
     return IndexFacts(spec, len(ids), round(found, 4))
+
+
+def _every(step: int, chunks: Iterator[Floats]) -> Floats:
+    return np.concatenate([chunk[::step] for chunk in chunks])
 
 
 def _calibrate(

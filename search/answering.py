@@ -106,5 +106,5 @@ def _first_of_each(opened: Opened, ids: Ids) -> list[int]:
     """Places of the icons that are hits: one of each variant group and drawing."""
     rows = opened.facets.positions(ids)
     sets, names = opened.facets.column("set")[rows], opened.facets.column("name")[rows]
-    variants = zip(sets.tolist(), names.tolist(), strict=True)
-    return group(zip(variants, opened.drawings[rows].tolist(), strict=True))
+    variants = sets.astype(np.int64) << 32 | names.astype(np.int64)  # one number is hashed sooner than a pair
+    return group(zip(variants.tolist(), opened.drawings[rows].tolist(), strict=True))

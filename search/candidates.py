@@ -52,9 +52,12 @@ class Reach:
 
 def by_words(opened: Opened, wording: Wording, vector: Floats, reach: Reach) -> Found:
     """The icons that words find: by the similarity of their fused vectors, and by their names."""
+    return _spoken(opened, wording, vector, reach, opened.lexical.coverage(wording.name))
+
+
+def _spoken(opened: Opened, wording: Wording, vector: Floats, reach: Reach, coverage: Floats) -> Found:
     nearest = opened.icons.search(vector, k=reach.n, only=reach.only, per_hit=1)
     named = _exact(opened, wording, reach.only)
-    coverage = opened.lexical.coverage(wording.name)
     lexical = opened.lexical.best_icons(coverage, most=N_LEXICAL if reach.only is None else 8 * N_LEXICAL)
     more = np.setdiff1d(np.union1d(_among(lexical, reach.only)[:N_LEXICAL], named), nearest.ids)
     ids = np.concatenate([nearest.ids, more])
@@ -88,12 +91,13 @@ def by_both(
     """
     words, picture = vectors
     anything = Reach(reach.n, reach.only)
-    spoken, shown = by_words(opened, wording, words, anything), by_picture(opened, picture, anything)
+    coverage = opened.lexical.coverage(wording.name)
+    spoken = _spoken(opened, wording, words, anything, coverage)
+    shown = by_picture(opened, picture, anything)
     ids = np.union1d(spoken.ids, shown.ids)
     images, places = np.unique(opened.images_of(ids), return_inverse=True)
     penalty = _penalty(opened, ids, reach.without)
     looks = (opened.pictures.reconstruct(images) @ picture)[places] - penalty
-    coverage = opened.lexical.coverage(wording.name)
     meanings = opened.icons.reconstruct(ids) @ words + _bonus(opened, wording, coverage, ids) - penalty
     curves = opened.manifest.calibration
     logits = picture_share * curves.pictures.logits(looks) + (1 - picture_share) * curves.words.logits(meanings)

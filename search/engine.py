@@ -1,17 +1,20 @@
 """Asks one library: `SearchEngine.open(path).search("arrow", k=10)`, or `ask` for everything else."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Self, TypeVar
 
-from indexer.errors import LibraryError
+import numpy as np
+
+from indexer.errors import LibraryError, SourceError
 from indexer.library import Generation, Library, require
 from indexer.manifest import Manifest
 from search.answering import answer
 from search.details import find_icon, show_icon
 from search.opened import Opened, damage_told, open_current
 from search.query import Answer, Details, FacetCount, Filters, Hit, Query, Window
-from search.snapshot import Candidate
+from search.snapshot import Candidate, Snapshot
 
 __all__ = ["Answer", "Details", "Filters", "Hit", "Query", "SearchEngine", "Window"]
 
@@ -109,14 +112,21 @@ class SearchEngine:
             UnknownIconError: no icon has this id.
             SourceError: the source has gone or changed since it was indexed.
         """
-        from indexer.sources import read_indexed
+        return _read(*self._put(lambda opened: _stored(opened.snapshot, opened.snapshot.icon(icon))))
 
-        def look(opened: Opened) -> tuple[Candidate, bytes]:
-            found = opened.snapshot.icon(icon)
-            return found, opened.snapshot.digest(found.image_id)
+    def pictures(self, images: Sequence[int]) -> dict[int, bytes]:
+        """Read some pictures by the ids that hits tell, as `picture` does; without those that can't be read."""
 
-        found, digest = self._put(look)
-        return read_indexed(found.kind, Path(found.location), found.path, found.member, digest=digest)
+        def look(opened: Opened) -> list[tuple[Candidate, bytes]]:
+            snapshot = opened.snapshot
+            icons = snapshot.candidates(snapshot.showing(np.array(images, np.int64))).values()
+            return [_stored(snapshot, icon) for icon in {icon.image_id: icon for icon in icons}.values()]
+
+        found = {}
+        for icon, digest in self._put(look):
+            with suppress(SourceError):
+                found[icon.image_id] = _read(icon, digest)
+        return found
 
     def image_of(self, icon: int) -> int:
         """Tell which picture an icon shows: an id that stands for the same bytes for ever.
@@ -138,3 +148,15 @@ class SearchEngine:
                     raise
             # Two were published since it was opened, and something in it was not looked at before.
             self.reload()
+
+
+def _stored(snapshot: Snapshot, icon: Candidate) -> tuple[Candidate, bytes]:
+    """An icon, and the digest of the bytes that it was indexed from."""
+    return icon, snapshot.digest(icon.image_id)
+
+
+def _read(icon: Candidate, digest: bytes) -> bytes:
+    """The bytes that an icon was indexed from, and no others."""
+    from indexer.sources import read_indexed
+
+    return read_indexed(icon.kind, Path(icon.location), icon.path, icon.member, digest=digest)

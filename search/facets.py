@@ -17,6 +17,7 @@ from indexer.licences import FAMILIES, family
 from indexer.traits import NOT_KNOWN, TRAITS
 from search.labels import Labels, unknown
 from search.query import FacetCount, Filters
+from search.rows import rows_by_id
 
 Ids = NDArray[np.int64]
 Positions = NDArray[np.intp]
@@ -70,7 +71,7 @@ class Facets:
 
     def positions(self, ids: Ids) -> Positions:
         """Rows of some icons of this generation."""
-        return np.searchsorted(self.column("icon"), ids)
+        return cast(Positions, self._keep("rows by id", lambda: rows_by_id(self.column("icon")))[ids])
 
     def select(self, filters: Filters) -> Ids | None:
         """Ids of the icons that fit, ascending; None where nothing is filtered.

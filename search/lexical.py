@@ -1,9 +1,12 @@
 """How much of a query do the names and tags of icons say? Coverage by words, through a generation's lexicon."""
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 
 from indexer.lexicon import Lexicon, stems
+from search.rows import rows_by_id
 
 Ids = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -49,7 +52,11 @@ class Lexical:
 
     def rows(self, name_ids: Ids) -> Ids:
         """Rows of some names."""
-        return np.searchsorted(self._lexicon.name_ids, name_ids)
+        return self._rows_by_id[name_ids]
+
+    @cached_property
+    def _rows_by_id(self) -> Ids:
+        return rows_by_id(self._lexicon.name_ids)
 
     def best_icons(self, coverage: Floats, *, most: int) -> Ids:
         """Ids of the icons whose names cover most, of equal ones the shortest names first; `most` at most."""

@@ -181,8 +181,10 @@ def test_clients_at_the_same_time_get_the_hits_that_each_gets_alone(opened: Libr
 def test_a_run_tells_programs_and_people_and_leaves_the_library_as_it_was(opened: Library, tmp_path: Path) -> None:
     before = _digests(opened.root)
     page = tmp_path / "speed.html"
-    parts = ("--only", "warm", "--only", "filters", "--only", "clients", "--only", "indexes", "--vectors", "2000")
-    told = _run(opened, *parts, "--kind", "hnsw", "--kind", "fp16", "--json", "--report", str(page))
+    parts = [part for name in ("warm", "filters", "pictures", "clients", "indexes") for part in ("--only", name)]
+    told = _run(
+        opened, *parts, "--vectors", "2000", "--kind", "hnsw", "--kind", "fp16", "--json", "--report", str(page)
+    )
     assert told.exit_code == 0, told.output
     found = json.loads(told.stdout)
     assert found["cold"] is None
@@ -192,6 +194,8 @@ def test_a_run_tells_programs_and_people_and_leaves_the_library_as_it_was(opened
     assert (under["none"], under["set icons"], under["coloured false"], under["animated false"]) == (12, 12, 12, 12)
     assert under["style filled"] == 1
     assert all(of["latency"]["p50"] > 0 and of["n_queries"] > 0 for of in found["filtered"])
+    assert [of["told"] for of in found["pictured"]] == ["picture", "more like an icon"]
+    assert all(of["latency"]["p50"] > 0 and of["n_queries"] == 12 for of in found["pictured"])
     assert [load["clients"] for load in found["loads"]] == [1, 2, 4, 8, 16]
     assert all(load["queries_per_second"]["value"] > 0 for load in found["loads"])
     assert [(row["n_vectors"], row["n_real"], row["kind"]) for row in found["rows"]] == [

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from xml.etree import ElementTree
 
 import httpx
 import pytest
@@ -127,6 +128,27 @@ def test_a_script_in_an_svg_is_sent_where_it_can_not_run(client: httpx.Client, i
     assert answer.headers["x-content-type-options"] == "nosniff"
 
 
+def test_many_pictures_come_as_one_svg_where_no_script_can_run(client: httpx.Client, ids: dict[str, int]) -> None:
+    shown = {name: client.get(f"{API}/icons/{icon}").json()["image"] for name, icon in ids.items()}
+    vectors = [image for name, image in shown.items() if name != "photo"]
+    answer = client.get(f"{API}/svgs", params={"image": vectors})
+    assert answer.headers["content-type"] == "image/svg+xml"
+    assert {"default-src 'none'", "sandbox"} <= set(answer.headers["content-security-policy"].split("; "))
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert "immutable" in answer.headers["cache-control"]
+    layers = ElementTree.fromstring(answer.text).findall("{*}svg")
+    assert [layer.attrib["id"] for layer in layers] == [f"i{image}" for image in vectors]
+    assert "<script" not in answer.text and "onclick" not in answer.text
+
+
+def test_a_picture_that_can_not_be_read_leaves_the_others(client: httpx.Client, ids: dict[str, int]) -> None:
+    dot, photo = (client.get(f"{API}/icons/{ids[name]}").json()["image"] for name in ("dot-a", "photo"))
+    answer = client.get(f"{API}/svgs", params={"image": [dot, photo, 999_999]})
+    layers = ElementTree.fromstring(answer.text).findall("{*}svg")
+    assert [layer.attrib["id"] for layer in layers] == [f"i{dot}"]
+    assert "no-cache" in answer.headers["cache-control"]
+
+
 def test_a_picture_is_kept_for_ever_under_an_address_that_names_it(client: httpx.Client, ids: dict[str, int]) -> None:
     hit = client.get(f"{API}/icons/{ids['dot-a']}").json()
     named = client.get(hit["svg_url"])
@@ -151,6 +173,9 @@ def test_a_picture_is_kept_for_ever_under_an_address_that_names_it(client: httpx
         ("icons/999999", 404, '"999999"'),
         ("icons/999999/svg", 404, '"999999"'),
         ("icons/home", 422, 'icon is "home"'),
+        ("svgs?image=-1", 422, "-1"),
+        ("svgs?" + "image=1&" * 101, 422, "100"),
+        ("svgs", 422, "image"),
         ("icons/99999999999999999999", 422, "99999999999999999999"),
         ("icons/1/png?size=100000", 422, 'size is "100000"'),
         ("nothing/here", 404, "Not Found"),
@@ -235,7 +260,7 @@ def test_health_and_metrics_tell_how_the_server_is(client: httpx.Client, icon_li
 def test_openapi_tells_every_path(client: httpx.Client) -> None:
     paths = client.get(f"{API}/openapi.json").json()["paths"]
     assert set(paths) == {
-        *(f"{API}/{path}" for path in ("search", "similar/{icon}", "facets", "icons/{icon}")),
+        *(f"{API}/{path}" for path in ("search", "similar/{icon}", "facets", "svgs", "icons/{icon}")),
         *(f"{API}/icons/{{icon}}/{kind}" for kind in ("svg", "png")),
         "/health",
         "/metrics",

@@ -9,7 +9,7 @@ import pytest
 from indexer.index_kinds import BEYOND, KINDS, LEAST_RECALL, RULE, IndexKind, recommended
 from indexer.vectors import Found, VectorIndex, fp32_chunks, recall, share_right
 
-SPECS = ["IDMap,SQfp16", "IDMap,RaBitQ,Refine(SQfp16)"]
+SPECS = ["IDMap,SQfp16", "IDMap,PQ16x4fs,Refine(SQfp16)", "IDMap,RaBitQ,Refine(SQfp16)"]
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +64,18 @@ def test_what_a_merge_builds_answers_where_a_filter_leaves_many(
     opened = _opened(kind, vectors, tmp_path)
     for n in (11, 400, 2999, 3000):
         assert _right_under_a_filter(opened, vectors, n=n) >= LEAST_RECALL
+
+
+def test_product_codes_answer_where_a_filter_takes_all_that_is_near(
+    vectors: np.ndarray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("indexer.vectors.EXACT_AMONG", 10)
+    monkeypatch.setattr("indexer.vectors.REFINED", 20)
+    opened = _opened(KINDS["pq"], vectors, tmp_path)
+    query = vectors[0].astype(np.float32)
+    furthest = np.sort(np.argsort(vectors.astype(np.float32) @ query)[:1500])
+    expected = np.sort(vectors[furthest].astype(np.float32) @ query)[::-1][:10]
+    assert opened.search(query, k=10, only=IDS[furthest]).scores == pytest.approx(expected, abs=1e-3)
 
 
 def _opened(kind: IndexKind, vectors: np.ndarray, folder: Path) -> VectorIndex:
@@ -135,8 +147,8 @@ def test_repeated_ids_and_values_that_are_no_numbers_are_refused(vectors: np.nda
 
 
 def test_large_libraries_get_the_index_that_reads_less() -> None:
-    chosen = [recommended(n).spec(n, dim=64) for n in (1, 150_000, 150_001)]
-    assert chosen == [SPECS[0], SPECS[0], SPECS[1]]
+    chosen = [recommended(n).spec(n, dim=64) for n in (1, 150_000, 150_001, 2_000_000, 2_000_001)]
+    assert chosen == [SPECS[0], SPECS[0], SPECS[1], SPECS[1], SPECS[2]]
     assert sorted(RULE, key=lambda step: step[0]) == list(RULE)
 
 

@@ -70,6 +70,15 @@ class Filtered:
 
 
 @dataclass(frozen=True, slots=True)
+class Pictured:
+    """Queries one after the other that ask with a picture of some kind."""
+
+    told: str
+    n_queries: int
+    latency: Spread
+
+
+@dataclass(frozen=True, slots=True)
 class Load:
     """Several clients that ask one engine at the same time, each its next query as soon as it has its answer."""
 
@@ -124,6 +133,7 @@ class SearchBench:
     cold: Cold | None = None
     warm: Warm | None = None
     filtered: list[Filtered] = field(default_factory=list)
+    pictured: list[Pictured] = field(default_factory=list)
     loads: list[Load] = field(default_factory=list)
     rows: list[IndexRow] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from indexer.index_kinds import KINDS
 
-COLD, WARM, FILTERS, CLIENTS, INDEXES = "cold", "warm", "filters", "clients", "indexes"
-PARTS = (COLD, WARM, FILTERS, CLIENTS, INDEXES)
+COLD, WARM, FILTERS, PICTURES, CLIENTS, INDEXES = "cold", "warm", "filters", "pictures", "clients", "indexes"
+PARTS = (COLD, WARM, FILTERS, PICTURES, CLIENTS, INDEXES)
 SIZES = (20_000, 380_000, 1_000_000, 10_000_000)
 DEFAULT_VECTORS = 380_000
 """At most, where nobody says: about all of Iconify, of which every kind is built in minutes."""

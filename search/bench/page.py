@@ -20,6 +20,7 @@ from search.bench.tables import (
     loads_grid,
     megabytes,
     ms,
+    pictured_grid,
     rate,
     seconds,
     warm_grid,
@@ -42,6 +43,8 @@ def _sections(found: SearchBench) -> Iterator[str]:
         yield _section(warm_grid(found.warm), [_warm(found.warm)])
     if found.filtered:
         yield _section(filtered_grid(found.filtered), [])
+    if found.pictured:
+        yield _section(pictured_grid(found.pictured), [])
     if found.loads:
         yield _section(loads_grid(found.loads), _loads(found.loads))
     if len(found.sizes()) > 1:

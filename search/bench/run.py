@@ -17,7 +17,8 @@ from search.bench.indexes import measure_indexes
 from search.bench.latency import measure_cold, measure_loads, measure_warm
 from search.bench.machine import describe_machine
 from search.bench.measured import SearchBench
-from search.bench.options import CLIENTS, COLD, FILTERS, INDEXES, WARM, SearchBenchOptions
+from search.bench.options import CLIENTS, COLD, FILTERS, INDEXES, PICTURES, WARM, SearchBenchOptions
+from search.bench.pictured import measure_pictured
 from search.bench.timed_engine import TimedEngine
 from search.corpus import Corpus
 from search.engine import SearchEngine
@@ -80,6 +81,9 @@ class _Run:
         untimed = SearchEngine.open(self._engine.library.root)
         if FILTERS in parts:
             found.filtered = measure_filtered(untimed, self._texts, k=k, progress=progress)
+        if PICTURES in parts:
+            icons = self._corpus.icon_ids.tolist()
+            found.pictured = measure_pictured(untimed, icons, k=k, seed=self._options.seed, progress=progress)
         if CLIENTS in parts:
             found.loads = measure_loads(untimed, self._texts, k=k, progress=progress)
         if INDEXES in parts:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from indexer.index_kinds import KINDS, LEAST_RECALL
 from indexer.measures import short, spell
-from search.bench.measured import Cold, Filtered, IndexRow, Load, SearchBench, Warm
+from search.bench.measured import Cold, Filtered, IndexRow, Load, Pictured, SearchBench, Warm
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,8 @@ def grids(found: SearchBench) -> list[Grid]:
         tables.append(warm_grid(found.warm))
     if found.filtered:
         tables.append(filtered_grid(found.filtered))
+    if found.pictured:
+        tables.append(pictured_grid(found.pictured))
     if found.loads:
         tables.append(loads_grid(found.loads))
     tables += [index_grid(found.at(n)) for n in found.sizes()]
@@ -75,6 +77,13 @@ def filtered_grid(filtered: Sequence[Filtered]) -> Grid:
     ]
     note = f"{filtered[0].n_queries:,} queries under each filter, facets counted"
     return Grid("under filters", ["filter", "icons", "p50", "p95", "p99"], rows, [note])
+
+
+def pictured_grid(pictured: Sequence[Pictured]) -> Grid:
+    """Queries with a picture."""
+    rows = [[of.told, ms(of.latency.p50), ms(of.latency.p95), ms(of.latency.p99)] for of in pictured]
+    note = f"{pictured[0].n_queries:,} files of the library's own icons, drawn and cut out as a stranger's picture is"
+    return Grid("asked with a picture", ["query", "p50", "p95", "p99"], rows, [note])
 
 
 def loads_grid(loads: Sequence[Load]) -> Grid:

@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from search.query import FacetCount
 from search.query import Query as EngineQuery
 from search.web.answers import API, Health, IconAnswer, Refusal, SearchAnswer
-from search.web.parameters import COLOUR, FilterParameters, IconId, SearchParameters
+from search.web.parameters import COLOUR, FilterParameters, IconId, ImageIds, SearchParameters
 from search.web.service import Service
 from search.web.svg import svg_text
 from search.web.upload import BODY, read_upload
@@ -89,6 +89,14 @@ async def svg(icon: IconId, service: Served, request: Request, color: Colour = N
         raise HTTPException(404, f'the icon "{icon}" is no SVG; {API}/icons/{icon}/png draws it')
     headers = {"Content-Security-Policy": SVG_POLICY}
     return _kept(request, document, "image/svg+xml", is_fixed=v == found.image, headers=headers)
+
+
+@router.get(f"{API}/svgs", summary="Many pictures as one SVG", response_class=Response)
+async def svgs(service: Served, images: ImageIds, request: Request) -> Response:
+    """Give many pictures in one answer, for `img`: the fragment #i17 shows the one that a hit calls image 17."""
+    document, is_whole = await service.svgs(images)
+    headers = {"Content-Security-Policy": SVG_POLICY}
+    return _kept(request, document, "image/svg+xml", is_fixed=is_whole, headers=headers)
 
 
 @router.get(f"{API}/icons/{{icon}}/png", summary="An icon as PNG", response_class=Response)

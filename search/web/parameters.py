@@ -4,12 +4,14 @@ from typing import Annotated
 
 import numpy as np
 from fastapi import Path as PathParameter
+from fastapi import Query as QueryParameter
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from search.query import MOST_HITS, Filters, Query, Window
 
 IconId = Annotated[int, PathParameter(description="Id of an icon, as a hit tells it.", ge=1, lt=2**63)]
+ImageIds = Annotated[list[Annotated[int, Field(ge=1, lt=2**63)]], QueryParameter(alias="image", max_length=100)]
 COLOUR = r"^(#[0-9a-fA-F]{3,4}|#[0-9a-fA-F]{6}|#[0-9a-fA-F]{8}|[a-zA-Z]{3,20})$"
 
 Text = Annotated[str, Field(max_length=200)]

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib.metadata import version
 from typing import Any, NamedTuple, TypeVar
@@ -19,6 +19,8 @@ from search.web.holder import EngineHolder
 from search.web.limits import Limits
 from search.web.metrics import Metrics
 from search.web.parameters import SearchParameters
+from search.web.stack import stacked
+from search.web.svg import svg_text
 
 _log = logging.getLogger(__name__)
 _POLL_SECONDS = 1.0
@@ -113,6 +115,16 @@ class Service:
         return await self._drawings.run(
             lambda: self.holder.ask(lambda engine: StoredPicture(engine.image_of(icon), engine.picture(icon)))
         )
+
+    async def svgs(self, images: Sequence[int]) -> tuple[bytes, bool]:
+        """Stack the SVGs of some pictures, and tell whether all of them could be read."""
+
+        def stack(engine: SearchEngine) -> tuple[bytes, bool]:
+            stored = engine.pictures(images)
+            documents = {image: text for image in images if (text := svg_text(stored.get(image, b""))) is not None}
+            return stacked(documents), len(documents) == len(set(images))
+
+        return await self._drawings.run(lambda: self.holder.ask(stack))
 
     async def png(self, content: bytes, *, size: int) -> bytes:
         """Draw a picture as a PNG, its longer side `size`."""

@@ -21,7 +21,7 @@ _WATCH = """() => {
     return bottom > 0 && top < innerHeight;
   };
   const settled = () => document.querySelector("#found").getAttribute("aria-busy") === "false"
-    && [...document.images].every((image) => !inSight(image) || image.complete);
+    && [...document.images].every((image) => !inSight(image) || (image.src && image.complete));
   document.querySelector("#words").addEventListener("input", (event) => {
     if (!event.target.value) return; // what is cleared is no keystroke
     const look = () => {

@@ -64,6 +64,9 @@ export const health = () => fetchJson("../../health");
 /** The address of an icon's picture in the best form there is. */
 export const pictureOf = (icon) => icon.svg_url ?? icon.png_url;
 
+/** The address of many pictures in one; the fragment #i17 shows the one of the image 17. */
+export const svgsOf = (images) => new URL(`svgs?${new URLSearchParams(images.map((image) => ["image", image]))}`, BASE).href;
+
 /** The picture of an icon as text, for copying. */
 export async function svgText(icon) {
   const answer = await fetch(icon.svg_url);

@@ -1,6 +1,6 @@
 // What is known of one icon, and how does it leave the page? The panel beside the grid; over it on a phone.
 
-import { pictureOf, show, similar, svgText } from "./api.js";
+import { show, similar, svgText } from "./api.js";
 import { make, say, symbol } from "./elements.js";
 import { slug, toCss, toDataUri, toJsx, toVue } from "./formats.js";
 import { frame, percent } from "./grid.js";
@@ -10,7 +10,7 @@ const FORMATS = [
   ["SVG", (icon) => svgText(icon)],
   ["JSX", async (icon) => toJsx(await svgText(icon), icon)],
   ["Vue", async (icon) => toVue(await svgText(icon))],
-  ["CSS", async (icon) => toCss(await svgText(icon), { name: icon.name, coloured: isColoured(icon, pictureOf(icon)) })],
+  ["CSS", async (icon) => toCss(await svgText(icon), { name: icon.name, coloured: isColoured(icon) })],
   ["Data URI", async (icon) => toDataUri(await svgText(icon))],
   ["Name", async (icon) => icon.key],
 ];

@@ -49,3 +49,6 @@ export function say(text) {
   clearTimeout(toasting);
   toasting = setTimeout(() => toast.classList.remove("shown"), 1800);
 }
+
+/** Do something once nothing more urgent is to be done. */
+export const whenIdle = globalThis.requestIdleCallback?.bind(globalThis) ?? ((work) => setTimeout(work, 50));

@@ -1,7 +1,7 @@
 // How do hits become tiles, and how do the arrow keys walk through them?
 
-import { pictureOf } from "./api.js";
 import { find, make, plural } from "./elements.js";
+import { showAlone, showPicture } from "./pictures.js";
 import { watchInk } from "./surface.js";
 
 /** A framed picture of an icon. It stands in `img`, where no script of an SVG can run. */
@@ -11,8 +11,8 @@ export function frame(icon, { lazy = true, px } = {}) {
   const framed = make("span", { className: "picture" }, image);
   if (icon.coloured === false) framed.dataset.ink = "dark"; // until its pixels are seen
   image.addEventListener("error", () => framed.classList.add("gone"), { once: true });
-  image.src = pictureOf(icon);
-  watchInk(framed, image, icon);
+  watchInk(framed, image, icon, { blank: () => showAlone(image, icon) });
+  showPicture(image, icon);
   return framed;
 }
 

@@ -1,12 +1,13 @@
 // What does a query find? Asks, drops what was asked before, and says honestly how it went.
 
 import { health, labels, search } from "./api.js";
-import { announce, find, make, plural } from "./elements.js";
+import { announce, find, make, plural, whenIdle } from "./elements.js";
 import { frame } from "./grid.js";
 import { asks, countFilters, PAGE, question } from "./state.js";
 
 const COUNTED = 1000; // the server stops counting there
 const MOST_AT_ONCE = 1000;
+const PAUSE_MS = 250; // longer than between two keystrokes of most
 const EXAMPLES = ["settings", "go back", "shopping", "a cup with steam", "sleep", "danger"];
 
 export class Search {
@@ -15,7 +16,7 @@ export class Search {
     Object.assign(this, { grid, change, clearFilters, counted, asking: null, state: null, nFound: 0, shown: 0, asked: null });
     this.more = find("#more");
     this.more.addEventListener("click", () => this.#next());
-    new IntersectionObserver((entries) => { if (entries[0].isIntersecting) this.#next(); }, { rootMargin: "600px" }).observe(this.more);
+    this.nearEnd = new IntersectionObserver((entries) => { if (entries.at(-1).isIntersecting) this.#next(); }, { rootMargin: "600px" });
   }
 
   /** Bring the results in step with a state. */
@@ -48,12 +49,12 @@ export class Search {
       this.#refuse(error);
     }
     this.#busy(false);
-    await painted();
-    if (!signal.aborted && this.shown) this.#count(signal);
+    setTimeout(() => whenIdle(() => { if (!signal.aborted && this.shown) this.#complete(signal); }), PAUSE_MS);
   }
 
-  /** Counts of labels come after the icons: nobody waits for them. */
-  async #count(signal) {
+  /** What nobody waits for comes once the typing has paused: the next hits where their place is near, counts of labels. */
+  async #complete(signal) {
+    this.nearEnd.observe(this.more);
     try {
       this.counted((await search(this.state, { k: 1, facets: true, signal })).facets);
     } catch (error) {
@@ -66,6 +67,7 @@ export class Search {
     this.nFound = nFound;
     this.shown = hits.length;
     this.grid.show(hits);
+    this.nearEnd.unobserve(this.more);
     this.#offerMore(hits.length, state.k);
     const number = nFound >= COUNTED ? `More than ${COUNTED.toLocaleString("en")} icons` : plural(nFound, "icon");
     const found = isDoubtful ? `No good match for ${subject(state)}. These come nearest.` : `${number} for ${subject(state)}`;
@@ -179,9 +181,6 @@ function subject({ q, picture, icon, not }) {
   const parts = [q && `“${q.trim()}”`, picture && "your picture", icon !== null && "that icon"].filter(Boolean);
   return (parts.join(" and ") || "anything") + (not.length ? ` but not “${not.join(", ")}”` : "");
 }
-
-/** Resolves when what was changed has been painted. */
-const painted = () => new Promise((resolve) => { requestAnimationFrame(() => setTimeout(resolve)); });
 
 /** Tell the start page what the library holds; returns its labels, none where the server does not answer. */
 export async function describeLibrary() {

@@ -1,5 +1,7 @@
 // On what ground do icons stand, how large, and can they be seen there? Black on dark is shown turned, as white.
 
+import { pictureOf } from "./api.js";
+import { whenIdle } from "./elements.js";
 import { SIZES } from "./state.js";
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -46,7 +48,8 @@ const SIDE = 24; // pixels that are looked at, across
 const inks = new Map();
 let canvas = null;
 
-/** Tell "dark", "light" or "colour" from the pixels of a loaded picture; a picture without a free corner keeps its own. */
+/** Tell "dark", "light" or "colour" from the pixels of a loaded picture; a picture without a free corner keeps its own.
+ *  `null` where nothing is seen at all. */
 function inkOf(image) {
   canvas ??= new OffscreenCanvas(SIDE, SIDE).getContext("2d", { willReadFrequently: true });
   canvas.clearRect(0, 0, SIDE, SIDE);
@@ -61,21 +64,23 @@ function inkOf(image) {
     light += luminance(r, g, b) * alpha;
     weight += alpha;
   }
-  const mean = weight ? light / weight : 0;
+  if (!weight) return null;
+  const mean = light / weight;
   return mean < 0.45 ? "dark" : mean > 0.65 ? "light" : "colour";
 }
 
-const whenIdle = globalThis.requestIdleCallback ?? ((work) => setTimeout(work, 50));
-
 /** Note on a picture's frame which ink it is drawn in: at once where nothing is known, else when there is time to look. */
-export function watchInk(frame, image, { coloured }) {
+export function watchInk(frame, image, icon, { blank }) {
+  const address = pictureOf(icon);
   const note = () => {
-    if (!inks.has(image.src)) inks.set(image.src, inkOf(image));
-    frame.dataset.ink = inks.get(image.src);
+    const ink = inks.get(address) ?? inkOf(image);
+    if (ink) inks.set(address, ink);
+    else blank();
+    frame.dataset.ink = ink ?? "dark";
   };
-  if (inks.has(image.src)) note();
-  else image.addEventListener("load", () => (coloured === null ? note() : whenIdle(note)), { once: true });
+  if (inks.has(address)) note();
+  else image.addEventListener("load", () => (icon.coloured === null ? note() : whenIdle(note)));
 }
 
 /** Whether a picture has colours of its own, as the library says, or else its pixels. */
-export const isColoured = (icon, address) => icon.coloured ?? inks.get(new URL(address, document.baseURI).href) === "colour";
+export const isColoured = (icon) => icon.coloured ?? inks.get(pictureOf(icon)) === "colour";

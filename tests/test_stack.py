@@ -1,0 +1,70 @@
+"""Do many SVGs in one look as each of them does by itself, whatever the others hold?"""
+
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from indexer.render import render
+from search.web.stack import stacked
+
+HEAD = b'<svg xmlns="http://www.w3.org/2000/svg" width="1em" height="1em" viewBox="0 0 24 24"'
+PLAIN = (
+    HEAD + b'><path fill="currentColor" d="M2 2h9v20H2z"/></svg>',
+    HEAD + b' fill="none" stroke="#d7263d" stroke-width="3"><title>a "b"</title><circle cx="12" cy="9" r="5"/></svg>\n',
+    b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-8 0 32 16" x="3"><path d="M0 9h9v9z"/></svg>',
+    b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0,0,6.5 26" height="9"><path d="M-9 3h90v3z"/></svg>',
+)
+APART = {
+    "a style": HEAD + b"><style>path{fill:red}</style><path d='M2 2h9v9z'/></svg>",
+    "a class": HEAD + b'><path class="a" d="M2 2h9v9z"/></svg>',
+    "an id": HEAD + b'><path id="i1" d="M2 2h9v9z"/></svg>',
+    "a reference": HEAD + b'><path fill="url(#a)" d="M2 2h9v9z"/></svg>',
+    "a reference by escapes": HEAD + b'><path style="fill:\\75 rl(#a)" d="M2 2h9v9z"/></svg>',
+    "a copy": HEAD + b'><use href="#i1"/></svg>',
+    "a script": HEAD + b"><script>alert(1)</script></svg>",
+    "something foreign": HEAD + b"><foreignObject/></svg>",
+    "a movement": HEAD + b'><path d="M2 2h9v9z"><animate attributeName="d"/></path></svg>',
+    "a style of its root": HEAD + b' style="display:none"><path d="M2 2h9v9z"/></svg>',
+    "another ratio": HEAD + b' preserveAspectRatio="none"><path d="M2 2h9v9z"/></svg>',
+    "no area": b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 0 24"><path d="M2 2h9v9z"/></svg>',
+    "no measure": b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><path d="M2 2h9v9z"/></svg>',
+    "an entity": b'<!DOCTYPE svg [<!ENTITY a "b">]>' + HEAD + b"><title>&a;</title></svg>",
+    "a comment": HEAD + b"><!-- a --></svg>",
+    "a way out": HEAD + b'></svg><svg id="i2">',
+    "no end": HEAD + b'><path d="M2 2h9v9z">',
+    "nothing in it": HEAD + b"/>",
+    "another alphabet": '<?xml version="1.0" encoding="latin-1"?><svg viewBox="0 0 1 1"><title>é</title></svg>'.encode(
+        "latin-1"
+    ),
+}
+
+
+def _layers(document: bytes) -> dict[str, ElementTree.Element]:
+    root = ElementTree.fromstring(document)  # well-formed, whatever stands in it
+    return {layer.attrib["id"]: layer for layer in root.findall("{*}svg")}
+
+
+@pytest.mark.parametrize("plain", PLAIN)
+def test_shapes_stand_in_a_stack_as_they_are_and_look_the_same(plain: bytes) -> None:
+    document = stacked({17: plain})
+    assert list(_layers(document)) == ["i17"]
+    assert b"<image" not in document
+    seen = document.replace(b"display:none", b"display:inline").replace(
+        b"<svg xmlns", b'<svg width="64" height="64" xmlns', 1
+    )
+    assert np.array_equal(render(seen, size=64).pixels, render(plain, size=64).pixels)
+
+
+@pytest.mark.parametrize("document", APART.values(), ids=APART)
+def test_what_could_reach_others_stands_apart(document: bytes) -> None:
+    layers = _layers(stacked({1: PLAIN[0], 2: document, 3: PLAIN[1]}))
+    assert list(layers) == ["i1", "i2", "i3"]
+    assert [child.tag.partition("}")[2] for child in layers["i2"]] == ["image"]
+    assert [child.tag.partition("}")[2] for child in layers["i3"]] == ["title", "circle"]
+
+
+def test_an_empty_stack_is_an_svg() -> None:
+    assert _layers(stacked({})) == {}
+    assert re.match(rb"<svg ", stacked({}))
