@@ -53,6 +53,11 @@ class Checkpoint:
     weights: Path
     tokenizer: tuple[Path, ...] = ()
 
+    @property
+    def image_size(self) -> int:
+        """Side of the tower's square input in pixels, as open_clip reads it from the config."""
+        return _image_size(self.config)
+
     @cached_property
     def fingerprint(self) -> str:
         """Hash of weights, config, tokenizer files and rendering recipe: 16 hex digits.
@@ -114,10 +119,16 @@ def _in_folder(name: str, folder: Path) -> Checkpoint:
         config = json.loads(config_path.read_text("utf-8"))
         config["model_cfg"]["embed_dim"]
         config["model_cfg"]["text_cfg"].get("hf_model_name")
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        _image_size(config)
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise ModelError(f'"{config_path}" is not an open_clip config ({error!r}); save the model again') from error
     tokenizer = tuple(folder / name for name in TOKENIZER_NAMES if (folder / name).is_file())
     return Checkpoint(name, f"{LOCAL}{folder}", None, config, weights, tokenizer)
+
+
+def _image_size(config: Mapping[str, Any]) -> int:
+    size = config["model_cfg"]["vision_cfg"].get("image_size", 224)
+    return int(size if isinstance(size, int) else size[0])
 
 
 def _built_in(choice: ModelChoice) -> Checkpoint:

@@ -20,7 +20,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.checkpoint import ModelChoice, find_checkpoint
+from indexer.checkpoint import Checkpoint, ModelChoice, find_checkpoint
 from indexer.distributed import Rank, process_group, total_over_ranks
 from indexer.errors import EmbedError, IconsError
 from indexer.gauges import Gauge
@@ -28,11 +28,12 @@ from indexer.heartbeat import STALL_SECONDS, Report, Reporter, watched
 from indexer.library import Library
 from indexer.process import cores_of_rank, prepare_for_batches
 from indexer.progress import RankProgress, write_progress
+from indexer.renderers import Renderers
 from indexer.shards import Block, Plan, Shard, read_blocks, read_plan, shard_path, write_shard
 
 if TYPE_CHECKING:
     from indexer.encoder import Encoder, Precision
-    from indexer.render_pool import Job
+    from indexer.render_pool import Job, RenderPool
 
 LONGEST_RUN = timedelta(days=30)
 """How long a rank that is done waits for the others: they are watched for getting on, not for taking long."""
@@ -74,7 +75,7 @@ def embed(
             or work is left when all ranks are done.
     """
     from indexer.batch_size import out_of_memory_told
-    from indexer.encoder import resolve_device
+    from indexer.encoder import Encoder, resolve_device
 
     plan = read_plan(plan_path)
     folder = library.vectors(plan.fingerprint)
@@ -88,13 +89,20 @@ def embed(
     ):
         _share_cores(rank)
         reporter = Reporter(report, progress, Gauge(device, cores_of_rank()))
-        with out_of_memory_told(device):
-            reporter.begin("loading the encoder")
-            encoder = _load_encoder(plan, rank, options)
-            blocks = _missing_blocks(folder, plan_path, rank)
+        reporter.begin("loading the encoder")
+        checkpoint = _find_checkpoint(plan, rank)
+        blocks = _missing_blocks(folder, plan_path, rank)
+        names, images = ([block for block in blocks if block.kind == kind] for kind in ("names", "images"))
+        renderers = Renderers(
+            n_images=sum(len(block.items) for block in images), workers=options.workers, batch_size=options.batch_size
+        )
+        with out_of_memory_told(device), renderers.start_ahead(checkpoint, device) as pool:
+            encoder = Encoder(checkpoint, device=device, precision=options.precision)
             with _ShardWriter(folder, plan=plan, rank=rank, encoder=encoder) as writer:
-                _embed_names(encoder, [block for block in blocks if block.kind == "names"], writer, reporter)
-                _embed_images(encoder, [block for block in blocks if block.kind == "images"], writer, reporter, options)
+                _embed_names(encoder, names, writer, reporter)
+                if images:
+                    reporter.begin("finding out how many pictures go at once")
+                    _embed_images(encoder, images, writer, reporter, pool or renderers.start(encoder))
                 reporter.begin("writing its last vectors")
         reporter.add()  # the last shard is written: its time counts too
         n_missing = len(_missing_blocks(folder, plan_path, rank))
@@ -104,16 +112,14 @@ def embed(
         reporter.finish()
 
 
-def _load_encoder(plan: Plan, rank: Rank, options: EmbedOptions) -> "Encoder":
-    from indexer.encoder import Encoder, resolve_device
-
+def _find_checkpoint(plan: Plan, rank: Rank) -> Checkpoint:
     checkpoint = find_checkpoint(ModelChoice.from_json(plan.model))
     if checkpoint.fingerprint != plan.fingerprint:
         raise EmbedError(
             f'rank {rank.index} finds encoder "{checkpoint.fingerprint}", the plan is for "{plan.fingerprint}"; '
             "give every machine the same weights, then run `icons index`"
         )
-    return Encoder(checkpoint, device=resolve_device(options.device), precision=options.precision)
+    return checkpoint
 
 
 def _missing_blocks(folder: Path, plan_path: Path, rank: Rank) -> list[Block]:
@@ -160,17 +166,10 @@ def _embed_names(encoder: "Encoder", blocks: list[Block], writer: _ShardWriter, 
 
 
 def _embed_images(
-    encoder: "Encoder", blocks: list[Block], writer: _ShardWriter, reporter: Reporter, options: EmbedOptions
+    encoder: "Encoder", blocks: list[Block], writer: _ShardWriter, reporter: Reporter, pool: "RenderPool"
 ) -> None:
-    if not blocks:
-        return
-    from indexer.batch_size import encode_within_memory, find_batch_size
-    from indexer.render_pool import RenderPool
+    from indexer.batch_size import encode_within_memory
 
-    n_images = sum(len(block.items) for block in blocks)
-    reporter.begin("finding out how many pictures go at once")
-    batch_size = options.batch_size or find_batch_size(encoder, n_images=n_images)
-    workers = default_workers(n_images) if options.workers is None else options.workers
     ids: list[NDArray[np.int64]] = []
     vectors: list[NDArray[np.float16]] = [np.empty((0, encoder.dim), dtype=np.float16)]
     traits: list[NDArray[np.int8]] = []
@@ -179,9 +178,9 @@ def _embed_images(
     def tell(jobs: Sequence["Job"]) -> None:
         reporter.begin(_pictures(jobs))
 
-    with RenderPool(size=encoder.image_size, workers=workers, chunk=batch_size, waits_for=tell) as pool:
+    with pool:
         reporter.restart()
-        for chunk in pool.render(_jobs(blocks)):
+        for chunk in pool.render(_jobs(blocks), waits_for=tell):
             ids.append(chunk.ids)
             traits.append(chunk.traits)
             if len(chunk.ids):
@@ -217,11 +216,6 @@ def _jobs(blocks: list[Block]) -> Iterator[list["Job"]]:
             Job(image, kind, location, path, member, bytes.fromhex(digest))
             for image, kind, location, path, member, digest in block.items
         ]
-
-
-def default_workers(n_images: int) -> int:
-    """Rendering processes of one rank: its share of the cores, one for a handful of pictures."""
-    return 1 if n_images < 500 else cores_of_rank()
 
 
 def _share_cores(rank: Rank) -> None:

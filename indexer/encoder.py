@@ -14,6 +14,7 @@ from torch.fx.experimental.optimization import fuse
 
 from indexer.checkpoint import OPENAI_MEAN, OPENAI_STD, Checkpoint
 from indexer.errors import DeviceError, ModelError
+from indexer.small_maps import multiply_small_maps
 
 Precision = Literal["auto", "fp32", "bf16", "fp16"]
 _AUTOCAST: dict[str, torch.dtype] = {"bf16": torch.bfloat16, "fp16": torch.float16}
@@ -98,10 +99,17 @@ class Encoder:
         self.tokenizer = open_clip.get_tokenizer(checkpoint.open_clip_name)
         self.mean, self.std = preprocess.get("mean") or OPENAI_MEAN, preprocess.get("std") or OPENAI_STD
         self.image_size = _side(preprocess["size"])
+        if self.image_size != checkpoint.image_size:  # by which pictures are drawn before the model is there
+            raise ModelError(
+                f'config of model "{checkpoint.name}" says image_size "{checkpoint.image_size}", the tower takes '
+                f'"{self.image_size}"; save the model again'
+            )
         self.context_length = int(self.tokenizer.context_length)
         # The exporter restores the mode of what it was given, down to the model inside.
         self.image_tower = ImageTower(self.model, mean=self.mean, std=self.std).to(device).eval()
         self.text_tower = TextTower(self.model).eval()
+        if device.type == "cpu" and self.precision == "fp32":
+            multiply_small_maps(self.model.visual, torch.zeros(1, 3, self.image_size, self.image_size))
         self.dim = int(self._encode_tokens(self.tokenizer(["icon"])).shape[1])
 
     @torch.inference_mode()

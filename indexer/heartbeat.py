@@ -15,7 +15,8 @@ STALL_SECONDS = 600.0
 life, so that the slowest pictures are no standstill."""
 LOOK_SECONDS = 0.5
 REPORT_SECONDS = 0.5
-GAUGE_SECONDS = 2.0
+GAUGE_SECONDS = 4.0
+"""A reading takes 20 ms: the kernel counts the pages of every process."""
 _LONGEST_LOOK = 4 * LOOK_SECONDS
 """Counted between two looks at most: a laptop that slept, or a job that was stopped and goes on, has not hung."""
 

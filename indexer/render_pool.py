@@ -88,8 +88,7 @@ class RenderPool:
     `workers=0` renders in the calling process, without limits of time and memory: for a few pictures, and for tests.
     `chunk` is how many pictures are given out together; while the consumer is busy with some, at least two chunks, and
     128 pictures a worker, are drawn ahead. `memory_bytes` is what a worker may take beyond what it starts with (Linux
-    only); shared pixels come on top of it. `waited_seconds` is how long the consumer has waited for pixels so far;
-    `waits_for` is told the jobs of the chunk that it waits for, with each sign of life of a worker.
+    only); shared pixels come on top of it. `waited_seconds` is how long the consumer has waited for pixels so far.
     """
 
     def __init__(
@@ -100,10 +99,9 @@ class RenderPool:
         seconds_per_item: float = 10.0,
         memory_bytes: int = 1 << 30,
         chunk: int = 64,
-        waits_for: Callable[[Sequence[Job]], None] = lambda _: None,
     ) -> None:
         self.waited_seconds = 0.0
-        self._waits_for = waits_for
+        self._waits_for: Callable[[Sequence[Job]], None] = lambda _: None
         self._n_workers = workers
         n_slots = 1 + max(2, math.ceil(workers * _PICTURES_AHEAD / chunk)) if workers else 1
         self._settings = Settings(size, chunk, n_slots, seconds_per_item, memory_bytes)
@@ -125,11 +123,15 @@ class RenderPool:
         self._slots = self._slots[:0].copy()
         self._memory.close()
 
-    def render(self, blocks: Iterable[Sequence[Job]]) -> Iterator[RenderedChunk]:
+    def render(
+        self, blocks: Iterable[Sequence[Job]], *, waits_for: Callable[[Sequence[Job]], None] = lambda _: None
+    ) -> Iterator[RenderedChunk]:
         """Render blocks of jobs, a block at a time and in order; an empty block gives one empty chunk.
 
+        `waits_for` is told the jobs of the chunk that the consumer waits for, again with each sign of life of a worker.
         One call at a time. Raises EmbedError when workers do not start, or die without a picture being at fault.
         """
+        self._waits_for = waits_for
         self._start_missing_workers()
         todo = _cut(blocks, size=self._settings.chunk)
         under_way: deque[_Chunk] = deque()

@@ -7,6 +7,7 @@ r + W, ...
 
 import hashlib
 import json
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -26,7 +27,9 @@ KINDS: dict[str, Kind] = {"images": "images", "names": "names"}
 ADVICE = "`icons doctor --repair` sets it aside, `icons index` makes its vectors again"
 _DAMAGES = (SafetensorError, OSError, KeyError, TypeError, ValueError)
 BLOCK_SIZE = {"images": 2048, "names": 8192}
-"""Items a block: large enough to keep a device busy, small enough to lose little when a rank dies."""
+"""Items a block at most: large enough to keep a device busy, small enough to lose little when a rank dies."""
+_BLOCKS_TO_SHARE = 16
+"""Of a small plan, which two or four ranks then share evenly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +68,15 @@ class Shard:
     """What else is known of each image, (n, 2), in the order of `TRAITS`; None for names, and in older shards."""
 
 
-def cut_blocks(kind: Kind, items: Sequence[Sequence[Any]], *, attempt: str) -> Iterator[Block]:
+def cut_blocks(kind: Kind, items: Sequence[Sequence[Any]], *, attempt: str, size: int | None = None) -> Iterator[Block]:
     """Cut items into blocks, named by what they hold, so that a rerun finds the shards it already has.
 
-    `attempt` sets a retry of failed images apart from the shard that says they failed.
+    `attempt` sets a retry of failed images apart from the shard that says they failed. `size` is how many items a block
+    takes; None: as many as let several ranks share a small plan evenly.
     """
-    size = BLOCK_SIZE[kind]
+    if size is None:
+        even = 64 * math.ceil(len(items) / (64 * _BLOCKS_TO_SHARE))
+        size = min(BLOCK_SIZE[kind], max(BLOCK_SIZE[kind] // 8, even))
     for start in range(0, len(items), size):
         block = items[start : start + size]
         ids = ",".join(str(item[0]) for item in block)

@@ -78,6 +78,7 @@ def test_a_built_in_name_takes_a_checkpoint_file(tmp_path: Path) -> None:
     checkpoint = find_checkpoint(ModelChoice("RN50", str(tmp_path / "weights.pt")))
     encoder = Encoder(checkpoint, device=torch.device("cpu"), precision="fp32")
     assert (encoder.image_size, encoder.dim, encoder.context_length) == (224, 1024, 77)
+    assert checkpoint.image_size == 224
 
 
 def test_weights_of_another_shape_are_refused(tmp_path: Path) -> None:

@@ -75,7 +75,8 @@ def test_a_new_generation_answers_the_next_line(run: Run, own: Path, tmp_path: P
 
 
 def test_a_person_gets_a_prompt_and_leaves_with_ctrl_d(asked: Path) -> None:
-    code, shown = in_terminal("repl", "--library", asked, "--no-pictures", answers={b"icons> ": b"house -k 1\r\x04"})
+    typed = [(b"icons> ", b"house -k 1\r"), (b"score", b""), (b"icons> ", b"\x04")]
+    code, shown = in_terminal("repl", "--library", asked, "--no-pictures", answers={}, typed=typed)
     assert code == 0, shown
     assert "8 icons; :help tells" in shown
     assert "house" in shown.rpartition("score")[2]

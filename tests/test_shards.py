@@ -49,6 +49,14 @@ def test_ranks_together_do_every_block_once_in_any_number(tmp_path: Path, world:
     assert {block.name for block in done} == {block.name for block in blocks}
 
 
+@pytest.mark.parametrize("n_items", [1, 300, 6000, 40_000])
+def test_two_ranks_share_a_plan_evenly_but_for_one_block(n_items: int) -> None:
+    sizes = [len(block.items) for block in cut_blocks("images", [(id,) for id in range(n_items)], attempt="")]
+    assert sum(sizes) == n_items
+    assert max(sizes) <= BLOCK_SIZE["images"]
+    assert abs(sum(sizes[::2]) - sum(sizes[1::2])) <= max(256, n_items / 8)
+
+
 def test_the_same_items_make_the_same_shard_name_and_a_retry_makes_another() -> None:
     items = [(1, "a"), (2, "b")]
     first, again, retry = (next(cut_blocks("names", items, attempt=attempt)).name for attempt in ("", "", "later"))

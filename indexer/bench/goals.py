@@ -10,7 +10,7 @@
 """
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -26,7 +26,11 @@ from indexer.bench.trial import Trial
 from indexer.errors import BenchError
 
 LEAST_OVER_NAIVE = {"bundled": 3.5, "ViT-B-32": 2.3}
-_AUTOMATIC = ("batch", "workers", "precision")
+_SWEPT_ON_CPU = {"batch": 2048, "workers": 2048, "precision": 512}
+"""What is chosen automatically, and how many pictures tell its values apart; emulated bf16 takes seconds for 512."""
+
+_Run = Callable[[str, Sequence[Trial]], list[Row]]
+"""Measures trials against each other, as a group of that name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,21 +79,38 @@ def measure_goals(options: BenchOptions, watcher: Watcher) -> list[Goal]:
                     raise BenchError(f"{group}: {row.error}")
             return rows[before:]
 
-        naive = replace(whole, knobs=NAIVE)
-        alone = [whole, in_part(whole, "render"), in_part(whole, "forward")]
         found = [
-            _over_naive(*run("naive script", [naive, whole]), model=options.choice.model),
-            *(_towards_limit(*run("limit", alone)) if kind == "cpu" else _waiting(*run("waiting", [whole]))),
+            *_against_the_whole(whole, run, n_devices=n_devices, model=options.choice.model),
+            *_automatic(whole, run, n_devices=n_devices),
         ]
-        if n_devices > 1 and kind == "cpu":
-            found += _processes(*run("processes", [whole, replace(whole, knobs=Knobs(devices=n_devices))]))
-        usual = dict(usual_sweeps(kind, n_devices=n_devices, n_images=n_images, is_thorough=False))
-        for name in _AUTOMATIC:
-            values = list(dict.fromkeys([getattr(Knobs(), name), *usual[name]]))
-            trials = [replace(whole, knobs=replace(Knobs(), **{name: value})) for value in values]
-            found += _choosing(name, run(f"auto {name}", trials))
     journal.close()
     return found
+
+
+def _against_the_whole(whole: Trial, run: _Run, *, n_devices: int, model: str) -> Iterator[Goal]:
+    """One group, so that what all of it is held against is measured once."""
+    trials = {"whole": whole, "naive": replace(whole, knobs=NAIVE)}
+    if whole.kind == "cpu":
+        trials |= {"render": in_part(whole, "render"), "forward": in_part(whole, "forward")}
+        if n_devices > 1:
+            trials["many"] = replace(whole, knobs=Knobs(devices=n_devices))
+    rows = dict(zip(trials, run("the whole and its parts", list(trials.values())), strict=True))
+    yield _over_naive(rows["naive"], rows["whole"], model=model)
+    if whole.kind == "cpu":
+        yield from _towards_limit(rows["whole"], rows["render"], rows["forward"])
+    else:
+        yield from _waiting(rows["whole"])
+    if "many" in rows:
+        yield from _processes(rows["whole"], rows["many"])
+
+
+def _automatic(whole: Trial, run: _Run, *, n_devices: int) -> Iterator[Goal]:
+    usual = dict(usual_sweeps(whole.kind, n_devices=n_devices, n_images=whole.n_images, is_thorough=False))
+    for name, n_swept in _SWEPT_ON_CPU.items():
+        part = replace(whole, n_images=min(whole.n_images, n_swept)) if whole.kind == "cpu" else whole
+        values = list(dict.fromkeys([getattr(Knobs(), name), *usual[name]]))
+        swept = [replace(part, knobs=replace(Knobs(), **{name: value})) for value in values]
+        yield from _choosing(name, run(f"auto {name}", swept))
 
 
 def _over_naive(naive: Row, ours: Row, *, model: str) -> Goal:

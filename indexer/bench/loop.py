@@ -28,11 +28,11 @@ from indexer.bench.strategies import load_tower, make_compute
 from indexer.bench.trial import Measured, Trial, measured_json
 from indexer.distributed import Rank, process_group
 from indexer.durable import write_file
-from indexer.embed import default_workers
 from indexer.errors import BenchError
 from indexer.gauges import Gauge, peak_memory
 from indexer.process import cores_of_rank, prepare_for_batches
 from indexer.render_pool import RenderPool
+from indexer.renderers import default_workers
 from indexer.shards import Shard, write_shard
 
 GPU_BATCH = 256

@@ -20,6 +20,9 @@ from indexer.render_worker import Job
 from indexer.shards import BLOCK_SIZE, Plan, cut_blocks, write_plan
 from indexer.sources import open_sources
 
+FILE_SIDE = 224
+"""Of the PNG files, in pixels, whatever the model takes: icons are exported larger than the bundled model sees them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Material:
@@ -54,12 +57,7 @@ def gather(folder: Path, source: Path | None, *, choice: ModelChoice, n_images: 
     jobs = _distinct(source or bundled("samples/lucide-static"))
     chosen = np.linspace(0, len(jobs) - 1, n_images) if n_images <= len(jobs) else np.arange(n_images) % len(jobs)
     numbered = [jobs[position]._replace(id=number) for number, position in enumerate(chosen.astype(int))]
-    size = (
-        checkpoint.config.get("preprocess_cfg", {}).get("size")
-        or checkpoint.config["model_cfg"]["vision_cfg"]["image_size"]
-    )
-    side = size if isinstance(size, int) else size[0]
-    material = Material(folder, choice, checkpoint.fingerprint, side, min(n_images, len(jobs)))
+    material = Material(folder, choice, checkpoint.fingerprint, checkpoint.image_size, min(n_images, len(jobs)))
     lines = [json.dumps([*job[:5], job.digest.hex()]) for job in numbered]
     write_file(material.jobs_file, "\n".join(lines).encode())
     return material
@@ -78,24 +76,24 @@ def read_jobs(material: Material, n_images: int) -> list[Job]:
 def make_library(root: Path, material: Material, jobs: Sequence[Job], *, world: int) -> Library:
     """Make a library that holds nothing but a plan of these pictures; every rank gets as many blocks."""
     library = Library(root)
-    size = min(BLOCK_SIZE["images"], -(-len(jobs) // world))
+    n_rounds = -(-len(jobs) // (world * BLOCK_SIZE["images"]))
+    size = -(-len(jobs) // (world * n_rounds))
     items = [(job.id, job.kind, job.location, job.path, job.member, job.digest.hex()) for job in jobs]
-    parts = [items[start : start + size] for start in range(0, len(items), size)]
-    blocks = [block for part in parts for block in cut_blocks("images", part, attempt="")]
+    blocks = list(cut_blocks("images", items, attempt="", size=size))
     plan = Plan(material.fingerprint, material.choice.to_json(), len(items), 0, len(blocks))
     write_plan(library.work(material.fingerprint), plan, blocks)
     return library
 
 
 def write_files(material: Material, *, n_images: int, workers: int) -> None:
-    """Draw the pictures as PNG files at the model's size, as a preparing script would have done; once."""
+    """Draw the pictures as PNG files, as a preparing script would have done; once."""
     from PIL import Image
 
     jobs = [job for job in read_jobs(material, n_images) if not _png(material, job.id).exists()]
     material.files.mkdir(exist_ok=True)
     if not jobs:
         return
-    with RenderPool(size=material.image_size, workers=workers) as pool:
+    with RenderPool(size=FILE_SIDE, workers=workers) as pool:
         for chunk in pool.render([jobs]):
             for number, pixels in zip(chunk.ids.tolist(), chunk.pixels, strict=True):
                 Image.fromarray(pixels).save(_png(material, number))

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 
 from indexer.bench.apart import Apart
 from indexer.bench.feeds import StageClock, from_files, opened_here, rendered_here
@@ -21,7 +22,7 @@ from indexer.checkpoint import ModelChoice, find_checkpoint
 from indexer.distributed import Rank
 from indexer.encoder import Encoder
 from indexer.errors import BenchError
-from indexer.shards import read_blocks
+from indexer.shards import BLOCK_SIZE, read_blocks
 
 CPU = torch.device("cpu")
 
@@ -81,6 +82,8 @@ def test_files_bring_the_pictures_of_the_naive_script(material: Material) -> Non
     write_files(material, n_images=20, workers=0)
     files = png_files(material, 20)
     assert len(files) == 20
+    with Image.open(files[0]) as picture:
+        assert picture.size == (224, 224)
     _, transform, precision = load_tower(_trial(material, NAIVE), CPU)
     assert precision == "fp32"
     here = list(opened_here(files, transform=transform, batch=8, clock=StageClock()))
@@ -102,7 +105,11 @@ def test_stages_one_after_the_other_add_up_to_the_whole(material: Material) -> N
     assert sum(told.stages.values()) == pytest.approx(told.seconds, rel=0.1)
 
 
-def test_a_plan_for_two_ranks_gives_both_as_much(material: Material, tmp_path: Path) -> None:
+@pytest.mark.parametrize("block_size", [2048, 8])
+def test_a_plan_for_two_ranks_gives_both_as_much(
+    material: Material, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block_size: int
+) -> None:
+    monkeypatch.setitem(BLOCK_SIZE, "images", block_size)
     library = make_library(tmp_path / "library", material, read_jobs(material, 20), world=2)
     plan = library.work(material.fingerprint) / "plan.jsonl"
     shares = [sum(len(block.items) for block in read_blocks(plan, rank=rank, world=2)) for rank in range(2)]

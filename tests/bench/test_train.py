@@ -92,6 +92,7 @@ def test_an_effect_counts_pictures_not_steps() -> None:
     assert effect is not None and effect.value == pytest.approx(1.25)
 
 
+@pytest.mark.slow
 def test_a_saved_run_reads_back_compares_and_is_shown(
     measured: tuple[Path, Result], tiny_model: Path, tmp_path: Path
 ) -> None:
@@ -134,6 +135,7 @@ def test_replicas_in_threads_find_the_gradients_of_one_model(tiny_model: Path) -
         torch.testing.assert_close(found[2][name], found[1][name], rtol=1e-5, atol=1e-6, msg=name)
 
 
+@pytest.mark.slow
 def test_ranks_that_fail_say_why_and_are_started_anew(tiny_model: Path, tmp_path: Path) -> None:
     choice = ModelChoice(f"local-dir:{tiny_model}")
     options = TrainBenchOptions(tmp_path / "out", choice=choice, steps=1)
@@ -149,6 +151,7 @@ def test_ranks_that_fail_say_why_and_are_started_anew(tiny_model: Path, tmp_path
         assert ranks.train(knobs, cores=cores, steps=1).steps == 1
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_what_was_measured(
     tiny_model: Path, tmp_path: Path, interrupted: Callable[..., tuple[int, str, str, int]]
 ) -> None:

@@ -68,8 +68,9 @@ def test_a_scripted_module_in_place_of_weights_is_refused(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "config",
     ["", "[]", "{}", "null", '{"model_cfg": 3}', '{"model_cfg": {"embed_dim": 3}}', '{"a":' * 100_000,
-     '{"model_cfg": {"embed_dim": 3, "text_cfg": []}}'],
-    ids=["empty", "list", "object", "null", "number", "no-text", "deep", "text-list"],
+     '{"model_cfg": {"embed_dim": 3, "text_cfg": []}}', '{"model_cfg": {"embed_dim": 3, "text_cfg": {}}}',
+     '{"model_cfg": {"embed_dim": 3, "text_cfg": {}, "vision_cfg": {"image_size": []}}}'],
+    ids=["empty", "list", "object", "null", "number", "no-text", "deep", "text-list", "no-vision", "no-size"],
 )  # fmt: skip
 def test_a_config_of_another_form_is_refused_by_its_path(tmp_path: Path, config: str) -> None:
     folder = save_tiny_model(tmp_path / "model", seed=1)

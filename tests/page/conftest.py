@@ -21,6 +21,7 @@ def browser() -> Iterator["Browser"]:
     program = next(filter(None, map(shutil.which, PROGRAMS)), None)
     if program is None:
         pytest.skip(f"no browser here, looked for {', '.join(PROGRAMS)}; on Debian: apt install chromium")
+    playwright.expect.set_options(timeout=15_000)
     with playwright.sync_playwright() as started:
         running = started.chromium.launch(executable_path=program, args=list(ARGUMENTS))
         yield running

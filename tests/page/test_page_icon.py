@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def open_icon(open_page: Open, query: str, name: str, **options: Any) -> "Page":
     page = open_page(f"/?q={query}", **options)
-    page.locator("#grid .tile", has=page.locator(f'.name:text-is("{name}")')).first.click()
+    page.locator("#grid button.tile", has=page.locator(f'.name:text-is("{name}")')).first.click()
     expect(page.locator("#detail-name")).to_have_text(name)
     expect(page.locator("#detail .similar h3")).to_be_visible()
     return page
@@ -65,7 +65,7 @@ def test_more_like_this_asks_with_the_icon(open_page: Open) -> None:
     expect(page).to_have_url(re.compile(r"\?icon=\d+$"))
     expect(page.locator("#detail")).to_be_hidden()
     expect(page.locator("#like")).to_be_visible()
-    expect(page.locator("#grid .tile").first).to_be_visible()
+    expect(page.locator("#grid button.tile").first).to_be_visible()
     page.get_by_role("button", name="Search without this icon").click()
     expect(page.locator("#start")).to_be_visible()
 
@@ -134,7 +134,7 @@ def test_no_script_of_an_icon_ever_runs(open_page: Open) -> None:
         text = copied(page, name)
         assert "script" not in text.replace("JavaScript", "")
         assert "onload" not in text.lower()
-    assert page.title() == "trap · icons"
+    expect(page).to_have_title("trap · icons")
 
 
 def test_an_icon_that_is_gone_is_said(open_page: Open) -> None:

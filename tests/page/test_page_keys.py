@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def tile(page: "Page", at: int) -> "Locator":
-    return page.locator("#grid .tile").nth(at)
+    return page.locator("#grid button.tile").nth(at)
 
 
 def test_an_icon_is_found_opened_and_copied_without_a_mouse(page: "Page") -> None:
@@ -34,7 +34,7 @@ def test_an_icon_is_found_opened_and_copied_without_a_mouse(page: "Page") -> Non
     expect(page.locator("#words")).to_be_focused()
     page.keyboard.press("Escape")
     expect(page.locator("#start")).to_be_visible()
-    assert page.locator("#words").input_value() == ""
+    expect(page.locator("#words")).to_have_value("")
 
 
 def test_arrows_walk_through_rows_and_columns(open_page: Open) -> None:
@@ -46,9 +46,9 @@ def test_arrows_walk_through_rows_and_columns(open_page: Open) -> None:
     assert columns > 3
     page.locator("#words").press("ArrowDown")
     while page.locator("#more").is_visible():
-        shown = page.locator("#grid .tile").count()
+        shown = page.locator("#grid button.tile").count()
         page.keyboard.press("End")
-        page.wait_for_function("n => document.querySelectorAll('#grid .tile').length > n", arg=shown)
+        page.wait_for_function("n => document.querySelectorAll('#grid button.tile').length > n", arg=shown)
     page.keyboard.press("Home")
     for key, at in (
         ("ArrowRight", 1),
@@ -58,8 +58,8 @@ def test_arrows_walk_through_rows_and_columns(open_page: Open) -> None:
         ("ArrowDown", 2 * columns - 1),
         ("ArrowUp", columns - 1),
         ("Home", 0),
-        ("End", page.locator("#grid .tile").count() - 1),
-        ("ArrowDown", page.locator("#grid .tile").count() - 1),
+        ("End", page.locator("#grid button.tile").count() - 1),
+        ("ArrowDown", page.locator("#grid button.tile").count() - 1),
         ("Home", 0),
         ("ArrowLeft", 0),
     ):
@@ -75,7 +75,7 @@ def test_a_focused_tile_is_never_behind_the_head(open_page: Open) -> None:
     page.locator("#words").press("ArrowDown")
     for key in ["ArrowDown"] * 5 + ["ArrowUp"] * 4:
         page.keyboard.press(key)
-        box = page.locator("#grid .tile:focus").bounding_box()
+        box = page.locator("#grid button.tile:focus").bounding_box()
         head = page.locator("body > header").bounding_box()
         assert box is not None
         assert head is not None
@@ -86,10 +86,10 @@ def test_a_focused_tile_is_never_behind_the_head(open_page: Open) -> None:
 def test_the_grid_is_one_stop_of_the_tab_key(open_page: Open) -> None:
     page = open_page("/?q=arrow")
     expect(tile(page, 0)).to_be_visible()
-    assert page.locator('#grid [tabindex="0"]').count() == 1
+    expect(page.locator('#grid [tabindex="0"]')).to_have_count(1)
     page.locator("#words").press("ArrowDown")
     page.keyboard.press("ArrowRight")
-    assert page.locator('#grid [tabindex="0"]').count() == 1
+    expect(page.locator('#grid [tabindex="0"]')).to_have_count(1)
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Tab")
     expect(tile(page, 1)).to_be_focused()

@@ -24,7 +24,7 @@ def test_results_come_while_typing_and_the_address_follows(page: "Page") -> None
     expect(page).to_have_url(re.compile(r"\?q=arrow\+left$"))
     expect(page.locator("#summary")).to_have_text(re.compile(r"^\d+ icons? for “arrow left”$"))
     expect(page.locator("#live")).to_have_text(page.locator("#summary").inner_text())
-    assert page.title() == "arrow left · icons"
+    expect(page).to_have_title("arrow left · icons")
 
 
 def test_words_find_what_they_mean(page: "Page") -> None:
@@ -49,7 +49,7 @@ def test_a_search_that_is_overtaken_is_cancelled(page: "Page") -> None:
 
 def test_tiles_that_stay_keep_their_pictures(page: "Page") -> None:
     page.locator("#words").fill("arrow")
-    first = page.locator("#grid .tile").first
+    first = page.locator("#grid button.tile").first
     expect(first).to_be_visible()
     kept = page.evaluate_handle("() => document.querySelector('#grid [data-id]')")
     number = first.get_attribute("data-id")
@@ -63,7 +63,7 @@ def test_tiles_that_stay_keep_their_pictures(page: "Page") -> None:
 def test_back_and_forward_go_through_searches_not_keystrokes(page: "Page") -> None:
     page.locator("#words").press_sequentially("heart")
     first_name(page, "heart")
-    page.locator("#grid .tile").first.click()
+    page.locator("#grid button.tile").first.click()
     expect(page.locator("#detail")).to_be_visible()
     page.go_back()
     expect(page.locator("#detail")).to_be_hidden()
@@ -82,7 +82,7 @@ def test_an_address_alone_brings_everything_back(page: "Page", open_page: Open) 
     page.keyboard.press("Escape")
     page.locator('#surfaces [value="dark"]').check()
     page.locator("#size input").fill("7")
-    page.locator("#grid .tile").first.click()
+    page.locator("#grid button.tile").first.click()
     expect(page.locator("#detail dd", has_text="MIT")).to_be_visible()
     before = page.evaluate(
         "() => [document.querySelector('#grid').innerText, document.querySelector('#detail').innerText]"
@@ -110,7 +110,7 @@ def test_an_address_that_makes_no_sense_opens_the_page_all_the_same(open_page: O
 
 def test_a_filter_narrows_shows_its_count_and_goes_away_again(page: "Page") -> None:
     page.locator("#words").fill("arrow")
-    first = page.locator("#grid .tile").first
+    first = page.locator("#grid button.tile").first
     expect(first).to_be_visible()
     page.locator('[data-kind="set"]').click()
     option = page.locator("#menu .option", has_text="drawn")
@@ -142,7 +142,7 @@ def test_many_colours_and_motion_are_filters(page: "Page") -> None:
 
 def test_variants_are_one_tile_with_a_badge_until_every_one_is_wanted(page: "Page") -> None:
     page.locator("#words").fill("arrow left")
-    drawn = page.locator("#grid .tile", has_text="drawn").filter(has_text="arrow-left")
+    drawn = page.locator("#grid button.tile", has_text="drawn").filter(has_text="arrow-left")
     expect(drawn).to_have_count(1)
     expect(drawn.locator(".badge")).to_have_text("2")
     expect(drawn).to_contain_text("2 variants")
@@ -164,9 +164,9 @@ def test_it_says_honestly_that_nothing_is_good_and_what_to_try(open_page: Open) 
     page = open_page("/?q=qxzvkj&min_score=1&set=drawn")
     expect(page.locator(".nothing h2")).to_have_text("Nothing good found for “qxzvkj”")
     expect(page.locator("#live")).to_have_text("Nothing good found for “qxzvkj”")
-    expect(page.locator("#grid .tile")).to_have_count(0)
+    expect(page.locator("#grid button.tile")).to_have_count(0)
     page.get_by_role("button", name="Show the nearest icons anyway").click()
-    expect(page.locator("#grid .tile").first).to_be_visible()
+    expect(page.locator("#grid button.tile").first).to_be_visible()
     expect(page.locator(".remark")).to_contain_text("The nearest icons, however far away")
     assert "min_score=0" in page.url
     page.locator("#words").fill("heart")
@@ -219,12 +219,12 @@ def test_what_is_typed_is_never_markup(page: "Page") -> None:
 
 def test_more_icons_come_when_the_end_is_near_and_only_once(open_page: Open) -> None:
     page = open_page("/?q=arrow&min_score=0&px=24")
-    expect(page.locator("#grid .tile").first).to_be_visible()
+    expect(page.locator("#grid button.tile").first).to_be_visible()
     page.locator("footer").scroll_into_view_if_needed()
-    page.wait_for_function("() => document.querySelectorAll('#grid .tile').length > 60")
+    page.wait_for_function("() => document.querySelectorAll('#grid button.tile').length > 60")
     page.mouse.wheel(0, 20_000)
     expect(page.locator("#more")).to_be_hidden()
-    numbers = page.locator("#grid .tile").evaluate_all("tiles => tiles.map(tile => tile.dataset.id)")
+    numbers = page.locator("#grid button.tile").evaluate_all("tiles => tiles.map(tile => tile.dataset.id)")
     assert len(set(numbers)) == len(numbers) > 60
     assert f"k={len(numbers)}" in page.url
 
