@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
-from conftest import Build, svg
+from conftest import Build, Silent, svg
 from rapidfuzz.distance import OSA
 
 from indexer.bundled import bundled
@@ -151,7 +151,7 @@ def test_several_encoders_stand_side_by_side_and_a_missing_one_says_what_to_run(
     with pytest.raises(LibraryError, match=f"`icons embed --model {models[1]}` makes them"):
         evaluate(subject, options, _quiet)
     choice = ModelChoice(models[1])
-    embed(subject.library, IndexOptions(choice=choice, devices="cpu"), _Silent())
+    embed(subject.library, IndexOptions(choice=choice, devices="cpu"), Silent())
     found = evaluate(Subject(subject.library), options, _quiet)
     assert [contender.label for contender in found.encoders] == ["tiny", "other"]
     rankers = [(row.ranker, row.encoder) for row in found.rows if row.task == "names"]
@@ -165,12 +165,6 @@ def test_several_encoders_stand_side_by_side_and_a_missing_one_says_what_to_run(
     assert find_contenders(subject.library, [found.encoders[1].fingerprint], in_use="") == [found.encoders[1]]
     with pytest.raises(ModelError, match='unknown model "no-such"'):
         find_contenders(subject.library, ["no-such"], in_use="")
-
-
-class _Silent:
-    def stage(self, title: str) -> None: ...
-    def scanned(self, tally: object) -> None: ...
-    def embedded(self, plan: object, ranks: object) -> None: ...
 
 
 def test_icons_without_a_vector_of_an_encoder_are_an_error(subject: Subject) -> None:

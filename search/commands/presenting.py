@@ -40,7 +40,7 @@ def answer(engine: "SearchEngine", asked: str, query: Query, asking: Asking) -> 
         say(_nothing(asked, query, asking, found), err=True)
         raise click.exceptions.Exit(1)
     if found.is_doubtful:
-        click.echo(f"no good match for {asked}; these come nearest", err=True)
+        say(f"no good match for {asked}; these come nearest", err=True)
     _write_files(engine, asked, found.hits, asking.output)
     _PRINTED[asking.output.form](engine, found, asking)
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 
 from indexer.options import library_option
+from indexer.printable import printable
 from search.commands.options import Asking, asking_options
 from search.query import Query
 
@@ -51,7 +52,7 @@ def search(library: "Library", words: tuple[str, ...], image: BinaryIO | None, k
 
 def _quoted(typed: str) -> str:
     """Words as a message repeats them: no longer than a line, and without what a terminal would obey."""
-    shown = "".join(sign if sign.isprintable() else "\ufffd" for sign in typed)
+    shown = printable(typed)
     return f'"{shown}"' if len(shown) <= _MOST_SHOWN else f'"{shown[: _MOST_SHOWN - 4]} ..."'
 
 

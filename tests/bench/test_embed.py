@@ -77,6 +77,7 @@ def test_a_saved_run_reads_back_and_compares(measured: tuple[Path, Result], tiny
     assert page.count("x</td>") == 1, "one row is in both"
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_what_was_measured(
     tiny_model: Path, tmp_path: Path, interrupted: Callable[..., tuple[int, str, str, int]]
 ) -> None:

@@ -48,6 +48,7 @@ def measured(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> tupl
     return out, _run(out, tiny_model, *small, *sweeps, "--json")
 
 
+@pytest.mark.slow
 def test_every_way_to_train_takes_the_same_steps(measured: tuple[Path, Result]) -> None:
     _, result = measured
     assert result.exit_code == 0, result.output
@@ -68,6 +69,7 @@ def test_every_way_to_train_takes_the_same_steps(measured: tuple[Path, Result]) 
         assert all(run["steps"] == 3 and run["seconds"] > 0 for run in row["runs"])
 
 
+@pytest.mark.slow
 def test_the_profiler_tells_communication_where_there_is_any(measured: tuple[Path, Result]) -> None:
     rows = json.loads(measured[1].stdout)["rows"]
     for row in rows:
@@ -76,6 +78,7 @@ def test_the_profiler_tells_communication_where_there_is_any(measured: tuple[Pat
         assert row["shares"]["data"] > 0
 
 
+@pytest.mark.slow
 def test_an_effect_is_the_ratio_to_the_first_of_the_group(measured: tuple[Path, Result]) -> None:
     rows = json.loads(measured[1].stdout)["rows"]
     base, row = (row for row in rows if row["group"] == "bucket_cap_mb")

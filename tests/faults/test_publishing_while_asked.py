@@ -22,6 +22,7 @@ Ask = Callable[[], set[str]]
 """Asks once; tells the colours that it found."""
 QUERIES_EACH = 4
 """So many are answered at least between two generations."""
+MOST_PUBLISHED = 100
 
 
 @pytest.fixture
@@ -75,15 +76,20 @@ def _kept(library: Library) -> Ask:
 
 
 def _ask_while_publishing(library: Library, ways: list[Ask], *, n_queries: int) -> tuple[int, list[set[str]]]:
-    """Ask in all ways at once, publishing all the while, thrice at least; return how often, and every answer."""
+    """Ask in all ways at once, publishing all the while, thrice at least; return how often, and every answer.
+
+    It takes as long as both generations need to be seen, but not for ever.
+    """
     answers: list[set[str]] = []
+    seen: set[frozenset[str]] = set()
     n_published = 0
     answered = threading.Semaphore(0)
 
     def ask(way: Ask) -> None:
         try:
-            while len(answers) < n_queries or n_published < 3:
+            while len(answers) < n_queries or n_published < 3 or (len(seen) < 2 and n_published < MOST_PUBLISHED):
                 answers.append(way())
+                seen.add(frozenset(answers[-1]))
                 answered.release()
         finally:
             answered.release(QUERIES_EACH)

@@ -144,7 +144,8 @@ def test_a_sheet_shows_names_and_the_query_and_is_no_other_page_for_them(hostile
     assert obeyed(content) == []
     page = Page(content)
     assert "script" not in page.tags
-    assert {SHOWN, f'icons: "{printable(script)}"'} <= set(page.texts)
+    assert SHOWN in page.texts
+    assert any(text.startswith(f'icons: "{printable(script[:50])}') for text in page.texts)
 
 
 def test_a_sheet_as_a_picture_takes_any_name_and_query(hostile: Path, tmp_path: Path) -> None:
