@@ -25,6 +25,7 @@ from indexer.distributed import Rank, process_group, total_over_ranks
 from indexer.errors import EmbedError, IconsError
 from indexer.gauges import Gauge
 from indexer.heartbeat import STALL_SECONDS, Report, Reporter, watched
+from indexer.lanes import n_lanes, side_by_side
 from indexer.library import Library
 from indexer.process import cores_of_rank, prepare_for_batches
 from indexer.progress import RankProgress, write_progress
@@ -33,7 +34,7 @@ from indexer.shards import Block, Plan, Shard, read_blocks, read_plan, shard_pat
 
 if TYPE_CHECKING:
     from indexer.encoder import Encoder, Precision
-    from indexer.render_pool import Job, RenderPool
+    from indexer.render_pool import Job, RenderedChunk, RenderPool
 
 LONGEST_RUN = timedelta(days=30)
 """How long a rank that is done waits for the others: they are watched for getting on, not for taking long."""
@@ -177,26 +178,30 @@ def _embed_images(
     from indexer.batch_size import encode_within_memory
 
     ids: list[NDArray[np.int64]] = []
-    vectors: list[NDArray[np.float16]] = [np.empty((0, encoder.dim), dtype=np.float16)]
+    vectors: list[NDArray[np.float16]] = []
+    none = np.empty((0, encoder.dim), dtype=np.float16)
     traits: list[NDArray[np.int8]] = []
     failures: dict[int, str] = {}
 
     def tell(jobs: Sequence["Job"]) -> None:
         reporter.begin(_pictures(jobs))
 
+    def encode(chunk: "RenderedChunk") -> NDArray[np.float16]:
+        return encode_within_memory(encoder, chunk.pixels) if len(chunk.ids) else none
+
     with pool:
         reporter.restart()
-        for chunk in pool.render(_jobs(blocks), waits_for=tell):
+        drawn = pool.render(_jobs(blocks), waits_for=tell)
+        for chunk, encoded in side_by_side(encode, drawn, lanes=n_lanes(encoder.device)):
             ids.append(chunk.ids)
             traits.append(chunk.traits)
-            if len(chunk.ids):
-                vectors.append(encode_within_memory(encoder, chunk.pixels))
+            vectors.append(encoded)
             failures.update((failure.id, failure.reason) for failure in chunk.failures)
             reporter.add(images=len(chunk.ids), failed=len(chunk.failures), waited=pool.waited_seconds)
             if chunk.ends_block:
                 gathered = np.concatenate(ids), np.concatenate(vectors), failures, np.concatenate(traits)
                 writer.write(blocks[chunk.block], Shard("images", *gathered))
-                ids, vectors, failures, traits = [], vectors[:1], {}, []
+                ids, vectors, failures, traits = [], [], {}, []
         reporter.read_gauge()  # while the workers are there
 
 

@@ -87,8 +87,9 @@ class RenderPool:
 
     `workers=0` renders in the calling process, without limits of time and memory: for a few pictures, and for tests.
     `chunk` is how many pictures are given out together; while the consumer is busy with some, at least two chunks, and
-    128 pictures a worker, are drawn ahead. `memory_bytes` is what a worker may take beyond what it starts with (Linux
-    only); shared pixels come on top of it. `waited_seconds` is how long the consumer has waited for pixels so far.
+    128 pictures a worker, are drawn ahead. The pixels of the last `held` chunks given out stay as they are.
+    `memory_bytes` is what a worker may take beyond what it starts with (Linux only); shared pixels come on top of it.
+    `waited_seconds` is how long the consumer has waited for pixels so far.
     """
 
     def __init__(
@@ -99,11 +100,13 @@ class RenderPool:
         seconds_per_item: float = 10.0,
         memory_bytes: int = 1 << 30,
         chunk: int = 64,
+        held: int = 1,
     ) -> None:
         self.waited_seconds = 0.0
+        self._held = held
         self._waits_for: Callable[[Sequence[Job]], None] = lambda _: None
         self._n_workers = workers
-        n_slots = 1 + max(2, math.ceil(workers * _PICTURES_AHEAD / chunk)) if workers else 1
+        n_slots = held + (max(2, math.ceil(workers * _PICTURES_AHEAD / chunk)) if workers else 0)
         self._settings = Settings(size, chunk, n_slots, seconds_per_item, memory_bytes)
         self._memory = render_worker.shared_memory(self._settings)
         self._slots = render_worker.map_slots(self._settings, self._memory.fileno())
@@ -136,6 +139,7 @@ class RenderPool:
         todo = _cut(blocks, size=self._settings.chunk)
         under_way: deque[_Chunk] = deque()
         free = deque(range(self._settings.n_slots))
+        given: deque[int] = deque()
         try:
             while True:
                 started = time.perf_counter()
@@ -148,7 +152,9 @@ class RenderPool:
                 self._wait_for(under_way[0])
                 self.waited_seconds += time.perf_counter() - started
                 yield self._rendered(under_way[0])
-                free.append(under_way.popleft().slot)
+                given.append(under_way.popleft().slot)
+                if len(given) == self._held:
+                    free.append(given.popleft())
         finally:
             if under_way:  # given up on the way: nobody waits for what the workers are drawing
                 self._stop_workers()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from indexer.batch_size import ON_CPU, find_batch_size
 from indexer.checkpoint import Checkpoint
+from indexer.lanes import n_lanes
 from indexer.process import cores_of_rank
 from indexer.render_pool import RenderPool
 
@@ -30,16 +31,17 @@ class Renderers:
         if not self.n_images or device.type != "cpu":
             yield None
             return
-        with self._start(checkpoint.image_size, self.batch_size or ON_CPU) as pool:
+        with self._start(checkpoint.image_size, self.batch_size or ON_CPU, device) as pool:
             yield pool
 
     def start(self, encoder: "Encoder") -> RenderPool:
         """Start workers for a loaded encoder."""
-        return self._start(encoder.image_size, self.batch_size or find_batch_size(encoder, n_images=self.n_images))
+        batch_size = self.batch_size or find_batch_size(encoder, n_images=self.n_images)
+        return self._start(encoder.image_size, batch_size, encoder.device)
 
-    def _start(self, size: int, batch_size: int) -> RenderPool:
+    def _start(self, size: int, batch_size: int, device: "torch.device") -> RenderPool:
         workers = default_workers(self.n_images) if self.workers is None else self.workers
-        return RenderPool(size=size, workers=workers, chunk=batch_size)
+        return RenderPool(size=size, workers=workers, chunk=batch_size, held=n_lanes(device))
 
 
 def default_workers(n_images: int) -> int:

@@ -154,6 +154,16 @@ def test_few_jobs_are_taken_ahead_of_the_consumer(tmp_path: Path) -> None:
     assert len(taken) == 20
 
 
+@pytest.mark.parametrize("workers", [0, 2])
+def test_pixels_of_held_chunks_stay_while_others_are_drawn(tmp_path: Path, workers: int) -> None:
+    held = 3
+    with RenderPool(size=32, workers=workers, chunk=2, held=held) as pool:
+        given: list[tuple[np.ndarray, np.ndarray]] = []
+        for chunk in pool.render([jobs_of(tmp_path, range(30))]):
+            given = [*given[-held + 1 :], (chunk.pixels, chunk.pixels.copy())]
+            assert all(np.array_equal(pixels, seen) for pixels, seen in given)
+
+
 def test_workers_share_a_chunk(tmp_path: Path) -> None:
     jobs = jobs_of(tmp_path, range(40)) * 25
     with RenderPool(size=32, workers=2, chunk=1000) as pool:
