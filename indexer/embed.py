@@ -9,7 +9,6 @@ so one that dies loses its own block only. Everything but the library's folder m
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -30,7 +29,8 @@ from indexer.library import Library
 from indexer.process import cores_of_rank, prepare_for_batches
 from indexer.progress import RankProgress, write_progress
 from indexer.renderers import Renderers
-from indexer.shards import Block, Plan, Shard, read_blocks, read_plan, shard_path, write_shard
+from indexer.shard_writer import ShardWriter
+from indexer.shards import Block, Plan, Shard, read_blocks, read_plan, shard_path
 
 if TYPE_CHECKING:
     from indexer.encoder import Encoder, Precision
@@ -115,32 +115,6 @@ def _missing_blocks(folder: Path, plan_path: Path, rank: Rank) -> list[Block]:
     return [block for block in blocks if not shard_path(folder, block).exists()]
 
 
-class _ShardWriter:
-    """Writes shards in the background, so that the device need not wait for the disk."""
-
-    def __init__(self, folder: Path, *, plan: Plan, rank: Rank, encoder: "Encoder") -> None:
-        self.folder = folder
-        self.fingerprint = plan.fingerprint
-        self.facts = {"rank": f"{rank.index}/{rank.world}", "precision": encoder.precision, "model": plan.model}
-        self.pool = ThreadPoolExecutor(1, thread_name_prefix="shards")
-        self.pending: list[Future[None]] = []
-
-    def __enter__(self) -> "_ShardWriter":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.pool.shutdown(wait=True)
-        for written in self.pending:
-            written.result()
-
-    def write(self, block: Block, shard: Shard) -> None:
-        for written in [future for future in self.pending if future.done()]:
-            self.pending.remove(written)
-            written.result()
-        path = shard_path(self.folder, block)
-        self.pending.append(self.pool.submit(write_shard, path, shard, fingerprint=self.fingerprint, facts=self.facts))
-
-
 def _embed_blocks(
     blocks: list[Block], folder: Path, plan: Plan, rank: Rank, options: EmbedOptions, reporter: Reporter
 ) -> None:
@@ -153,7 +127,7 @@ def _embed_blocks(
     renderers = Renderers(n_images=n_images, workers=options.workers, batch_size=options.batch_size)
     with out_of_memory_told(device), renderers.start_ahead(checkpoint, device) as pool:
         encoder = Encoder(checkpoint, device=device, precision=options.precision)
-        with _ShardWriter(folder, plan=plan, rank=rank, encoder=encoder) as writer:
+        with ShardWriter(folder, plan=plan, rank=rank, precision=encoder.precision) as writer:
             _embed_names(encoder, names, writer, reporter)
             if images:
                 reporter.begin("finding out how many pictures go at once")
@@ -161,7 +135,7 @@ def _embed_blocks(
             reporter.begin("writing its last vectors")
 
 
-def _embed_names(encoder: "Encoder", blocks: list[Block], writer: _ShardWriter, reporter: Reporter) -> None:
+def _embed_names(encoder: "Encoder", blocks: list[Block], writer: ShardWriter, reporter: Reporter) -> None:
     from indexer.batch_size import encode_names_within_memory
 
     for block in blocks:
@@ -173,7 +147,7 @@ def _embed_names(encoder: "Encoder", blocks: list[Block], writer: _ShardWriter, 
 
 
 def _embed_images(
-    encoder: "Encoder", blocks: list[Block], writer: _ShardWriter, reporter: Reporter, pool: "RenderPool"
+    encoder: "Encoder", blocks: list[Block], writer: ShardWriter, reporter: Reporter, pool: "RenderPool"
 ) -> None:
     from indexer.batch_size import encode_within_memory
 
