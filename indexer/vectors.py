@@ -29,9 +29,9 @@ PROBES_PER_ROOT = 4
 the first ten, 128 find .992; words lie beside the pictures, so that their neighbours are spread over many lists."""
 GRAPH_WIDTH = 128
 """Neighbours that a walk through a graph keeps in view (efSearch)."""
-EXACT_AMONG = 20_000
-"""Of so many ids that a filter leaves, or fewer, the whole vectors are compared: no slower than their codes (10,000 of
-413,463: 1.9 and 2.2 ms on a busy core; 50,000: 12.8 and 6.6), and no hit is lost."""
+EXACT_AMONG = 32_768
+"""Of so many ids that a filter leaves, or fewer, the whole vectors are compared: sooner than their codes (a whole query
+among 31,722 of 413,463: 11.0 ms and 14.7, p99 17 and 28; among 41,252: 16.6 and 15.0), and no hit is lost."""
 _SPARES = (1.25, 5)
 """How many times as many as should do product codes are asked for, where a filter takes some of them away; if it takes
 too many, once more."""

@@ -136,6 +136,7 @@ def test_ranks_last_from_the_first_start_to_the_last_end() -> None:
     assert whole.stages == {"forward": 0.5}
 
 
+@pytest.mark.slow
 def test_ranks_with_a_barrier_share_the_pictures_under_torchrun(material: Material) -> None:
     with Apart(_trial(material, Knobs(path="loop", batch=4, workers=0, devices=2, barrier=True))) as apart:
         told = apart.measure()

@@ -32,6 +32,7 @@ def cached_answers(file: Path) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_teaching_brings_the_tower_to_its_teacher(tmp_path: Path) -> None:
     cache = cached_answers(tmp_path / "teacher.safetensors")
     torch.manual_seed(0)
