@@ -6,7 +6,6 @@ Rank r of W takes blocks r, r + W, ...; blocks whose shard exists are done. Noth
 so one that dies loses its own block only. Everything but the library's folder may differ between machines.
 """
 
-import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -26,6 +25,7 @@ from indexer.gauges import Gauge
 from indexer.heartbeat import STALL_SECONDS, Report, Reporter, watched
 from indexer.lanes import n_lanes, side_by_side
 from indexer.library import Library
+from indexer.printable import printable
 from indexer.process import cores_of_rank, prepare_for_batches
 from indexer.progress import RankProgress, write_progress
 from indexer.renderers import Renderers
@@ -189,8 +189,7 @@ def _pictures(jobs: Sequence["Job"]) -> str:
 
 
 def _quoted(name: str) -> str:
-    """Spell a name or path in quotes on one line, whatever is in it."""
-    return json.dumps(name, ensure_ascii=False).encode("utf-8", "replace").decode()
+    return f'"{printable(name)}"'
 
 
 def _jobs(blocks: list[Block]) -> Iterator[list["Job"]]:
