@@ -254,7 +254,7 @@ def test_health_and_metrics_tell_how_the_server_is(client: httpx.Client, icon_li
     assert 'icons_requests_total{method="GET",route="/api/v1/icons/{icon}",status="404"}' in figures
     assert 'icons_request_seconds_bucket{le="0.1",route="/api/v1/search"}' in figures
     assert "icons_generation 1.0" in figures and "process_resident_memory_bytes" in figures
-    assert "999999" not in figures
+    assert "icons/999999" not in figures
 
 
 def test_openapi_tells_every_path(client: httpx.Client) -> None:
