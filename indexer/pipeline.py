@@ -19,6 +19,7 @@ from indexer.errors import LibraryError
 from indexer.library import Generation, Library, require
 from indexer.manifest import PICTURE_WEIGHT, Accounting, Manifest
 from indexer.planning import choice_in_use, export_missing, prepare
+from indexer.process import give_back_memory
 from indexer.progress import RankProgress
 from indexer.scan import ScanTally, remember
 from indexer.scan import forget as forget_source
@@ -199,6 +200,7 @@ def _embed(library: Library, engine: Engine, options: IndexOptions, watcher: Wat
     if plan.n_blocks:
         from indexer.launch import parse_devices, run_ranks
 
+        give_back_memory()
         watcher.stage("Embedding")
         run_ranks(
             library,

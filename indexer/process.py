@@ -39,6 +39,12 @@ def prepare_for_batches() -> None:
         libc.mallopt(_M_TRIM_THRESHOLD, 1 << 30)
 
 
+def give_back_memory() -> None:
+    """Hand what is free in glibc's heaps back to the kernel, before work that is long and needs little of it."""
+    if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
+        libc.malloc_trim(0)
+
+
 def end_with_parent() -> Callable[[], object] | None:
     """Make a `preexec_fn` that asks Linux to end a child, and torchrun its ranks, when this process dies.
 

@@ -17,7 +17,7 @@ from indexer.errors import SourceError
 from indexer.sources.paths import to_text
 
 MAX_FACTS_BYTES = 256_000_000
-"""Of an Iconify set or what a package says about its icons; the largest known have a fifth of that."""
+"""Of an Iconify set or what a package says about its icons; the largest known has 104 MB."""
 MAX_TEXT = 1000
 """Characters of a name, a key or a tag: more is no text that anybody wrote."""
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")

@@ -17,13 +17,13 @@ export function make(tag, properties = {}, ...children) {
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** A drawing of the page itself, from symbols.svg. */
+/** A drawing of the page itself; index.html holds them. */
 export function symbol(name) {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("class", "symbol");
   svg.setAttribute("aria-hidden", "true");
   const use = document.createElementNS(SVG, "use");
-  use.setAttribute("href", `static/symbols.svg#${name}`);
+  use.setAttribute("href", `#symbol-${name}`);
   svg.append(use);
   return svg;
 }

@@ -1,7 +1,7 @@
 // Which icons may answer at all? A button a kind of filter, a menu with counts behind it, a chip for each that is on.
 
 import { find, make, plural, symbol } from "./elements.js";
-import { countFilters, FACETS } from "./state.js";
+import { FACETS } from "./state.js";
 
 const TITLES = { set: "Set", style: "Style", licence: "Licence", category: "Category", tag: "Tag", size: "Size" };
 const ORDER = ["set", "style", "licence", "category", "tag", "size"];
@@ -45,14 +45,24 @@ export class Filters {
 
   render(state) {
     this.state = state;
-    const kinds = ORDER.filter((kind) => this.#labels(kind).length > 1 || state[kind].length);
-    const buttons = [...kinds.map((kind) => this.#button(kind, TITLES[kind], state[kind].length)),
-      ...Object.keys(CHOICES).filter((kind) => this.known[kind]?.length > 1 || state[kind] !== null)
-        .map((kind) => this.#button(kind, CHOICES[kind].title, state[kind] !== null))];
-    const hadFocus = this.bar.contains(document.activeElement) ? document.activeElement.dataset.kind : null;
-    this.bar.replaceChildren(...buttons, this.#toggle("flat", "Every variant"), this.#toggle("keyword", "Keywords only"), ...this.#chips(state));
-    if (hadFocus) find(`[data-kind="${hadFocus}"]`, this.bar)?.focus();
+    const kinds = ORDER.filter((kind) => this.#labels(kind).length > 1 || state[kind].length)
+      .map((kind) => ({ kind, title: TITLES[kind], active: state[kind].length > 0 }));
+    const choices = Object.keys(CHOICES).filter((kind) => this.known[kind]?.length > 1 || state[kind] !== null)
+      .map((kind) => ({ kind, title: CHOICES[kind].title, active: state[kind] !== null }));
+    const toggles = [{ name: "flat", title: "Every variant", pressed: state.flat }, { name: "keyword", title: "Keywords only", pressed: state.keyword }];
+    this.#draw({ buttons: [...kinds, ...choices], toggles, chips: this.#chips(state) });
     if (this.kind) this.#fill();
+  }
+
+  /** Most keystrokes leave the bar as it is, and laying it out takes as long as a row of tiles. */
+  #draw(parts) {
+    const text = JSON.stringify(parts);
+    if (text === this.drawn) return;
+    this.drawn = text;
+    const hadFocus = this.bar.contains(document.activeElement) ? document.activeElement.dataset.kind : null;
+    this.bar.replaceChildren(...parts.buttons.map((one) => this.#button(one)), ...parts.toggles.map((one) => this.#toggle(one)),
+      ...parts.chips.map((one) => this.#chip(one)), ...(parts.chips.length > 1 ? [this.#clearAll()] : []));
+    if (hadFocus) find(`[data-kind="${hadFocus}"]`, this.bar)?.focus();
   }
 
   #labels(kind) {
@@ -67,15 +77,14 @@ export class Filters {
     return [...found, ...library.filter(({ value }) => !counted.has(value)).map((label) => ({ ...label, n: undefined }))];
   }
 
-  #button(kind, title, active) {
+  #button({ kind, title, active }) {
     return make("button", {
       type: "button", className: "filter", "data-kind": kind, "aria-haspopup": "dialog", "aria-expanded": String(this.kind === kind),
       "data-on": active ? "" : null, onclick: (event) => this.#open(kind, event.currentTarget),
     }, title, symbol("chevron-down"));
   }
 
-  #toggle(name, title) {
-    const pressed = this.state[name];
+  #toggle({ name, title, pressed }) {
     return make("button", {
       type: "button", className: "filter", "data-kind": name, "aria-pressed": String(pressed), "data-on": pressed ? "" : null,
       onclick: () => this.change({ [name]: !pressed }),
@@ -83,21 +92,26 @@ export class Filters {
   }
 
   #chips(state) {
-    const chip = (text, n, remove) => make("button", { type: "button", className: "chip", onclick: remove, "data-kind": `chip-${text}` },
-      make("span", { className: "hidden", textContent: "Remove filter " }), text,
-      n !== undefined && make("span", { className: "count", textContent: n.toLocaleString("en") }), symbol("x"));
     const chips = FACETS.flatMap((kind) => state[kind].map((value) => {
       const n = labelsOf(this.counts, kind).find((one) => String(one.value) === value)?.n;
       const label = [...labelsOf(this.counts, kind), ...labelsOf(this.known, kind)].find((one) => String(one.value) === value);
-      return chip(kind === "size" ? `${value} px` : label?.title ?? value, n, () => this.change({ [kind]: state[kind].filter((one) => one !== value) }));
+      const text = kind === "size" ? `${value} px` : label?.title ?? value;
+      return { text, n, remove: () => this.change({ [kind]: this.state[kind].filter((one) => one !== value) }) };
     }));
     for (const [kind, { values }] of Object.entries(CHOICES)) {
-      if (state[kind] !== null) chips.push(chip(values.find(([value]) => value === state[kind])[1], undefined, () => this.change({ [kind]: null })));
-    }
-    if (countFilters(state) > 1) {
-      chips.push(make("button", { type: "button", className: "quiet", textContent: "Clear all", onclick: this.clear, "data-kind": "clear" }));
+      if (state[kind] !== null) chips.push({ text: values.find(([value]) => value === state[kind])[1], remove: () => this.change({ [kind]: null }) });
     }
     return chips;
+  }
+
+  #chip({ text, n, remove }) {
+    return make("button", { type: "button", className: "chip", onclick: remove, "data-kind": `chip-${text}` },
+      make("span", { className: "hidden", textContent: "Remove filter " }), text,
+      n !== undefined && make("span", { className: "count", textContent: n.toLocaleString("en") }), symbol("x"));
+  }
+
+  #clearAll() {
+    return make("button", { type: "button", className: "quiet", textContent: "Clear all", onclick: this.clear, "data-kind": "clear" });
   }
 
   #open(kind, button) {
