@@ -11,7 +11,8 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
+from http.client import HTTPConnection
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -244,6 +245,18 @@ def test_pages_of_other_servers_are_not_let_in(client: httpx.Client) -> None:
 def test_only_reading_is_possible(client: httpx.Client, ids: dict[str, int]) -> None:
     for method in ("PUT", "PATCH", "DELETE", "POST"):
         assert client.request(method, f"{API}/icons/{ids['dot-a']}").status_code == 405
+
+
+def test_the_body_of_an_answer_does_not_wait_for_its_headers_to_be_acknowledged(client: httpx.Client) -> None:
+    waits = []
+    with closing(HTTPConnection(client.base_url.host, client.base_url.port or 80)) as connection:
+        for _ in range(12):  # acknowledged at once are only the first packets of a connection
+            connection.request("GET", f"{API}/search?q=arrow&k=20")
+            answer = connection.getresponse()
+            began = time.monotonic()
+            assert answer.read()
+            waits.append(time.monotonic() - began)
+    assert min(waits[3:]) < 0.03  # an acknowledgement may take 0.04 s, and takes it
 
 
 def test_health_and_metrics_tell_how_the_server_is(client: httpx.Client, icon_library: Library) -> None:

@@ -1,7 +1,7 @@
 // The page: one state, held in the address; everything else follows from it.
 
 import { Detail, copy } from "./detail.js";
-import { announce, find, say } from "./elements.js";
+import { announce, find, PAUSE_MS, say } from "./elements.js";
 import { Filters } from "./filters.js";
 import { Grid } from "./grid.js";
 import { drawThumbnail, shrink, watchForPictures } from "./picture.js";
@@ -11,6 +11,7 @@ import { applyView, watchView } from "./surface.js";
 
 let state = parse(location.href);
 let typing = false; // a run of keystrokes is one step of the browser's history
+let unwritten = null; // how the address is to follow the state, where it does not yet
 const words = find("#words");
 
 const grid = new Grid(find("#grid"), {
@@ -35,15 +36,32 @@ const showView = watchView({
   change: (changes) => change(changes, { replace: true }), theme: () => render(),
 });
 
-/** Go to another state: a new entry in the browser's history unless it only refines the present one. */
-async function go(next, { replace = false } = {}) {
+/** Go to another state: a new entry in the browser's history unless it only refines the present one. The address of what
+ *  is typed follows `later`: a browser takes longer to change it than the server to answer. */
+async function go(next, { replace = false, later = false } = {}) {
   typing = false;
-  state = next;
+  if (later) {
+    clearTimeout(unwritten?.timer);
+    unwritten = { replace: replace && (unwritten?.replace ?? true), timer: setTimeout(writeAddress, PAUSE_MS) };
+    state = next;
+  } else {
+    writeAddress(); // of what was typed before
+    unwritten = { replace };
+    state = next;
+    writeAddress();
+  }
+  await render();
+}
+
+function writeAddress() {
+  if (!unwritten) return;
+  const { replace, timer } = unwritten;
+  clearTimeout(timer);
+  unwritten = null;
   const address = format(state);
   if (address !== `${location.pathname}${location.search}${location.hash}`) {
     history[replace ? "replaceState" : "pushState"](null, "", address);
   }
-  await render();
 }
 
 function change(changes, how) {
@@ -90,7 +108,7 @@ function closeDetail() {
 words.addEventListener("input", (event) => {
   if (event.isComposing) return;
   const follows = typing;
-  go({ ...state, ...fromBox(words.value, state), min_score: null, open: null, k: PAGE }, { replace: follows });
+  go({ ...state, ...fromBox(words.value, state), min_score: null, open: null, k: PAGE }, { replace: follows, later: true });
   typing = true;
   scrollTo({ top: 0 });
 });
@@ -145,8 +163,11 @@ watchForPictures({
   },
 });
 
+addEventListener("pagehide", writeAddress);
 addEventListener("popstate", () => {
   typing = false;
+  clearTimeout(unwritten?.timer);
+  unwritten = null;
   state = parse(location.href);
   render();
 });

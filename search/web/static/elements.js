@@ -28,6 +28,8 @@ export function symbol(name) {
   return svg;
 }
 
+export const PAUSE_MS = 250; // longer than between two keystrokes of most
+
 export const plural = (n, one, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 
 let announcing = 0;

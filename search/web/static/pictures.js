@@ -26,7 +26,10 @@ async function showWanted() {
   for (let at = 0; at < all.length; at += MOST_AT_ONCE) {
     const some = all.slice(at, at + MOST_AT_ONCE).filter(({ image }) => image.isConnected);
     const address = svgsOf([...new Set(some.map(({ icon }) => icon.image))]);
-    for (const { image, icon } of some) image.src = `${address}#i${icon.image}`;
+    for (const { image, icon } of some) {
+      if (at === 0) image.loading = "eager"; // what is lazy is asked for a frame later only
+      image.src = `${address}#i${icon.image}`;
+    }
     await new Promise((resolve) => { whenIdle(resolve); });
   }
 }

@@ -1,13 +1,12 @@
 // What does a query find? Asks, drops what was asked before, and says honestly how it went.
 
 import { health, labels, search } from "./api.js";
-import { announce, find, make, plural, whenIdle } from "./elements.js";
+import { announce, find, make, PAUSE_MS, plural, whenIdle } from "./elements.js";
 import { frame } from "./grid.js";
 import { asks, countFilters, PAGE, question } from "./state.js";
 
 const COUNTED = 1000; // the server stops counting there
 const MOST_AT_ONCE = 1000;
-const PAUSE_MS = 250; // longer than between two keystrokes of most
 const EXAMPLES = ["settings", "go back", "shopping", "a cup with steam", "sleep", "danger"];
 
 export class Search {
