@@ -50,9 +50,7 @@ def draw_pictures(console: "Console", tiles: Sequence[Tile]) -> None:
     n_beside = max(1, (console.width + 1) // (_TILE_COLUMNS + 1))
     with _terminal_answers(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Image.Image.getdata", DeprecationWarning)  # textual_image 0.12 on Pillow 13
-        if (
-            _draws_graphics()
-        ):  # kitty tells pictures apart by the colour of the text that holds their place, all 24 bits of it
+        if _draws_graphics():  # kitty tells pictures apart by all 24 bits of the colour of text that holds their place
             console = Console(color_system="truecolor")
         for start in range(0, len(tiles), n_beside):
             row = tiles[start : start + n_beside]
