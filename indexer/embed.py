@@ -7,7 +7,7 @@ so one that dies loses its own block only. Everything but the library's folder m
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -30,7 +30,8 @@ from indexer.process import cores_of_rank, prepare_for_batches
 from indexer.progress import RankProgress, write_progress
 from indexer.renderers import Renderers
 from indexer.shard_writer import ShardWriter
-from indexer.shards import Block, Plan, Shard, read_blocks, read_plan, shard_path
+from indexer.shards import Block, Plan, Shard, read_plan
+from indexer.share import Share
 
 if TYPE_CHECKING:
     from indexer.encoder import Encoder, Precision
@@ -90,9 +91,10 @@ def embed(
         _share_cores(rank)
         reporter = Reporter(report, progress, Gauge(device, cores_of_rank()))
         reporter.begin("loading the encoder")
-        _embed_blocks(_missing_blocks(folder, plan_path, rank), folder, plan, rank, options, reporter)
+        share = Share(plan_path, folder, rank)
+        _embed_blocks(share, plan, options, reporter)
         reporter.add()  # the last shard is written: its time counts too
-        n_missing = len(_missing_blocks(folder, plan_path, rank))
+        n_missing = len(share.missing())
         reporter.begin("")
         if total_over_ranks(rank, [n_missing], device=device) != [0]:
             raise EmbedError("blocks are left without a shard; `icons index` does them")
@@ -109,45 +111,38 @@ def _find_checkpoint(plan: Plan, rank: Rank) -> Checkpoint:
     return checkpoint
 
 
-def _missing_blocks(folder: Path, plan_path: Path, rank: Rank) -> list[Block]:
-    """Blocks of this rank that have no shard yet."""
-    blocks = read_blocks(plan_path, rank=rank.index, world=rank.world)
-    return [block for block in blocks if not shard_path(folder, block).exists()]
-
-
-def _embed_blocks(
-    blocks: list[Block], folder: Path, plan: Plan, rank: Rank, options: EmbedOptions, reporter: Reporter
-) -> None:
+def _embed_blocks(share: Share, plan: Plan, options: EmbedOptions, reporter: Reporter) -> None:
     from indexer.batch_size import out_of_memory_told
     from indexer.encoder import Encoder, resolve_device
 
-    checkpoint, device = _find_checkpoint(plan, rank), resolve_device(options.device)
-    names, images = ([block for block in blocks if block.kind == kind] for kind in ("names", "images"))
-    n_images = sum(len(block.items) for block in images)
+    checkpoint, device = _find_checkpoint(plan, share.rank), resolve_device(options.device)
+    missing = share.missing()
+    names, images = ([block for block in missing if block.kind == kind] for kind in ("names", "images"))
+    n_images = sum(block.n_items for block in images)
     renderers = Renderers(n_images=n_images, workers=options.workers, batch_size=options.batch_size)
     with out_of_memory_told(device), renderers.start_ahead(checkpoint, device) as pool:
         encoder = Encoder(checkpoint, device=device, precision=options.precision)
-        with ShardWriter(folder, plan=plan, rank=rank, precision=encoder.precision) as writer:
-            _embed_names(encoder, names, writer, reporter)
+        with ShardWriter(share.folder, plan=plan, rank=share.rank, precision=encoder.precision) as writer:
+            _embed_names(encoder, share.read(names), writer, reporter)
             if images:
                 reporter.begin("finding out how many pictures go at once")
-                _embed_images(encoder, images, writer, reporter, pool or renderers.start(encoder))
+                _embed_images(encoder, share.read(images), writer, reporter, pool or renderers.start(encoder))
             reporter.begin("writing its last vectors")
 
 
-def _embed_names(encoder: "Encoder", blocks: list[Block], writer: ShardWriter, reporter: Reporter) -> None:
+def _embed_names(encoder: "Encoder", blocks: Iterable[Block], writer: ShardWriter, reporter: Reporter) -> None:
     from indexer.batch_size import encode_names_within_memory
 
     for block in blocks:
         ids = np.array([item[0] for item in block.items], dtype=np.int64)
         names = [str(item[1]) for item in block.items]
         reporter.begin(f"{len(names):,} names, from {_quoted(names[0])} to {_quoted(names[-1])}")
-        writer.write(block, Shard("names", ids, encode_names_within_memory(encoder, names), {}))
+        writer.write(block.name, Shard("names", ids, encode_names_within_memory(encoder, names), {}))
         reporter.add(names=len(ids))
 
 
 def _embed_images(
-    encoder: "Encoder", blocks: list[Block], writer: ShardWriter, reporter: Reporter, pool: "RenderPool"
+    encoder: "Encoder", blocks: Iterable[Block], writer: ShardWriter, reporter: Reporter, pool: "RenderPool"
 ) -> None:
     from indexer.batch_size import encode_within_memory
 
@@ -156,6 +151,7 @@ def _embed_images(
     none = np.empty((0, encoder.dim), dtype=np.float16)
     traits: list[NDArray[np.int8]] = []
     failures: dict[int, str] = {}
+    begun: list[str] = []  # names of blocks, by their place among those that are rendered
 
     def tell(jobs: Sequence["Job"]) -> None:
         reporter.begin(_pictures(jobs))
@@ -165,7 +161,7 @@ def _embed_images(
 
     with pool:
         reporter.restart()
-        drawn = pool.render(_jobs(blocks), waits_for=tell)
+        drawn = pool.render(_jobs(blocks, begun), waits_for=tell)
         for chunk, encoded in side_by_side(encode, drawn, lanes=n_lanes(encoder.device)):
             ids.append(chunk.ids)
             traits.append(chunk.traits)
@@ -174,7 +170,7 @@ def _embed_images(
             reporter.add(images=len(chunk.ids), failed=len(chunk.failures), waited=pool.waited_seconds)
             if chunk.ends_block:
                 gathered = np.concatenate(ids), np.concatenate(vectors), failures, np.concatenate(traits)
-                writer.write(blocks[chunk.block], Shard("images", *gathered))
+                writer.write(begun[chunk.block], Shard("images", *gathered))
                 ids, vectors, failures, traits = [], [], {}, []
         reporter.read_gauge()  # while the workers are there
 
@@ -192,10 +188,11 @@ def _quoted(name: str) -> str:
     return f'"{printable(name)}"'
 
 
-def _jobs(blocks: list[Block]) -> Iterator[list["Job"]]:
+def _jobs(blocks: Iterable[Block], begun: list[str]) -> Iterator[list["Job"]]:
     from indexer.render_pool import Job
 
     for block in blocks:
+        begun.append(block.name)
         yield [
             Job(image, kind, location, path, member, bytes.fromhex(digest))
             for image, kind, location, path, member, digest in block.items

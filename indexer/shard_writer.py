@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Self
 
 from indexer.distributed import Rank
-from indexer.shards import Block, Plan, Shard, shard_path, write_shard
+from indexer.shards import Plan, Shard, shard_path, write_shard
 
 
 class ShardWriter:
@@ -26,8 +26,8 @@ class ShardWriter:
         for written in self.pending:
             written.result()
 
-    def write(self, block: Block, shard: Shard) -> None:
-        """Begin to write a shard. Raises what went wrong with those before."""
+    def write(self, block: str, shard: Shard) -> None:
+        """Begin to write the shard of a block of that name. Raises what went wrong with those before."""
         for written in [future for future in self.pending if future.done()]:
             self.pending.remove(written)
             written.result()

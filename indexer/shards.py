@@ -8,8 +8,8 @@ r + W, ...
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -57,6 +57,15 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
+class Outline:
+    """What a plan says of a block before its items."""
+
+    name: str
+    kind: Kind
+    n_items: int
+
+
+@dataclass(frozen=True, slots=True)
 class Shard:
     """What a block became: `vectors[i]` belongs to `ids[i]`; every other item is in `failures`."""
 
@@ -87,7 +96,10 @@ def cut_blocks(kind: Kind, items: Sequence[Sequence[Any]], *, attempt: str, size
 def write_plan(folder: Path, plan: Plan, blocks: Sequence[Block]) -> Path:
     """Write a plan where the ranks will read it; return its path."""
     path = folder / "plan.jsonl"
-    lines = [json.dumps(asdict(plan)), *(json.dumps([block.name, block.kind, block.items]) for block in blocks)]
+    lines = [json.dumps(asdict(plan))]
+    for block in blocks:
+        outline = Outline(block.name, block.kind, len(block.items))
+        lines.append(f"{json.dumps(astuple(outline))}\t{json.dumps(block.items)}")
     write_file(path, "\n".join(lines).encode("utf-8"))
     return path
 
@@ -98,18 +110,31 @@ def read_plan(path: Path) -> Plan:
         return Plan(**json.loads(file.readline()))
 
 
-def read_blocks(path: Path, *, rank: int, world: int) -> Iterator[Block]:
-    """Yield the blocks of one rank in order; lines of other ranks are not parsed."""
+def read_outlines(path: Path, *, rank: int, world: int) -> Iterator[Outline]:
+    """Yield what blocks one rank has, in order."""
+    for outline, _ in _lines(path, rank=rank, world=world):
+        yield outline
+
+
+def read_blocks(path: Path, *, rank: int, world: int, wanted: Container[str] | None = None) -> Iterator[Block]:
+    """Yield the blocks of one rank in order, all or the wanted ones; items of others are not parsed."""
+    for outline, items in _lines(path, rank=rank, world=world):
+        if wanted is None or outline.name in wanted:
+            yield Block(outline.name, outline.kind, json.loads(items))
+
+
+def _lines(path: Path, *, rank: int, world: int) -> Iterator[tuple[Outline, str]]:
     with path.open(encoding="utf-8") as file:
         file.readline()
         for number, line in enumerate(file):
             if number % world == rank:
-                yield Block(*json.loads(line))
+                outline, _, items = line.partition("\t")  # JSON has no tab in its texts
+                yield Outline(*json.loads(outline)), items
 
 
-def shard_path(folder: Path, block: Block) -> Path:
-    """Where the shard of a block lies or will lie."""
-    return folder / f"{block.name}.safetensors"
+def shard_path(folder: Path, block: str) -> Path:
+    """Where the shard of a block of that name lies or will lie."""
+    return folder / f"{block}.safetensors"
 
 
 def write_shard(path: Path, shard: Shard, *, fingerprint: str, facts: dict[str, str]) -> None:

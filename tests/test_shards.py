@@ -103,7 +103,7 @@ def test_coverage_lets_a_vector_outweigh_an_earlier_failure(tmp_path: Path) -> N
 
 def test_an_empty_shard_says_what_failed(tmp_path: Path) -> None:
     block = next(cut_blocks("images", [(5, "folder", "/x", "a.svg", "", "00")], attempt=""))
-    path = shard_path(tmp_path, block)
+    path = shard_path(tmp_path, block.name)
     empty = Shard("images", np.empty(0, np.int64), np.empty((0, 4), np.float16), {5: "blank"})
     write_shard(path, empty, fingerprint="f00d", facts={})
     assert read_shard(path, fingerprint="f00d").failures == {5: "blank"}
