@@ -246,7 +246,7 @@ def upgrade(library: "Library") -> None:
 
 
 def _changes(tally: "ScanTally") -> str:
-    return f"{tally.added:,} icons added, {tally.changed:,} changed, {tally.moved:,} moved, {tally.gone:,} gone"
+    return f"icons: {tally.added:,} added, {tally.changed:,} changed, {tally.moved:,} moved, {tally.gone:,} gone"
 
 
 def _options(**options: Any) -> "IndexOptions":

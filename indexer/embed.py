@@ -26,7 +26,7 @@ from indexer.heartbeat import STALL_SECONDS, Report, Reporter, watched
 from indexer.lanes import n_lanes, side_by_side
 from indexer.library import Library
 from indexer.printable import printable
-from indexer.process import cores_of_rank, prepare_for_batches
+from indexer.process import cores_of_rank, give_back_memory, prepare_for_batches
 from indexer.progress import RankProgress, write_progress
 from indexer.renderers import Renderers
 from indexer.shard_writer import ShardWriter
@@ -124,6 +124,7 @@ def _embed_blocks(share: Share, plan: Plan, options: EmbedOptions, reporter: Rep
         encoder = Encoder(checkpoint, device=device, precision=options.precision)
         with ShardWriter(share.folder, plan=plan, rank=share.rank, precision=encoder.precision) as writer:
             _embed_names(encoder, share.read(names), writer, reporter)
+            give_back_memory()
             if images:
                 reporter.begin("finding out how many pictures go at once")
                 _embed_images(encoder, share.read(images), writer, reporter, pool or renderers.start(encoder))

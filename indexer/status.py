@@ -64,7 +64,7 @@ def status_lines(facts: dict[str, Any]) -> list[str]:
     older = [number for number in facts["generations"] if number != facts["generation"]]
     rows = {
         "library": facts["library"],
-        "icons": f"{facts['found']:,} from {facts['sources']:,} sources, {facts['sets']:,} sets",
+        "icons": f"{facts['found']:,}  (sources: {facts['sources']:,}, sets: {facts['sets']:,})",
         "embedded": f"{facts['embedded']:,}",
         "duplicate": f"{facts['duplicate']:,}",
         "failed": f"{facts['failed']:,}" + ("  (`icons failures` lists them)" if facts["failed"] else ""),

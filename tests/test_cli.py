@@ -72,7 +72,7 @@ def test_status_failures_and_sources_speak_to_people_and_programs(
     assert (status["found"], status["embedded"], status["failed"], status["generation"]) == (13, 11, 1, 1)
     assert status["looks"] == {"coloured": 0, "one_colour": 12, "animated": 0, "unknown": 0}
     lines = _run(library, "status").stdout
-    assert "13 from 1 sources" in lines
+    assert "13  (sources: 1, sets: 1)" in lines
     assert "0 coloured, 12 of one colour, 0 animated\n" in lines
     assert _run(library, "failures").stdout == f"{icon_folder}/blank.svg\tblank\n"
     assert json.loads(_run(library, "sources", "--json").stdout)["icons"] == 13
