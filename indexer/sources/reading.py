@@ -86,8 +86,11 @@ def load_json(content: bytes) -> Any:
         SourceError: it is no JSON.
     """
     try:
-        loaded = json.loads(content)
-        if _SURROGATE.search(content):
+        has_halves = _SURROGATE.search(content) is not None
+        text = content.decode(json.detect_encoding(content), "surrogatepass")
+        del content  # a set may have 100 MB, and what is made of it as much
+        loaded = json.loads(text)
+        if has_halves:
             loaded = json.loads(json.dumps(loaded, ensure_ascii=False).encode(errors="replace"))
     except (ValueError, RecursionError) as error:
         raise SourceError(f"not valid JSON: {error}") from error
