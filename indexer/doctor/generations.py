@@ -28,14 +28,26 @@ def check_pointer(library: Library) -> Iterator[Finding]:
     current, numbers = library.current(), library.numbers()
     if current is None and library.pointer.exists():
         yield Finding("pointer", f'"{library.pointer}" {_said(library.pointer)}', path=library.pointer)
-    elif current is None and numbers:
+    elif current is None and numbers and _has_published(library):
         yield Finding("pointer", f'"{library.pointer}" is missing, there are generations', path=library.pointer)
+    elif current is None and numbers:
+        what = f"generation {numbers[0]} is whole and answers, but the first run has not come to its end"
+        yield Finding("pointer", f"{what}; `icons index` brings it there", is_fault=False)
     elif current is None:
         yield Finding("pointer", "nothing is published yet; `icons index` does it", is_fault=False)
     for number in numbers:
         if current is not None and number > current:
             what = f"generation {number} is newer than {current}, which answers: rolled back, or never published"
             yield Finding("generation", f"{what}; the next one that is published replaces it", is_fault=False)
+
+
+def _has_published(library: Library) -> bool:
+    """Whether the catalog tells of a run that came to its end; one that can't be read may have."""
+    try:
+        with closing(open_read_only(library.catalog)) as connection:
+            return connection.execute("SELECT 1 FROM runs").fetchone() is not None
+    except sqlite3.Error:
+        return True
 
 
 def _said(pointer: Path) -> str:

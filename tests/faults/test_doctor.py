@@ -85,6 +85,16 @@ def test_a_whole_library_is_sound_and_its_sample_is_what_the_encoder_says(publis
     assert sample["least_cosine"] > 0.999
 
 
+def test_a_first_run_that_ended_before_the_pointer_was_written_is_no_fault(published: Library) -> None:
+    before = _answers(published)
+    published.pointer.unlink()
+    with closing(sqlite3.connect(published.catalog)) as connection, connection:
+        connection.execute("DELETE FROM runs")
+    report = examine(published, sample=0)
+    assert (report.is_sound, _answers(published)) == (True, before)
+    assert "the first run has not come to its end" in report.findings[0].message
+
+
 def test_an_examination_changes_nothing(published: Library) -> None:
     def state() -> dict[str, bytes]:
         return {str(path): path.read_bytes() for path in published.root.rglob("*") if path.is_file()}

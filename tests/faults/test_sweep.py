@@ -34,7 +34,7 @@ class Scene:
 
 
 def _hits(stages: Stages, library: Path) -> object:
-    if not (library / "CURRENT").exists():
+    if not any((library / "generations").glob("[0-9]*")):
         return None
     return stages.result("answer", library)["hits"]
 
