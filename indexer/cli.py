@@ -6,9 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from indexer.bench.cli import bench
-from indexer.doctor.cli import doctor
-from indexer.finetune.cli import COMMANDS as FINETUNE_COMMANDS
 from indexer.options import embed_options, json_option, library_option, model_choice, model_options, source_options
 from indexer.printable import printable, say
 
@@ -258,8 +255,3 @@ def _options(**options: Any) -> "IndexOptions":
         **{name: options.pop(name) for name in ("precision", "batch_size", "workers", "backend", "stall_limit")},
     )
     return IndexOptions(choice=choice, embed=how, **options)
-
-
-COMMANDS = (
-    index, scan, embed, merge, status, doctor, failures, sources, forget, rollback, db, bench, *FINETUNE_COMMANDS,
-)  # fmt: skip

@@ -19,11 +19,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-
-from filelock import FileLock, Timeout
+from typing import TYPE_CHECKING
 
 from indexer.durable import make_folder, remove_folder, remove_leftovers, write_file
 from indexer.errors import LibraryError
+
+if TYPE_CHECKING:
+    from filelock import FileLock
 
 ABANDONED_SECONDS = 3600
 """A file aside that is older than this belongs to no rank any more, wherever its machine is."""
@@ -193,7 +195,7 @@ class Library:
         try:
             make_folder(self.root)
             self._lock.acquire(timeout=0)
-        except Timeout:
+        except TimeoutError:
             raise LibraryError(
                 f'"{self.root}" is being written by another `icons` process; wait for it to end, then run this again'
             ) from None
@@ -225,7 +227,7 @@ class Library:
         """Whether another process holds the writer's lock now; False where nobody may write."""
         try:
             self._lock.acquire(timeout=0)
-        except Timeout:
+        except TimeoutError:
             return True
         except OSError:
             return False
@@ -233,7 +235,9 @@ class Library:
         return False
 
     @cached_property
-    def _lock(self) -> FileLock:
+    def _lock(self) -> "FileLock":
+        from filelock import FileLock
+
         return FileLock(self.root / "writer.lock")
 
     def bytes_on_disk(self) -> int:

@@ -70,7 +70,9 @@ def test_every_line_for_a_shell_has_options_that_exist() -> None:
     assert len(asked) >= 5
     root = click.Context(main, info_name="icons", **main.context_settings)
     for words in map(shlex.split, asked):
-        main.commands[words[0]].make_context(words[0], words[1:], parent=root, resilient_parsing=True)
+        command = main.get_command(root, words[0])
+        assert command is not None
+        command.make_context(words[0], words[1:], parent=root, resilient_parsing=True)
 
 
 def _squeezed(text: str) -> str:

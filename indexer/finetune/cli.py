@@ -173,6 +173,3 @@ def _print_captions(rows: list[dict[str, Any]], *, n: int, seed: int) -> None:
         table.add_row(*map(plain, told))
     console.print(table)
     click.echo(f"{len(rows):,} icons; --out FILE.csv writes all of them", err=True)
-
-
-COMMANDS = (finetune, captions)

@@ -1,4 +1,4 @@
-"""The command `icons bench search`."""
+"""The commands `icons bench search` and `icons bench serve`, beside those of `indexer`."""
 
 import json
 from pathlib import Path
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from indexer.bench.cli import bench
 from indexer.index_kinds import KINDS
 from indexer.options import json_option, library_option, warnings_as_lines
 from search.bench.options import PARTS, SearchBenchOptions
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from search.bench.tables import Grid
 
 
-@click.command("search")
+@bench.command("search")
 @click.option(
     "--only",
     "parts",
@@ -90,7 +91,7 @@ def bench_search(library: "Library", report: Path | None, as_json: bool, **optio
         raise click.exceptions.Exit(1)
 
 
-@click.command("serve")
+@bench.command("serve")
 @click.option("--clients", type=click.IntRange(1, 256), default=16, show_default=True, help="Who ask at once.")
 @click.option("--seconds", type=click.FloatRange(1, 3600), default=60, show_default=True, help="How long they do.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the queries.")
