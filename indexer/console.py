@@ -2,7 +2,10 @@
 
 import time
 from collections.abc import Iterable, Sequence
+from types import TracebackType
 from typing import TYPE_CHECKING
+
+import click
 
 from indexer.bars import Bars
 from indexer.process import end_at_once
@@ -19,6 +22,14 @@ WATCH_SECONDS = 5.0
 
 class ProgressView(Bars):
     """Shows the stages of a run; a `pipeline.Watcher`."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End the view; to whom has pressed Ctrl-C, say what that has cost."""
+        super().__exit__(kind, error, trace)
+        if isinstance(error, KeyboardInterrupt):
+            click.echo("stopped; what was finished is kept, and the same command goes on from there", err=True)
 
     def scanned(self, tally: ScanTally) -> None:
         """Show how many files and icons were read."""

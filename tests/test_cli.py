@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 from conftest import Build, svg
 
+from indexer.console import ProgressView
 from indexer.library import Library
 from search.cli import main
 
@@ -113,3 +114,9 @@ def test_searching_imports_no_torch_and_help_imports_nothing_heavy(
     helping = _modules("--help", library=library)
     assert not {"torch", "faiss", "onnxruntime", "numpy", "sqlalchemy", "rich.table"} & helping
     assert not SERVING & helping
+
+
+def test_whoever_stops_a_run_hears_that_nothing_is_lost(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(KeyboardInterrupt), ProgressView():
+        raise KeyboardInterrupt
+    assert "what was finished is kept, and the same command goes on from there" in capsys.readouterr().err

@@ -54,7 +54,7 @@ export class Filters {
     if (this.kind) this.#fill();
   }
 
-  /** Most keystrokes leave the bar as it is, and laying it out takes as long as a row of tiles. */
+  /** Most keystrokes leave the bar as it is; then nothing of it is made anew. */
   #draw(parts) {
     const text = JSON.stringify(parts);
     if (text === this.drawn) return;
