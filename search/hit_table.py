@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from indexer.tables import plain
+from search.facets import N_VALUES
 from search.query import Details, FacetCount, Hit
 
 _MOST_VALUES = 12
@@ -43,7 +44,8 @@ def print_facets(console: Console, facets: Mapping[str, Sequence[FacetCount]]) -
             title = "" if count.title == count.value else f"  ({count.title})"
             table.add_row("" if number else kind, f"{count.n:,}", plain(count.value + title))
         if len(counts) > _MOST_VALUES:
-            table.add_row("", "", f"and {len(counts) - _MOST_VALUES:,} more")
+            others = "" if len(counts) == N_VALUES else f"{len(counts) - _MOST_VALUES:,} "
+            table.add_row("", "", f"and {others}more")
     console.print()
     console.print(table)
 
