@@ -61,7 +61,8 @@ def open_current(library: Library) -> Opened:
     """
     while True:
         pointed = library.current()
-        refusals: list[str] = []
+        is_garbage = pointed is None and library.pointer.exists()
+        refusals = [f'"{library.pointer}" names no generation that is there; {ADVICE}'] if is_garbage else []
         opened = _first_readable(library, refusals)
         if not refusals or library.current() == pointed:
             break

@@ -95,6 +95,13 @@ def test_a_first_run_that_ended_before_the_pointer_was_written_is_no_fault(publi
     assert "the first run has not come to its end" in report.findings[0].message
 
 
+def test_a_garbage_pointer_is_told_and_the_newest_generation_answers(published: Library) -> None:
+    before = _answers(published)
+    published.pointer.write_bytes(b"77")
+    with pytest.warns(UserWarning, match="names no generation that is there; `icons doctor --repair` .* generation 2"):
+        assert _answers(published) == before
+
+
 def test_an_examination_changes_nothing(published: Library) -> None:
     def state() -> dict[str, bytes]:
         return {str(path): path.read_bytes() for path in published.root.rglob("*") if path.is_file()}
