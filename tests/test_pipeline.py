@@ -218,7 +218,7 @@ def _apply(source: Path, change: str, rng: random.Random) -> None:
             (source / "deep").mkdir(exist_ok=True)
             chosen.rename(source / "deep" / chosen.name)
         case "copy":
-            shutil.copy(chosen, fresh)
+            fresh.write_bytes(chosen.read_bytes())  # which may be the same file
         case "break":
             chosen.write_text(rng.choice(["", "<svg", svg("")]))
         case "hide":
