@@ -61,9 +61,10 @@ def open_current(library: Library) -> Opened:
     """
     while True:
         pointed = library.current()
-        is_garbage = pointed is None and library.pointer.exists()
-        refusals = [f'"{library.pointer}" names no generation that is there; {ADVICE}'] if is_garbage else []
+        refusals: list[str] = []
         opened = _first_readable(library, refusals)
+        if opened is not None and pointed is None and library.pointer.exists():
+            refusals.insert(0, f'"{library.pointer}" names no generation that is there; {ADVICE}')
         if not refusals or library.current() == pointed:
             break
         # Another one was published meanwhile: what could not be read may just have made room for it.
