@@ -37,19 +37,14 @@ const showView = watchView({
 });
 
 /** Go to another state: a new entry in the browser's history unless it only refines the present one. The address of what
- *  is typed follows `later`: a browser takes longer to change it than the server to answer. */
+ *  is typed follows `later`: each change of it costs the browser time that the pictures wait for. */
 async function go(next, { replace = false, later = false } = {}) {
   typing = false;
-  if (later) {
-    clearTimeout(unwritten?.timer);
-    unwritten = { replace: replace && (unwritten?.replace ?? true), timer: setTimeout(writeAddress, PAUSE_MS) };
-    state = next;
-  } else {
-    writeAddress(); // of what was typed before
-    unwritten = { replace };
-    state = next;
-    writeAddress();
-  }
+  if (!later) writeAddress(); // of what was typed before
+  clearTimeout(unwritten?.timer);
+  unwritten = { replace: replace && (unwritten?.replace ?? true), timer: setTimeout(writeAddress, PAUSE_MS) };
+  state = next;
+  if (!later) writeAddress();
   await render();
 }
 
