@@ -1,1 +1,5 @@
 """Builds libraries of icons: scan, embed, merge, publish."""
+
+from indexer.telemetry import silence
+
+silence()  # the one thing done at an import: packages that report home do it as soon as they are imported themselves

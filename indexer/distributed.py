@@ -28,6 +28,8 @@ class Rank:
         return cls(*(int(os.environ.get(name, default)) for name, default in RANK_VARIABLES))
 
 
+MEETING = "ICONS_MEETING"
+"""Folder in which the ranks of one machine meet (`indexer.torchrun`); without it they meet where torchrun says."""
 RANK_VARIABLES = (("RANK", "0"), ("LOCAL_RANK", "0"), ("WORLD_SIZE", "1"))
 
 
@@ -42,7 +44,15 @@ def process_group(
     import torch.distributed as dist
 
     device_id = device if device.type == "cuda" else None
-    dist.init_process_group(backend, timeout=limit, device_id=device_id)
+    folder = os.environ.get(MEETING)
+    dist.init_process_group(
+        backend,
+        init_method=f"file://{folder}/ranks" if folder else "env://",
+        timeout=limit,
+        rank=rank.index,
+        world_size=rank.world,
+        device_id=device_id,
+    )
     try:
         yield
     finally:

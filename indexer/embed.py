@@ -26,7 +26,7 @@ from indexer.heartbeat import STALL_SECONDS, Report, Reporter, watched
 from indexer.lanes import n_lanes, side_by_side
 from indexer.library import Library
 from indexer.printable import printable
-from indexer.process import cores_of_rank, give_back_memory, prepare_for_batches
+from indexer.process import cores_of_rank, end_with_starter, give_back_memory, prepare_for_batches
 from indexer.progress import RankProgress, write_progress
 from indexer.renderers import Renderers
 from indexer.shard_writer import ShardWriter
@@ -223,6 +223,7 @@ def _share_cores(rank: Rank) -> None:
 )
 def main(root: Path, fingerprint: str, device: str, **options: Any) -> None:
     """Embed this rank's share of a plan that `icons embed` or `icons index` has written."""
+    end_with_starter()
     prepare_for_batches()
     library, rank = Library(root), Rank.from_environment()
     if device == "cuda" or (device == "auto" and rank.world > 1):

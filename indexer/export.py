@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnxruntime as ort
 import torch
 from numpy.typing import NDArray
 from open_clip.tokenizer import SimpleTokenizer
@@ -22,6 +21,7 @@ from torch import nn
 from indexer.checkpoint import ModelChoice
 from indexer.durable import describe_file, folder_aside, with_checksum
 from indexer.encoder import Encoder
+from indexer.onnx_session import Tower
 
 OPSET = 17
 PARITY = 0.999
@@ -110,12 +110,11 @@ def _export_tower(tower: nn.Module, path: Path, name: str, inputs: torch.Tensor)
                 opset_version=OPSET,
                 dynamo=False,
             )
-        session = ort.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-        found = session.run(None, {name: inputs.cpu().numpy()})[0]
+        found = Tower(path, threads=0).run(name, inputs.cpu().numpy())
     except (RuntimeError, ValueError, TypeError, torch.onnx.errors.OnnxExporterError) as error:
         raise ExportError(f"the {name} tower does not export: {str(error).strip().splitlines()[0]}") from error
     expected = tower(inputs).cpu().numpy()
-    return float((np.asarray(found) * expected).sum(axis=1).min())
+    return float((found * expected).sum(axis=1).min())
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from indexer.embed import RERUN, EmbedOptions, embed
 from indexer.errors import DeviceError, EmbedError
 from indexer.heartbeat import Watchdog
 from indexer.library import Library
-from indexer.process import end_with_parent
+from indexer.process import named_as_starter
 from indexer.progress import RankProgress, Reported, clear_progress, read_progress
 
 Watch = Callable[[Sequence[RankProgress]], None]
@@ -144,17 +144,17 @@ def follow_torchrun(command: Sequence[str], *, devices: Devices, log: Path, look
 
 
 def start_torchrun(command: Sequence[str], *, devices: Devices, log: Path) -> "subprocess.Popen[bytes]":
-    """Start a `torchrun ...` command, which ends with this process."""
-    environment = dict(os.environ)
+    """Start a `torchrun ...` command, which ends with this process, whatever ends that."""
+    # Safe path: a file "numpy.py" in the folder where the user happens to stand is not to be imported.
+    environment = {**os.environ, **named_as_starter(), "PYTHONSAFEPATH": "1"}
     if devices.visible is not None:
         environment["CUDA_VISIBLE_DEVICES"] = devices.visible
     with log.open("wb") as output:
         return subprocess.Popen(
-            [sys.executable, "-m", "torch.distributed.run", *command[1:]],
+            [sys.executable, "-m", "indexer.torchrun", *command[1:]],
             stdout=output,
             stderr=subprocess.STDOUT,
             env=environment,
-            preexec_fn=end_with_parent(),  # noqa: PLW1509
         )
 
 

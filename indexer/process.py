@@ -5,6 +5,8 @@ import os
 import platform
 import signal
 import sys
+import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -15,6 +17,9 @@ _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 _LARGEST_MMAP_THRESHOLD = 32 << 20
 """glibc takes no more; larger tensors are mapped afresh whatever it is told."""
 _PR_SET_PDEATHSIG = 1
+_STARTER = "ICONS_STARTER"
+"""Id of the process that has started this one."""
+_LOOK_SECONDS = 0.5
 
 
 def cores() -> int:
@@ -53,6 +58,32 @@ def end_with_parent() -> Callable[[], object] | None:
     if sys.platform != "linux":
         return None
     return partial(ctypes.CDLL(None).prctl, _PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def named_as_starter() -> dict[str, str]:
+    """What to add to the environment of a process that is to end with this one, by `end_with_starter`."""
+    return {_STARTER: str(os.getpid())}
+
+
+def end_with_starter() -> None:
+    """Have this process killed when the one that started it ends, however that ends.
+
+    On Linux the kernel does it, at once; elsewhere a thread looks twice a second. Where the starter has ended before this
+    was called, so does this process.
+    """
+    starter = int(os.environ.pop(_STARTER, 0)) or os.getppid()
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    else:
+        threading.Thread(target=_watch_over, args=(starter,), name="starter", daemon=True).start()
+    if os.getppid() != starter:
+        os._exit(1)
+
+
+def _watch_over(starter: int) -> None:
+    while os.getppid() == starter:
+        time.sleep(_LOOK_SECONDS)
+    os._exit(1)
 
 
 def end_at_once(reason: str) -> NoReturn:

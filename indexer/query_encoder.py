@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from indexer.durable import check_own_checksum
 from indexer.errors import LibraryError
+from indexer.onnx_session import Tower
 
 Vector = NDArray[np.float32]
 
@@ -78,7 +79,7 @@ class OnnxQueryEncoder:
         self._context_length = int(facts["context_length"])
         self._marks = [int(facts["start_token"])], [int(facts["end_token"])]
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._towers: dict[str, Any] = {}
+        self._towers: dict[str, Tower] = {}
 
     def has_token(self, word: str) -> bool:
         """Tell whether a word is so usual that the encoder reads it as one piece."""
@@ -115,18 +116,9 @@ class OnnxQueryEncoder:
 
     def _run(self, tower: str, name: str, inputs: NDArray[Any]) -> Vector:
         if tower not in self._towers:
-            self._towers[tower] = _session(self._folder / f"{tower}.onnx")
-        return np.asarray(self._towers[tower].run(None, {name: inputs})[0], dtype=np.float32)
-
-
-def _session(path: Path) -> Any:
-    import onnxruntime as ort
-
-    options = ort.SessionOptions()
-    options.intra_op_num_threads = 1  # one query is too small to be shared, and spinning threads cost the others
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+            # One query is too small to be shared, and spinning threads cost the others.
+            self._towers[tower] = Tower(self._folder / f"{tower}.onnx", threads=1)
+        return self._towers[tower].run(name, inputs)
 
 
 class _TorchQueryEncoder:

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.errors import IconsError, RenderError, SourceError
+from indexer.process import end_with_starter, named_as_starter
 from indexer.render import Background, render
 from indexer.sources import read_picture
 from indexer.sources.pictures import reason_of
@@ -102,13 +103,14 @@ def start_process(
     multiprocessing would import the parent's main module in it, and torch with that.
     """
     here, there = Pipe()
+    path = os.pathsep.join(filter(None, sys.path))
     with there:
         process = subprocess.Popen(
             [*_COMMAND, program, *arguments, str(there.fileno())],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             pass_fds=(*pass_fds, there.fileno()),
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "OPENBLAS_NUM_THREADS": "1"},
+            env={**os.environ, **named_as_starter(), "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"},
             process_group=0,  # Ctrl-C is for the parent, which then ends its workers
         )
     return process, here
@@ -116,6 +118,7 @@ def start_process(
 
 def work() -> None:
     """Live a worker's life, from its start by `start_worker` until the other end of its connection closes."""
+    end_with_starter()
     settings = Settings(**json.loads(sys.argv[1]))
     slots = map_slots(settings, int(sys.argv[2]))
     connection: Connection[Any, Any] = Connection(int(sys.argv[3]))

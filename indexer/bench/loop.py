@@ -30,7 +30,7 @@ from indexer.distributed import Rank, process_group
 from indexer.durable import write_file
 from indexer.errors import BenchError
 from indexer.gauges import Gauge, peak_memory
-from indexer.process import cores_of_rank, prepare_for_batches
+from indexer.process import cores_of_rank, end_with_starter, prepare_for_batches
 from indexer.render_pool import RenderPool
 from indexer.renderers import default_workers
 from indexer.shards import Shard, write_shard
@@ -202,6 +202,7 @@ def share_file(trial_file: Path, rank: int) -> Path:
 @click.argument("trial_file", type=click.Path(path_type=Path, exists=True))
 def main(trial_file: Path) -> None:
     """Run this rank's share of a trial; all ranks begin together."""
+    end_with_starter()
     rank, trial = Rank.from_environment(), Trial.from_json(trial_file.read_text("utf-8"))
     if trial.knobs.path != "naive":
         prepare_for_batches()

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from indexer.errors import BenchError
-from indexer.process import cores, processor
+from indexer.process import cores, end_with_starter, processor
 
 _PACKAGES = ("icons", "torch", "open_clip_torch", "numpy", "pyvips", "pyvips-binary", "pillow")
 _SETTINGS = ("NCCL_", "OMP_", "KMP_", "MKL_", "CUDA_", "TORCH_", "PYTORCH_", "GLOO_", "MALLOC_")
@@ -117,6 +117,7 @@ def measure_all_reduce(folder: Path, *, kind: str, n_ranks: int, backend: str) -
 
 def _reduce(folder: Path, kind: str, backend: str) -> None:
     """Be one rank of the above."""
+    end_with_starter()
     import torch
     import torch.distributed as dist
 

@@ -32,7 +32,7 @@ from indexer.finetune.train import train
 from indexer.finetune.validation import make_exam
 from indexer.finetune.watch import TrainingProgress
 from indexer.finetune.wrapping import wrap
-from indexer.process import cores_of_rank, prepare_for_batches
+from indexer.process import cores_of_rank, end_with_starter, prepare_for_batches
 from indexer.progress import write_progress
 
 Report = Callable[[TrainingProgress], None]
@@ -107,6 +107,7 @@ def _session(plan: Plan, model: Any, lesson: Lesson, rank: Rank, device: torch.d
 @click.option("--resume", is_flag=True, help="Go on from the last checkpoint.")
 def main(out: Path, device: str, resume: bool) -> None:
     """Do this rank's share of a fine-tuning that `icons finetune` has planned."""
+    end_with_starter()
     prepare_for_batches()
     rank, places = Rank.from_environment(), Places(out)
     name = f"cuda:{rank.local}" if device == "cuda" else device

@@ -31,7 +31,7 @@ from indexer.finetune.step import Session
 from indexer.finetune.train import train
 from indexer.finetune.watch import TrainingProgress
 from indexer.gauges import peak_memory
-from indexer.process import cores, cores_of_rank, prepare_for_batches
+from indexer.process import cores, cores_of_rank, end_with_starter, prepare_for_batches
 from indexer.progress import write_progress
 
 _LOOK_SECONDS = 0.05
@@ -91,6 +91,7 @@ def _arrange(session: Session, knobs: TrainKnobs) -> None:
 @click.option("--cores", "core_numbers", required=True, help="Numbers of the cores that all ranks share.")
 def main(folder: Path, device: str, backend: str, core_numbers: str) -> None:
     """Do every task that appears, until ended."""
+    end_with_starter()
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, [int(number) for number in core_numbers.split(",")])
     prepare_for_batches()

@@ -1,0 +1,30 @@
+"""Opens a tower in ONNX Runtime; the only importer of onnxruntime."""
+
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Tower:
+    """An exported tower: one input with a free first axis, one output."""
+
+    def __init__(self, path: Path, *, threads: int) -> None:
+        """Open a tower. One thread for a query, which is too small to be shared; 0: one a core.
+
+        Raises:
+            RuntimeError, ValueError: as ONNX Runtime refuses the file.
+        """
+        import onnxruntime as ort
+
+        ort.disable_telemetry_events()  # for whoever imported it before `indexer` told it so by the environment
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        self._session: Any = ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+    def run(self, name: str, inputs: NDArray[Any]) -> NDArray[np.float32]:
+        """Encode a batch, given under the name of the input."""
+        return cast(NDArray[np.float32], np.asarray(self._session.run(None, {name: inputs})[0], dtype=np.float32))

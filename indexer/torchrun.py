@@ -1,0 +1,39 @@
+"""torchrun as `icons` starts it on one machine: it ends with its starter, its ranks with it, and it asks no network.
+
+    python -m indexer.torchrun --standalone --nproc-per-node 2 -m indexer.embed ...
+
+Agent and ranks meet in files of a temporary folder. By itself torchrun would listen on every network of the machine for
+whoever wants to write into its store, and look up names for its log and for each address that it hears from.
+"""
+
+import os
+import socket
+import sys
+import tempfile
+
+from indexer.distributed import MEETING
+from indexer.process import end_with_starter, named_as_starter
+
+LOOPBACK = "lo" if sys.platform == "linux" else "lo0"
+
+
+def main() -> None:
+    """Start the ranks that the command line names, and wait for them."""
+    end_with_starter()
+    with tempfile.TemporaryDirectory(prefix="icons-ranks-") as folder:
+        os.environ.update(named_as_starter() | {MEETING: folder})
+        os.environ["TORCH_DISABLE_SHARE_RDZV_TCP_STORE"] = "1"
+        os.environ.setdefault("GLOO_SOCKET_IFNAME", LOOPBACK)
+        socket.getfqdn = lambda name="": "localhost"
+        from torch.distributed.run import main as run
+
+        run([*_meeting_in(folder), *(argument for argument in sys.argv[1:] if argument != "--standalone")])
+
+
+def _meeting_in(folder: str) -> list[str]:
+    rendezvous = ["--nnodes", "1", "--rdzv-backend", "c10d", "--rdzv-id", "icons", "--rdzv-conf", "store_type=file"]
+    return [*rendezvous, "--rdzv-endpoint", f"{folder}/agent", "--local-addr", "127.0.0.1", "--log-dir", folder]
+
+
+if __name__ == "__main__":
+    main()

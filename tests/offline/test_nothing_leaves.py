@@ -1,0 +1,110 @@
+"""Nothing leaves the machine: no name is looked up, no address but its own is spoken to, no file left about."""
+
+import asyncio
+import os
+import re
+import sys
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+from guard import ICONS, Guarded, compile_guard
+from mcp import ClientSession, StdioServerParameters, stdio_client
+
+ANY_DOCUMENTATION_ADDRESS = "192.0.2.1"
+SPEAKS = f"""
+import socket, pathlib
+for host, port in (("{ANY_DOCUMENTATION_ADDRESS}", 80), ("icons.invalid", 443)):
+    try: socket.create_connection((host, port), timeout=1)
+    except OSError: pass
+socket.getfqdn("127.0.0.1")
+pathlib.Path.home().joinpath("left").write_text("about")
+"""
+FREE_PORT = {"cpu": [], "cpu:2": ["listen [::]:0"]}
+"""torchrun asks the kernel for a free port, which it gives back at once: ranks of one machine meet in files."""
+
+
+@pytest.fixture(scope="session")
+def guard(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compile_guard(tmp_path_factory.mktemp("guard"))
+
+
+@pytest.fixture
+def guarded(guard: Path, tmp_path: Path) -> Guarded:
+    return Guarded(guard, tmp_path)
+
+
+def test_whoever_speaks_to_others_or_leaves_files_about_is_seen(guarded: Guarded) -> None:
+    guarded.run([sys.executable, "-c", SPEAKS])
+    left = f"create {guarded.folder / 'home' / 'left'}"
+    assert guarded.seen() == [
+        f"connect {ANY_DOCUMENTATION_ADDRESS}:80",
+        "look up icons.invalid",
+        "look up the name of an address",
+        left,
+    ]
+
+
+@pytest.mark.parametrize("devices", ["cpu", "cpu:2"])
+def test_indexing_and_searching_leave_nothing_but_a_library(
+    guarded: Guarded, icon_folder: Path, tiny_model: Path, devices: str
+) -> None:
+    library = guarded.folder / "library"
+    where = ["--library", library]
+    guarded.run([*ICONS, "index", icon_folder, "--model", f"local-dir:{tiny_model}", "--devices", devices, *where])
+    assert "arrow-up" in guarded.run([*ICONS, "search", "arrow up", *where])
+    guarded.run([*ICONS, "search", "--image", icon_folder / "arrow-up.svg", "--min-score", "0", *where])
+    engine = f"from search.engine import SearchEngine; print(SearchEngine.open('{library}').search('dot a')[0].name)"
+    assert guarded.run([sys.executable, "-c", engine]) == "dot-a\n"
+    assert guarded.seen(allowed=[library]) == FREE_PORT[devices]
+
+
+def test_a_server_and_an_assistant_speak_to_nobody_but_who_asks(guarded: Guarded, asked: Path) -> None:
+    said = guarded.folder / "said"
+    with guarded.running([*ICONS, "serve", "--port", "0", "--library", asked], said=said):
+        for path in ("/", "/api/v1/search?q=house", "/api/v1/facets", "/health", "/metrics", "/api/v1/icons/1/png"):
+            assert httpx.get(_address(said) + path, timeout=30).status_code == 200
+    assert asyncio.run(_ask_an_assistant(guarded, asked)) != ""
+    assert guarded.seen() == []
+
+
+def _address(said: Path) -> str:
+    for _ in range(1200):
+        if found := re.search(r"at (http://\S+),", said.read_text("utf-8")):
+            return found[1]
+        time.sleep(0.05)
+    raise AssertionError(said.read_text("utf-8"))
+
+
+async def _ask_an_assistant(guarded: Guarded, library: Path) -> str:
+    command, *arguments = ICONS
+    environment = dict(guarded.environment)
+    server = StdioServerParameters(
+        command=command, args=[*arguments, "mcp", "--library", str(library)], env=environment, cwd=os.fspath(library)
+    )
+    async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
+        await session.initialize()
+        answer = await session.call_tool("search_icons", {"query": "house"})
+        return str(answer.content)
+
+
+@pytest.mark.slow
+def test_no_other_command_speaks_to_anybody(guarded: Guarded, own: Path, own_iconify: Path, tiny_model: Path) -> None:
+    where, out = ["--library", own], guarded.folder / "out"
+    for arguments in (
+        ["status"],
+        ["failures"],
+        ["sources"],
+        ["doctor"],
+        ["evaluate"],
+        ["similar", "house"],
+        ["show", "house"],
+        ["search", "house", "--sheet", guarded.folder / "tmp" / "sheet.png"],
+        ["index"],
+        ["merge"],
+    ):
+        guarded.run([*ICONS, *arguments, *where])
+    training = ["--out", out, "--from", f"local-dir:{tiny_model}", "--devices", "cpu:2", "--steps", "2"]
+    guarded.run([*ICONS, "finetune", own_iconify, *training])
+    assert guarded.seen(allowed=[own, out]) == FREE_PORT["cpu:2"]
