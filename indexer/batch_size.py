@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 SMALLEST, LARGEST = 32, 2048
 ON_CPU = 64
 """Larger batches leave the caches: the bundled model does 2,955 pictures/s at 64 and 2,118 at 256 on two cores."""
-NAMES_AT_ONCE = 512
 LEAST_GAIN = 1.05
 """A doubling that gives less than this is not worth its memory."""
 LONGEST_TRIAL_SECONDS = 2.0
@@ -65,23 +64,32 @@ def encode_within_memory(encoder: "Encoder", pixels: NDArray[np.uint8]) -> NDArr
     return np.concatenate([encode_within_memory(encoder, part) for part in (pixels[:middle], pixels[middle:])])
 
 
-def encode_names_within_memory(encoder: "Encoder", names: Sequence[str]) -> NDArray[np.float16]:
-    """Encode names, fewer at once if the device has no room for them.
+def encode_names_within_memory(
+    encoder: "Encoder", names: Sequence[str]
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float16]]]:
+    """Yield places of some names with their vectors until all were encoded; fewer at once if the device has no room.
 
     Raises:
         EmbedError: not even one name fits.
     """
     import torch
 
-    size = NAMES_AT_ONCE
-    while True:
+    from indexer.encoder import TEXTS_AT_ONCE
+
+    size, left = TEXTS_AT_ONCE[encoder.device.type], np.arange(len(names))
+    while len(left):
+        texts, done = [names[place] for place in left.tolist()], np.zeros(len(left), bool)
         try:
-            return encoder.encode_texts(names, batch_size=size)
+            for rows, vectors in encoder.encode_text_batches(texts, batch_size=size):
+                done[rows] = True
+                yield left[rows], vectors
         except torch.OutOfMemoryError:
             if size == 1:
                 raise _no_room(encoder.device, "one name") from None
-        _free(encoder.device)
-        size //= 2
+        left = left[~done]
+        if len(left):
+            _free(encoder.device)
+            size //= 2
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from indexer.checkpoint import Checkpoint, ModelChoice, find_checkpoint
 from indexer.distributed import Rank, process_group, total_over_ranks
 from indexer.errors import EmbedError, IconsError
+from indexer.gathering import Gathering
 from indexer.gauges import Gauge
 from indexer.heartbeat import STALL_SECONDS, Report, Reporter, watched
 from indexer.lanes import n_lanes, side_by_side
@@ -29,8 +30,8 @@ from indexer.printable import printable
 from indexer.process import cores_of_rank, end_with_starter, give_back_memory, prepare_for_batches
 from indexer.progress import RankProgress, write_progress
 from indexer.renderers import Renderers
-from indexer.shard_writer import ShardWriter
-from indexer.shards import Block, Plan, Shard, read_plan
+from indexer.shard_writer import OVER, ShardWriter
+from indexer.shards import Block, Plan, read_plan
 from indexer.share import Share
 
 if TYPE_CHECKING:
@@ -79,10 +80,13 @@ def embed(
     from indexer.encoder import resolve_device
 
     plan = read_plan(plan_path)
+    run = library.run(plan.fingerprint, plan.run)
     folder = library.vectors(plan.fingerprint)
     device = resolve_device(options.device)
     backend = options.backend if options.backend != "auto" else ("nccl" if device.type == "cuda" else "gloo")
-    progress = RankProgress(rank=rank.index, world=rank.world, device=str(device), at="meeting the other ranks")
+    progress = RankProgress(
+        rank=rank.index, world=rank.world, device=str(device), at="meeting the other ranks", waits=True
+    )
     report(progress)
     with (
         watched(progress, limit=options.stall_limit, give_up=give_up),
@@ -92,10 +96,10 @@ def embed(
         reporter = Reporter(report, progress, Gauge(device, cores_of_rank()))
         reporter.begin("loading the encoder")
         share = Share(plan_path, folder, rank)
-        _embed_blocks(share, plan, options, reporter)
+        _embed_blocks(share, plan, run, options, reporter)
         reporter.add()  # the last shard is written: its time counts too
         n_missing = len(share.missing())
-        reporter.begin("")
+        reporter.wait("waiting for the other ranks")
         if total_over_ranks(rank, [n_missing], device=device) != [0]:
             raise EmbedError("blocks are left without a shard; `icons index` does them")
         reporter.finish()
@@ -111,7 +115,7 @@ def _find_checkpoint(plan: Plan, rank: Rank) -> Checkpoint:
     return checkpoint
 
 
-def _embed_blocks(share: Share, plan: Plan, options: EmbedOptions, reporter: Reporter) -> None:
+def _embed_blocks(share: Share, plan: Plan, run: Path, options: EmbedOptions, reporter: Reporter) -> None:
     from indexer.batch_size import out_of_memory_told
     from indexer.encoder import Encoder, resolve_device
 
@@ -122,7 +126,7 @@ def _embed_blocks(share: Share, plan: Plan, options: EmbedOptions, reporter: Rep
     renderers = Renderers(n_images=n_images, workers=options.workers, batch_size=options.batch_size)
     with out_of_memory_told(device), renderers.start_ahead(checkpoint, device) as pool:
         encoder = Encoder(checkpoint, device=device, precision=options.precision)
-        with ShardWriter(share.folder, plan=plan, rank=share.rank, precision=encoder.precision) as writer:
+        with ShardWriter(share.folder, plan=plan, run=run, rank=share.rank, precision=encoder.precision) as writer:
             _embed_names(encoder, share.read(names), writer, reporter)
             give_back_memory()
             if images:
@@ -134,12 +138,18 @@ def _embed_blocks(share: Share, plan: Plan, options: EmbedOptions, reporter: Rep
 def _embed_names(encoder: "Encoder", blocks: Iterable[Block], writer: ShardWriter, reporter: Reporter) -> None:
     from indexer.batch_size import encode_names_within_memory
 
+    gathered = Gathering("names", encoder.dim)
     for block in blocks:
         ids = np.array([item[0] for item in block.items], dtype=np.int64)
         names = [str(item[1]) for item in block.items]
-        reporter.begin(f"{len(names):,} names, from {_quoted(names[0])} to {_quoted(names[-1])}")
-        writer.write(block.name, Shard("names", ids, encode_names_within_memory(encoder, names), {}))
-        reporter.add(names=len(ids))
+        if names:
+            reporter.begin(f"{len(names):,} names, from {_quoted(names[0])} to {_quoted(names[-1])}")
+        for places, vectors in encode_names_within_memory(encoder, names):
+            gathered.add(ids[places], vectors)
+            reporter.add(names=len(places))
+            if writer.is_piece_due():
+                writer.write_piece(block.name, gathered.take())
+        writer.write(block.name, gathered.take())
 
 
 def _embed_images(
@@ -147,32 +157,27 @@ def _embed_images(
 ) -> None:
     from indexer.batch_size import encode_within_memory
 
-    ids: list[NDArray[np.int64]] = []
-    vectors: list[NDArray[np.float16]] = []
+    gathered = Gathering("images", encoder.dim)
     none = np.empty((0, encoder.dim), dtype=np.float16)
-    traits: list[NDArray[np.int8]] = []
-    failures: dict[int, str] = {}
     begun: list[str] = []  # names of blocks, by their place among those that are rendered
 
     def tell(jobs: Sequence["Job"]) -> None:
         reporter.begin(_pictures(jobs))
 
     def encode(chunk: "RenderedChunk") -> NDArray[np.float16]:
-        return encode_within_memory(encoder, chunk.pixels) if len(chunk.ids) else none
+        return encode_within_memory(encoder, chunk.batch)[chunk.rows] if len(chunk.ids) else none
 
     with pool:
         reporter.restart()
         drawn = pool.render(_jobs(blocks, begun), waits_for=tell)
         for chunk, encoded in side_by_side(encode, drawn, lanes=n_lanes(encoder.device)):
-            ids.append(chunk.ids)
-            traits.append(chunk.traits)
-            vectors.append(encoded)
-            failures.update((failure.id, failure.reason) for failure in chunk.failures)
-            reporter.add(images=len(chunk.ids), failed=len(chunk.failures), waited=pool.waited_seconds)
+            failed = [(failure.id, failure.reason) for failure in chunk.failures]
+            gathered.add(chunk.ids, encoded, chunk.traits, failed)
+            reporter.add(images=len(chunk.ids), failed=len(failed), waited=pool.waited_seconds)
             if chunk.ends_block:
-                gathered = np.concatenate(ids), np.concatenate(vectors), failures, np.concatenate(traits)
-                writer.write(begun[chunk.block], Shard("images", *gathered))
-                ids, vectors, failures, traits = [], [], {}, []
+                writer.write(begun[chunk.block], gathered.take())
+            elif writer.is_piece_due():
+                writer.write_piece(begun[chunk.block], gathered.take())
         reporter.read_gauge()  # while the workers are there
 
 
@@ -228,14 +233,17 @@ def main(root: Path, fingerprint: str, device: str, **options: Any) -> None:
     library, rank = Library(root), Rank.from_environment()
     if device == "cuda" or (device == "auto" and rank.world > 1):
         device = _device_of(rank, device)
-    folder = library.work(fingerprint)
+    plan = library.work(fingerprint) / "plan.jsonl"
+    run = library.run(fingerprint, read_plan(plan).run)
 
     def report(progress: RankProgress) -> None:
-        write_progress(folder, progress)
+        if not run.is_dir():
+            raise EmbedError(OVER)
+        write_progress(run, progress)
 
     def tell(reason: str) -> None:
         click.echo(f"Error: rank {rank.index}: {reason}", err=True)
-        with suppress(OSError):  # the disk may be what is at fault
+        with suppress(OSError, EmbedError):  # the disk may be what is at fault
             report(RankProgress(rank=rank.index, world=rank.world, error=reason))
 
     def give_up(reason: str) -> None:
@@ -244,7 +252,7 @@ def main(root: Path, fingerprint: str, device: str, **options: Any) -> None:
 
     how = EmbedOptions(device=device, **options)
     try:
-        embed(library, folder / "plan.jsonl", rank=rank, options=how, report=report, give_up=give_up)
+        embed(library, plan, rank=rank, options=how, report=report, give_up=give_up)
     except IconsError as error:
         tell(str(error))
     except OSError as error:

@@ -1,7 +1,7 @@
 """Pictures and words -> unit vectors: open_clip, wrapped once for embedding, export and evaluation."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -17,6 +17,8 @@ from indexer.errors import DeviceError, ModelError
 from indexer.small_maps import multiply_small_maps
 
 Precision = Literal["auto", "fp32", "bf16", "fp16"]
+TEXTS_AT_ONCE = {"cpu": 64, "cuda": 512}
+"""By kind of device. Larger ones are no faster on a CPU, smaller ones not the same for any number of threads."""
 _AUTOCAST: dict[str, torch.dtype] = {"bf16": torch.bfloat16, "fp16": torch.float16}
 
 
@@ -59,6 +61,12 @@ class TextTower(nn.Module):
         tensors = dict([*self.named_parameters(), *self.named_buffers()])
         cut = {positions: tensors[positions][:length], mask: tensors[mask][:length, :length]}
         return cast(Tensor, functional_call(self, cut, (tokens[:, :length],)))
+
+    def lengths(self, tokens: Tensor) -> Tensor:
+        """To how many tokens each text (n, context) may be cut, (n,)."""
+        if self._cut_names is None:
+            return torch.full((len(tokens),), tokens.shape[1])
+        return (tokens != 0).sum(dim=1)
 
     def encode_by_length(self, tokens: Tensor, *, at_once: int = 512) -> Tensor:
         """Encode a batch in parts of texts of about one length, so that one long text does not lengthen all."""
@@ -110,7 +118,7 @@ class Encoder:
         self.text_tower = TextTower(self.model).eval()
         if device.type == "cpu" and self.precision == "fp32":
             multiply_small_maps(self.model.visual, torch.zeros(1, 3, self.image_size, self.image_size))
-        self.dim = int(self._encode_tokens(self.tokenizer(["icon"])).shape[1])
+        self.dim = int(self.encode_tokens(self.tokenizer(["icon"])).shape[1])
 
     @torch.inference_mode()
     def encode_images(self, pixels: NDArray[np.uint8]) -> NDArray[np.float16]:
@@ -120,19 +128,35 @@ class Encoder:
             vectors = self.image_tower(batch)
         return cast(NDArray[np.float16], vectors.half().cpu().numpy())
 
-    @torch.inference_mode()
-    def encode_texts(self, texts: Sequence[str], *, batch_size: int = 512) -> NDArray[np.float16]:
+    def encode_texts(self, texts: Sequence[str]) -> NDArray[np.float16]:
         """Encode texts into unit vectors fp16 (n, dim), in the order given; longer ones than the context are cut."""
         vectors = np.empty((len(texts), self.dim), dtype=np.float16)
-        # Texts of one length together: a batch is as wide as its longest.
-        order = np.argsort([len(text) for text in texts], kind="stable")
-        for start in range(0, len(order), batch_size):
-            rows = order[start : start + batch_size]
-            tokens = self.tokenizer([texts[row] for row in rows])
-            vectors[rows] = self._encode_tokens(tokens).half().cpu().numpy()
+        for rows, encoded in self.encode_text_batches(texts):
+            vectors[rows] = encoded
         return vectors
 
-    def _encode_tokens(self, tokens: Tensor) -> Tensor:
+    def encode_text_batches(
+        self, texts: Sequence[str], *, batch_size: int | None = None
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float16]]]:
+        """Yield places of some of the texts, with their unit vectors fp16 (n, dim), until all were encoded.
+
+        Texts of one length go together, in batches that are filled up to one size: so a text has the same vector, bit
+        by bit, in any company.
+        """
+        batch_size = batch_size or TEXTS_AT_ONCE[self.device.type]
+        tokens = self.tokenizer(list(texts))
+        lengths = self.text_tower.lengths(tokens).numpy()
+        for length in np.unique(lengths):
+            alike = np.flatnonzero(lengths == length)
+            for start in range(0, len(alike), batch_size):
+                rows = alike[start : start + batch_size]
+                batch = tokens[torch.from_numpy(rows)]
+                filling = batch[:1].expand(batch_size - len(rows), -1)
+                vectors = self.encode_tokens(torch.cat([batch, filling]))[: len(rows)]
+                yield rows, vectors.half().cpu().numpy()
+
+    def encode_tokens(self, tokens: Tensor) -> Tensor:
+        """Encode tokens (n, context) as they are, all at once: unit vectors fp32 (n, dim), on the device."""
         with torch.inference_mode(), autocast(self.precision, self.device):
             return self.text_tower.encode_short(tokens.to(self.device))
 

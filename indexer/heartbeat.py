@@ -35,7 +35,7 @@ class Watchdog:
         passed, self._looked = min(now - self._looked, _LONGEST_LOOK), now
         for progress in ranks:
             steps, seconds = self._still.get(progress.rank, (-1, 0.0))
-            is_still = progress.at and progress.steps == steps
+            is_still = not (progress.waits or progress.finished) and progress.steps == steps
             seconds = seconds + passed if is_still else 0.0
             self._still[progress.rank] = progress.steps, seconds
             if seconds >= self.limit:
@@ -67,7 +67,7 @@ def watched(progress: RankProgress, *, limit: float, give_up: Callable[[str], No
 
 @dataclass(slots=True)
 class Reporter:
-    """Tells how far this rank is, twice a second at most."""
+    """Tells how far this rank is: twice a second at most, but that it waits, or no longer does, at once."""
 
     report: Report
     progress: RankProgress
@@ -82,10 +82,16 @@ class Reporter:
         self.progress.began_at = time.time()
 
     def begin(self, what: str) -> None:
-        """Say what this rank is at now, which is a sign of life; "" is nothing that could hang."""
+        """Say what this rank is at now, which is a sign of life."""
+        had_waited, self.progress.waits = self.progress.waits, False
         self.progress.at = what
         self.progress.steps += 1
-        self._tell()
+        self._tell(now=had_waited)
+
+    def wait(self, what: str) -> None:
+        """Say that this rank waits for others, and for what: told at once, as nothing comes after it for a while."""
+        self.progress.at, self.progress.waits = what, True
+        self._tell(now=True)
 
     def add(self, *, images: int = 0, names: int = 0, failed: int = 0, waited: float | None = None) -> None:
         """Count what is done."""
@@ -108,11 +114,11 @@ class Reporter:
         self.progress.finished = True
         self.report(self.progress)
 
-    def _tell(self) -> None:
-        now = time.perf_counter()
-        if now - self.told < REPORT_SECONDS:
+    def _tell(self, *, now: bool = False) -> None:
+        seconds = time.perf_counter()
+        if not now and seconds - self.told < REPORT_SECONDS:
             return
-        self.told = now
-        if now - self.gauged >= GAUGE_SECONDS:
+        self.told = seconds
+        if seconds - self.gauged >= GAUGE_SECONDS:
             self.read_gauge()
         self.report(self.progress)

@@ -17,12 +17,15 @@ from indexer.errors import DeviceError, EmbedError
 from indexer.heartbeat import Watchdog
 from indexer.library import Library
 from indexer.process import named_as_starter
-from indexer.progress import RankProgress, Reported, clear_progress, read_progress
+from indexer.progress import RankProgress, Reported, read_progress
+from indexer.shards import read_plan
 
 Watch = Callable[[Sequence[RankProgress]], None]
 POLL_SECONDS = 0.5
 OWN_SECONDS = 10.0
 """A rank that hangs has so long to say so itself; one that is stopped, or has lost its machine, can't."""
+START_SECONDS = 120.0
+"""A rank that has not said anything yet imports torch, perhaps from a slow drive."""
 _ROOT_CAUSE = re.compile(r"Root Cause.*?rank\s*:\s*(\d+).*?exitcode\s*:\s*(-?\d+)", re.DOTALL)
 
 
@@ -100,32 +103,35 @@ def run_ranks(
     Raises:
         EmbedError: a rank ended early, or got nothing done; finished blocks stay, the next run does the rest.
     """
-    folder = library.work(fingerprint)
-    clear_progress(folder)
+    plan = library.work(fingerprint) / "plan.jsonl"
     if devices.n == 1:
         device = f"cuda:{(devices.visible or '0').split(',')[0]}" if devices.device == "cuda" else "cpu"
         embed(
             library,
-            folder / "plan.jsonl",
+            plan,
             rank=Rank(),
             options=replace(options, device=device),
             report=lambda progress: watch([progress]),
             give_up=lambda reason: give_up(f"{reason} ({RERUN})"),
         )
         return
-    log = folder / "torchrun.log"
+    run = library.run(fingerprint, read_plan(plan).run)
+    log = run / "torchrun.log"
     command = torchrun_command(library, fingerprint, devices=devices, options=options)
-    watchdog = Watchdog(options.stall_limit + OWN_SECONDS)
+    started, starting = Watchdog(options.stall_limit + OWN_SECONDS), Watchdog(options.stall_limit + START_SECONDS)
 
     def look() -> None:
-        if progress := read_progress(folder, RankProgress):
+        progress = read_progress(run, RankProgress)
+        if progress:
             watch(progress)
-            if found := watchdog.look(progress):
-                raise EmbedError(f"rank {found[0]}: {found[1]} ({RERUN})")
+        silent = set(range(devices.n)) - {rank.rank for rank in progress}
+        absent = [RankProgress(rank, devices.n, at="starting") for rank in sorted(silent)]
+        if found := started.look(progress) or starting.look(absent):
+            raise EmbedError(f"rank {found[0]}: {found[1]} ({RERUN})")
 
     code = follow_torchrun(command, devices=devices, log=log, look=look)
     if code:
-        raise EmbedError(cause_of_end(log, read_progress(folder, RankProgress), rerun=RERUN))
+        raise EmbedError(cause_of_end(log, read_progress(run, RankProgress), rerun=RERUN))
 
 
 def follow_torchrun(command: Sequence[str], *, devices: Devices, log: Path, look: Callable[[], None]) -> int:

@@ -5,7 +5,7 @@ A library is one folder:
     catalog.sqlite              sources, icons, images, runs (written by the index process alone)
     encoders/FINGERPRINT/       query encoder in ONNX, tokenizer, encoder.json
     vectors/FINGERPRINT/        shards (*.safetensors)
-    work/FINGERPRINT/           plan of the embedding under way, progress of its ranks
+    work/FINGERPRINT/           plan of the embedding under way; runs/ID/: progress and log of its ranks
     generations/N/              what searches read: catalog snapshot, FAISS indexes, facets, manifest.json
     CURRENT                     the number of the generation that answers
     damaged/TIME/               what a repair has set aside, under the names that it had
@@ -122,6 +122,17 @@ class Library:
     def work(self, fingerprint: str) -> Path:
         """Folder of the plan and of the progress of its ranks."""
         return self.root / "work" / fingerprint
+
+    def run(self, fingerprint: str, run: str) -> Path:
+        """Folder of the ranks of one run, `Plan.run`: it goes when another run begins, and its ranks write no more."""
+        return self.work(fingerprint) / "runs" / run
+
+    def begin_run(self, fingerprint: str, run: str) -> None:
+        """Make the folder of a run after the plan it belongs to was written; those of earlier runs go."""
+        folder = self.run(fingerprint, run)
+        for other in folder.parent.glob("*/"):
+            remove_folder(other)
+        make_folder(folder)
 
     def generation(self, number: int) -> Generation:
         """Name a generation, whether it exists or not."""

@@ -1,5 +1,6 @@
 """What is left to embed, and with what? The encoder found and exported for queries, a plan of the blocks written."""
 
+import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime
 
@@ -62,9 +63,11 @@ def _plan(library: Library, engine: Engine, choice: ModelChoice, fingerprint: st
         *cut_blocks("names", name_items, attempt=""),
         *cut_blocks("images", image_items, attempt=attempt),
     ]
-    plan = Plan(fingerprint, choice.to_json(), len(image_items), len(name_items), len(blocks))
+    run = uuid.uuid4().hex[:12]
+    plan = Plan(fingerprint, choice.to_json(), len(image_items), len(name_items), len(blocks), run)
     if blocks:
         write_plan(library.work(fingerprint), plan, blocks)
+        library.begin_run(fingerprint, run)
     return plan
 
 

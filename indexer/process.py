@@ -68,8 +68,8 @@ def named_as_starter() -> dict[str, str]:
 def end_with_starter() -> None:
     """Have this process killed when the one that started it ends, however that ends.
 
-    On Linux the kernel does it, at once; elsewhere a thread looks twice a second. Where the starter has ended before this
-    was called, so does this process.
+    On Linux the kernel does it, at once; elsewhere a thread looks twice a second. Where the starter has ended before
+    this was called, so does this process.
     """
     starter = int(os.environ.pop(_STARTER, 0)) or os.getppid()
     if sys.platform == "linux":

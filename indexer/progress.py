@@ -26,7 +26,9 @@ class RankProgress:
     utilisation: float | None = None
     """Share of the GPU, or of this rank's cores, that was busy of late; None where nobody can tell."""
     at: str = ""
-    """What it is doing now, "" where it waits for others: nothing that could hang."""
+    """What it is doing now."""
+    waits: bool = False
+    """Whether that is to wait for other ranks, in which nothing could hang."""
     steps: int = 0
     """Grows with every sign of life."""
     finished: bool = False

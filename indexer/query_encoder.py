@@ -145,7 +145,8 @@ class _TorchQueryEncoder:
         return self.encode_many_pictures(pixels[None]).reshape(-1)
 
     def encode_many_words(self, texts: Sequence[str]) -> Vector:
-        return np.asarray(self._encoder.encode_texts(texts), dtype=np.float32)
+        tokens = self._encoder.tokenizer(list(texts))
+        return np.asarray(self._encoder.encode_tokens(tokens).cpu().numpy(), dtype=np.float32)
 
     def encode_many_pictures(self, pixels: NDArray[np.uint8]) -> Vector:
         return np.asarray(self._encoder.encode_images(pixels), dtype=np.float32)

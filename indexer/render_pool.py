@@ -26,6 +26,8 @@ from indexer.render_worker import Job, Settings
 
 __all__ = ["Failure", "Job", "RenderPool", "RenderedChunk"]
 
+LEAST_AT_ONCE = 16
+"""Fewer pictures than this take other paths through a processor's libraries, and get other last digits."""
 _PIECE = 32
 _PICTURES_AHEAD = 4 * _PIECE
 _MAX_DEATHS_WITHOUT_CAUSE = 10
@@ -41,19 +43,28 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class RenderedChunk:
-    """Some pictures of one block, in its order. Copy `pixels` before asking for the next chunk, which may reuse it."""
+    """Some pictures of one block, in its order. Copy `batch` before asking for the next chunk, which may reuse it."""
 
     block: int
     """Position of the block in what `RenderPool.render` was given."""
     ends_block: bool
     ids: NDArray[np.int64]
     """Of the pictures that went well."""
-    pixels: NDArray[np.uint8]
-    """RGB, (len(ids), size, size, 3)."""
+    batch: NDArray[np.uint8]
+    """RGB, (n, size, size, 3): all pictures of the chunk, at least `LEAST_AT_ONCE`; of those that failed, and of rows
+    that fill it up, anything. A vector's last digits depend on how many pictures go at once, so all go."""
+    rows: NDArray[np.intp]
+    """Rows of the batch that hold the pictures of `ids`."""
     traits: NDArray[np.int8]
     """Whether each is coloured, animated (`indexer.traits.TRAITS`), (len(ids), 2)."""
     backgrounds: list[Background]
     failures: list[Failure]
+
+    @property
+    def pixels(self) -> NDArray[np.uint8]:
+        """RGB, (len(ids), size, size, 3): the pictures that went well, and nothing else."""
+        n = len(self.rows)
+        return self.batch[:n] if not n or self.rows[-1] == n - 1 else self.batch[self.rows]
 
 
 @dataclass(eq=False, slots=True)
@@ -241,7 +252,8 @@ class RenderPool:
             block=chunk.block,
             ends_block=chunk.ends_block,
             ids=ids[good],
-            pixels=slot["pixels"][:n_jobs] if good.all() else slot["pixels"][:n_jobs][good],
+            batch=slot["pixels"][: max(n_jobs, LEAST_AT_ONCE)],
+            rows=np.flatnonzero(good),
             traits=slot["traits"][:n_jobs][good],
             backgrounds=[render_worker.BACKGROUNDS[state] for state in states[good].tolist()],
             failures=[Failure(int(ids[i]), slot["reason"][i].decode(errors="ignore")) for i in np.flatnonzero(~good)],

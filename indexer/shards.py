@@ -1,8 +1,8 @@
 """The plan of an embedding, its blocks, and the shard files that answer them.
 
 A plan lists what an encoder still lacks, cut into blocks. Each block becomes one shard (safetensors: `ids` int64,
-`vectors` fp16, `failed` int64, of images also `traits` int8) whose metadata is its receipt. Rank r of W takes blocks r,
-r + W, ...
+`vectors` fp16, `failed` int64, of images also `traits` int8) whose metadata is its receipt; one that takes long leaves
+pieces on the way. Rank r of W takes blocks r, r + W, ...
 """
 
 import hashlib
@@ -28,6 +28,7 @@ ADVICE = "`icons doctor --repair` sets it aside, `icons index` makes its vectors
 _DAMAGES = (SafetensorError, OSError, KeyError, TypeError, ValueError)
 BLOCK_SIZE = {"images": 2048, "names": 8192}
 """Items a block at most: large enough to keep a device busy, small enough to lose little when a rank dies."""
+_PIECE = "+"
 _BLOCKS_TO_SHARE = 16
 """Of a small plan, which two or four ranks then share evenly."""
 
@@ -42,6 +43,8 @@ class Plan:
     n_images: int
     n_names: int
     n_blocks: int
+    run: str = "0"
+    """Whose ranks may work on it (`Library.run`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +97,7 @@ def cut_blocks(kind: Kind, items: Sequence[Sequence[Any]], *, attempt: str, size
 
 
 def write_plan(folder: Path, plan: Plan, blocks: Sequence[Block]) -> Path:
-    """Write a plan where the ranks will read it; return its path."""
+    """Write a plan where the ranks will read it; return its path. `Library.begin_run` lets them begin."""
     path = folder / "plan.jsonl"
     lines = [json.dumps(asdict(plan))]
     for block in blocks:
@@ -135,6 +138,16 @@ def _lines(path: Path, *, rank: int, world: int) -> Iterator[tuple[Outline, str]
 def shard_path(folder: Path, block: str) -> Path:
     """Where the shard of a block of that name lies or will lie."""
     return folder / f"{block}.safetensors"
+
+
+def piece_path(folder: Path, block: str, first: int) -> Path:
+    """Where a shard lies that holds a part of a block whose lowest id is `first`; the block's own holds the rest."""
+    return folder / f"{block}{_PIECE}{first:09d}.safetensors"
+
+
+def piece_paths(folder: Path, block: str) -> list[Path]:
+    """The pieces that are there of a block."""
+    return sorted(folder.glob(f"{block}{_PIECE}*.safetensors"))
 
 
 def write_shard(path: Path, shard: Shard, *, fingerprint: str, facts: dict[str, str]) -> None:

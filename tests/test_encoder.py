@@ -22,7 +22,7 @@ def test_texts_cut_to_the_longest_give_the_vectors_of_the_full_context(tiny_mode
     encoder = _load(tiny_model)
     with torch.inference_mode():
         full = encoder.text_tower(encoder.tokenizer(TEXTS)).numpy()
-    assert np.abs(encoder.encode_texts(TEXTS, batch_size=2) - full).max() < 1e-3
+    assert np.abs(encoder.encode_texts(TEXTS) - full).max() < 1e-3
 
 
 def test_pixels_are_normalised_as_open_clips_own_preprocessing_does(tiny_model: Path) -> None:

@@ -82,6 +82,7 @@ def make_library(root: Path, material: Material, jobs: Sequence[Job], *, world: 
     blocks = list(cut_blocks("images", items, attempt="", size=size))
     plan = Plan(material.fingerprint, material.choice.to_json(), len(items), 0, len(blocks))
     write_plan(library.work(material.fingerprint), plan, blocks)
+    library.begin_run(material.fingerprint, plan.run)
     return library
 
 

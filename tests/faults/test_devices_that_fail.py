@@ -82,7 +82,7 @@ def test_a_watchdog_tells_what_a_rank_that_stands_still_is_at() -> None:
 
 def test_a_rank_that_gets_on_or_waits_for_others_is_not_given_up() -> None:
     watchdog = Watchdog(limit=1e-9)
-    slow, waiting = RankProgress(rank=0, world=2, at="a picture"), RankProgress(rank=1, world=2, at="")
+    slow, waiting = RankProgress(rank=0, world=2, at="a picture"), RankProgress(rank=1, world=2, at="x", waits=True)
     for _ in range(5):
         slow.steps += 1
         assert watchdog.look([slow, waiting]) is None
@@ -182,7 +182,7 @@ def test_ranks_that_can_not_write_say_so_without_a_trace(library: Library, icon_
     (library.root / "vectors").write_text("no folder")
     with pytest.raises(EmbedError, match=rf'rank [01]: ".*" can\'t be read or written .*{KEPT}'):
         embed(library, options, Silent())
-    log = next((library.root / "work").glob("*/torchrun.log")).read_text()
+    log = next((library.root / "work").glob("*/runs/*/torchrun.log")).read_text()
     assert "in embed\n" not in log
 
 

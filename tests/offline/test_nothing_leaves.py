@@ -105,6 +105,6 @@ def test_no_other_command_speaks_to_anybody(guarded: Guarded, own: Path, own_ico
         ["merge"],
     ):
         guarded.run([*ICONS, *arguments, *where])
-    training = ["--out", out, "--from", f"local-dir:{tiny_model}", "--devices", "cpu:2", "--steps", "2"]
+    training = ["--out", out, "--model", f"local-dir:{tiny_model}", "--devices", "cpu:2", "--steps", "2"]
     guarded.run([*ICONS, "finetune", own_iconify, *training])
     assert guarded.seen(allowed=[own, out]) == FREE_PORT["cpu:2"]
