@@ -24,7 +24,7 @@ from indexer.progress import RankProgress
 from indexer.scan import ScanTally, remember
 from indexer.scan import forget as forget_source
 from indexer.scan import scan as scan_sources
-from indexer.shards import Plan, read_coverage
+from indexer.shards import Coverage, Plan, read_coverage
 from indexer.used_ids import count_on, used_ids
 
 
@@ -91,8 +91,9 @@ def index(library: Library, options: IndexOptions, watcher: Watcher) -> IndexSum
         if options.choice is not None:  # before the work, so that the next run finishes it if this one is killed
             _switch(engine, options.choice)
         embedded = _embed(library, engine, options, watcher)
-        generation = _merge(library, engine, embedded.fingerprint, watcher)
-        counts = _counts(library, engine, embedded.fingerprint)
+        covered = _settle(library, engine, embedded.fingerprint)
+        counts = _counts(engine, embedded.fingerprint, covered)
+        generation = _merge(library, engine, embedded.fingerprint, covered, counts, watcher)
         if counts.missing:
             raise LibraryError(f"{counts.missing} icons have neither a vector nor a reason; run `icons index` again")
         number = None if generation is None else generation.number
@@ -134,7 +135,9 @@ def scan(library: Library, options: IndexOptions, watcher: Watcher) -> ScanTally
 def embed(library: Library, options: IndexOptions, watcher: Watcher) -> EmbedTally:
     """Embed what the catalog holds and the encoder lacks; nothing is published."""
     with _writing(library) as engine:
-        return _embed(library, engine, options, watcher)
+        embedded = _embed(library, engine, options, watcher)
+        _settle(library, engine, embedded.fingerprint)
+        return embedded
 
 
 def merge(library: Library, choice: ModelChoice | None, watcher: Watcher) -> Generation | None:
@@ -144,7 +147,9 @@ def merge(library: Library, choice: ModelChoice | None, watcher: Watcher) -> Gen
     """
     with _writing(library) as engine:
         fingerprint = find_checkpoint(choice or choice_in_use(engine)).fingerprint
-        generation = _merge(library, engine, fingerprint, watcher)
+        covered = _settle(library, engine, fingerprint)
+        counts = _counts(engine, fingerprint, covered)
+        generation = _merge(library, engine, fingerprint, covered, counts, watcher)
         if choice is not None:
             _switch(engine, choice)
         return generation
@@ -210,7 +215,6 @@ def _embed(library: Library, engine: Engine, options: IndexOptions, watcher: Wat
             watch=lambda ranks: watcher.embedded(plan, ranks),
             give_up=watcher.give_up,
         )
-    _store_failures(library, engine, plan.fingerprint)
     return EmbedTally(plan.fingerprint, plan.n_images, plan.n_names, time.monotonic() - started)
 
 
@@ -218,26 +222,28 @@ def _prepare(library: Library, engine: Engine, options: IndexOptions, watcher: W
     return prepare(library, engine, options.choice, retry_failed=options.retry_failed, stage=watcher.stage)
 
 
-def _store_failures(library: Library, engine: Engine, fingerprint: str) -> None:
-    """Copy from the shards into the catalog what failed, and drop what has succeeded since."""
-    found = read_coverage(library.vectors(fingerprint)).failures
+def _settle(library: Library, engine: Engine, fingerprint: str) -> Coverage:
+    """Read what the shards settle; copy what failed into the catalog, and drop what has succeeded since."""
+    covered = read_coverage(library.vectors(fingerprint))
     with engine.begin() as connection:
-        if found != catalog.reasons(connection, fingerprint):
-            catalog.replace_failures(connection, fingerprint, found)
+        if covered.failures != catalog.reasons(connection, fingerprint):
+            catalog.replace_failures(connection, fingerprint, covered.failures)
             catalog.bump_revision(connection)
+    return covered
 
 
-def _merge(library: Library, engine: Engine, fingerprint: str, watcher: Watcher) -> Generation | None:
+def _merge(
+    library: Library, engine: Engine, fingerprint: str, covered: Coverage, counts: Accounting, watcher: Watcher
+) -> Generation | None:
     from indexer.merge import merge as merge_shards
 
-    if _is_published(library, engine, fingerprint):
+    if _is_published(library, engine, fingerprint, counts):
         return None
     watcher.stage("Merging")
-    covered = read_coverage(library.vectors(fingerprint))
     return merge_shards(library, engine, fingerprint=fingerprint, embedded=covered.images)
 
 
-def _is_published(library: Library, engine: Engine, fingerprint: str) -> bool:
+def _is_published(library: Library, engine: Engine, fingerprint: str, counts: Accounting) -> bool:
     """Whether the current generation says already what a new one would say."""
     current = library.current()
     if current is None:
@@ -248,15 +254,13 @@ def _is_published(library: Library, engine: Engine, fingerprint: str) -> bool:
         return False
     with engine.connect() as connection:
         revision = catalog.revision(connection)
-    said = (manifest.fingerprint, manifest.revision, manifest.picture_weight)
-    same = said == (fingerprint, revision, PICTURE_WEIGHT)
-    return same and manifest.counts == _counts(library, engine, fingerprint)
+    said = (manifest.fingerprint, manifest.revision, manifest.picture_weight, manifest.counts)
+    return said == (fingerprint, revision, PICTURE_WEIGHT, counts)
 
 
-def _counts(library: Library, engine: Engine, fingerprint: str) -> Accounting:
+def _counts(engine: Engine, fingerprint: str, covered: Coverage) -> Accounting:
     with engine.connect() as connection:
-        embedded = read_coverage(library.vectors(fingerprint)).images
-        return catalog.account(connection, fingerprint=fingerprint, embedded=embedded)
+        return catalog.account(connection, fingerprint=fingerprint, embedded=covered.images)
 
 
 def summary_json(summary: IndexSummary) -> dict[str, object]:

@@ -12,7 +12,14 @@ from indexer.database import REVISION
 from indexer.doctor.findings import Finding, Report
 from indexer.doctor.generations import check_generation, check_pointer
 from indexer.doctor.sample import compare_sample
-from indexer.doctor.stores import check_catalog, check_encoders, check_leftovers, check_room, check_shards
+from indexer.doctor.stores import (
+    check_catalog,
+    check_encoders,
+    check_failures,
+    check_leftovers,
+    check_room,
+    check_shards,
+)
 from indexer.library import Library, require
 from indexer.manifest import SNAPSHOT
 
@@ -31,7 +38,7 @@ def examine(library: Library, *, sample: int = SAMPLE, stage: Stage = lambda _: 
     stage("Looking at the catalog")
     found += [*check_catalog(library), *check_pointer(library), *check_leftovers(library), *check_room(library)]
     stage("Looking at vectors and encoders")
-    found += [*check_shards(library), *check_encoders(library)]
+    found += [*check_shards(library), *check_failures(library), *check_encoders(library)]
     current = library.current()
     for number in library.numbers():
         stage(f"Looking at generation {number}")

@@ -5,7 +5,17 @@ from pathlib import Path
 from typing import Any, Literal
 
 Kind = Literal[
-    "catalog", "schema", "pointer", "generation", "encoder", "shard", "leftover", "vectors", "sample", "room"
+    "catalog",
+    "schema",
+    "pointer",
+    "generation",
+    "encoder",
+    "shard",
+    "failures",
+    "leftover",
+    "vectors",
+    "sample",
+    "room",
 ]
 
 

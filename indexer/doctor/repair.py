@@ -51,9 +51,8 @@ def _mend(library: Library, faults: list[Finding], stage: Stage) -> Iterator[str
             yield from _restore_catalog(library, aside, used)
         yield from _point(library, aside)
     kinds = {fault.kind for fault in faults}
-    yield from _rebuild(
-        library, stage, encoder="encoder" in kinds, generation="generation" in kinds and "shard" not in kinds
-    )
+    is_stale = bool(kinds & {"generation", "failures"}) and "shard" not in kinds
+    yield from _rebuild(library, stage, encoder="encoder" in kinds, generation=is_stale)
 
 
 def _set_aside(library: Library, path: Path, aside: Path) -> Iterator[str]:

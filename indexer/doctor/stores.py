@@ -12,10 +12,11 @@ from indexer.database import REVISION
 from indexer.doctor.findings import Finding
 from indexer.doctor.generations import folder_size, open_read_only
 from indexer.durable import differences, leftovers
-from indexer.errors import EmbedError
+from indexer.errors import EmbedError, LibraryError
 from indexer.library import ABANDONED_SECONDS, Library
+from indexer.manifest import Manifest
 from indexer.query_encoder import read_facts
-from indexer.shards import read_shard, shard_paths
+from indexer.shards import read_coverage, read_shard, shard_paths
 
 UNIT = 1e-2
 """Largest difference of a vector's length from one."""
@@ -74,6 +75,33 @@ def check_shards(library: Library) -> Iterator[Finding]:
             n_wrong = int((~(np.abs(lengths - 1) < UNIT)).sum())
             if n_wrong:
                 yield Finding("shard", f'{n_wrong} vectors of shard "{path}" are not of length one', path=path)
+
+
+def check_failures(library: Library) -> Iterator[Finding]:
+    """Whether the catalog says of every picture that failed why: ranks that were started by hand write shards alone."""
+    for folder in _folders(library.root / "vectors"):
+        try:
+            failed = read_coverage(folder).failures
+            with closing(open_read_only(library.catalog)) as connection:
+                known = connection.execute("SELECT image_id FROM failures WHERE fingerprint = ?", (folder.name,))
+                n_untold = len(failed.keys() - {image for (image,) in known})
+        except (EmbedError, sqlite3.Error):  # told by other checks
+            continue
+        if n_untold:
+            what = f"{n_untold} pictures failed, and the catalog does not say why; `icons merge` brings that in"
+            yield Finding("failures", what, is_fault=_is_published_without(library, folder.name))
+
+
+def _is_published_without(library: Library, fingerprint: str) -> bool:
+    """Whether the generation that answers was made of an encoder's shards and lacks icons for no reason."""
+    current = library.current()
+    if current is None:
+        return False
+    try:
+        manifest = Manifest.read(library.generation(current))
+    except LibraryError:
+        return False
+    return manifest.fingerprint == fingerprint and manifest.counts.missing > 0
 
 
 def check_encoders(library: Library) -> Iterator[Finding]:

@@ -14,15 +14,21 @@ import numpy as np
 import pytest
 from conftest import Build, Silent, disc, find_rank
 
+from indexer.catalog import store_setting
 from indexer.checkpoint import ModelChoice
+from indexer.database import open_catalog
+from indexer.doctor.examine import examine
+from indexer.doctor.repair import repair
 from indexer.embed import EmbedOptions
 from indexer.gauges import Gauge
 from indexer.heartbeat import Reporter, Watchdog
 from indexer.library import Library
-from indexer.pipeline import IndexOptions, embed, plan_only, scan
+from indexer.merge import merge as merge_shards
+from indexer.pipeline import IndexOptions, embed, merge, plan_only, scan
 from indexer.progress import RankProgress
 from indexer.shard_writer import OVER
 from indexer.shards import BLOCK_SIZE, piece_paths, read_blocks, read_coverage, read_shard, shard_paths
+from indexer.status import read_failures, read_status
 
 ICONS = (sys.executable, "-P", "-c", "from search.cli import main; main()")
 
@@ -255,3 +261,40 @@ def test_a_rank_that_waits_for_slow_pictures_of_another_is_not_given_up(
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["counts"]["embedded"] == 256
+
+
+BROKEN = "<svg"
+
+
+def test_whoever_merges_stores_what_failed(library: Library, icon_folder: Path, tiny_model: Path) -> None:
+    (icon_folder / "broken.svg").write_text(BROKEN)
+    command = _planned(library, icon_folder, tiny_model)
+    assert subprocess.run(command, check=False).returncode == 0
+    assert [finding.is_fault for finding in examine(library, sample=0).findings if finding.kind == "failures"] == [
+        False
+    ]
+    choice = ModelChoice(f"local-dir:{tiny_model}")
+    assert merge(library, choice, Silent()) is not None
+    assert read_status(library)["waiting"] == 0
+    assert [failure["file"] for failure in read_failures(library)] == [str(icon_folder / "broken.svg")]
+    assert examine(library, sample=0).is_sound
+
+
+def test_a_generation_that_was_published_without_what_failed_is_found_and_mended(
+    library: Library, icon_folder: Path, tiny_model: Path
+) -> None:
+    """As older programs did it: the shards alone know."""
+    (icon_folder / "broken.svg").write_text(BROKEN)
+    command = _planned(library, icon_folder, tiny_model)
+    assert subprocess.run(command, check=False).returncode == 0
+    engine, (fingerprint,) = open_catalog(library.catalog), (path.name for path in (library.root / "work").iterdir())
+    covered = read_coverage(library.vectors(fingerprint))
+    merge_shards(library, engine, fingerprint=fingerprint, embedded=covered.images)
+    with engine.begin() as connection:
+        store_setting(connection, "model", ModelChoice(f"local-dir:{tiny_model}").to_json())
+    engine.dispose()
+    (found,) = (finding for finding in examine(library, sample=0).findings if finding.is_fault)
+    assert found.message == "1 pictures failed, and the catalog does not say why; `icons merge` brings that in"
+    report = repair(library, sample=0, stage=lambda _: None)
+    assert report.is_sound
+    assert len(list(read_failures(library))) == 1
