@@ -5,6 +5,10 @@ class IconsError(Exception):
     """Anything the user can mend; the command line prints its message and exits with 2."""
 
 
+class LateError(IconsError):
+    """Whoever asked does not wait for the answer any more."""
+
+
 class UnknownIconError(IconsError):
     """An icon that is asked for by its id or key, and is not in the library."""
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from indexer.errors import IconsError
 from search.candidates import Found, Reach, by_both, by_keywords, by_picture, by_words
+from search.deadline import refuse_late
 from search.hits import as_hits
 from search.opened import Opened
 from search.query import MOST_COUNTED, Answer, Filters, Query, Window
@@ -33,6 +34,7 @@ def answer(opened: Opened, query: Query, filters: Filters, window: Window) -> An
     wanted = window.offset + window.k
     n = max(N_CANDIDATES, PER_HIT * wanted)
     while True:
+        refuse_late()
         found = ask(Reach(n, only, query.without))
         order = rank(found.ids, found.similarities, found.exact)
         if query.icon is not None:

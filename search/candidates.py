@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from indexer.curves import sigmoid
 from indexer.looks import canonical_style
 from indexer.naming import normalise
+from search.deadline import refuse_late
 from search.keywords import read_keywords
 from search.lexical import LEXICAL_WEIGHT
 from search.opened import Opened
@@ -75,7 +76,7 @@ def by_picture(opened: Opened, vector: Floats, reach: Reach) -> Found:
     """The icons that look like a picture."""
     images = None if reach.only is None else np.unique(opened.images_of(reach.only))
     nearest = opened.pictures.search(vector, k=reach.n, only=images, per_hit=1)
-    ids = _among(opened.snapshot.showing(nearest.ids), reach.only)
+    ids = _among(opened.facets.showing(nearest.ids), reach.only)
     order = np.argsort(nearest.ids)
     places = np.searchsorted(nearest.ids[order], opened.images_of(ids))
     similarities = nearest.scores[order][places] - _penalty(opened, ids, reach.without)
@@ -158,6 +159,7 @@ def _penalty(opened: Opened, ids: Ids, without: tuple[str, ...]) -> Floats:
         return penalty
     vectors = opened.icons.reconstruct(ids)
     for words in filter(None, map(normalise, without)):
+        refuse_late()
         similarities = vectors @ opened.encoder.encode_words(words)
         similarities += LEXICAL_WEIGHT * opened.lexical.coverage(words)[opened.name_rows(ids)]
         likeness = opened.manifest.calibration.words.scores(similarities)

@@ -11,6 +11,7 @@ from indexer.errors import LibraryError, SourceError
 from indexer.library import Generation, Library, require
 from indexer.manifest import Manifest
 from search.answering import answer
+from search.deadline import refuse_late
 from search.details import find_icon, show_icon
 from search.opened import Opened, damage_told, open_current
 from search.query import Answer, Details, FacetCount, Filters, Hit, Query, Window
@@ -124,6 +125,7 @@ class SearchEngine:
 
         found = {}
         for icon, digest in self._put(look):
+            refuse_late()
             with suppress(SourceError):
                 found[icon.image_id] = _read(icon, digest)
         return found

@@ -73,6 +73,13 @@ class Facets:
         """Rows of some icons of this generation."""
         return cast(Positions, self._keep("rows by id", lambda: rows_by_id(self.column("icon")))[ids])
 
+    def showing(self, images: Ids) -> Ids:
+        """Ids of the icons that show some pictures, ascending."""
+        shown = self.column("image")
+        is_wanted = np.zeros(self._keep("last image", lambda: int(shown.max(initial=0))) + 1, dtype=bool)
+        is_wanted[images] = True
+        return cast(Ids, self.column("icon")[is_wanted[shown]])
+
     def select(self, filters: Filters) -> Ids | None:
         """Ids of the icons that fit, ascending; None where nothing is filtered.
 

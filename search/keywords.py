@@ -9,6 +9,11 @@ from dataclasses import dataclass
 from indexer.errors import IconsError
 from indexer.naming import normalise
 
+MOST_WORDS = 32
+"""Of one query: each costs a walk through the names that bear it, and one that is only begun through many."""
+SHORTEST_PREFIX = 2
+"""Letters; one alone begins a fifteenth of all words."""
+
 _PART = re.compile(r'(?P<minus>-?)(?:"(?P<phrase>[^"]*)"?|(?P<word>[^\s"]+))')
 
 
@@ -39,21 +44,24 @@ class Keywords:
 
 
 def read_keywords(text: str) -> Keywords | None:
-    """Read a keyword query; None where it holds no word, only signs.
+    """Read a keyword query; None where it holds no word, only signs. What is written twice counts once.
 
     Raises:
-        IconsError: it only excludes.
+        IconsError: it only excludes, holds too many words, or begins a word with a single letter.
     """
-    wanted: list[Term] = []
-    excluded: list[Term] = []
+    wanted: dict[Term, None] = {}
+    excluded: dict[Term, None] = {}
     for part in _PART.finditer(text.replace("\0", " ")):
         written = part["word"] if part["phrase"] is None else part["phrase"]
         words = tuple(word for word in normalise(written).split() if any(map(str.isalnum, word)))
         if not words:
             continue
-        (excluded if part["minus"] else wanted).append(
-            Term(words, is_prefix=bool(part["word"]) and written.endswith("*"))
-        )
+        term = Term(words, is_prefix=bool(part["word"]) and written.endswith("*"))
+        if term.is_prefix and len(words[-1]) < SHORTEST_PREFIX:
+            raise IconsError(f'"{words[-1]}*" begins a word with one letter; write {SHORTEST_PREFIX} or more before *')
+        (excluded if part["minus"] else wanted)[term] = None
+    if (n_words := sum(len(term.words) for term in (*wanted, *excluded))) > MOST_WORDS:
+        raise IconsError(f"the keyword query holds {n_words:,} words; ask with {MOST_WORDS} or fewer")
     if excluded and not wanted:
         raise IconsError(f'the keyword query "{text}" only excludes; add a word that must be there')
     return Keywords(tuple(wanted), tuple(excluded)) if wanted else None

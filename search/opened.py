@@ -17,6 +17,7 @@ from indexer.library import Generation, Library
 from indexer.manifest import Manifest
 from indexer.query_encoder import QueryEncoder, open_query_encoder, read_facts
 from indexer.vectors import VectorIndex
+from search.deadline import refuse_late
 from search.facets import Facets
 from search.lexical import Lexical
 from search.snapshot import Snapshot
@@ -129,6 +130,7 @@ def damage_told(library: Library, generation: Generation, manifest: Manifest) ->
     except IconsError:
         raise
     except Exception as error:
+        refuse_late()  # SQLite was told to stop
         if found := _damage(library, generation, manifest):
             raise LibraryError(f"{found} ({error}); {ADVICE}") from error
         raise

@@ -7,7 +7,6 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from indexer.errors import LibraryError, UnknownIconError
 from indexer.naming import normalise
+from search.deadline import is_late
 
 Ids = NDArray[np.int64]
 
@@ -37,6 +37,10 @@ _MATCHING = """
     SELECT rowid, bm25(keywords, 10.0, 3.0, 1.0) AS cost FROM keywords WHERE keywords MATCH ?
     ORDER BY cost, rowid LIMIT ?
 """
+
+_LONGEST_SPELLING = 200
+_STEPS_BETWEEN_LOOKS = 2_000
+"""Of SQLite's machine; whether the answer is still wanted is looked at some thousand times a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +94,7 @@ class Snapshot:
         connection: sqlite3.Connection | None = getattr(self._of_thread, "connection", None)
         if connection is None:
             connection = self._of_thread.connection = sqlite3.connect(self._uri, uri=True, check_same_thread=False)
+            connection.set_progress_handler(is_late, _STEPS_BETWEEN_LOOKS)
         return connection
 
     def icon(self, icon: int) -> Candidate:
@@ -153,8 +158,11 @@ class Snapshot:
         known = {row[0] for row in self._connection.execute("SELECT DISTINCT key FROM sets")}
         query = "SELECT DISTINCT sets.key, icons.name FROM icons JOIN sets ON sets.id = set_id"
         where = ("WHERE sets.key = ?", (set_key,)) if set_key in known else ("", ())
-        keys = {icon: f"{key}:{icon}" for key, icon in self._connection.execute(f"{query} {where[0]}", where[1])}
-        return [keys[icon] for icon in get_close_matches(name, keys, n=5, cutoff=0.6)]
+        keys = {f"{key}:{icon}": icon for key, icon in self._connection.execute(f"{query} {where[0]}", where[1])}
+        from rapidfuzz import fuzz, process  # only where a key is unknown
+
+        found = process.extract(name[:_LONGEST_SPELLING], keys, scorer=fuzz.ratio, limit=5, score_cutoff=60)
+        return [key for _, _, key in found]
 
     def candidates(self, ids: Ids) -> dict[int, Candidate]:
         """Read icons by id."""

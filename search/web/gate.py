@@ -1,10 +1,14 @@
 """Who is let in? So many at work, so many waiting, nobody for longer than a limit; one more hears so at once."""
 
 import asyncio
+import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Lock
 from typing import Any, TypeVar
+
+from indexer.errors import LateError
+from search.deadline import until
 
 Result = TypeVar("Result")
 
@@ -36,7 +40,7 @@ class Gate:
         return self._n_inside
 
     async def run(self, work: Callable[[], Result]) -> Result:
-        """Do some work in a thread.
+        """Do some work in a thread, which is told when nobody waits for it any more.
 
         Raises:
             BusyError: the queue is full.
@@ -46,12 +50,18 @@ class Gate:
             if self._n_inside >= self.capacity:
                 raise BusyError
             self._n_inside += 1
-        submitted = self._pool.submit(work)
+        ends = time.monotonic() + self._seconds
+
+        def work_in_time() -> Result:
+            with until(ends):
+                return work()
+
+        submitted = self._pool.submit(work_in_time)
         submitted.add_done_callback(self._leave)
         try:
             async with asyncio.timeout(self._seconds):
                 return await asyncio.wrap_future(submitted)
-        except TimeoutError as error:
+        except (TimeoutError, LateError) as error:
             raise TooSlowError(self._seconds) from error
 
     def close(self) -> None:
