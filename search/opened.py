@@ -1,9 +1,12 @@
 """One generation of a library, open for queries: its catalog, its indexes and its encoder."""
 
+import math
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,6 +28,10 @@ from search.spelling import Speller
 
 Ids = NDArray[np.int64]
 ADVICE = "`icons doctor --repair` makes it again"
+LOOK_SECONDS = 60.0
+"""Between two looks at all checksums of a generation, which takes seconds: a query that fails may be asked often."""
+_looked: dict[Path, tuple[float, str | None]] = {}
+"""When the checksums of a generation were looked at, and what was found."""
 
 
 @dataclass(slots=True)
@@ -139,6 +146,14 @@ def damage_told(library: Library, generation: Generation, manifest: Manifest) ->
 def _damage(library: Library, generation: Generation, manifest: Manifest) -> str | None:
     if not generation.folder.is_dir():
         return f'"{generation.folder}" has gone'
+    looked, found = _looked.get(generation.folder, (-math.inf, None))
+    if time.monotonic() - looked >= LOOK_SECONDS:
+        found = _differences(library, generation, manifest)
+        _looked[generation.folder] = time.monotonic(), found
+    return found
+
+
+def _differences(library: Library, generation: Generation, manifest: Manifest) -> str | None:
     encoder = library.encoder(manifest.fingerprint)
     written = {generation.folder: manifest.files}
     with suppress(OSError, ValueError):  # else the encoder was not opened in the first place

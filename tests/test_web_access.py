@@ -1,6 +1,7 @@
 """Who may ask the server, and what do strangers hear? In this process, through the app itself."""
 
 import asyncio
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -8,12 +9,16 @@ from pathlib import Path
 
 import httpx
 import pytest
+from fastapi import FastAPI
 from serving import index_into, write_icons
 
+from indexer.errors import LateError, LibraryError
 from indexer.library import Library
+from search.deadline import refuse_late, until
+from search.query import Query
 from search.web.app import Access, create_app
 from search.web.gate import BusyError, Gate, TooSlowError
-from search.web.guard import COOKIE, host_of
+from search.web.guard import cookie_name, host_of
 from search.web.holder import EngineHolder
 from search.web.limits import Limits
 from search.web.serve import is_loopback
@@ -38,17 +43,23 @@ Asking = Callable[..., httpx.Response]
 @pytest.fixture
 def ask(holder: EngineHolder) -> Iterator[Asking]:
     """Send one request to an app of some access; a route that fails is there too."""
-    services = []
+    apps: dict[Access | None, FastAPI] = {}
 
-    def send(
-        path: str, *, access: Access | None = None, method: str = "GET", headers: Headers | None = None
-    ) -> httpx.Response:
+    def app_of(access: Access | None) -> FastAPI:
         app = create_app(holder, Limits(threads=1), access)
-        services.append(app.state.service)
 
         @app.get("/fails")
         async def fails() -> None:
             raise RuntimeError("secret of the inside")
+
+        return app
+
+    def send(
+        path: str, *, access: Access | None = None, method: str = "GET", headers: Headers | None = None
+    ) -> httpx.Response:
+        if access not in apps:
+            apps[access] = app_of(access)
+        app = apps[access]
 
         async def one() -> httpx.Response:
             transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
@@ -58,8 +69,8 @@ def ask(holder: EngineHolder) -> Iterator[Asking]:
         return asyncio.run(one())
 
     yield send
-    for service in services:
-        service.close()
+    for app in apps.values():
+        app.state.service.close()
 
 
 @pytest.mark.parametrize("path", ["/", "/static/app.js", "/api/v1/search?q=dot", "/metrics", "/api/v1/openapi.json"])
@@ -85,8 +96,110 @@ def test_a_browser_is_let_in_by_an_address_and_then_by_a_cookie(ask: Asking) -> 
     assert TOKEN not in cookie
     given = cookie.partition(";")[0]
     assert ask("/api/v1/search?q=dot", access=access, headers={"Cookie": given}).status_code == 200
-    assert ask("/api/v1/search?q=dot", access=access, headers={"Cookie": f"{COOKIE}=0"}).status_code == 401
+    name = given.partition("=")[0]
+    assert ask("/api/v1/search?q=dot", access=access, headers={"Cookie": f"{name}=0"}).status_code == 401
     assert ask("/api/v1/search?q=dot&token=correct%20horse", access=access).status_code == 401
+
+
+@pytest.mark.parametrize(
+    "foreign", ['theme={"dark": true}', "a b=c d", 'quoted="x; y"', "name=grüße", "=", "__Host-x=1; bad[name]=1"]
+)
+def test_a_cookie_of_another_server_on_this_machine_does_not_hide_ours(ask: Asking, foreign: str) -> None:
+    access = Access(token=TOKEN)
+    own = ask("/?token=correct%20horse", access=access).headers["set-cookie"].partition(";")[0]
+    for cookies in (f"{foreign}; {own}", f"{own}; {foreign}"):
+        headers = {"Cookie": cookies.encode()}
+        assert ask("/api/v1/search?q=dot", access=access, headers=headers).status_code == 200
+
+
+def test_a_session_is_of_one_process_and_its_cookie_of_one_port(ask: Asking) -> None:
+    first, second = (
+        ask("/?token=correct%20horse", access=access).headers["set-cookie"].partition(";")[0].partition("=")[2]
+        for access in (Access(token=TOKEN), Access(token=TOKEN, hosts=("localhost",)))
+    )
+    assert first != second
+    assert cookie_name({"server": ("127.0.0.1", 8000)}) == "icons_session_8000"
+    assert cookie_name({"server": ("127.0.0.1", 8001)}) == "icons_session_8001"
+    assert cookie_name({"server": ("/run/icons.sock", None)}) == "icons_session"
+
+
+EVIL, OWN = "https://evil.example", "http://localhost"
+PICTURE = {"Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}
+LINK = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+FRAME = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"}
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 200),
+        ({"Sec-Fetch-Site": "same-origin"}, 200),
+        ({"Sec-Fetch-Site": "none", **LINK}, 200),
+        ({"Sec-Fetch-Site": "cross-site", **LINK}, 200),
+        ({"Sec-Fetch-Site": "cross-site", **PICTURE}, 403),
+        ({"Sec-Fetch-Site": "cross-site", **FRAME}, 403),
+        ({"Sec-Fetch-Site": "same-site", **PICTURE}, 403),
+        ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors", "Origin": EVIL}, 403),
+        ({"Origin": EVIL}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Origin": OWN}, 200),
+        ({"Referer": f"{EVIL}/page"}, 403),
+        ({"Referer": f"{OWN}/?q=dot"}, 200),
+    ],
+)
+def test_a_page_of_another_server_makes_no_browser_ask(ask: Asking, headers: Headers, status: int) -> None:
+    answer = ask("/api/v1/search?q=dot", headers=headers)
+    assert answer.status_code == status
+    if status == 403:
+        assert "may not ask this server; see --allow-origin" in answer.json()["error"]
+
+
+def test_a_link_to_the_page_is_followed_from_anywhere(ask: Asking) -> None:
+    assert ask("/?q=dot", headers={"Referer": f"{EVIL}/page"}).status_code == 200
+    assert ask("/?q=dot", headers={"Sec-Fetch-Site": "cross-site", **LINK}).status_code == 200
+    assert ask("/?q=dot", headers={"Sec-Fetch-Site": "cross-site", **FRAME}).status_code == 403
+
+
+@pytest.mark.parametrize("origins", [(EVIL,), (f"{EVIL}/",), ("*",)])
+def test_a_page_that_was_allowed_asks_by_script_and_by_picture(ask: Asking, origins: tuple[str, ...]) -> None:
+    access = Access(origins=origins)
+    for headers in (
+        {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors", "Origin": EVIL},
+        {"Sec-Fetch-Site": "cross-site", **PICTURE, "Referer": f"{EVIL}/"},
+        {"Origin": EVIL},
+    ):
+        assert ask("/api/v1/search?q=dot", access=access, headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/", "/api/v1/search?q=dot", "/api/v1/facets", "/static/app.css", "/health"])
+def test_a_head_is_answered_as_a_get_without_a_body(ask: Asking, path: str) -> None:
+    asked, told = ask(path), ask(path, method="HEAD")
+    assert (told.status_code, told.content) == (200, b"")
+    assert told.headers["content-type"] == asked.headers["content-type"]
+    assert ask("/api/v1/nothing", method="HEAD").status_code == 404
+
+
+def test_health_says_when_no_search_is_answered(
+    ask: Asking, holder: EngineHolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise LibraryError("the disk has gone")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(holder.engine, "search", fail)
+        answer = ask("/health", access=Access(hosts=("localhost",)))
+        assert (answer.status_code, answer.json()["status"]) == (503, "failing")
+    with monkeypatch.context() as full:
+        full.setattr(Gate, "is_full", True)
+        answer = ask("/health")
+        assert (answer.status_code, answer.json()["status"]) == (503, "busy")
+    assert ask("/health").json()["status"] == "ok"
+
+
+def test_health_is_answered_when_too_many_ask(ask: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("search.web.guard.MOST_REQUESTS", 0)
+    assert ask("/api/v1/search?q=dot").status_code == 503
+    assert ask("/health").status_code == 200
 
 
 def test_pages_of_a_named_origin_may_ask_and_others_may_not(ask: Asking) -> None:
@@ -173,6 +286,37 @@ def test_work_that_ran_out_of_time_keeps_its_place_until_its_thread_is_free() ->
 
     asyncio.run(scene())
     gate.close()
+
+
+def test_work_that_looks_on_the_way_ends_when_nobody_waits_and_frees_its_thread() -> None:
+    gate = Gate(threads=1, waiting=0, seconds=0.1)
+
+    def work() -> None:
+        while True:
+            refuse_late()
+            time.sleep(0.005)
+
+    async def scene() -> None:
+        with pytest.raises(TooSlowError):
+            await gate.run(work)
+        for _ in range(200):
+            if not gate.n_inside:
+                break
+            await asyncio.sleep(0.01)
+        assert await gate.run(lambda: "free") == "free"
+
+    asyncio.run(scene())
+    gate.close()
+
+
+def test_a_statement_of_sqlite_ends_when_nobody_waits(holder: EngineHolder) -> None:
+    snapshot = holder.engine._opened.snapshot
+    endless = "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n"
+    with until(time.monotonic() + 0.1), pytest.raises(sqlite3.OperationalError, match="interrupted"):
+        snapshot._connection.execute(endless).fetchone()
+    with until(time.monotonic() - 1), pytest.raises(LateError):
+        holder.engine.ask(Query(words="do*", keyword=True))
+    assert holder.engine.search("dot a")
 
 
 def test_what_waits_too_long_is_never_begun() -> None:

@@ -61,9 +61,10 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Whether the server answers, and from what."""
+    """Whether searches are answered, and from what."""
 
     status: str
+    """ok; busy: as many ask as may; failing: the library can't be searched, the server's log says why."""
     generation: int
     icons: int
     pictures: int

@@ -115,10 +115,16 @@ async def png(
     return _kept(request, drawn, "image/png", is_fixed=v == found.image, headers={})
 
 
-@router.get("/health", response_model=Health, summary="Whether the server answers")
+@router.get(
+    "/health",
+    response_model=Health,
+    summary="Whether searches are answered",
+    responses={503: {"model": Health, "description": 'They are not: status is "busy" or "failing".'}},
+)
 async def health(service: Served) -> Response:
-    """Say which generation answers."""
-    return JSONResponse(service.health())
+    """Say whether a search would be answered now, and from which generation."""
+    told = await service.health()
+    return JSONResponse(told, 200 if told["status"] == "ok" else 503)
 
 
 @router.get("/metrics", summary="Figures for Prometheus", response_class=Response)

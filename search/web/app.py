@@ -68,9 +68,7 @@ def create_app(holder: EngineHolder, limits: Limits | None = None, access: Acces
     app.include_router(router)
     _add_page(app)
     refuse_in_json(app)
-    app.add_middleware(
-        Guard, metrics=service.metrics, token=access.token, hosts=access.hosts, is_shared=bool(access.origins)
-    )
+    app.add_middleware(Guard, metrics=service.metrics, token=access.token, hosts=access.hosts, origins=access.origins)
     if access.origins:
         app.add_middleware(
             CORSMiddleware,

@@ -39,6 +39,11 @@ class Gate:
         """Requests at work or waiting. One that ran out of time counts until its thread is free again."""
         return self._n_inside
 
+    @property
+    def is_full(self) -> bool:
+        """Whether the next one would not be let in."""
+        return self._n_inside >= self.capacity
+
     async def run(self, work: Callable[[], Result]) -> Result:
         """Do some work in a thread, which is told when nobody waits for it any more.
 

@@ -1,21 +1,23 @@
 """What holds for every request, whatever it asks: who may ask, what a browser may do with it, what is counted."""
 
-import hashlib
 import hmac
+import secrets
 import time
 from collections.abc import Collection
-from http.cookies import CookieError, SimpleCookie
-from urllib.parse import parse_qs, urlencode
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from search.web.metrics import Metrics
 
-COOKIE = "icons_token"
 OPEN_PATHS = ("/health",)
-"""Asked by whoever watches the server; tells nothing of the icons."""
+"""Asked by whoever watches the server; tells nothing of the icons, and is answered however many ask."""
+MOST_REQUESTS = 400
+"""At the same time; fewer than connections, so that one more hears why there is no answer."""
+ANY_PAGE = "*"
 
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -27,16 +29,26 @@ _HEADERS = {
 
 
 class Guard:
-    """Outermost of the app: checks the host and the token, adds headers, measures."""
+    """Around the app: checks the host, the page that asks and the token, adds headers, measures."""
 
     def __init__(
-        self, app: ASGIApp, *, metrics: Metrics, token: str | None, hosts: Collection[str], is_shared: bool
+        self,
+        app: ASGIApp,
+        *,
+        metrics: Metrics,
+        token: str | None,
+        hosts: Collection[str],
+        origins: Collection[str],
     ) -> None:
         self._app = app
         self._metrics = metrics
         self._token = token
+        self._session = secrets.token_urlsafe(32)
+        """What a browser that was let in brings; of this process alone."""
         self._hosts = frozenset(hosts)
-        self._headers = dict(_HEADERS, **{"Cross-Origin-Resource-Policy": "cross-origin"} if is_shared else {})
+        self._origins = frozenset(origin.rstrip("/").lower() for origin in origins)
+        self._headers = dict(_HEADERS, **{"Cross-Origin-Resource-Policy": "cross-origin"} if origins else {})
+        self._n_inside = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or hand it on."""
@@ -44,7 +56,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         started = time.perf_counter()
-        status = 500
+        status, is_head = 500, scope["method"] == "HEAD"
 
         async def send_guarded(message: Message) -> None:
             nonlocal status
@@ -53,13 +65,19 @@ class Guard:
                 headers = MutableHeaders(scope=message)
                 for name, value in self._headers.items():
                     headers.setdefault(name, value)
+            elif is_head and message["type"] == "http.response.body":
+                message = {**message, "body": b""}
             await send(message)
 
+        self._n_inside += 1
+        # A HEAD is answered as the GET that it asks about: every path has one, none has to know.
+        asked = {**scope, "method": "GET"} if is_head else scope
         try:
-            refusal = self._refuse(scope)
-            await (refusal or self._app)(scope, receive, send_guarded)
+            await (self._refuse(asked) or self._app)(asked, receive, send_guarded)
         finally:
-            self._metrics.count(scope, status=status, seconds=time.perf_counter() - started)
+            self._n_inside -= 1
+            seconds = time.perf_counter() - started
+            self._metrics.count({**asked, "method": scope["method"]}, status=status, seconds=seconds)
 
     def _refuse(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
@@ -67,8 +85,15 @@ class Guard:
         if self._hosts and host not in self._hosts:
             # A page from elsewhere whose name is made to point here (DNS rebinding) still says its own name.
             return JSONResponse({"error": f'this server does not answer as "{host[:100]}"; see --allow-host'}, 421)
-        if self._token is None or scope["path"] in OPEN_PATHS or self._is_known(headers):
+        if page := self._foreign_page(scope, headers):
+            return JSONResponse({"error": f'"{page[:100]}" may not ask this server; see --allow-origin'}, 403)
+        if scope["path"] in OPEN_PATHS:
             return None
+        if self._n_inside > MOST_REQUESTS:
+            return JSONResponse({"error": "too many ask at the moment"}, 503, headers={"Retry-After": "1"})
+        return None if self._token is None or self._is_known(scope, headers) else self._ask_for_token(scope)
+
+    def _ask_for_token(self, scope: Scope) -> Response:
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
         if scope["path"] == "/" and self._is_token(given):
             return self._let_in(scope)
@@ -78,24 +103,37 @@ class Guard:
             headers={"WWW-Authenticate": "Bearer"},
         )
 
+    def _foreign_page(self, scope: Scope, headers: Headers) -> str | None:
+        """Name the page of another server that has a browser ask; None for own pages, allowed ones, and programs.
+
+        Following a link is what a person does, once; whatever a page loads by itself it can load a thousand times.
+        """
+        origin = headers.get("origin") or _origin_of(headers.get("referer", ""))
+        if ANY_PAGE in self._origins or origin.lower() in self._origins:
+            return None
+        site = headers.get("sec-fetch-site")
+        if site is None:  # a program, or a browser that does not tell where networks are not encrypted
+            is_own = not origin or urlsplit(origin).netloc.lower() == headers.get("host", "").lower()
+            is_followed = scope["path"] == "/" and "origin" not in headers
+        else:
+            is_own = site in ("same-origin", "none")
+            is_followed = (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == ("navigate", "document")
+        is_reading = scope["method"] == "GET"
+        return None if is_own or (is_followed and is_reading) else origin or "a page of another server"
+
     def _let_in(self, scope: Scope) -> Response:
         """Take the token out of the address: pictures of a page can't send a header, but a cookie they send."""
-        assert self._token is not None
         rest = [(name, value) for name, values in _query(scope).items() if name != "token" for value in values]
         response = RedirectResponse(f"/?{urlencode(rest)}" if rest else "/", 303)
-        response.set_cookie(COOKIE, _digest(self._token), httponly=True, samesite="strict")
+        response.set_cookie(cookie_name(scope), self._session, httponly=True, samesite="strict")
         return response
 
-    def _is_known(self, headers: Headers) -> bool:
+    def _is_known(self, scope: Scope, headers: Headers) -> bool:
         scheme, _, given = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
             return self._is_token(given.strip())
-        try:
-            cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
-        except CookieError:
-            return False
-        assert self._token is not None
-        return cookie is not None and hmac.compare_digest(cookie.value.encode(), _digest(self._token).encode())
+        session = HTTPConnection(scope).cookies.get(cookie_name(scope), "")
+        return hmac.compare_digest(session.encode(errors="replace"), self._session.encode())
 
     def _is_token(self, given: str) -> bool:
         assert self._token is not None
@@ -109,9 +147,16 @@ def host_of(header: str) -> str:
     return header.partition(":")[0].lower()
 
 
+def cookie_name(scope: Scope) -> str:
+    """What the cookie of this server is called: all ports of a host share their cookies."""
+    _, port = scope.get("server") or ("", None)
+    return f"icons_session_{port}" if port else "icons_session"
+
+
+def _origin_of(address: str) -> str:
+    scheme, _, rest = address.partition("://")
+    return f"{scheme}://{rest.partition('/')[0]}" if rest else ""
+
+
 def _query(scope: Scope) -> dict[str, list[str]]:
     return parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-
-
-def _digest(token: str) -> str:
-    return hashlib.sha256(f"icons {token}".encode()).hexdigest()

@@ -12,12 +12,12 @@ import uvicorn
 from indexer.errors import IconsError
 from indexer.library import Library
 from search.web.app import Access, create_app
+from search.web.connections import BoundedConnection
 from search.web.holder import EngineHolder
 from search.web.limits import Limits
 
 _log = logging.getLogger(__name__)
 _LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
-_MOST_CONNECTIONS = 500
 _LONGEST_LINE = 256 * 1024
 """Of a request, in bytes: 10,000 characters of any language, written in percents."""
 
@@ -65,7 +65,8 @@ def serve(library: Library, options: ServeOptions) -> None:
         log_level="warning",
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=_MOST_CONNECTIONS,
+        http=BoundedConnection,
+        ws="none",
         h11_max_incomplete_event_size=_LONGEST_LINE,
         timeout_graceful_shutdown=5,
     )

@@ -25,6 +25,7 @@ from search.web.svg import svg_text
 _log = logging.getLogger(__name__)
 _POLL_SECONDS = 1.0
 """How often it is looked whether a new generation was published."""
+_PULSE_SECONDS = 2.0
 _DRAWING = 0.5
 """Share of an answer's time that drawing may take; the rest is for waiting, and for a process to start."""
 
@@ -47,8 +48,12 @@ class Service:
         self.metrics = Metrics()
         self._searches = Gate(threads=limits.threads, waiting=limits.waiting, seconds=limits.seconds)
         self._drawings = Gate(threads=limits.threads, waiting=limits.waiting, seconds=limits.seconds)
+        self._pulse = Gate(threads=1, waiting=0, seconds=_PULSE_SECONDS)
         self._pool = DrawPool(workers=limits.threads, seconds=_DRAWING * limits.seconds)
         self._n_uploads = 0
+        self._felt: tuple[float, str] = (float("-inf"), "")
+        """When it was last looked whether a search is answered, and what became of it."""
+        self._feeling = asyncio.Lock()
         self._facets: tuple[int, dict[str, Any]] = (-1, {})
         """Of a generation, by its number: all of its icons are counted once."""
         self._watch()
@@ -80,6 +85,7 @@ class Service:
         """End threads and processes."""
         self._searches.close()
         self._drawings.close()
+        self._pulse.close()
         self._pool.close()
 
     async def ask(self, question: Callable[[SearchEngine], Result]) -> Result:
@@ -135,17 +141,30 @@ class Service:
         size = self.holder.engine.image_size
         return asked.query(picture=await self._drawings.run(lambda: self._pool.pixels(picture, size=size)))
 
-    def health(self) -> dict[str, Any]:
-        """Say which generation answers, as JSON."""
+    async def health(self) -> dict[str, Any]:
+        """Say whether a search would be answered, and from which generation, as JSON."""
         manifest = self.holder.engine.manifest
         return {
-            "status": "ok",
+            "status": "busy" if self._searches.is_full else await self._feel_pulse(),
             "generation": manifest.number,
             "icons": manifest.icons.n,
             "pictures": manifest.pictures.n,
             "model": manifest.fingerprint,
             "version": version("icons"),
         }
+
+    async def _feel_pulse(self) -> str:
+        """Ask a question in a thread that no other has, once a second at most: "ok", or "failing"."""
+        async with self._feeling:
+            if time.monotonic() - self._felt[0] >= _POLL_SECONDS:
+                try:
+                    await self._pulse.run(lambda: self.holder.ask(lambda engine: engine.search("arrow", k=1)))
+                    state = "ok"
+                except Exception:  # whatever it is, a search would fail of it, too
+                    _log.exception("no search is answered")
+                    state = "failing"
+                self._felt = time.monotonic(), state
+            return self._felt[1]
 
     def begin_upload(self) -> None:
         """Count a picture that begins to arrive, so that those under way fit into memory; `end_upload` ends it.

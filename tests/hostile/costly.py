@@ -1,0 +1,151 @@
+"""Which request costs a server most? Each parameter of each path is tried with all that might be dear, one by one."""
+
+import random
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from io import BytesIO
+from itertools import product
+from urllib.parse import urlencode
+
+import httpx
+from PIL import Image
+
+API = "/api/v1"
+Value = str | Sequence[str]
+_SIZES = (1, 8, 33, 200, 2400)
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request; `body` makes it a POST."""
+
+    path: str
+    given: Mapping[str, Value] = field(default_factory=dict)
+    body: bytes | None = None
+
+    def address(self) -> str:
+        return f"{self.path}?{urlencode(self.given, doseq=True)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a request took, and how it was answered."""
+
+    seconds: float
+    status: int
+    request: Request
+
+    def __str__(self) -> str:
+        told = self.request.address()
+        return f"{self.seconds:6.2f} s  {self.status}  {told[:150]}{'...' if len(told) > 150 else ''}"
+
+
+def texts(words: Sequence[str], *, seed: int) -> Iterator[str]:
+    """Yield queries of every shape that could be dear; `words` are those that icons bear, the most frequent first."""
+    chance = random.Random(seed)
+    prefixes = ["".join(pair) for pair in product("aesctblp", _LETTERS)]
+    for n in _SIZES:
+        frequent, some = list(words[:n]), chance.choices(words, k=n)
+        slips = [word[:1] + chance.choice(_LETTERS) + word[1:] for word in some]
+        unknown = ["".join(chance.choices(_LETTERS, k=9)) for _ in range(n)]
+        for parts in (frequent, some, slips, unknown):
+            yield " ".join(parts)[:10_000]
+        begun = [f"{chance.choice(prefixes)}*" for _ in range(n)]
+        yield "a* " * n
+        yield " ".join(begun)[:10_000]
+        yield f"{words[0]} " + " ".join(f"-{prefix}" for prefix in begun)[:9_900]
+        yield f"{words[0]} " + " ".join(f"-{word}" for word in some)[:9_900]
+        yield '"' + " ".join([words[0]] * n)[:9_900] + '"'
+        yield " ".join(f'"{word} {words[0]}"' for word in some)[:9_900]
+        yield "(" * n + "NEAR AND OR NOT " * min(n, 600)
+    yield "\u0130" * 10_000
+    yield "\ufdfa" * 5_000
+    yield "-" * 10_000
+    yield "aB" * 5_000
+    yield "a" * 10_000
+    yield "0" * 10_000
+
+
+def _candidates(words: Sequence[str], labels: Mapping[str, Sequence[str]], last: int) -> dict[str, list[Value]]:
+    """What each parameter of a search is tried with."""
+    queries = [*texts(words, seed=1), ""]
+    filters: dict[str, list[Value]] = {
+        name: [[value] for value in labels[kind][:2]] + [list(labels[kind][:50]), ["nothing"] * 50]
+        for name, kind in (("set", "set"), ("style", "style"), ("tag", "tag"), ("category", "category"))
+        if labels.get(kind)
+    }
+    return {
+        "q": list(queries),
+        "keyword": ["1"],
+        "not": [[words[0]], list(words[:50]), [" ".join(words[:30])[:200]] * 50, ["filled"] * 50],
+        "icon": ["1", str(last), str(2**62)],
+        "k": ["1", "1000"],
+        "offset": ["9000", "9999", "300"],
+        "min_score": ["0", "1"],
+        "flat": ["1"],
+        "facets": ["1"],
+        "picture_share": ["0", "1"],
+        "licence": [["permissive"], ["permissive", "copyleft", "unknown", "attribution"]],
+        "size": [["24"], [str(size) for size in range(1, 51)]],
+        "coloured": ["0", "1"],
+        "animated": ["0"],
+        **filters,
+    }
+
+
+class Prober:
+    """Asks one server, and keeps what was dearest of each path."""
+
+    def __init__(self, client: httpx.Client) -> None:
+        self.client = client
+        self.dearest: dict[str, Cost] = {}
+        facets = client.get(f"{API}/facets").json()
+        self.labels = {kind: [one["value"] for one in counts] for kind, counts in facets.items()}
+        self.n_icons = int(client.get("/health").json()["icons"])
+
+    def ask(self, request: Request) -> Cost:
+        started = time.perf_counter()
+        method = "GET" if request.body is None else "POST"
+        answer = self.client.request(method, request.address(), content=request.body)
+        cost = Cost(time.perf_counter() - started, answer.status_code, request)
+        name = f"{method} {request.path}"
+        if name not in self.dearest or cost.seconds > self.dearest[name].seconds:
+            self.dearest[name] = cost
+        return cost
+
+    def climb(self, start: Request, tried: Mapping[str, Sequence[Value]], *, rounds: int = 2) -> Iterator[Cost]:
+        """Try every value of every parameter beside what is dearest so far, and keep the dearest of each."""
+        best = self.ask(start)
+        for _, (name, values) in product(range(rounds), tried.items()):
+            for value in values:
+                cost = self.ask(Request(start.path, {**best.request.given, name: value}, start.body))
+                yield cost
+                if cost.status == 200 and cost.seconds > best.seconds:
+                    best = cost
+
+    def everything(self, words: Sequence[str], *, rounds: int) -> Iterator[Cost]:
+        """Yield what every request cost that was tried."""
+        tried = _candidates(words, self.labels, self.n_icons)
+        by_words = {"q": tried.pop("q"), **tried}
+        filters = {name: values for name, values in tried.items() if name not in ("keyword", "icon", "not")}
+        filters.pop("picture_share")
+        yield from self.climb(Request(f"{API}/search", {"q": words[0]}), by_words, rounds=rounds)
+        yield from self.climb(
+            Request(f"{API}/search", {"q": words[0], "keyword": "1"}), {"q": by_words["q"], **filters}
+        )
+        yield from self.climb(Request(f"{API}/similar/1"), filters, rounds=rounds)
+        shot = BytesIO()
+        Image.effect_noise((1500, 1500), 90).save(shot, "PNG")
+        yield from self.climb(
+            Request(f"{API}/search", {}, shot.getvalue()), {"q": by_words["q"][:6], **filters}, rounds=1
+        )
+        for images in (range(1, 101), [1] * 100, range(self.n_icons, self.n_icons - 100, -1)):
+            yield self.ask(Request(f"{API}/svgs", {"image": [str(max(1, image)) for image in images]}))
+        for path in (f"{API}/icons/1", f"{API}/icons/{self.n_icons}", f"{API}/facets", "/health", "/metrics", "/"):
+            yield self.ask(Request(path))
+        for icon, size in product((1, self.n_icons // 2, self.n_icons), (8, 1024)):
+            yield self.ask(Request(f"{API}/icons/{icon}/png", {"size": str(size), "color": "#08f"}))
+        yield self.ask(Request(f"{API}/{'x' * 60_000}"))
+        yield self.ask(Request(f"{API}/search", {"q" * 10_000: "1"}))
