@@ -32,7 +32,7 @@ class Bars:
     def __init__(self, *, estimate: bool = True) -> None:
         """`estimate`: guess the time left from what is done; else what is told with `advance` says it."""
         self._console = Console(stderr=True)
-        self.live = self._console.is_terminal
+        self.live = self._console.file.isatty()
         self._bars = _Lines(
             self.beneath,
             SpinnerColumn(),

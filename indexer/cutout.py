@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from indexer.errors import RenderError
 from indexer.render import draw, render
+from indexer.svg_document import svg_document
 
 Pixels = NDArray[np.uint8]
 
@@ -38,6 +40,8 @@ def cut_out(content: bytes, *, size: int) -> Pixels:
     colours = picture[..., :3]
     border = np.concatenate([colours[0], colours[-1], colours[:, 0], colours[:, -1]]).astype(np.int64)
     ground = np.median(border, axis=0)
+    if svg_document(content) is None and (np.abs(colours - ground) < _CONTRAST).all():
+        raise RenderError("of one colour all over, so there is no icon to look for")
     is_even = (np.abs(border - ground).max(axis=1) < _CONTRAST).mean() >= _EVEN_SHARE
     box = _trimmed(colours, ground) if is_even else colours
     square = _on_ground(box, ground, margin=MARGIN if is_even else 0)

@@ -2,8 +2,7 @@
 
 The kind is told from the content, never from the name. A picture keeps its aspect, is centred on a square canvas, and
 its alpha is composited on white; a picture that does not show on white, but does on black, is composited on black. What
-shows on neither is refused as "blank": nothing drawn at all, an opaque square of one colour, and so also a shape of one
-colour that fills the whole canvas.
+equals its ground everywhere on both is refused as blank. A shape of one colour that fills the whole canvas is an icon.
 """
 
 import functools
@@ -25,6 +24,7 @@ RECIPE = 1
 """Changes whenever the same bytes give other pixels, so that vectors of two recipes are never mixed."""
 
 MAX_BITMAP_PIXELS = 64_000_000
+BLANK = "blank: nothing is drawn"
 
 Background = Literal["light", "dark"]
 
@@ -59,7 +59,7 @@ class Rendered:
 def render(content: bytes, *, size: int) -> Rendered:
     """Draw a picture so that its longer side is `size` pixels.
 
-    Raises RenderError, whose message is the reason ("blank", "not a picture", "truncated PNG", "svg: ...").
+    Raises RenderError, whose message is the reason (`BLANK`, "not a picture", "truncated PNG", "svg: ...").
     """
     picture, animated = _draw(content, size=size)
     pixels, background = _composite(picture, size=size)
@@ -214,8 +214,16 @@ def _composite(picture: NDArray[np.uint8], *, size: int) -> tuple[NDArray[np.uin
         return on_light, "light"
     on_dark = _on_canvas(picture, size=size, shade=_SHADES["dark"])
     if max(contrast, _contrast(on_dark)) < _VISIBLE_CONTRAST:
-        raise RenderError("blank")
+        return _one_colour(on_light, on_dark)
     return (on_dark, "dark") if _contrast(on_dark) > contrast else (on_light, "light")
+
+
+def _one_colour(on_light: NDArray[np.uint8], on_dark: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], Background]:
+    """What is of one colour all over: a full square, on the ground from which it differs more, or nothing at all."""
+    from_light, from_dark = 255 - int(on_light.min()), int(on_dark.max())
+    if max(from_light, from_dark) < _VISIBLE_CONTRAST:
+        raise RenderError(BLANK)
+    return (on_light, "light") if from_light >= min(from_dark, _CLEAR_CONTRAST) else (on_dark, "dark")
 
 
 def _on_canvas(picture: NDArray[np.uint8], *, size: int, shade: int) -> NDArray[np.uint8]:

@@ -36,6 +36,8 @@ UNTOUCHED, STARTED, LIGHT, DARK, FAILED = range(5)
 BACKGROUNDS: dict[int, Background] = {LIGHT: "light", DARK: "dark"}
 _STATES = {background: state for state, background in BACKGROUNDS.items()}
 _UNREADABLE = "can't be read: "
+_OLD_BLANK = "blank"
+"""What older programs said of full squares, too."""
 _KILLED = "was killed"
 """No picture does this: it is the kernel short of memory, or a person."""
 _REASON_BYTES = 300
@@ -67,8 +69,8 @@ class Settings:
 
 
 def is_passing(reason: str) -> bool:
-    """Whether a failure was the file's or the moment's fault, not the picture's, and so worth another try."""
-    return reason.startswith((_UNREADABLE, f"the renderer {_KILLED}"))
+    """Whether a failure was the file's, the moment's or an older program's fault, and so worth another try."""
+    return reason == _OLD_BLANK or reason.startswith((_UNREADABLE, f"the renderer {_KILLED}"))
 
 
 def shared_memory(settings: Settings) -> IO[bytes]:

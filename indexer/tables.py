@@ -7,9 +7,9 @@ from indexer.printable import printable
 
 
 def open_console() -> Console:
-    """Open stdout for tables; a pipe has no width, and 80 columns would cut them."""
+    """Open stdout for tables; a pipe has no width, even if FORCE_COLOR colours it, and 80 columns would cut them."""
     console = Console()
-    return console if console.is_terminal else Console(width=200)
+    return console if console.file.isatty() else Console(width=200)
 
 
 def plain(text: str) -> Text:

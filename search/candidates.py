@@ -13,7 +13,7 @@ from search.keywords import read_keywords
 from search.lexical import LEXICAL_WEIGHT
 from search.opened import Opened
 from search.scores import scores_of_words
-from search.wording import Wording
+from search.wording import Wording, read
 
 Ids = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -155,13 +155,13 @@ def _bonus(opened: Opened, wording: Wording, coverage: Floats, ids: Ids) -> Floa
 def _penalty(opened: Opened, ids: Ids, without: tuple[str, ...]) -> Floats:
     """What being like each of some words costs: as much as they are found with a good score, or in that style."""
     penalty = np.zeros(len(ids), np.float32)
-    if not without or not len(ids):
+    avoided = list(filter(None, dict.fromkeys(map(read, without))))
+    if not avoided or not len(ids):
         return penalty
-    vectors = opened.icons.reconstruct(ids)
-    for words in filter(None, map(normalise, without)):
+    meanings = opened.encoder.encode_many_words(avoided) @ opened.icons.reconstruct(ids).T
+    for words, meaning in zip(avoided, meanings, strict=True):
         refuse_late()
-        similarities = vectors @ opened.encoder.encode_words(words)
-        similarities += LEXICAL_WEIGHT * opened.lexical.coverage(words)[opened.name_rows(ids)]
+        similarities = meaning + LEXICAL_WEIGHT * opened.lexical.coverage(words)[opened.name_rows(ids)]
         likeness = opened.manifest.calibration.words.scores(similarities)
         style, _ = canonical_style(words)
         in_style = _in_style(opened, ids, style) if style else np.zeros(len(ids), bool)

@@ -32,12 +32,14 @@ Tile = tuple[str, bytes | None]
 def can_draw(console: "Console") -> bool:
     """Tell whether stdout is a terminal that can show pictures, at least as blocks of colour."""
     is_coloured = console.color_system is not None and not console.no_color
-    return console.is_terminal and not console.is_dumb_terminal and is_coloured and _has_cells(console.file)
+    return is_coloured and not console.is_dumb_terminal and _has_cells(console.file)
 
 
 def _has_cells(stream: IO[str]) -> bool:
-    """Tell whether a terminal says how large it is: those of containers and build machines may have no size."""
-    return min(os.get_terminal_size(stream.fileno())) > 0
+    """Tell whether a stream is a terminal that says how large it is, whatever the environment (FORCE_COLOR) makes rich
+    believe; those of containers and build machines may have no size.
+    """
+    return stream.isatty() and min(os.get_terminal_size(stream.fileno())) > 0
 
 
 def draw_pictures(console: "Console", tiles: Sequence[Tile]) -> None:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 MOST_HITS = 10_000
 """The most that a window reaches: offset and k together."""
+MOST_WITHOUT = 16
+"""Things that one query may steer away from: each is held against every candidate."""
 MOST_COUNTED = 1_000
 """Hits that `n_found` counts at most."""
 
@@ -37,6 +39,8 @@ class Query:
     def __post_init__(self) -> None:
         for text in (self.words, *self.without):
             refuse_broken(text)
+        if len(self.without) > MOST_WITHOUT:
+            raise IconsError(f"{len(self.without)} things to steer away from; name {MOST_WITHOUT} or fewer")
 
 
 def refuse_broken(text: str) -> None:

@@ -38,7 +38,8 @@ class Speller:
 
     def correct(self, words: str) -> str | None:
         """Spell normalised words as they were probably meant; None where there is nothing to correct."""
-        corrected = " ".join(self._meant(word) or word for word in words.split())
+        meant = {word: self._meant(word) or word for word in dict.fromkeys(words.split())}
+        corrected = " ".join(meant[word] for word in words.split())
         return None if corrected == words else corrected
 
     def _meant(self, word: str) -> str | None:

@@ -32,13 +32,22 @@ def read_words(text: str, speller: Speller) -> Wording:
     Raises:
         IconsError: there are none.
     """
-    if len(text) > MOST_LETTERS:
-        text = text[:MOST_LETTERS].rpartition(" ")[0] or text[:MOST_LETTERS]
-    typed = normalise(text.replace("\0", " "))
+    typed = read(text)
     if not typed:
         raise IconsError('the query is empty; try `icons search "arrow"`')
     spelled = speller.correct(typed)
     whole = spelled or typed
-    read = parse(whole)
+    parsed = parse(whole)
     are_known = any(map(speller.knows, telling(whole).split()))
-    return Wording(typed, read.words if read.style else whole, read.style, spelled, are_known)
+    return Wording(typed, parsed.words if parsed.style else whole, parsed.style, spelled, are_known)
+
+
+def read(text: str) -> str:
+    """Normalise as much of a text as is looked at: one sign may become eighteen letters by that."""
+    return _cut(normalise(_cut(text.replace("\0", " "))))
+
+
+def _cut(text: str) -> str:
+    if len(text) <= MOST_LETTERS:
+        return text
+    return text[:MOST_LETTERS].rpartition(" ")[0] or text[:MOST_LETTERS]

@@ -75,7 +75,7 @@ def test_status_failures_and_sources_speak_to_people_and_programs(
     lines = _run(library, "status").stdout
     assert "13  (sources: 1, sets: 1)" in lines
     assert "0 coloured, 12 of one colour, 0 animated\n" in lines
-    assert _run(library, "failures").stdout == f"{icon_folder}/blank.svg\tblank\n"
+    assert _run(library, "failures").stdout == f"{icon_folder}/blank.svg\tblank: nothing is drawn\n"
     assert json.loads(_run(library, "sources", "--json").stdout)["icons"] == 13
     assert _run(library, "rollback").exit_code == 2
     assert _run(library, "forget", str(icon_folder)).exit_code == 0

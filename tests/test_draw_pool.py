@@ -25,6 +25,10 @@ BOMB = (
 ).encode()
 """Ten million shapes in 2 kB."""
 
+_white = io.BytesIO()
+Image.new("RGB", (32, 20), "white").save(_white, "PNG")
+ONE_COLOUR = _white.getvalue()
+
 
 @pytest.fixture(scope="module")
 def pool() -> Iterator[DrawPool]:
@@ -35,7 +39,9 @@ def pool() -> Iterator[DrawPool]:
 def test_pixels_are_what_a_picture_shows(pool: DrawPool) -> None:
     assert np.array_equal(pool.pixels(ARROW, size=48), cut_out(ARROW, size=48))
     shot = io.BytesIO()
-    Image.open(io.BytesIO(pool.png(ARROW, size=40))).convert("RGB").resize((300, 100)).save(shot, "PNG")
+    ground = Image.new("RGBA", (40, 40), "white")
+    ground.alpha_composite(Image.open(io.BytesIO(pool.png(ARROW, size=40))))
+    ground.convert("RGB").resize((300, 100)).save(shot, "PNG")
     assert np.array_equal(pool.pixels(shot.getvalue(), size=48), cut_out(shot.getvalue(), size=48))
 
 
@@ -52,6 +58,7 @@ def test_a_png_keeps_what_is_transparent(pool: DrawPool) -> None:
         (b"no picture at all", "not a picture"),
         (b"\x89PNG\r\n\x1a\n rest", "its header cannot be read"),
         (svg("").encode(), "blank"),
+        (ONE_COLOUR, "of one colour all over, so there is no icon to look for"),
         (b'<!DOCTYPE svg [<!ENTITY a SYSTEM "file:///etc/passwd">]><svg>&a;</svg>', "declares entities"),
     ],
 )

@@ -45,7 +45,7 @@ def test_every_icon_is_embedded_a_duplicate_or_failed_with_a_reason(
     assert (counts.found, counts.embedded, counts.duplicate, counts.failed, counts.missing) == (15, 11, 1, 3, 0)
     reasons = {Path(failure["file"]).name: failure["reason"] for failure in read_failures(library)}
     assert set(reasons) == {"empty.svg", "blank.svg", "broken.png"}
-    assert reasons["blank.svg"] == "blank"
+    assert reasons["blank.svg"] == "blank: nothing is drawn"
 
 
 def test_bad_neighbours_change_no_vector(build: Build, library: Library, icon_folder: Path, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from indexer.errors import RenderError
-from indexer.render import render
+from indexer.render import BLANK, render
 from indexer.svg_document import MAX_SVG_BYTES
 
 BLACK, WHITE, RED = (0, 0, 0), (255, 255, 255), (255, 0, 0)
@@ -289,15 +289,29 @@ def test_a_pale_icon_is_drawn_on_black_and_a_grey_one_on_white() -> None:
     [
         svg(""),
         svg(square("none")),
-        svg('<rect width="24" height="24"/>'),
-        svg('<rect width="24" height="24" fill="white"/>'),
+        svg('<rect width="24" height="24" fill-opacity=".01"/>'),
         saved(Image.new("RGBA", (32, 32), (9, 9, 9, 0)), "PNG"),
-        saved(Image.new("RGB", (32, 32), "white"), "PNG"),
-        saved(Image.new("RGB", (32, 32), "red"), "JPEG"),
     ],
 )
 def test_a_picture_without_any_shape_is_refused_as_blank(content: bytes) -> None:
-    assert reason(content) == "blank"
+    assert reason(content) == BLANK
+
+
+@pytest.mark.parametrize(
+    ("content", "colour", "background"),
+    [
+        (svg('<rect width="24" height="24"/>'), BLACK, "light"),
+        (svg('<rect width="24" height="24" fill="red"/>'), RED, "light"),
+        (svg('<rect width="24" height="24" fill="white"/>'), WHITE, "dark"),
+        (svg('<rect width="24" height="24" fill="#ddd"/>'), (221, 221, 221), "light"),
+        (saved(Image.new("RGB", (32, 32), "white"), "PNG"), WHITE, "dark"),
+        (saved(Image.new("RGB", (1, 1), "red"), "PNG"), RED, "light"),
+    ],
+)
+def test_a_square_of_one_colour_is_an_icon(content: bytes, colour: tuple[int, int, int], background: str) -> None:
+    rendered = render(content, size=64)
+    assert rendered.background == background
+    assert (rendered.pixels == np.array(colour, np.uint8)).all()
 
 
 # Bitmaps

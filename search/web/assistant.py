@@ -19,7 +19,7 @@ from pydantic import Field
 
 from indexer.errors import IconsError
 from indexer.library import Library
-from search.query import Details, Filters, Hit, Query, Window
+from search.query import MOST_WITHOUT, Details, Filters, Hit, Query, Window
 from search.web.holder import EngineHolder
 from search.web.parameters import COLOUR
 from search.web.svg import svg_text
@@ -63,7 +63,7 @@ class IconTools:
         sets: Annotated[Texts, Field(description='Only icons of these sets: ["lucide"].')] = [],  # noqa: B006
         styles: Annotated[Texts, Field(description='["outline"], ["filled"], ...')] = [],  # noqa: B006
         licences: Annotated[Texts, Field(description='SPDX ids, or families: ["permissive"].')] = [],  # noqa: B006
-        avoid: Annotated[Texts, Field(description='Steer away from: ["filled"].')] = [],  # noqa: B006
+        avoid: Annotated[list[str], Field(max_length=MOST_WITHOUT, description='Steer away from: ["filled"].')] = [],  # noqa: B006
     ) -> str:
         """Find icons by meaning, looks or name, best first."""
         asked = Query(words=query, without=tuple(avoid))

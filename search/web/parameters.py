@@ -8,7 +8,7 @@ from fastapi import Query as QueryParameter
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from search.query import MOST_HITS, Filters, Query, Window
+from search.query import MOST_HITS, MOST_WITHOUT, Filters, Query, Window
 
 IconId = Annotated[int, PathParameter(description="Id of an icon, as a hit tells it.", ge=1, lt=2**63)]
 ImageIds = Annotated[list[Annotated[int, Field(ge=1, lt=2**63)]], QueryParameter(alias="image", max_length=100)]
@@ -64,7 +64,9 @@ class SearchParameters(FilterParameters):
 
     q: str = Field("", max_length=10_000, description="What it means, how it looks, or its name.")
     keyword: bool = Field(False, description='Take q for a keyword query: prefix*, "a phrase", -excluded.')
-    without: Texts = Field((), alias="not", description="What to steer away from. Repeatable.")
+    without: Annotated[tuple[Text, ...], Field(max_length=MOST_WITHOUT)] = Field(
+        (), alias="not", description="What to steer away from. Repeatable."
+    )
     icon: int | None = Field(None, ge=1, lt=2**63, description="Id of an icon: more like this one.")
     picture_share: float = Field(0.5, ge=0, le=1, description="Share of the picture or icon beside words.")
 

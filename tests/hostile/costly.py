@@ -79,7 +79,12 @@ def _candidates(words: Sequence[str], labels: Mapping[str, Sequence[str]], last:
     return {
         "q": list(queries),
         "keyword": ["1"],
-        "not": [[words[0]], list(words[:50]), [" ".join(words[:30])[:200]] * 50, ["filled"] * 50],
+        "not": [
+            [words[0]],
+            list(words[:16]),
+            [f"{word} {' '.join(words[:30])}"[:200] for word in words[:16]],
+            ["a"] * 17,
+        ],
         "icon": ["1", str(last), str(2**62)],
         "k": ["1", "1000"],
         "offset": ["9000", "9999", "300"],

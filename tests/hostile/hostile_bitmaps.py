@@ -125,7 +125,7 @@ def _pngs() -> Iterator[Named]:
         if mode == "I;16":
             image = Image.fromarray(np.asarray(image).astype(np.uint16) * 257)
         yield f"mode-{mode.replace(';', '-')}.png", saved(image, "PNG"), None
-    yield "one-pixel.png", saved(Image.new("RGB", (1, 1), "red"), "PNG"), "blank"
+    yield "one-pixel-faint.png", saved(Image.new("RGBA", (1, 1), (255, 0, 0, 2)), "PNG"), "blank"
     yield "one-pixel-clear.png", saved(Image.new("RGBA", (1, 1)), "PNG"), "blank"
 
 

@@ -109,7 +109,7 @@ def test_a_picture_with_nothing_on_it_is_refused_by_its_reason(open_page: Open) 
     page = open_page(forgives="status of 4")
     white = {"name": "white.png", "mimeType": "image/png", "buffer": square_png(1, grey=255)}
     page.locator("#file").set_input_files(white)
-    expect(page.locator(".nothing")).to_contain_text("blank")
+    expect(page.locator(".nothing")).to_contain_text("of one colour all over")
     page.get_by_role("button", name="Search without the picture").click()
     expect(page.locator("#start")).to_be_visible()
 
