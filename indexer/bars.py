@@ -68,13 +68,20 @@ class Bars:
             self.note(title)
         self._told = time.monotonic()
 
+    def begin_anew(self) -> None:
+        """Count the rest of a step by itself: the time left follows from that alone."""
+        self._bars.reset(self._task)
+
     def note(self, text: str) -> None:
         """Say something that stays."""
         self._console.print(printable(text), highlight=False, markup=False, soft_wrap=True)
 
-    def advance(self, done: int, total: int | None, told: str = "", *, now: bool = False) -> None:
-        """Show how far the step is and what is told of it; `now`: in a plain line, too, however soon after the last."""
-        self._bars.update(self._task, completed=done, total=total, told=told)
+    def advance(self, done: int, total: int | None, told: str = "", *, unit: str = "", now: bool = False) -> None:
+        """Show how far the step is, in which unit, and what is told of it; `now`: in a plain line, too, however soon
+        after the last.
+        """
+        self._bars.update(self._task, completed=done, total=total, told=", ".join(filter(None, (unit, told))))
         if not self.live and (now or time.monotonic() - self._told >= QUIET_SECONDS):
             self._told = time.monotonic()
-            self.note(f"  {done:,}{f' of {total:,}' if total else ''}{told and f', {told}'}")
+            counted = f"{done:,} of {total:,}" if total else f"{done:,}"
+            self.note("  " + ", ".join(filter(None, (f"{counted} {unit}".rstrip(), told))))

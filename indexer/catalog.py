@@ -124,6 +124,13 @@ def list_failures(connection: Connection, fingerprint: str | None) -> Iterator[R
     yield from connection.execute(unseen).mappings()
 
 
+def files_that_failed(connection: Connection, reason: str) -> set[tuple[str, str]]:
+    """Source's location and path of the files of which a picture failed for one reason."""
+    shown = files.join(sources).join(icons).join(failures, failures.c.image_id == icons.c.image_id)
+    query = select(sources.c.location, files.c.path).select_from(shown).where(failures.c.reason == reason)
+    return {(row.location, row.path) for row in connection.execute(query)}
+
+
 def count_by_source(connection: Connection) -> list[RowMapping]:
     """List (location, kind, sets, icons) of every remembered source."""
     query = (

@@ -41,7 +41,8 @@ def index(library: "Library", as_json: bool, watch_devices: bool, **options: Any
         click.echo(json.dumps(pipeline.summary_json(summary)))
         return
     counts, scan = summary.counts, summary.scan
-    shares = f"{counts.embedded:,} pictures, {counts.duplicate:,} duplicates, {counts.failed:,} failed"
+    unread = f", {scan.broken:,} of them unread" if scan.broken else ""
+    shares = f"{counts.embedded:,} pictures, {counts.duplicate:,} duplicates, {counts.failed:,} failed{unread}"
     click.echo(f"{counts.found:,} icons: {shares}")
     click.echo(_changes(scan))
     state = "nothing had changed" if summary.generation is None else f"generation {summary.generation} answers"

@@ -23,6 +23,8 @@ WATCH_SECONDS = 5.0
 class ProgressView(Bars):
     """Shows the stages of a run; a `pipeline.Watcher`."""
 
+    _has_pictures = False
+
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
@@ -36,14 +38,23 @@ class ProgressView(Bars):
         self.advance(tally.files, None, f"{tally.icons:,} icons read")
 
     def embedded(self, plan: Plan, ranks: Sequence[RankProgress]) -> None:
-        """Show pictures and names done, and how fast."""
+        """Show names while there are no pictures yet, then pictures and how fast they go."""
         images = sum(rank.images + rank.failed for rank in ranks)
         names = sum(rank.names for rank in ranks)
+        if not images and (names < plan.n_names or not plan.n_images):
+            self.advance(names, plan.n_names, unit="names")
+            self._has_pictures = False
+            return
+        if not self._has_pictures:  # what is left of them can't be told from how fast names went
+            self._has_pictures = True
+            self.begin_anew()
         rate = sum(rank.images_per_second for rank in ranks)
-        shown = f"{rate:,.0f} images/s"
+        shown = f"{rate:,.0f}/s"
         if len(ranks) > 1:
             shown += " (" + ", ".join(f"rank {rank.rank} {rank.images_per_second:,.0f}" for rank in ranks) + ")"
-        self.advance(images + names, plan.n_images + plan.n_names, shown)
+        if names < plan.n_names:
+            shown += f"; {names:,} of {plan.n_names:,} names"
+        self.advance(images, plan.n_images, shown, unit="pictures")
 
     def give_up(self, reason: str) -> None:
         """Say that the embedding hangs, and end the process: a thread that hangs in a driver or a drive stays."""

@@ -1,7 +1,10 @@
 """Opens a catalog, and refuses one of another schema."""
 
 import os
+import shutil
 import sqlite3
+import tempfile
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from sqlite3 import Connection as SqliteConnection
@@ -45,18 +48,34 @@ def read_catalog(path: Path) -> Engine:
     if os.access(path.parent, os.W_OK):  # where a writer may be at work, and SQLite can lay files for that beside it
         return open_catalog(path)
     _refuse_lost(path)
-    engine = create_engine("sqlite://", creator=partial(sqlite3.connect, address_to_read(path), uri=True))
+    engine = create_engine("sqlite://", creator=partial(connect_to_read, path))
     _tell_errors(engine, path)
     with engine.connect() as connection:
         check_revision(connection, path)
     return engine
 
 
-def address_to_read(path: Path) -> str:
-    """Spell how SQLite opens a catalog for reading; one without a log is not even given files to put beside it."""
-    log = Path(f"{path}-wal")
-    immutable = "" if log.exists() and log.stat().st_size else "&immutable=1"
-    return f"{path.as_uri()}?mode=ro{immutable}"
+def connect_to_read(path: Path) -> SqliteConnection:
+    """Open a catalog for reading, and leave nothing beside it, wherever it lies and however its writer ended.
+
+    SQLite reads a log only where it has, or can make, the file of shared memory that belongs to it. Where it can't, on
+    a disk that is read-only, a copy is read, in memory.
+    """
+    log, shared = (Path(f"{path}{end}") for end in ("-wal", "-shm"))
+    has_log = log.exists() and log.stat().st_size > 0
+    if has_log and not shared.exists() and not os.access(path.parent, os.W_OK):
+        return _copy_in_memory(path, log)
+    return sqlite3.connect(f"{path.as_uri()}?mode=ro{'' if has_log else '&immutable=1'}", uri=True)
+
+
+def _copy_in_memory(path: Path, log: Path) -> SqliteConnection:
+    in_memory = sqlite3.connect(":memory:")
+    with tempfile.TemporaryDirectory() as folder:
+        for file in (path, log):
+            shutil.copyfile(file, Path(folder, file.name))
+        with closing(sqlite3.connect(Path(folder, path.name))) as copied:
+            copied.backup(in_memory)
+    return in_memory
 
 
 def _refuse_lost(path: Path) -> None:

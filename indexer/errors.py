@@ -17,6 +17,10 @@ class SourceError(IconsError):
     """A source of icons that is missing, of an unknown kind, or unreadable as a whole."""
 
 
+class ChangedError(SourceError):
+    """A file of a source that is not what it was when it was indexed."""
+
+
 class RenderError(IconsError):
     """One picture that cannot become pixels; the message is the reason that `icons failures` lists."""
 

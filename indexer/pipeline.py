@@ -12,6 +12,7 @@ from sqlalchemy import Engine
 
 from indexer import catalog
 from indexer.bundled import bundled
+from indexer.changed import noted_changes
 from indexer.checkpoint import ModelChoice, find_checkpoint
 from indexer.database import driver_of, open_catalog
 from indexer.embed import EmbedOptions
@@ -87,7 +88,7 @@ def index(library: Library, options: IndexOptions, watcher: Watcher) -> IndexSum
     started = time.monotonic()
     began_at = datetime.now(UTC).isoformat(timespec="seconds")
     with _writing(library) as engine:
-        scanned = _scan(engine, options, watcher)
+        scanned = _scan(library, engine, options, watcher)
         if options.choice is not None:  # before the work, so that the next run finishes it if this one is killed
             _switch(engine, options.choice)
         embedded = _embed(library, engine, options, watcher)
@@ -129,7 +130,7 @@ def _writing(library: Library) -> Iterator[Engine]:
 def scan(library: Library, options: IndexOptions, watcher: Watcher) -> ScanTally:
     """Bring the catalog up to date with its sources; nothing is embedded."""
     with _writing(library) as engine:
-        return _scan(engine, options, watcher)
+        return _scan(library, engine, options, watcher)
 
 
 def embed(library: Library, options: IndexOptions, watcher: Watcher) -> EmbedTally:
@@ -188,7 +189,7 @@ def _switch(engine: Engine, choice: ModelChoice) -> None:
         catalog.store_setting(connection, "model", choice.to_json())
 
 
-def _scan(engine: Engine, options: IndexOptions, watcher: Watcher) -> ScanTally:
+def _scan(library: Library, engine: Engine, options: IndexOptions, watcher: Watcher) -> ScanTally:
     watcher.stage("Looking at sources")
     with engine.begin() as connection:
         for location in options.sources:
@@ -196,7 +197,8 @@ def _scan(engine: Engine, options: IndexOptions, watcher: Watcher) -> ScanTally:
         if not catalog.count_by_source(connection):
             watcher.stage("No source given yet: building from the bundled sample icons")
             remember(connection, bundled("samples/lucide-static"), exclude=())
-    return scan_sources(engine, report=watcher.scanned)
+    with noted_changes(library.root) as changed:
+        return scan_sources(engine, report=watcher.scanned, changed=changed)
 
 
 def _embed(library: Library, engine: Engine, options: IndexOptions, watcher: Watcher) -> EmbedTally:

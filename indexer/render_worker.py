@@ -36,6 +36,7 @@ UNTOUCHED, STARTED, LIGHT, DARK, FAILED = range(5)
 BACKGROUNDS: dict[int, Background] = {LIGHT: "light", DARK: "dark"}
 _STATES = {background: state for state, background in BACKGROUNDS.items()}
 _UNREADABLE = "can't be read: "
+CHANGED = f"{_UNREADABLE}changed since the scan"
 _OLD_BLANK = "blank"
 """What older programs said of full squares, too."""
 _KILLED = "was killed"
@@ -200,5 +201,5 @@ def _read(job: Job) -> bytes:
     except (OSError, SourceError) as error:
         raise RenderError(f"{_UNREADABLE}{reason_of(error)}") from error
     if content_digest(content) != job.digest:
-        raise RenderError(f"{_UNREADABLE}changed since the scan")
+        raise RenderError(CHANGED)
     return content

@@ -6,7 +6,8 @@ What is unchanged is not read again; what moved keeps its id; what is gone leave
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from sqlalchemy import Connection, Engine, Row, bindparam, delete, func, insert,
 
 from indexer import catalog, rows
 from indexer.errors import SourceError
+from indexer.render_worker import CHANGED
 from indexer.schema import files, icons, problems, sets, sources
 from indexer.sources import Source, open_sources
 from indexer.sources.records import FileScan
@@ -41,7 +43,7 @@ def remember(connection: Connection, location: Path, *, exclude: Sequence[str]) 
     Raises:
         SourceError: nothing that can be indexed is there.
     """
-    given = str(location.expanduser().absolute())
+    given = _as_given_before(connection, location)
     connection.execute(update(sources).where(sources.c.given == given).values(exclude=json.dumps(list(exclude))))
     for source in open_sources(Path(given), exclude=exclude):
         _source_row(connection, given, json.dumps(list(exclude)), source)
@@ -53,7 +55,7 @@ def forget(connection: Connection, location: Path) -> int:
     Raises:
         SourceError: it was never given.
     """
-    given = str(location.expanduser().absolute())
+    given = _as_given_before(connection, location)
     n_dropped: int = connection.execute(delete(sources).where(sources.c.given == given)).rowcount
     if not n_dropped:
         raise SourceError(f'"{location}" is not a source of this library; `icons sources` lists them')
@@ -61,28 +63,47 @@ def forget(connection: Connection, location: Path) -> int:
     return n_dropped
 
 
-def scan(engine: Engine, *, report: Report = lambda _: None) -> ScanTally:
+def scan(
+    engine: Engine, *, report: Report = lambda _: None, changed: Collection[tuple[str, str]] = frozenset()
+) -> ScanTally:
     """Bring the catalog up to date with every remembered source, all of it or nothing.
+
+    `changed` are files, by location and path, that are read again whatever their stamp says.
 
     Raises:
         SourceError: a remembered location is no longer there.
     """
     with engine.begin() as connection:
-        run = _Scan(connection, report)
+        suspect = {*changed, *catalog.files_that_failed(connection, CHANGED)}
+        run = _Scan(connection, report, suspect)
         for source_id, source in _remembered(connection):
             run.read(source_id, source)
         run.finish()
     return run.tally
 
 
+def _as_given_before(connection: Connection, location: Path) -> str:
+    """Spell a location as it was first given: a folder has many spellings, by links and by "..", and is one source."""
+    given = str(location.expanduser().absolute())
+    real = os.path.realpath(given)
+    known = connection.execute(select(sources.c.given).distinct().order_by(sources.c.id)).scalars().all()
+    return next((other for other in (given, *known) if other in known and os.path.realpath(other) == real), given)
+
+
 def _remembered(connection: Connection) -> Iterator[tuple[int, Source]]:
-    """Yield every source with its row's id, found anew below each location that the user gave."""
-    for given, exclude in connection.execute(select(sources.c.given, sources.c.exclude).distinct()).all():
+    """Yield every source with its row's id, found anew below each location that the user gave; each of them once."""
+    seen: set[str] = set()
+    query = select(sources.c.given, sources.c.exclude).group_by(sources.c.given).order_by(func.min(sources.c.id))
+    for given, exclude in connection.execute(query).all():
         try:
             found = open_sources(Path(given), exclude=json.loads(exclude))
         except SourceError as error:
             raise SourceError(f'{error}; `icons forget "{given}"` drops it from the library') from error
         for source in found:
+            real = os.path.realpath(source.location)
+            if real in seen:  # older programs took two spellings of one folder for two sources
+                continue
+            seen.add(real)
             yield _source_row(connection, given, exclude, source), source
 
 
@@ -99,9 +120,10 @@ def _source_row(connection: Connection, given: str, exclude: str, source: Source
 class _Scan:
     """One scan under way: what it has seen, and what it must settle once everything was seen."""
 
-    def __init__(self, connection: Connection, report: Report) -> None:
+    def __init__(self, connection: Connection, report: Report, suspect: Collection[tuple[str, str]]) -> None:
         self.connection = connection
         self.report = report
+        self.suspect = suspect
         self.tally = ScanTally()
         self.newest_before = connection.execute(select(func.coalesce(func.max(icons.c.id), 0))).scalar_one()
         self.sources_seen: set[int] = set()
@@ -114,7 +136,9 @@ class _Scan:
         self.sources_seen.add(source_id)
         query = select(files.c.path, files.c.stamp, files.c.id).where(files.c.source_id == source_id)
         known = {row.path: row for row in self.connection.execute(query)}
-        for batch in _batches(source.scan({path: row.stamp for path, row in known.items()})):
+        location = str(source.location)
+        stamps = {path: row.stamp for path, row in known.items() if (location, path) not in self.suspect}
+        for batch in _batches(source.scan(stamps)):
             for scanned in batch:
                 known.pop(scanned.path, None)
             self.tally.files += len(batch)

@@ -6,6 +6,7 @@ import numpy as np
 
 from indexer.errors import UnknownIconError
 from indexer.naming import normalise
+from indexer.printable import unprinted
 from search.hits import hits_of
 from search.opened import Opened
 from search.query import Details, refuse_broken
@@ -13,29 +14,35 @@ from search.snapshot import Ids, Snapshot
 
 MOST_SHOWN = 200
 """Variants, and equal drawings, of one icon."""
-_ID = re.compile("[0-9]{1,19}")
+_ID = re.compile("(?:^|#)([0-9]{1,18})$")
 
 
 def find_icon(snapshot: Snapshot, spelling: str) -> int:
-    """Find an icon by its key ("mdi:home"), its id ("123"), or its name ("home").
+    """Find an icon by its key ("mdi:home", "mdi:home#123"), its name ("home") as it is or as it is printed, or its id.
 
     Raises:
         UnknownIconError: there is none; the message names near ones.
         IconsError: it is no Unicode text.
     """
     refuse_broken(spelling)
-    spelling = spelling.strip()
-    found = snapshot.with_key(spelling) if ":" in spelling else None
-    if found is None and _ID.fullmatch(spelling) and snapshot.has_icon(int(spelling)):
-        found = int(spelling)
-    if found is None and ":" not in spelling:
-        named = snapshot.spelt(spelling, normalise(spelling))
-        found = int(named[0]) if len(named) else None
-    if found is None:
-        near = snapshot.keys_near(spelling)
-        hint = f"near: {', '.join(near)}" if near else "`icons search` finds one by words"
-        raise UnknownIconError(f'no icon "{spelling}" in this library; {hint}')
-    return found
+    for spelt in dict.fromkeys((spelling, spelling.strip(), unprinted(spelling))):
+        if (found := _find(snapshot, spelt)) is not None:
+            return found
+    near = snapshot.keys_near(spelling.strip())
+    hint = f"near: {', '.join(near)}" if near else "`icons search` finds one by words"
+    raise UnknownIconError(f'no icon "{spelling}" in this library; {hint}')
+
+
+def _find(snapshot: Snapshot, spelling: str) -> int | None:
+    """A key names one icon; a name that is spelt so comes before an id, an id before a name of the same words."""
+    if ":" in spelling and (found := snapshot.with_key(spelling)) is not None:
+        return found
+    if (found := snapshot.spelt(spelling)) is not None:
+        return found
+    number = _ID.search(spelling)
+    if number and snapshot.has_icon(int(number[1])) and spelling in (number[1], snapshot.key_of(int(number[1]))):
+        return int(number[1])
+    return snapshot.of_words(normalise(spelling))
 
 
 def show_icon(opened: Opened, icon: int) -> Details:

@@ -7,7 +7,8 @@ from typing import Self, TypeVar
 
 import numpy as np
 
-from indexer.errors import LibraryError, SourceError
+from indexer.changed import note_changed
+from indexer.errors import ChangedError, LibraryError, SourceError
 from indexer.library import Generation, Library, require
 from indexer.manifest import Manifest
 from search.answering import answer
@@ -113,7 +114,7 @@ class SearchEngine:
             UnknownIconError: no icon has this id.
             SourceError: the source has gone or changed since it was indexed.
         """
-        return _read(*self._put(lambda opened: _stored(opened.snapshot, opened.snapshot.icon(icon))))
+        return self._read(*self._put(lambda opened: _stored(opened.snapshot, opened.snapshot.icon(icon))))
 
     def pictures(self, images: Sequence[int]) -> dict[int, bytes]:
         """Read some pictures by the ids that hits tell, as `picture` does; without those that can't be read."""
@@ -127,7 +128,7 @@ class SearchEngine:
         for icon, digest in self._put(look):
             refuse_late()
             with suppress(SourceError):
-                found[icon.image_id] = _read(icon, digest)
+                found[icon.image_id] = self._read(icon, digest)
         return found
 
     def image_of(self, icon: int) -> int:
@@ -137,6 +138,16 @@ class SearchEngine:
             UnknownIconError: no icon has this id.
         """
         return self._put(lambda opened: opened.snapshot.icon(icon).image_id)
+
+    def _read(self, icon: Candidate, digest: bytes) -> bytes:
+        """The bytes that an icon was indexed from, and no others; a file that has changed is noted for the scan."""
+        from indexer.sources import read_indexed
+
+        try:
+            return read_indexed(icon.kind, Path(icon.location), icon.path, icon.member, digest=digest)
+        except ChangedError:
+            note_changed(self.library.root, (icon.location, icon.path))
+            raise
 
     def _put(self, question: Callable[[Opened], Result]) -> Result:
         """Put a question to the generation that answers; where its files have gone, to the one that answers now."""
@@ -155,10 +166,3 @@ class SearchEngine:
 def _stored(snapshot: Snapshot, icon: Candidate) -> tuple[Candidate, bytes]:
     """An icon, and the digest of the bytes that it was indexed from."""
     return icon, snapshot.digest(icon.image_id)
-
-
-def _read(icon: Candidate, digest: bytes) -> bytes:
-    """The bytes that an icon was indexed from, and no others."""
-    from indexer.sources import read_indexed
-
-    return read_indexed(icon.kind, Path(icon.location), icon.path, icon.member, digest=digest)

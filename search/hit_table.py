@@ -6,10 +6,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from indexer.printable import printable
 from indexer.tables import plain
 from search.facets import N_VALUES
 from search.query import Details, FacetCount, Hit
 
+_WIDEST_NAME = 40
+"""Columns that a name has at least, however narrow the terminal; it goes on below."""
 _MOST_VALUES = 12
 """Of one facet; --json has more."""
 
@@ -19,7 +22,10 @@ def print_hits(console: Console, hits: Sequence[Hit], *, first: int = 1) -> None
     table = _table()
     for title in ("#", "score"):
         table.add_column(title, justify="right", no_wrap=True)
-    for title in ("name", "set", "style", "licence"):
+    # A name that was cut would be none that `icons show` takes.
+    longest = max((len(printable(hit.name)) for hit in hits), default=0)
+    table.add_column("name", overflow="fold", min_width=min(longest, _WIDEST_NAME))
+    for title in ("set", "style", "licence"):
         table.add_column(title, no_wrap=True)
     has_variants = any(hit.variants > 1 for hit in hits)
     if has_variants:

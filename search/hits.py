@@ -10,7 +10,7 @@ from indexer.licences import family
 from search.candidates import Found
 from search.opened import Opened
 from search.query import Hit
-from search.snapshot import Candidate, Ids
+from search.snapshot import Candidate, Ids, numbered_key
 
 
 def as_hits(opened: Opened, found: Found, places: NDArray[np.intp], *, flat: bool) -> list[Hit]:
@@ -55,10 +55,10 @@ def hits_of(opened: Opened, ids: Ids) -> list[Hit]:
 
 
 def _key(opened: Opened, icon: Candidate, variants: Sequence[tuple[int, str]]) -> str:
-    """Spell what comes back to this icon: its set and name, or its id where another one comes first by these."""
+    """Spell what comes back to this icon: its set and name, and its id where another one comes first by these."""
     first = next(other for other, name in variants if name == icon.name)
     is_first = first == icon.id and icon.set_id not in opened.snapshot.second_sets
-    return f"{icon.set}:{icon.name}" if is_first else str(icon.id)
+    return f"{icon.set}:{icon.name}" if is_first else numbered_key(icon.set, icon.name, icon.id)
 
 
 def _known(trait: int) -> bool | None:

@@ -39,6 +39,8 @@ _MATCHING = """
 """
 
 _LONGEST_SPELLING = 200
+_MOST_COLONS = 8
+"""Of a key, at which it may fall into set and name: both may have some."""
 _STEPS_BETWEEN_LOOKS = 2_000
 """Of SQLite's machine; whether the answer is still wanted is looked at some thousand times a second."""
 
@@ -134,23 +136,42 @@ class Snapshot:
         return _ids(self._connection.execute(query, images.tolist()))
 
     def with_key(self, key: str) -> int | None:
-        """Id of the first icon of a key ("mdi:home"): its set, and its name as it is spelt, else as words."""
-        set_key, _, name = key.rpartition(":")
+        """Id of the first icon of a set and name ("mdi:home"), the name as it is spelt, else as words."""
+        places = [place for place, sign in enumerate(key) if sign == ":"][:_MOST_COLONS]
+        splits = [(key[:place], key[place + 1 :]) for place in places]
         query = "SELECT icons.id FROM icons {join} WHERE set_id IN (SELECT id FROM sets WHERE key = ?) AND {name} = ?"
-        for join, column, wanted in (
-            ("", "icons.name", name),
-            ("JOIN names ON names.id = name_id", "names.words", normalise(name)),
+        for join, column, spell in (
+            ("", "icons.name", str),
+            ("JOIN names ON names.id = name_id", "names.words", normalise),
         ):
             of_set = query.format(join=join, name=column)
-            row = self._connection.execute(f"{of_set} ORDER BY icons.id LIMIT 1", (set_key, wanted)).fetchone()
-            if row:
+            for set_key, name in splits:
+                row = self._connection.execute(f"{of_set} ORDER BY icons.id LIMIT 1", (set_key, spell(name))).fetchone()
+                if row:
+                    return int(row[0])
+        return None
+
+    def spelt(self, name: str) -> int | None:
+        """Id of the first icon whose name is spelt so; those of its words are looked at first, which is quick."""
+        query = "SELECT icons.id FROM icons {where} icons.name = ? ORDER BY icons.id LIMIT 1"
+        for where, values in (
+            ("JOIN names ON names.id = name_id WHERE names.words = ? AND", (normalise(name), name)),
+            ("WHERE", (name,)),
+        ):
+            if row := self._connection.execute(query.format(where=where), values).fetchone():
                 return int(row[0])
         return None
 
-    def spelt(self, name: str, words: str) -> Ids:
-        """Ids of the icons of a name: those spelt so first, then those of the same words; ascending."""
-        query = "SELECT icons.id FROM icons JOIN names ON names.id = name_id WHERE names.words = ?"
-        return _ids(self._connection.execute(f"{query} ORDER BY icons.name <> ?, icons.id", (words, name)))
+    def of_words(self, words: str) -> int | None:
+        """Id of the first icon of a name, however it is spelt."""
+        named = self.named(words)
+        return int(named.min()) if len(named) else None
+
+    def key_of(self, icon: int) -> str:
+        """Spell the key of an icon that shares its set and name with another: "mdi:home#123"."""
+        query = "SELECT sets.key, icons.name FROM icons JOIN sets ON sets.id = set_id WHERE icons.id = ?"
+        set_key, name = self._connection.execute(query, (icon,)).fetchone()
+        return numbered_key(set_key, name, icon)
 
     def keys_near(self, key: str) -> list[str]:
         """Keys of a few icons whose names are like that of `key`, from its set where that is known."""
@@ -226,6 +247,11 @@ class Snapshot:
         """Ids of the sets whose key an earlier set has already: two sources may call a set alike."""
         query = "SELECT id FROM sets WHERE id NOT IN (SELECT MIN(id) FROM sets GROUP BY key)"
         return frozenset(row[0] for row in self._connection.execute(query))
+
+
+def numbered_key(set_key: str, name: str, icon: int) -> str:
+    """Spell the key of an icon that its set and name alone do not lead to."""
+    return f"{set_key}:{name}#{icon}"
 
 
 def _marks(values: Sequence[object] | Ids) -> str:

@@ -10,6 +10,8 @@ from conftest import Build, svg
 
 from indexer.console import ProgressView
 from indexer.library import Library
+from indexer.progress import RankProgress
+from indexer.shards import Plan
 from search.cli import main
 
 SERVING = {"fastapi", "starlette", "uvicorn", "pydantic", "prometheus_client", "multipart", "mcp", "httpx"}
@@ -80,6 +82,35 @@ def test_status_failures_and_sources_speak_to_people_and_programs(
     assert _run(library, "rollback").exit_code == 2
     assert _run(library, "forget", str(icon_folder)).exit_code == 0
     assert _run(library, "sources").stdout == ""
+
+
+def test_the_summary_says_what_became_of_an_entry_that_could_not_be_read(
+    library: Library, icon_folder: Path, tiny_model: Path
+) -> None:
+    (icon_folder / "away.svg").symlink_to("/etc/hostname")
+    (icon_folder / "broken.svg").write_text("<svg")
+    done = _run(library, "index", str(icon_folder), "--model", f"local-dir:{tiny_model}", "--devices", "cpu")
+    assert "14 icons: 11 pictures, 1 duplicates, 2 failed, 1 of them unread" in done.stdout
+    assert "13 added" in done.stdout
+
+
+def test_progress_counts_names_as_names_and_pictures_as_pictures(capsys: pytest.CaptureFixture[str]) -> None:
+    plan = Plan("f00d", "{}", n_images=4000, n_names=900, n_blocks=2)
+    with ProgressView() as view:
+        view.live = False
+        for images, names in ((0, 300), (0, 900), (1000, 900)):
+            view._told = float("-inf")
+            view.embedded(plan, [RankProgress(0, 1, images=images, names=names, seconds=2.0)])
+        view._told = float("-inf")
+        ranks = [RankProgress(rank, 2, images=500 * rank, names=400, seconds=1.0) for rank in (0, 1)]
+        view.embedded(plan, ranks)
+    told = [line.strip() for line in capsys.readouterr().err.splitlines()]
+    assert told == [
+        "300 of 900 names",
+        "0 of 4,000 pictures, 0/s",
+        "1,000 of 4,000 pictures, 500/s",
+        "500 of 4,000 pictures, 500/s (rank 0 0, rank 1 500); 800 of 900 names",
+    ]
 
 
 def test_index_reports_and_runs_again(library: Library, icon_folder: Path, tiny_model: Path) -> None:

@@ -106,3 +106,16 @@ def test_a_gpu_that_is_not_there_is_an_error() -> None:
 def test_the_tiny_model_is_the_one_that_the_tests_describe(tiny_model: Path) -> None:
     encoder = _load(tiny_model)
     assert (encoder.image_size, encoder.dim) == (TINY["vision_cfg"]["image_size"], TINY["embed_dim"])  # type: ignore[index]
+
+
+def test_a_name_has_the_same_vector_bit_by_bit_in_any_company() -> None:
+    """With the encoder that ships: a small one is too small to differ."""
+    encoder = Encoder(find_checkpoint(ModelChoice.bundled()), device=torch.device("cpu"), precision="fp32")
+    names = [
+        f"{first} {second}" for first in ("arrow", "user circle", "file text", "x") for second in ("up", "a b c", "2")
+    ]
+    together = encoder.encode_texts(names * 9)
+    order = np.random.default_rng(1).permutation(len(names))
+    assert np.array_equal(encoder.encode_texts([names[place] for place in order]), together[order])
+    for name, vector in zip(names, together, strict=False):
+        assert np.array_equal(encoder.encode_texts([name])[0], vector)

@@ -362,3 +362,13 @@ def test_no_worker_outlives_its_parent(tmp_path: Path, number: signal.Signals) -
     while processes_of(tmp_path) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert processes_of(tmp_path) == []
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_batch_has_one_shape_whatever_fails_in_it(tmp_path: Path, workers: int) -> None:
+    jobs = jobs_of(tmp_path, range(20))
+    jobs[3] = job(tmp_path, 3, b"no picture")
+    with RenderPool(size=32, workers=workers, chunk=16) as pool:
+        chunks = [(chunk.batch.shape, chunk.rows.tolist(), chunk.pixels.shape) for chunk in pool.render([jobs])]
+    assert chunks[0] == ((16, 32, 32, 3), [row for row in range(16) if row != 3], (15, 32, 32, 3))
+    assert chunks[1] == ((16, 32, 32, 3), [0, 1, 2, 3], (4, 32, 32, 3))

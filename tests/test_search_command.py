@@ -1,15 +1,21 @@
 """What goes to stdout, what to stderr, and with which exit code?"""
 
 import gzip
+import io
 import json
+import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import Result
+from conftest import disc, index_by_command
 
 from indexer.library import Library
+from indexer.printable import printable
 
 Run = Callable[..., Result]
 
@@ -258,3 +264,83 @@ def test_a_library_that_is_half_written_says_how_to_mend_it(run: Run, own: Path)
 def test_a_library_that_is_being_written_answers(run: Run, own: Path) -> None:
     with Library(own).writing():
         assert run("search", "house", "--min-score", "0", library=own).exit_code == 0
+
+
+# Whatever is printed leads back
+
+
+NAMES = (
+    "42",
+    "7",
+    "a:b",
+    "mdi:home",
+    " edges ",
+    "arrow-up-filled",
+    "ArrowUp_24px",
+    "tab\there",
+    "back\\slash",
+    "#3",
+    "x#1",
+)
+
+
+@pytest.fixture(scope="module")
+def oddly_named(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Path:
+    """A set and its copy under another key: every name stands for two icons."""
+    folder = tmp_path_factory.mktemp("oddly")
+    bodies = {name: {"body": f'<path d="M2 2h{n + 4}v{n + 3}z"/>'} for n, name in enumerate(NAMES)}
+    for prefix in ("odd", "even"):
+        (folder / f"{prefix}.json").write_text(json.dumps({"prefix": prefix, "icons": bodies}), "utf-8")
+    return index_by_command(folder / "odd.json", folder / "library", tiny_model)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_show_takes_every_name_as_search_prints_it_and_every_key(run: Run, oddly_named: Path, name: str) -> None:
+    hits = run("search", name, "--json", "--min-score", "0", "-k", "50", library=oddly_named).stdout.splitlines()
+    (hit,) = (found for line in hits if (found := json.loads(line))["name"] == name)
+    table = run("search", name, "--min-score", "0", "-k", "50", library=oddly_named).stdout
+    assert printable(name).strip() in table
+    for spelling in (name, printable(name), hit["key"]):
+        shown = json.loads(run("show", "--json", "--", spelling, library=oddly_named).stdout)
+        assert shown["hit"]["name"] == name
+
+
+def test_a_name_is_never_cut_by_a_narrow_terminal(oddly_named: Path) -> None:
+    from rich.console import Console
+
+    from search.engine import SearchEngine
+    from search.hit_table import print_hits
+
+    engine = SearchEngine.open(oddly_named)
+    hits = engine.search("arrow up filled", k=3)
+    console = Console(width=50, record=True, file=io.StringIO())
+    print_hits(console, hits)
+    told = console.export_text()
+    assert "arrow-up-filled" in told
+    assert "…" not in told.split("arrow-up-filled")[0].splitlines()[-1]
+
+
+def test_an_icon_that_shares_set_and_name_has_its_number_in_its_key(run: Run, tmp_path: Path, tiny_model: Path) -> None:
+    for place in ("a", "b"):
+        (tmp_path / "twice" / place).mkdir(parents=True)
+        (tmp_path / "twice" / place / "bell.svg").write_text(disc(4 if place == "a" else 9, 12))
+    library = index_by_command(tmp_path / "twice", tmp_path / "library", tiny_model)
+    lines = run("search", "bell", "--flat", "--json", "--min-score", "0", library=library).stdout.splitlines()
+    hits = [json.loads(line) for line in lines]
+    assert sorted(hit["key"] for hit in hits) == ["twice:bell", f"twice:bell#{max(hit['id'] for hit in hits)}"]
+    for hit in hits:
+        for spelling in (hit["key"], str(hit["id"])):
+            assert json.loads(run("show", spelling, "--json", library=library).stdout)["hit"]["id"] == hit["id"]
+
+
+@pytest.mark.parametrize("options", [[], ["--facets"], ["--json"]])
+def test_colours_that_are_forced_make_no_terminal_of_a_pipe(asked: Path, options: list[str]) -> None:
+    command = [sys.executable, "-c", "from search.cli import main; main()", "search", "house", *options]
+    environment = {**os.environ, "FORCE_COLOR": "1", "ICONS_LIBRARY": str(asked)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "house" in done.stdout
+    assert str(asked.parent / "icons") in done.stdout
+    refused = subprocess.run([*command, "--pictures"], env=environment, capture_output=True, text=True, check=False)
+    if "--json" not in options:
+        assert (refused.returncode, "--pictures needs a terminal" in refused.stderr) == (2, True)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.database import address_to_read
+from indexer.database import connect_to_read
 from indexer.doctor.findings import Finding
 from indexer.durable import differences
 from indexer.errors import EmbedError, IconsError, LibraryError
@@ -119,7 +119,7 @@ def _compare_catalog(library: Library, generation: Generation, manifest: Manifes
 
 def open_read_only(path: Path) -> sqlite3.Connection:
     """Open a catalog for reading, and leave nothing beside it."""
-    return sqlite3.connect(address_to_read(path), uri=True)
+    return connect_to_read(path)
 
 
 def read_rows(generation: Generation) -> NDArray[np.int64]:

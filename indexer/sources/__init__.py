@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from indexer.errors import SourceError
+from indexer.errors import ChangedError, SourceError
 from indexer.sources import folders, iconify, iconify_file, manifests, npm
 from indexer.sources.exclusion import Exclusion
 from indexer.sources.pictures import SUFFIXES
@@ -75,7 +75,8 @@ def read_indexed(kind: str, location: Path, path: str, member: str, *, digest: b
     `read_picture` is quicker for many pictures of one file, as it keeps the file parsed.
 
     Raises:
-        SourceError: it is gone, or another one by now.
+        SourceError: it is gone.
+        ChangedError: it is another one by now.
     """
     file = location.parent / manifests.path_of_row(path) if kind == manifests.KIND else location / path
     try:
@@ -85,7 +86,7 @@ def read_indexed(kind: str, location: Path, path: str, member: str, *, digest: b
     except OSError as error:
         raise SourceError(f'"{file}" can\'t be read ({error.strerror}); run `icons index`') from error
     if content_digest(content) != digest:
-        raise SourceError(f'"{file}" has changed since it was indexed; run `icons index`')
+        raise ChangedError(f'"{file}" has changed since it was indexed; run `icons index`')
     return content
 
 

@@ -7,10 +7,13 @@ UNREAD = "unread"
 
 
 def stamp_of(*files: Path, recipe: str = "") -> str:
-    """Join size and time of change of the files that records depend on, and the version of the code that reads them.
+    """Join what tells states of the files that records depend on apart, and the version of the code that reads them.
+
+    Size and time of modification can be set to what they were; the time of change and the inode can't.
 
     Raises:
         OSError: one of them is gone.
     """
     facts = [file.stat() for file in files]
-    return "+".join((*(f"{fact.st_size}:{fact.st_mtime_ns}" for fact in facts), *((recipe,) if recipe else ())))
+    spelled = (f"{fact.st_size}:{fact.st_mtime_ns}:{fact.st_ctime_ns}:{fact.st_ino}" for fact in facts)
+    return "+".join((*spelled, *((recipe,) if recipe else ())))

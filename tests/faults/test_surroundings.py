@@ -1,6 +1,7 @@
 """What lies around a library fails: its disk is read-only, its source changes while it is read, its clock jumps."""
 
 import os
+import sqlite3
 import time
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from conftest import Build, disc
 from faults import Stages, copy_library
 
 from indexer import rows
-from indexer.database import open_catalog
+from indexer.database import _copy_in_memory, open_catalog
 from indexer.library import Library
 from indexer.scan import ScanTally, remember
 from indexer.scan import scan as scan_sources
@@ -82,3 +83,32 @@ def test_after_a_clock_jumped_back_what_changed_is_found_and_published_under_the
     assert not left.exists()
     assert build().generation is None
     assert SearchEngine.open(library.root).search("fresh", k=1)[0].name == "fresh"
+
+
+def test_a_log_without_its_shared_memory_is_read_on_a_read_only_disk(
+    stages: Stages, grown: Path, tmp_path: Path
+) -> None:
+    """As a copy, a snapshot of a disk or a container leaves it: SQLite itself can't open such a catalog."""
+    library = copy_library(grown, tmp_path / "library")
+    writer = sqlite3.connect(library / "catalog.sqlite")
+    writer.execute("PRAGMA wal_autocheckpoint=0")
+    writer.execute("INSERT INTO settings VALUES ('noted', 'in the log')")
+    writer.commit()
+    left = copy_library(library, tmp_path / "left")
+    writer.close()
+    (left / "catalog.sqlite-shm").unlink()
+    assert (left / "catalog.sqlite-wal").stat().st_size > 0
+    expected = {"status": "icons", "failures": "", "sources": "icons", "doctor": "the library is sound"}
+    for command, said in expected.items():
+        told = stages.run("command", left, given={"arguments": [command]}, read_only=True)
+        if "Operation not permitted" in told.get("defect", ""):
+            pytest.skip("this machine lets nobody mount a folder read-only")
+        assert (told["result"]["code"], told["result"]["stderr"].count("Error")) == (0, 0), told
+        assert said in told["result"]["stdout"]
+    engine = read_catalog_of(left)
+    assert engine.execute("SELECT value FROM settings WHERE key = 'noted'").fetchone() == ("in the log",)
+    assert sorted(path.name for path in left.glob("catalog*")) == ["catalog.sqlite", "catalog.sqlite-wal"]
+
+
+def read_catalog_of(library: Path) -> sqlite3.Connection:
+    return _copy_in_memory(library / "catalog.sqlite", library / "catalog.sqlite-wal")
