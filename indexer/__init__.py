@@ -1,5 +1,7 @@
 """Builds libraries of icons: scan, embed, merge, publish."""
 
-from indexer.telemetry import silence
+from indexer.telemetry import LIBRARIES, silence
 
-silence()  # the one thing done at an import: packages that report home do it as soon as they are imported themselves
+silence(
+    LIBRARIES
+)  # the one thing done at an import: packages that report home do it as soon as they are imported themselves

@@ -1,20 +1,22 @@
 """What may the packages beneath send of their own accord? Nothing: each is told so before it is imported."""
 
 import os
+from collections.abc import Mapping
 
-SILENT = {
+LIBRARIES = {
     "ORT_DISABLE_TELEMETRY": "1",
     "HF_HUB_DISABLE_TELEMETRY": "1",
     "HF_HUB_DISABLE_UPDATE_CHECK": "1",
-    "OTEL_SDK_DISABLED": "true",
     "DO_NOT_TRACK": "1",
 }
 """By package: onnxruntime (from 1.31 on it looks up a host and keeps a device id at home); huggingface_hub, also under
-open_clip and transformers; its command line; FastAPI and mcp, which export requests where the environment names a
-collector; whatever keeps to donottrack.sh. docs/reliability.md lists what each could send."""
+open_clip and transformers; its command line; whatever keeps to donottrack.sh. docs/reliability.md lists what each sends."""
+SERVERS = {"OTEL_SDK_DISABLED": "true"}
+"""FastAPI and mcp export requests where the environment names a collector. Only for processes that are a server of ours:
+a program that uses `SearchEngine` may well want its own traces."""
 
 
-def silence() -> None:
-    """Tell every package that reports home not to. What the user has set stays; processes started later inherit it."""
-    for name, value in SILENT.items():
+def silence(settings: Mapping[str, str]) -> None:
+    """Tell packages that report home not to. What the user has set stays; processes started later inherit it."""
+    for name, value in settings.items():
         os.environ.setdefault(name, value)

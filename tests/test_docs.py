@@ -33,6 +33,15 @@ def test_every_command_in_the_readme_exists() -> None:
     assert used <= set(main.list_commands(click.Context(main)))
 
 
+def test_every_test_that_holds_a_promise_exists() -> None:
+    promised = set(re.findall(r"`(test_\w+)`", (ROOT / "docs" / "reliability.md").read_text()))
+    there = {
+        name for file in (ROOT / "tests").rglob("*.py") for name in re.findall(r"def (test_\w+)", file.read_text())
+    }
+    assert len(promised) > 100
+    assert promised <= there
+
+
 def test_links_in_the_documents_lead_somewhere() -> None:
     for document in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
         for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", document.read_text()):

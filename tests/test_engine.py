@@ -220,3 +220,9 @@ def test_a_new_generation_is_picked_up_without_opening_anew(build: Build, librar
     engine.reload()
     assert engine.is_current()
     assert names(engine.ask(Query(words="comet"), window=ANYTHING).hits)[0] == "comet"
+
+
+def test_a_query_steers_away_from_so_many_things() -> None:
+    assert Query(words="arrow", without=("left",) * 16)
+    with pytest.raises(IconsError, match="17 things to steer away from; name 16 or fewer"):
+        Query(words="arrow", without=("left",) * 17)

@@ -141,3 +141,15 @@ def test_the_number_of_bad_hits_does_not_move_a_curve() -> None:
 def test_an_encoder_that_takes_nonsense_for_sense_keeps_its_order() -> None:
     curve = fit(np.array([0.4, 0.5], np.float32), np.array([0.6, 0.7], np.float32))
     assert curve == Curve(1.0, curve.centre)
+
+
+def test_a_keyword_query_has_bounds() -> None:
+    words = [f"word{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(40)]
+    assert read_keywords(" ".join(words[:32] * 9)) is not None
+    for text in (" ".join(words[:33]), f'"{" ".join(words[:33])}"', "arrow " + " ".join(f"-{word}" for word in words)):
+        with pytest.raises(IconsError, match=r"the keyword query holds \d+ words; ask with 32 or fewer"):
+            read_keywords(text)
+    for text in ("a*", "arrow -b*", "arrowA*"):
+        with pytest.raises(IconsError, match="begins a word with one letter; write 2 or more before"):
+            read_keywords(text)
+    assert read_keywords("ar*") == read_keywords("ar* ar* AR*")

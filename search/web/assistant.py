@@ -19,6 +19,7 @@ from pydantic import Field
 
 from indexer.errors import IconsError
 from indexer.library import Library
+from indexer.telemetry import SERVERS, silence
 from search.query import MOST_WITHOUT, Details, Filters, Hit, Query, Window
 from search.web.holder import EngineHolder
 from search.web.parameters import COLOUR
@@ -140,6 +141,7 @@ def assist(library: Library) -> None:
     Raises:
         LibraryError: there is no generation that can be read.
     """
+    silence(SERVERS)
     holder = EngineHolder(library)
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
     create_assistant(holder).run("stdio")

@@ -11,6 +11,7 @@ import uvicorn
 
 from indexer.errors import IconsError
 from indexer.library import Library
+from indexer.telemetry import SERVERS, silence
 from search.web.app import Access, create_app
 from search.web.connections import BoundedConnection
 from search.web.holder import EngineHolder
@@ -52,6 +53,7 @@ def serve(library: Library, options: ServeOptions) -> None:
         LibraryError: there is no generation that can be read.
         IconsError: the port is taken.
     """
+    silence(SERVERS)
     holder = EngineHolder(library)
     listening = _listen(options)
     logging.basicConfig(level=logging.INFO, format="%(levelname)s: %(message)s")

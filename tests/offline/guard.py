@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from indexer.telemetry import SILENT
+from indexer.telemetry import LIBRARIES, SERVERS
 
 ICONS = (sys.executable, "-P", "-c", "from search.cli import main; main()")
 DEVICES = ("/dev/", "/proc/")
-_OF_THIS_PROCESS = (*SILENT, "XDG_", "TORCHINDUCTOR_")
+_OF_THIS_PROCESS = (*LIBRARIES, *SERVERS, "XDG_", "TORCHINDUCTOR_")
 """What `indexer` and torch have set here, and where the user keeps files."""
 
 
@@ -50,10 +50,11 @@ class Guarded:
         return done.stdout
 
     @contextmanager
-    def running(self, command: Sequence[object], *, said: Path) -> Iterator["subprocess.Popen[bytes]"]:
+    def running(self, command: Sequence[object], *, said: Path, **settings: str) -> Iterator["subprocess.Popen[bytes]"]:
         """Run a command until the block ends; what it says on stderr goes into a file."""
+        environment = self.environment | settings
         with said.open("wb") as errors:
-            process = subprocess.Popen(list(map(str, command)), env=self.environment, cwd=self.folder, stderr=errors)
+            process = subprocess.Popen(list(map(str, command)), env=environment, cwd=self.folder, stderr=errors)
         try:
             yield process
         finally:

@@ -108,3 +108,12 @@ def test_no_other_command_speaks_to_anybody(guarded: Guarded, own: Path, own_ico
     training = ["--out", out, "--model", f"local-dir:{tiny_model}", "--devices", "cpu:2", "--steps", "2"]
     guarded.run([*ICONS, "finetune", own_iconify, *training])
     assert guarded.seen(allowed=[own, out]) == FREE_PORT["cpu:2"]
+
+
+def test_a_server_exports_no_traces_though_the_environment_names_a_collector(guarded: Guarded, asked: Path) -> None:
+    said = guarded.folder / "said"
+    collector = {"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://{ANY_DOCUMENTATION_ADDRESS}:4318"}
+    with guarded.running([*ICONS, "serve", "--port", "0", "--library", asked], said=said, **collector):
+        assert httpx.get(f"{_address(said)}/api/v1/search?q=house", timeout=30).status_code == 200
+    assert guarded.seen() == []
+    assert "telemetry" not in said.read_text("utf-8").lower()
