@@ -10,7 +10,7 @@ LIBRARIES = {
     "DO_NOT_TRACK": "1",
 }
 """By package: onnxruntime (from 1.31 on it looks up a host and keeps a device id at home); huggingface_hub, also under
-open_clip and transformers; its command line; whatever keeps to donottrack.sh. docs/reliability.md tells what they send."""
+open_clip and transformers; its command line; whatever keeps to donottrack.sh. More in docs/reliability.md."""
 SERVERS = {"OTEL_SDK_DISABLED": "true"}
 """FastAPI and mcp export requests where the environment names a collector. For processes that are a server of ours: a
 program that uses `SearchEngine` may well want its own traces."""
