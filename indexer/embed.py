@@ -234,7 +234,10 @@ def main(root: Path, fingerprint: str, device: str, **options: Any) -> None:
     if device == "cuda" or (device == "auto" and rank.world > 1):
         device = _device_of(rank, device)
     plan = library.work(fingerprint) / "plan.jsonl"
-    run = library.run(fingerprint, read_plan(plan).run)
+    try:
+        run = library.run(fingerprint, read_plan(plan).run)
+    except (OSError, ValueError, TypeError) as error:
+        raise click.ClickException(f'"{plan}" can\'t be read; `icons embed --plan-only` writes a plan') from error
 
     def report(progress: RankProgress) -> None:
         if not run.is_dir():

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from indexer.curves import Calibration, Curve
 from indexer.durable import check_own_checksum, with_checksum
 from indexer.errors import LibraryError
-from indexer.library import Generation
+from indexer.library import Generation, Library
 
 SNAPSHOT = "0002"
 """Format of the generations that this program writes and reads; a catalog's own schema is `database.REVISION`."""
@@ -85,6 +85,17 @@ class Manifest:
             raise LibraryError(
                 f'"{generation.manifest}" can\'t be read ({error}); `icons merge` builds a new one'
             ) from error
+
+
+def answering_manifest(library: Library) -> Manifest | None:
+    """Read what the generation that answers says of itself; None where none does, or this program can't read it."""
+    current = library.current()
+    if current is None:
+        return None
+    try:
+        return Manifest.read(library.generation(current))
+    except LibraryError:
+        return None
 
 
 def _check_format(generation: Generation, found: str) -> None:

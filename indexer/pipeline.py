@@ -18,7 +18,7 @@ from indexer.database import driver_of, open_catalog
 from indexer.embed import EmbedOptions
 from indexer.errors import LibraryError
 from indexer.library import Generation, Library, require
-from indexer.manifest import PICTURE_WEIGHT, Accounting, Manifest
+from indexer.manifest import PICTURE_WEIGHT, Accounting, answering_manifest
 from indexer.planning import choice_in_use, export_missing, prepare
 from indexer.process import give_back_memory
 from indexer.progress import RankProgress
@@ -247,12 +247,8 @@ def _merge(
 
 def _is_published(library: Library, engine: Engine, fingerprint: str, counts: Accounting) -> bool:
     """Whether the current generation says already what a new one would say."""
-    current = library.current()
-    if current is None:
-        return False
-    try:
-        manifest = Manifest.read(library.generation(current))
-    except LibraryError:
+    manifest = answering_manifest(library)
+    if manifest is None:
         return False
     with engine.connect() as connection:
         revision = catalog.revision(connection)

@@ -12,9 +12,9 @@ from indexer.database import REVISION
 from indexer.doctor.findings import Finding
 from indexer.doctor.generations import folder_size, open_read_only
 from indexer.durable import differences, leftovers
-from indexer.errors import EmbedError, LibraryError
+from indexer.errors import EmbedError
 from indexer.library import ABANDONED_SECONDS, Library
-from indexer.manifest import Manifest
+from indexer.manifest import answering_manifest
 from indexer.query_encoder import read_facts
 from indexer.shards import read_coverage, read_shard, shard_paths
 
@@ -94,14 +94,8 @@ def check_failures(library: Library) -> Iterator[Finding]:
 
 def _is_published_without(library: Library, fingerprint: str) -> bool:
     """Whether the generation that answers was made of an encoder's shards and lacks icons for no reason."""
-    current = library.current()
-    if current is None:
-        return False
-    try:
-        manifest = Manifest.read(library.generation(current))
-    except LibraryError:
-        return False
-    return manifest.fingerprint == fingerprint and manifest.counts.missing > 0
+    manifest = answering_manifest(library)
+    return manifest is not None and manifest.fingerprint == fingerprint and manifest.counts.missing > 0
 
 
 def check_encoders(library: Library) -> Iterator[Finding]:

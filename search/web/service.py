@@ -25,7 +25,8 @@ from search.web.svg import svg_text
 _log = logging.getLogger(__name__)
 _POLL_SECONDS = 1.0
 """How often it is looked whether a new generation was published."""
-_PULSE_SECONDS = 2.0
+_PROBE_SECONDS = 2.0
+"""In which a search has to be answered for the server to be well."""
 _DRAWING = 0.5
 """Share of an answer's time that drawing may take; the rest is for waiting, and for a process to start."""
 
@@ -48,12 +49,12 @@ class Service:
         self.metrics = Metrics()
         self._searches = Gate(threads=limits.threads, waiting=limits.waiting, seconds=limits.seconds)
         self._drawings = Gate(threads=limits.threads, waiting=limits.waiting, seconds=limits.seconds)
-        self._pulse = Gate(threads=1, waiting=0, seconds=_PULSE_SECONDS)
+        self._probes = Gate(threads=1, waiting=0, seconds=_PROBE_SECONDS)
         self._pool = DrawPool(workers=limits.threads, seconds=_DRAWING * limits.seconds)
         self._n_uploads = 0
-        self._felt: tuple[float, str] = (float("-inf"), "")
+        self._probed: tuple[float, str] = (float("-inf"), "")
         """When it was last looked whether a search is answered, and what became of it."""
-        self._feeling = asyncio.Lock()
+        self._probing = asyncio.Lock()
         self._facets: tuple[int, dict[str, Any]] = (-1, {})
         """Of a generation, by its number: all of its icons are counted once."""
         self._watch()
@@ -85,7 +86,7 @@ class Service:
         """End threads and processes."""
         self._searches.close()
         self._drawings.close()
-        self._pulse.close()
+        self._probes.close()
         self._pool.close()
 
     async def ask(self, question: Callable[[SearchEngine], Result]) -> Result:
@@ -145,7 +146,7 @@ class Service:
         """Say whether a search would be answered, and from which generation, as JSON."""
         manifest = self.holder.engine.manifest
         return {
-            "status": "busy" if self._searches.is_full else await self._feel_pulse(),
+            "status": "busy" if self._searches.is_full else await self._probe(),
             "generation": manifest.number,
             "icons": manifest.icons.n,
             "pictures": manifest.pictures.n,
@@ -153,18 +154,18 @@ class Service:
             "version": version("icons"),
         }
 
-    async def _feel_pulse(self) -> str:
+    async def _probe(self) -> str:
         """Ask a question in a thread that no other has, once a second at most: "ok", or "failing"."""
-        async with self._feeling:
-            if time.monotonic() - self._felt[0] >= _POLL_SECONDS:
+        async with self._probing:
+            if time.monotonic() - self._probed[0] >= _POLL_SECONDS:
                 try:
-                    await self._pulse.run(lambda: self.holder.ask(lambda engine: engine.search("arrow", k=1)))
+                    await self._probes.run(lambda: self.holder.ask(lambda engine: engine.search("arrow", k=1)))
                     state = "ok"
                 except Exception:  # whatever it is, a search would fail of it, too
                     _log.exception("no search is answered")
                     state = "failing"
-                self._felt = time.monotonic(), state
-            return self._felt[1]
+                self._probed = time.monotonic(), state
+            return self._probed[1]
 
     def begin_upload(self) -> None:
         """Count a picture that begins to arrive, so that those under way fit into memory; `end_upload` ends it.
