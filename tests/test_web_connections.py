@@ -12,6 +12,7 @@ import pytest
 from serving import serving
 
 from indexer.library import Library
+from search.bench import server_process
 from search.web.connections import HEADER_SECONDS, MOST_CONNECTIONS, READING_SECONDS
 
 HALF_A_REQUEST = b"GET /api/v1/search?q=house HTTP/1.1\r\nHost: localhost\r\nX-Slow: "
@@ -51,6 +52,42 @@ def test_connections_that_ask_for_nothing_keep_nobody_out(server: httpx.Client, 
             started = time.monotonic()
             assert httpx.get(f"{server.base_url}{path}", timeout=30).status_code == 200
             assert time.monotonic() - started < 5
+
+
+@pytest.mark.parametrize("more", [b"", b"G"])
+def test_who_asks_a_hundred_times_and_reads_nothing_keeps_nobody_out(server: httpx.Client, more: bytes) -> None:
+    request = b"GET /api/v1/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with connections(server, MOST_CONNECTIONS - 20, said=request * 100) as deaf:
+        for connection in deaf:
+            connection.sendall(more)
+        with connections(server, 50, said=b""):
+            for path in ("/health", "/api/v1/search?q=house"):
+                assert httpx.get(f"{server.base_url}{path}", timeout=60).status_code == 200
+
+
+def test_an_upload_that_breaks_off_leaves_no_trace_in_the_log(asked: Path) -> None:
+    post = b"POST /api/v1/search HTTP/1.1\r\nHost: localhost\r\n"
+    broken = [post + b"Content-Length: 9\r\n\r\nab", post + b"Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\nzz\r\n"]
+    with server_process.serving(Library(asked)) as running:
+        for said in broken * 3:
+            with socket.create_connection((running.host, running.port)) as connection:
+                connection.sendall(said)
+                connection.shutdown(socket.SHUT_WR)
+                connection.settimeout(10)
+                while connection.recv(4096):
+                    pass
+        assert httpx.get(f"http://{running.host}:{running.port}/health", timeout=30).status_code == 200
+        assert "Traceback" not in running.said()
+
+
+@pytest.mark.parametrize("charset", ["punycode", "undefined", "idna", "utf-16", "rot13", "no such"])
+def test_a_form_is_read_as_utf_8_whatever_codec_it_names(server: httpx.Client, charset: str) -> None:
+    field = "picture-" + "a" * 100_000
+    form = f'--XBX\r\nContent-Disposition: form-data; name="{field}"\r\n\r\nx\r\n--XBX--\r\n'
+    kind = f"multipart/form-data; boundary=XBX; charset={charset}"
+    answer = server.post("/api/v1/search", content=form.encode(), headers={"Content-Type": kind})
+    assert answer.status_code in (400, 422)
+    assert answer.json()["error"].startswith(("the form holds no file", "the form can't be read"))
 
 
 @pytest.mark.slow

@@ -25,6 +25,12 @@ class ServerProcess:
     host: str
     port: int
     process: "subprocess.Popen[bytes]"
+    log: int
+    """Descriptor of the file that it writes its log into."""
+
+    def said(self) -> str:
+        """What it has written into its log so far."""
+        return os.pread(self.log, 1_000_000, 0).decode(errors="replace")
 
     def memory_bytes(self) -> int:
         """Resident memory of the server itself, without the processes that draw."""
@@ -44,7 +50,7 @@ def serving(library: Library, options: Sequence[str] = ()) -> Iterator[ServerPro
         process = subprocess.Popen(command, stderr=told, env=os.environ | {"PYTHONPATH": path})
         try:
             host, port = _address(process, told.fileno())
-            yield ServerProcess(host, port, process)
+            yield ServerProcess(host, port, process, told.fileno())
         finally:
             process.terminate()
             process.wait()

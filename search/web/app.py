@@ -42,6 +42,7 @@ class Access:
 def create_app(holder: EngineHolder, limits: Limits | None = None, access: Access | None = None) -> FastAPI:
     """Put the app together. It starts its processes when it starts, and ends them when it ends."""
     limits, access = limits or Limits(), access or Access()
+    origins = [origin.rstrip("/").lower() for origin in access.origins]  # as browsers spell them
     service = Service(holder, limits)
 
     @asynccontextmanager
@@ -68,11 +69,11 @@ def create_app(holder: EngineHolder, limits: Limits | None = None, access: Acces
     app.include_router(router)
     _add_page(app)
     refuse_in_json(app)
-    app.add_middleware(Guard, metrics=service.metrics, token=access.token, hosts=access.hosts, origins=access.origins)
-    if access.origins:
+    app.add_middleware(Guard, metrics=service.metrics, token=access.token, hosts=access.hosts, origins=origins)
+    if origins:
         app.add_middleware(
             CORSMiddleware,
-            allow_origins=list(access.origins),
+            allow_origins=origins,
             allow_methods=["GET", "POST"],
             allow_headers=["Authorization", "Content-Type"],
         )

@@ -34,7 +34,8 @@ _MOST_HITS = 100
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
 Key = Annotated[str, Field(description='What search_icons gives: "mdi:home".', max_length=300)]
-Texts = Annotated[list[str], Field(max_length=50)]
+Text = Annotated[str, Field(max_length=200)]
+Texts = Annotated[list[Text], Field(max_length=50)]
 
 
 def _told(tool: Callable[Given, Result]) -> Callable[Given, Result]:
@@ -64,7 +65,7 @@ class IconTools:
         sets: Annotated[Texts, Field(description='Only icons of these sets: ["lucide"].')] = [],  # noqa: B006
         styles: Annotated[Texts, Field(description='["outline"], ["filled"], ...')] = [],  # noqa: B006
         licences: Annotated[Texts, Field(description='SPDX ids, or families: ["permissive"].')] = [],  # noqa: B006
-        avoid: Annotated[list[str], Field(max_length=MOST_WITHOUT, description='Steer away from: ["filled"].')] = [],  # noqa: B006
+        avoid: Annotated[list[Text], Field(max_length=MOST_WITHOUT, description='Steer away from: ["filled"].')] = [],  # noqa: B006
     ) -> str:
         """Find icons by meaning, looks or name, best first."""
         asked = Query(words=query, without=tuple(avoid))

@@ -5,16 +5,21 @@ answer to be read: some hundred connections that do neither would keep everybody
 """
 
 import asyncio
-from typing import Any
+from typing import Any, Literal
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 MOST_CONNECTIONS = 500
 """Of those that wait for their client, the one that has waited longest makes room for the next."""
+RESERVE = 100
+"""Beyond that, for whoever comes while all wait for the server: /health is among them."""
 HEADER_SECONDS = 10.0
 """For a request line and its headers to arrive."""
 READING_SECONDS = 30.0
 """In which a client takes nothing of an answer that is ready."""
+
+Owed = Literal["request", "reading"]
+_SECONDS: dict[Owed, float] = {"request": HEADER_SECONDS, "reading": READING_SECONDS}
 
 
 class BoundedConnection(H11Protocol):
@@ -24,61 +29,77 @@ class BoundedConnection(H11Protocol):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
+        self._is_paused = False
+        """Whether as much is to be read as may be: nothing more is written before."""
+        self._owed: Owed | None = None
+        """What the client owes; None while it is the server's turn."""
+        self._since = 0.0
         self._patience: asyncio.TimerHandle | None = None
-        self._waits_since: float | None = None
-        """Since when it is the client's turn; None while it is the server's."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Wait for a request; where there are too many connections, hang up on the one that has waited longest."""
         super().connection_made(transport)
-        self._wait(HEADER_SECONDS)
+        self._look()
         if len(self.connections) > MOST_CONNECTIONS:
-            others = [other for other in self.connections if isinstance(other, BoundedConnection)]
-            waiting = [other for other in others if other._waits_since is not None]
-            min(waiting, key=lambda other: other._waits_since or 0.0).hang_up()  # this one waits, too
+            others = [other for other in self.connections if isinstance(other, BoundedConnection) and other is not self]
+            waiting = [other for other in others if other._owed is not None]
+            if waiting:
+                min(waiting, key=lambda other: other._since).hang_up()
+            elif len(others) >= MOST_CONNECTIONS + RESERVE:
+                self.hang_up()
 
     def data_received(self, data: bytes) -> None:
         """Go on with a request; more of its headers is no reason to wait longer."""
         super().data_received(data)
-        if self.cycle is not None and not self.cycle.response_complete:
-            self._stop_waiting()
-        elif self._patience is None:
-            self._wait(HEADER_SECONDS)
+        self._look()
 
     def on_response_complete(self) -> None:
-        """Wait for the next request, as long as uvicorn does."""
-        self._stop_waiting()
-        self._waits_since = self.loop.time()
+        """Wait for the next request; uvicorn itself ends a connection that is idle for some seconds."""
         super().on_response_complete()
+        self._look()
 
     def pause_writing(self) -> None:
         """Wait until the client has read what is sent."""
         super().pause_writing()
-        self._wait(READING_SECONDS)
+        self._is_paused = True
+        self._look()
 
     def resume_writing(self) -> None:
         """Go on sending."""
         super().resume_writing()
-        self._stop_waiting()
+        self._is_paused = False
+        self._look()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no HTTP; a request whose body it was has no one any more who would hear its answer."""
+        super().send_400_response(msg)
+        if self.cycle is not None:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
-        self._stop_waiting()
+        self._wait_for(None)
         super().connection_lost(exc)
 
     def hang_up(self) -> None:
         """End the connection at once, without a word: there may be nobody who reads it."""
-        self._stop_waiting()
+        self._wait_for(None)
         self.connections.discard(self)  # before the loop comes to it
         self.transport.abort()
 
-    def _wait(self, seconds: float) -> None:
-        self._stop_waiting()
-        self._waits_since = self.loop.time()
-        self._patience = self.loop.call_later(seconds, self.hang_up)
+    def _look(self) -> None:
+        """See whose turn it is; a client has so long for what it owes, whatever else it does meanwhile."""
+        is_at_work = self.cycle is not None and not self.cycle.response_complete
+        owed: Owed | None = "reading" if self._is_paused else None if is_at_work else "request"
+        if owed != self._owed and not self.transport.is_closing():
+            self._wait_for(owed)
 
-    def _stop_waiting(self) -> None:
-        self._waits_since = None
+    def _wait_for(self, owed: Owed | None) -> None:
         if self._patience is not None:
             self._patience.cancel()
             self._patience = None
+        self._owed = owed
+        if owed is not None:
+            self._since = self.loop.time()
+            self._patience = self.loop.call_later(_SECONDS[owed], self.hang_up)

@@ -4,6 +4,7 @@ import hmac
 import secrets
 import time
 from collections.abc import Collection
+from contextlib import suppress
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -14,9 +15,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from search.web.metrics import Metrics
 
 OPEN_PATHS = ("/health",)
-"""Asked by whoever watches the server; tells nothing of the icons, and is answered however many ask."""
-MOST_REQUESTS = 400
-"""At the same time; fewer than connections, so that one more hears why there is no answer."""
+"""Asked by whoever watches the server; tells nothing of the icons."""
+MOST_PARAMETERS = 500
+"""Of one request; more than any path takes, and few enough to be read in no time."""
 ANY_PAGE = "*"
 
 _HEADERS = {
@@ -46,9 +47,8 @@ class Guard:
         self._session = secrets.token_urlsafe(32)
         """What a browser that was let in brings; of this process alone."""
         self._hosts = frozenset(hosts)
-        self._origins = frozenset(origin.rstrip("/").lower() for origin in origins)
+        self._origins = frozenset(origins)
         self._headers = dict(_HEADERS, **{"Cross-Origin-Resource-Policy": "cross-origin"} if origins else {})
-        self._n_inside = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or hand it on."""
@@ -69,13 +69,11 @@ class Guard:
                 message = {**message, "body": b""}
             await send(message)
 
-        self._n_inside += 1
         # A HEAD is answered as the GET that it asks about: every path has one, none has to know.
         asked = {**scope, "method": "GET"} if is_head else scope
         try:
             await (self._refuse(asked) or self._app)(asked, receive, send_guarded)
         finally:
-            self._n_inside -= 1
             seconds = time.perf_counter() - started
             self._metrics.count({**asked, "method": scope["method"]}, status=status, seconds=seconds)
 
@@ -87,16 +85,16 @@ class Guard:
             return JSONResponse({"error": f'this server does not answer as "{host[:100]}"; see --allow-host'}, 421)
         if page := self._foreign_page(scope, headers):
             return JSONResponse({"error": f'"{page[:100]}" may not ask this server; see --allow-origin'}, 403)
-        if scope["path"] in OPEN_PATHS:
-            return None
-        if self._n_inside > MOST_REQUESTS:
-            return JSONResponse({"error": "too many ask at the moment"}, 503, headers={"Retry-After": "1"})
-        return None if self._token is None or self._is_known(scope, headers) else self._ask_for_token(scope)
+        if scope["query_string"].count(b"&") >= MOST_PARAMETERS:
+            return JSONResponse({"error": f"more than {MOST_PARAMETERS} parameters"}, 400)
+        return None if scope["path"] in OPEN_PATHS or self._token is None else self._refuse_stranger(scope, headers)
 
-    def _ask_for_token(self, scope: Scope) -> Response:
-        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
-        if scope["path"] == "/" and self._is_token(given):
+    def _refuse_stranger(self, scope: Scope, headers: Headers) -> Response | None:
+        given = _query(scope).get("token", [""])[0]
+        if scope["path"] == "/" and scope["method"] == "GET" and self._is_token(given):
             return self._let_in(scope)
+        if self._is_known(scope, headers):
+            return None
         return JSONResponse(
             {"error": "send the header Authorization: Bearer TOKEN, or open /?token=TOKEN in a browser"},
             401,
@@ -113,11 +111,12 @@ class Guard:
             return None
         site = headers.get("sec-fetch-site")
         if site is None:  # a program, or a browser that does not tell where networks are not encrypted
-            is_own = not origin or urlsplit(origin).netloc.lower() == headers.get("host", "").lower()
+            is_own = not origin or _is_at(origin, headers.get("host", ""))
             is_followed = scope["path"] == "/" and "origin" not in headers
         else:
             is_own = site in ("same-origin", "none")
-            is_followed = (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == ("navigate", "document")
+            is_page = (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == ("navigate", "document")
+            is_followed = is_page and "sec-purpose" not in headers  # a page may have links fetched before any click
         is_reading = scope["method"] == "GET"
         return None if is_own or (is_followed and is_reading) else origin or "a page of another server"
 
@@ -156,6 +155,15 @@ def cookie_name(scope: Scope) -> str:
 def _origin_of(address: str) -> str:
     scheme, _, rest = address.partition("://")
     return f"{scheme}://{rest.partition('/')[0]}" if rest else ""
+
+
+def _is_at(origin: str, host: str) -> bool:
+    """Whether an origin is that of a Host header; a port that goes without saying may be left out of either."""
+    page, own = urlsplit(origin), urlsplit(f"//{host}")
+    usual = {"http": 80, "https": 443}.get(page.scheme)
+    with suppress(ValueError):  # a port that is none
+        return (page.hostname, page.port or usual) == (own.hostname, own.port or usual)
+    return False
 
 
 def _query(scope: Scope) -> dict[str, list[str]]:

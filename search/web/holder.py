@@ -11,12 +11,18 @@ from typing import TypeVar
 
 from indexer.errors import LibraryError
 from indexer.library import Library
-from search.engine import SearchEngine
+from search.engine import Query, SearchEngine
 from search.opened import open_generation
 
 _log = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
+
+
+def warm_up(engine: SearchEngine) -> None:
+    """Load towers and indexes before anybody waits for them."""
+    for hit in engine.search("arrow", k=1):
+        engine.ask(Query(icon=hit.id))
 
 
 class EngineHolder:
@@ -46,7 +52,7 @@ class EngineHolder:
                 self._refused = current
                 _log.warning("%s; generation %d answers on", error, self.engine.generation.number)
                 return
-            engine.search("arrow", k=1)  # tower and index are loaded before anybody waits for them
+            warm_up(engine)
             self.engine, self._refused = engine, None
             self.n_switches += 1
             _log.info("generation %d answers", current)

@@ -7,11 +7,14 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from indexer.errors import EmbedError, IconsError, LibraryError, RenderError, SourceError, UnknownIconError
 from search.web.gate import BusyError, TooSlowError
 
 _log = logging.getLogger(__name__)
+_TOLD = 10
+"""Errors of one request that are told; each has the same form."""
 _SHOWN = 100
 """Characters of a refused value that are told back."""
 
@@ -23,6 +26,7 @@ def refuse_in_json(app: FastAPI) -> None:
     app.add_exception_handler(TooSlowError, _too_slow)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _of_http)
+    app.add_exception_handler(ClientDisconnect, _hung_up)
     app.add_exception_handler(Exception, _defect)
 
 
@@ -57,7 +61,7 @@ async def _too_slow(request: Request, error: Exception) -> JSONResponse:
 async def _invalid(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     told = []
-    for one in error.errors():
+    for one in error.errors()[:_TOLD]:
         name = ".".join(str(part) for part in one["loc"][1:])
         value = str(one.get("input"))
         shown = value if len(value) <= _SHOWN else f"{value[:_SHOWN]}..."
@@ -68,6 +72,10 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
 async def _of_http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     return _refusal(error.status_code, str(error.detail), error.headers)
+
+
+async def _hung_up(request: Request, error: Exception) -> JSONResponse:
+    return _refusal(400, "the request did not arrive")
 
 
 async def _defect(request: Request, error: Exception) -> JSONResponse:

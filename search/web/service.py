@@ -15,7 +15,7 @@ from search.engine import SearchEngine
 from search.query import Filters, Query, Window
 from search.web.answers import facets_json, icon_json, search_json
 from search.web.gate import BusyError, Gate, TooSlowError
-from search.web.holder import EngineHolder
+from search.web.holder import EngineHolder, warm_up
 from search.web.limits import Limits
 from search.web.metrics import Metrics
 from search.web.parameters import SearchParameters
@@ -77,10 +77,10 @@ class Service:
                 _log.exception("looking for a new generation failed")
 
     async def warm_up(self) -> None:
-        """Start the processes that draw, so that the first picture needs not wait for them."""
+        """Load what queries read and start the processes that draw, so that the first ones need not wait for them."""
         drawn = [self.png(ANY_PICTURE, size=8) for _ in range(self.limits.threads)]
         with suppress(IconsError, BusyError, TooSlowError):
-            await asyncio.gather(*drawn)
+            await asyncio.gather(asyncio.to_thread(warm_up, self.holder.engine), *drawn)
 
     def close(self) -> None:
         """End threads and processes."""

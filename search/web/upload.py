@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import AsyncGenerator
 
-from starlette.datastructures import UploadFile
+from python_multipart.multipart import parse_options_header
+from starlette.datastructures import Headers, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
@@ -77,7 +78,7 @@ async def _from_form(request: Request, body: bytes) -> bytes:
         yield body
 
     try:
-        form = await MultiPartParser(request.headers, stream(), max_files=1, max_fields=10).parse()
+        form = await MultiPartParser(_as_utf8(request.headers), stream(), max_files=1, max_fields=10).parse()
     except (MultiPartException, KeyError) as error:
         raise HTTPException(400, f"the form can't be read: {error}") from error
     picture = form.get(FIELD)
@@ -87,6 +88,12 @@ async def _from_form(request: Request, body: bytes) -> bytes:
         return await picture.read()
     finally:
         await form.close()
+
+
+def _as_utf8(headers: Headers) -> Headers:
+    """Leave a form its boundary alone: a sender may name any codec of Python's, slow ones too, for names of fields."""
+    _, named = parse_options_header(headers["content-type"])
+    return Headers(raw=[(b"content-type", b'multipart/form-data; boundary="%b"' % named[b"boundary"])])
 
 
 def _too_large(limits: Limits, *, headers: dict[str, str] | None = None) -> HTTPException:
