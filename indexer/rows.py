@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, astuple, fields
 from typing import TypeVar
 
 from sqlalchemy import Connection, Row, bindparam, delete, insert, select, update
@@ -61,28 +62,21 @@ def write_problems(connection: Connection, file_ids: dict[str, int], batch: Sequ
         connection.execute(insert(problems), rows)
 
 
-def write_sets(connection: Connection, source_id: int, found: set[IconSet]) -> dict[str, int]:
-    """Write the sets of a batch; return their ids by key."""
+def write_sets(connection: Connection, source_id: int, found: set[IconSet]) -> tuple[dict[str, int], bool]:
+    """Write the sets of a batch; return their ids by key, and whether one that was known says something else now."""
+    facts = [sets.c[fact.name] for fact in fields(IconSet)]
+    known = {row.key: tuple(row) for row in connection.execute(select(*facts).where(sets.c.source_id == source_id))}
+    is_changed = any(known.get(icon_set.key, astuple(icon_set)) != astuple(icon_set) for icon_set in found)
     statement = upsert(sets)
     statement = statement.on_conflict_do_update(
         index_elements=["source_id", "key"],
         set_={column: statement.excluded[column] for column in ("title", "version", "licence", "author")},
     )
-    rows = [
-        {
-            "source_id": source_id,
-            "key": icon_set.key,
-            "title": icon_set.title,
-            "version": icon_set.version,
-            "licence": icon_set.licence,
-            "author": icon_set.author,
-        }
-        for icon_set in found
-    ]
+    rows = [{"source_id": source_id, **asdict(icon_set)} for icon_set in found]
     if rows:
         connection.execute(statement, rows)
     query = select(sets.c.key, sets.c.id).where(sets.c.source_id == source_id)
-    return {row.key: row.id for row in connection.execute(query)}
+    return {row.key: row.id for row in connection.execute(query)}, is_changed
 
 
 def write_images(connection: Connection, digests: Sequence[bytes]) -> dict[bytes, int]:

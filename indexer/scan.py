@@ -128,6 +128,7 @@ class _Scan:
         self.newest_before = connection.execute(select(func.coalesce(func.max(icons.c.id), 0))).scalar_one()
         self.sources_seen: set[int] = set()
         self.sets_touched: set[int] = set()
+        self.has_changed_sets = False
         self.gone: list[int] = []
         self.gone_files: list[int] = []
 
@@ -158,7 +159,7 @@ class _Scan:
             rows.name_set(self.connection, set_id)
         self.tally.broken = self.connection.execute(select(func.count()).select_from(problems)).scalar_one()
         tally = self.tally
-        if tally.added or tally.changed or tally.moved or tally.gone:
+        if tally.added or tally.changed or tally.moved or tally.gone or self.has_changed_sets:
             catalog.bump_revision(self.connection)
 
     def _store(self, source_id: int, batch: Sequence[FileScan]) -> None:
@@ -167,7 +168,8 @@ class _Scan:
         file_ids = rows.write_files(self.connection, source_id, batch)
         rows.write_problems(self.connection, file_ids, batch)
         records = [(file_ids[scanned.path], record) for scanned in batch for record in scanned.records or ()]
-        set_ids = rows.write_sets(self.connection, source_id, {record.set for _, record in records})
+        set_ids, is_changed = rows.write_sets(self.connection, source_id, {record.set for _, record in records})
+        self.has_changed_sets |= is_changed
         image_ids = rows.write_images(self.connection, [record.digest for _, record in records])
         old = rows.read_icons(self.connection, file_ids.values())
         changed = []

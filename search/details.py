@@ -25,23 +25,33 @@ def find_icon(snapshot: Snapshot, spelling: str) -> int:
         IconsError: it is no Unicode text.
     """
     refuse_broken(spelling)
-    for spelt in dict.fromkeys((spelling, spelling.strip(), unprinted(spelling))):
-        if (found := _find(snapshot, spelt)) is not None:
-            return found
+    spellings = dict.fromkeys((spelling, spelling.strip(), unprinted(spelling)))
+    for find in (_exactly, _by_words):
+        for spelt in spellings:
+            if (found := find(snapshot, spelt)) is not None:
+                return found
     near = snapshot.keys_near(spelling.strip())
     hint = f"near: {', '.join(near)}" if near else "`icons search` finds one by words"
     raise UnknownIconError(f'no icon "{spelling}" in this library; {hint}')
 
 
-def _find(snapshot: Snapshot, spelling: str) -> int | None:
-    """A key names one icon; a name that is spelt so comes before an id, an id before a name of the same words."""
-    if ":" in spelling and (found := snapshot.with_key(spelling)) is not None:
+def _exactly(snapshot: Snapshot, spelling: str) -> int | None:
+    """A key names one icon; a name that is spelt so comes before an id."""
+    number = _ID.search(spelling)
+    own = int(number[1]) if number and snapshot.has_icon(int(number[1])) else None
+    if own is not None and spelling == snapshot.key_of(own):
+        return own
+    if (found := snapshot.with_key(spelling, as_words=False)) is not None:
         return found
     if (found := snapshot.spelt(spelling)) is not None:
         return found
-    number = _ID.search(spelling)
-    if number and snapshot.has_icon(int(number[1])) and spelling in (number[1], snapshot.key_of(int(number[1]))):
-        return int(number[1])
+    return own if number and spelling == number[1] else None
+
+
+def _by_words(snapshot: Snapshot, spelling: str) -> int | None:
+    """A key or a name in any spelling."""
+    if (found := snapshot.with_key(spelling, as_words=True)) is not None:
+        return found
     return snapshot.of_words(normalise(spelling))
 
 

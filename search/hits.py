@@ -1,5 +1,6 @@
 """Icons that were found, as hits: what the catalog says of each, beside its score."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from search.candidates import Found
 from search.opened import Opened
 from search.query import Hit
 from search.snapshot import Candidate, Ids, numbered_key
+
+_NUMBERED = re.compile("#[0-9]+$")
 
 
 def as_hits(opened: Opened, found: Found, places: NDArray[np.intp], *, flat: bool) -> list[Hit]:
@@ -57,8 +60,13 @@ def hits_of(opened: Opened, ids: Ids) -> list[Hit]:
 def _key(opened: Opened, icon: Candidate, variants: Sequence[tuple[int, str]]) -> str:
     """Spell what comes back to this icon: its set and name, and its id where another one comes first by these."""
     first = next(other for other, name in variants if name == icon.name)
-    is_first = first == icon.id and icon.set_id not in opened.snapshot.second_sets
+    is_first = first == icon.id and icon.set_id not in opened.snapshot.second_sets and _is_plain(icon)
     return f"{icon.set}:{icon.name}" if is_first else numbered_key(icon.set, icon.name, icon.id)
+
+
+def _is_plain(icon: Candidate) -> bool:
+    """Whether a key of its set and name falls apart in one way alone."""
+    return ":" not in icon.set and ":" not in icon.name and not _NUMBERED.search(icon.name)
 
 
 def _known(trait: int) -> bool | None:

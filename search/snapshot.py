@@ -135,20 +135,14 @@ class Snapshot:
         query = f"SELECT id FROM icons WHERE image_id IN ({_marks(images)}) ORDER BY id"
         return _ids(self._connection.execute(query, images.tolist()))
 
-    def with_key(self, key: str) -> int | None:
-        """Id of the first icon of a set and name ("mdi:home"), the name as it is spelt, else as words."""
-        places = [place for place, sign in enumerate(key) if sign == ":"][:_MOST_COLONS]
-        splits = [(key[:place], key[place + 1 :]) for place in places]
-        query = "SELECT icons.id FROM icons {join} WHERE set_id IN (SELECT id FROM sets WHERE key = ?) AND {name} = ?"
-        for join, column, spell in (
-            ("", "icons.name", str),
-            ("JOIN names ON names.id = name_id", "names.words", normalise),
-        ):
-            of_set = query.format(join=join, name=column)
-            for set_key, name in splits:
-                row = self._connection.execute(f"{of_set} ORDER BY icons.id LIMIT 1", (set_key, spell(name))).fetchone()
-                if row:
-                    return int(row[0])
+    def with_key(self, key: str, *, as_words: bool) -> int | None:
+        """Id of the first icon of a set and name ("mdi:home"), the name as it is spelt, or by its words."""
+        column, spell = ("names.words", normalise) if as_words else ("icons.name", str)
+        query = f"""SELECT icons.id FROM icons JOIN names ON names.id = name_id
+            WHERE set_id IN (SELECT id FROM sets WHERE key = ?) AND {column} = ? ORDER BY icons.id LIMIT 1"""
+        for place in [place for place, sign in enumerate(key) if sign == ":"][:_MOST_COLONS]:
+            if row := self._connection.execute(query, (key[:place], spell(key[place + 1 :]))).fetchone():
+                return int(row[0])
         return None
 
     def spelt(self, name: str) -> int | None:

@@ -4,6 +4,8 @@ A source says what its icons are called and which bytes are their pictures; noth
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import starmap
 from pathlib import Path
 from typing import Protocol
 
@@ -12,6 +14,7 @@ from indexer.sources import folders, iconify, iconify_file, manifests, npm
 from indexer.sources.exclusion import Exclusion
 from indexer.sources.pictures import SUFFIXES
 from indexer.sources.records import FileScan, content_digest
+from indexer.sources.stamps import UNREAD
 
 __all__ = ["Source", "open_sources", "read_indexed", "read_picture"]
 
@@ -110,7 +113,22 @@ def _open_folder(folder: Path, exclusion: Exclusion) -> Source:
 
 
 def _open_node_modules(folder: Path, exclusion: Exclusion) -> list[Source]:
-    packages = [package for package in npm.packages_in(folder) if iconify.is_iconify(package) or npm.has_icons(package)]
+    found, unread = npm.packages_in(folder)
+    packages = [package for package in found if iconify.is_iconify(package) or npm.has_icons(package)]
     if not packages:
         raise SourceError(f'no icon package in "{folder}"; give the folder of the package itself')
-    return [_open_folder(package, exclusion) for package in packages]
+    return [*(_open_folder(package, exclusion) for package in packages), *starmap(_Unread, unread)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Unread:
+    """A folder of packages that can't be looked into: nothing but the reason."""
+
+    location: Path
+    reason: str
+    kind: str = folders.KIND
+
+    def scan(self, stamps: Mapping[str, str]) -> Iterator[FileScan]:
+        """Yield the reason; see `Source.scan`."""
+        del stamps
+        yield FileScan("", UNREAD, error=self.reason)

@@ -91,4 +91,5 @@ def _scan_file(
         return Record("", name_of(path or location.name), digest, icon_set, style=style, size=size)
 
     key = to_text(path)
-    return scan_picture(location / path, key, inside=inside, known=stamps.get(key), record_of=record_of)
+    beside, known = icon_set.licence or "", stamps.get(key)
+    return scan_picture(location / path, key, inside=inside, beside=beside, known=known, record_of=record_of)

@@ -15,6 +15,7 @@ from indexer.errors import SourceError
 from indexer.naming import path_hints
 from indexer.sources.exclusion import Exclusion
 from indexer.sources.iconify_svg import Json, build_svg, resolve_icon
+from indexer.sources.paths import is_unicode, to_text
 from indexer.sources.pictures import reason_of
 from indexer.sources.reading import MAX_FACTS_BYTES, MAX_TEXT, load_json, read_regular, shown
 from indexer.sources.records import FileScan, IconSet, Record, content_digest
@@ -38,17 +39,22 @@ class IconifySource:
     def scan(self, stamps: Mapping[str, str]) -> Iterator[FileScan]:
         """Yield each set, in the order of file names; see `Source.scan`."""
         for path in _set_paths(self.location):
-            if not self.exclusion.excludes(path):
+            if not is_unicode(path):
+                yield FileScan(to_text(path), UNREAD, error="its name is not UTF-8; rename it")
+            elif not self.exclusion.excludes(path):
                 yield _scan_set(self.location, path, stamps.get(path))
 
 
 def is_iconify(location: Path) -> bool:
     """Say whether a location is an Iconify set, or a package of them."""
-    if location.is_file():
-        return location.suffix.lower() == ".json" and _looks_like_set(location)
-    if (location / "icons.json").is_file():
-        return (location / "info.json").is_file() and _looks_like_set(location / "icons.json")
-    return (location / "collections.json").is_file() and (location / "json").is_dir()
+    try:
+        if location.is_file():
+            return location.suffix.lower() == ".json" and _looks_like_set(location)
+        if (location / "icons.json").is_file():
+            return (location / "info.json").is_file() and _looks_like_set(location / "icons.json")
+        return (location / "collections.json").is_file() and (location / "json").is_dir()
+    except PermissionError:  # a folder of pictures says so
+        return False
 
 
 def read_icon(location: Path, path: str, member: str) -> bytes:

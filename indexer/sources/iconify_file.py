@@ -47,7 +47,7 @@ def read_icon_alone(file: Path, name: str) -> bytes | None:
     with file.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as content:
         try:
             return build_svg(resolve_icon({**outside.values, "icons": _needed(content, outside, name)}, name)[0])
-        except (SourceError, ValueError):
+        except (SourceError, ValueError, RecursionError):
             return None
 
 
@@ -79,9 +79,11 @@ def _needed(content: mmap.mmap, outside: _Outside, name: str) -> Json:
         body = _body(content, outside.lines, json.dumps(name, ensure_ascii=False).encode())
         if body is not None:
             return {name: json.loads(body)}
-        name = str(aliases[name]["parent"]) if isinstance(aliases, dict) and name in aliases else ""
-        if not name:
+        alias = aliases.get(name) if isinstance(aliases, dict) else None
+        parent = alias.get("parent") if isinstance(alias, dict) else None
+        if not isinstance(parent, str):
             break
+        name = parent
     return {}
 
 

@@ -19,7 +19,7 @@ from typing import Any, TextIO
 from indexer.errors import SourceError
 from indexer.sources.paths import from_text, name_of, to_text
 from indexer.sources.pictures import read_file, reason_of, scan_picture
-from indexer.sources.reading import MAX_TEXT, real_path
+from indexer.sources.reading import MAX_TEXT, real_path, shown
 from indexer.sources.records import FileScan, IconSet, Record
 from indexer.sources.stamps import UNREAD
 
@@ -31,6 +31,9 @@ _REPEAT = re.compile(r"#[0-9]+$")
 _LARGEST_FIELD = _LONGEST_LINE = 10_000_000
 _TEXTS = ("name", "set", "style", "licence", "license")
 Row = dict[str, Any]
+
+_LONGEST_PATH = 4096
+"""More than Linux takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,7 @@ class ManifestSource:
             return FileScan(f"#{line}", UNREAD, error=f"line {line}: {row}")
         path = str(row.get("file_path") or "").strip()
         if not path or not _is_path(path):
-            wrong = f'"{path!a}" is no path' if path else 'no "file_path"'
+            wrong = f'"{shown(ascii(path))}" is no path' if path else 'no "file_path"'
             return FileScan(f"#{line}", UNREAD, error=f"line {line}: {wrong}")
         if overlong := _overlong(row):
             return FileScan(f"#{line}", UNREAD, error=f"line {line}: {overlong}")
@@ -100,7 +103,7 @@ def _is_path(path: str) -> bool:
         os.fsencode(path)
     except UnicodeEncodeError:
         return False
-    return "\0" not in path
+    return "\0" not in path and len(path) <= _LONGEST_PATH
 
 
 def _key(path: str, time: int) -> str:

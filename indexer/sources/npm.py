@@ -14,7 +14,7 @@ from indexer.errors import SourceError
 from indexer.naming import path_hints
 from indexer.sources import tags
 from indexer.sources.exclusion import Exclusion
-from indexer.sources.paths import name_of, to_text
+from indexer.sources.paths import is_unicode, name_of, to_text
 from indexer.sources.pictures import SUFFIXES, find_pictures, reason_of, scan_picture
 from indexer.sources.reading import MAX_TEXT, load_facts
 from indexer.sources.records import FileScan, IconSet, Record
@@ -68,6 +68,7 @@ PACKAGES = {
 }
 _ANY = Package(("",))
 
+_NOT_UTF_8 = "its name is not UTF-8; rename it"
 _SVG = frozenset((".svg",))
 _NO_ICONS = Exclusion.of(
     ("node_modules/", "*sprite*/", "sprite.svg", "sprites.svg", "*-sprite.svg", "*-sprites.svg", "font/", "fonts/")
@@ -98,20 +99,31 @@ class NpmSource:
 
 def is_package(folder: Path) -> bool:
     """Say whether a folder is a package from npm, by its package.json."""
-    return bool(_package_json(folder).get("name"))
+    return bool(_text(_package_json(folder).get("name")))
 
 
-def packages_in(node_modules: Path) -> list[Path]:
-    """List the packages of a node_modules folder, scoped ones among them, by name."""
-    found = [folder for folder in node_modules.iterdir() if not folder.name.startswith((".", "@"))]
-    found += [folder for scope in node_modules.glob("@*") if scope.is_dir() for folder in scope.iterdir()]
-    return sorted(folder for folder in found if is_package(folder))
+def packages_in(node_modules: Path) -> tuple[list[Path], list[tuple[Path, str]]]:
+    """List the packages of a node_modules folder, scoped ones among them, by name; and what can't be one, and why."""
+    found, unread = [], []
+    for folder in sorted(node_modules.iterdir()):
+        if folder.name.startswith("@"):
+            try:
+                found += sorted(folder.iterdir())
+            except NotADirectoryError:
+                continue
+            except OSError as error:
+                unread.append((folder, reason_of(error)))
+        elif not folder.name.startswith("."):
+            found.append(folder)
+    packages = [folder for folder in found if is_package(folder)]
+    unread += [(Path(to_text(str(folder))), _NOT_UTF_8) for folder in packages if not is_unicode(str(folder))]
+    return [folder for folder in packages if is_unicode(str(folder))], unread
 
 
 def has_icons(package: Path) -> bool:
     """Say whether a package is one of icons: known, or saying so in its name or keywords and shipping SVGs."""
     stated = _package_json(package)
-    if stated.get("name") in PACKAGES:
+    if _text(stated.get("name")) in PACKAGES:
         return True
     keywords = stated.get("keywords")
     words = f"{stated.get('name')} {' '.join(map(str, keywords)) if isinstance(keywords, list) else ''}".lower()

@@ -9,7 +9,13 @@ import re
 from pathlib import Path
 
 _ODD = re.compile("[\\\\\udc80-\udcff]")
+_UNDECODED = re.compile("[\udc80-\udcff]")
 _ESCAPE = re.compile(r"\\(?:\\|x([0-9a-f]{2}))")
+
+
+def is_unicode(path: str) -> bool:
+    """Whether a path is text as it is."""
+    return _UNDECODED.search(path) is None
 
 
 def to_text(path: str) -> str:

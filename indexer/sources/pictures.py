@@ -33,6 +33,9 @@ def find_pictures(
     the tree is an error.
     """
     inside_root = os.path.realpath(root)
+    if start and (why_not := _outside(str(root / start), inside_root)):
+        yield Found(f"{start}/", error=why_not)
+        return
     pending = [(start, True, exclusion)]
     while pending:
         path, is_folder, rules = pending.pop()

@@ -20,7 +20,8 @@ MAX_FACTS_BYTES = 256_000_000
 """Of an Iconify set or what a package says about its icons; the largest known has 104 MB."""
 MAX_TEXT = 1000
 """Characters of a name, a key or a tag: more is no text that anybody wrote."""
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]|\xed[\xa0-\xbf]")
+"""Half of a pair, escaped or as bytes that are no UTF-8."""
 
 
 def read_regular(file: Path, *, limit: int, inside: str | None = None, cut: bool = False) -> bytes:
@@ -87,7 +88,8 @@ def load_json(content: bytes) -> Any:
     """
     try:
         has_halves = _SURROGATE.search(content) is not None
-        text = content.decode(json.detect_encoding(content), "surrogatepass")
+        encoding = json.detect_encoding(content)
+        text = content.decode(encoding, "surrogatepass" if encoding.startswith("utf-8") else "replace")
         del content  # a set may have 100 MB, and what is made of it as much
         loaded = json.loads(text)
         if has_halves:

@@ -4,16 +4,22 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
+from indexer.errors import IconsError, RenderError
 from indexer.options import library_option
 from indexer.printable import printable
 from search.commands.options import Asking, asking_options
 from search.query import Query
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from indexer.library import Library
 
 MAX_BYTES = 64 << 20
 """More than any picture has that an icon is looked for with."""
+_DRAWING_SECONDS = 10.0
+"""As long as an index takes for one."""
 _MOST_SHOWN = 80
 """Letters of a query in a message."""
 
@@ -46,14 +52,28 @@ def search(library: "Library", words: tuple[str, ...], image: BinaryIO | None, k
     asked = ([_quoted(typed)] if typed.strip() else []) + ([f'picture "{_name(image)}"'] if image else [])
     if not asked:
         raise click.UsageError('say what to look for: words, or --image FILE; try `icons search "arrow"`')
-    query = Query(words=typed, picture=_read(image) if image else None, keyword=keyword, **asking.steering)
-    answer(engine_of(library), " and ".join(asked), query, asking)
+    named = (_name(image), _read(image)) if image else None
+    engine = engine_of(library)
+    picture = _drawn(*named, size=engine.image_size) if named else None
+    query = Query(words=typed, picture=picture, keyword=keyword, **asking.steering)
+    answer(engine, " and ".join(asked), query, asking)
 
 
 def _quoted(typed: str) -> str:
     """Words as a message repeats them: no longer than a line, and without what a terminal would obey."""
     shown = printable(typed)
     return f'"{shown}"' if len(shown) <= _MOST_SHOWN else f'"{shown[: _MOST_SHOWN - 4]} ..."'
+
+
+def _drawn(name: str, content: bytes, *, size: int) -> "NDArray[np.uint8]":
+    """Draw a picture as an index does, in a process of its own that may hang or die: whoever made it."""
+    from indexer.draw_pool import DrawPool
+
+    try:
+        with DrawPool(workers=1, seconds=_DRAWING_SECONDS) as pool:
+            return pool.pixels(content, size=size)
+    except RenderError as error:
+        raise IconsError(f'picture "{name}" can\'t be looked for: {error}') from error
 
 
 def _name(image: BinaryIO) -> str:
