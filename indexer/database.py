@@ -46,13 +46,23 @@ def read_catalog(path: Path) -> Engine:
         LibraryError: its schema is older or newer than this program, or it is damaged or lost.
     """
     if os.access(path.parent, os.W_OK):  # where a writer may be at work, and SQLite can lay files for that beside it
-        return open_catalog(path)
+        try:
+            return open_catalog(path)
+        except LibraryError as error:
+            if not _is_for_want_of_room(error):
+                raise
     _refuse_lost(path)
     engine = create_engine("sqlite://", creator=partial(connect_to_read, path))
     _tell_errors(engine, path)
     with engine.connect() as connection:
         check_revision(connection, path)
     return engine
+
+
+def _is_for_want_of_room(error: LibraryError) -> bool:
+    """Whether SQLite could not lay a file beside a catalog, as on a disk that is full."""
+    kind = getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF
+    return kind in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN)
 
 
 def connect_to_read(path: Path) -> SqliteConnection:
@@ -63,7 +73,7 @@ def connect_to_read(path: Path) -> SqliteConnection:
     """
     log, shared = (Path(f"{path}{end}") for end in ("-wal", "-shm"))
     has_log = log.exists() and log.stat().st_size > 0
-    if has_log and not shared.exists() and not os.access(path.parent, os.W_OK):
+    if has_log and not shared.exists():
         return _copy_in_memory(path, log)
     return sqlite3.connect(f"{path.as_uri()}?mode=ro{'' if has_log else '&immutable=1'}", uri=True)
 

@@ -24,6 +24,7 @@ Watch = Callable[[Sequence[RankProgress]], None]
 POLL_SECONDS = 0.5
 OWN_SECONDS = 10.0
 """A rank that hangs has so long to say so itself; one that is stopped, or has lost its machine, can't."""
+GRACE_SECONDS = 5.0
 START_SECONDS = 120.0
 """A rank that has not said anything yet imports torch, perhaps from a slow drive."""
 _ROOT_CAUSE = re.compile(r"Root Cause.*?rank\s*:\s*(\d+).*?exitcode\s*:\s*(-?\d+)", re.DOTALL)
@@ -143,10 +144,18 @@ def follow_torchrun(command: Sequence[str], *, devices: Devices, log: Path, look
                 process.wait(POLL_SECONDS)
             look()
     finally:
-        if process.poll() is None:
-            process.terminate()
-            process.wait()
+        end_torchrun(process)
     return process.returncode
+
+
+def end_torchrun(process: "subprocess.Popen[bytes]") -> None:
+    """Ask torchrun to end, and end it where it takes long, because it or a rank is stopped: its ranks end with it."""
+    if process.poll() is None:
+        process.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(GRACE_SECONDS)
+        process.kill()
+        process.wait()
 
 
 def start_torchrun(command: Sequence[str], *, devices: Devices, log: Path) -> "subprocess.Popen[bytes]":

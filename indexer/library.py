@@ -27,6 +27,8 @@ from indexer.errors import LibraryError
 if TYPE_CHECKING:
     from filelock import FileLock
 
+_PATIENCE_SECONDS = 0.3
+"""Longer than it takes `is_being_written` to look."""
 ABANDONED_SECONDS = 3600
 """A file aside that is older than this belongs to no rank any more, wherever its machine is."""
 
@@ -205,7 +207,7 @@ class Library:
         """
         try:
             make_folder(self.root)
-            self._lock.acquire(timeout=0)
+            self._lock.acquire(timeout=_PATIENCE_SECONDS)
         except TimeoutError:
             raise LibraryError(
                 f'"{self.root}" is being written by another `icons` process; wait for it to end, then run this again'

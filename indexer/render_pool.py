@@ -219,7 +219,7 @@ class RenderPool:
         """Bury a worker, note the picture that it died of, and have its other pictures drawn by the rest."""
         dead.connection.close()
         status = dead.process.wait()
-        if not dead.ready:
+        if not dead.ready and status != -signal.SIGKILL:  # that one is nobody's fault here, as later on
             cause = render_worker.cause_of_end(status)
             raise EmbedError(f"a render worker ended at its start ({cause}); its own message stands above")
         self._workers.remove(dead)

@@ -7,20 +7,24 @@ whoever wants to write into its store, and look up names for its log and for eac
 """
 
 import os
+import shutil
 import socket
 import sys
 import tempfile
+from pathlib import Path
 
 from indexer.distributed import MEETING
 from indexer.process import end_with_starter, named_as_starter
 
+_PREFIX = "icons-ranks-"
 LOOPBACK = "lo" if sys.platform == "linux" else "lo0"
 
 
 def main() -> None:
     """Start the ranks that the command line names, and wait for them."""
     end_with_starter()
-    with tempfile.TemporaryDirectory(prefix="icons-ranks-") as folder:
+    _remove_leftovers()
+    with tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-") as folder:
         os.environ.update(named_as_starter() | {MEETING: folder})
         os.environ["TORCH_DISABLE_SHARE_RDZV_TCP_STORE"] = "1"
         os.environ.setdefault("GLOO_SOCKET_IFNAME", LOOPBACK)
@@ -28,6 +32,17 @@ def main() -> None:
         from torch.distributed.run import main as run
 
         run([*_meeting_in(folder), *(argument for argument in sys.argv[1:] if argument != "--standalone")])
+
+
+def _remove_leftovers() -> None:
+    """Clear away the folders of those that were killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
+        try:
+            os.kill(int(folder.name.removeprefix(_PREFIX).partition("-")[0]), 0)
+        except ProcessLookupError:
+            shutil.rmtree(folder, ignore_errors=True)
+        except (OSError, ValueError):  # of another user, or none of ours
+            continue
 
 
 def _meeting_in(folder: str) -> list[str]:

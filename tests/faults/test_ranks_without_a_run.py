@@ -29,6 +29,7 @@ from indexer.progress import RankProgress
 from indexer.shard_writer import OVER
 from indexer.shards import BLOCK_SIZE, piece_paths, read_blocks, read_coverage, read_shard, shard_paths
 from indexer.status import read_failures, read_status
+from indexer.torchrun import _remove_leftovers
 
 ICONS = (sys.executable, "-P", "-c", "from search.cli import main; main()")
 
@@ -112,6 +113,29 @@ def test_no_rank_outlives_the_run_that_has_started_it(
     else:
         running.wait()
     _wait_until_none(library, seconds=3)
+
+
+def test_a_run_whose_torchrun_is_stopped_ends_when_it_is_told_to(
+    running: "subprocess.Popen[str]", tmp_path: Path
+) -> None:
+    library = tmp_path / "library"
+    _wait_until_done(library, 0)
+    rank = find_rank("indexer.embed", library, "1")
+    os.kill(int(Path(f"/proc/{rank}/stat").read_text().rpartition(")")[2].split()[1]), signal.SIGSTOP)
+    running.send_signal(signal.SIGINT)
+    assert "what was finished is kept" in running.communicate(timeout=30)[1]
+    _wait_until_none(library, seconds=3)
+
+
+def test_folders_of_runs_that_were_killed_are_cleared_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    for process in (ended.pid, os.getpid(), "x"):
+        (tmp_path / f"icons-ranks-{process}-abc").mkdir()
+    _remove_leftovers()
+    left = {path.name for path in tmp_path.glob("icons-ranks-*")}
+    assert left == {f"icons-ranks-{os.getpid()}-abc", "icons-ranks-x-abc"}
 
 
 def _planned(library: Library, source: Path, model: Path) -> list[str]:

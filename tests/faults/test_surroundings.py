@@ -1,11 +1,15 @@
 """What lies around a library fails: its disk is read-only, its source changes while it is read, its clock jumps."""
 
 import os
+import shutil
 import sqlite3
+import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from conftest import Build, disc
 from faults import Stages, copy_library
 
@@ -14,6 +18,7 @@ from indexer.database import _copy_in_memory, open_catalog
 from indexer.library import Library
 from indexer.scan import ScanTally, remember
 from indexer.scan import scan as scan_sources
+from search.cli import main
 from search.engine import SearchEngine
 
 
@@ -112,3 +117,22 @@ def test_a_log_without_its_shared_memory_is_read_on_a_read_only_disk(
 
 def read_catalog_of(library: Path) -> sqlite3.Connection:
     return _copy_in_memory(library / "catalog.sqlite", library / "catalog.sqlite-wal")
+
+
+def test_a_library_on_a_full_disk_tells_its_status(grown: Path, tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64m", "none", disk], capture_output=True, check=False
+    ).returncode:
+        pytest.skip("this machine lets nobody mount a disk")
+    try:
+        library = shutil.copytree(grown, disk / "library")
+        with suppress(OSError), (disk / "filling").open("wb", buffering=0) as filling:
+            while True:
+                filling.write(bytes(1 << 16))
+        for command in ("status", "failures", "sources"):
+            done = CliRunner().invoke(main, [command, "--library", str(library)])
+            assert done.exit_code == 0, done.output
+    finally:
+        subprocess.run(["umount", disk], check=True)

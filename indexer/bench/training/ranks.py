@@ -21,7 +21,7 @@ from indexer.errors import BenchError
 from indexer.finetune.options import FinetuneOptions, Places
 from indexer.finetune.plan import read_plan, write_plan
 from indexer.finetune.watch import TrainingProgress
-from indexer.launch import Devices, cause_of_end, start_torchrun
+from indexer.launch import Devices, cause_of_end, end_torchrun, start_torchrun
 from indexer.progress import clear_progress, read_progress
 
 LIMIT_SECONDS = 1800.0
@@ -143,6 +143,4 @@ class _Group:
 
     def end(self) -> None:
         """End the ranks, whatever they are at."""
-        if self._process.poll() is None:
-            self._process.terminate()
-        self._process.wait()
+        end_torchrun(self._process)
