@@ -12,7 +12,7 @@ from indexer.naming import normalise
 MOST_WORDS = 32
 """Of one query: each costs a walk through the names that bear it, and one that is only begun through many."""
 SHORTEST_PREFIX = 2
-"""Letters; one alone begins a fifteenth of all words."""
+"""Letters: of what a single one begins, nearly every name has a word."""
 
 _PART = re.compile(r'(?P<minus>-?)(?:"(?P<phrase>[^"]*)"?|(?P<word>[^\s"]+))')
 
