@@ -242,6 +242,7 @@ def _merge(
     if _is_published(library, engine, fingerprint, counts):
         return None
     watcher.stage("Merging")
+    give_back_memory()  # what embedding has used
     return merge_shards(library, engine, fingerprint=fingerprint, embedded=covered.images)
 
 
