@@ -95,7 +95,10 @@ def _wait_until_done(library: Path, rank: int) -> None:
     raise AssertionError("it never waited")
 
 
-@pytest.mark.parametrize("whom", ["run", "torchrun", "group"])
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize("whom", ["group", pytest.param("run", marks=SLOW), pytest.param("torchrun", marks=SLOW)])
 def test_no_rank_outlives_the_run_that_has_started_it(
     running: "subprocess.Popen[str]", tmp_path: Path, whom: str
 ) -> None:
@@ -115,6 +118,7 @@ def test_no_rank_outlives_the_run_that_has_started_it(
     _wait_until_none(library, seconds=3)
 
 
+@pytest.mark.slow
 def test_a_run_whose_torchrun_is_stopped_ends_when_it_is_told_to(
     running: "subprocess.Popen[str]", tmp_path: Path
 ) -> None:
