@@ -7,9 +7,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
@@ -48,16 +46,6 @@ def give_back_memory() -> None:
     """Hand what is free in glibc's heaps back to the kernel, before work that is long and needs little of it."""
     if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
         libc.malloc_trim(0)
-
-
-def end_with_parent() -> Callable[[], object] | None:
-    """Make a `preexec_fn` that asks Linux to end a child, and torchrun its ranks, when this process dies.
-
-    It is one C function, bound before the fork: nothing of Python runs in the child, so threads here do no harm.
-    """
-    if sys.platform != "linux":
-        return None
-    return partial(ctypes.CDLL(None).prctl, _PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def named_as_starter() -> dict[str, str]:

@@ -1,6 +1,7 @@
 """How long does a whole `icons index` take, and how much memory? Run as a person would, in a library of its own."""
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -13,7 +14,7 @@ from typing import IO
 
 from indexer.errors import BenchError
 from indexer.gauges import family, proportional_bytes
-from indexer.process import end_with_parent
+from indexer.process import named_as_starter
 
 SAMPLE_SECONDS = 0.5
 
@@ -47,7 +48,7 @@ def measure_whole(source: Path, *, options: Sequence[str]) -> Whole:
     stages: list[tuple[str, float]] = []
     words: list[str] = []
     with tempfile.TemporaryDirectory(prefix="icons-bench-") as folder:
-        program = "from search.cli import main; main()"
+        program = "from indexer.process import end_with_starter as end; end(); from search.cli import main; main()"
         command = [sys.executable, "-c", program, "index", str(source), "--library", folder, "--json", *options]
         started = time.perf_counter()
         stages.append(("Starting", started))
@@ -56,7 +57,7 @@ def measure_whole(source: Path, *, options: Sequence[str]) -> Whole:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            preexec_fn=end_with_parent(),  # noqa: PLW1509
+            env=os.environ | named_as_starter(),
         ) as process:
             assert process.stdout is not None and process.stderr is not None
             listener = threading.Thread(target=_listen, args=(process.stderr, stages, words))
