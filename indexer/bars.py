@@ -8,7 +8,7 @@ from typing import Any, Self
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 
-from indexer.printable import printable
+from indexer.naming.printable import printable
 
 QUIET_SECONDS = 10.0
 """Between two plain lines where no terminal is watching."""

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from indexer.naming.printable import printable, say
 from indexer.options import embed_options, json_option, library_option, model_choice, model_options, source_options
-from indexer.printable import printable, say
 
 if TYPE_CHECKING:
     from indexer.library import Library

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from indexer.errors import IconsError
-from indexer.printable import printable, say
+from indexer.naming.printable import printable, say
 
 if TYPE_CHECKING:
     from indexer.checkpoint import ModelChoice

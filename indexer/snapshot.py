@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.words import normalise
+from indexer.naming.words import normalise
 
 TOKENS = "unicode61 remove_diacritics 2 tokenchars '+#'"
-"""Signs that are part of a word for `indexer.words` are part of it here: c++, c#."""
+"""Signs that are part of a word for `indexer.naming.words` are part of it here: c++, c#."""
 _KEYWORDS = f"""
 CREATE VIRTUAL TABLE keywords USING fts5(words, tags, categories, tokenize="porter {TOKENS}", prefix='2 3');
 """

@@ -3,7 +3,7 @@
 from rich.console import Console
 from rich.text import Text
 
-from indexer.printable import printable
+from indexer.naming.printable import printable
 
 
 def open_console() -> Console:

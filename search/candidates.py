@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.curves import sigmoid
-from indexer.looks import canonical_style
-from indexer.naming import normalise
+from indexer.naming.looks import canonical_style
+from indexer.naming.names import normalise
 from search.deadline import refuse_late
 from search.keywords import read_keywords
 from search.lexical import LEXICAL_WEIGHT

@@ -7,7 +7,7 @@ import sqlite3
 from contextlib import closing
 
 from indexer.library import Library
-from indexer.printable import printable
+from indexer.naming.printable import printable
 
 MOST = 50
 _LABELS = "SELECT value FROM labels WHERE kind = ? AND value GLOB ? AND value NOT GLOB '* *' ORDER BY n DESC LIMIT ?"

@@ -5,8 +5,8 @@ import re
 import numpy as np
 
 from indexer.errors import UnknownIconError
-from indexer.naming import normalise
-from indexer.printable import unprinted
+from indexer.naming.names import normalise
+from indexer.naming.printable import unprinted
 from search.hits import hits_of
 from search.opened import Opened
 from search.query import Details, refuse_broken

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from indexer.printable import printable
+from indexer.naming.printable import printable
 from indexer.tables import plain
 from search.facets import N_VALUES
 from search.query import Details, FacetCount, Hit

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from indexer.errors import IconsError
-from indexer.naming import normalise
+from indexer.naming.names import normalise
 
 MOST_WORDS = 32
 """Of one query: each costs a walk through the names that bear it, and one that is only begun through many."""

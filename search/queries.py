@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from indexer.errors import QueryFileError
-from indexer.naming import normalise
+from indexer.naming.names import normalise
 from search.corpus import Corpus
 from search.snapshot import Ids
 

@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from indexer.naming import normalise
+from indexer.naming.names import normalise
 from indexer.query_encoder import QueryEncoder, Vector
 from search.contenders import CorpusVectors
 from search.corpus import Corpus

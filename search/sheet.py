@@ -4,7 +4,7 @@ import base64
 from collections.abc import Iterable
 from html import escape
 
-from indexer.printable import printable
+from indexer.naming.printable import printable
 from search.query import Hit
 
 _PAGE = """<!doctype html>

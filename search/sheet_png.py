@@ -7,7 +7,7 @@ from math import ceil, isqrt
 from PIL import Image, ImageDraw, ImageFont
 
 from indexer.errors import IconsError, RenderError
-from indexer.printable import printable
+from indexer.naming.printable import printable
 from indexer.render import render
 from search.query import Hit
 

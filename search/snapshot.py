@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.errors import LibraryError, UnknownIconError
-from indexer.naming import normalise
+from indexer.naming.names import normalise
 from search.deadline import is_late
 
 Ids = NDArray[np.int64]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from indexer.measures import spell
-from indexer.printable import printable
+from indexer.naming.printable import printable
 from indexer.tables import open_console, plain
 from search.metrics import MEASURES
 

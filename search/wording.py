@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from indexer.errors import IconsError
-from indexer.naming import normalise, parse
+from indexer.naming.names import normalise, parse
 from search.lexical import telling
 from search.spelling import Speller
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexer.naming import Affixes, Name, canonical_style, common_affixes, normalise, parse, path_hints, split
+from indexer.naming.names import Affixes, Name, canonical_style, common_affixes, normalise, parse, path_hints, split
 
 SUBJECTS = ("Home", "MarkForRedaction", "AddCircle", "Search", "ArrowRight", "Sun", "Lock", "Folder", "User", "Trash")
 

@@ -15,7 +15,7 @@ from click.testing import Result
 from conftest import disc, index_by_command
 
 from indexer.library import Library
-from indexer.printable import printable
+from indexer.naming.printable import printable
 
 Run = Callable[..., Result]
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from indexer.finetune.options import Admission
 from indexer.licences import family
-from indexer.naming import normalise
+from indexer.naming.names import normalise
 from indexer.sources.records import IconSet, Record, content_digest
 
 RESERVED = (

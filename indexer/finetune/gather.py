@@ -11,7 +11,7 @@ from pathlib import Path
 from indexer.errors import SourceError
 from indexer.finetune.admission import refuse
 from indexer.finetune.options import Admission
-from indexer.naming import common_affixes, normalise, parse
+from indexer.naming.names import common_affixes, normalise, parse
 from indexer.sources.records import Record
 
 

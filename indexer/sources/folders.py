@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from indexer.errors import SourceError
-from indexer.naming import path_hints
+from indexer.naming.names import path_hints
 from indexer.sources.exclusion import Exclusion
 from indexer.sources.paths import from_text, name_of, to_text
 from indexer.sources.pictures import find_pictures, read_file, scan_picture

@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from indexer.errors import SourceError
-from indexer.naming import path_hints
+from indexer.naming.names import path_hints
 from indexer.sources.exclusion import Exclusion
 from indexer.sources.iconify_svg import Json, build_svg, resolve_icon
 from indexer.sources.paths import is_unicode, to_text

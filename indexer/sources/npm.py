@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from indexer.errors import SourceError
-from indexer.naming import path_hints
+from indexer.naming.names import path_hints
 from indexer.sources import tags
 from indexer.sources.exclusion import Exclusion
 from indexer.sources.paths import is_unicode, name_of, to_text

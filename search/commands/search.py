@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 
 from indexer.errors import IconsError, RenderError
+from indexer.naming.printable import printable
 from indexer.options import library_option
-from indexer.printable import printable
 from search.commands.options import Asking, asking_options
 from search.query import Query
 

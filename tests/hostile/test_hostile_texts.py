@@ -18,7 +18,7 @@ from PIL import Image
 
 from indexer.errors import IconsError
 from indexer.library import Library
-from indexer.printable import printable
+from indexer.naming.printable import printable
 from search.cli import main
 from search.completing import labels_beginning
 from search.engine import Query, SearchEngine

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from indexer.errors import SourceError
-from indexer.naming import parse
+from indexer.naming.names import parse
 from indexer.sources import open_sources
 from indexer.sources.folders import read_picture_file
 from indexer.sources.paths import from_text, name_of, to_text

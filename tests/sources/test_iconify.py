@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from indexer.errors import SourceError
-from indexer.naming import common_affixes, parse
+from indexer.naming.names import common_affixes, parse
 from indexer.render import render
 from indexer.sources import open_sources, read_indexed, read_picture
 from indexer.sources.iconify_file import read_icon_alone

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from indexer.words import UNITS, Tokens, split
+from indexer.naming.words import UNITS, Tokens, split
 
 STYLES: dict[str, str | None] = {
     **dict.fromkeys(("filled", "fill", "solid"), "filled"),

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
 
-from indexer.looks import FILLERS, STYLES, as_size, look_length, tokens_of
-from indexer.words import Tokens
+from indexer.naming.looks import FILLERS, STYLES, as_size, look_length, tokens_of
+from indexer.naming.words import Tokens
 
 _MEANINGS = frozenset(
     """

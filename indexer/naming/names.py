@@ -14,8 +14,8 @@ What a name says beside its words is taken off at its ends only, and only with e
 import re
 from dataclasses import dataclass
 
-from indexer.affixes import UNKNOWN, Affixes, common_affixes, without
-from indexer.looks import (
+from indexer.naming.affixes import UNKNOWN, Affixes, common_affixes, without
+from indexer.naming.looks import (
     CERTAIN,
     CERTAIN_ALONE,
     STYLES,
@@ -26,7 +26,7 @@ from indexer.looks import (
     tokens_of,
     words_for,
 )
-from indexer.words import UNITS, USUAL_SIZES, Tokens, normalise, split
+from indexer.naming.words import UNITS, USUAL_SIZES, Tokens, normalise, split
 
 __all__ = ["Affixes", "Name", "canonical_style", "common_affixes", "normalise", "parse", "path_hints", "split"]
 
