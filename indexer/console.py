@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from indexer.bars import Bars
 from indexer.process import end_at_once
 from indexer.progress import RankProgress
+from indexer.reports.bars import Bars
 from indexer.scan import ScanTally
 from indexer.shards import Plan
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from indexer.measures import UNRANKED, Ranks, right_ranks
+from indexer.reports.measures import UNRANKED, Ranks, right_ranks
 from search.originals import Originals
 from search.queries import Question
 from search.rankers import Rankers, VectorRankers, in_blocks

@@ -11,7 +11,7 @@ import numpy as np
 
 from indexer.bundled import bundled
 from indexer.calibration import made_up_words
-from indexer.measures import Figure, means
+from indexer.reports.measures import Figure, means
 from search.asking import Progress
 from search.corpus import Corpus
 from search.engine import Query, SearchEngine, Window

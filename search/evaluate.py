@@ -12,7 +12,7 @@ from pathlib import Path
 from indexer.bundled import bundled
 from indexer.errors import QueryFileError, SourceError
 from indexer.library import Library
-from indexer.measures import Ranks
+from indexer.reports.measures import Ranks
 from search.asking import Progress, rank_answers, rows_of_kind, worst_cases
 from search.contenders import Contender, CorpusVectors, find_contenders, read_vectors_of
 from search.corpus import Corpus

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from indexer.measures import RESAMPLES, Figure
+from indexer.reports.measures import RESAMPLES, Figure
 from search.asking import Case
 from search.contenders import Contender
 from search.empty_answers import EmptyRow

@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from indexer.naming.printable import printable
-from indexer.tables import plain
+from indexer.reports.tables import plain
 from search.facets import N_VALUES
 from search.query import Details, FacetCount, Hit
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from indexer.measures import DEPTH, Figure, Ranks, Scores, first_rank_scores, means
+from indexer.reports.measures import DEPTH, Figure, Ranks, Scores, first_rank_scores, means
 
 CUTS = (1, 5, 10, 30)
 NDCG_DEPTH = 10

@@ -47,7 +47,7 @@ def draw_pictures(console: "Console", tiles: Sequence[Tile]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from indexer.tables import plain
+    from indexer.reports.tables import plain
 
     n_beside = max(1, (console.width + 1) // (_TILE_COLUMNS + 1))
     with _terminal_answers(), warnings.catch_warnings():

@@ -1,6 +1,6 @@
 """How far is a long answer? Titles and counts, for a person."""
 
-from indexer.bars import Bars
+from indexer.reports.bars import Bars
 
 
 class ProgressLine(Bars):

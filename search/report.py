@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from html import escape
 
-from indexer.charts import Bar, Curve, bar_chart, line_chart
 from indexer.errors import IconsError
-from indexer.measures import Figure, short
-from indexer.page import page
+from indexer.reports.charts import Bar, Curve, bar_chart, line_chart
+from indexer.reports.measures import Figure, short
+from indexer.reports.page import page
 from search.asking import Case, Shown
 from search.evaluation import Evaluation, Row
 from search.metrics import MEASURES

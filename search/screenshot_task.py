@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.errors import RenderError, SourceError
-from indexer.measures import Ranks, right_ranks
 from indexer.query_encoder import Vector
+from indexer.reports.measures import Ranks, right_ranks
 from indexer.sources.records import content_digest
 from search.asking import N_INSTEAD, Case, Progress, Shown, as_rank, shown
 from search.contenders import CorpusVectors

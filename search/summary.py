@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from indexer.measures import spell
 from indexer.naming.printable import printable
-from indexer.tables import open_console, plain
+from indexer.reports.measures import spell
+from indexer.reports.tables import open_console, plain
 from search.metrics import MEASURES
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from indexer.bundled import bundled
 from indexer.checkpoint import ModelChoice
 from indexer.errors import LibraryError, ModelError, QueryFileError, SourceError
 from indexer.library import Library
-from indexer.measures import right_ranks
 from indexer.pipeline import IndexOptions, embed
+from indexer.reports.measures import right_ranks
 from search.cli import main
 from search.contenders import find_contenders, read_vectors_of
 from search.engine import Query as EngineQuery

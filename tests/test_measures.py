@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexer import measures
-from indexer.measures import UNRANKED, figures, first_ranks, means, right_ranks
+from indexer.reports.measures import UNRANKED, figures, first_ranks, means, right_ranks
 from search.metrics import MEASURES, average_precision, measure, ndcg
 
 CORPUS = np.array([[1, 0], [0, 1], [0.6, 0.8]], np.float32)

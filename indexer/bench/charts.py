@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
-from indexer.axes import Written, from_zero
 from indexer.bench.findings import Findings
 from indexer.bench.knobs import Knobs, spell
 from indexer.bench.scaling import amdahl, gustafson
 from indexer.bench.sweep import Row
 from indexer.bench.trial import STAGES
-from indexer.charts import Bar, Curve, Stack, bar_chart, line_chart, stacked_chart
-from indexer.measures import Figure
+from indexer.reports.axes import Written, from_zero
+from indexer.reports.charts import Bar, Curve, Stack, bar_chart, line_chart, stacked_chart
+from indexer.reports.measures import Figure
 
 _AXES = {
     "batch": "pictures at once",

@@ -67,11 +67,11 @@ def embed(source: Path | None, compare: Path | None, as_json: bool, settings: tu
       icons bench embed --only sweeps --sweep batch=32,64,128 --sweep workers=1,2 --grid
       icons bench embed --compare icons-bench/before/report.json
     """
-    from indexer.bars import Bars
     from indexer.bench.embedding import bench_embed
     from indexer.bench.findings import read_findings
     from indexer.bench.report import write_report
     from indexer.bench.summary import print_summary
+    from indexer.reports.bars import Bars
 
     before = read_findings(compare) if compare else None
     chosen = _options(source, settings, **options)
@@ -102,8 +102,8 @@ def goals(source: Path | None, as_json: bool, **options: Any) -> None:
     """
     from dataclasses import asdict
 
-    from indexer.bars import Bars
     from indexer.bench.goals import measure_goals
+    from indexer.reports.bars import Bars
 
     with Bars(estimate=False) as view:
         found = measure_goals(_options(source, (), sweeps=(), only=(), **options), view)
@@ -147,13 +147,13 @@ def train(
       icons bench train --set batch=256 --sweep precision=fp32,bf16 --repeats 5
       icons bench train --sweep bucket_cap_mb=1,5,25,100 --compare icons-bench/before/report.json
     """
-    from indexer.bars import Bars
     from indexer.bench.knobs import parse_setting, parse_sweep
     from indexer.bench.training.findings import read_training
     from indexer.bench.training.knobs import TrainKnobs
     from indexer.bench.training.measure import TrainBenchOptions, bench_train
     from indexer.bench.training.show import print_training, write_training
     from indexer.checkpoint import ModelChoice
+    from indexer.reports.bars import Bars
 
     before = read_training(compare) if compare else None
     choice = model_choice(options.pop("model"), options.pop("pretrained")) or ModelChoice.bundled()

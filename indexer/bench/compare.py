@@ -6,7 +6,7 @@ from typing import Any, Protocol
 from indexer.bench.charts import label_in, times, whole
 from indexer.bench.findings import Findings
 from indexer.bench.summary import interval
-from indexer.measures import Figure
+from indexer.reports.measures import Figure
 
 COLUMNS = ("measured", "configuration", "images/s before", "images/s now", "now / before", "")
 

@@ -11,7 +11,7 @@ from indexer.bench.scaling import Fit, Speedups, fit, speedups
 from indexer.bench.sweep import Row
 from indexer.bench.trial import Part
 from indexer.errors import BenchError
-from indexer.measures import Figure
+from indexer.reports.measures import Figure
 
 FORMAT = 1
 """Of `report.json`."""

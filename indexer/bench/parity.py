@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from indexer.bundled import bundled
-from indexer.measures import Figure, figures, first_ranks
+from indexer.reports.measures import Figure, figures, first_ranks
 
 MAX_QUERIES = 1000
 

@@ -20,9 +20,9 @@ from indexer.bench.summary import (
     parity_cells,
     scaling_lines,
 )
-from indexer.charts import standalone
 from indexer.durable import write_file
-from indexer.page import page
+from indexer.reports.charts import standalone
+from indexer.reports.page import page
 
 CHART_WIDTH = 1400
 """Of a PNG, in pixels; the longer side."""

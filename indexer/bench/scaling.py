@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from indexer.measures import RESAMPLES, Figure
+from indexer.reports.measures import RESAMPLES, Figure
 
 Law = Literal["Amdahl", "Gustafson"]
 

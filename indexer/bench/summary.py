@@ -8,8 +8,8 @@ from rich.table import Table
 from indexer.bench.charts import label_in, seconds, times, whole
 from indexer.bench.findings import Findings
 from indexer.bench.sweep import Row
-from indexer.measures import Figure, short
-from indexer.tables import open_console
+from indexer.reports.measures import Figure, short
+from indexer.reports.tables import open_console
 
 COLUMNS = ("measured", "configuration", "images/s", "seconds", "waits", "memory", "of the limit", "MFU", "bound by")
 

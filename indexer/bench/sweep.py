@@ -16,7 +16,7 @@ from indexer.bench.apart import Apart
 from indexer.bench.knobs import Knobs
 from indexer.bench.trial import Measured, Part, Trial, measured_json
 from indexer.errors import BenchError
-from indexer.measures import RESAMPLES, Figure
+from indexer.reports.measures import RESAMPLES, Figure
 
 Told = Callable[[str, int, int], None]
 """What is told of the progress: a label, runs done, runs in all."""

@@ -35,9 +35,9 @@ def doctor(library: "Library", mends: bool, sample: int, as_json: bool) -> None:
       icons doctor
       icons doctor --repair && icons index
     """
-    from indexer.bars import Bars
     from indexer.doctor.examine import examine
     from indexer.doctor.repair import repair
+    from indexer.reports.bars import Bars
 
     with Bars() as view:
         act = repair if mends else examine

@@ -162,7 +162,7 @@ def _print_captions(rows: list[dict[str, Any]], *, n: int, seed: int) -> None:
 
     from rich.table import Table
 
-    from indexer.tables import open_console, plain
+    from indexer.reports.tables import open_console, plain
 
     console = open_console()
     table = Table(box=None, pad_edge=False, header_style="dim")

@@ -26,7 +26,7 @@ from indexer.finetune.distill import rate_at, text_parameters, tokenize
 from indexer.finetune.gather import base_of
 from indexer.finetune.loss import MAX_SCALE, keeping_loss, softmax_loss
 from indexer.finetune.teacher import teacher_vectors
-from indexer.measures import figures, first_ranks
+from indexer.reports.measures import figures, first_ranks
 
 MAX_QUERIES = 2000
 

@@ -20,7 +20,7 @@ from indexer.finetune.lesson import Lesson, Tokenizer, tokenize
 from indexer.finetune.options import Augmentation
 from indexer.finetune.student import Student
 from indexer.manifest import PICTURE_WEIGHT
-from indexer.measures import Figure, figures, first_ranks
+from indexer.reports.measures import Figure, figures, first_ranks
 
 MAX_ICONS, MAX_QUERIES = 2000, 2000
 MAIN_TASKS = ("tags: fused", "names: pictures", "screenshots: pictures")

@@ -1,7 +1,7 @@
 """How does a training look to a person? Loss, rate of each rank, memory and time left."""
 
-from indexer.bars import Bars
 from indexer.finetune.watch import TrainingProgress
+from indexer.reports.bars import Bars
 
 
 class TrainingView(Bars):

@@ -67,7 +67,7 @@ def bench_search(library: "Library", report: Path | None, as_json: bool, **optio
       icons bench search --only warm --only clients --queries mine.jsonl
       icons bench search --only indexes --vectors 10000000 --kind rabitq --kind hnsw --json
     """
-    from indexer.page import check_page, write_page
+    from indexer.reports.page import check_page, write_page
     from search.bench.run import bench_search as measure
     from search.progress import ProgressLine
 
@@ -125,7 +125,7 @@ def bench_serve(library: "Library", as_json: bool, **options: Any) -> None:
 def _print(lines: "Sequence[str]", grids: "Sequence[Grid]") -> None:
     from rich.table import Table
 
-    from indexer.tables import open_console
+    from indexer.reports.tables import open_console
 
     console = open_console()
     for line in lines:

@@ -11,7 +11,7 @@ from threading import Barrier
 
 from indexer.errors import IconsError
 from indexer.library import Library
-from indexer.measures import Figure
+from indexer.reports.measures import Figure
 from search.asking import Progress
 from search.bench.measured import Cold, Load, Spread, Warm
 from search.bench.timed_engine import STAGES, WHOLE, TimedEngine

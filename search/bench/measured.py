@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from indexer.measures import Figure
+from indexer.reports.measures import Figure
 
 QUANTILES = (50, 95, 99)
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from html import escape
 
-from indexer.axes import decades, from_share, from_zero
-from indexer.charts import Bar, Curve, Point, bar_chart, line_chart, scatter_chart
 from indexer.index_kinds import KINDS
-from indexer.measures import Figure
-from indexer.page import page
+from indexer.reports.axes import decades, from_share, from_zero
+from indexer.reports.charts import Bar, Curve, Point, bar_chart, line_chart, scatter_chart
+from indexer.reports.measures import Figure
+from indexer.reports.page import page
 from search.bench.measured import Cold, IndexRow, Load, SearchBench, Warm
 from search.bench.tables import (
     Grid,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from indexer.index_kinds import KINDS, LEAST_RECALL
-from indexer.measures import short, spell
+from indexer.reports.measures import short, spell
 from search.bench.measured import Cold, Filtered, IndexRow, Load, Pictured, SearchBench, Warm
 
 

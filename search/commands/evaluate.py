@@ -74,7 +74,7 @@ def evaluate(library: "Library", report: Path | None, as_json: bool, **options: 
       icons evaluate --queries mine.jsonl --model bundled --model local-dir:other
       icons evaluate --screenshots 0 --json | jq '.rows[] | {task, ranker, figures}'
     """
-    from indexer.page import check_page
+    from indexer.reports.page import check_page
     from search.evaluate import EvaluateOptions, Subject
     from search.evaluate import evaluate as evaluate_subject
     from search.evaluation import evaluation_json
@@ -95,7 +95,7 @@ def evaluate(library: "Library", report: Path | None, as_json: bool, **options: 
 
 
 def _write_report(evaluation: "Evaluation", subject: "Subject", path: Path) -> None:
-    from indexer.page import write_page
+    from indexer.reports.page import write_page
     from search.report import report_html
 
     write_page(path, report_html(evaluation, subject.originals.content_of))

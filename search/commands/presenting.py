@@ -46,7 +46,7 @@ def answer(engine: "SearchEngine", asked: str, query: Query, asking: Asking) -> 
 
 
 def _print_table(engine: "SearchEngine", found: Answer, asking: Asking) -> None:
-    from indexer.tables import open_console
+    from indexer.reports.tables import open_console
     from search.hit_table import print_facets, print_hits
 
     console = open_console()

@@ -42,7 +42,7 @@ def show(library: "Library", keys: tuple[str, ...], as_svg: bool, pictures: bool
         elif as_json:
             click.echo(json.dumps(asdict(details)))
         else:
-            from indexer.tables import open_console
+            from indexer.reports.tables import open_console
             from search.hit_table import print_details
 
             console = open_console()

@@ -8,7 +8,7 @@ from typing import Any
 
 from indexer.bench.training.trial import TrainRow
 from indexer.errors import BenchError
-from indexer.measures import Figure
+from indexer.reports.measures import Figure
 
 FORMAT = "train 1"
 """Of `report.json`."""

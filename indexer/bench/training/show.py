@@ -10,9 +10,9 @@ from indexer.bench.report import lines_html, machine_html, table_html, write_fil
 from indexer.bench.summary import interval, machine_lines, table_of
 from indexer.bench.training.findings import TrainFindings
 from indexer.bench.training.trial import SHARES, TrainRow
-from indexer.charts import Bar, Stack, bar_chart, stacked_chart
-from indexer.page import page
-from indexer.tables import open_console
+from indexer.reports.charts import Bar, Stack, bar_chart, stacked_chart
+from indexer.reports.page import page
+from indexer.reports.tables import open_console
 
 COLUMNS = ("measured", "configuration", "steps/s", "pictures/s", "against the first", *SHARES, "waits", "loss")
 COMPARED = ("measured", "configuration", "steps/s before", "steps/s now", "now / before", "")

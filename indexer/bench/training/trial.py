@@ -8,7 +8,7 @@ import numpy as np
 
 from indexer.bench.sweep import median
 from indexer.bench.training.knobs import TrainKnobs
-from indexer.measures import Figure
+from indexer.reports.measures import Figure
 
 SHARES = ("data", "compute", "communication")
 

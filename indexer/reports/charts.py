@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
-from indexer.axes import SHARES, Axis, Written, round_up
-from indexer.measures import Figure, short, spell
-from indexer.report_style import STYLE
+from indexer.reports.axes import SHARES, Axis, Written, round_up
+from indexer.reports.measures import Figure, short, spell
+from indexer.reports.style import STYLE
 
 N_COLOURS = 7
 _TRACK, _VALUES = 280, 52

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from indexer.durable import write_result
 from indexer.errors import IconsError
-from indexer.report_style import STYLE
+from indexer.reports.style import STYLE
 
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from indexer.measures import short
+from indexer.reports.measures import short
 
 Written = Callable[[float], str]
 """How a value is spelled beside a chart."""

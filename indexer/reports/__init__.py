@@ -1,0 +1,1 @@
+"""How do figures look? Measures, charts, tables, bars and pages that any report is made of."""
