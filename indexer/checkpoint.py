@@ -9,8 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from indexer.bundled import bundled
 from indexer.errors import ModelError
+from indexer.library.bundled import bundled
 from indexer.render import RECIPE
 
 LOCAL, HUB = "local-dir:", "hf-hub:"

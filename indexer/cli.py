@@ -10,7 +10,7 @@ from indexer.naming.printable import printable, say
 from indexer.options import embed_options, json_option, library_option, model_choice, model_options, source_options
 
 if TYPE_CHECKING:
-    from indexer.library import Library
+    from indexer.library.folder import Library
     from indexer.pipeline import IndexOptions
     from indexer.scan import ScanTally
 
@@ -214,7 +214,7 @@ def rollback(library: "Library") -> None:
     Example:
       icons rollback
     """
-    from indexer.library import require
+    from indexer.library.folder import require
 
     with require(library).writing():
         generation = library.rollback()
@@ -236,7 +236,7 @@ def upgrade(library: "Library") -> None:
       icons db upgrade
     """
     from indexer.database import upgrade_catalog
-    from indexer.library import require
+    from indexer.library.folder import require
 
     with require(library).writing():
         before, after = upgrade_catalog(library.catalog)

@@ -12,9 +12,9 @@ from sqlite3 import DatabaseError, IntegrityError, ProgrammingError
 
 from sqlalchemy import Connection, Engine, ExceptionContext, create_engine, event, inspect, text
 
-from indexer.durable import make_folder
 from indexer.errors import LibraryError
-from indexer.library import Library
+from indexer.library.durable import make_folder
+from indexer.library.folder import Library
 
 REVISION = "0001"
 """Schema of the catalogs that this program writes: the newest revision in migrations/versions."""
@@ -178,7 +178,7 @@ def _run_alembic(connection: Connection) -> None:
     from alembic import command
     from alembic.config import Config
 
-    from indexer.bundled import migrations
+    from indexer.library.bundled import migrations
 
     config = Config()
     config.set_main_option("script_location", str(migrations()))

@@ -25,13 +25,13 @@ from indexer.gathering import Gathering
 from indexer.gauges import Gauge
 from indexer.heartbeat import STALL_SECONDS, Report, Reporter, watched
 from indexer.lanes import n_lanes, side_by_side
-from indexer.library import Library
+from indexer.library.folder import Library
+from indexer.library.shards import Block, Plan, read_plan
 from indexer.naming.printable import printable
 from indexer.process import cores_of_rank, end_with_starter, give_back_memory, prepare_for_batches
 from indexer.progress import RankProgress, write_progress
 from indexer.renderers import Renderers
 from indexer.shard_writer import OVER, ShardWriter
-from indexer.shards import Block, Plan, read_plan
 from indexer.share import Share
 
 if TYPE_CHECKING:

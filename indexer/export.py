@@ -19,8 +19,8 @@ from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 from torch import nn
 
 from indexer.checkpoint import ModelChoice
-from indexer.durable import describe_file, folder_aside, with_checksum
 from indexer.encoder import Encoder
+from indexer.library.durable import describe_file, folder_aside, with_checksum
 from indexer.onnx_session import Tower
 
 OPSET = 17

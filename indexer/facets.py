@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.errors import LibraryError
-from indexer.library import Generation
-from indexer.traits import NOT_KNOWN, TRAITS
+from indexer.library.folder import Generation
+from indexer.library.traits import NOT_KNOWN, TRAITS
 
 ROW = np.dtype(
     [

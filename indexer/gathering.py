@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.shards import Kind, Shard
-from indexer.traits import TRAITS
+from indexer.library.shards import Kind, Shard
+from indexer.library.traits import TRAITS
 
 
 @dataclass(slots=True)

@@ -15,10 +15,10 @@ from indexer.distributed import Rank
 from indexer.embed import RERUN, EmbedOptions, embed
 from indexer.errors import DeviceError, EmbedError
 from indexer.heartbeat import Watchdog
-from indexer.library import Library
+from indexer.library.folder import Library
+from indexer.library.shards import read_plan
 from indexer.process import named_as_starter
 from indexer.progress import RankProgress, Reported, read_progress
-from indexer.shards import read_plan
 
 Watch = Callable[[Sequence[RankProgress]], None]
 POLL_SECONDS = 0.5

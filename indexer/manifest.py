@@ -4,9 +4,9 @@ import json
 from dataclasses import asdict, dataclass
 
 from indexer.curves import Calibration, Curve
-from indexer.durable import check_own_checksum, with_checksum
 from indexer.errors import LibraryError
-from indexer.library import Generation, Library
+from indexer.library.durable import check_own_checksum, with_checksum
+from indexer.library.folder import Generation, Library
 
 SNAPSHOT = "0002"
 """Format of the generations that this program writes and reads; a catalog's own schema is `database.REVISION`."""

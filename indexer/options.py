@@ -14,7 +14,7 @@ from indexer.naming.printable import printable, say
 
 if TYPE_CHECKING:
     from indexer.checkpoint import ModelChoice
-    from indexer.library import Library
+    from indexer.library.folder import Library
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 PRECISIONS = click.Choice(["auto", "fp32", "bf16", "fp16"])
@@ -27,7 +27,7 @@ class LibraryFolder(click.ParamType[Any]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> "Library":
         """Open nothing yet: just name the folder."""
-        from indexer.library import Library
+        from indexer.library.folder import Library
 
         return value if isinstance(value, Library) else Library(Path(value))
 

@@ -11,13 +11,15 @@ from typing import Protocol
 from sqlalchemy import Engine
 
 from indexer import catalog
-from indexer.bundled import bundled
-from indexer.changed import noted_changes
 from indexer.checkpoint import ModelChoice, find_checkpoint
 from indexer.database import driver_of, open_catalog
 from indexer.embed import EmbedOptions
 from indexer.errors import LibraryError
-from indexer.library import Generation, Library, require
+from indexer.library.bundled import bundled
+from indexer.library.changed import noted_changes
+from indexer.library.folder import Generation, Library, require
+from indexer.library.shards import Coverage, Plan, read_coverage
+from indexer.library.used_ids import count_on, used_ids
 from indexer.manifest import PICTURE_WEIGHT, Accounting, answering_manifest
 from indexer.planning import choice_in_use, export_missing, prepare
 from indexer.process import give_back_memory
@@ -25,8 +27,6 @@ from indexer.progress import RankProgress
 from indexer.scan import ScanTally, remember
 from indexer.scan import forget as forget_source
 from indexer.scan import scan as scan_sources
-from indexer.shards import Coverage, Plan, read_coverage
-from indexer.used_ids import count_on, used_ids
 
 
 class Watcher(Protocol):

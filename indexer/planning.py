@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from sqlalchemy import Engine
 
 from indexer import catalog
-from indexer.bundled import bundled
 from indexer.checkpoint import Checkpoint, ModelChoice, find_checkpoint, must_be_fetched
 from indexer.errors import RenderError
-from indexer.library import Library
+from indexer.library.bundled import bundled
+from indexer.library.folder import Library
+from indexer.library.shards import Plan, cut_blocks, read_coverage, write_plan
 from indexer.process import prepare_for_batches
 from indexer.render_worker import is_passing
-from indexer.shards import Plan, cut_blocks, read_coverage, write_plan
 
 N_PARITY_INPUTS = 32
 """Real words and pictures on which an exported encoder is held against torch."""

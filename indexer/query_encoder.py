@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.durable import check_own_checksum
 from indexer.errors import LibraryError
+from indexer.library.durable import check_own_checksum
 from indexer.onnx_session import Tower
 
 Vector = NDArray[np.float32]

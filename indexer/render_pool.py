@@ -56,7 +56,7 @@ class RenderedChunk:
     rows: NDArray[np.intp]
     """Rows of the batch that hold the pictures of `ids`."""
     traits: NDArray[np.int8]
-    """Whether each is coloured, animated (`indexer.traits.TRAITS`), (len(ids), 2)."""
+    """Whether each is coloured, animated (`indexer.library.traits.TRAITS`), (len(ids), 2)."""
     backgrounds: list[Background]
     failures: list[Failure]
 

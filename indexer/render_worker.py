@@ -22,12 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.errors import IconsError, RenderError, SourceError
+from indexer.library.traits import TRAITS
 from indexer.process import end_with_starter, named_as_starter
 from indexer.render import Background, render
 from indexer.sources import read_picture
 from indexer.sources.pictures import reason_of
 from indexer.sources.records import content_digest
-from indexer.traits import TRAITS
 
 READY = -1
 """What a worker sends first; after that, the number of the slot whose pictures it has finished."""

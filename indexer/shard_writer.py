@@ -11,7 +11,7 @@ from typing import Self
 
 from indexer.distributed import Rank
 from indexer.errors import EmbedError
-from indexer.shards import Plan, Shard, piece_path, shard_path, write_shard
+from indexer.library.shards import Plan, Shard, piece_path, shard_path, write_shard
 
 FIRST_PIECE_SECONDS, PIECE_SECONDS = 2.0, 32.0
 OVER = "another run has begun since, and this rank belongs to one before it; nothing more was written"

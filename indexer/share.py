@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from indexer.distributed import Rank
-from indexer.shards import Block, Outline, piece_paths, read_blocks, read_outlines, read_settled, shard_path
+from indexer.library.shards import Block, Outline, piece_paths, read_blocks, read_outlines, read_settled, shard_path
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from indexer.checkpoint import find_checkpoint
 from indexer.database import read_catalog
 from indexer.errors import LibraryError, ModelError
 from indexer.facets import count_traits
-from indexer.library import Library, require
+from indexer.library.folder import Library, require
+from indexer.library.shards import read_coverage
 from indexer.manifest import Manifest
 from indexer.planning import choice_in_use
-from indexer.shards import read_coverage
 
 
 def read_status(library: Library) -> dict[str, Any]:

@@ -6,7 +6,7 @@ A shell asks at every TAB: nothing is imported but SQLite, and what can't be rea
 import sqlite3
 from contextlib import closing
 
-from indexer.library import Library
+from indexer.library.folder import Library
 from indexer.naming.printable import printable
 
 MOST = 50

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from itertools import count
 from pathlib import Path
 
-from indexer.durable import write_file
 from indexer.errors import IconsError
+from indexer.library.durable import write_file
 from search.query import Hit
 from search.sheet import media_type
 

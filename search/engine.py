@@ -7,9 +7,9 @@ from typing import Self, TypeVar
 
 import numpy as np
 
-from indexer.changed import note_changed
 from indexer.errors import ChangedError, LibraryError, SourceError
-from indexer.library import Generation, Library, require
+from indexer.library.changed import note_changed
+from indexer.library.folder import Generation, Library, require
 from indexer.manifest import Manifest
 from search.answering import answer
 from search.deadline import refuse_late

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from indexer.bundled import bundled
 from indexer.errors import QueryFileError, SourceError
-from indexer.library import Library
+from indexer.library.bundled import bundled
+from indexer.library.folder import Library
 from indexer.reports.measures import Ranks
 from search.asking import Progress, rank_answers, rows_of_kind, worst_cases
 from search.contenders import Contender, CorpusVectors, find_contenders, read_vectors_of

@@ -17,12 +17,12 @@ from small_icons import HOUSE, draw_sources, drawn
 
 from indexer.checkpoint import ModelChoice
 from indexer.embed import EmbedOptions
-from indexer.library import Library
+from indexer.library.folder import Library
+from indexer.library.shards import Plan
 from indexer.pipeline import IndexOptions, IndexSummary, index
 from indexer.progress import RankProgress
 from indexer.render import render
 from indexer.scan import ScanTally
-from indexer.shards import Plan
 from search.cli import main
 
 if TYPE_CHECKING:

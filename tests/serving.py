@@ -13,7 +13,7 @@ from PIL import Image, ImageDraw
 
 from indexer.checkpoint import ModelChoice
 from indexer.embed import EmbedOptions
-from indexer.library import Library
+from indexer.library.folder import Library
 from indexer.pipeline import IndexOptions, index
 from search.bench import server_process
 

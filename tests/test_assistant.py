@@ -13,7 +13,7 @@ from conftest import disc
 from mcp import ClientSession, StdioServerParameters, stdio_client
 from serving import START, index_into, write_icons, write_set
 
-from indexer.library import Library
+from indexer.library.folder import Library
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from conftest import Build
 
 from indexer.errors import IconsError, LibraryError
 from indexer.index_kinds import FLAT, FP16, HNSW, KINDS, LEAST_RECALL, RABITQ, RULE
-from indexer.library import Library
+from indexer.library.folder import Library
 from indexer.reports.axes import decades, from_share, from_zero, round_up
 from search.bench import indexes, latency
 from search.bench.indexes import measure_indexes, memory_needed, plan_indexes

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from serving import index_into, write_icons
 
 from indexer.errors import BenchError
-from indexer.library import Library
+from indexer.library.folder import Library
 from search.bench import serving
 from search.bench.client import FILTERED, KINDS, Client, use_page
 from search.bench.server_process import serving as server_of

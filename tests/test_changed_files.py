@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from conftest import Build, disc
 
-from indexer.changed import NAME, note_changed, noted_changes
 from indexer.errors import ChangedError, SourceError
-from indexer.library import Library
+from indexer.library.changed import NAME, note_changed, noted_changes
+from indexer.library.folder import Library
 from indexer.pipeline import forget
 from indexer.render_worker import CHANGED
 from indexer.sources.stamps import stamp_of

@@ -9,9 +9,9 @@ from click.testing import CliRunner, Result
 from conftest import Build, svg
 
 from indexer.console import ProgressView
-from indexer.library import Library
+from indexer.library.folder import Library
+from indexer.library.shards import Plan
 from indexer.progress import RankProgress
-from indexer.shards import Plan
 from search.cli import main
 
 SERVING = {"fastapi", "starlette", "uvicorn", "pydantic", "prometheus_client", "multipart", "mcp", "httpx"}

@@ -7,9 +7,9 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, text
 
-from indexer.bundled import migrations
 from indexer.database import REVISION, open_catalog, upgrade_catalog
 from indexer.errors import LibraryError
+from indexer.library.bundled import migrations
 from indexer.schema import metadata
 
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from indexer.console import cells
 from indexer.gauges import Gauge
-from indexer.library import Library
+from indexer.library.folder import Library
 from indexer.progress import RankProgress
 from search.cli import main
 

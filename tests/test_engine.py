@@ -10,10 +10,10 @@ import pytest
 from conftest import Build, Silent, disc
 from PIL import Image
 
-from indexer.bundled import bundled
 from indexer.embed import EmbedOptions
 from indexer.errors import IconsError, RenderError
-from indexer.library import Library
+from indexer.library.bundled import bundled
+from indexer.library.folder import Library
 from indexer.pipeline import IndexOptions, index
 from indexer.render import render
 from search.engine import Filters, Hit, Query, SearchEngine, Window

@@ -14,10 +14,10 @@ from click.testing import CliRunner, Result
 from conftest import Build, Silent, svg
 from rapidfuzz.distance import OSA
 
-from indexer.bundled import bundled
 from indexer.checkpoint import ModelChoice
 from indexer.errors import LibraryError, ModelError, QueryFileError, SourceError
-from indexer.library import Library
+from indexer.library.bundled import bundled
+from indexer.library.folder import Library
 from indexer.pipeline import IndexOptions, embed
 from indexer.reports.measures import right_ranks
 from search.cli import main

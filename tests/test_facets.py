@@ -14,9 +14,9 @@ import pytest
 from conftest import Build, build_library, draw_icons, svg
 
 from indexer.errors import IconsError, LibraryError
-from indexer.library import Generation, Library
+from indexer.library.folder import Generation, Library
+from indexer.library.shards import read_shard, shard_paths, write_shard
 from indexer.licences import family
-from indexer.shards import read_shard, shard_paths, write_shard
 from search.engine import SearchEngine
 from search.facets import FIELDS, KINDS, Facets
 from search.query import Filters

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from indexer.durable import folder_aside, write_file
 from indexer.errors import LibraryError
-from indexer.library import Library, require
+from indexer.library.durable import folder_aside, write_file
+from indexer.library.folder import Library, require
 
 
 def _publish(library: Library, *numbers: int) -> None:
@@ -45,7 +45,7 @@ def test_candidates_after_a_rollback_never_go_forward_again(library: Library) ->
 
 
 def test_a_second_writer_is_refused_and_a_dead_one_is_not_waited_for(library: Library) -> None:
-    hold = "import sys; from pathlib import Path; from indexer.library import Library\n"
+    hold = "import sys; from pathlib import Path; from indexer.library.folder import Library\n"
     hold += "with Library(Path(sys.argv[1])).writing(): print('held', flush=True); sys.stdin.read()"
     process = subprocess.Popen(
         [sys.executable, "-c", hold, str(library.root)], stdin=subprocess.PIPE, stdout=subprocess.PIPE

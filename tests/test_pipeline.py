@@ -18,10 +18,10 @@ from indexer.checkpoint import ModelChoice
 from indexer.database import open_catalog
 from indexer.embed import EmbedOptions
 from indexer.errors import IconsError, LibraryError
-from indexer.library import Library
+from indexer.library.folder import Library
+from indexer.library.shards import shard_paths
 from indexer.manifest import Manifest
 from indexer.pipeline import IndexOptions, embed, index, merge, scan
-from indexer.shards import shard_paths
 from indexer.status import read_failures, read_status
 from search.engine import SearchEngine
 
@@ -357,8 +357,8 @@ def test_vectors_of_a_shard_are_what_the_encoder_says(
 
     from indexer.checkpoint import find_checkpoint
     from indexer.encoder import Encoder
+    from indexer.library.shards import read_shard
     from indexer.render import render
-    from indexer.shards import read_shard
 
     fingerprint = build(icon_folder).embed.fingerprint
     shard = read_shard(shard_paths(library.vectors(fingerprint), "images")[0], fingerprint=fingerprint)

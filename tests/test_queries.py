@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from conftest import Build, disc, svg
 
-from indexer.bundled import bundled
 from indexer.errors import QueryFileError
-from indexer.library import Library
+from indexer.library.bundled import bundled
+from indexer.library.folder import Library
 from search.corpus import Corpus
 from search.queries import Query, find_answers, read_queries
 from search.rankers import any_word_of

@@ -16,10 +16,10 @@ from indexer.checkpoint import ModelChoice
 from indexer.embed import EmbedOptions
 from indexer.errors import DeviceError, EmbedError
 from indexer.launch import Devices, cluster_command, parse_devices
-from indexer.library import Library
+from indexer.library.folder import Library
+from indexer.library.shards import BLOCK_SIZE, Plan, read_blocks, read_coverage, read_shard, shard_path, shard_paths
 from indexer.pipeline import IndexOptions, embed, scan
 from indexer.progress import RankProgress
-from indexer.shards import BLOCK_SIZE, Plan, read_blocks, read_coverage, read_shard, shard_path, shard_paths
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from conftest import Build, build_library, disc, draw_icons, svg
 
 from indexer.errors import IconsError, LibraryError
-from indexer.library import Library
+from indexer.library.folder import Library
 from search.engine import Hit, Query, SearchEngine, Window
 from search.lexical import LEXICAL_WEIGHT
 from search.sheet import sheet_html

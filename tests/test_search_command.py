@@ -14,7 +14,7 @@ import pytest
 from click.testing import Result
 from conftest import disc, index_by_command
 
-from indexer.library import Library
+from indexer.library.folder import Library
 from indexer.naming.printable import printable
 
 Run = Callable[..., Result]

@@ -23,7 +23,7 @@ from PIL import Image
 from serving import HOSTILE, START, index_into, serving, write_icons, write_set
 from test_draw_pool import BOMB
 
-from indexer.library import Library
+from indexer.library.folder import Library
 from search.engine import SearchEngine
 
 API = "/api/v1"

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image, ImageDraw
 from serving import index_into, serving, write_icons
 
-from indexer.library import Library
+from indexer.library.folder import Library
 from search.engine import SearchEngine
 
 PAGE = (Path(__file__).parent.parent / "docs" / "serving.md").read_text("utf-8")

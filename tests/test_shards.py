@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from indexer.errors import EmbedError
-from indexer.shards import (
+from indexer.library.shards import (
     BLOCK_SIZE,
     Plan,
     Shard,

@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from serving import index_into, write_icons
 
 from indexer.errors import LateError, LibraryError
-from indexer.library import Library
+from indexer.library.folder import Library
 from search.deadline import refuse_late, until
 from search.query import Query
 from search.web.app import Access, create_app

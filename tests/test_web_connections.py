@@ -11,7 +11,7 @@ import httpx
 import pytest
 from serving import serving
 
-from indexer.library import Library
+from indexer.library.folder import Library
 from search.bench import server_process
 from search.web.connections import HEADER_SECONDS, MOST_CONNECTIONS, READING_SECONDS
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 from indexer.errors import BenchError, DeviceError
-from indexer.shards import BLOCK_SIZE
+from indexer.library.shards import BLOCK_SIZE
 
 Strategy = Literal["ranks", "data-parallel", "threads"]
 Loader = Literal["icons", "files"]

@@ -27,13 +27,13 @@ from indexer.bench.material import png_files, read_jobs
 from indexer.bench.strategies import load_tower, make_compute
 from indexer.bench.trial import Measured, Trial, measured_json
 from indexer.distributed import Rank, process_group
-from indexer.durable import write_file
 from indexer.errors import BenchError
 from indexer.gauges import Gauge, peak_memory
+from indexer.library.durable import write_file
+from indexer.library.shards import Shard, write_shard
 from indexer.process import cores_of_rank, end_with_starter, prepare_for_batches
 from indexer.render_pool import RenderPool
 from indexer.renderers import default_workers
-from indexer.shards import Shard, write_shard
 
 GPU_BATCH = 256
 """Of the loop on a GPU, where none is given; `icons index` finds its own by doubling."""

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from indexer.bundled import bundled
+from indexer.library.bundled import bundled
 from indexer.reports.measures import Figure, figures, first_ranks
 
 MAX_QUERIES = 1000

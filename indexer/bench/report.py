@@ -20,7 +20,7 @@ from indexer.bench.summary import (
     parity_cells,
     scaling_lines,
 )
-from indexer.durable import write_file
+from indexer.library.durable import write_file
 from indexer.reports.charts import standalone
 from indexer.reports.page import page
 

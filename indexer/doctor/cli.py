@@ -10,7 +10,7 @@ from indexer.options import json_option, library_option
 
 if TYPE_CHECKING:
     from indexer.doctor.findings import Report
-    from indexer.library import Library
+    from indexer.library.folder import Library
 
 
 @click.command()

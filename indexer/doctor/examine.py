@@ -20,7 +20,7 @@ from indexer.doctor.stores import (
     check_room,
     check_shards,
 )
-from indexer.library import Library, require
+from indexer.library.folder import Library, require
 from indexer.manifest import SNAPSHOT
 
 SAMPLE = 16

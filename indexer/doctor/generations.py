@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from indexer.database import connect_to_read
 from indexer.doctor.findings import Finding
-from indexer.durable import differences
 from indexer.errors import EmbedError, IconsError, LibraryError
 from indexer.facets import read_array
 from indexer.index_kinds import CHUNK
-from indexer.library import Generation, Library
+from indexer.library.durable import differences
+from indexer.library.folder import Generation, Library
 from indexer.manifest import Manifest
 from indexer.merge import Vectors, gather
 from indexer.vectors import VectorIndex

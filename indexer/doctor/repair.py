@@ -14,15 +14,15 @@ from pathlib import Path
 from indexer.doctor.examine import Stage, examine
 from indexer.doctor.findings import Finding, Report
 from indexer.doctor.generations import is_whole
-from indexer.durable import make_folder, sync, write_file
 from indexer.errors import IconsError
-from indexer.library import Generation, Library, require
+from indexer.library.durable import make_folder, sync, write_file
+from indexer.library.folder import Generation, Library, require
+from indexer.library.shards import Plan, read_settled, shard_paths
+from indexer.library.used_ids import count_on, used_ids
 from indexer.pipeline import merge, restore_encoder
 from indexer.progress import RankProgress
 from indexer.scan import ScanTally
 from indexer.schema import metadata
-from indexer.shards import Plan, read_settled, shard_paths
-from indexer.used_ids import count_on, used_ids
 
 
 def repair(library: Library, *, sample: int, stage: Stage) -> Report:

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from indexer.checkpoint import Checkpoint, ModelChoice, find_checkpoint
 from indexer.doctor.findings import Finding
 from indexer.errors import EmbedError, ModelError
-from indexer.library import Generation, Library
+from indexer.library.folder import Generation, Library
+from indexer.library.shards import Kind, read_vectors
 from indexer.manifest import Manifest
-from indexer.shards import Kind, read_vectors
 
 LEAST_COSINE = 0.99
 """Between a stored vector and the same made again on this machine's processor; bf16 on a GPU stays above .999."""

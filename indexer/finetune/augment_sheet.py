@@ -9,9 +9,9 @@ import torch
 from PIL import Image, ImageDraw
 from torch import Tensor
 
-from indexer.durable import write_result
 from indexer.finetune.augment import asked_for, augment, draw_changes
 from indexer.finetune.options import Augmentation
+from indexer.library.durable import write_result
 
 COLUMNS, MIXED_ROWS, EDGE, LABEL = 12, 5, 4, 110
 SHARES = (

@@ -15,10 +15,10 @@ from torch.distributed.checkpoint.state_dict import (
     set_optimizer_state_dict,
 )
 
-from indexer.durable import ASIDE, sync
 from indexer.errors import TrainError
 from indexer.finetune.average import Average
 from indexer.finetune.step import Session
+from indexer.library.durable import ASIDE, sync
 
 FREE = ("rate", "clip", "patience")
 """Options that may differ from those of a checkpoint: what helps where a loss exploded or nothing improved."""

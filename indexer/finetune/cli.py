@@ -14,7 +14,7 @@ from indexer.options import library_option, source_options
 
 if TYPE_CHECKING:
     from indexer.finetune.session import Outcome
-    from indexer.library import Library
+    from indexer.library.folder import Library
 
 GATHERING = ("admit", "names_per_set", "variants_per_name", "tags_per_icon", "own_captions")
 """Choices that a corpus was made with, and that can't be made again."""

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from indexer.durable import write_file
 from indexer.finetune.admission import digests_of
 from indexer.finetune.gather import Gathered, Limits, Placed, TrainingIcon
+from indexer.library.durable import write_file
 from indexer.render import RECIPE
 from indexer.sources.records import IconSet
 

@@ -7,7 +7,6 @@ from importlib.metadata import version
 from typing import Any
 
 from indexer.checkpoint import Checkpoint
-from indexer.durable import write_file
 from indexer.finetune.card import card_of
 from indexer.finetune.checkpoints import Standing, load_trained, read_tensors, whole
 from indexer.finetune.folder import FolderFacts, write_model
@@ -17,6 +16,7 @@ from indexer.finetune.options import Places
 from indexer.finetune.plan import Plan
 from indexer.finetune.step import Session
 from indexer.finetune.validation import fallen, from_plain
+from indexer.library.durable import write_file
 
 
 @dataclass(frozen=True, slots=True)

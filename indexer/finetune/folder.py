@@ -15,8 +15,8 @@ from safetensors.torch import save_file
 from torch import nn
 
 from indexer.checkpoint import CONFIG_NAME, WEIGHT_NAMES
-from indexer.durable import sync
 from indexer.finetune.lineage import LINEAGE_NAME, check_replaceable
+from indexer.library.durable import sync
 
 SIZE = 64
 START_TEMPERATURE = 0.05

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from indexer.durable import write_result
 from indexer.errors import SourceError
 from indexer.finetune.captions import is_held_out, make_captions, share_held_out
 from indexer.finetune.gather import Gathered
+from indexer.library.durable import write_result
 
 COLUMNS = ("file", "name", "set", "licence", "base", "held_out", "captions")
 _BETWEEN = "; "

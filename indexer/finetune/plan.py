@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from indexer.checkpoint import ModelChoice
-from indexer.durable import write_file
 from indexer.errors import TrainError
 from indexer.finetune.options import FinetuneOptions, Places
+from indexer.library.durable import write_file
 
 
 @dataclass(frozen=True, slots=True)

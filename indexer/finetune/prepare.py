@@ -16,7 +16,7 @@ from indexer.finetune.options import FinetuneOptions, Places
 from indexer.finetune.plan import Plan, write_plan
 from indexer.finetune.wanted import gather_icons
 from indexer.launch import Devices
-from indexer.library import Library
+from indexer.library.folder import Library
 
 
 class Viewer(Protocol):

@@ -10,7 +10,7 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 from indexer.distributed import Rank
-from indexer.durable import write_file
+from indexer.library.durable import write_file
 
 WARM_UP_STEPS = 2
 _COMMUNICATION = ("gloo:", "nccl:", "c10d::", "ncclDevKernel")

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from indexer.checkpoint import LOCAL, ModelChoice, find_checkpoint
-from indexer.durable import write_file
 from indexer.errors import SourceError
 from indexer.finetune.card import card_of
+from indexer.library.durable import write_file
 
 MEASURES = ("R@1", "R@5", "R@10", "MRR@50")
 SHOT_SIZE = 24

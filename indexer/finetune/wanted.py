@@ -8,7 +8,7 @@ from indexer.errors import SourceError
 from indexer.finetune.gather import Gathered, Limits, gather, read_sources
 from indexer.finetune.options import Learning
 from indexer.finetune.own_captions import read_own_captions
-from indexer.library import Library, require
+from indexer.library.folder import Library, require
 
 
 def gather_icons(

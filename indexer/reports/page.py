@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from indexer.durable import write_result
 from indexer.errors import IconsError
+from indexer.library.durable import write_result
 from indexer.reports.style import STYLE
 
 _PAGE = """<!doctype html>

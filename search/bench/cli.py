@@ -14,7 +14,7 @@ from search.bench.options import PARTS, SearchBenchOptions
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from indexer.library import Library
+    from indexer.library.folder import Library
     from search.bench.tables import Grid
 
 

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator, Sequence
 
-from indexer.traits import TRAITS
+from indexer.library.traits import TRAITS
 from search.asking import Progress
 from search.bench.measured import Filtered, Spread
 from search.engine import SearchEngine

@@ -10,7 +10,7 @@ from itertools import cycle, islice
 from threading import Barrier
 
 from indexer.errors import IconsError
-from indexer.library import Library
+from indexer.library.folder import Library
 from indexer.reports.measures import Figure
 from search.asking import Progress
 from search.bench.measured import Cold, Load, Spread, Warm

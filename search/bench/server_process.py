@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from indexer.errors import BenchError
-from indexer.library import Library
+from indexer.library.folder import Library
 
 _COMMAND = (sys.executable, "-P", "-c", "from search.cli import main; main()", "serve", "--port", "0")
 _START_SECONDS = 60.0

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from indexer.errors import BenchError
-from indexer.library import Library
+from indexer.library.folder import Library
 from search.asking import Progress
 from search.bench.client import API, KINDS, N_SVG, WORDS, Asked, Client, use_page
 from search.bench.machine import describe_machine

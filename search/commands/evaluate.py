@@ -10,7 +10,7 @@ from indexer.naming.printable import say
 from indexer.options import json_option, library_option, warnings_as_lines
 
 if TYPE_CHECKING:
-    from indexer.library import Library
+    from indexer.library.folder import Library
     from search.evaluate import Subject
     from search.evaluation import Evaluation
 

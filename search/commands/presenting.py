@@ -154,7 +154,7 @@ def _copy(folder: Path, pictures: Sequence[tuple[Hit, bytes | None]]) -> None:
 
 
 def _write_sheet(path: Path, title: str, pictures: Sequence[tuple[Hit, bytes | None]]) -> None:
-    from indexer.durable import write_result
+    from indexer.library.durable import write_result
 
     if path.suffix.lower() == ".png":
         from search.sheet_png import sheet_png

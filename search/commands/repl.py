@@ -17,7 +17,7 @@ from search.commands.show import show
 from search.commands.similar import similar
 
 if TYPE_CHECKING:
-    from indexer.library import Library
+    from indexer.library.folder import Library
 
 HELP = """\
   arrow left               words that mean it, or its name; with any option of `icons search`:

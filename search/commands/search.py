@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from indexer.library import Library
+    from indexer.library.folder import Library
 
 MAX_BYTES = 64 << 20
 """More than any picture has that an icon is looked for with."""

@@ -9,7 +9,7 @@ from search.commands.options import Asking, asking_options
 from search.query import Query
 
 if TYPE_CHECKING:
-    from indexer.library import Library
+    from indexer.library.folder import Library
 
 
 @click.command()

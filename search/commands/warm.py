@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from indexer.library import Library
+from indexer.library.folder import Library
 from indexer.options import warnings_as_lines
 
 if TYPE_CHECKING:

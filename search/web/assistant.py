@@ -18,7 +18,7 @@ from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from indexer.errors import IconsError
-from indexer.library import Library
+from indexer.library.folder import Library
 from indexer.telemetry import SERVERS, silence
 from search.query import MOST_WITHOUT, Details, Filters, Hit, Query, Window
 from search.web.holder import EngineHolder

@@ -7,7 +7,7 @@ import click
 from indexer.options import library_option
 
 if TYPE_CHECKING:
-    from indexer.library import Library
+    from indexer.library.folder import Library
 
 
 @click.command()

@@ -10,7 +10,7 @@ from threading import Lock
 from typing import TypeVar
 
 from indexer.errors import LibraryError
-from indexer.library import Library
+from indexer.library.folder import Library
 from search.engine import Query, SearchEngine
 from search.opened import open_generation
 

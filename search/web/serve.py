@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import uvicorn
 
 from indexer.errors import IconsError
-from indexer.library import Library
+from indexer.library.folder import Library
 from indexer.telemetry import SERVERS, silence
 from search.web.app import Access, create_app
 from search.web.connections import BoundedConnection

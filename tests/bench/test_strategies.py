@@ -22,7 +22,7 @@ from indexer.checkpoint import ModelChoice, find_checkpoint
 from indexer.distributed import Rank
 from indexer.encoder import Encoder
 from indexer.errors import BenchError
-from indexer.shards import BLOCK_SIZE, read_blocks
+from indexer.library.shards import BLOCK_SIZE, read_blocks
 
 CPU = torch.device("cpu")
 

@@ -29,10 +29,10 @@ from indexer.database import upgrade_catalog
 from indexer.doctor.examine import examine as examine_library
 from indexer.embed import EmbedOptions
 from indexer.errors import IconsError
-from indexer.library import Library
+from indexer.library.folder import Library
+from indexer.library.shards import BLOCK_SIZE, read_shard, shard_paths
 from indexer.manifest import Manifest
 from indexer.pipeline import IndexOptions, index
-from indexer.shards import BLOCK_SIZE, read_shard, shard_paths
 
 MODES = {"count": 0, "error": 1, "full": 2, "kill": 3}
 QUERIES = ("dot a", "dot d", "arrow", "new")

@@ -15,10 +15,10 @@ from indexer.checkpoint import ModelChoice
 from indexer.embed import EmbedOptions
 from indexer.errors import EmbedError
 from indexer.heartbeat import Watchdog, watched
-from indexer.library import Library
+from indexer.library.folder import Library
+from indexer.library.shards import BLOCK_SIZE, read_coverage, shard_paths
 from indexer.pipeline import IndexOptions, embed, scan
 from indexer.progress import RankProgress
-from indexer.shards import BLOCK_SIZE, read_coverage, shard_paths
 
 KEPT = "finished blocks are kept, `icons index` does the rest"
 

@@ -20,10 +20,10 @@ from indexer.doctor.examine import examine
 from indexer.doctor.findings import Report
 from indexer.doctor.repair import repair
 from indexer.errors import LibraryError
-from indexer.library import Generation, Library
+from indexer.library.folder import Generation, Library
+from indexer.library.shards import shard_paths
 from indexer.manifest import Manifest
 from indexer.pipeline import IndexOptions, scan
-from indexer.shards import shard_paths
 from search.cli import main
 from search.engine import SearchEngine
 
@@ -275,7 +275,7 @@ def test_what_a_killed_process_left_aside_is_noted_and_cleared_away(published: L
 def test_an_index_that_holds_other_vectors_than_the_shards_is_found_though_its_checksum_is_right(
     published: Library,
 ) -> None:
-    from indexer.durable import describe_file
+    from indexer.library.durable import describe_file
     from indexer.vectors import VectorIndex
 
     generation = published.generation(2)

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from conftest import Build, disc
 
-from indexer.durable import folder_aside
-from indexer.library import Generation, Library
+from indexer.library.durable import folder_aside
+from indexer.library.folder import Generation, Library
 from indexer.manifest import Manifest
 from search.engine import SearchEngine
 from search.query import Query, Window

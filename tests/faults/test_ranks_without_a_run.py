@@ -22,12 +22,12 @@ from indexer.doctor.repair import repair
 from indexer.embed import EmbedOptions
 from indexer.gauges import Gauge
 from indexer.heartbeat import Reporter, Watchdog
-from indexer.library import Library
+from indexer.library.folder import Library
+from indexer.library.shards import BLOCK_SIZE, piece_paths, read_blocks, read_coverage, read_shard, shard_paths
 from indexer.merge import merge as merge_shards
 from indexer.pipeline import IndexOptions, embed, merge, plan_only, scan
 from indexer.progress import RankProgress
 from indexer.shard_writer import OVER
-from indexer.shards import BLOCK_SIZE, piece_paths, read_blocks, read_coverage, read_shard, shard_paths
 from indexer.status import read_failures, read_status
 from indexer.torchrun import _remove_leftovers
 
@@ -271,7 +271,7 @@ def test_a_rank_that_is_started_again_by_hand_does_what_pieces_lack(
     shard = read_shard(whole, fingerprint=fingerprint)
     half = len(shard.ids) // 2
     piece = type(shard)("images", shard.ids[:half], shard.vectors[:half], {}, shard.traits[:half])  # type: ignore[index]
-    from indexer.shards import piece_path, write_shard
+    from indexer.library.shards import piece_path, write_shard
 
     write_shard(piece_path(folder, whole.stem, int(shard.ids[0])), piece, fingerprint=fingerprint, facts={})
     whole.unlink()

@@ -15,7 +15,7 @@ from faults import Stages, copy_library
 
 from indexer import rows
 from indexer.database import _copy_in_memory, open_catalog
-from indexer.library import Library
+from indexer.library.folder import Library
 from indexer.scan import ScanTally, remember
 from indexer.scan import scan as scan_sources
 from search.engine import SearchEngine

@@ -12,7 +12,6 @@ from click.testing import CliRunner
 from PIL import Image
 from torch.nn import functional
 
-from indexer.bundled import bundled
 from indexer.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoder import Encoder
 from indexer.errors import ModelError, SourceError
@@ -24,6 +23,7 @@ from indexer.finetune.gather import Limits, gather, read_sources
 from indexer.finetune.options import FinetuneOptions
 from indexer.finetune.record import record_figures
 from indexer.finetune.student import Student
+from indexer.library.bundled import bundled
 
 LINEAGE = {
     "distillation": [],

@@ -14,8 +14,8 @@ import pytest
 from click.testing import CliRunner, Result
 from conftest import build_library, disc, draw_icons
 
-from indexer.library import Library
-from indexer.shards import read_vectors
+from indexer.library.folder import Library
+from indexer.library.shards import read_vectors
 from search.cli import main
 
 

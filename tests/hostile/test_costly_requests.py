@@ -15,7 +15,7 @@ import pytest
 from costly import Prober
 from serving import serving
 
-from indexer.library import Library
+from indexer.library.folder import Library
 
 MOST_SECONDS = 2.0
 

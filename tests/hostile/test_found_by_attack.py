@@ -10,7 +10,7 @@ import pytest
 from conftest import Build, disc, svg
 
 from indexer.errors import IconsError
-from indexer.library import Library
+from indexer.library.folder import Library
 from indexer.sources import open_sources
 from indexer.status import read_failures
 from search.engine import SearchEngine

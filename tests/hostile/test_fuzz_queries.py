@@ -17,7 +17,7 @@ from fuzzing import NAMES, SECONDS, Inputs, fuzz_at_length, fuzz_shortly
 from hypothesis import strategies as st
 
 from indexer.errors import IconsError
-from indexer.library import Library
+from indexer.library.folder import Library
 from search.engine import Filters, Query, SearchEngine, Window
 from search.web.app import create_app
 from search.web.holder import EngineHolder

@@ -24,11 +24,11 @@ from sqlalchemy import select
 from indexer.database import open_catalog
 from indexer.embed import EmbedOptions
 from indexer.errors import RenderError
-from indexer.library import Library
+from indexer.library.folder import Library
+from indexer.library.shards import read_vectors
 from indexer.render import render
 from indexer.render_pool import Job, RenderPool
 from indexer.schema import images
-from indexer.shards import read_vectors
 from indexer.sources.paths import to_text
 from indexer.sources.records import content_digest
 from indexer.status import read_failures

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from indexer.errors import IconsError
-from indexer.library import Library
+from indexer.library.folder import Library
 from indexer.naming.printable import printable
 from search.cli import main
 from search.completing import labels_beginning

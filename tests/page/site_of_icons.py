@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import uvicorn
 from click.testing import CliRunner
 
-from indexer.bundled import bundled
-from indexer.library import Library
+from indexer.library.bundled import bundled
+from indexer.library.folder import Library
 from search.cli import main
 from search.web.app import create_app
 from search.web.holder import EngineHolder

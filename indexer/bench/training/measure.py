@@ -20,8 +20,8 @@ from indexer.bench.training.knobs import Sweeps, TrainKnobs, check, check_batch,
 from indexer.bench.training.ranks import Ranks, options_of
 from indexer.bench.training.tasks import places_in
 from indexer.bench.training.trial import TrainRow
-from indexer.bundled import bundled
 from indexer.checkpoint import ModelChoice
+from indexer.library.bundled import bundled
 
 STEPS = {"cpu": 8, "cuda": 50}
 PROFILED_STEPS = 3

@@ -16,12 +16,12 @@ import numpy as np
 from indexer.bench.training.knobs import TrainKnobs
 from indexer.bench.training.tasks import done_file, places_in, task_file
 from indexer.bench.training.trial import SHARES, Trained
-from indexer.durable import write_file
 from indexer.errors import BenchError
 from indexer.finetune.options import FinetuneOptions, Places
 from indexer.finetune.plan import read_plan, write_plan
 from indexer.finetune.watch import TrainingProgress
 from indexer.launch import Devices, cause_of_end, end_torchrun, start_torchrun
+from indexer.library.durable import write_file
 from indexer.progress import clear_progress, read_progress
 
 LIMIT_SECONDS = 1800.0

@@ -8,8 +8,8 @@ import sqlite3
 from contextlib import closing, suppress
 
 from indexer.errors import IconsError
-from indexer.library import Library
-from indexer.shards import read_settled
+from indexer.library.folder import Library
+from indexer.library.shards import read_settled
 
 
 def used_ids(library: Library) -> dict[str, int]:

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from indexer.durable import write_file
 from indexer.errors import EmbedError
-from indexer.traits import NOT_KNOWN, TRAITS
+from indexer.library.durable import write_file
+from indexer.library.traits import NOT_KNOWN, TRAITS
 
 Kind = Literal["images", "names"]
 KINDS: dict[str, Kind] = {"images": "images", "names": "names"}

@@ -21,8 +21,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from indexer.durable import make_folder, remove_folder, remove_leftovers, write_file
 from indexer.errors import LibraryError
+from indexer.library.durable import make_folder, remove_folder, remove_leftovers, write_file
 
 if TYPE_CHECKING:
     from filelock import FileLock

@@ -1,4 +1,4 @@
-"""What is seen of a picture while it is drawn, beside its pixels: is it coloured, does it move?"""
+"""Is a picture coloured, does it move? Seen while it is drawn, from its pixels and its bytes."""
 
 from typing import TYPE_CHECKING
 
@@ -7,10 +7,6 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from PIL import Image
-
-TRAITS = ("coloured", "animated")
-"""In the order of the columns in which they travel, from the render workers through the shards."""
-NOT_KNOWN = -1
 
 _COLOUR = 48
 """Of 255, between a pixel's strongest channel and its weakest: the slate greys of interfaces (#64748b) reach 39."""
