@@ -13,7 +13,7 @@ from indexer.errors import EmbedError
 if TYPE_CHECKING:
     import torch
 
-    from indexer.encoder import Encoder
+    from indexer.encoders.torch_encoder import Encoder
 
 SMALLEST, LARGEST = 32, 2048
 ON_CPU = 64
@@ -74,7 +74,7 @@ def encode_names_within_memory(
     """
     import torch
 
-    from indexer.encoder import TEXTS_AT_ONCE
+    from indexer.encoders.torch_encoder import TEXTS_AT_ONCE
 
     size, left = TEXTS_AT_ONCE[encoder.device.type], np.arange(len(names))
     while len(left):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.curves import Calibration, fit
-from indexer.query_encoder import QueryEncoder
+from indexer.encoders.query_encoder import QueryEncoder
 from indexer.vectors import Floats, Ids, VectorIndex
 
 N_ASKED = 256

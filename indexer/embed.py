@@ -18,8 +18,8 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.checkpoint import Checkpoint, ModelChoice, find_checkpoint
 from indexer.distributed import Rank, process_group, total_over_ranks
+from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
 from indexer.errors import EmbedError, IconsError
 from indexer.gathering import Gathering
 from indexer.gauges import Gauge
@@ -35,8 +35,8 @@ from indexer.shard_writer import OVER, ShardWriter
 from indexer.share import Share
 
 if TYPE_CHECKING:
-    from indexer.encoder import Encoder, Precision
-    from indexer.render_pool import Job, RenderedChunk, RenderPool
+    from indexer.encoders.torch_encoder import Encoder, Precision
+    from indexer.rendering.pool import Job, RenderedChunk, RenderPool
 
 LONGEST_RUN = timedelta(days=30)
 """How long a rank that is done waits for the others: they are watched for getting on, not for taking long."""
@@ -77,7 +77,7 @@ def embed(
         EmbedError: the encoder is another one than the plan was made for, the device has no room even for one picture,
             or work is left when all ranks are done.
     """
-    from indexer.encoder import resolve_device
+    from indexer.encoders.torch_encoder import resolve_device
 
     plan = read_plan(plan_path)
     run = library.run(plan.fingerprint, plan.run)
@@ -117,7 +117,7 @@ def _find_checkpoint(plan: Plan, rank: Rank) -> Checkpoint:
 
 def _embed_blocks(share: Share, plan: Plan, run: Path, options: EmbedOptions, reporter: Reporter) -> None:
     from indexer.batch_size import out_of_memory_told
-    from indexer.encoder import Encoder, resolve_device
+    from indexer.encoders.torch_encoder import Encoder, resolve_device
 
     checkpoint, device = _find_checkpoint(plan, share.rank), resolve_device(options.device)
     missing = share.missing()
@@ -195,7 +195,7 @@ def _quoted(name: str) -> str:
 
 
 def _jobs(blocks: Iterable[Block], begun: list[str]) -> Iterator[list["Job"]]:
-    from indexer.render_pool import Job
+    from indexer.rendering.pool import Job
 
     for block in blocks:
         begun.append(block.name)

@@ -20,6 +20,7 @@ from indexer import catalog
 from indexer.calibration import N_ASKED, calibrate, spread
 from indexer.curves import Calibration
 from indexer.drawings import find_drawings
+from indexer.encoders.query_encoder import QueryEncoder, open_query_encoder
 from indexer.errors import EmbedError, LibraryError
 from indexer.facets import write_facets
 from indexer.index_kinds import CHUNK, LEAST_RECALL, recommended
@@ -28,7 +29,6 @@ from indexer.library.durable import describe_file, folder_aside
 from indexer.library.folder import Generation, Library
 from indexer.library.shards import Kind, read_traits, read_vectors
 from indexer.manifest import PICTURE_WEIGHT, SNAPSHOT, IndexFacts, Manifest
-from indexer.query_encoder import QueryEncoder, open_query_encoder
 from indexer.schema import icons
 from indexer.snapshot import write_snapshot
 from indexer.vectors import Floats, Ids, VectorIndex, fp32_chunks, recall

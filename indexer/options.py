@@ -13,7 +13,7 @@ from indexer.errors import IconsError
 from indexer.naming.printable import printable, say
 
 if TYPE_CHECKING:
-    from indexer.checkpoint import ModelChoice
+    from indexer.encoders.checkpoint import ModelChoice
     from indexer.library.folder import Library
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -99,7 +99,7 @@ def _forbid_fetching(_: click.Context, __: click.Parameter, is_offline: bool) ->
 
 def model_choice(model: str | None, pretrained: Path | None) -> "ModelChoice | None":
     """Put together what those two say; None where nothing was said."""
-    from indexer.checkpoint import ModelChoice
+    from indexer.encoders.checkpoint import ModelChoice
 
     if pretrained is not None and model is None:
         raise click.UsageError("--pretrained needs --model NAME, an open_clip model such as ViT-B-32")

@@ -11,9 +11,9 @@ from typing import Protocol
 from sqlalchemy import Engine
 
 from indexer import catalog
-from indexer.checkpoint import ModelChoice, find_checkpoint
 from indexer.database import driver_of, open_catalog
 from indexer.embed import EmbedOptions
+from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.errors import LibraryError
 from indexer.library.bundled import bundled
 from indexer.library.changed import noted_changes

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from sqlalchemy import Engine
 
 from indexer import catalog
-from indexer.checkpoint import Checkpoint, ModelChoice, find_checkpoint, must_be_fetched
+from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint, must_be_fetched
 from indexer.errors import RenderError
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from indexer.library.shards import Plan, cut_blocks, read_coverage, write_plan
 from indexer.process import prepare_for_batches
-from indexer.render_worker import is_passing
+from indexer.rendering.worker import is_passing
 
 N_PARITY_INPUTS = 32
 """Real words and pictures on which an exported encoder is held against torch."""
@@ -85,8 +85,8 @@ def _export(library: Library, engine: Engine, choice: ModelChoice, checkpoint: C
     """Export a query encoder, checked on the library's own words and known pictures."""
     import torch
 
-    from indexer.encoder import Encoder
-    from indexer.export import export
+    from indexer.encoders.export import export
+    from indexer.encoders.torch_encoder import Encoder
 
     encoder = Encoder(checkpoint, device=torch.device("cpu"), precision="fp32")
     with engine.begin() as connection:
@@ -98,7 +98,7 @@ def _export(library: Library, engine: Engine, choice: ModelChoice, checkpoint: C
 
 def _sample_pixels(size: int) -> NDArray[np.uint8]:
     """Draw some bundled icons: pictures that are known to be harmless in this process."""
-    from indexer.render import render
+    from indexer.rendering.render import render
 
     paths = sorted(bundled("samples").rglob("*.svg"))[:N_PARITY_INPUTS]
     if not paths:

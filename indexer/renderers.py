@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from indexer.batch_size import ON_CPU, find_batch_size
-from indexer.checkpoint import Checkpoint
+from indexer.encoders.checkpoint import Checkpoint
 from indexer.lanes import n_lanes
 from indexer.process import cores_of_rank
-from indexer.render_pool import RenderPool
+from indexer.rendering.pool import RenderPool
 
 if TYPE_CHECKING:
     import torch
 
-    from indexer.encoder import Encoder
+    from indexer.encoders.torch_encoder import Encoder
 
 
 @dataclass(frozen=True, slots=True)

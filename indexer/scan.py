@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Engine, Row, bindparam, delete, func, insert,
 
 from indexer import catalog, rows
 from indexer.errors import SourceError
-from indexer.render_worker import CHANGED
+from indexer.rendering.worker import CHANGED
 from indexer.schema import files, icons, problems, sets, sources
 from indexer.sources import Source, open_sources
 from indexer.sources.records import FileScan

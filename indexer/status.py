@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from indexer import catalog
-from indexer.checkpoint import find_checkpoint
 from indexer.database import read_catalog
+from indexer.encoders.checkpoint import find_checkpoint
 from indexer.errors import LibraryError, ModelError
 from indexer.facets import count_traits
 from indexer.library.folder import Library, require

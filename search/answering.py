@@ -90,7 +90,7 @@ def _look_of(opened: Opened, query: Query) -> Floats | None:
         return None
     if not isinstance(query.picture, bytes):
         return opened.encoder.encode_picture(query.picture)
-    from indexer.cutout import cut_out  # words need no decoder
+    from indexer.rendering.cutout import cut_out  # words need no decoder
 
     return opened.encoder.encode_picture(cut_out(query.picture, size=opened.encoder.image_size))
 

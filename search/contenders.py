@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.checkpoint import LOCAL, ModelChoice, find_checkpoint
+from indexer.encoders.checkpoint import LOCAL, ModelChoice, find_checkpoint
+from indexer.encoders.query_encoder import QueryEncoder, Vector, open_query_encoder
 from indexer.errors import LibraryError, ModelError
 from indexer.library.folder import Library
 from indexer.library.shards import Kind, read_coverage, read_vectors
-from indexer.query_encoder import QueryEncoder, Vector, open_query_encoder
 from search.corpus import Corpus
 from search.snapshot import Ids
 

@@ -14,7 +14,7 @@ from indexer.errors import IconsError, LibraryError
 from indexer.facets import NONE, SEVERAL, read_array
 from indexer.library.folder import Generation
 from indexer.library.traits import NOT_KNOWN, TRAITS
-from indexer.licences import FAMILIES, family
+from indexer.sources.licences import FAMILIES, family
 from search.labels import Labels, unknown
 from search.query import FacetCount, Filters
 from search.rows import rows_by_id

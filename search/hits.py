@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.licences import family
+from indexer.sources.licences import family
 from search.candidates import Found
 from search.opened import Opened
 from search.query import Hit

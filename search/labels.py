@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from indexer.errors import IconsError, LibraryError
 from indexer.facets import NONE, fold
-from indexer.licences import FAMILIES, family
+from indexer.sources.licences import FAMILIES, family
 
 _NEAR = 5
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from indexer.encoders.query_encoder import QueryEncoder, Vector
 from indexer.lexicon import Lexicon
-from indexer.query_encoder import QueryEncoder, Vector
 from search.corpus import Corpus
 from search.lexical import LEXICAL_WEIGHT, Lexical
 from search.spelling import Speller

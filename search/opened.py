@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer.encoders.query_encoder import QueryEncoder, open_query_encoder, read_facts
 from indexer.errors import IconsError, LibraryError
 from indexer.facets import read_array
 from indexer.lexicon import Lexicon
 from indexer.library.durable import differences
 from indexer.library.folder import Generation, Library
 from indexer.manifest import Manifest
-from indexer.query_encoder import QueryEncoder, open_query_encoder, read_facts
 from indexer.vectors import VectorIndex
 from search.deadline import refuse_late
 from search.facets import Facets

@@ -69,7 +69,7 @@ def _picture(content: bytes | None) -> "RenderableType":
     from PIL import Image
     from textual_image import renderable
 
-    from indexer.render import render
+    from indexer.rendering.render import render
 
     is_graphics = _draws_graphics()
     (columns, rows), pixels = (_GRAPHICS_CELLS, _GRAPHICS_PIXELS) if is_graphics else (_BLOCK_CELLS, _BLOCK_PIXELS)

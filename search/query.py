@@ -25,7 +25,7 @@ class Query:
     words: str = ""
     """What it means, how it looks, or its name."""
     picture: "bytes | NDArray[np.uint8] | None" = None
-    """Any format that `icons` reads, any size and ratio; or its pixels, as `indexer.cutout.cut_out` gives them at
+    """Any format that `icons` reads, any size and ratio; or its pixels, as `cutout.cut_out` gives them at
     the size of the library's encoder: whoever asks with strangers' pictures has them drawn in other processes."""
     icon: int | None = None
     """Id of an icon: more like this one."""

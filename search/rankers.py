@@ -10,8 +10,8 @@ from typing import Protocol
 
 import numpy as np
 
+from indexer.encoders.query_encoder import QueryEncoder, Vector
 from indexer.naming.names import normalise
-from indexer.query_encoder import QueryEncoder, Vector
 from search.contenders import CorpusVectors
 from search.corpus import Corpus
 from search.names_arm import NamesArm

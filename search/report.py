@@ -183,7 +183,7 @@ class _Pictures:
         )
 
     def _image(self, image: int) -> str:
-        from indexer.render import draw
+        from indexer.rendering.render import draw
 
         try:
             content = self._read(image)

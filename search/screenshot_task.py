@@ -1,6 +1,6 @@
 """Is an icon found again from a screenshot of it? Takes screenshots of a library's own icons and ranks its pictures.
 
-A screenshot goes the way of any picture query: encoded bytes, `indexer.cutout.cut_out`, the picture tower. It is ranked
+A screenshot goes the way of any picture query: encoded bytes, `cutout.cut_out`, the picture tower. It is ranked
 against every picture of the library. Right are the icon's own picture, those of its variants, and those that are equal
 to it pixel by pixel, which no picture could tell apart.
 """
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer.encoders.query_encoder import Vector
 from indexer.errors import RenderError, SourceError
-from indexer.query_encoder import Vector
 from indexer.reports.measures import Ranks, right_ranks
 from indexer.sources.records import content_digest
 from search.asking import N_INSTEAD, Case, Progress, Shown, as_rank, shown
@@ -89,7 +89,7 @@ def _near(image: int, vectors: CorpusVectors) -> Ids:
 
 
 def _pixel_digest(content: bytes | None) -> bytes | None:
-    from indexer.render import draw
+    from indexer.rendering.render import draw
 
     try:
         return None if content is None else content_digest(draw(content, size=IDENTITY_SIZE).tobytes())
@@ -103,7 +103,7 @@ def _are_equal(one: bytes | None, other: bytes | None) -> bool:
 
 def take(shots: Shots, place: int, condition: Condition) -> bytes:
     """Take one screenshot of a sample: the same bytes for the same seed and library, whatever else is asked."""
-    from indexer.render import draw
+    from indexer.rendering.render import draw
 
     icon = draw(shots.contents[place], size=condition.size)
     beside: list[NDArray[np.uint8]] = []
@@ -164,7 +164,7 @@ def _scores(pictures: Sequence[bytes], vectors: CorpusVectors) -> Vector:
 
 
 def _pixels(picture: bytes, size: int) -> NDArray[np.uint8] | None:
-    from indexer.cutout import cut_out
+    from indexer.rendering.cutout import cut_out
 
     try:
         return cut_out(picture, size=size)

@@ -56,7 +56,7 @@ def _shown(text: str) -> str:
 def _picture(hit: Hit, content: bytes | None) -> str:
     if content is None:
         return "gone"
-    from indexer.svg_document import svg_document
+    from indexer.rendering.svg_document import svg_document
 
     unpacked = svg_document(content) or content  # no browser unpacks an .svgz that stands in a page
     encoded = base64.b64encode(unpacked).decode("ascii")
@@ -73,7 +73,7 @@ def media_type(content: bytes) -> str:
 def is_drawn_in_white(content: bytes) -> bool:
     """Tell whether a picture was indexed on dark because it vanishes on white."""
     from indexer.errors import RenderError
-    from indexer.render import render
+    from indexer.rendering.render import render
 
     try:
         return render(content, size=32).background == "dark"

@@ -8,7 +8,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from indexer.errors import IconsError, RenderError
 from indexer.naming.printable import printable
-from indexer.render import render
+from indexer.rendering.render import render
 from search.query import Hit
 
 MOST_HITS = 1_000

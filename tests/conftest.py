@@ -15,13 +15,13 @@ from click.testing import CliRunner, Result
 from PIL import Image
 from small_icons import HOUSE, draw_sources, drawn
 
-from indexer.checkpoint import ModelChoice
 from indexer.embed import EmbedOptions
+from indexer.encoders.checkpoint import ModelChoice
 from indexer.library.folder import Library
 from indexer.library.shards import Plan
 from indexer.pipeline import IndexOptions, IndexSummary, index
 from indexer.progress import RankProgress
-from indexer.render import render
+from indexer.rendering.render import render
 from indexer.scan import ScanTally
 from search.cli import main
 

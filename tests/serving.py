@@ -11,8 +11,8 @@ import httpx
 from conftest import Silent, disc, svg
 from PIL import Image, ImageDraw
 
-from indexer.checkpoint import ModelChoice
 from indexer.embed import EmbedOptions
+from indexer.encoders.checkpoint import ModelChoice
 from indexer.library.folder import Library
 from indexer.pipeline import IndexOptions, index
 from search.bench import server_process

@@ -10,7 +10,7 @@ from indexer.errors import ChangedError, SourceError
 from indexer.library.changed import NAME, note_changed, noted_changes
 from indexer.library.folder import Library
 from indexer.pipeline import forget
-from indexer.render_worker import CHANGED
+from indexer.rendering.worker import CHANGED
 from indexer.sources.stamps import stamp_of
 from indexer.status import read_sources
 from search.engine import SearchEngine

@@ -9,7 +9,7 @@ from click.testing import Result
 from PIL import Image
 
 from indexer.errors import IconsError
-from indexer.render import render
+from indexer.rendering.render import render
 from search.engine import SearchEngine
 from search.sheet_png import sheet_png
 

@@ -11,10 +11,10 @@ import pytest
 from conftest import svg
 from PIL import Image
 
-from indexer.cutout import cut_out
-from indexer.draw_pool import DrawPool
 from indexer.errors import RenderError
-from indexer.render import draw
+from indexer.rendering.cutout import cut_out
+from indexer.rendering.draw_pool import DrawPool
+from indexer.rendering.render import draw
 
 ARROW = svg('<path d="M12 2l8 10h-5v10h-6v-10h-5z"/>').encode()
 BOMB = (

@@ -6,8 +6,8 @@ import pytest
 import torch
 from conftest import TINY, save_tiny_model
 
-from indexer.checkpoint import ModelChoice, find_checkpoint
-from indexer.encoder import Encoder, resolve_device
+from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+from indexer.encoders.torch_encoder import Encoder, resolve_device
 from indexer.errors import DeviceError, ModelError
 
 TEXTS = ["arrow", "a much longer name with very many words in it that does not fit", "x", "home outline"]

@@ -15,7 +15,7 @@ from indexer.errors import IconsError, RenderError
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from indexer.pipeline import IndexOptions, index
-from indexer.render import render
+from indexer.rendering.render import render
 from search.engine import Filters, Hit, Query, SearchEngine, Window
 
 ANYTHING = Window(k=10, min_score=0)

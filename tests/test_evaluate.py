@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from conftest import Build, Silent, svg
 from rapidfuzz.distance import OSA
 
-from indexer.checkpoint import ModelChoice
+from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import LibraryError, ModelError, QueryFileError, SourceError
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
@@ -66,9 +66,9 @@ def _vectors(subject: Subject) -> VectorRankers:
 def test_vector_rankers_score_as_torch_does(subject: Subject, tiny_model: Path, icon_folder: Path) -> None:
     import torch
 
-    from indexer.checkpoint import find_checkpoint
-    from indexer.encoder import Encoder
-    from indexer.render import render
+    from indexer.encoders.checkpoint import find_checkpoint
+    from indexer.encoders.torch_encoder import Encoder
+    from indexer.rendering.render import render
 
     checkpoint = find_checkpoint(ModelChoice(f"local-dir:{tiny_model}"))
     encoder = Encoder(checkpoint, device=torch.device("cpu"), precision="fp32")

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import torch
 
-from indexer.checkpoint import ModelChoice, find_checkpoint
-from indexer.encoder import Encoder
-from indexer.export import export
-from indexer.query_encoder import OnnxQueryEncoder, open_query_encoder
+from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+from indexer.encoders.export import export
+from indexer.encoders.query_encoder import OnnxQueryEncoder, open_query_encoder
+from indexer.encoders.torch_encoder import Encoder
 
 TEXTS = [
     "arrow up",

@@ -1,6 +1,6 @@
 import pytest
 
-from indexer.licences import FAMILIES, Family, family
+from indexer.sources.licences import FAMILIES, Family, family
 
 KNOWN: dict[str | None, Family] = {
     "MIT": "permissive",

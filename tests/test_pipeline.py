@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from indexer import catalog
-from indexer.checkpoint import ModelChoice
 from indexer.database import open_catalog
 from indexer.embed import EmbedOptions
+from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import IconsError, LibraryError
 from indexer.library.folder import Library
 from indexer.library.shards import shard_paths
@@ -355,10 +355,10 @@ def test_vectors_of_a_shard_are_what_the_encoder_says(
 ) -> None:
     import torch
 
-    from indexer.checkpoint import find_checkpoint
-    from indexer.encoder import Encoder
+    from indexer.encoders.checkpoint import find_checkpoint
+    from indexer.encoders.torch_encoder import Encoder
     from indexer.library.shards import read_shard
-    from indexer.render import render
+    from indexer.rendering.render import render
 
     fingerprint = build(icon_folder).embed.fingerprint
     shard = read_shard(shard_paths(library.vectors(fingerprint), "images")[0], fingerprint=fingerprint)

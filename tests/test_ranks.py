@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from conftest import Silent, disc, kill_rank
 
-from indexer.checkpoint import ModelChoice
 from indexer.embed import EmbedOptions
+from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import DeviceError, EmbedError
 from indexer.launch import Devices, cluster_command, parse_devices
 from indexer.library.folder import Library

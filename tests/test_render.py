@@ -12,8 +12,8 @@ import pytest
 from PIL import Image
 
 from indexer.errors import RenderError
-from indexer.render import BLANK, render
-from indexer.svg_document import MAX_SVG_BYTES
+from indexer.rendering.render import BLANK, render
+from indexer.rendering.svg_document import MAX_SVG_BYTES
 
 BLACK, WHITE, RED = (0, 0, 0), (255, 255, 255), (255, 0, 0)
 
@@ -519,5 +519,5 @@ def test_the_same_bytes_give_the_same_pixels() -> None:
 
 
 def test_importing_the_renderer_loads_no_libvips() -> None:
-    code = "import sys, indexer.render; assert 'pyvips' not in sys.modules and 'torch' not in sys.modules"
+    code = "import sys, indexer.rendering.render; assert 'pyvips' not in sys.modules and 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -12,8 +12,8 @@ import pytest
 from PIL import Image
 
 from indexer.errors import EmbedError
-from indexer.render import render
-from indexer.render_pool import Failure, Job, RenderedChunk, RenderPool
+from indexer.rendering.pool import Failure, Job, RenderedChunk, RenderPool
+from indexer.rendering.render import render
 from indexer.sources.records import content_digest
 
 CHANGED = "can't be read: changed since the scan"
@@ -60,7 +60,7 @@ def assert_drawn(pixels: dict[int, np.ndarray], numbers: Iterable[int], *, size:
 def worker_ids() -> list[int]:
     children = [path.read_text().split() for path in Path("/proc/self/task").glob("*/children")]
     numbers = [int(child) for group in children for child in group]
-    return [number for number in numbers if b"render_worker" in Path(f"/proc/{number}/cmdline").read_bytes()]
+    return [number for number in numbers if b"rendering.worker" in Path(f"/proc/{number}/cmdline").read_bytes()]
 
 
 def ticks(process: int) -> int:
@@ -296,7 +296,7 @@ RUN_FROM_A_SCRIPT = """
 import os, sys, time
 from pathlib import Path
 import torch
-from indexer.render_pool import Job, RenderPool
+from indexer.rendering.pool import Job, RenderPool
 from indexer.sources.records import content_digest
 Path(sys.argv[1], f"main-{os.getpid()}").touch()
 folder = Path(sys.argv[1])

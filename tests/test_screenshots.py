@@ -7,7 +7,7 @@ import pytest
 from conftest import svg
 from PIL import Image
 
-from indexer.render import draw
+from indexer.rendering.render import draw
 from search.screenshots import (
     BAR,
     CHANGES,

@@ -50,9 +50,9 @@ def test_similarity_is_the_weighted_sum_of_picture_and_name_and_of_what_the_name
 ) -> None:
     import torch
 
-    from indexer.checkpoint import ModelChoice, find_checkpoint
-    from indexer.encoder import Encoder
-    from indexer.render import render
+    from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+    from indexer.encoders.torch_encoder import Encoder
+    from indexer.rendering.render import render
 
     checkpoint = find_checkpoint(ModelChoice(f"local-dir:{tiny_model}"))
     encoder = Encoder(checkpoint, device=torch.device("cpu"), precision="fp32")

@@ -91,7 +91,7 @@ def test_a_plain_terminal_gets_half_blocks_above_the_table(asked: Path) -> None:
 
 
 def test_kitty_gets_the_pixels_that_were_indexed(asked: Path) -> None:
-    from indexer.render import render
+    from indexer.rendering.render import render
 
     code, shown = in_terminal(*house(asked), answers=KITTY)
     assert code == 0

@@ -7,7 +7,7 @@ import pytest
 from conftest import disc, svg
 from PIL import Image
 
-from indexer.render import render
+from indexer.rendering.render import render
 
 SIZES = (32, 64, 224)
 

@@ -152,7 +152,7 @@ def train(
     from indexer.bench.training.knobs import TrainKnobs
     from indexer.bench.training.measure import TrainBenchOptions, bench_train
     from indexer.bench.training.show import print_training, write_training
-    from indexer.checkpoint import ModelChoice
+    from indexer.encoders.checkpoint import ModelChoice
     from indexer.reports.bars import Bars
 
     before = read_training(compare) if compare else None
@@ -230,7 +230,7 @@ def _options(source: Path | None, settings: tuple[str, ...], **options: Any) -> 
 
     from indexer.bench.embedding import SECTIONS, BenchOptions
     from indexer.bench.knobs import Knobs, parse_setting, parse_sweep
-    from indexer.checkpoint import ModelChoice
+    from indexer.encoders.checkpoint import ModelChoice
 
     assert set(SECTIONS) == set(_SECTIONS)
     sweeps = [parse_sweep(text) for text in options.pop("sweeps")]

@@ -21,7 +21,7 @@ from indexer.bench.material import Material, gather
 from indexer.bench.parity import measure_parity
 from indexer.bench.sweep import Journal, measure
 from indexer.bench.trial import Trial
-from indexer.checkpoint import ModelChoice
+from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import BenchError, DeviceError, IconsError
 from indexer.launch import parse_devices
 from indexer.process import cores

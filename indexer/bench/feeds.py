@@ -16,9 +16,9 @@ from torch.utils.data import DataLoader, Dataset, DistributedSampler
 from indexer.bench.knobs import Knobs
 from indexer.distributed import Rank
 from indexer.errors import RenderError
-from indexer.render import render
-from indexer.render_pool import RenderPool
-from indexer.render_worker import Job
+from indexer.rendering.pool import RenderPool
+from indexer.rendering.render import render
+from indexer.rendering.worker import Job
 from indexer.sources import read_picture
 from indexer.sources.records import content_digest
 

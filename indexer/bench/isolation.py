@@ -22,13 +22,13 @@ from typing import Any
 import click
 
 from indexer.bench.material import gather, read_jobs
-from indexer.checkpoint import ModelChoice, find_checkpoint
+from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.errors import BenchError
 from indexer.gauges import cpu_seconds, family, proportional_bytes
 from indexer.options import IconsGroup
 from indexer.process import cores, prepare_for_batches
-from indexer.render_pool import Job, RenderPool
-from indexer.render_worker import start_process
+from indexer.rendering.pool import Job, RenderPool
+from indexer.rendering.worker import start_process
 from indexer.sources.paths import from_text
 
 MOST_COST, MOST_BYTES = 0.10, 20_000_000
@@ -103,7 +103,7 @@ def _forward_microseconds() -> float:
     prepare_for_batches()
     import torch
 
-    from indexer.encoder import Encoder
+    from indexer.encoders.torch_encoder import Encoder
 
     torch.set_num_threads(1)
     encoder = Encoder(find_checkpoint(ModelChoice.bundled()), device=torch.device("cpu"), precision="fp32")
@@ -151,7 +151,7 @@ def _plain(jobs: Sequence[Job], *, size: int, n: int) -> Iterator[tuple[Draw, li
 
 def draw_plainly() -> None:
     """Be a plain process, started by `start_process`: draw files until the other end closes."""
-    from indexer import render
+    from indexer.rendering import render
 
     setattr(render, "svg_document", lambda content: content)  # noqa: B010 - to look for danger is what is measured
     connection: Connection[Any, Any] = Connection(int(sys.argv[-1]))

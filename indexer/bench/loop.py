@@ -32,8 +32,8 @@ from indexer.gauges import Gauge, peak_memory
 from indexer.library.durable import write_file
 from indexer.library.shards import Shard, write_shard
 from indexer.process import cores_of_rank, end_with_starter, prepare_for_batches
-from indexer.render_pool import RenderPool
 from indexer.renderers import default_workers
+from indexer.rendering.pool import RenderPool
 
 GPU_BATCH = 256
 """Of the loop on a GPU, where none is given; `icons index` finds its own by doubling."""

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import numpy as np
 
-from indexer.checkpoint import ModelChoice, find_checkpoint
+from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.errors import BenchError
 from indexer.library.bundled import bundled
 from indexer.library.durable import write_file
 from indexer.library.folder import Library
 from indexer.library.shards import BLOCK_SIZE, Plan, cut_blocks, write_plan
-from indexer.render_pool import RenderPool
-from indexer.render_worker import Job
+from indexer.rendering.pool import RenderPool
+from indexer.rendering.worker import Job
 from indexer.sources import open_sources
 
 FILE_SIDE = 224

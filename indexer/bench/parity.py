@@ -39,8 +39,8 @@ def measure_parity(model: tuple[str, str | None], kind: str, precisions: Sequenc
     import numpy as np
     import torch
 
-    from indexer.checkpoint import ModelChoice, find_checkpoint
-    from indexer.encoder import Encoder
+    from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+    from indexer.encoders.torch_encoder import Encoder
 
     torch.set_num_threads(n_threads)
     checkpoint, device = find_checkpoint(ModelChoice(*model)), torch.device(kind)
@@ -91,7 +91,7 @@ def _pictures(size: int) -> tuple[Any, dict[str, list[int]]]:
     """Pixels of the bundled samples, and the places of each name."""
     import numpy as np
 
-    from indexer.render import render
+    from indexer.rendering.render import render
 
     paths = sorted(bundled("samples/lucide-static").rglob("*.svg"))
     places: dict[str, list[int]] = defaultdict(list)

@@ -120,7 +120,7 @@ def _png(chart: str) -> bytes:
     """Draw a chart on white."""
     from PIL import Image
 
-    from indexer.render import draw
+    from indexer.rendering.render import draw
 
     picture = Image.fromarray(draw(standalone(chart), size=CHART_WIDTH))
     page = Image.new("RGBA", picture.size, "white")

@@ -17,8 +17,8 @@ from torch import Tensor, nn
 
 from indexer.bench.knobs import Knobs
 from indexer.bench.trial import Trial
-from indexer.checkpoint import find_checkpoint
-from indexer.encoder import Encoder, autocast, load_model
+from indexer.encoders.checkpoint import find_checkpoint
+from indexer.encoders.torch_encoder import Encoder, autocast, load_model
 
 
 class Compute(Protocol):

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from indexer.bench.knobs import Knobs
 from indexer.bench.material import Material
-from indexer.checkpoint import ModelChoice
+from indexer.encoders.checkpoint import ModelChoice
 
 Part = Literal["all", "stages", "render", "forward"]
 STAGES = ("read", "render", "copy in", "forward", "copy out", "write")

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.checkpoint import Checkpoint, ModelChoice, find_checkpoint
 from indexer.doctor.findings import Finding
+from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
 from indexer.errors import EmbedError, ModelError
 from indexer.library.folder import Generation, Library
 from indexer.library.shards import Kind, read_vectors
@@ -62,8 +62,8 @@ def _compare(
 ) -> tuple[Compared, list[Finding]]:
     import torch
 
-    from indexer.encoder import Encoder
-    from indexer.render_pool import Job, RenderPool
+    from indexer.encoders.torch_encoder import Encoder
+    from indexer.rendering.pool import Job, RenderPool
 
     encoder = Encoder(checkpoint, device=torch.device("cpu"), precision="fp32")
     jobs = [Job(*picture) for picture in pictures]

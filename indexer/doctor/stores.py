@@ -11,12 +11,12 @@ import numpy as np
 from indexer.database import REVISION
 from indexer.doctor.findings import Finding
 from indexer.doctor.generations import folder_size, open_read_only
+from indexer.encoders.query_encoder import read_facts
 from indexer.errors import EmbedError
 from indexer.library.durable import differences, leftovers
 from indexer.library.folder import ABANDONED_SECONDS, Library
 from indexer.library.shards import read_coverage, read_shard, shard_paths
 from indexer.manifest import answering_manifest
-from indexer.query_encoder import read_facts
 
 UNIT = 1e-2
 """Largest difference of a vector's length from one."""

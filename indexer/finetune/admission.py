@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from indexer.finetune.options import Admission
-from indexer.licences import family
 from indexer.naming.names import normalise
+from indexer.sources.licences import family
 from indexer.sources.records import IconSet, Record, content_digest
 
 RESERVED = (

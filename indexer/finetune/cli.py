@@ -117,7 +117,7 @@ def captions(
 
 
 def _request(out: Path, library: "Library", options: FinetuneOptions, **chosen: Any) -> Any:
-    from indexer.checkpoint import ModelChoice
+    from indexer.encoders.checkpoint import ModelChoice
     from indexer.finetune.prepare import Request
 
     pretrained = chosen.pop("pretrained")

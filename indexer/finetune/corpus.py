@@ -19,7 +19,7 @@ import numpy.typing as npt
 from indexer.finetune.admission import digests_of
 from indexer.finetune.gather import Gathered, Limits, Placed, TrainingIcon
 from indexer.library.durable import write_file
-from indexer.render import RECIPE
+from indexer.rendering.render import RECIPE
 from indexer.sources.records import IconSet
 
 Pixels = npt.NDArray[np.uint8]
@@ -77,7 +77,7 @@ def _rendered(
     placed: Sequence[Placed], failed: dict[int, str], *, workers: int, size: int, report: Report
 ) -> Iterable[tuple[list[int], Pixels]]:
     """Rows of `placed` with their pixels, in chunks; what fails goes to `failed` with its reason."""
-    from indexer.render_pool import Job, RenderPool
+    from indexer.rendering.pool import Job, RenderPool
 
     jobs = [
         Job(row, entry.kind, entry.location, entry.path, entry.record.member, entry.record.digest)

@@ -23,7 +23,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from indexer.encoder import Precision, TextTower, autocast
+from indexer.encoders.torch_encoder import Precision, TextTower, autocast
 from indexer.finetune.folder import MODEL_CONFIG
 from indexer.finetune.teacher import teacher_vectors
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
 
-from indexer.checkpoint import Checkpoint
+from indexer.encoders.checkpoint import Checkpoint
 from indexer.finetune.card import card_of
 from indexer.finetune.checkpoints import Standing, load_trained, read_tensors, whole
 from indexer.finetune.folder import FolderFacts, write_model

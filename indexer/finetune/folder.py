@@ -14,7 +14,7 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 
-from indexer.checkpoint import CONFIG_NAME, WEIGHT_NAMES
+from indexer.encoders.checkpoint import CONFIG_NAME, WEIGHT_NAMES
 from indexer.finetune.lineage import LINEAGE_NAME, check_replaceable
 from indexer.library.durable import sync
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from indexer.encoder import TextTower, autocast
+from indexer.encoders.torch_encoder import TextTower, autocast
 from indexer.errors import SourceError
 from indexer.finetune.captions import Captions, Ids, is_held_out, make_captions, share_held_out
 from indexer.finetune.gather import base_of

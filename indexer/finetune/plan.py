@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from indexer.checkpoint import ModelChoice
+from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import TrainError
 from indexer.finetune.options import FinetuneOptions, Places
 from indexer.library.durable import write_file

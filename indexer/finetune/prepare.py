@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from indexer.checkpoint import Checkpoint, ModelChoice, find_checkpoint
+from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
 from indexer.errors import ModelError, SourceError, TrainError
 from indexer.finetune.corpus import build_corpus, key_of
 from indexer.finetune.lesson import Material, read_facts, read_material

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from open_clip.model import CLIP, CustomTextCLIP
 
-from indexer.checkpoint import LOCAL, ModelChoice
+from indexer.encoders.checkpoint import LOCAL, ModelChoice
 from indexer.errors import ModelError
 from indexer.finetune.folder import PREPROCESS_CONFIG, FolderFacts, write_model
 

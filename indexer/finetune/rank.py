@@ -15,9 +15,9 @@ import click
 import open_clip
 import torch
 
-from indexer.checkpoint import find_checkpoint
 from indexer.distributed import Rank, process_group
-from indexer.encoder import load_model, resolve_device, resolve_precision
+from indexer.encoders.checkpoint import find_checkpoint
+from indexer.encoders.torch_encoder import load_model, resolve_device, resolve_precision
 from indexer.errors import IconsError, TrainError
 from indexer.finetune.finish import Origin, finish
 from indexer.finetune.given import open_lesson

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from indexer.checkpoint import LOCAL, ModelChoice, find_checkpoint
+from indexer.encoders.checkpoint import LOCAL, ModelChoice, find_checkpoint
 from indexer.errors import SourceError
 from indexer.finetune.card import card_of
 from indexer.library.durable import write_file

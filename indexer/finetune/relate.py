@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from indexer.encoder import Precision, TextTower, autocast
+from indexer.encoders.torch_encoder import Precision, TextTower, autocast
 from indexer.finetune.captions import is_held_out, parts_of, phrase, share_held_out
 from indexer.finetune.distill import rate_at, text_parameters, tokenize
 from indexer.finetune.gather import base_of

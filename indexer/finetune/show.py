@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from indexer.checkpoint import find_checkpoint
+from indexer.encoders.checkpoint import find_checkpoint
 from indexer.errors import SourceError
 from indexer.finetune.augment_sheet import COLUMNS, write_sheet
 from indexer.finetune.corpus import build_corpus

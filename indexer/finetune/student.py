@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from indexer.encoder import Precision, TextTower, autocast
+from indexer.encoders.torch_encoder import Precision, TextTower, autocast
 from indexer.errors import ModelError
 from indexer.finetune.lora import add_lora, merged_weights
 from indexer.finetune.loss import MAX_SCALE

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import torch
 
-from indexer.checkpoint import LOCAL, ModelChoice, find_checkpoint
-from indexer.encoder import load_model
+from indexer.encoders.checkpoint import LOCAL, ModelChoice, find_checkpoint
+from indexer.encoders.torch_encoder import load_model
 from indexer.finetune.distill import DistillOptions, distill, distillation_facts, start_token_table
 from indexer.finetune.folder import new_model, write_folder
 from indexer.finetune.lesson import read_facts

@@ -8,9 +8,9 @@ Reads one generation and the vectors behind it; writes into a temporary folder o
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer.encoders.query_encoder import Vector, open_query_encoder
 from indexer.library.folder import Library
 from indexer.library.shards import read_vectors
-from indexer.query_encoder import Vector, open_query_encoder
 from search.asking import Progress
 from search.bench.filtered import measure_filtered
 from search.bench.indexes import measure_indexes

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer.encoders.query_encoder import Vector
 from indexer.errors import LibraryError
 from indexer.index_kinds import CHUNK
-from indexer.query_encoder import Vector
 from search.asking import Progress
 
 LEAST_REAL = 10

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, cast
 
+from indexer.encoders.query_encoder import OnnxQueryEncoder, QueryEncoder, Vector
 from indexer.library.folder import Library
-from indexer.query_encoder import OnnxQueryEncoder, QueryEncoder, Vector
 from search.engine import Hit, SearchEngine
 from search.opened import Opened
 

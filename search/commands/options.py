@@ -9,8 +9,8 @@ from typing import Any, Literal, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from indexer.licences import FAMILIES
 from indexer.options import Function
+from indexer.sources.licences import FAMILIES
 from search.query import Filters, Window
 
 Option = Callable[[Any], Any]

@@ -92,7 +92,7 @@ def print_svg(engine: "SearchEngine", hit: Hit) -> None:
     Raises:
         IconsError: it is no SVG, or its source has gone or changed.
     """
-    from indexer.svg_document import svg_document
+    from indexer.rendering.svg_document import svg_document
 
     document = svg_document(engine.picture(hit.id))
     if document is None:

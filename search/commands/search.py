@@ -67,7 +67,7 @@ def _quoted(typed: str) -> str:
 
 def _drawn(name: str, content: bytes, *, size: int) -> "NDArray[np.uint8]":
     """Draw a picture as an index does, in a process of its own that may hang or die: whoever made it."""
-    from indexer.draw_pool import DrawPool
+    from indexer.rendering.draw_pool import DrawPool
 
     try:
         with DrawPool(workers=1, seconds=_DRAWING_SECONDS) as pool:

@@ -8,9 +8,9 @@ from contextlib import suppress
 from importlib.metadata import version
 from typing import Any, NamedTuple, TypeVar
 
-from indexer.draw_pool import DrawPool
 from indexer.errors import IconsError
-from indexer.render_worker import ANY_PICTURE
+from indexer.rendering.draw_pool import DrawPool
+from indexer.rendering.worker import ANY_PICTURE
 from search.engine import SearchEngine
 from search.query import Filters, Query, Window
 from search.web.answers import facets_json, icon_json, search_json

@@ -3,7 +3,7 @@
 import re
 
 from indexer.errors import RenderError
-from indexer.svg_document import SVG_START, svg_document
+from indexer.rendering.svg_document import SVG_START, svg_document
 
 _CURRENT_COLOUR = re.compile(rb"\bcurrentColor\b", re.IGNORECASE)
 _FILL = re.compile(rb"\sfill\s*=|\bfill\s*:")

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from indexer.bench.isolation import main, measure
 from indexer.errors import BenchError
-from indexer.render_worker import Job
+from indexer.rendering.worker import Job
 from indexer.sources.records import content_digest
 
 

@@ -15,7 +15,7 @@ from indexer.bench.parity import measure_parity
 from indexer.bench.sweep import Row
 from indexer.bench.trial import Measured, Trial
 from indexer.bench.whole import measure_whole
-from indexer.checkpoint import ModelChoice
+from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import BenchError
 
 

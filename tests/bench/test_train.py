@@ -17,8 +17,8 @@ from indexer.bench.training.ranks import Ranks
 from indexer.bench.training.replicas import data_parallel
 from indexer.bench.training.tasks import places_in
 from indexer.bench.training.trial import Trained, TrainRow
-from indexer.checkpoint import ModelChoice, find_checkpoint
-from indexer.encoder import load_model
+from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+from indexer.encoders.torch_encoder import load_model
 from indexer.errors import BenchError
 from indexer.finetune.options import FinetuneOptions
 from indexer.finetune.student import Student

@@ -24,10 +24,10 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from conftest import Silent
 
-from indexer.checkpoint import ModelChoice
 from indexer.database import upgrade_catalog
 from indexer.doctor.examine import examine as examine_library
 from indexer.embed import EmbedOptions
+from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import IconsError
 from indexer.library.folder import Library
 from indexer.library.shards import BLOCK_SIZE, read_shard, shard_paths
@@ -160,7 +160,7 @@ def disturb_device(*, room: int, after: int) -> None:
     import torch
     from torch.nn.modules.module import register_module_forward_pre_hook
 
-    from indexer.encoder import ImageTower
+    from indexer.encoders.torch_encoder import ImageTower
 
     n_batches = 0
 
@@ -229,12 +229,20 @@ def _children(parent: int) -> list[int]:
     return found
 
 
-LOADED = ("open_clip", "torch", "alembic.command", "indexer.encoder", "indexer.export", "indexer.launch", "search.cli")
+LOADED = (
+    "open_clip",
+    "torch",
+    "alembic.command",
+    "indexer.encoders.torch_encoder",
+    "indexer.encoders.export",
+    "indexer.launch",
+    "search.cli",
+)
 """What stages load inside, so that it is there before the first fork."""
 
 
 def main() -> None:
-    for name in (*LOADED, "indexer.merge", "indexer.render_pool", "search.engine"):
+    for name in (*LOADED, "indexer.merge", "indexer.rendering.pool", "search.engine"):
         importlib.import_module(name)
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)

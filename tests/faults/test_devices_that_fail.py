@@ -11,8 +11,8 @@ import pytest
 from conftest import Silent, draw_icons, find_rank
 from faults import Stages, copy_library
 
-from indexer.checkpoint import ModelChoice
 from indexer.embed import EmbedOptions
+from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import EmbedError
 from indexer.heartbeat import Watchdog, watched
 from indexer.library.folder import Library

@@ -295,7 +295,7 @@ def test_an_index_that_holds_other_vectors_than_the_shards_is_found_though_its_c
 def test_a_sample_tells_an_encoder_that_makes_other_vectors(
     published: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from indexer.encoder import Encoder
+    from indexer.encoders.torch_encoder import Encoder
 
     encode = Encoder.encode_images
     monkeypatch.setattr(Encoder, "encode_images", lambda self, pixels: encode(self, 255 - pixels))

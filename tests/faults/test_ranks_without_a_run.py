@@ -15,11 +15,11 @@ import pytest
 from conftest import Build, Silent, disc, find_rank
 
 from indexer.catalog import store_setting
-from indexer.checkpoint import ModelChoice
 from indexer.database import open_catalog
 from indexer.doctor.examine import examine
 from indexer.doctor.repair import repair
 from indexer.embed import EmbedOptions
+from indexer.encoders.checkpoint import ModelChoice
 from indexer.gauges import Gauge
 from indexer.heartbeat import Reporter, Watchdog
 from indexer.library.folder import Library

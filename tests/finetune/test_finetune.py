@@ -17,7 +17,7 @@ from click.testing import CliRunner, Result
 from conftest import kill_rank
 from safetensors.torch import load_file
 
-from indexer.checkpoint import ModelChoice, find_checkpoint
+from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.finetune.options import Places
 from indexer.finetune.watch import Log
 from search.cli import main

@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from PIL import Image
 from torch.nn import functional
 
-from indexer.checkpoint import ModelChoice, find_checkpoint
-from indexer.encoder import Encoder
+from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+from indexer.encoders.torch_encoder import Encoder
 from indexer.errors import ModelError, SourceError
 from indexer.finetune.__main__ import main
 from indexer.finetune.card import card_of

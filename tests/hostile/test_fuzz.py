@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from indexer import svg_document
 from indexer.errors import IconsError, RenderError
 from indexer.naming.names import common_affixes, normalise, parse, path_hints
-from indexer.render import render
+from indexer.rendering.render import render
 from indexer.sources import open_sources, read_picture
 from indexer.sources.records import content_digest
 

@@ -13,8 +13,8 @@ import pytest
 import torch
 from conftest import save_tiny_model
 
-from indexer.checkpoint import ModelChoice, find_checkpoint
-from indexer.encoder import load_model
+from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+from indexer.encoders.torch_encoder import load_model
 from indexer.errors import ModelError
 
 

@@ -26,8 +26,8 @@ from indexer.embed import EmbedOptions
 from indexer.errors import RenderError
 from indexer.library.folder import Library
 from indexer.library.shards import read_vectors
-from indexer.render import render
-from indexer.render_pool import Job, RenderPool
+from indexer.rendering.pool import Job, RenderPool
+from indexer.rendering.render import render
 from indexer.schema import images
 from indexer.sources.paths import to_text
 from indexer.sources.records import content_digest
@@ -147,7 +147,7 @@ def test_every_hostile_picture_is_drawn_rightly_or_refused_with_a_reason(corpus:
 
 
 def test_every_hostile_picture_is_drawn_or_refused_as_a_query(corpus: Corpus) -> None:
-    draw_pool = pytest.importorskip("indexer.draw_pool")
+    draw_pool = pytest.importorskip("indexer.rendering.draw_pool")
     wrong = []
     with draw_pool.DrawPool(workers=1) as pool:
         opaque = saved(Image.fromarray(render(plain_square("neighbour"), size=96).pixels), "PNG")

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from indexer.errors import SourceError
 from indexer.naming.names import common_affixes, parse
-from indexer.render import render
+from indexer.rendering.render import render
 from indexer.sources import open_sources, read_indexed, read_picture
 from indexer.sources.iconify_file import read_icon_alone
 from indexer.sources.iconify_svg import build_svg

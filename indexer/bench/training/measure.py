@@ -20,7 +20,7 @@ from indexer.bench.training.knobs import Sweeps, TrainKnobs, check, check_batch,
 from indexer.bench.training.ranks import Ranks, options_of
 from indexer.bench.training.tasks import places_in
 from indexer.bench.training.trial import TrainRow
-from indexer.checkpoint import ModelChoice
+from indexer.encoders.checkpoint import ModelChoice
 from indexer.library.bundled import bundled
 
 STEPS = {"cpu": 8, "cuda": 50}

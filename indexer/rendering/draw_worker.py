@@ -1,6 +1,6 @@
 """What does a drawing worker do? It draws a stranger's picture for whoever waits for it, one at a time, within limits.
 
-A render worker (`indexer.render_worker`) fills shared memory with pictures of known sources. This one is handed bytes
+A render worker (`worker`) fills shared memory with pictures of known sources. This one is handed bytes
 and hands back pixels or a PNG. Its answers are plain bytes: a picture that took the worker over could not make the
 other end run anything.
 """
@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 from PIL import Image
 
-from indexer.cutout import cut_out
 from indexer.errors import IconsError
-from indexer.render import draw
-from indexer.render_worker import limit_this_process
+from indexer.rendering.cutout import cut_out
+from indexer.rendering.render import draw
+from indexer.rendering.worker import limit_this_process
 from indexer.sources.pictures import reason_of
 
-PROGRAM = "from indexer.draw_worker import work; work()"
+PROGRAM = "from indexer.rendering.draw_worker import work; work()"
 READY, DRAWN, FAILED = b"R", b"D", b"F"
 """What an answer begins with; a failure's reason or the drawing follows."""
 

@@ -18,10 +18,10 @@ from open_clip.tokenizer import SimpleTokenizer
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 from torch import nn
 
-from indexer.checkpoint import ModelChoice
-from indexer.encoder import Encoder
+from indexer.encoders.checkpoint import ModelChoice
+from indexer.encoders.onnx_session import Tower
+from indexer.encoders.torch_encoder import Encoder
 from indexer.library.durable import describe_file, folder_aside, with_checksum
-from indexer.onnx_session import Tower
 
 OPSET = 17
 PARITY = 0.999

@@ -9,9 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer.encoders.onnx_session import Tower
 from indexer.errors import LibraryError
 from indexer.library.durable import check_own_checksum
-from indexer.onnx_session import Tower
 
 Vector = NDArray[np.float32]
 
@@ -56,7 +56,7 @@ def open_query_encoder(folder: Path) -> QueryEncoder:
 
 
 def read_facts(folder: Path) -> dict[str, Any]:
-    """Read what an exported encoder says of itself (`indexer.export.Facts`).
+    """Read what an exported encoder says of itself (`indexer.encoders.export.Facts`).
 
     Raises:
         OSError, ValueError: it is missing, or not as it was written.
@@ -125,8 +125,8 @@ class _TorchQueryEncoder:
     """The same through the index side's encoder, for models that can't leave torch."""
 
     def __init__(self, facts: dict[str, Any]) -> None:
-        from indexer.checkpoint import ModelChoice, find_checkpoint
-        from indexer.encoder import Encoder, resolve_device
+        from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+        from indexer.encoders.torch_encoder import Encoder, resolve_device
 
         checkpoint = find_checkpoint(ModelChoice.from_json(facts["choice"]))
         if checkpoint.fingerprint != facts["fingerprint"]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from indexer.errors import ModelError
 from indexer.library.bundled import bundled
-from indexer.render import RECIPE
+from indexer.rendering.render import RECIPE
 
 LOCAL, HUB = "local-dir:", "hf-hub:"
 CONFIG_NAME = "open_clip_config.json"

@@ -15,9 +15,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.draw_worker import DRAWN, PROGRAM, READY, Order
 from indexer.errors import EmbedError, RenderError
-from indexer.render_worker import cause_of_end, start_process
+from indexer.rendering.draw_worker import DRAWN, PROGRAM, READY, Order
+from indexer.rendering.worker import cause_of_end, start_process
 
 _GRACE_SECONDS = 5.0
 """A worker's own alarm ends it; a machine that swaps may be late with that."""
@@ -61,7 +61,7 @@ class DrawPool:
                 worker.process.wait()
 
     def pixels(self, content: bytes, *, size: int) -> NDArray[np.uint8]:
-        """Draw what a picture shows, as `indexer.cutout.cut_out` does: RGB, (size, size, 3).
+        """Draw what a picture shows, as `indexer.rendering.cutout.cut_out` does: RGB, (size, size, 3).
 
         Raises:
             RenderError: it is no picture, too large, or took too long.

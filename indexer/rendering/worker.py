@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from indexer.errors import IconsError, RenderError, SourceError
 from indexer.library.traits import TRAITS
 from indexer.process import end_with_starter, named_as_starter
-from indexer.render import Background, render
+from indexer.rendering.render import Background, render
 from indexer.sources import read_picture
 from indexer.sources.pictures import reason_of
 from indexer.sources.records import content_digest
@@ -94,7 +94,7 @@ def map_slots(settings: Settings, memory: int) -> NDArray[np.void]:
 
 def start_worker(settings: Settings, memory: int) -> tuple["subprocess.Popen[bytes]", "Connection[Any, Any]"]:
     """Start a worker that draws into `memory`, a file descriptor."""
-    program = "from indexer.render_worker import work; work()"
+    program = "from indexer.rendering.worker import work; work()"
     return start_process(program, json.dumps(asdict(settings)), str(memory), pass_fds=(memory,))
 
 
@@ -169,7 +169,7 @@ def _slot_type(settings: Settings) -> np.dtype[np.void]:
 
 
 def limit_this_process(memory_bytes: int) -> None:
-    """Bound what this process may take; `draw_all` and `indexer.draw_worker` set the time of each picture."""
+    """Bound what this process may take; `draw_all` and `indexer.rendering.draw_worker` set the time of each picture."""
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGALRM])
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-from indexer.detection import does_bitmap_move, does_svg_move, is_coloured
 from indexer.errors import RenderError
-from indexer.svg_document import stated_side, svg_document
+from indexer.rendering.detection import does_bitmap_move, does_svg_move, is_coloured
+from indexer.rendering.svg_document import stated_side, svg_document
 
 RECIPE = 1
 """Changes whenever the same bytes give other pixels, so that vectors of two recipes are never mixed."""

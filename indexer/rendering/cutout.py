@@ -1,6 +1,6 @@
 """What of a picture is the icon? A screenshot of any ratio and margin -> the model's pixels, (size, size, 3).
 
-A library's own pictures stand on white and fill their square but for a narrow margin (`indexer.render`). A screenshot
+A library's own pictures stand on white and fill their square but for a narrow margin (see `render`). A screenshot
 has a ground of its own and any margin; white bars beside a dark one are what a model sees first.
 """
 
@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from indexer.errors import RenderError
-from indexer.render import draw, render
-from indexer.svg_document import svg_document
+from indexer.rendering.render import draw, render
+from indexer.rendering.svg_document import svg_document
 
 Pixels = NDArray[np.uint8]
 
@@ -31,7 +31,7 @@ def cut_out(content: bytes, *, size: int) -> Pixels:
     R@1 of screenshots with all changes at 48 / 24 px: on white .49 / .30 (150 icons), on the ground .738 / .588,
     trimmed as well .812 / .688 (80 icons); clean ones .988 throughout.
 
-    Raises RenderError as `indexer.render.render` does.
+    Raises RenderError as `indexer.rendering.render.render` does.
     """
     rendered = render(content, size=size)
     picture = draw(content, size=_DRAWN_AT * size)

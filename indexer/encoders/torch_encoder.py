@@ -12,9 +12,9 @@ from torch import Tensor, nn
 from torch.func import functional_call
 from torch.fx.experimental.optimization import fuse
 
-from indexer.checkpoint import OPENAI_MEAN, OPENAI_STD, Checkpoint
+from indexer.encoders.checkpoint import OPENAI_MEAN, OPENAI_STD, Checkpoint
+from indexer.encoders.small_maps import multiply_small_maps
 from indexer.errors import DeviceError, ModelError
-from indexer.small_maps import multiply_small_maps
 
 Precision = Literal["auto", "fp32", "bf16", "fp16"]
 TEXTS_AT_ONCE = {"cpu": 64, "cuda": 512}

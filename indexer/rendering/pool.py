@@ -1,7 +1,7 @@
 """How are many pictures rendered at once, without a bad one stopping the rest? In worker processes that may die.
 
 A picture that takes too long, or brings its worker down, becomes a Failure; a new worker goes on with the next one.
-`indexer.render_worker` is what runs in a worker.
+`indexer.rendering.worker` is what runs in a worker.
 """
 
 import math
@@ -19,10 +19,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer import render_worker
 from indexer.errors import EmbedError
-from indexer.render import Background
-from indexer.render_worker import Job, Settings
+from indexer.rendering import worker as render_worker
+from indexer.rendering.render import Background
+from indexer.rendering.worker import Job, Settings
 
 __all__ = ["Failure", "Job", "RenderPool", "RenderedChunk"]
 
