@@ -10,9 +10,9 @@ from indexer.naming.printable import printable, say
 from indexer.options import embed_options, json_option, library_option, model_choice, model_options, source_options
 
 if TYPE_CHECKING:
+    from indexer.catalog.scan import ScanTally
     from indexer.library.folder import Library
     from indexer.pipeline import IndexOptions
-    from indexer.scan import ScanTally
 
 
 @click.command()
@@ -235,7 +235,7 @@ def upgrade(library: "Library") -> None:
     Example:
       icons db upgrade
     """
-    from indexer.database import upgrade_catalog
+    from indexer.catalog.database import upgrade_catalog
     from indexer.library.folder import require
 
     with require(library).writing():

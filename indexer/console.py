@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from indexer.catalog.scan import ScanTally
 from indexer.library.shards import Plan
 from indexer.process import end_at_once
 from indexer.progress import RankProgress
 from indexer.reports.bars import Bars
-from indexer.scan import ScanTally
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -3,6 +3,7 @@
 import json
 from dataclasses import asdict, dataclass
 
+from indexer.catalog.accounting import Accounting
 from indexer.curves import Calibration, Curve
 from indexer.errors import LibraryError
 from indexer.library.durable import check_own_checksum, with_checksum
@@ -12,23 +13,6 @@ SNAPSHOT = "0002"
 """Format of the generations that this program writes and reads; a catalog's own schema is `database.REVISION`."""
 PICTURE_WEIGHT = 0.4
 """Share of the picture in a fused vector, the rest is the name's; chosen on held-out names, see docs/training.md."""
-
-
-@dataclass(frozen=True, slots=True)
-class Accounting:
-    """Where every entry of every source ended: found = embedded + failed + duplicate + missing."""
-
-    found: int
-    embedded: int
-    """Distinct images with a vector."""
-    failed: int
-    """Entries that could not be read or rendered, each listed with its reason."""
-    duplicate: int
-    """Icons whose picture another icon shows already."""
-    missing: int
-    """Icons that have neither a vector nor a reason yet; 0 after a whole run."""
-    hidden: int
-    """Entries that their own source marks as hidden; left out, not counted as found."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, Engine, select
 
-from indexer import catalog
 from indexer.calibration import N_ASKED, calibrate, spread
+from indexer.catalog import questions
+from indexer.catalog.schema import icons
 from indexer.curves import Calibration
 from indexer.drawings import find_drawings
 from indexer.encoders.query_encoder import QueryEncoder, open_query_encoder
@@ -29,7 +30,6 @@ from indexer.library.durable import describe_file, folder_aside
 from indexer.library.folder import Generation, Library
 from indexer.library.shards import Kind, read_traits, read_vectors
 from indexer.manifest import PICTURE_WEIGHT, SNAPSHOT, IndexFacts, Manifest
-from indexer.schema import icons
 from indexer.snapshot import write_snapshot
 from indexer.vectors import Floats, Ids, VectorIndex, fp32_chunks, recall
 
@@ -73,8 +73,8 @@ def merge(library: Library, engine: Engine, *, fingerprint: str, embedded: Ids) 
         write_snapshot(library.catalog, built.catalog, embedded=embedded)
         with engine.connect() as connection:
             vectors = _gather(connection, library.vectors(fingerprint), fingerprint=fingerprint, embedded=embedded)
-            counts = catalog.account(connection, fingerprint=fingerprint, embedded=embedded)
-            revision = catalog.revision(connection)
+            counts = questions.account(connection, fingerprint=fingerprint, embedded=embedded)
+            revision = questions.revision(connection)
         write_facets(built, vectors.image_ids, read_traits(library.vectors(fingerprint), vectors.image_ids))
         write_lexicon(built.catalog, built.lexicon)
         drawings = vectors.image_ids[find_drawings(vectors.images)]

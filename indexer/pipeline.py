@@ -10,8 +10,12 @@ from typing import Protocol
 
 from sqlalchemy import Engine
 
-from indexer import catalog
-from indexer.database import driver_of, open_catalog
+from indexer.catalog import questions
+from indexer.catalog.accounting import Accounting
+from indexer.catalog.database import driver_of, open_catalog
+from indexer.catalog.scan import ScanTally, remember
+from indexer.catalog.scan import forget as forget_source
+from indexer.catalog.scan import scan as scan_sources
 from indexer.embed import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.errors import LibraryError
@@ -20,13 +24,10 @@ from indexer.library.changed import noted_changes
 from indexer.library.folder import Generation, Library, require
 from indexer.library.shards import Coverage, Plan, read_coverage
 from indexer.library.used_ids import count_on, used_ids
-from indexer.manifest import PICTURE_WEIGHT, Accounting, answering_manifest
+from indexer.manifest import PICTURE_WEIGHT, answering_manifest
 from indexer.planning import choice_in_use, export_missing, prepare
 from indexer.process import give_back_memory
 from indexer.progress import RankProgress
-from indexer.scan import ScanTally, remember
-from indexer.scan import forget as forget_source
-from indexer.scan import scan as scan_sources
 
 
 class Watcher(Protocol):
@@ -100,10 +101,10 @@ def index(library: Library, options: IndexOptions, watcher: Watcher) -> IndexSum
         number = None if generation is None else generation.number
         summary = IndexSummary(scanned, embedded, counts, number, time.monotonic() - started)
         with engine.begin() as connection:
-            last = catalog.last_run(connection)
+            last = questions.last_run(connection)
             answers = library.current()
             if answers is not None and (last is None or last.generation != answers):  # also where a kill came between
-                catalog.store_run(
+                questions.store_run(
                     connection,
                     counts,
                     generation=answers,
@@ -186,7 +187,7 @@ def _switch(engine: Engine, choice: ModelChoice) -> None:
     """Take an encoder that is there into use."""
     find_checkpoint(choice)
     with engine.begin() as connection:
-        catalog.store_setting(connection, "model", choice.to_json())
+        questions.store_setting(connection, "model", choice.to_json())
 
 
 def _scan(library: Library, engine: Engine, options: IndexOptions, watcher: Watcher) -> ScanTally:
@@ -194,7 +195,7 @@ def _scan(library: Library, engine: Engine, options: IndexOptions, watcher: Watc
     with engine.begin() as connection:
         for location in options.sources:
             remember(connection, location, exclude=options.exclude)
-        if not catalog.count_by_source(connection):
+        if not questions.count_by_source(connection):
             watcher.stage("No source given yet: building from the bundled sample icons")
             remember(connection, bundled("samples/lucide-static"), exclude=())
     with noted_changes(library.root) as changed:
@@ -228,9 +229,9 @@ def _settle(library: Library, engine: Engine, fingerprint: str) -> Coverage:
     """Read what the shards settle; copy what failed into the catalog, and drop what has succeeded since."""
     covered = read_coverage(library.vectors(fingerprint))
     with engine.begin() as connection:
-        if covered.failures != catalog.reasons(connection, fingerprint):
-            catalog.replace_failures(connection, fingerprint, covered.failures)
-            catalog.bump_revision(connection)
+        if covered.failures != questions.reasons(connection, fingerprint):
+            questions.replace_failures(connection, fingerprint, covered.failures)
+            questions.bump_revision(connection)
     return covered
 
 
@@ -252,14 +253,14 @@ def _is_published(library: Library, engine: Engine, fingerprint: str, counts: Ac
     if manifest is None:
         return False
     with engine.connect() as connection:
-        revision = catalog.revision(connection)
+        revision = questions.revision(connection)
     said = (manifest.fingerprint, manifest.revision, manifest.picture_weight, manifest.counts)
     return said == (fingerprint, revision, PICTURE_WEIGHT, counts)
 
 
 def _counts(engine: Engine, fingerprint: str, covered: Coverage) -> Accounting:
     with engine.connect() as connection:
-        return catalog.account(connection, fingerprint=fingerprint, embedded=covered.images)
+        return questions.account(connection, fingerprint=fingerprint, embedded=covered.images)
 
 
 def summary_json(summary: IndexSummary) -> dict[str, object]:

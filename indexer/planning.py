@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Engine
 
-from indexer import catalog
+from indexer.catalog import questions
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint, must_be_fetched
 from indexer.errors import RenderError
 from indexer.library.bundled import bundled
@@ -41,7 +41,7 @@ def prepare(
 def choice_in_use(engine: Engine) -> ModelChoice:
     """The encoder that this library is embedded with, the bundled one at first."""
     with engine.connect() as connection:
-        stored = catalog.setting(connection, "model")
+        stored = questions.setting(connection, "model")
     return ModelChoice.from_json(stored) if stored else ModelChoice.bundled()
 
 
@@ -52,13 +52,13 @@ def _plan(library: Library, engine: Engine, choice: ModelChoice, fingerprint: st
     attempt = datetime.now(UTC).isoformat() if len(final) < len(covered.failures) else ""
     with engine.begin() as connection:
         settled = np.union1d(covered.images, np.array(final, dtype=np.int64))
-        images = np.setdiff1d(catalog.image_ids(connection), settled)
-        names = np.setdiff1d(catalog.name_ids(connection), covered.names)
+        images = np.setdiff1d(questions.image_ids(connection), settled)
+        names = np.setdiff1d(questions.name_ids(connection), covered.names)
         image_items = [
             (row.id, row.kind, row.location, row.path, row.member, row.digest.hex())
-            for row in catalog.locate_images(connection, images)
+            for row in questions.locate_images(connection, images)
         ]
-        name_items = list(catalog.words_of(connection, names))
+        name_items = list(questions.words_of(connection, names))
     blocks = [
         *cut_blocks("names", name_items, attempt=""),
         *cut_blocks("images", image_items, attempt=attempt),
@@ -90,8 +90,8 @@ def _export(library: Library, engine: Engine, choice: ModelChoice, checkpoint: C
 
     encoder = Encoder(checkpoint, device=torch.device("cpu"), precision="fp32")
     with engine.begin() as connection:
-        ids = catalog.name_ids(connection)[:N_PARITY_INPUTS]
-        texts = [words for _, words in catalog.words_of(connection, ids)] or ["icon"]
+        ids = questions.name_ids(connection)[:N_PARITY_INPUTS]
+        texts = [words for _, words in questions.words_of(connection, ids)] or ["icon"]
     pixels = _sample_pixels(encoder.image_size)
     export(encoder, library.encoder(checkpoint.fingerprint), choice=choice, texts=texts, pixels=pixels)
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from indexer import catalog
-from indexer.database import read_catalog
+from indexer.catalog import questions
+from indexer.catalog.database import read_catalog
 from indexer.encoders.checkpoint import find_checkpoint
 from indexer.errors import LibraryError, ModelError
 from indexer.facets import count_traits
@@ -24,9 +24,9 @@ def read_status(library: Library) -> dict[str, Any]:
         fingerprint = "missing"
     with engine.connect() as connection:
         embedded = read_coverage(library.vectors(fingerprint)).images
-        counts = catalog.account(connection, fingerprint=fingerprint, embedded=embedded)
-        last = catalog.last_run(connection)
-        sources = [dict(row) for row in catalog.count_by_source(connection)]
+        counts = questions.account(connection, fingerprint=fingerprint, embedded=embedded)
+        last = questions.last_run(connection)
+        sources = [dict(row) for row in questions.count_by_source(connection)]
     return {
         "library": str(library.root),
         "found": counts.found,
@@ -96,7 +96,7 @@ def read_failures(library: Library) -> Iterator[dict[str, str]]:
     engine = read_catalog(require(library).catalog)
     fingerprint = find_checkpoint(choice_in_use(engine)).fingerprint
     with engine.connect() as connection:
-        for row in catalog.list_failures(connection, fingerprint):
+        for row in questions.list_failures(connection, fingerprint):
             file = f"{row.location}/{row.path}".rstrip("/") + (f"#{row.member}" if row.member else "")
             yield {"file": file, "reason": row.reason}
 
@@ -105,4 +105,4 @@ def read_sources(library: Library) -> Iterator[dict[str, Any]]:
     """Yield every remembered source with its counts."""
     engine = read_catalog(require(library).catalog)
     with engine.connect() as connection:
-        yield from (dict(row) for row in catalog.count_by_source(connection))
+        yield from (dict(row) for row in questions.count_by_source(connection))

@@ -1,8 +1,8 @@
-"""Run alembic on the connection that `indexer.catalog.database` hands over."""
+"""Run alembic on the connection that `indexer.catalog.questions.database` hands over."""
 
 from alembic import context
 
-from indexer.schema import metadata
+from indexer.catalog.schema import metadata
 
 connection = context.config.attributes["connection"]
 context.configure(connection=connection, target_metadata=metadata, render_as_batch=True)

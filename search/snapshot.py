@@ -1,6 +1,6 @@
 """What are the icons behind these ids? Reads a generation's catalog, never writes it.
 
-Plain sqlite3: SQLAlchemy alone would take a third of the time of a cold search. The tables are `indexer.schema`'s.
+Plain sqlite3: SQLAlchemy alone would take a third of the time of a cold search. The tables are `catalog.schema`'s.
 """
 
 import sqlite3

@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 from PIL import Image
 from small_icons import HOUSE, draw_sources, drawn
 
+from indexer.catalog.scan import ScanTally
 from indexer.embed import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.library.folder import Library
@@ -22,7 +23,6 @@ from indexer.library.shards import Plan
 from indexer.pipeline import IndexOptions, IndexSummary, index
 from indexer.progress import RankProgress
 from indexer.rendering.render import render
-from indexer.scan import ScanTally
 from search.cli import main
 
 if TYPE_CHECKING:

@@ -161,8 +161,8 @@ def test_two_sources_that_an_older_program_made_of_one_folder_become_one(
 ) -> None:
     from sqlalchemy import insert
 
-    from indexer.database import open_catalog
-    from indexer.schema import sources
+    from indexer.catalog.database import open_catalog
+    from indexer.catalog.schema import sources
 
     build(icon_folder)
     (tmp_path / "link").symlink_to(icon_folder)

@@ -7,10 +7,10 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, text
 
-from indexer.database import REVISION, open_catalog, upgrade_catalog
+from indexer.catalog.database import REVISION, open_catalog, upgrade_catalog
+from indexer.catalog.schema import metadata
 from indexer.errors import LibraryError
 from indexer.library.bundled import migrations
-from indexer.schema import metadata
 
 
 def test_the_newest_migration_is_the_revision_this_program_reads() -> None:

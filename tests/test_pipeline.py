@@ -13,8 +13,8 @@ from conftest import Build, Silent, build_library, disc, draw_icons, svg
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexer import catalog
-from indexer.database import open_catalog
+from indexer.catalog import questions
+from indexer.catalog.database import open_catalog
 from indexer.embed import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import IconsError, LibraryError
@@ -272,7 +272,7 @@ def test_a_file_that_changed_since_the_scan_fails_and_the_next_run_mends_it(
     )
     scan(library, options, Silent())
     with open_catalog(library.catalog).begin() as connection:
-        catalog.store_setting(connection, "model", ModelChoice(f"local-dir:{tiny_model}").to_json())
+        questions.store_setting(connection, "model", ModelChoice(f"local-dir:{tiny_model}").to_json())
     (icon_folder / "dot-b.svg").write_text(disc(1, 1))
     (icon_folder / "dot-c.svg").unlink()
     (icon_folder / "copy-of-dot.svg").unlink()  # the first of two icons that show one picture

@@ -5,11 +5,11 @@ import pytest
 from conftest import disc, svg
 from sqlalchemy import Connection, Engine, select
 
-from indexer import catalog
-from indexer.database import open_catalog
+from indexer.catalog import questions
+from indexer.catalog.database import open_catalog
+from indexer.catalog.scan import forget, remember, scan
+from indexer.catalog.schema import icons, images, names
 from indexer.errors import SourceError
-from indexer.scan import forget, remember, scan
-from indexer.schema import icons, images, names
 
 
 @pytest.fixture
@@ -32,11 +32,11 @@ def test_a_first_scan_adds_every_icon_and_a_second_finds_nothing_new(engine: Eng
     first = scan(engine)
     assert (first.files, first.icons, first.added) == (12, 12, 12)
     with engine.connect() as connection:
-        before = catalog.revision(connection)
+        before = questions.revision(connection)
     second = scan(engine)
     assert (second.files, second.icons, second.added, second.changed, second.gone) == (12, 0, 0, 0, 0)
     with engine.connect() as connection:
-        assert catalog.revision(connection) == before
+        assert questions.revision(connection) == before
 
 
 def test_equal_pictures_are_one_image_and_styles_are_variants(engine: Engine, icon_folder: Path) -> None:

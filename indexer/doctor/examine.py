@@ -8,7 +8,7 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
-from indexer.database import REVISION
+from indexer.catalog.database import REVISION
 from indexer.doctor.findings import Finding, Report
 from indexer.doctor.generations import check_generation, check_pointer
 from indexer.doctor.sample import compare_sample

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.database import connect_to_read
+from indexer.catalog.database import connect_to_read
 from indexer.doctor.findings import Finding
 from indexer.errors import EmbedError, IconsError, LibraryError
 from indexer.facets import read_array

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from indexer.catalog.scan import ScanTally
+from indexer.catalog.schema import metadata
 from indexer.doctor.examine import Stage, examine
 from indexer.doctor.findings import Finding, Report
 from indexer.doctor.generations import is_whole
@@ -21,8 +23,6 @@ from indexer.library.shards import Plan, read_settled, shard_paths
 from indexer.library.used_ids import count_on, used_ids
 from indexer.pipeline import merge, restore_encoder
 from indexer.progress import RankProgress
-from indexer.scan import ScanTally
-from indexer.schema import metadata
 
 
 def repair(library: Library, *, sample: int, stage: Stage) -> Report:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from indexer.database import REVISION
+from indexer.catalog.database import REVISION
 from indexer.doctor.findings import Finding
 from indexer.doctor.generations import folder_size, open_read_only
 from indexer.encoders.query_encoder import read_facts

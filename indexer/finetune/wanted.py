@@ -43,8 +43,8 @@ def remembered_sources(library: Library | None) -> dict[Path, Sequence[str]]:
     """The sources that a library remembers, with what is left out of each."""
     from sqlalchemy import select
 
-    from indexer.database import open_catalog
-    from indexer.schema import sources
+    from indexer.catalog.database import open_catalog
+    from indexer.catalog.schema import sources
 
     if library is None:
         raise SourceError("nothing to learn from; give SOURCES, or --library of one that remembers some")

@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from conftest import Silent
 
-from indexer.database import upgrade_catalog
+from indexer.catalog.database import upgrade_catalog
 from indexer.doctor.examine import examine as examine_library
 from indexer.embed import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice

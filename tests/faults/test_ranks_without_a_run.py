@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from conftest import Build, Silent, disc, find_rank
 
-from indexer.catalog import store_setting
-from indexer.database import open_catalog
+from indexer.catalog.database import open_catalog
+from indexer.catalog.questions import store_setting
 from indexer.doctor.examine import examine
 from indexer.doctor.repair import repair
 from indexer.embed import EmbedOptions

@@ -154,7 +154,7 @@ def test_links_in_loops_and_foreign_files_are_no_reason_to_fail(broken: Library)
 def test_a_catalog_that_another_program_locks_is_told_as_that_and_answers(
     broken: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("indexer.database.PRAGMAS", ("busy_timeout=10", "foreign_keys=ON"))
+    monkeypatch.setattr("indexer.catalog.database.PRAGMAS", ("busy_timeout=10", "foreign_keys=ON"))
     with closing(sqlite3.connect(broken.catalog, isolation_level=None)) as browser:
         browser.execute("BEGIN EXCLUSIVE")
         assert run(broken, "search", "dot", "--min-score", "0").exit_code == 0

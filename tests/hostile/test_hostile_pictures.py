@@ -21,14 +21,14 @@ from hostile_svgs import RED, plain_square, svg
 from PIL import Image
 from sqlalchemy import select
 
-from indexer.database import open_catalog
+from indexer.catalog.database import open_catalog
+from indexer.catalog.schema import images
 from indexer.embed import EmbedOptions
 from indexer.errors import RenderError
 from indexer.library.folder import Library
 from indexer.library.shards import read_vectors
 from indexer.rendering.pool import Job, RenderPool
 from indexer.rendering.render import render
-from indexer.schema import images
 from indexer.sources.paths import to_text
 from indexer.sources.records import content_digest
 from indexer.status import read_failures

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from indexer.database import open_catalog, upgrade_catalog
+from indexer.catalog.database import open_catalog, upgrade_catalog
+from indexer.catalog.scan import remember, scan
 from indexer.errors import SourceError
-from indexer.scan import remember, scan
 from indexer.sources import open_sources, read_picture
 from indexer.sources.records import FileScan
 

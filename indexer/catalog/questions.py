@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, RowMapping, delete, func, insert, select, text
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from indexer.manifest import Accounting
-from indexer.schema import failures, files, icons, images, names, problems, runs, sets, settings, sources
+from indexer.catalog.accounting import Accounting
+from indexer.catalog.schema import failures, files, icons, images, names, problems, runs, sets, settings, sources
 
 Ids = NDArray[np.int64]
 

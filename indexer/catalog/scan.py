@@ -13,10 +13,10 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine, Row, bindparam, delete, func, insert, select, update
 
-from indexer import catalog, rows
+from indexer.catalog import questions, writer
+from indexer.catalog.schema import files, icons, problems, sets, sources
 from indexer.errors import SourceError
 from indexer.rendering.worker import CHANGED
-from indexer.schema import files, icons, problems, sets, sources
 from indexer.sources import Source, open_sources
 from indexer.sources.records import FileScan
 
@@ -59,7 +59,7 @@ def forget(connection: Connection, location: Path) -> int:
     n_dropped: int = connection.execute(delete(sources).where(sources.c.given == given)).rowcount
     if not n_dropped:
         raise SourceError(f'"{location}" is not a source of this library; `icons sources` lists them')
-    catalog.bump_revision(connection)
+    questions.bump_revision(connection)
     return n_dropped
 
 
@@ -74,7 +74,7 @@ def scan(
         SourceError: a remembered location is no longer there.
     """
     with engine.begin() as connection:
-        suspect = {*changed, *catalog.files_that_failed(connection, CHANGED)}
+        suspect = {*changed, *questions.files_that_failed(connection, CHANGED)}
         run = _Scan(connection, report, suspect)
         for source_id, source in _remembered(connection):
             run.read(source_id, source)
@@ -151,32 +151,32 @@ class _Scan:
         """Settle moves, drop what is gone, name the icons of every touched set."""
         lost = select(files.c.id).where(files.c.source_id.not_in(self.sources_seen))
         self.gone_files += self.connection.execute(lost).scalars()
-        for ids in rows.chunks(self.gone_files):
+        for ids in writer.chunks(self.gone_files):
             self.gone += self.connection.execute(select(icons.c.id).where(icons.c.file_id.in_(ids))).scalars()
         self._settle_moves()
         self._drop_gone()
         for set_id in sorted(self.sets_touched):
-            rows.name_set(self.connection, set_id)
+            writer.name_set(self.connection, set_id)
         self.tally.broken = self.connection.execute(select(func.count()).select_from(problems)).scalar_one()
         tally = self.tally
         if tally.added or tally.changed or tally.moved or tally.gone or self.has_changed_sets:
-            catalog.bump_revision(self.connection)
+            questions.bump_revision(self.connection)
 
     def _store(self, source_id: int, batch: Sequence[FileScan]) -> None:
         if not batch:
             return
-        file_ids = rows.write_files(self.connection, source_id, batch)
-        rows.write_problems(self.connection, file_ids, batch)
+        file_ids = writer.write_files(self.connection, source_id, batch)
+        writer.write_problems(self.connection, file_ids, batch)
         records = [(file_ids[scanned.path], record) for scanned in batch for record in scanned.records or ()]
-        set_ids, is_changed = rows.write_sets(self.connection, source_id, {record.set for _, record in records})
+        set_ids, is_changed = writer.write_sets(self.connection, source_id, {record.set for _, record in records})
         self.has_changed_sets |= is_changed
-        image_ids = rows.write_images(self.connection, [record.digest for _, record in records])
-        old = rows.read_icons(self.connection, file_ids.values())
+        image_ids = writer.write_images(self.connection, [record.digest for _, record in records])
+        old = writer.read_icons(self.connection, file_ids.values())
         changed = []
         for file_id, record in records:
-            row = rows.icon_row(file_id, record, set_ids[record.set.key], image_ids[record.digest])
+            row = writer.icon_row(file_id, record, set_ids[record.set.key], image_ids[record.digest])
             before = old.pop((file_id, record.member), None)
-            if before is not None and all(getattr(before, column) == row[column] for column in rows.COMPARED):
+            if before is not None and all(getattr(before, column) == row[column] for column in writer.COMPARED):
                 continue
             changed.append(row)
             self.sets_touched.add(set_ids[record.set.key])
@@ -184,11 +184,11 @@ class _Scan:
             self.tally.changed += before is not None
         self.tally.icons += len(records)
         self.gone += [row.id for row in old.values()]
-        rows.write_icons(self.connection, changed)
+        writer.write_icons(self.connection, changed)
 
     def _settle_moves(self) -> None:
         """Give an icon that vanished here and appeared there its old id back."""
-        gone = rows.read_by_image(self.connection, self.gone)
+        gone = writer.read_by_image(self.connection, self.gone)
         if not gone:
             return
         kept, replaced = [], []
@@ -200,30 +200,30 @@ class _Scan:
             candidates.remove(old)
             self.sets_touched.add(old.set_id)
             replaced.append(new.id)
-            kept.append({"old": old.id, **{column: getattr(new, column) for column in rows.PLACED}})
+            kept.append({"old": old.id, **{column: getattr(new, column) for column in writer.PLACED}})
         moved = {row["old"] for row in kept}
         self.gone = [icon for icon in self.gone if icon not in moved]
-        for ids in rows.chunks(replaced):
+        for ids in writer.chunks(replaced):
             self.connection.execute(delete(icons).where(icons.c.id.in_(ids)))
         if kept:
             move = update(icons).where(icons.c.id == bindparam("old"))
-            self.connection.execute(move.values({column: bindparam(column) for column in rows.PLACED}), kept)
+            self.connection.execute(move.values({column: bindparam(column) for column in writer.PLACED}), kept)
         self.tally.moved += len(kept)
         self.tally.added -= len(kept)
 
     def _added_rows(self, image_ids: Sequence[int]) -> Iterator[Row[tuple[object, ...]]]:
-        for ids in rows.chunks(image_ids):
+        for ids in writer.chunks(image_ids):
             query = select(icons).where(icons.c.id > self.newest_before, icons.c.image_id.in_(ids)).order_by(icons.c.id)
             yield from self.connection.execute(query).all()
 
     def _drop_gone(self) -> None:
         self.tally.gone += len(self.gone)
-        for ids in rows.chunks(self.gone):
+        for ids in writer.chunks(self.gone):
             self.sets_touched.update(
                 self.connection.execute(select(icons.c.set_id).distinct().where(icons.c.id.in_(ids))).scalars()
             )
             self.connection.execute(delete(icons).where(icons.c.id.in_(ids)))
-        for ids in rows.chunks(self.gone_files):
+        for ids in writer.chunks(self.gone_files):
             self.connection.execute(delete(files).where(files.c.id.in_(ids)))
         self.connection.execute(delete(sources).where(sources.c.id.not_in(self.sources_seen)))
         self.connection.execute(delete(sets).where(sets.c.id.not_in(select(icons.c.set_id).distinct())))
@@ -234,13 +234,13 @@ def _was_read(scanned: FileScan) -> bool:
 
 
 def _batches(scans: Iterable[FileScan]) -> Iterator[list[FileScan]]:
-    """Group scans so that each group holds about rows.BATCH records."""
+    """Group scans so that each group holds about writer.BATCH records."""
     batch: list[FileScan] = []
     weight = 0
     for scanned in scans:
         batch.append(scanned)
         weight += max(1, len(scanned.records or ()))
-        if weight >= rows.BATCH:
+        if weight >= writer.BATCH:
             yield batch
             batch, weight = [], 0
     if batch:

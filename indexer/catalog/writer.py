@@ -8,8 +8,8 @@ from typing import TypeVar
 from sqlalchemy import Connection, Row, bindparam, delete, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
+from indexer.catalog.schema import files, icons, images, names, problems, sets
 from indexer.naming.names import common_affixes, parse
-from indexer.schema import files, icons, images, names, problems, sets
 from indexer.sources.records import FileScan, IconSet, Record
 
 BATCH = 5000
