@@ -10,7 +10,7 @@ import click
 from indexer.catalog.scan import ScanTally
 from indexer.library.shards import Plan
 from indexer.process import end_at_once
-from indexer.progress import RankProgress
+from indexer.ranks.progress import RankProgress
 from indexer.reports.bars import Bars
 
 if TYPE_CHECKING:

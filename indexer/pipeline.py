@@ -16,7 +16,8 @@ from indexer.catalog.database import driver_of, open_catalog
 from indexer.catalog.scan import ScanTally, remember
 from indexer.catalog.scan import forget as forget_source
 from indexer.catalog.scan import scan as scan_sources
-from indexer.embed import EmbedOptions
+from indexer.embedding.embed import EmbedOptions
+from indexer.embedding.planning import choice_in_use, export_missing, prepare
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.errors import LibraryError
 from indexer.library.bundled import bundled
@@ -25,9 +26,8 @@ from indexer.library.folder import Generation, Library, require
 from indexer.library.shards import Coverage, Plan, read_coverage
 from indexer.library.used_ids import count_on, used_ids
 from indexer.manifest import PICTURE_WEIGHT, answering_manifest
-from indexer.planning import choice_in_use, export_missing, prepare
 from indexer.process import give_back_memory
-from indexer.progress import RankProgress
+from indexer.ranks.progress import RankProgress
 
 
 class Watcher(Protocol):
@@ -159,7 +159,8 @@ def merge(library: Library, choice: ModelChoice | None, watcher: Watcher) -> Gen
 
 def plan_only(library: Library, options: IndexOptions, watcher: Watcher) -> str:
     """Write the plan without embedding; return the line that embeds it on each of several machines."""
-    from indexer.launch import cluster_command, parse_devices
+    from indexer.embedding.launch import cluster_command
+    from indexer.ranks.devices import parse_devices
 
     with _writing(library) as engine:
         plan = _prepare(library, engine, options, watcher)
@@ -206,7 +207,8 @@ def _embed(library: Library, engine: Engine, options: IndexOptions, watcher: Wat
     started = time.monotonic()
     plan = _prepare(library, engine, options, watcher)
     if plan.n_blocks:
-        from indexer.launch import parse_devices, run_ranks
+        from indexer.embedding.launch import run_ranks
+        from indexer.ranks.devices import parse_devices
 
         give_back_memory()
         watcher.stage("Embedding")

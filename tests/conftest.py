@@ -16,12 +16,12 @@ from PIL import Image
 from small_icons import HOUSE, draw_sources, drawn
 
 from indexer.catalog.scan import ScanTally
-from indexer.embed import EmbedOptions
+from indexer.embedding.embed import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.library.folder import Library
 from indexer.library.shards import Plan
 from indexer.pipeline import IndexOptions, IndexSummary, index
-from indexer.progress import RankProgress
+from indexer.ranks.progress import RankProgress
 from indexer.rendering.render import render
 from search.cli import main
 

@@ -11,7 +11,7 @@ from conftest import Build, svg
 from indexer.console import ProgressView
 from indexer.library.folder import Library
 from indexer.library.shards import Plan
-from indexer.progress import RankProgress
+from indexer.ranks.progress import RankProgress
 from search.cli import main
 
 SERVING = {"fastapi", "starlette", "uvicorn", "pydantic", "prometheus_client", "multipart", "mcp", "httpx"}

@@ -8,9 +8,9 @@ import torch
 from click.testing import CliRunner
 
 from indexer.console import cells
-from indexer.gauges import Gauge
 from indexer.library.folder import Library
-from indexer.progress import RankProgress
+from indexer.ranks.gauges import Gauge
+from indexer.ranks.progress import RankProgress
 from search.cli import main
 
 

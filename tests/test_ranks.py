@@ -12,14 +12,15 @@ import numpy as np
 import pytest
 from conftest import Silent, disc, kill_rank
 
-from indexer.embed import EmbedOptions
+from indexer.embedding.embed import EmbedOptions
+from indexer.embedding.launch import cluster_command
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import DeviceError, EmbedError
-from indexer.launch import Devices, cluster_command, parse_devices
 from indexer.library.folder import Library
 from indexer.library.shards import BLOCK_SIZE, Plan, read_blocks, read_coverage, read_shard, shard_path, shard_paths
 from indexer.pipeline import IndexOptions, embed, scan
-from indexer.progress import RankProgress
+from indexer.ranks.devices import Devices, parse_devices
+from indexer.ranks.progress import RankProgress
 
 
 @pytest.fixture
@@ -70,7 +71,7 @@ def test_a_killed_rank_ends_the_stage_by_name_and_any_number_of_ranks_finishes_t
     library = Library(tmp_path / "library")
     options = _options(many, tiny_model, "cpu:2")
     scan(library, options, Silent())
-    killer = threading.Thread(target=kill_rank, args=("indexer.embed", library.root, "1"))
+    killer = threading.Thread(target=kill_rank, args=("indexer.embedding.embed", library.root, "1"))
     killer.start()
     with pytest.raises(EmbedError, match=r"rank 1 was killed by SIGKILL.*finished blocks are kept"):
         embed(library, options, Silent())
@@ -165,4 +166,4 @@ def test_devices_that_are_not_there_are_named(text: str) -> None:
 def test_the_line_for_several_machines_names_library_and_rendezvous(tmp_path: Path) -> None:
     line = cluster_command(Library(tmp_path), "f00d", devices=Devices("cuda", 8), options=EmbedOptions())
     assert line.startswith("torchrun --nnodes N --rdzv-backend c10d --rdzv-endpoint HOST:29400 --nproc-per-node 8")
-    assert f"-m indexer.embed --library {tmp_path} --fingerprint f00d" in line
+    assert f"-m indexer.embedding.embed --library {tmp_path} --fingerprint f00d" in line

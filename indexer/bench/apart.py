@@ -109,7 +109,7 @@ def _prepare(trial: Trial) -> Callable[[], Measured]:
     if trial.knobs.strategy == "ranks" and trial.knobs.devices > 1:
         return lambda: _run_ranks(trial)
     from indexer.bench.loop import Loop
-    from indexer.distributed import Rank
+    from indexer.ranks.distributed import Rank
 
     return Loop(trial, rank=Rank(), device=torch.device("cuda", 0) if trial.kind == "cuda" else torch.device("cpu")).run
 
@@ -119,7 +119,7 @@ def _refuse_what_does_not_fit(trial: Trial) -> None:
     import torch
 
     from indexer.bench.loop import Loop
-    from indexer.distributed import Rank
+    from indexer.ranks.distributed import Rank
 
     Loop(in_part(trial, "all"), rank=Rank(), device=torch.device("cuda", 0))
     torch.cuda.empty_cache()
@@ -127,9 +127,9 @@ def _refuse_what_does_not_fit(trial: Trial) -> None:
 
 def _run_index(trial: Trial) -> Measured:
     """Embed a plan as `icons index` does, in a library made for it."""
-    from indexer.embed import EmbedOptions
-    from indexer.launch import run_ranks
-    from indexer.progress import RankProgress
+    from indexer.embedding.embed import EmbedOptions
+    from indexer.embedding.launch import run_ranks
+    from indexer.ranks.progress import RankProgress
 
     knobs = trial.knobs
     told: list[RankProgress] = []
@@ -166,7 +166,7 @@ def _run_ranks(trial: Trial) -> Measured:
     import sys
 
     from indexer.bench.loop import share_file
-    from indexer.launch import cause_of_end, follow_torchrun
+    from indexer.ranks.launch import cause_of_end, follow_torchrun
 
     folder = Path(tempfile.mkdtemp(dir=trial.material.folder))
     file = folder / "trial.json"
@@ -187,7 +187,7 @@ def _run_ranks(trial: Trial) -> Measured:
 
 
 def _devices(trial: Trial) -> Any:
-    from indexer.launch import Devices
+    from indexer.ranks.devices import Devices
 
     n = trial.knobs.devices
     return Devices(trial.kind, n, ",".join(map(str, range(n))) if trial.kind == "cuda" else None)

@@ -23,8 +23,8 @@ from indexer.bench.sweep import Journal, measure
 from indexer.bench.trial import Trial
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import BenchError, DeviceError, IconsError
-from indexer.launch import parse_devices
 from indexer.process import cores
+from indexer.ranks.devices import parse_devices
 
 Section = Literal["sweeps", "strategies", "scaling", "machine", "limit", "parity"]
 SECTIONS: tuple[Section, ...] = ("machine", "limit", "sweeps", "strategies", "scaling", "parity")

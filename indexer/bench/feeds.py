@@ -14,8 +14,8 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, DistributedSampler
 
 from indexer.bench.knobs import Knobs
-from indexer.distributed import Rank
 from indexer.errors import RenderError
+from indexer.ranks.distributed import Rank
 from indexer.rendering.pool import RenderPool
 from indexer.rendering.render import render
 from indexer.rendering.worker import Job

@@ -24,9 +24,9 @@ import click
 from indexer.bench.material import gather, read_jobs
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.errors import BenchError
-from indexer.gauges import cpu_seconds, family, proportional_bytes
 from indexer.options import IconsGroup
 from indexer.process import cores, prepare_for_batches
+from indexer.ranks.gauges import cpu_seconds, family, proportional_bytes
 from indexer.rendering.pool import Job, RenderPool
 from indexer.rendering.worker import start_process
 from indexer.sources.paths import from_text

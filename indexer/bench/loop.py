@@ -20,19 +20,19 @@ import torch.distributed as dist
 from numpy.typing import NDArray
 from torch import Tensor
 
-from indexer.batch_size import ON_CPU
 from indexer.bench.feeds import StageClock, from_files, opened_here, rendered, rendered_here, synchronise
 from indexer.bench.knobs import AUTO
 from indexer.bench.material import png_files, read_jobs
 from indexer.bench.strategies import load_tower, make_compute
 from indexer.bench.trial import Measured, Trial, measured_json
-from indexer.distributed import Rank, process_group
+from indexer.embedding.batch_size import ON_CPU
+from indexer.embedding.renderers import default_workers
 from indexer.errors import BenchError
-from indexer.gauges import Gauge, peak_memory
 from indexer.library.durable import write_file
 from indexer.library.shards import Shard, write_shard
 from indexer.process import cores_of_rank, end_with_starter, prepare_for_batches
-from indexer.renderers import default_workers
+from indexer.ranks.distributed import Rank, process_group
+from indexer.ranks.gauges import Gauge, peak_memory
 from indexer.rendering.pool import RenderPool
 
 GPU_BATCH = 256

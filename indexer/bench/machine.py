@@ -103,7 +103,8 @@ def measure_all_reduce(folder: Path, *, kind: str, n_ranks: int, backend: str) -
     Raises:
         BenchError: the ranks don't find each other.
     """
-    from indexer.launch import Devices, cause_of_end, follow_torchrun
+    from indexer.ranks.devices import Devices
+    from indexer.ranks.launch import cause_of_end, follow_torchrun
 
     log = folder / "links.log"
     command = ["torchrun", "--standalone", "--nproc-per-node", str(n_ranks), "-m", "indexer.bench.machine"]
@@ -121,7 +122,7 @@ def _reduce(folder: Path, kind: str, backend: str) -> None:
     import torch
     import torch.distributed as dist
 
-    from indexer.distributed import Rank, process_group
+    from indexer.ranks.distributed import Rank, process_group
 
     rank = Rank.from_environment()
     device = torch.device("cuda", rank.local) if kind == "cuda" else torch.device("cpu")

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import IO
 
 from indexer.errors import BenchError
-from indexer.gauges import family, proportional_bytes
 from indexer.process import named_as_starter
+from indexer.ranks.gauges import family, proportional_bytes
 
 SAMPLE_SECONDS = 0.5
 

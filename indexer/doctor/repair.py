@@ -22,7 +22,7 @@ from indexer.library.folder import Generation, Library, require
 from indexer.library.shards import Plan, read_settled, shard_paths
 from indexer.library.used_ids import count_on, used_ids
 from indexer.pipeline import merge, restore_encoder
-from indexer.progress import RankProgress
+from indexer.ranks.progress import RankProgress
 
 
 def repair(library: Library, *, sample: int, stage: Stage) -> Report:

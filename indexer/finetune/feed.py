@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 from torch.autograd.profiler import record_function
 
-from indexer.distributed import Rank
 from indexer.finetune.batches import Draw, Part, draw_step, order_of_pass, read_part
 from indexer.finetune.captions import Ids
 from indexer.finetune.lesson import Lesson
 from indexer.finetune.options import FinetuneOptions
+from indexer.ranks.distributed import Rank
 
 
 @dataclass(slots=True)

@@ -12,7 +12,6 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from indexer.distributed import Rank
 from indexer.errors import TrainError
 from indexer.finetune.lesson import (
     KeptWords,
@@ -27,6 +26,7 @@ from indexer.finetune.lesson import (
 from indexer.finetune.options import Places
 from indexer.finetune.plan import Plan
 from indexer.finetune.twins import looks_of
+from indexer.ranks.distributed import Rank
 
 
 def open_lesson(places: Places, plan: Plan, material: Material, encoder: tuple[Any, Any], rank: Rank) -> Lesson:

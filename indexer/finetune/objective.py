@@ -9,10 +9,10 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from indexer.distributed import Rank
 from indexer.finetune.captions import Captions, Ids
 from indexer.finetune.loss import gathered, keeping_loss, sigmoid_loss, softmax_loss
 from indexer.finetune.options import Loss
+from indexer.ranks.distributed import Rank
 
 Bools = npt.NDArray[np.bool_]
 

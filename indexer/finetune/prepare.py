@@ -15,8 +15,8 @@ from indexer.finetune.lineage import check_replaceable
 from indexer.finetune.options import FinetuneOptions, Places
 from indexer.finetune.plan import Plan, write_plan
 from indexer.finetune.wanted import gather_icons
-from indexer.launch import Devices
 from indexer.library.folder import Library
+from indexer.ranks.devices import Devices
 
 
 class Viewer(Protocol):

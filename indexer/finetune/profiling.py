@@ -9,8 +9,8 @@ from typing import Any, Self
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-from indexer.distributed import Rank
 from indexer.library.durable import write_file
+from indexer.ranks.distributed import Rank
 
 WARM_UP_STEPS = 2
 _COMMUNICATION = ("gloo:", "nccl:", "c10d::", "ncclDevKernel")

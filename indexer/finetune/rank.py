@@ -15,7 +15,6 @@ import click
 import open_clip
 import torch
 
-from indexer.distributed import Rank, process_group
 from indexer.encoders.checkpoint import find_checkpoint
 from indexer.encoders.torch_encoder import load_model, resolve_device, resolve_precision
 from indexer.errors import IconsError, TrainError
@@ -33,7 +32,8 @@ from indexer.finetune.validation import make_exam
 from indexer.finetune.watch import TrainingProgress
 from indexer.finetune.wrapping import wrap
 from indexer.process import cores_of_rank, end_with_starter, prepare_for_batches
-from indexer.progress import write_progress
+from indexer.ranks.distributed import Rank, process_group
+from indexer.ranks.progress import write_progress
 
 Report = Callable[[TrainingProgress], None]
 WAIT_LIMIT = timedelta(hours=2)

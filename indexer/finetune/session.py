@@ -8,8 +8,9 @@ from indexer.errors import TrainError
 from indexer.finetune.options import Places
 from indexer.finetune.prepare import Request, Viewer, prepare
 from indexer.finetune.watch import TrainingProgress
-from indexer.launch import Devices, cause_of_end, follow_torchrun, parse_devices
-from indexer.progress import clear_progress, read_progress
+from indexer.ranks.devices import Devices, parse_devices
+from indexer.ranks.launch import cause_of_end, follow_torchrun
+from indexer.ranks.progress import clear_progress, read_progress
 
 
 class TrainingViewer(Viewer, Protocol):
@@ -71,8 +72,8 @@ def read_outcome(places: Places) -> Outcome:
 def _run_here(places: Places, devices: Devices, request: Request, viewer: TrainingViewer) -> None:
     import torch
 
-    from indexer.distributed import Rank
     from indexer.finetune.rank import run_rank
+    from indexer.ranks.distributed import Rank
 
     device = torch.device(f"cuda:{(devices.visible or '0').split(',')[0]}" if devices.device == "cuda" else "cpu")
     run_rank(

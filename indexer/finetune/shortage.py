@@ -5,9 +5,9 @@ from contextlib import contextmanager
 
 import torch
 
-from indexer.distributed import Rank
 from indexer.errors import TrainError
 from indexer.finetune.options import FinetuneOptions
+from indexer.ranks.distributed import Rank
 
 
 @contextmanager

@@ -11,7 +11,6 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.autograd.profiler import record_function
 
-from indexer.distributed import Rank
 from indexer.errors import TrainError
 from indexer.finetune.batches import Draw, Part, pictures_of
 from indexer.finetune.feed import Feed
@@ -19,6 +18,7 @@ from indexer.finetune.lesson import Lesson
 from indexer.finetune.objective import Features, Right, batch_loss, joined, related
 from indexer.finetune.options import FinetuneOptions
 from indexer.finetune.student import Student
+from indexer.ranks.distributed import Rank
 
 Given = tuple[Tensor, Tensor, Tensor | None, Tensor | None]
 

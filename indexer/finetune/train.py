@@ -24,7 +24,7 @@ from indexer.finetune.rates import set_rates
 from indexer.finetune.step import Session, StepResult, check_sound, take_step
 from indexer.finetune.validation import Exam, Scores, main_figure, sit_exam, to_plain
 from indexer.finetune.watch import Events, Log, TrainingProgress
-from indexer.gauges import gpu_figures, peak_memory
+from indexer.ranks.gauges import gpu_figures, peak_memory
 
 Report = Callable[[TrainingProgress], None]
 REPORT_SECONDS = 0.5

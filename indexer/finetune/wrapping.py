@@ -7,10 +7,10 @@ from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 from torch.nn.utils.parametrize import ParametrizationList
 
-from indexer.distributed import Rank
 from indexer.errors import TrainError
 from indexer.finetune.options import Distribution
 from indexer.finetune.student import Student
+from indexer.ranks.distributed import Rank
 
 
 def wrap(student: Student, options: Distribution, *, rank: Rank, device: torch.device, precision: str) -> nn.Module:

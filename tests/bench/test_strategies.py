@@ -18,11 +18,11 @@ from indexer.bench.loop import Loop
 from indexer.bench.material import Material, gather, make_library, png_files, read_jobs, write_files
 from indexer.bench.strategies import load_tower, make_compute
 from indexer.bench.trial import STAGES, Measured, Trial, merged
-from indexer.distributed import Rank
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import Encoder
 from indexer.errors import BenchError
 from indexer.library.shards import BLOCK_SIZE, read_blocks
+from indexer.ranks.distributed import Rank
 
 CPU = torch.device("cpu")
 

@@ -26,7 +26,7 @@ from conftest import Silent
 
 from indexer.catalog.database import upgrade_catalog
 from indexer.doctor.examine import examine as examine_library
-from indexer.embed import EmbedOptions
+from indexer.embedding.embed import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import IconsError
 from indexer.library.folder import Library
@@ -141,7 +141,7 @@ def make_read_only(folder: Path) -> None:
 
 def run_command(library: Library, *, arguments: list[str], name: str = "icons") -> object:
     """Run `icons`, or one rank as torchrun starts it, and tell how it ended and what it said."""
-    from indexer.embed import main as rank
+    from indexer.embedding.embed import main as rank
     from search.cli import main as icons
 
     said = {1: library.root.with_name("stdout"), 2: library.root.with_name("stderr")}
@@ -235,7 +235,7 @@ LOADED = (
     "alembic.command",
     "indexer.encoders.torch_encoder",
     "indexer.encoders.export",
-    "indexer.launch",
+    "indexer.embedding.launch",
     "search.cli",
 )
 """What stages load inside, so that it is there before the first fork."""

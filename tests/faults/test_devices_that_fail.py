@@ -11,14 +11,14 @@ import pytest
 from conftest import Silent, draw_icons, find_rank
 from faults import Stages, copy_library
 
-from indexer.embed import EmbedOptions
+from indexer.embedding.embed import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import EmbedError
-from indexer.heartbeat import Watchdog, watched
 from indexer.library.folder import Library
 from indexer.library.shards import BLOCK_SIZE, read_coverage, shard_paths
 from indexer.pipeline import IndexOptions, embed, scan
-from indexer.progress import RankProgress
+from indexer.ranks.heartbeat import Watchdog, watched
+from indexer.ranks.progress import RankProgress
 
 KEPT = "finished blocks are kept, `icons index` does the rest"
 
@@ -92,7 +92,7 @@ def test_a_rank_that_gets_on_or_waits_for_others_is_not_given_up() -> None:
 
 def test_time_in_which_nobody_looked_is_no_standstill(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
-    monkeypatch.setattr("indexer.heartbeat.time.monotonic", lambda: now)
+    monkeypatch.setattr("indexer.ranks.heartbeat.time.monotonic", lambda: now)
     watchdog, progress = Watchdog(limit=600), [RankProgress(rank=0, world=1, at="a picture")]
     assert watchdog.look(progress) is None
     now += 36_000  # a laptop that slept, a job that was stopped
@@ -196,7 +196,7 @@ def test_a_rank_that_stands_still_ends_the_stage_by_name_and_any_number_of_ranks
     scan(library, options, Silent())
 
     def stop() -> None:
-        os.kill(find_rank("indexer.embed", library.root, "1"), signal.SIGSTOP)
+        os.kill(find_rank("indexer.embedding.embed", library.root, "1"), signal.SIGSTOP)
 
     stopper = threading.Thread(target=stop)
     stopper.start()

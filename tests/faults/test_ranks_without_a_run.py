@@ -18,18 +18,18 @@ from indexer.catalog.database import open_catalog
 from indexer.catalog.questions import store_setting
 from indexer.doctor.examine import examine
 from indexer.doctor.repair import repair
-from indexer.embed import EmbedOptions
+from indexer.embedding.embed import EmbedOptions
+from indexer.embedding.shard_writer import OVER
 from indexer.encoders.checkpoint import ModelChoice
-from indexer.gauges import Gauge
-from indexer.heartbeat import Reporter, Watchdog
 from indexer.library.folder import Library
 from indexer.library.shards import BLOCK_SIZE, piece_paths, read_blocks, read_coverage, read_shard, shard_paths
 from indexer.merge import merge as merge_shards
 from indexer.pipeline import IndexOptions, embed, merge, plan_only, scan
-from indexer.progress import RankProgress
-from indexer.shard_writer import OVER
+from indexer.ranks.agent import _remove_leftovers
+from indexer.ranks.gauges import Gauge
+from indexer.ranks.heartbeat import Reporter, Watchdog
+from indexer.ranks.progress import RankProgress
 from indexer.status import read_failures, read_status
-from indexer.torchrun import _remove_leftovers
 
 ICONS = (sys.executable, "-P", "-c", "from search.cli import main; main()")
 
@@ -104,7 +104,7 @@ def test_no_rank_outlives_the_run_that_has_started_it(
 ) -> None:
     library = tmp_path / "library"
     _wait_until_done(library, 0)
-    rank = find_rank("indexer.embed", library, "1")
+    rank = find_rank("indexer.embedding.embed", library, "1")
     torchrun = int(Path(f"/proc/{rank}/stat").read_text().rpartition(")")[2].split()[1])
     assert len(_processes_of(library)) >= 4
     if whom == "group":
@@ -124,7 +124,7 @@ def test_a_run_whose_torchrun_is_stopped_ends_when_it_is_told_to(
 ) -> None:
     library = tmp_path / "library"
     _wait_until_done(library, 0)
-    rank = find_rank("indexer.embed", library, "1")
+    rank = find_rank("indexer.embedding.embed", library, "1")
     os.kill(int(Path(f"/proc/{rank}/stat").read_text().rpartition(")")[2].split()[1]), signal.SIGSTOP)
     running.send_signal(signal.SIGINT)
     assert "what was finished is kept" in running.communicate(timeout=30)[1]
@@ -217,7 +217,7 @@ def test_a_rank_that_never_says_anything_is_named(library: Library, dots: Path, 
 def test_a_block_that_takes_long_leaves_pieces_and_a_rank_that_is_ended_on_the_way_loses_none_of_them(
     library: Library, icon_folder: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("indexer.shard_writer.FIRST_PIECE_SECONDS", 0.0)
+    monkeypatch.setattr("indexer.embedding.shard_writer.FIRST_PIECE_SECONDS", 0.0)
     how = EmbedOptions(workers=0, batch_size=2, precision="fp32")
     choice = ModelChoice(f"local-dir:{tiny_model}")
     options = IndexOptions(sources=[icon_folder], choice=choice, devices="cpu", embed=how)
@@ -228,7 +228,7 @@ def test_a_block_that_takes_long_leaves_pieces_and_a_rank_that_is_ended_on_the_w
             if len(list(library.root.glob("vectors/*/images-*+*.safetensors"))) >= 2:
                 raise KeyboardInterrupt
 
-    monkeypatch.setattr("indexer.heartbeat.REPORT_SECONDS", 0.0)
+    monkeypatch.setattr("indexer.ranks.heartbeat.REPORT_SECONDS", 0.0)
     with pytest.raises(KeyboardInterrupt):
         embed(library, options, Ends())
     folder = next((library.root / "vectors").iterdir())

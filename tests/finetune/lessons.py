@@ -10,7 +10,6 @@ import open_clip
 import torch
 from safetensors.torch import save_file
 
-from indexer.distributed import Rank
 from indexer.finetune.captions import make_captions
 from indexer.finetune.gather import base_of
 from indexer.finetune.lesson import KeptWords, Lesson, encode_texts, tokenize
@@ -20,6 +19,7 @@ from indexer.finetune.step import Session
 from indexer.finetune.student import Student
 from indexer.finetune.twins import edges
 from indexer.finetune.wrapping import wrap
+from indexer.ranks.distributed import Rank
 
 TINY = {
     "embed_dim": 16,

@@ -78,8 +78,8 @@ def make_plan(
     from indexer.finetune.lesson import read_facts
     from indexer.finetune.plan import read_plan
     from indexer.finetune.prepare import Request, prepare
-    from indexer.launch import Devices
     from indexer.process import cores
+    from indexer.ranks.devices import Devices
 
     request = Request(
         places_in(folder).out,

@@ -20,7 +20,6 @@ import torch
 from indexer.bench.training.knobs import TrainKnobs
 from indexer.bench.training.replicas import data_parallel
 from indexer.bench.training.tasks import done_file, places_in, task_file
-from indexer.distributed import Rank
 from indexer.errors import IconsError
 from indexer.finetune.batches import Draw, Part, draw_step, read_part
 from indexer.finetune.feed import Feed
@@ -30,9 +29,10 @@ from indexer.finetune.shortage import told_shortage
 from indexer.finetune.step import Session
 from indexer.finetune.train import train
 from indexer.finetune.watch import TrainingProgress
-from indexer.gauges import peak_memory
 from indexer.process import cores, cores_of_rank, end_with_starter, prepare_for_batches
-from indexer.progress import write_progress
+from indexer.ranks.distributed import Rank
+from indexer.ranks.gauges import peak_memory
+from indexer.ranks.progress import write_progress
 
 _LOOK_SECONDS = 0.05
 

@@ -20,9 +20,10 @@ from indexer.errors import BenchError
 from indexer.finetune.options import FinetuneOptions, Places
 from indexer.finetune.plan import read_plan, write_plan
 from indexer.finetune.watch import TrainingProgress
-from indexer.launch import Devices, cause_of_end, end_torchrun, start_torchrun
 from indexer.library.durable import write_file
-from indexer.progress import clear_progress, read_progress
+from indexer.ranks.devices import Devices
+from indexer.ranks.launch import cause_of_end, end_torchrun, start_torchrun
+from indexer.ranks.progress import clear_progress, read_progress
 
 LIMIT_SECONDS = 1800.0
 """Of one run: a training that hangs is ended and named."""

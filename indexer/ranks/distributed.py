@@ -29,7 +29,7 @@ class Rank:
 
 
 MEETING = "ICONS_MEETING"
-"""Folder in which the ranks of one machine meet (`indexer.torchrun`); without it they meet where torchrun says."""
+"""Folder in which the ranks of one machine meet (`indexer.ranks.agent`); without it they meet where torchrun says."""
 RANK_VARIABLES = (("RANK", "0"), ("LOCAL_RANK", "0"), ("WORLD_SIZE", "1"))
 
 

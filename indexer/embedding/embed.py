@@ -1,6 +1,6 @@
 """Stage two: plan -> shards, one process a device. Reads `work/FINGERPRINT/plan.jsonl`, writes `vectors/FINGERPRINT/`.
 
-    torchrun --nproc-per-node 2 -m indexer.embed --library DIR --fingerprint FINGERPRINT
+    torchrun --nproc-per-node 2 -m indexer.embedding.embed --library DIR --fingerprint FINGERPRINT
 
 Rank r of W takes blocks r, r + W, ...; blocks whose shard exists are done. Nothing waits for another rank on the way,
 so one that dies loses its own block only. Everything but the library's folder may differ between machines.
@@ -18,21 +18,21 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.distributed import Rank, process_group, total_over_ranks
+from indexer.embedding.gathering import Gathering
+from indexer.embedding.lanes import n_lanes, side_by_side
+from indexer.embedding.renderers import Renderers
+from indexer.embedding.shard_writer import OVER, ShardWriter
+from indexer.embedding.share import Share
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
 from indexer.errors import EmbedError, IconsError
-from indexer.gathering import Gathering
-from indexer.gauges import Gauge
-from indexer.heartbeat import STALL_SECONDS, Report, Reporter, watched
-from indexer.lanes import n_lanes, side_by_side
 from indexer.library.folder import Library
 from indexer.library.shards import Block, Plan, read_plan
 from indexer.naming.printable import printable
 from indexer.process import cores_of_rank, end_with_starter, give_back_memory, prepare_for_batches
-from indexer.progress import RankProgress, write_progress
-from indexer.renderers import Renderers
-from indexer.shard_writer import OVER, ShardWriter
-from indexer.share import Share
+from indexer.ranks.distributed import Rank, process_group, total_over_ranks
+from indexer.ranks.gauges import Gauge
+from indexer.ranks.heartbeat import STALL_SECONDS, Report, Reporter, watched
+from indexer.ranks.progress import RankProgress, write_progress
 
 if TYPE_CHECKING:
     from indexer.encoders.torch_encoder import Encoder, Precision
@@ -116,7 +116,7 @@ def _find_checkpoint(plan: Plan, rank: Rank) -> Checkpoint:
 
 
 def _embed_blocks(share: Share, plan: Plan, run: Path, options: EmbedOptions, reporter: Reporter) -> None:
-    from indexer.batch_size import out_of_memory_told
+    from indexer.embedding.batch_size import out_of_memory_told
     from indexer.encoders.torch_encoder import Encoder, resolve_device
 
     checkpoint, device = _find_checkpoint(plan, share.rank), resolve_device(options.device)
@@ -136,7 +136,7 @@ def _embed_blocks(share: Share, plan: Plan, run: Path, options: EmbedOptions, re
 
 
 def _embed_names(encoder: "Encoder", blocks: Iterable[Block], writer: ShardWriter, reporter: Reporter) -> None:
-    from indexer.batch_size import encode_names_within_memory
+    from indexer.embedding.batch_size import encode_names_within_memory
 
     gathered = Gathering("names", encoder.dim)
     for block in blocks:
@@ -155,7 +155,7 @@ def _embed_names(encoder: "Encoder", blocks: Iterable[Block], writer: ShardWrite
 def _embed_images(
     encoder: "Encoder", blocks: Iterable[Block], writer: ShardWriter, reporter: Reporter, pool: "RenderPool"
 ) -> None:
-    from indexer.batch_size import encode_within_memory
+    from indexer.embedding.batch_size import encode_within_memory
 
     gathered = Gathering("images", encoder.dim)
     none = np.empty((0, encoder.dim), dtype=np.float16)

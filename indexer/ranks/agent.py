@@ -1,6 +1,6 @@
 """torchrun as `icons` starts it on one machine: it ends with its starter, its ranks with it, and it asks no network.
 
-    python -m indexer.torchrun --standalone --nproc-per-node 2 -m indexer.embed ...
+    python -m indexer.ranks.agent --standalone --nproc-per-node 2 -m indexer.embedding.embed ...
 
 Agent and ranks meet in files of a temporary folder. By itself torchrun would listen on every network of the machine for
 whoever wants to write into its store, and look up names for its log and for each address that it hears from.
@@ -13,8 +13,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from indexer.distributed import MEETING
 from indexer.process import end_with_starter, named_as_starter
+from indexer.ranks.distributed import MEETING
 
 _PREFIX = "icons-ranks-"
 LOOPBACK = "lo" if sys.platform == "linux" else "lo0"

@@ -9,9 +9,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Self
 
-from indexer.distributed import Rank
 from indexer.errors import EmbedError
 from indexer.library.shards import Plan, Shard, piece_path, shard_path, write_shard
+from indexer.ranks.distributed import Rank
 
 FIRST_PIECE_SECONDS, PIECE_SECONDS = 2.0, 32.0
 OVER = "another run has begun since, and this rank belongs to one before it; nothing more was written"

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from indexer.gauges import Gauge
-from indexer.progress import RankProgress
+from indexer.ranks.gauges import Gauge
+from indexer.ranks.progress import RankProgress
 
 Report = Callable[[RankProgress], None]
 STALL_SECONDS = 600.0

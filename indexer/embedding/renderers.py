@@ -5,9 +5,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from indexer.batch_size import ON_CPU, find_batch_size
+from indexer.embedding.batch_size import ON_CPU, find_batch_size
+from indexer.embedding.lanes import n_lanes
 from indexer.encoders.checkpoint import Checkpoint
-from indexer.lanes import n_lanes
 from indexer.process import cores_of_rank
 from indexer.rendering.pool import RenderPool
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from indexer.distributed import Rank
 from indexer.library.shards import Block, Outline, piece_paths, read_blocks, read_outlines, read_settled, shard_path
+from indexer.ranks.distributed import Rank
 
 
 @dataclass(frozen=True, slots=True)
