@@ -25,8 +25,8 @@ from indexer.library.changed import noted_changes
 from indexer.library.folder import Generation, Library, require
 from indexer.library.shards import Coverage, Plan, read_coverage
 from indexer.library.used_ids import count_on, used_ids
-from indexer.manifest import PICTURE_WEIGHT, answering_manifest
 from indexer.process import give_back_memory
+from indexer.publishing.manifest import PICTURE_WEIGHT, answering_manifest
 from indexer.ranks.progress import RankProgress
 
 
@@ -240,7 +240,7 @@ def _settle(library: Library, engine: Engine, fingerprint: str) -> Coverage:
 def _merge(
     library: Library, engine: Engine, fingerprint: str, covered: Coverage, counts: Accounting, watcher: Watcher
 ) -> Generation | None:
-    from indexer.merge import merge as merge_shards
+    from indexer.publishing.merge import merge as merge_shards
 
     if _is_published(library, engine, fingerprint, counts):
         return None

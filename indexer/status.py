@@ -8,10 +8,10 @@ from indexer.catalog.database import read_catalog
 from indexer.embedding.planning import choice_in_use
 from indexer.encoders.checkpoint import find_checkpoint
 from indexer.errors import LibraryError, ModelError
-from indexer.facets import count_traits
 from indexer.library.folder import Library, require
 from indexer.library.shards import read_coverage
-from indexer.manifest import Manifest
+from indexer.publishing.facets import count_traits
+from indexer.publishing.manifest import Manifest
 
 
 def read_status(library: Library) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.curves import sigmoid
 from indexer.naming.looks import canonical_style
 from indexer.naming.names import normalise
+from indexer.publishing.curves import sigmoid
 from search.deadline import refuse_late
 from search.keywords import read_keywords
 from search.lexical import LEXICAL_WEIGHT

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from indexer.calibration import made_up_words
 from indexer.library.bundled import bundled
+from indexer.publishing.calibration import made_up_words
 from indexer.reports.measures import Figure, means
 from search.asking import Progress
 from search.corpus import Corpus

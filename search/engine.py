@@ -10,7 +10,7 @@ import numpy as np
 from indexer.errors import ChangedError, LibraryError, SourceError
 from indexer.library.changed import note_changed
 from indexer.library.folder import Generation, Library, require
-from indexer.manifest import Manifest
+from indexer.publishing.manifest import Manifest
 from search.answering import answer
 from search.deadline import refuse_late
 from search.details import find_icon, show_icon

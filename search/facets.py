@@ -1,6 +1,6 @@
 """Which icons fit some filters, and how many of each set, style, licence ... are among those that were found?
 
-`indexer.facets` says what the files hold; they are mapped into memory, so opening them costs nothing.
+`indexer.publishing.facets` says what the files hold; they are mapped into memory, so opening them costs nothing.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.errors import IconsError, LibraryError
-from indexer.facets import NONE, SEVERAL, read_array
 from indexer.library.folder import Generation
 from indexer.library.traits import NOT_KNOWN, TRAITS
+from indexer.publishing.facets import NONE, SEVERAL, read_array
 from indexer.sources.licences import FAMILIES, family
 from search.labels import Labels, unknown
 from search.query import FacetCount, Filters

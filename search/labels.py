@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.errors import IconsError, LibraryError
-from indexer.facets import NONE, fold
+from indexer.publishing.facets import NONE, fold
 from indexer.sources.licences import FAMILIES, family
 
 _NEAR = 5

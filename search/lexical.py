@@ -5,7 +5,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.lexicon import Lexicon, stems
+from indexer.publishing.lexicon import Lexicon, stems
 from search.rows import rows_by_id
 
 Ids = NDArray[np.int64]

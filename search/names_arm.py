@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from indexer.encoders.query_encoder import QueryEncoder, Vector
-from indexer.lexicon import Lexicon
+from indexer.publishing.lexicon import Lexicon
 from search.corpus import Corpus
 from search.lexical import LEXICAL_WEIGHT, Lexical
 from search.spelling import Speller

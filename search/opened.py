@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from indexer.encoders.query_encoder import QueryEncoder, open_query_encoder, read_facts
 from indexer.errors import IconsError, LibraryError
-from indexer.facets import read_array
-from indexer.lexicon import Lexicon
 from indexer.library.durable import differences
 from indexer.library.folder import Generation, Library
-from indexer.manifest import Manifest
-from indexer.vectors import VectorIndex
+from indexer.publishing.facets import read_array
+from indexer.publishing.lexicon import Lexicon
+from indexer.publishing.manifest import Manifest
+from indexer.publishing.vector_index import VectorIndex
 from search.deadline import refuse_late
 from search.facets import Facets
 from search.lexical import Lexical

@@ -1,6 +1,6 @@
 """What is a similarity worth to people, and from which score on is a hit shown? Pure functions.
 
-A curve (`indexer.calibration`) tells queries that have an answer from those that have none. Whether one hit of an
+A curve (`calibration`) tells queries that have an answer from those that have none. Whether one hit of an
 answer is right is less certain, and a query of words that nobody knows rarely has one; both are put in here.
 `icons evaluate` measures how often the two limits err, docs/evaluation.md shows it.
 """
@@ -8,7 +8,7 @@ answer is right is less certain, and a query of words that nobody knows rarely h
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.curves import Curve, sigmoid
+from indexer.publishing.curves import Curve, sigmoid
 
 Floats = NDArray[np.float32]
 Mask = NDArray[np.bool_]

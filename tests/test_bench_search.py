@@ -14,8 +14,8 @@ from click.testing import CliRunner, Result
 from conftest import Build
 
 from indexer.errors import IconsError, LibraryError
-from indexer.index_kinds import FLAT, FP16, HNSW, KINDS, LEAST_RECALL, RABITQ, RULE
 from indexer.library.folder import Library
+from indexer.publishing.index_kinds import FLAT, FP16, HNSW, KINDS, LEAST_RECALL, RABITQ, RULE
 from indexer.reports.axes import decades, from_share, from_zero, round_up
 from search.bench import indexes, latency
 from search.bench.indexes import measure_indexes, memory_needed, plan_indexes
@@ -53,7 +53,9 @@ def opened(build: Build, library: Library, icon_folder: Path) -> Library:
 
 @pytest.fixture(autouse=True)
 def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("indexer.vectors.cores", lambda: 1)  # small builds on a busy machine wait for threads
+    monkeypatch.setattr(
+        "indexer.publishing.vector_index.cores", lambda: 1
+    )  # small builds on a busy machine wait for threads
     monkeypatch.setattr(latency, "ROUND_SECONDS", 0.05)
     monkeypatch.setattr(indexes, "SIZES", (500, 2000, 4000))
 
@@ -127,7 +129,7 @@ def test_every_kind_is_measured_at_every_size_and_nothing_stays_on_disk(
 
 def test_an_index_that_finds_the_wrong_ones_has_a_low_recall(real: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
     found = _empty()
-    monkeypatch.setattr("indexer.vectors.PROBES_PER_ROOT", 0.2)  # one list of 32
+    monkeypatch.setattr("indexer.publishing.vector_index.PROBES_PER_ROOT", 0.2)  # one list of 32
     options = SearchBenchOptions(vectors=1500, kinds=("flat", "ivf"))
     measure_indexes(found, real, (real[:30] + real[30:60]).astype(np.float32), options, _quiet)
     flat, ivf = found.at(1500)

@@ -1,6 +1,6 @@
 import numpy as np
 
-from indexer.drawings import find_drawings
+from indexer.publishing.drawings import find_drawings
 
 
 def unit_vectors(n: int, *, seed: int = 0) -> np.ndarray:

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from indexer.curves import Curve, fit
 from indexer.errors import IconsError, LibraryError
-from indexer.lexicon import Lexicon, stems
-from indexer.snapshot import write_keywords
+from indexer.publishing.curves import Curve, fit
+from indexer.publishing.lexicon import Lexicon, stems
+from indexer.publishing.snapshot import write_keywords
 from search.keywords import read_keywords
 from search.lexical import TOLD_SHARE, Lexical
 from search.spelling import Speller

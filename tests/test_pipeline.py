@@ -20,8 +20,8 @@ from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import IconsError, LibraryError
 from indexer.library.folder import Library
 from indexer.library.shards import shard_paths
-from indexer.manifest import Manifest
 from indexer.pipeline import IndexOptions, embed, index, merge, scan
+from indexer.publishing.manifest import Manifest
 from indexer.status import read_failures, read_status
 from search.engine import SearchEngine
 

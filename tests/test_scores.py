@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from indexer.curves import Curve
+from indexer.publishing.curves import Curve
 from search.scores import LEAST_SCORE, good_enough, scores_of_words
 
 CURVE = Curve(slope=40, centre=0.6)

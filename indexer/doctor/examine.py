@@ -21,7 +21,7 @@ from indexer.doctor.stores import (
     check_shards,
 )
 from indexer.library.folder import Library, require
-from indexer.manifest import SNAPSHOT
+from indexer.publishing.manifest import SNAPSHOT
 
 SAMPLE = 16
 Stage = Callable[[str], None]

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from indexer.catalog.database import connect_to_read
 from indexer.doctor.findings import Finding
 from indexer.errors import EmbedError, IconsError, LibraryError
-from indexer.facets import read_array
-from indexer.index_kinds import CHUNK
 from indexer.library.durable import differences
 from indexer.library.folder import Generation, Library
-from indexer.manifest import Manifest
-from indexer.merge import Vectors, gather
-from indexer.vectors import VectorIndex
+from indexer.publishing.facets import read_array
+from indexer.publishing.index_kinds import CHUNK
+from indexer.publishing.manifest import Manifest
+from indexer.publishing.merge import Vectors, gather
+from indexer.publishing.vector_index import VectorIndex
 
 TOLERANCE = 5e-3
 """Largest difference of a number in an index from the same in its shard: fp16, and another device's rounding."""

@@ -15,7 +15,7 @@ from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
 from indexer.errors import EmbedError, ModelError
 from indexer.library.folder import Generation, Library
 from indexer.library.shards import Kind, read_vectors
-from indexer.manifest import Manifest
+from indexer.publishing.manifest import Manifest
 
 LEAST_COSINE = 0.99
 """Between a stored vector and the same made again on this machine's processor; bf16 on a GPU stays above .999."""

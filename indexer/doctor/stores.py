@@ -16,7 +16,7 @@ from indexer.errors import EmbedError
 from indexer.library.durable import differences, leftovers
 from indexer.library.folder import ABANDONED_SECONDS, Library
 from indexer.library.shards import read_coverage, read_shard, shard_paths
-from indexer.manifest import answering_manifest
+from indexer.publishing.manifest import answering_manifest
 
 UNIT = 1e-2
 """Largest difference of a vector's length from one."""

@@ -19,7 +19,7 @@ from indexer.finetune.captions import Ids
 from indexer.finetune.lesson import Lesson, Tokenizer, tokenize
 from indexer.finetune.options import Augmentation
 from indexer.finetune.student import Student
-from indexer.manifest import PICTURE_WEIGHT
+from indexer.publishing.manifest import PICTURE_WEIGHT
 from indexer.reports.measures import Figure, figures, first_ranks
 
 MAX_ICONS, MAX_QUERIES = 2000, 2000

@@ -57,7 +57,7 @@ class Generation:
 
     @property
     def facets(self) -> Path:
-        """What icons can be filtered by and counted by, a row an icon (`indexer.facets.ROW`)."""
+        """What icons can be filtered by and counted by, a row an icon (`indexer.publishing.facets.ROW`)."""
         return self.folder / "facets.npy"
 
     @property
@@ -72,7 +72,7 @@ class Generation:
 
     @property
     def lexicon(self) -> Path:
-        """Which names bear a word, and which icons a name (`indexer.lexicon`)."""
+        """Which names bear a word, and which icons a name (`indexer.publishing.lexicon`)."""
         return self.folder / "lexicon.safetensors"
 
     @property

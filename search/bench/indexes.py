@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.errors import IconsError
-from indexer.index_kinds import CHUNK, ID_MAP_BYTES, KINDS, IndexKind, recommended
-from indexer.vectors import Floats, VectorIndex, fp32_chunks, least_scores, share_right
+from indexer.publishing.index_kinds import CHUNK, ID_MAP_BYTES, KINDS, IndexKind, recommended
+from indexer.publishing.vector_index import Floats, VectorIndex, fp32_chunks, least_scores, share_right
 from search.answering import N_CANDIDATES, PER_HIT
 from search.asking import Progress
 from search.bench.machine import free_memory

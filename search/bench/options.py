@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from indexer.index_kinds import KINDS
+from indexer.publishing.index_kinds import KINDS
 
 COLD, WARM, FILTERS, PICTURES, CLIENTS, INDEXES = "cold", "warm", "filters", "pictures", "clients", "indexes"
 PARTS = (COLD, WARM, FILTERS, PICTURES, CLIENTS, INDEXES)

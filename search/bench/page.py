@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from html import escape
 
-from indexer.index_kinds import KINDS
+from indexer.publishing.index_kinds import KINDS
 from indexer.reports.axes import decades, from_share, from_zero
 from indexer.reports.charts import Bar, Curve, Point, bar_chart, line_chart, scatter_chart
 from indexer.reports.measures import Figure

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from indexer.encoders.query_encoder import Vector
 from indexer.errors import LibraryError
-from indexer.index_kinds import CHUNK
+from indexer.publishing.index_kinds import CHUNK
 from search.asking import Progress
 
 LEAST_REAL = 10

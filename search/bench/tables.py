@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from indexer.index_kinds import KINDS, LEAST_RECALL
+from indexer.publishing.index_kinds import KINDS, LEAST_RECALL
 from indexer.reports.measures import short, spell
 from search.bench.measured import Cold, Filtered, IndexRow, Load, Pictured, SearchBench, Warm
 

@@ -31,8 +31,8 @@ from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import IconsError
 from indexer.library.folder import Library
 from indexer.library.shards import BLOCK_SIZE, read_shard, shard_paths
-from indexer.manifest import Manifest
 from indexer.pipeline import IndexOptions, index
+from indexer.publishing.manifest import Manifest
 
 MODES = {"count": 0, "error": 1, "full": 2, "kill": 3}
 QUERIES = ("dot a", "dot d", "arrow", "new")
@@ -242,7 +242,7 @@ LOADED = (
 
 
 def main() -> None:
-    for name in (*LOADED, "indexer.merge", "indexer.rendering.pool", "search.engine"):
+    for name in (*LOADED, "indexer.publishing.merge", "indexer.rendering.pool", "search.engine"):
         importlib.import_module(name)
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)

@@ -22,8 +22,8 @@ from indexer.doctor.repair import repair
 from indexer.errors import LibraryError
 from indexer.library.folder import Generation, Library
 from indexer.library.shards import shard_paths
-from indexer.manifest import Manifest
 from indexer.pipeline import IndexOptions, scan
+from indexer.publishing.manifest import Manifest
 from search.cli import main
 from search.engine import SearchEngine
 
@@ -276,7 +276,7 @@ def test_an_index_that_holds_other_vectors_than_the_shards_is_found_though_its_c
     published: Library,
 ) -> None:
     from indexer.library.durable import describe_file
-    from indexer.vectors import VectorIndex
+    from indexer.publishing.vector_index import VectorIndex
 
     generation = published.generation(2)
     manifest = Manifest.read(generation)

@@ -13,7 +13,7 @@ from conftest import Build, disc
 
 from indexer.library.durable import folder_aside
 from indexer.library.folder import Generation, Library
-from indexer.manifest import Manifest
+from indexer.publishing.manifest import Manifest
 from search.engine import SearchEngine
 from search.query import Query, Window
 from search.web.holder import EngineHolder

@@ -4,10 +4,10 @@ import json
 from dataclasses import asdict, dataclass
 
 from indexer.catalog.accounting import Accounting
-from indexer.curves import Calibration, Curve
 from indexer.errors import LibraryError
 from indexer.library.durable import check_own_checksum, with_checksum
 from indexer.library.folder import Generation, Library
+from indexer.publishing.curves import Calibration, Curve
 
 SNAPSHOT = "0002"
 """Format of the generations that this program writes and reads; a catalog's own schema is `database.REVISION`."""

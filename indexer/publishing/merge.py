@@ -16,22 +16,22 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, Engine, select
 
-from indexer.calibration import N_ASKED, calibrate, spread
 from indexer.catalog import questions
 from indexer.catalog.schema import icons
-from indexer.curves import Calibration
-from indexer.drawings import find_drawings
 from indexer.encoders.query_encoder import QueryEncoder, open_query_encoder
 from indexer.errors import EmbedError, LibraryError
-from indexer.facets import write_facets
-from indexer.index_kinds import CHUNK, LEAST_RECALL, recommended
-from indexer.lexicon import write_lexicon
 from indexer.library.durable import describe_file, folder_aside
 from indexer.library.folder import Generation, Library
 from indexer.library.shards import Kind, read_traits, read_vectors
-from indexer.manifest import PICTURE_WEIGHT, SNAPSHOT, IndexFacts, Manifest
-from indexer.snapshot import write_snapshot
-from indexer.vectors import Floats, Ids, VectorIndex, fp32_chunks, recall
+from indexer.publishing.calibration import N_ASKED, calibrate, spread
+from indexer.publishing.curves import Calibration
+from indexer.publishing.drawings import find_drawings
+from indexer.publishing.facets import write_facets
+from indexer.publishing.index_kinds import CHUNK, LEAST_RECALL, recommended
+from indexer.publishing.lexicon import write_lexicon
+from indexer.publishing.manifest import PICTURE_WEIGHT, SNAPSHOT, IndexFacts, Manifest
+from indexer.publishing.snapshot import write_snapshot
+from indexer.publishing.vector_index import Floats, Ids, VectorIndex, fp32_chunks, recall
 
 N_LEARNT = 16_384
 """Vectors that an index learns from, where it has to."""

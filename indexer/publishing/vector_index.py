@@ -15,8 +15,8 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.index_kinds import CHUNK
 from indexer.process import cores
+from indexer.publishing.index_kinds import CHUNK
 
 REFINED = 2000
 """Candidates that codes hand to the exact scores, whatever few hits are wanted. At 365,328 real pictures asked with

@@ -19,7 +19,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 
 from indexer.errors import LibraryError
-from indexer.snapshot import TOKENS, write_keywords
+from indexer.publishing.snapshot import TOKENS, write_keywords
 
 Ids = NDArray[np.int64]
 

@@ -1,0 +1,1 @@
+"""Stage three: shards -> a generation that searches read, made by `merge`."""
