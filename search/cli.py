@@ -4,14 +4,15 @@ from importlib import import_module
 
 import click
 
-from indexer.options import IconsGroup
+from indexer.commands.options import IconsGroup
 
 _MODULES = {
     **dict.fromkeys(
-        ("index", "scan", "embed", "merge", "status", "failures", "sources", "forget", "rollback", "db"), "indexer.cli"
+        ("index", "scan", "embed", "merge", "status", "failures", "sources", "forget", "rollback", "db"),
+        "indexer.commands.build",
     ),
-    "doctor": "indexer.doctor.cli",
-    **dict.fromkeys(("finetune", "captions"), "indexer.finetune.cli"),
+    "doctor": "indexer.commands.doctor",
+    **dict.fromkeys(("finetune", "captions"), "indexer.commands.finetune"),
     "bench": "search.bench.cli",
     **{name: f"search.commands.{name}" for name in ("search", "similar", "show", "repl", "evaluate", "completion")},
     **dict.fromkeys(("serve", "mcp"), "search.web.cli"),

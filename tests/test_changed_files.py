@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from conftest import Build, disc
 
+from indexer.commands.status import read_sources
 from indexer.errors import ChangedError, SourceError
 from indexer.library.changed import NAME, note_changed, noted_changes
 from indexer.library.folder import Library
 from indexer.pipeline import forget
 from indexer.rendering.worker import CHANGED
 from indexer.sources.stamps import stamp_of
-from indexer.status import read_sources
 from search.engine import SearchEngine
 
 
@@ -102,7 +102,7 @@ def test_a_picture_that_changed_between_scan_and_embedding_is_right_after_the_ne
     with monkeypatch.context() as patched:
         patched.setattr(pipeline, "scan_sources", scan_and_change)
         assert build(icon_folder).counts.failed == 1
-    from indexer.status import read_failures
+    from indexer.commands.status import read_failures
 
     assert {failure["reason"] for failure in read_failures(library)} == {CHANGED}
     assert build().counts.failed == 0

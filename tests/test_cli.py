@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 from conftest import Build, svg
 
-from indexer.console import ProgressView
+from indexer.commands.console import ProgressView
 from indexer.library.folder import Library
 from indexer.library.shards import Plan
 from indexer.ranks.progress import RankProgress

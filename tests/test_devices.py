@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 from click.testing import CliRunner
 
-from indexer.console import cells
+from indexer.commands.console import cells
 from indexer.library.folder import Library
 from indexer.ranks.gauges import Gauge
 from indexer.ranks.progress import RankProgress

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from indexer.catalog import questions
 from indexer.catalog.database import open_catalog
+from indexer.commands.status import read_failures, read_status
 from indexer.embedding.embed import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import IconsError, LibraryError
@@ -22,7 +23,6 @@ from indexer.library.folder import Library
 from indexer.library.shards import shard_paths
 from indexer.pipeline import IndexOptions, embed, index, merge, scan
 from indexer.publishing.manifest import Manifest
-from indexer.status import read_failures, read_status
 from search.engine import SearchEngine
 
 

@@ -1,10 +1,8 @@
 """What do isolation and checks cost? Clean icons drawn as `icons index` draws them, and by as many plain processes.
 
-    python -m indexer.bench.isolation [SOURCE] --images 4000 --repeats 9 --workers 2
-
 The plain processes read and draw the same files: no limits of time and memory, no look at what a file is or where it
 lies, none for dangerous SVG, no digest, and nobody gets the pixels. Runs alternate. The goals: at most a tenth of the
-processor time that a picture takes to be drawn and embedded, and 20 MB a worker. Exit code 0: both are met, 1: not.
+processor time that a picture takes to be drawn and embedded, and 20 MB a worker.
 """
 
 import os
@@ -19,13 +17,10 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import click
-
 from indexer.bench.material import gather, read_jobs
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.errors import BenchError
-from indexer.options import IconsGroup
-from indexer.process import cores, prepare_for_batches
+from indexer.process import prepare_for_batches
 from indexer.ranks.gauges import cpu_seconds, family, proportional_bytes
 from indexer.rendering.pool import Job, RenderPool
 from indexer.rendering.worker import start_process
@@ -63,8 +58,25 @@ class Cost:
         """Further processor time as a share of drawing and embedding together."""
         return self.cpu_share * self.plain_microseconds / (self.plain_microseconds + self.forward_microseconds)
 
+    @property
+    def is_within_bounds(self) -> bool:
+        """Whether both goals are met."""
+        return self.share_of_indexing <= MOST_COST and self.bytes_a_worker <= MOST_BYTES
+
 
 Draw = Callable[[], None]
+
+
+def measure_source(source: Path | None, *, n_images: int, size: int | None, workers: int, repeats: int) -> Cost:
+    """Measure with pictures of a folder, or of the bundled samples; at the bundled model's size if none is given.
+
+    Raises:
+        BenchError: a picture is not a file of its own, or can't be drawn.
+    """
+    with TemporaryDirectory(prefix="icons-bench-") as folder:
+        material = gather(Path(folder), source, choice=ModelChoice.bundled(), n_images=n_images)
+        jobs = read_jobs(material, n_images)
+    return measure(jobs, size=size or material.image_size, workers=workers, repeats=repeats)
 
 
 def measure(jobs: Sequence[Job], *, size: int, workers: int, repeats: int) -> Cost:
@@ -163,33 +175,3 @@ def draw_plainly() -> None:
         for file in files:
             render.render(Path(file).read_bytes(), size=int(sys.argv[1]))
         connection.send(None)
-
-
-@click.group(cls=IconsGroup, invoke_without_command=True)
-@click.option(
-    "--source", type=click.Path(exists=True, path_type=Path), help="A folder; the bundled samples if not given."
-)
-@click.option("--images", "n_images", type=click.IntRange(1), default=4000, show_default=True)
-@click.option("--repeats", type=click.IntRange(1), default=9, show_default=True)
-@click.option("--workers", type=click.IntRange(1), default=cores, show_default="this machine's cores")
-@click.option("--size", type=click.IntRange(8), help="Of the pictures; the bundled model's if not given.")
-@click.pass_context
-def main(ctx: click.Context, source: Path | None, n_images: int, repeats: int, workers: int, size: int | None) -> None:
-    """Measure what isolation and checks cost."""
-    with TemporaryDirectory(prefix="icons-bench-") as folder:
-        material = gather(Path(folder), source, choice=ModelChoice.bundled(), n_images=n_images)
-        cost = measure(
-            read_jobs(material, n_images), size=size or material.image_size, workers=workers, repeats=repeats
-        )
-    click.echo(
-        f"{cost.n_images:,} pictures, {workers} processes: {cost.plain_microseconds:.0f} us a picture drawn plainly; "
-        f"isolation and checks take {cost.cpu_share:+.1%} (by the clock {cost.wall_share:+.1%}), with a forward pass "
-        f"of {cost.forward_microseconds:.0f} us {cost.share_of_indexing:+.1%}, and "
-        f"{cost.bytes_a_worker / 1e6:+.1f} MB a worker"
-    )
-    if cost.share_of_indexing > MOST_COST or cost.bytes_a_worker > MOST_BYTES:
-        ctx.exit(1)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,4 @@
-"""Which commands lead from icon sources to the encoder that ships? corpus, distill, relate, words, train, record."""
+"""Which commands lead to the encoder that ships, beside `icons finetune`? corpus, distill, relate, words, record."""
 
 import json
 import sys
@@ -10,7 +10,6 @@ from typing import IO, Any
 import click
 
 from indexer.errors import IconsError
-from indexer.finetune.cli import finetune
 
 Folder = click.Path(file_okay=False, path_type=Path)
 Existing = click.Path(exists=True, file_okay=False, path_type=Path)
@@ -126,8 +125,6 @@ def _run(command: Callable[[], None]) -> None:
     finally:
         sys.stderr.write(f"{time.monotonic() - started:.0f} s\n")
 
-
-main.add_command(finetune, "train")
 
 if __name__ == "__main__":
     _run(main)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from indexer.bench.cli import bench
-from indexer.options import json_option, library_option, warnings_as_lines
+from indexer.commands.bench import bench
+from indexer.commands.options import json_option, library_option, warnings_as_lines
 from indexer.publishing.index_kinds import KINDS
 from search.bench.options import PARTS, SearchBenchOptions
 

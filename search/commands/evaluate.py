@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from indexer.commands.options import json_option, library_option, warnings_as_lines
 from indexer.naming.printable import say
-from indexer.options import json_option, library_option, warnings_as_lines
 
 if TYPE_CHECKING:
     from indexer.library.folder import Library

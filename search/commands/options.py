@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from indexer.options import Function
+from indexer.commands.options import Function
 from indexer.sources.licences import FAMILIES
 from search.query import Filters, Window
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from indexer.commands.options import warnings_as_lines
 from indexer.errors import IconsError, RenderError, SourceError
 from indexer.naming.printable import printable, say
-from indexer.options import warnings_as_lines
 from search.commands.options import Asking, Output
 from search.query import MOST_COUNTED, Answer, Filters, Hit, Query
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from indexer.commands.options import library_option
 from indexer.errors import IconsError
 from indexer.naming.printable import say
-from indexer.options import library_option
 from search.commands.options import pictures_option
 from search.commands.search import search
 from search.commands.show import show

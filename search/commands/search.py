@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
+from indexer.commands.options import library_option
 from indexer.errors import IconsError, RenderError
 from indexer.naming.printable import printable
-from indexer.options import library_option
 from search.commands.options import Asking, asking_options
 from search.query import Query
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from indexer.options import json_option, library_option
+from indexer.commands.options import json_option, library_option
 from search.commands.options import pictures_option
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from indexer.options import library_option
+from indexer.commands.options import library_option
 from search.commands.options import Asking, asking_options
 from search.query import Query
 

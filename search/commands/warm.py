@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from indexer.commands.options import warnings_as_lines
 from indexer.library.folder import Library
-from indexer.options import warnings_as_lines
 
 if TYPE_CHECKING:
     from search.engine import SearchEngine

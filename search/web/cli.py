@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from indexer.options import library_option
+from indexer.commands.options import library_option
 
 if TYPE_CHECKING:
     from indexer.library.folder import Library

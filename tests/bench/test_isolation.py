@@ -5,15 +5,16 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from indexer.bench.isolation import main, measure
+from indexer.bench.isolation import measure
 from indexer.errors import BenchError
 from indexer.rendering.worker import Job
 from indexer.sources.records import content_digest
+from search.cli import main
 
 
 @pytest.mark.slow
 def test_clean_icons_are_drawn_both_ways_and_the_cost_is_told() -> None:
-    done = CliRunner().invoke(main, ["--images", "64", "--repeats", "1", "--workers", "1"])
+    done = CliRunner().invoke(main, ["bench", "isolation", "--images", "64", "--repeats", "1", "--workers", "1"])
     assert done.exit_code in (0, 1)
     assert done.stdout.startswith("64 pictures, 1 processes: ")
     assert "MB a worker" in done.stdout

@@ -16,6 +16,7 @@ from conftest import Build, Silent, disc, find_rank
 
 from indexer.catalog.database import open_catalog
 from indexer.catalog.questions import store_setting
+from indexer.commands.status import read_failures, read_status
 from indexer.doctor.examine import examine
 from indexer.doctor.repair import repair
 from indexer.embedding.embed import EmbedOptions
@@ -29,7 +30,6 @@ from indexer.ranks.agent import _remove_leftovers
 from indexer.ranks.gauges import Gauge
 from indexer.ranks.heartbeat import Reporter, Watchdog
 from indexer.ranks.progress import RankProgress
-from indexer.status import read_failures, read_status
 
 ICONS = (sys.executable, "-P", "-c", "from search.cli import main; main()")
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from conftest import Build, disc, svg
 
+from indexer.commands.status import read_failures
 from indexer.errors import IconsError
 from indexer.library.folder import Library
 from indexer.sources import open_sources
-from indexer.status import read_failures
 from search.engine import SearchEngine
 
 HALF = b"\xed\xa0\x80"

@@ -23,6 +23,7 @@ from sqlalchemy import select
 
 from indexer.catalog.database import open_catalog
 from indexer.catalog.schema import images
+from indexer.commands.status import read_failures
 from indexer.embedding.embed import EmbedOptions
 from indexer.errors import RenderError
 from indexer.library.folder import Library
@@ -31,7 +32,6 @@ from indexer.rendering.pool import Job, RenderPool
 from indexer.rendering.render import render
 from indexer.sources.paths import to_text
 from indexer.sources.records import content_digest
-from indexer.status import read_failures
 
 LONG_AGO = 1_000_000_000
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from indexer.options import json_option, model_choice, model_options
+from indexer.commands.options import json_option, model_choice, model_options
+from indexer.process import cores
 
 if TYPE_CHECKING:
     from indexer.bench.embedding import BenchOptions
@@ -205,6 +206,40 @@ def index(
             for stage, seconds in told.seconds_by_stage.items():
                 peak = told.peak_bytes_by_stage.get(stage, 0)
                 click.echo(f"  {stage}: {seconds:.1f} s, {peak / 1e9:.2f} GB")
+
+
+@bench.command()
+@click.argument("source", required=False, type=Source)
+@click.option("--images", "n_images", type=click.IntRange(1), default=4000, show_default=True, help="Pictures a run.")
+@click.option("--repeats", type=click.IntRange(1), default=9, show_default=True, help="Counted runs of each.")
+@click.option("--workers", type=click.IntRange(1), default=cores, show_default="this machine's cores")
+@click.option("--size", type=click.IntRange(8), help="Of the pictures; the bundled model's if not given.")
+@json_option
+def isolation(source: Path | None, as_json: bool, **chosen: Any) -> None:
+    """Measure what it costs to draw in processes of their own, with checks, instead of plainly.
+
+    SOURCE is a folder of clean SVG files. Exit code 0: the cost is within its bounds, 1: it is not, 2: error.
+
+    \b
+    Example:
+      icons bench isolation node_modules/@mdi/svg --images 2000
+    """
+    from dataclasses import asdict
+
+    from indexer.bench.isolation import measure_source
+
+    cost = measure_source(source, **chosen)
+    if as_json:
+        click.echo(json.dumps(asdict(cost)))
+    else:
+        click.echo(
+            f"{cost.n_images:,} pictures, {chosen['workers']} processes: {cost.plain_microseconds:.0f} us a picture "
+            f"drawn plainly; isolation and checks take {cost.cpu_share:+.1%} (by the clock {cost.wall_share:+.1%}), "
+            f"with a forward pass of {cost.forward_microseconds:.0f} us {cost.share_of_indexing:+.1%}, and "
+            f"{cost.bytes_a_worker / 1e6:+.1f} MB a worker"
+        )
+    if not cost.is_within_bounds:
+        raise click.exceptions.Exit(1)
 
 
 def _conclude(findings: _Findings, out: Path, *, as_json: bool, show: Callable[[_Findings], None]) -> None:

@@ -6,8 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from indexer.commands.options import (
+    embed_options,
+    json_option,
+    library_option,
+    model_choice,
+    model_options,
+    source_options,
+)
 from indexer.naming.printable import printable, say
-from indexer.options import embed_options, json_option, library_option, model_choice, model_options, source_options
 
 if TYPE_CHECKING:
     from indexer.catalog.scan import ScanTally
@@ -33,7 +40,7 @@ def index(library: "Library", as_json: bool, watch_devices: bool, **options: Any
       icons index --watch-devices
     """
     from indexer import pipeline
-    from indexer.console import DeviceView, ProgressView
+    from indexer.commands.console import DeviceView, ProgressView
 
     with DeviceView() if watch_devices else ProgressView() as view:
         summary = pipeline.index(library, _options(**options), view)
@@ -65,7 +72,7 @@ def scan(library: "Library", as_json: bool, **options: Any) -> None:
     from dataclasses import asdict
 
     from indexer import pipeline
-    from indexer.console import ProgressView
+    from indexer.commands.console import ProgressView
     from indexer.pipeline import IndexOptions
 
     with ProgressView() as view:
@@ -97,7 +104,7 @@ def embed(library: "Library", plan_only: bool, as_json: bool, watch_devices: boo
     from dataclasses import asdict
 
     from indexer import pipeline
-    from indexer.console import DeviceView, ProgressView
+    from indexer.commands.console import DeviceView, ProgressView
 
     with DeviceView() if watch_devices else ProgressView() as view:
         if plan_only:
@@ -124,7 +131,7 @@ def merge(library: "Library", as_json: bool, model: str | None, pretrained: Path
       icons merge
     """
     from indexer import pipeline
-    from indexer.console import ProgressView
+    from indexer.commands.console import ProgressView
 
     with ProgressView() as view:
         generation = pipeline.merge(library, model_choice(model, pretrained), view)
@@ -145,7 +152,7 @@ def status(library: "Library", as_json: bool) -> None:
     Example:
       icons status
     """
-    from indexer.status import read_status, status_lines
+    from indexer.commands.status import read_status, status_lines
 
     facts = read_status(library)
     if as_json:
@@ -165,7 +172,7 @@ def failures(library: "Library", as_json: bool) -> None:
     Example:
       icons failures --json | jq -r .reason | sort | uniq -c
     """
-    from indexer.status import read_failures
+    from indexer.commands.status import read_failures
 
     for failure in read_failures(library):
         told = "\t".join(map(printable, (failure["file"], failure["reason"])))
@@ -182,7 +189,7 @@ def sources(library: "Library", as_json: bool) -> None:
     Example:
       icons sources
     """
-    from indexer.status import read_sources
+    from indexer.commands.status import read_sources
 
     for source in read_sources(library):
         line = f"{source['icons']:>9,} icons  {source['sets']:>4,} sets  {source['kind']:<10} {source['location']}"

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from indexer.finetune.choices import Count, File, SubjectCommand, finetune_options, learning_options
+from indexer.commands.finetune_options import Count, File, SubjectCommand, finetune_options, learning_options
+from indexer.commands.options import library_option, source_options
 from indexer.finetune.options import SUBJECTS, FinetuneOptions
-from indexer.options import library_option, source_options
 
 if TYPE_CHECKING:
     from indexer.finetune.session import Outcome
@@ -50,8 +50,8 @@ def finetune(
     from indexer.process import prepare_for_batches
 
     prepare_for_batches()
+    from indexer.commands.finetune_view import TrainingView
     from indexer.finetune.session import finetune as run
-    from indexer.finetune.view import TrainingView
 
     if out is None and show_augmentations is None:
         raise click.UsageError("Missing option '--out'.")

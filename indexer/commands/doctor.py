@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from indexer.commands.options import json_option, library_option
 from indexer.naming.printable import say
-from indexer.options import json_option, library_option
 
 if TYPE_CHECKING:
     from indexer.doctor.findings import Report
