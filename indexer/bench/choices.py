@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from indexer.bench.knobs import NAIVE, Knobs, Strategy, fits_index, grid, one_at_a_time
+from indexer.bench.trials.knobs import NAIVE, Knobs, Strategy, fits_index, grid, one_at_a_time
 from indexer.errors import BenchError
 from indexer.process import cores
 

@@ -11,16 +11,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, Protocol
 
-from indexer.bench.apart import call_apart, in_part
 from indexer.bench.choices import Sweeps, strategies, swept, usual_sweeps
-from indexer.bench.findings import Findings
-from indexer.bench.knobs import Knobs, check, fits_index
 from indexer.bench.limit import measure_tower
 from indexer.bench.machine import describe, measure_all_reduce, measure_host_to_device
-from indexer.bench.material import Material, gather
 from indexer.bench.parity import measure_parity
-from indexer.bench.sweep import Journal, measure
-from indexer.bench.trial import Trial
+from indexer.bench.report.findings import Findings
+from indexer.bench.trials.apart import call_apart, in_part
+from indexer.bench.trials.knobs import Knobs, check, fits_index
+from indexer.bench.trials.material import Material, gather
+from indexer.bench.trials.sweep import Journal, measure
+from indexer.bench.trials.trial import Trial
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import BenchError, DeviceError, IconsError
 from indexer.process import cores

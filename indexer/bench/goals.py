@@ -16,13 +16,13 @@ from pathlib import Path
 
 import numpy as np
 
-from indexer.bench.apart import in_part
 from indexer.bench.choices import usual_sweeps
 from indexer.bench.embedding import BenchOptions, Watcher, count_devices, machine_cores
-from indexer.bench.knobs import NAIVE, Knobs
-from indexer.bench.material import gather
-from indexer.bench.sweep import Journal, Row, measure
-from indexer.bench.trial import Trial
+from indexer.bench.trials.apart import in_part
+from indexer.bench.trials.knobs import NAIVE, Knobs
+from indexer.bench.trials.material import gather
+from indexer.bench.trials.sweep import Journal, Row, measure
+from indexer.bench.trials.trial import Trial
 from indexer.errors import BenchError
 
 LEAST_OVER_NAIVE = {"bundled": 3.5, "ViT-B-32": 2.3}

@@ -17,7 +17,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from indexer.bench.material import gather, read_jobs
+from indexer.bench.trials.material import gather, read_jobs
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.errors import BenchError
 from indexer.process import prepare_for_batches

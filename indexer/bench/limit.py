@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from indexer.bench.sweep import Row
-from indexer.bench.trial import Trial
+from indexer.bench.trials.sweep import Row
+from indexer.bench.trials.trial import Trial
 
 _SIDES = {"cpu": 2048, "cuda": 8192}
 _COPIED_BYTES = {"cpu": 256 << 20, "cuda": 4 << 30}
@@ -75,7 +75,7 @@ def measure_tower(trial: Trial) -> dict[str, Any]:
     import torch
     from torch.utils.flop_counter import FlopCounterMode
 
-    from indexer.bench.strategies import load_tower
+    from indexer.bench.trials.strategies import load_tower
 
     torch.set_num_threads(len(trial.cores))
     device = torch.device(trial.kind)
@@ -145,7 +145,7 @@ def _memory_ceiling(device: Any) -> float:
 
 
 def _best_seconds(function: Callable[[], Any], device: Any) -> float:
-    from indexer.bench.feeds import synchronise
+    from indexer.bench.trials.feeds import synchronise
 
     function()  # pages are touched, libraries loaded
     best, began, n_runs = float("inf"), time.perf_counter(), 0
@@ -171,7 +171,7 @@ def make_limit(tower: dict[str, Any], render: Row, forward: Row, *, kind: str) -
 
 def _seconds_per_image(row: Row) -> float:
     """Processor time where it is told, else the duration; the median of the runs."""
-    from indexer.bench.sweep import median
+    from indexer.bench.trials.sweep import median
 
     return median(
         [(run.seconds if run.cpu_seconds is None else run.cpu_seconds) / run.images for run in row.runs]

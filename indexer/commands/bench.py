@@ -15,7 +15,7 @@ from indexer.process import cores
 
 if TYPE_CHECKING:
     from indexer.bench.embedding import BenchOptions
-    from indexer.bench.findings import Findings
+    from indexer.bench.report.findings import Findings
     from indexer.bench.training.findings import TrainFindings
 
 _Findings = TypeVar("_Findings", "Findings", "TrainFindings")
@@ -69,9 +69,9 @@ def embed(source: Path | None, compare: Path | None, as_json: bool, settings: tu
       icons bench embed --compare icons-bench/before/report.json
     """
     from indexer.bench.embedding import bench_embed
-    from indexer.bench.findings import read_findings
-    from indexer.bench.report import write_report
-    from indexer.bench.summary import print_summary
+    from indexer.bench.report.findings import read_findings
+    from indexer.bench.report.page import write_report
+    from indexer.bench.report.summary import print_summary
     from indexer.reports.bars import Bars
 
     before = read_findings(compare) if compare else None
@@ -148,11 +148,11 @@ def train(
       icons bench train --set batch=256 --sweep precision=fp32,bf16 --repeats 5
       icons bench train --sweep bucket_cap_mb=1,5,25,100 --compare icons-bench/before/report.json
     """
-    from indexer.bench.knobs import parse_setting, parse_sweep
     from indexer.bench.training.findings import read_training
     from indexer.bench.training.knobs import TrainKnobs
     from indexer.bench.training.measure import TrainBenchOptions, bench_train
-    from indexer.bench.training.show import print_training, write_training
+    from indexer.bench.training.report import print_training, write_training
+    from indexer.bench.trials.knobs import parse_setting, parse_sweep
     from indexer.encoders.checkpoint import ModelChoice
     from indexer.reports.bars import Bars
 
@@ -264,7 +264,7 @@ def _options(source: Path | None, settings: tuple[str, ...], **options: Any) -> 
     from dataclasses import replace
 
     from indexer.bench.embedding import SECTIONS, BenchOptions
-    from indexer.bench.knobs import Knobs, parse_setting, parse_sweep
+    from indexer.bench.trials.knobs import Knobs, parse_setting, parse_sweep
     from indexer.encoders.checkpoint import ModelChoice
 
     assert set(SECTIONS) == set(_SECTIONS)

@@ -62,7 +62,7 @@ def finetune(
     request = _request(out or Path(), library, FinetuneOptions.of(options), **chosen)
     with TrainingView() as view:
         if show_augmentations is not None:
-            from indexer.finetune.show import show
+            from indexer.finetune.preview import show
 
             show(request, show_augmentations, view)
             return
@@ -100,9 +100,9 @@ def captions(
       icons captions ~/design/icons --out captions.csv
       icons finetune ~/design/icons --captions captions.csv --out ~/models/mine
     """
+    from indexer.finetune.corpus.own_captions import caption_rows, write_captions
+    from indexer.finetune.corpus.selection import gather_icons
     from indexer.finetune.options import Learning
-    from indexer.finetune.own_captions import caption_rows, write_captions
-    from indexer.finetune.wanted import gather_icons
 
     own = learning.pop("own_captions")
     chosen = Learning(own_captions=str(own) if own else None, **learning)
@@ -146,7 +146,7 @@ def _print_outcome(outcome: "Outcome", out: Path) -> None:
         click.echo(f"{task}: {', '.join(cells)}")
     click.echo(f"best at step {outcome.best_step:,} of {outcome.steps:,}; {outcome.seconds:.0f} s")
     if outcome.cut:
-        from indexer.finetune.lesson import told_cut
+        from indexer.finetune.corpus.lesson import told_cut
 
         click.echo(told_cut(outcome.cut), err=True)
     for fall in outcome.fallen:

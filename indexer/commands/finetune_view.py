@@ -1,6 +1,6 @@
 """How does a training look to a person? Loss, rate of each rank, memory and time left."""
 
-from indexer.finetune.watch import TrainingProgress
+from indexer.finetune.run.watch import TrainingProgress
 from indexer.reports.bars import Bars
 
 

@@ -32,8 +32,8 @@ def main() -> None:
 @click.option("--seed", default=0, show_default=True)
 def corpus(sources: tuple[Path, ...], out: Path, packages: tuple[Path, ...], workers: int, **chosen: Any) -> None:
     """Choose, caption and render the icons to learn from."""
-    from indexer.finetune.corpus import build_corpus
-    from indexer.finetune.gather import Limits, gather, read_sources, tags_of_package
+    from indexer.finetune.corpus.gather import Limits, gather, read_sources, tags_of_package
+    from indexer.finetune.corpus.rendered import build_corpus
 
     limits = Limits(**chosen)
     extra_tags: dict[str, list[str]] = {}
@@ -58,8 +58,8 @@ def corpus(sources: tuple[Path, ...], out: Path, packages: tuple[Path, ...], wor
 @click.option("--seed", default=0, show_default=True)
 def distill(corpus_folder: Path, out: Path, **chosen: Any) -> None:
     """Teach a text tower what a sentence model says about the corpus' words and everyday English."""
-    from indexer.finetune.distill import DistillOptions
-    from indexer.finetune.teach import teach_folder
+    from indexer.finetune.words.distill import DistillOptions
+    from indexer.finetune.words.teach import teach_folder
 
     places = {name: chosen.pop(name) for name in ("wordnet", "cache", "parent")}
     measured = teach_folder(corpus_folder, out, options=DistillOptions(**chosen), **places)
@@ -73,8 +73,8 @@ def distill(corpus_folder: Path, out: Path, **chosen: Any) -> None:
 @click.option("--seed", default=0, show_default=True)
 def words(corpus_folder: Path, wordnet: Path, out: Path, seed: int) -> None:
     """List the everyday words that no icon carries, a text a line, for `train --keep-words`."""
-    from indexer.finetune.lesson import read_facts
-    from indexer.finetune.vocabulary import teaching_texts
+    from indexer.finetune.corpus.lesson import read_facts
+    from indexer.finetune.words.vocabulary import teaching_texts
 
     texts, n_icon_texts = teaching_texts(read_facts(corpus_folder), wordnet=wordnet, seed=seed)
     out.write_text("".join(f"{text}\n" for text in texts[n_icon_texts:]), "utf-8")
@@ -94,8 +94,8 @@ def words(corpus_folder: Path, wordnet: Path, out: Path, seed: int) -> None:
 @click.option("--seed", default=0, show_default=True)
 def relate_words(corpus_folder: Path, out: Path, wordnet: Path, cache: Path, parent: Path, **chosen: Any) -> None:
     """Teach a text tower which words name the same icon, from names, tags and synonyms."""
-    from indexer.finetune.relate import RelateOptions
-    from indexer.finetune.teach import relate_folder
+    from indexer.finetune.words.relate import RelateOptions
+    from indexer.finetune.words.teach import relate_folder
 
     measured = relate_folder(
         corpus_folder, out, wordnet=wordnet, cache=cache, parent=parent, options=RelateOptions(**chosen)
@@ -110,7 +110,7 @@ def relate_words(corpus_folder: Path, out: Path, wordnet: Path, cache: Path, par
 )
 def record(model: Path, evaluation: IO[bytes]) -> None:
     """Write a model's figures on a benchmark into its training.json and its card."""
-    from indexer.finetune.record import record_figures
+    from indexer.finetune.model.record import record_figures
 
     record_figures(model, json.load(evaluation))
 

@@ -9,12 +9,12 @@ from typing import Any, Protocol
 
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
 from indexer.errors import ModelError, SourceError, TrainError
-from indexer.finetune.corpus import build_corpus, key_of
-from indexer.finetune.lesson import Material, read_facts, read_material
-from indexer.finetune.lineage import check_replaceable
+from indexer.finetune.corpus.lesson import Material, read_facts, read_material
+from indexer.finetune.corpus.rendered import build_corpus, key_of
+from indexer.finetune.corpus.selection import gather_icons
+from indexer.finetune.model.lineage import check_replaceable
 from indexer.finetune.options import FinetuneOptions, Places
 from indexer.finetune.plan import Plan, write_plan
-from indexer.finetune.wanted import gather_icons
 from indexer.library.folder import Library
 from indexer.ranks.devices import Devices
 
@@ -97,7 +97,7 @@ def check_out(places: Places) -> None:
 def _beginning(request: Request, places: Places) -> ModelChoice:
     if request.new_model is None:
         return request.choice
-    from indexer.finetune.random_start import write_random_model
+    from indexer.finetune.model.random_start import write_random_model
 
     return write_random_model(request.new_model, places.work / "start", seed=request.options.schedule.seed)
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from indexer.errors import TrainError
 from indexer.finetune.options import Places
 from indexer.finetune.prepare import Request, Viewer, prepare
-from indexer.finetune.watch import TrainingProgress
+from indexer.finetune.run.watch import TrainingProgress
 from indexer.ranks.devices import Devices, parse_devices
 from indexer.ranks.launch import cause_of_end, follow_torchrun
 from indexer.ranks.progress import clear_progress, read_progress
@@ -72,7 +72,7 @@ def read_outcome(places: Places) -> Outcome:
 def _run_here(places: Places, devices: Devices, request: Request, viewer: TrainingViewer) -> None:
     import torch
 
-    from indexer.finetune.rank import run_rank
+    from indexer.finetune.run.rank import run_rank
     from indexer.ranks.distributed import Rank
 
     device = torch.device(f"cuda:{(devices.visible or '0').split(',')[0]}" if devices.device == "cuda" else "cpu")
@@ -82,7 +82,7 @@ def _run_here(places: Places, devices: Devices, request: Request, viewer: Traini
 
 
 def _run_ranks(places: Places, devices: Devices, request: Request, viewer: TrainingViewer) -> None:
-    command = ["torchrun", "--standalone", "--nproc-per-node", str(devices.n), "-m", "indexer.finetune.rank"]
+    command = ["torchrun", "--standalone", "--nproc-per-node", str(devices.n), "-m", "indexer.finetune.run.rank"]
     command += ["--out", str(places.out), "--device", devices.device, *(["--resume"] if request.resume else [])]
     log = places.work / "torchrun.log"
 

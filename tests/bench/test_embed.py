@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 from PIL import Image
 
-from indexer.bench.findings import read_findings
+from indexer.bench.report.findings import read_findings
 from search.cli import main
 
 

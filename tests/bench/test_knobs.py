@@ -2,7 +2,7 @@
 
 import pytest
 
-from indexer.bench.knobs import Knobs, check, fits_index, grid, one_at_a_time, parse_setting, parse_sweep
+from indexer.bench.trials.knobs import Knobs, check, fits_index, grid, one_at_a_time, parse_setting, parse_sweep
 from indexer.errors import IconsError
 
 

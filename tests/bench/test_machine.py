@@ -7,13 +7,13 @@ import pytest
 import torch
 
 from indexer.bench.goals import Goal
-from indexer.bench.knobs import Knobs
 from indexer.bench.limit import Limit, measure_tower
 from indexer.bench.machine import describe
-from indexer.bench.material import gather
 from indexer.bench.parity import measure_parity
-from indexer.bench.sweep import Row
-from indexer.bench.trial import Measured, Trial
+from indexer.bench.trials.knobs import Knobs
+from indexer.bench.trials.material import gather
+from indexer.bench.trials.sweep import Row
+from indexer.bench.trials.trial import Measured, Trial
 from indexer.bench.whole import measure_whole
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import BenchError

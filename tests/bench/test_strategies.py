@@ -11,13 +11,13 @@ import pytest
 import torch
 from PIL import Image
 
-from indexer.bench.apart import Apart
-from indexer.bench.feeds import StageClock, from_files, opened_here, rendered_here
-from indexer.bench.knobs import NAIVE, Knobs
-from indexer.bench.loop import Loop
-from indexer.bench.material import Material, gather, make_library, png_files, read_jobs, write_files
-from indexer.bench.strategies import load_tower, make_compute
-from indexer.bench.trial import STAGES, Measured, Trial, merged
+from indexer.bench.trials.apart import Apart
+from indexer.bench.trials.feeds import StageClock, from_files, opened_here, rendered_here
+from indexer.bench.trials.knobs import NAIVE, Knobs
+from indexer.bench.trials.loop import Loop
+from indexer.bench.trials.material import Material, gather, make_library, png_files, read_jobs, write_files
+from indexer.bench.trials.strategies import load_tower, make_compute
+from indexer.bench.trials.trial import STAGES, Measured, Trial, merged
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import Encoder
 from indexer.errors import BenchError

@@ -20,8 +20,8 @@ from indexer.bench.training.trial import Trained, TrainRow
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import load_model
 from indexer.errors import BenchError
+from indexer.finetune.model.student import Student
 from indexer.finetune.options import FinetuneOptions
-from indexer.finetune.student import Student
 from search.cli import main
 
 CPU = torch.device("cpu")

@@ -10,15 +10,15 @@ import open_clip
 import torch
 from safetensors.torch import save_file
 
-from indexer.finetune.captions import make_captions
-from indexer.finetune.gather import base_of
-from indexer.finetune.lesson import KeptWords, Lesson, encode_texts, tokenize
+from indexer.finetune.corpus.captions import make_captions
+from indexer.finetune.corpus.gather import base_of
+from indexer.finetune.corpus.lesson import KeptWords, Lesson, encode_texts, tokenize
+from indexer.finetune.model.student import Student
+from indexer.finetune.model.wrapping import wrap
 from indexer.finetune.options import FinetuneOptions
-from indexer.finetune.rates import make_optimizer
-from indexer.finetune.step import Session
-from indexer.finetune.student import Student
-from indexer.finetune.twins import edges
-from indexer.finetune.wrapping import wrap
+from indexer.finetune.pictures.twins import edges
+from indexer.finetune.run.rates import make_optimizer
+from indexer.finetune.run.step import Session
 from indexer.ranks.distributed import Rank
 
 TINY = {

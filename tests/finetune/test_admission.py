@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from indexer.finetune.admission import digests_of, refuse
-from indexer.finetune.corpus import build_corpus
-from indexer.finetune.gather import Limits, base_of, gather, read_sources
-from indexer.finetune.lesson import read_facts
+from indexer.finetune.corpus.admission import digests_of, refuse
+from indexer.finetune.corpus.gather import Limits, base_of, gather, read_sources
+from indexer.finetune.corpus.lesson import read_facts
+from indexer.finetune.corpus.rendered import build_corpus
 from indexer.sources.records import IconSet, Record
 
 SHAPES = {

@@ -11,11 +11,11 @@ from PIL import Image
 from torch import Tensor
 from torch.nn import functional
 
-from indexer.finetune.augment import _ways_to_resample, asked_for, augment, draw_changes
-from indexer.finetune.augment_sheet import SHARES, write_sheet
-from indexer.finetune.compression import compressed
 from indexer.finetune.options import Augmentation
-from indexer.finetune.twins import edges
+from indexer.finetune.pictures.augment import _ways_to_resample, asked_for, augment, draw_changes
+from indexer.finetune.pictures.augment_sheet import SHARES, write_sheet
+from indexer.finetune.pictures.compression import compressed
+from indexer.finetune.pictures.twins import edges
 
 STILL = replace(
     Augmentation(),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from indexer.finetune.captions import KINDS, SHARES, is_held_out, make_captions, share_held_out
+from indexer.finetune.corpus.captions import KINDS, SHARES, is_held_out, make_captions, share_held_out
 
 WORDS = ["trash", "bin", "trash", "arrow up"]
 TAGS = [["delete", "remove"], ["trash"], [], []]

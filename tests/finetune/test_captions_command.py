@@ -8,7 +8,7 @@ from typing import Any
 from PIL import Image
 from test_finetune import arguments, run
 
-from indexer.finetune.lesson import read_material
+from indexer.finetune.corpus.lesson import read_material
 from indexer.finetune.options import Learning, Places
 
 

@@ -10,11 +10,11 @@ from safetensors.numpy import save_file
 from torch import nn
 
 from indexer.errors import SourceError
-from indexer.finetune.distill import DistillOptions, distill, held_out_cosine, tokenize
-from indexer.finetune.folder import new_model
-from indexer.finetune.lesson import encode_texts, read_material
+from indexer.finetune.corpus.lesson import encode_texts, read_material
+from indexer.finetune.model.folder import new_model
 from indexer.finetune.options import Learning
-from indexer.finetune.teacher import teacher_vectors
+from indexer.finetune.words.distill import DistillOptions, distill, held_out_cosine, tokenize
+from indexer.finetune.words.teacher import teacher_vectors
 
 TEXTS = [
     f"{colour} {shape}" for colour in ("red", "green", "blue", "black") for shape in ("house", "arrow", "star", "cup")

@@ -16,13 +16,20 @@ from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import Encoder
 from indexer.errors import ModelError, SourceError
 from indexer.finetune.__main__ import main
-from indexer.finetune.card import card_of
-from indexer.finetune.corpus import build_corpus
-from indexer.finetune.folder import MODEL_CONFIG, PREPROCESS_CONFIG, FolderFacts, new_model, write_folder, write_model
-from indexer.finetune.gather import Limits, gather, read_sources
+from indexer.finetune.corpus.gather import Limits, gather, read_sources
+from indexer.finetune.corpus.rendered import build_corpus
+from indexer.finetune.model.card import card_of
+from indexer.finetune.model.folder import (
+    MODEL_CONFIG,
+    PREPROCESS_CONFIG,
+    FolderFacts,
+    new_model,
+    write_folder,
+    write_model,
+)
+from indexer.finetune.model.record import record_figures
+from indexer.finetune.model.student import Student
 from indexer.finetune.options import FinetuneOptions
-from indexer.finetune.record import record_figures
-from indexer.finetune.student import Student
 from indexer.library.bundled import bundled
 
 LINEAGE = {

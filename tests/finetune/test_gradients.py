@@ -12,10 +12,10 @@ import pytest
 import torch
 from lessons import tiny_options, tiny_session, with_parts
 
-from indexer.finetune.batches import order_of_pass
-from indexer.finetune.feed import Feed
 from indexer.finetune.options import FinetuneOptions
-from indexer.finetune.step import compute_gradients
+from indexer.finetune.run.batches import order_of_pass
+from indexer.finetune.run.feed import Feed
+from indexer.finetune.run.step import compute_gradients
 from indexer.ranks.distributed import Rank
 
 TERMS = {"caption_pair_weight": 0.5, "keep_words_weight": 3.0}

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from indexer.finetune.captions import make_captions
-from indexer.finetune.loss import keeping_loss, sigmoid_loss, softmax_loss
-from indexer.finetune.objective import related
+from indexer.finetune.corpus.captions import make_captions
+from indexer.finetune.model.loss import keeping_loss, sigmoid_loss, softmax_loss
+from indexer.finetune.run.objective import related
 
 N = 5
 OWN = torch.arange(N)

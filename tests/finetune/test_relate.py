@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from indexer.errors import SourceError
-from indexer.finetune.captions import is_held_out, share_held_out
-from indexer.finetune.folder import new_model
-from indexer.finetune.gather import base_of
-from indexer.finetune.relate import (
+from indexer.finetune.corpus.captions import is_held_out, share_held_out
+from indexer.finetune.corpus.gather import base_of
+from indexer.finetune.model.folder import new_model
+from indexer.finetune.words.relate import (
     Family,
     Pairs,
     RelateOptions,
@@ -20,7 +20,7 @@ from indexer.finetune.relate import (
     relate,
     right_answers,
 )
-from indexer.finetune.vocabulary import synonyms
+from indexer.finetune.words.vocabulary import synonyms
 from tests.finetune.test_distill import TEXTS, cached_answers
 
 HOUSE = Family(("house", "home"), ("building", "estate"))

@@ -9,13 +9,13 @@ from lessons import TOKENIZER, tiny_model, tiny_options, tiny_session
 from torch.nn import functional
 
 from indexer.errors import ModelError
-from indexer.finetune.average import Average
-from indexer.finetune.feed import Feed
-from indexer.finetune.lesson import encode_texts, tokenize
+from indexer.finetune.corpus.lesson import encode_texts, tokenize
+from indexer.finetune.model.average import Average
+from indexer.finetune.model.student import Student
 from indexer.finetune.options import FinetuneOptions, Schedule
-from indexer.finetune.rates import make_optimizer, peak_rate, rate_share
-from indexer.finetune.step import Session, compute_gradients, take_step
-from indexer.finetune.student import Student
+from indexer.finetune.run.feed import Feed
+from indexer.finetune.run.rates import make_optimizer, peak_rate, rate_share
+from indexer.finetune.run.step import Session, compute_gradients, take_step
 
 WORDS = ["arrow up", "bin", "a much longer text than the others"]
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from indexer.finetune.validation import compare_rankers, from_plain, to_plain
+from indexer.finetune.run.validation import compare_rankers, from_plain, to_plain
 
 CORPUS = np.array([[1, 0], [0, 1], [0.707, 0.707]], np.float32)
 QUERIES = np.array([[1, 0], [0, 1]], np.float32)

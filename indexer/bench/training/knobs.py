@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from indexer.bench.knobs import differing, spell
+from indexer.bench.trials.knobs import differing, spell
 from indexer.errors import BenchError, DeviceError
 
 Strategy = Literal["ddp-sampled", "ddp", "data-parallel"]

@@ -11,15 +11,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from indexer.bench.apart import call_apart
 from indexer.bench.embedding import Watcher, count_devices, machine_cores
 from indexer.bench.machine import describe
-from indexer.bench.sweep import Journal, Take, alternate
 from indexer.bench.training.findings import TrainFindings
 from indexer.bench.training.knobs import Sweeps, TrainKnobs, check, check_batch, groups_of
 from indexer.bench.training.ranks import Ranks, options_of
 from indexer.bench.training.tasks import places_in
 from indexer.bench.training.trial import TrainRow
+from indexer.bench.trials.apart import call_apart
+from indexer.bench.trials.sweep import Journal, Take, alternate
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.library.bundled import bundled
 
@@ -75,7 +75,7 @@ def make_plan(
     folder: Path, options: TrainBenchOptions, *, kind: str, n_devices: int, watcher: Watcher
 ) -> TrainFindings:
     """Render what is learnt from, once, and write a plan that each run will change the options of."""
-    from indexer.finetune.lesson import read_facts
+    from indexer.finetune.corpus.lesson import read_facts
     from indexer.finetune.plan import read_plan
     from indexer.finetune.prepare import Request, prepare
     from indexer.process import cores

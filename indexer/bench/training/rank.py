@@ -21,14 +21,14 @@ from indexer.bench.training.knobs import TrainKnobs
 from indexer.bench.training.replicas import data_parallel
 from indexer.bench.training.tasks import done_file, places_in, task_file
 from indexer.errors import IconsError
-from indexer.finetune.batches import Draw, Part, draw_step, read_part
-from indexer.finetune.feed import Feed
 from indexer.finetune.plan import read_plan
-from indexer.finetune.rank import joined_ranks, open_session
-from indexer.finetune.shortage import told_shortage
-from indexer.finetune.step import Session
-from indexer.finetune.train import train
-from indexer.finetune.watch import TrainingProgress
+from indexer.finetune.run.batches import Draw, Part, draw_step, read_part
+from indexer.finetune.run.feed import Feed
+from indexer.finetune.run.memory import told_shortage
+from indexer.finetune.run.rank import joined_ranks, open_session
+from indexer.finetune.run.step import Session
+from indexer.finetune.run.train import train
+from indexer.finetune.run.watch import TrainingProgress
 from indexer.process import cores, cores_of_rank, end_with_starter, prepare_for_batches
 from indexer.ranks.distributed import Rank
 from indexer.ranks.gauges import peak_memory

@@ -19,7 +19,7 @@ from indexer.bench.training.trial import SHARES, Trained
 from indexer.errors import BenchError
 from indexer.finetune.options import FinetuneOptions, Places
 from indexer.finetune.plan import read_plan, write_plan
-from indexer.finetune.watch import TrainingProgress
+from indexer.finetune.run.watch import TrainingProgress
 from indexer.library.durable import write_file
 from indexer.ranks.devices import Devices
 from indexer.ranks.launch import cause_of_end, end_torchrun, start_torchrun

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.profiler import record_function
 
-from indexer.finetune.student import Student
+from indexer.finetune.model.student import Student
 
 _SCALARS = ("scale", "bias")
 Given = tuple[Tensor | None, ...]

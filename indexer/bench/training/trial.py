@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from indexer.bench.sweep import median
 from indexer.bench.training.knobs import TrainKnobs
+from indexer.bench.trials.sweep import median
 from indexer.reports.measures import Figure
 
 SHARES = ("data", "compute", "communication")

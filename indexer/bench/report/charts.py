@@ -1,0 +1,142 @@
+"""Which pictures tell what was measured? Batch, workers and devices against time, speed-up, stages; as inline SVG."""
+
+from collections.abc import Iterator, Sequence
+
+from indexer.bench.report.findings import Findings
+from indexer.bench.scaling import amdahl, gustafson
+from indexer.bench.trials.knobs import Knobs, spell
+from indexer.bench.trials.sweep import Row
+from indexer.bench.trials.trial import STAGES
+from indexer.reports.axes import Written, from_zero
+from indexer.reports.charts import Bar, Curve, Stack, bar_chart, line_chart, stacked_chart
+from indexer.reports.measures import Figure
+
+_AXES = {
+    "batch": "pictures at once",
+    "workers": "rendering processes",
+    "prefetch": "batches ahead of each loader worker",
+    "size": "side of a picture, px",
+}
+_OTHER_GROUPS = ("limit", "scaling", "weak scaling", "stages", "strategy", "grid")
+
+
+def sweep_names(findings: Findings) -> list[str]:
+    """Knobs that were swept one at a time."""
+    return list(dict.fromkeys(row.group for row in findings.rows if row.runs and row.group not in _OTHER_GROUPS))
+
+
+def charts(findings: Findings) -> dict[str, str]:
+    """All charts by their file names, without suffix."""
+    found: dict[str, str] = {}
+    for name in sweep_names(findings):
+        for what, chart in _sweep(name, findings.of(name)):
+            found[f"{name}-{what}"] = chart
+    for group in ("grid", "strategy"):
+        if rows := findings.of(group):
+            bars = [Bar(label_in(row, rows), row.rate, _colour(row)) for row in rows]
+            found[group] = bar_chart(f"{group}: images/s", bars, written=whole)
+    found |= dict(_scaling(findings))
+    if stages := findings.of("stages", "stages"):
+        found["stages"] = _stages(stages)
+    return found
+
+
+def label_in(row: Row, rows: Sequence[Row]) -> str:
+    """Spell what sets a row apart from the others of its group."""
+    names = [name for name in Knobs.__dataclass_fields__ if len({getattr(other.knobs, name) for other in rows}) > 1]
+    if row.knobs.path == "naive":
+        return "naive script" + (f", {row.knobs.devices} devices" if row.knobs.devices > 1 else "")
+    if row.group == "strategy":
+        of_one = "one device" if row.knobs.devices == 1 else f"{row.knobs.strategy} x {row.knobs.devices}"
+        return f"{of_one}, {row.knobs.loader}"
+    return ", ".join(f"{name} {spell(getattr(row.knobs, name))}" for name in names if name != "path") or "base"
+
+
+def whole(value: float) -> str:
+    """Spell a rate."""
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2f}"
+
+
+def seconds(value: float) -> str:
+    """Spell a time."""
+    return f"{value:.1f} s" if value >= 10 else f"{value:.2f} s" if value >= 0.1 else f"{value:.4f} s"
+
+
+def milliseconds(value: float) -> str:
+    """Spell the time of one picture."""
+    return f"{value:.2f} ms"
+
+
+def times(value: float) -> str:
+    """Spell a speed-up."""
+    return f"{value:.2f}x"
+
+
+def _sweep(name: str, rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
+    """Time and rate over the values of a knob: curves for numbers, bars for anything else."""
+    values = [getattr(row.knobs, name) for row in rows]
+    if name not in _AXES or len(rows) < 2:
+        bars = [Bar(spell(value), row.rate, 0) for value, row in zip(values, rows, strict=True)]
+        yield "rate", bar_chart(f"{name}: images/s", bars, written=whole)
+        return
+    ticks = [spell(value) for value in values]
+    for what, title, written, figures in (
+        ("time", f"{name} against time, s", seconds, [row.seconds for row in rows]),
+        ("rate", f"{name} against images/s", whole, [row.rate for row in rows]),
+    ):
+        curve = Curve("measured", figures, 0)
+        yield what, _over(title, [curve], ticks, x_title=_AXES[name], written=written)
+
+
+def _scaling(findings: Findings) -> Iterator[tuple[str, str]]:
+    rows = findings.of("scaling")
+    if len(rows) > 1 and rows[0].knobs.devices == 1:
+        ticks = [str(row.knobs.devices) for row in rows]
+        one = rows[0].seconds.value
+        ideal = [_exact(one / row.knobs.devices) for row in rows]
+        curves = [Curve("ideal", ideal, 5, is_ideal=True), Curve("measured", [row.seconds for row in rows], 0)]
+        yield "devices-time", _over("devices against time, s", curves, ticks, x_title="devices", written=seconds)
+    curves = []
+    counts: tuple[int, ...] = ()
+    for colour, (group, label) in enumerate((("scaling", "same work"), ("weak scaling", "as much for each"))):
+        found = findings.speedups(group)
+        if found is not None:
+            counts = found.devices
+            curves.append(Curve(label, found.speedup, colour))
+    if not curves:
+        return
+    curves.insert(0, Curve("ideal", [_exact(n) for n in counts], 5, is_ideal=True))
+    for law in findings.fits():
+        curve = amdahl if law.law == "Amdahl" else gustafson
+        figures = [_exact(curve(law.parallel_share.value, n)) for n in counts]
+        curves.append(Curve(law.law, figures, 2 if law.law == "Amdahl" else 3, is_ideal=True))
+    ticks = [str(n) for n in counts]
+    yield "speed-up", _over("speed-up over one device", curves, ticks, x_title="devices", written=times)
+
+
+def _over(title: str, curves: Sequence[Curve], ticks: Sequence[str], *, x_title: str, written: Written) -> str:
+    """Curves on a scale that shows all their intervals."""
+    y = from_zero([figure.high for curve in curves for figure in curve.figures], written=written)
+    return line_chart(title, curves, ticks=ticks, x_title=x_title, y=y)
+
+
+def _stages(rows: Sequence[Row]) -> str:
+    """Milliseconds of a device for one picture, stage by stage."""
+    stacks = []
+    for row in rows:
+        run = sorted(row.runs, key=lambda run: run.seconds)[len(row.runs) // 2]
+        each = run.images / row.knobs.devices
+        parts = [1000 * run.stages.get(stage, 0.0) / each for stage in STAGES]
+        stacks.append(Stack(f"{row.knobs.devices} device{'s' if row.knobs.devices > 1 else ''}", parts))
+    title = "stages of one picture, ms of a device"
+    return stacked_chart(title, stacks, parts=STAGES, written=milliseconds)
+
+
+def _colour(row: Row) -> int:
+    if row.knobs.path == "naive":
+        return 5
+    return 0 if row.knobs.loader == "icons" else 1
+
+
+def _exact(value: float) -> Figure:
+    return Figure(value, value, value)

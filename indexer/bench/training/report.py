@@ -1,0 +1,136 @@
+"""What do measurements of training look like? One table for terminal and page alike, charts, the report."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from indexer.bench.report.charts import times, whole
+from indexer.bench.report.compare import differences, verdict
+from indexer.bench.report.page import lines_html, machine_html, table_html, write_files
+from indexer.bench.report.summary import interval, machine_lines, table_of
+from indexer.bench.training.findings import TrainFindings
+from indexer.bench.training.trial import SHARES, TrainRow
+from indexer.bench.trials.knobs import spell
+from indexer.reports.charts import Bar, Stack, bar_chart, stacked_chart
+from indexer.reports.page import page
+from indexer.reports.tables import open_console
+
+COLUMNS = ("measured", "configuration", "steps/s", "pictures/s", "against the first", *SHARES, "waits", "loss")
+COMPARED = ("measured", "configuration", "steps/s before", "steps/s now", "now / before", "")
+_NAMES = {"data-parallel": "nn.DataParallel", "ddp": "DDP", "ddp-sampled": "DDP, distributed sampling"}
+_TOLD = {
+    "strategy": "the same batches in every way; data-parallel on a CPU is done by hand, with replicas in threads",
+    "DDP options": "each changed alone",
+    "devices": "the same batches; on a CPU each device has its share of the cores",
+}
+
+
+def label_in(row: TrainRow, base: TrainRow) -> str:
+    """Spell what sets a row apart from the first of its group, which bears its own value of what the others change."""
+    if row.group == "strategy":
+        n = row.knobs.devices
+        return "one device" if n == 1 else f"{_NAMES[row.knobs.strategy]} x {n}"
+    if row is base:
+        has = row.group in row.knobs.__dataclass_fields__
+        return f"{row.group}={spell(getattr(row.knobs, row.group))}" if has else "base"
+    return row.knobs.label(of=base.knobs)
+
+
+def headline(findings: TrainFindings) -> list[str]:
+    """Say in a few lines what was measured on what."""
+    devices = f"{findings.n_devices} GPUs" if findings.kind == "cuda" else f"CPU, up to {findings.n_devices} devices"
+    first = (
+        f"{findings.n_icons:,} icons, model {findings.model} ({findings.fingerprint}), {devices}; {findings.steps} "
+        f"steps a run, medians of {findings.repeats} with 95 % intervals"
+    )
+    return [first, *machine_lines(findings.machine, findings.made_at, is_cut_off=findings.is_cut_off)]
+
+
+def cells(findings: TrainFindings) -> Iterator[Sequence[str]]:
+    """Rows of the one table, as text."""
+    previous = None
+    for row, base, effect in findings.effects():
+        first, previous = ("" if row.group == previous else row.group), row.group
+        label = label_in(row, base)
+        shares = [f"{row.shares[name]:.0%}" if name in row.shares else "" for name in SHARES]
+        if not row.runs:
+            yield first, label, row.error or "not measured", "", "", *shares, "", ""
+            continue
+        against = "" if row is base or effect is None else interval(effect, times)
+        rates = (interval(row.rate, rate), interval(row.images_per_second, whole))
+        yield first, label, *rates, against, *shares, f"{row.waited_share:.0%}", f"{row.runs[-1].loss:.4f}"
+
+
+def rate(value: float) -> str:
+    """Spell steps/s."""
+    return f"{value:,.1f}" if value >= 100 else f"{value:.2f}" if value >= 1 else f"{value:.3f}"
+
+
+def print_training(findings: TrainFindings) -> None:
+    """Print what was measured."""
+    console = open_console()
+    for line in headline(findings):
+        console.print(line, highlight=False, markup=False)
+    console.print()
+    console.print(table_of(COLUMNS, cells(findings), n_left=2))
+
+
+def charts(findings: TrainFindings) -> dict[str, str]:
+    """Pictures/s and shares of every group, by the names of their files without suffix."""
+    found: dict[str, str] = {}
+    for group in findings.groups():
+        rows = [row for row in findings.of(group) if row.runs]
+        if not rows:
+            continue
+        base = findings.of(group)[0]
+        bars = [Bar(label_in(row, base), row.images_per_second, 0 if row is base else 1) for row in rows]
+        found[f"{_file(group)}-rate"] = bar_chart(f"{group}: pictures/s", bars, written=whole)
+        if all(row.shares for row in rows):
+            stacks = [Stack(label_in(row, base), [_seconds(row, name) for name in SHARES]) for row in rows]
+            title = f"{group}: seconds of a step"
+            found[f"{_file(group)}-shares"] = stacked_chart(title, stacks, parts=SHARES, written=_spell_seconds)
+    return found
+
+
+def _seconds(row: TrainRow, name: str) -> float:
+    """Of a step, by the shares of the profiled run; communication happens within computing, and is taken off there."""
+    within = row.shares["communication"] if name == "compute" else 0.0
+    return max(0.0, row.shares[name] - within) / row.rate.value
+
+
+def _spell_seconds(value: float) -> str:
+    return f"{value:.2f} s" if value >= 0.1 else f"{1000 * value:.1f} ms"
+
+
+def compared(before: TrainFindings, now: TrainFindings) -> Iterator[Sequence[str]]:
+    """A line for every configuration that both have measured."""
+    known = {(row.group, row.knobs): row.rate for row in before.rows if row.runs}
+    for row, base, _ in now.effects():
+        old = known.get((row.group, row.knobs))
+        if old is not None and row.runs:
+            rates = (interval(old, rate), interval(row.rate, rate))
+            yield row.group, label_in(row, base), *rates, times(row.rate.value / old.value), verdict(old, row.rate)
+
+
+def write_training(findings: TrainFindings, out: Path, *, before: TrainFindings | None = None) -> None:
+    """Write `report.json`, `report.html` and `charts/*.png` into a folder."""
+    drawn = charts(findings)
+    sections = []
+    if before is not None:
+        names = ("model", "fingerprint", "kind", "n_icons", "n_devices", "steps")
+        told = lines_html([f"before: {before.made_at}", *differences(before, findings, names=names)])
+        table = table_html(COMPARED, compared(before, findings))
+        sections.append(f'<section><h2>Compared with a saved run</h2><ul class="facts">{told}</ul>{table}</section>')
+    for group in findings.groups():
+        pictures = "".join(drawn[name] for name in (f"{_file(group)}-rate", f"{_file(group)}-shares") if name in drawn)
+        small = f" <small>{_TOLD[group]}</small>" if group in _TOLD else ""
+        if pictures:
+            sections.append(f'<section><h2>{group}{small}</h2><div class="charts">{pictures}</div></section>')
+    if findings.rows:
+        sections.append(f"<section><h2>All rows</h2>{table_html(COLUMNS, cells(findings))}</section>")
+    sections += machine_html(findings.machine)
+    html = page("How fast a model learns", facts=headline(findings), sections=sections)
+    write_files(out, findings.to_json(), html, drawn)
+
+
+def _file(group: str) -> str:
+    return group.replace(" ", "-")

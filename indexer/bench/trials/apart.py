@@ -1,0 +1,223 @@
+"""How does one configuration not disturb the next? Each runs in a process of its own, kept between its repeats.
+
+The processes are forked from a server that has imported torch and computed nothing, so each starts at once and clean.
+The naive script gets a fresh interpreter instead, which is set up as nobody has thought of it.
+"""
+
+import os
+import shutil
+import signal
+import tempfile
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from multiprocessing.forkserver import ensure_running
+from pathlib import Path
+from typing import Any
+
+from indexer.bench.trials.material import make_library, read_jobs, write_files
+from indexer.bench.trials.trial import Measured, Trial, merged
+from indexer.errors import BenchError
+from indexer.process import end_at_once, prepare_for_batches
+
+LIMIT_SECONDS = 1800.0
+"""Of one run: a trial that hangs is ended and named."""
+
+
+class Apart:
+    """One trial in its process; a context manager."""
+
+    def __init__(self, trial: Trial) -> None:
+        self.trial = trial
+        context: Any = get_context("spawn") if trial.knobs.path == "naive" else _server()
+        self._connection, there = context.Pipe()
+        self._process = context.Process(target=_live, args=(there, trial), daemon=False)
+        self._process.start()
+        self.process_id: int | None = self._process.pid
+        there.close()
+
+    def __enter__(self) -> "Apart":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def measure(self) -> Measured:
+        """Run the trial once.
+
+        Raises:
+            BenchError: it can't be run so; the message says what the process died of.
+        """
+        try:
+            self._connection.send("run")
+            if not self._connection.poll(LIMIT_SECONDS):
+                raise BenchError(f"took longer than {LIMIT_SECONDS:.0f} s")
+            answer = self._connection.recv()
+        except (EOFError, ConnectionError):
+            self._process.join()
+            code = self._process.exitcode or 0
+            how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+            hint = ", perhaps for want of memory" if code == -signal.SIGKILL else ""
+            raise BenchError(f"its process {how}{hint}") from None
+        if isinstance(answer, str):
+            raise BenchError(answer)
+        assert isinstance(answer, Measured)
+        return answer
+
+    def close(self) -> None:
+        """End the process, whatever it is at; its ranks and render workers end with it."""
+        self._connection.close()
+        if self._process.is_alive():
+            self._process.terminate()
+        self._process.join()
+
+
+def _live(connection: "Connection[Any, Any]", trial: Trial) -> None:
+    """Run a trial whenever the other end asks for it, until that end closes."""
+    _leave_interrupts_to_parent()  # which then ends this
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, trial.cores)
+    prepared: Callable[[], Measured] | None = None
+    while True:
+        try:
+            connection.recv()
+        except EOFError:
+            return
+        try:
+            prepared = prepared or _prepare(trial)
+            connection.send(prepared())
+        except Exception as error:  # the edge of this process: whatever it is becomes the row's reason
+            reason = next(iter(str(error).strip().splitlines()), "")
+            connection.send(reason if isinstance(error, BenchError) else f"{type(error).__name__}: {reason}")
+
+
+def _prepare(trial: Trial) -> Callable[[], Measured]:
+    """Load what comes before the clock."""
+    import torch
+
+    if trial.knobs.path != "naive":
+        prepare_for_batches()
+    torch.set_num_threads(len(trial.cores))
+    if trial.knobs.loader == "files":
+        write_files(trial.material, n_images=trial.n_images, workers=len(trial.cores))
+    if trial.knobs.path == "index":
+        if trial.kind == "cuda" and trial.knobs.batch is not None and trial.knobs.devices == 1:
+            _refuse_what_does_not_fit(trial)
+        return lambda: _run_index(trial)
+    if trial.knobs.strategy == "ranks" and trial.knobs.devices > 1:
+        return lambda: _run_ranks(trial)
+    from indexer.bench.trials.loop import Loop
+    from indexer.ranks.distributed import Rank
+
+    return Loop(trial, rank=Rank(), device=torch.device("cuda", 0) if trial.kind == "cuda" else torch.device("cpu")).run
+
+
+def _refuse_what_does_not_fit(trial: Trial) -> None:
+    """`icons index` would halve a batch that its GPU has no room for; as a row of its own it would be a lie."""
+    import torch
+
+    from indexer.bench.trials.loop import Loop
+    from indexer.ranks.distributed import Rank
+
+    Loop(in_part(trial, "all"), rank=Rank(), device=torch.device("cuda", 0))
+    torch.cuda.empty_cache()
+
+
+def _run_index(trial: Trial) -> Measured:
+    """Embed a plan as `icons index` does, in a library made for it."""
+    from indexer.embedding.embed import EmbedOptions
+    from indexer.embedding.launch import run_ranks
+    from indexer.ranks.progress import RankProgress
+
+    knobs = trial.knobs
+    told: list[RankProgress] = []
+
+    def watch(ranks: Any) -> None:
+        told[:] = ranks
+
+    root = Path(tempfile.mkdtemp(dir=trial.material.folder))
+    try:
+        jobs = read_jobs(trial.material, trial.n_images)
+        library = make_library(root, trial.material, jobs, world=knobs.devices)
+        options = EmbedOptions(trial.kind, knobs.precision, knobs.batch, knobs.workers, knobs.backend)  # type: ignore[arg-type]
+        run_ranks(
+            library,
+            trial.material.fingerprint,
+            devices=_devices(trial),
+            options=options,
+            watch=watch,
+            give_up=end_at_once,
+        )
+    finally:
+        shutil.rmtree(root)
+    return merged(
+        [
+            (rank.began_at, Measured(rank.images, rank.seconds, rank.waited_seconds, memory_bytes=rank.memory_bytes))
+            for rank in told
+        ]
+    )
+
+
+def _run_ranks(trial: Trial) -> Measured:
+    """Run the loop in ranks under torchrun, for the knobs that `icons index` has not."""
+    import json
+    import sys
+
+    from indexer.bench.trials.loop import share_file
+    from indexer.ranks.launch import cause_of_end, follow_torchrun
+
+    folder = Path(tempfile.mkdtemp(dir=trial.material.folder))
+    file = folder / "trial.json"
+    file.write_text(trial.to_json(), "utf-8")
+    log = folder / "torchrun.log"
+    command = ["torchrun", "--standalone", "--nproc-per-node", str(trial.knobs.devices)]
+    try:
+        code = follow_torchrun(
+            [*command, "-m", "indexer.bench.trials.loop", str(file)],
+            devices=_devices(trial),
+            log=log,
+            look=lambda: None,
+        )
+        if code:
+            sys.stderr.write(log.read_text("utf-8", errors="replace")[-2000:])
+            raise BenchError(cause_of_end(log, [], rerun="its last words stand above"))
+        shares = [json.loads(share_file(file, rank).read_text("utf-8")) for rank in range(trial.knobs.devices)]
+    finally:
+        shutil.rmtree(folder)
+    return merged([(began, Measured(**share)) for began, share in shares])
+
+
+def _devices(trial: Trial) -> Any:
+    from indexer.ranks.devices import Devices
+
+    n = trial.knobs.devices
+    return Devices(trial.kind, n, ",".join(map(str, range(n))) if trial.kind == "cuda" else None)
+
+
+def in_part(trial: Trial, part: Any) -> Trial:
+    """The same trial on the loop, for one part of it."""
+    return replace(trial, knobs=replace(trial.knobs, path="loop"), part=part)
+
+
+def call_apart(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function once in a process of its own, so that nothing of torch stays in this one."""
+    with ProcessPoolExecutor(1, mp_context=_server(), initializer=_leave_interrupts_to_parent) as pool:
+        return pool.submit(function, *arguments).result()
+
+
+def _server() -> Any:
+    """Start the server if it is not there, settled for batches; the naive script is to inherit nothing of that."""
+    context = get_context("forkserver")
+    context.set_forkserver_preload(["indexer.bench.trials.loop"])
+    as_found = os.environ.copy()
+    prepare_for_batches()
+    ensure_running()
+    for name in os.environ.keys() - as_found.keys():
+        del os.environ[name]
+    return context
+
+
+def _leave_interrupts_to_parent() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

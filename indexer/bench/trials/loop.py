@@ -1,0 +1,221 @@
+"""What does one process of a trial do? Prepares a loop once, then runs it over its pictures as often as it is told.
+
+    torchrun --nproc-per-node 2 -m indexer.bench.trials.loop TRIAL.json
+
+The loop has the knobs that `icons index` has not. Under torchrun each rank takes its share of the pictures and writes
+`rank-N.json` beside the trial.
+"""
+
+import json
+import resource
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import numpy as np
+import torch
+import torch.distributed as dist
+from numpy.typing import NDArray
+from torch import Tensor
+
+from indexer.bench.trials.feeds import StageClock, from_files, opened_here, rendered, rendered_here, synchronise
+from indexer.bench.trials.knobs import AUTO
+from indexer.bench.trials.material import png_files, read_jobs
+from indexer.bench.trials.strategies import load_tower, make_compute
+from indexer.bench.trials.trial import Measured, Trial, measured_json
+from indexer.embedding.batch_size import ON_CPU
+from indexer.embedding.renderers import default_workers
+from indexer.errors import BenchError
+from indexer.library.durable import write_file
+from indexer.library.shards import Shard, write_shard
+from indexer.process import cores_of_rank, end_with_starter, prepare_for_batches
+from indexer.ranks.distributed import Rank, process_group
+from indexer.ranks.gauges import Gauge, peak_memory
+from indexer.rendering.pool import RenderPool
+
+GPU_BATCH = 256
+"""Of the loop on a GPU, where none is given; `icons index` finds its own by doubling."""
+
+
+class Loop:
+    """A trial with its model loaded, ready to be run; `rank` says which share of the pictures is its own."""
+
+    def __init__(self, trial: Trial, *, rank: Rank, device: torch.device) -> None:
+        self.trial, self.rank, self.device = trial, rank, device
+        knobs = trial.knobs
+        self.batch = knobs.batch or (ON_CPU if device.type == "cpu" else GPU_BATCH)
+        self.workers = default_workers(trial.n_images // rank.world) if knobs.workers is None else knobs.workers
+        self.size = knobs.size or trial.material.image_size
+        self.jobs = read_jobs(trial.material, trial.n_images)[rank.index :: rank.world]
+        self.files = png_files(trial.material, trial.n_images) if knobs.loader == "files" else []
+        tower, self.transform, precision = load_tower(trial, device)
+        self.compute = make_compute(knobs, tower, precision, device, n_cores=len(trial.cores))
+        self._fit()
+
+    def _fit(self) -> None:
+        """Encode one batch, which is not counted: a batch or a size that does not fit is found here, by its value."""
+        count = min(self.batch, len(self.jobs))
+        blank = torch.full((count, self.size, self.size, 3), 255, dtype=torch.uint8)
+        if self.trial.knobs.loader == "files":
+            blank = torch.zeros((count, 3, self.size, self.size))
+        try:
+            self.compute.copy_out(self.compute.forward(self.compute.copy_in(blank)))
+        except torch.OutOfMemoryError:
+            raise BenchError(f'batch "{self.batch}" does not fit into device {self.device}') from None
+        except RuntimeError as error:
+            if self.size == self.trial.material.image_size:
+                raise
+            reason = str(error).strip().splitlines()[0]
+            raise BenchError(f'size "{self.size}" is none that this tower takes ({reason})') from error
+
+    def run(self) -> Measured:
+        """Embed all pictures of this rank once."""
+        if self.device.type == "cuda":
+            torch.cuda.reset_peak_memory_stats(self.device)
+        if self.trial.part == "render":
+            return self._render()
+        if self.trial.part == "forward":
+            return self._forward()
+        return self._stages() if self.trial.part == "stages" else self._all()
+
+    def _all(self) -> Measured:
+        """As a loop runs: one batch ahead of the copy back, so that a copy on a stream has something to hide in."""
+        clock, before = StageClock(), None
+        vectors: list[NDArray[np.float16]] = []
+        started = time.perf_counter()
+        feed = self._feed()
+        while True:
+            with clock.stage("wait"):
+                batch = next(feed, None)
+            if batch is None:
+                break
+            with clock.stage("copy in"):
+                there = self.compute.copy_in(batch)
+            with clock.stage("forward"):
+                found = self.compute.forward(there)
+            with clock.stage("copy out"):
+                if before is not None:
+                    vectors.append(self.compute.copy_out(before))
+                before = found
+            if self.trial.knobs.barrier:
+                with clock.stage("barrier"):
+                    dist.barrier()
+        if before is not None:
+            vectors.append(self.compute.copy_out(before))
+        self._write(vectors, clock)
+        synchronise(self.device)
+        return self._measured(vectors, time.perf_counter() - started, clock)
+
+    def _stages(self) -> Measured:
+        """Nothing overlaps: each stage by itself."""
+        clock = StageClock(self.device)
+        vectors: list[NDArray[np.float16]] = []
+        started = time.perf_counter()
+        if self.trial.knobs.loader == "files":
+            share = self.files[self.rank.index :: self.rank.world]
+            feed = opened_here(share, transform=self.transform, batch=self.batch, clock=clock)
+        else:
+            feed = rendered_here(self.jobs, size=self.size, batch=self.batch, clock=clock)
+        for batch in feed:
+            with clock.stage("copy in"):
+                there = self.compute.copy_in(batch)
+            with clock.stage("forward"):
+                found = self.compute.forward(there)
+            with clock.stage("copy out"):
+                vectors.append(self.compute.copy_out(found))
+        self._write(vectors, clock)
+        return self._measured(vectors, time.perf_counter() - started, clock)
+
+    def _render(self) -> Measured:
+        """Draw the pictures and look at none; what the workers take to start is taken off their processor time."""
+        started_workers = _children_seconds()
+        with RenderPool(size=self.size, workers=max(1, self.workers), chunk=self.batch) as pool:
+            for _ in pool.render([self.jobs[:1]]):
+                pass
+        before = _children_seconds()
+        with RenderPool(size=self.size, workers=max(1, self.workers), chunk=self.batch) as pool:
+            for _ in pool.render([self.jobs[:1]]):
+                pass
+            started = time.perf_counter()
+            for _ in pool.render([self.jobs]):
+                pass
+            seconds = time.perf_counter() - started
+        took = _children_seconds() - before - (before - started_workers)
+        return Measured(len(self.jobs), seconds, cpu_seconds=max(0.0, took))
+
+    def _forward(self) -> Measured:
+        """Encode pixels that lie in memory."""
+        batches = [batch.clone() for batch in rendered_here(
+            self.jobs, size=self.size, batch=self.batch, clock=StageClock()
+        )]  # fmt: skip
+        began_cpu, started = time.process_time(), time.perf_counter()
+        for batch in batches:
+            self.compute.copy_out(self.compute.forward(self.compute.copy_in(batch)))
+        synchronise(self.device)
+        return Measured(
+            sum(map(len, batches)), time.perf_counter() - started,
+            cpu_seconds=time.process_time() - began_cpu if self.device.type == "cpu" else None,
+            memory_bytes=peak_memory(self.device),
+        )  # fmt: skip
+
+    def _feed(self) -> Iterator[Tensor]:
+        knobs = self.trial.knobs
+        if knobs.loader == "files":
+            return from_files(
+                self.files, knobs, transform=self.transform, batch=self.batch, workers=self.workers, rank=self.rank
+            )
+        return rendered(self.jobs, knobs, size=self.size, batch=self.batch, workers=self.workers)
+
+    def _write(self, vectors: list[NDArray[np.float16]], clock: StageClock) -> None:
+        if self.trial.knobs.path == "naive" or not vectors:  # the script keeps nothing
+            return
+        with clock.stage("write"), tempfile.TemporaryDirectory(dir=self.trial.material.folder) as folder:
+            together = np.concatenate(vectors)
+            shard = Shard("images", np.arange(len(together)), together, {})
+            write_shard(Path(folder) / "shard.safetensors", shard, fingerprint="bench", facts={})
+
+    def _measured(self, vectors: list[NDArray[np.float16]], seconds: float, clock: StageClock) -> Measured:
+        waited = clock.seconds.pop("wait", None)
+        # Without a wait for the device after each, a GPU's stages are the host's times and say nothing.
+        is_told = self.device.type == "cpu" or self.trial.part == "stages"
+        memory, _ = Gauge(self.device, 1).read()
+        if self.device.type == "cuda":
+            # NVML's figure holds what nccl takes for a barrier, torch's the peak; either may be the larger one.
+            memory = max(memory, torch.cuda.max_memory_allocated(self.device))
+        n_images = sum(len(part) for part in vectors)
+        return Measured(n_images, seconds, waited, memory_bytes=memory, stages=clock.seconds if is_told else {})
+
+
+def _children_seconds() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def share_file(trial_file: Path, rank: int) -> Path:
+    """Where a rank writes what it measured."""
+    return trial_file.parent / f"rank-{rank}.json"
+
+
+@click.command()
+@click.argument("trial_file", type=click.Path(path_type=Path, exists=True))
+def main(trial_file: Path) -> None:
+    """Run this rank's share of a trial; all ranks begin together."""
+    end_with_starter()
+    rank, trial = Rank.from_environment(), Trial.from_json(trial_file.read_text("utf-8"))
+    if trial.knobs.path != "naive":
+        prepare_for_batches()
+        torch.set_num_threads(cores_of_rank())
+    device = torch.device("cuda", rank.local) if trial.kind == "cuda" else torch.device("cpu")
+    backend = trial.knobs.backend if trial.knobs.backend != AUTO else ("nccl" if trial.kind == "cuda" else "gloo")
+    with process_group(rank, backend=backend, device=device):
+        loop = Loop(trial, rank=rank, device=device)
+        dist.barrier()
+        began = time.time()
+        content = json.dumps([began, measured_json(loop.run())])
+        write_file(share_file(trial_file, rank.index), content.encode())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,203 @@
+"""How is a batch computed: on one device, by nn.DataParallel, or by replicas in threads? One tower, three ways.
+
+Ranks are processes, each of which computes on one device. Where there is no GPU, the devices of the other two are
+threads with their share of the cores; nn.DataParallel, which takes GPUs only, is then done by hand: weights copied anew
+for every batch, the batch scattered, its parts computed at once, the vectors gathered.
+"""
+
+import copy
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Protocol, cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from indexer.bench.trials.knobs import Knobs
+from indexer.bench.trials.trial import Trial
+from indexer.encoders.checkpoint import find_checkpoint
+from indexer.encoders.torch_encoder import Encoder, autocast, load_model
+
+
+class Compute(Protocol):
+    """A way to turn a batch on the host into vectors on the host, in three steps that can be timed apart."""
+
+    def copy_in(self, batch: Tensor) -> Any:
+        """Bring a batch to the device, or its parts to the devices."""
+
+    def forward(self, there: Any) -> Any:
+        """Compute unit vectors there."""
+
+    def copy_out(self, vectors: Any) -> NDArray[np.float16]:
+        """Bring the vectors back."""
+
+
+class FloatTower(nn.Module):
+    """Normalised float images (n, 3, size, size) -> unit vectors: for loaders that do the transform on the host."""
+
+    def __init__(self, model: Any, *, channels_last: bool) -> None:
+        super().__init__()
+        self.model: Any = model
+        self.format = torch.channels_last if channels_last else torch.contiguous_format
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Encode a batch."""
+        vectors = self.model.encode_image(images.to(memory_format=self.format))
+        return nn.functional.normalize(vectors.float(), dim=-1)
+
+
+class PixelTower(nn.Module):
+    """uint8 pixels (n, size, size, 3) -> unit vectors, in either layout of memory."""
+
+    def __init__(self, tower: nn.Module, *, channels_last: bool) -> None:
+        super().__init__()
+        self.tower, self.channels_last = tower, channels_last
+
+    def forward(self, pixels: Tensor) -> Tensor:
+        """Encode a batch."""
+        if not self.channels_last:  # same shape, planes behind each other in memory, which what follows preserves
+            pixels = pixels.permute(0, 3, 1, 2).contiguous().permute(0, 2, 3, 1)
+        return cast(Tensor, self.tower(pixels))
+
+
+def load_tower(trial: Trial, device: torch.device) -> tuple[nn.Module, Any, str]:
+    """The tower that a trial asks for on a device, its stock transform for files, and its precision as resolved."""
+    from open_clip.transform import PreprocessCfg, image_transform_v2
+
+    knobs, checkpoint = trial.knobs, find_checkpoint(trial.material.choice)
+    if knobs.path == "naive":
+        model = load_model(checkpoint)
+        preprocess = model.visual.preprocess_cfg
+        tower: nn.Module = FloatTower(model.to(device), channels_last=False)
+        return tower.eval(), image_transform_v2(PreprocessCfg(**preprocess), is_train=False), "fp32"
+    is_plain = knobs.precision in ("fp64", "tf32")
+    encoder = Encoder(checkpoint, device=device, precision="fp32" if is_plain else cast(Any, knobs.precision))
+    preprocess = {**load_preprocess(trial), **({"size": knobs.size} if knobs.size else {})}
+    transform = image_transform_v2(PreprocessCfg(**preprocess), is_train=False)
+    layout = torch.channels_last if knobs.channels_last else torch.contiguous_format
+    encoder.model.to(memory_format=layout)
+    if knobs.loader == "files":
+        tower = FloatTower(encoder.model, channels_last=knobs.channels_last)
+    else:
+        tower = PixelTower(encoder.image_tower, channels_last=knobs.channels_last)
+    if knobs.precision == "fp64":
+        tower = tower.double()
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = knobs.precision == "tf32"
+    torch.backends.cudnn.benchmark = knobs.cudnn_benchmark
+    tower.eval()
+    if knobs.compile:
+        tower.compile()
+    return tower, transform, knobs.precision if is_plain else encoder.precision
+
+
+def load_preprocess(trial: Trial) -> dict[str, Any]:
+    """What the model's own config says of its input, with what open_clip takes for granted."""
+    config = find_checkpoint(trial.material.choice).config
+    return {"size": trial.material.image_size, **config.get("preprocess_cfg", {})}
+
+
+def make_compute(knobs: Knobs, tower: nn.Module, precision: str, device: torch.device, *, n_cores: int) -> Compute:
+    """Choose the way that a configuration asks for."""
+    if knobs.devices == 1 or knobs.strategy == "ranks":
+        return OneDevice(tower, precision, device, copy=knobs.copy, pinned=knobs.pinned, double=_is_double(knobs))
+    if knobs.strategy == "data-parallel" and device.type == "cuda":
+        wrapped = nn.DataParallel(tower, device_ids=list(range(knobs.devices)))
+        return OneDevice(wrapped, precision, device, copy=knobs.copy, pinned=knobs.pinned, double=_is_double(knobs))
+    devices = [torch.device("cuda", n) if device.type == "cuda" else device for n in range(knobs.devices)]
+    return Replicas(
+        tower, precision, devices, n_cores=n_cores, anew=knobs.strategy == "data-parallel", double=_is_double(knobs)
+    )
+
+
+def _is_double(knobs: Knobs) -> bool:
+    return knobs.precision == "fp64" and knobs.loader == "files"
+
+
+class OneDevice:
+    """Computes on one device, or on several through a module that scatters the batch itself."""
+
+    def __init__(
+        self, tower: nn.Module, precision: str, device: torch.device, *, copy: str, pinned: bool, double: bool
+    ) -> None:
+        self.tower, self.precision, self.device = tower, precision, device
+        self.by_item, self.pinned, self.double = copy == "item", pinned, double
+        self.stream: Any = None
+        if copy.startswith("stream"):
+            self.stream = cast(Any, torch.cuda.Stream)(device, priority=-1 if copy == "stream-high" else 0)
+
+    def copy_in(self, batch: Tensor) -> Tensor:
+        """In one copy, in one a picture, or in one on a stream of its own, which the forward pass then waits for."""
+        if self.by_item:
+            there = torch.stack([picture.to(self.device, non_blocking=self.pinned) for picture in batch])
+        elif self.stream is not None:
+            with torch.cuda.stream(self.stream):
+                there = batch.to(self.device, non_blocking=True)
+        else:
+            there = batch.to(self.device, non_blocking=self.pinned)
+        return there.double() if self.double else there
+
+    @torch.inference_mode()
+    def forward(self, there: Tensor) -> Tensor:
+        """Encode."""
+        if self.stream is not None:
+            torch.cuda.current_stream(self.device).wait_stream(self.stream)
+            there.record_stream(torch.cuda.current_stream(self.device))
+        with autocast(cast(Any, _autocast_precision(self.precision)), self.device):
+            return cast(Tensor, self.tower(there))
+
+    def copy_out(self, vectors: Tensor) -> NDArray[np.float16]:
+        """In one copy, which waits for the device."""
+        return cast(NDArray[np.float16], vectors.half().cpu().numpy())
+
+
+class Replicas:
+    """One replica a device, each in its thread; `anew`: copied from the first one for every batch."""
+
+    def __init__(
+        self,
+        tower: nn.Module,
+        precision: str,
+        devices: Sequence[torch.device],
+        *,
+        n_cores: int,
+        anew: bool,
+        double: bool,
+    ) -> None:
+        self.tower, self.precision, self.devices, self.anew, self.double = tower, precision, devices, anew, double
+        self.replicas = self._copies()
+        share = max(1, n_cores // len(devices))
+        limit: Callable[..., None] = torch.set_num_threads  # of the thread that says so, with OpenMP
+        self.threads = ThreadPoolExecutor(len(devices), initializer=limit, initargs=(share,))
+
+    def _copies(self) -> list[nn.Module]:
+        return [self.tower, *(copy.deepcopy(self.tower).to(device) for device in self.devices[1:])]
+
+    def copy_in(self, batch: Tensor) -> list[Tensor]:
+        """Split the batch by hand."""
+        parts = [
+            part.to(device)
+            for part, device in zip(batch.tensor_split(len(self.devices)), self.devices, strict=True)
+            if len(part)
+        ]
+        return [part.double() for part in parts] if self.double else parts
+
+    def forward(self, there: list[Tensor]) -> list[Tensor]:
+        """Encode all parts at once."""
+        if self.anew:
+            self.replicas = self._copies()
+        return list(self.threads.map(self._encode, self.replicas, there))
+
+    def copy_out(self, vectors: list[Tensor]) -> NDArray[np.float16]:
+        """Gather."""
+        return np.concatenate([part.half().cpu().numpy() for part in vectors])
+
+    @torch.inference_mode()
+    def _encode(self, replica: nn.Module, part: Tensor) -> Tensor:
+        with autocast(cast(Any, _autocast_precision(self.precision)), part.device):
+            return cast(Tensor, replica(part))
+
+
+def _autocast_precision(precision: str) -> str:
+    return precision if precision in ("bf16", "fp16") else "fp32"

@@ -1,0 +1,215 @@
+"""What is there to learn from? Sources -> admitted icons, each with its name, tags and captions."""
+
+import json
+import random
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from indexer.errors import SourceError
+from indexer.finetune.corpus.admission import refuse
+from indexer.finetune.options import Admission
+from indexer.naming.names import common_affixes, normalise, parse
+from indexer.sources.records import Record
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much of the sources is taken; saved with the corpus."""
+
+    names_per_set: int | None = 2000
+    """None: all."""
+    variants_per_name: int | None = 2
+    tags_per_icon: int = 24
+    """The tags that most sets agree on come first."""
+    seed: int = 0
+    admit: Admission = "shippable"
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A record with the place that its picture is read from: what `indexer.sources.read_picture` takes."""
+
+    record: Record
+    kind: str
+    location: str
+    path: str
+
+    @property
+    def file(self) -> str:
+        """Where it is, as a person reads it, and as own captions name it."""
+        file = f"{self.location}/{self.path}".rstrip("/")
+        return f"{file}#{self.record.member}" if self.record.member else file
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingIcon:
+    """One picture to learn, with the base name that its variants share."""
+
+    placed: Placed
+    words: str
+    tags: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()
+    """Captions that were written for this very icon; they take the place of mined ones."""
+
+    @property
+    def base(self) -> str:
+        """Name words in alphabetical order: "circle arrow" is "arrow circle"."""
+        return base_of(self.words)
+
+
+@dataclass(slots=True)
+class Gathered:
+    """What came of the sources: icons to learn, reserved ones to compare with, and counts of what was refused."""
+
+    icons: list[TrainingIcon] = field(default_factory=list)
+    reserved: list[Placed] = field(default_factory=list)
+    refused: Counter[str] = field(default_factory=Counter)
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+    """Files and reasons: what could not be read, rendered, or named."""
+
+
+def base_of(words: str) -> str:
+    """Key under which tags travel from set to set."""
+    return " ".join(sorted(words.split()))
+
+
+def read_sources(
+    locations: Iterable[Path],
+    *,
+    excludes: Mapping[Path, Sequence[str]] | None = None,
+    skipped: list[tuple[str, str]] | None = None,
+) -> list[Placed]:
+    """Scan every source once; files that can't be read are added to `skipped`, and named on stderr without it."""
+    from indexer.sources import open_sources
+
+    placed = []
+    for location in locations:
+        for source in open_sources(location, exclude=(excludes or {}).get(location, ())):
+            for scanned in source.scan({}):
+                if scanned.error and skipped is None:
+                    sys.stderr.write(f"{source.location}/{scanned.path}: {scanned.error}\n")
+                elif scanned.error and skipped is not None:
+                    skipped.append((f"{source.location}/{scanned.path}".rstrip("/"), scanned.error))
+                where = (source.kind, str(source.location), scanned.path)
+                placed += [Placed(record, *where) for record in scanned.records or ()]
+    if not placed:
+        raise SourceError(
+            "no icons in these sources; give folders of pictures, npm packages, Iconify JSON, or a manifest"
+        )
+    return placed
+
+
+def gather(
+    placed: Sequence[Placed],
+    *,
+    extra_tags: Mapping[str, Sequence[str]],
+    limits: Limits,
+    own: Mapping[str, Sequence[str]] | None = None,
+) -> Gathered:
+    """Choose the icons to learn from and give each its tags.
+
+    `extra_tags` are tags by name, as for emoji; `own` are captions by `Placed.file`.
+    """
+    gathered, by_set = Gathered(), defaultdict(list)
+    for entry in placed:
+        reason = refuse(entry.record, limits.admit)
+        if reason == "reserved":
+            gathered.reserved.append(entry)
+        if reason:
+            gathered.refused[reason] += 1
+        else:
+            by_set[entry.record.set].append(entry)
+    generator = random.Random(limits.seed)
+    members = {icon_set: _named(entries, own or {}, gathered) for icon_set, entries in by_set.items()}
+    tags = _tags_by_base([icon for icons in members.values() for icon in icons], extra_tags)
+    for icon_set in sorted(members, key=lambda icon_set: (icon_set.key, icon_set.title)):
+        gathered.icons += _chosen(members[icon_set], limits=limits, generator=generator)
+    gathered.icons = [_tagged(icon, tags, n=limits.tags_per_icon) for icon in gathered.icons]
+    return gathered
+
+
+def _named(entries: Sequence[Placed], own: Mapping[str, Sequence[str]], gathered: Gathered) -> list[TrainingIcon]:
+    """Read the names of a set; an icon whose name says nothing is called by its first caption, or skipped."""
+    affixes = common_affixes([entry.record.name for entry in entries])
+    captions: dict[bytes, dict[str, None]] = defaultdict(dict)
+    for entry in entries:
+        written = own.get(entry.file, (entry.record.caption,) if entry.record.caption else ())
+        captions[entry.record.digest].update(dict.fromkeys(text for text in written if text.strip()))
+    icons = []
+    for entry in entries:
+        record = entry.record
+        words = parse(record.name, affixes, style=record.style, size=record.size).words
+        written = tuple(captions[record.digest])
+        if not any(map(str.isalpha, words)):
+            words = normalise(written[0]) if written else ""
+        if any(map(str.isalpha, words)):
+            icons.append(TrainingIcon(entry, words, tuple(normalise(tag) for tag in record.tags), written))
+        else:
+            gathered.refused["no word in its name"] += 1
+            gathered.skipped.append((entry.file, f'no word in its name "{record.name}", and no caption'))
+    return icons
+
+
+def _tags_by_base(named: Iterable[TrainingIcon], extra: Mapping[str, Sequence[str]]) -> dict[str, Counter[str]]:
+    """Count how many sets give a tag to a base name. An alias is a name of the same picture, so it is a tag too."""
+    tags: dict[str, Counter[str]] = defaultdict(Counter)
+    by_picture: dict[bytes, set[str]] = defaultdict(set)
+    seen: set[tuple[str, str, str]] = set()
+    for icon in named:
+        by_picture[icon.placed.record.digest].add(icon.words)
+        for tag in icon.tags:
+            key = (icon.placed.record.set.key, icon.base, tag)
+            if key not in seen:
+                seen.add(key)
+                tags[icon.base][tag] += 1
+    for names in by_picture.values():
+        for name in names:
+            tags[base_of(name)].update(names - {name})
+    for words, given in extra.items():
+        tags[base_of(words)].update(given)
+    return tags
+
+
+def _tagged(icon: TrainingIcon, tags: Mapping[str, Counter[str]], *, n: int) -> TrainingIcon:
+    common = [
+        tag for tag, _ in tags.get(icon.base, Counter()).most_common(n + 1) if 1 < len(tag) < 60 and tag != icon.words
+    ]
+    return replace(icon, tags=tuple(common[:n]))
+
+
+def _chosen(members: Sequence[TrainingIcon], *, limits: Limits, generator: random.Random) -> list[TrainingIcon]:
+    """Draw base names of a set, and some variants of each; equal pictures are taken once."""
+    by_base: dict[str, list[TrainingIcon]] = defaultdict(list)
+    for icon in members:
+        by_base[icon.base].append(icon)
+    bases = sorted(by_base)
+    chosen: dict[bytes, TrainingIcon] = {}
+    for base in generator.sample(bases, min(len(bases), limits.names_per_set or len(bases))):
+        variants = by_base[base]
+        for icon in generator.sample(variants, min(len(variants), limits.variants_per_name or len(variants))):
+            chosen.setdefault(icon.placed.record.digest, icon)
+    return list(chosen.values())
+
+
+def tags_of_package(package: Path) -> dict[str, list[str]]:
+    """Tags by name from an npm package that brings words but no pictures: emojilib or @blueprintjs/icons."""
+    for file, read in ((_EMOJILIB, _emoji_tags), (_BLUEPRINT, _blueprint_tags)):
+        if (package / file).is_file():
+            return read(json.loads((package / file).read_text("utf-8")))
+    raise SourceError(f'no words in "{package}"; give the folder of the npm package emojilib or @blueprintjs/icons')
+
+
+_EMOJILIB, _BLUEPRINT = "dist/emoji-en-US.json", "icons.json"
+
+
+def _emoji_tags(emoji: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """The first word of each emoji is its name."""
+    words = ([normalise(word.replace("_", " ")) for word in given] for given in emoji.values())
+    return {given[0]: [word for word in given[1:] if any(map(str.isalpha, word))] for given in words if given}
+
+
+def _blueprint_tags(icons: Sequence[Mapping[str, str]]) -> dict[str, list[str]]:
+    return {normalise(icon["iconName"]): [normalise(tag) for tag in icon["tags"].split(",")] for icon in icons}

@@ -1,0 +1,167 @@
+"""What does a training run hold in memory? Pixels, captions, tokens or vectors, and which icons are for validation."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from indexer.encoders.torch_encoder import TextTower, autocast
+from indexer.errors import SourceError
+from indexer.finetune.corpus.captions import Captions, Ids, is_held_out, make_captions, share_held_out
+from indexer.finetune.corpus.gather import base_of
+from indexer.finetune.options import Learning
+
+Tokenizer = Callable[[list[str]], Tensor]
+
+
+@dataclass(frozen=True, slots=True)
+class KeptWords:
+    """Words whose similarities the text tower shall keep: `given` are their tokens (or vectors, for a locked tower)."""
+
+    given: Tensor
+    vectors: Tensor
+    """The parent's unit vectors, float16 (n, dim)."""
+    batch: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """A corpus, ready to train on. Rows are icons; `bases` numbers the base name of each."""
+
+    pixels: npt.NDArray[np.uint8]
+    captions: Captions
+    given: Tensor
+    """What the student is given for each of `captions.texts`: tokens int32 (n, context) or vectors float16 (n, dim)."""
+    bases: Ids
+    looks: Tensor
+    """float16 (n, 256): coarse edges of every picture, unit length."""
+    train_rows: Ids
+    held_out_rows: Ids
+    words: list[str]
+    kept_words: KeptWords | None = None
+    cut: Sequence[str] = ()
+    """Captions that fill the text tower's whole context, so that they may have been cut."""
+
+    def texts_of(self, numbers: Ids) -> Tensor:
+        """What the student takes for some captions."""
+        return _widened(self.given[torch.from_numpy(numbers)])
+
+    def words_of(self, numbers: Ids) -> Tensor:
+        """What the student takes for some words that are to be kept."""
+        assert self.kept_words is not None
+        return _widened(self.kept_words.given[torch.from_numpy(numbers)])
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """A corpus as read, before any encoder looks at it."""
+
+    facts: dict[str, Any]
+    captions: Captions
+    bases: Ids
+    held_out: npt.NDArray[np.bool_]
+    one_in: int
+    """One base name in so many is held out."""
+
+
+def read_material(corpus: Path, learning: Learning, *, seed: int) -> Material:
+    """Number a corpus' captions and split its icons."""
+    facts = read_facts(corpus)
+    captions = make_captions(facts["words"], facts["tags"], seed=seed, own=facts.get("own"))
+    names = [base_of(name) for name in facts["words"]]
+    distinct, bases = np.unique(names, return_inverse=True)
+    one_in = learning.held_out or share_held_out(len(distinct))
+    held_out = np.array([is_held_out(name, one_in=one_in) for name in names], dtype=bool)
+    return Material(facts, captions, bases, held_out, one_in)
+
+
+def open_pixels(corpus: Path, *, n: int) -> npt.NDArray[np.uint8]:
+    """Map the first `n` pictures of a corpus: the rest of the file is room for those that could not be used.
+
+    Raises:
+        SourceError: the file is damaged.
+    """
+    try:
+        pixels: npt.NDArray[np.uint8] = np.load(corpus / "pixels.npy", mmap_mode="r")[:n]
+    except (ValueError, EOFError) as error:
+        raise SourceError(f'"{corpus / "pixels.npy"}" is damaged ({error}); render the corpus anew') from error
+    if len(pixels) < n:
+        raise SourceError(f'"{corpus / "pixels.npy"}" holds "{len(pixels)}" of {n} pictures; render the corpus anew')
+    return pixels
+
+
+def make_lesson(
+    pixels: npt.NDArray[np.uint8], material: Material, given: Tensor, looks: Tensor, kept_words: KeptWords | None = None
+) -> Lesson:
+    """Put a corpus' pixels beside its captions, of which `given` holds tokens or vectors."""
+    return Lesson(
+        pixels,
+        material.captions,
+        given,
+        material.bases,
+        looks,
+        np.flatnonzero(~material.held_out),
+        np.flatnonzero(material.held_out),
+        material.facts["words"],
+        kept_words,
+    )
+
+
+def read_facts(corpus: Path) -> dict[str, Any]:
+    """Read what a corpus says about itself.
+
+    Raises:
+        SourceError: the folder holds none, or a damaged one.
+    """
+    if not (corpus / "corpus.json").is_file() or not (corpus / "pixels.npy").is_file():
+        raise SourceError(f'"{corpus}" is no corpus; run python -m indexer.finetune corpus SOURCE... --out "{corpus}"')
+    try:
+        facts: dict[str, Any] = json.loads((corpus / "corpus.json").read_text("utf-8"))
+    except ValueError as error:
+        raise SourceError(f'"{corpus / "corpus.json"}" is damaged ({error}); render the corpus anew') from error
+    return facts
+
+
+def tokenize(texts: Sequence[str], tokenizer: Tokenizer) -> Tensor:
+    """Token ids int32 (n, context); longer texts are cut."""
+    parts = [tokenizer(list(texts[start : start + 4096])).int() for start in range(0, len(texts), 4096)]
+    return torch.cat(parts)
+
+
+def cut_texts(texts: Sequence[str], tokens: Tensor, tokenizer: Tokenizer) -> list[str]:
+    """List the texts whose tokens fill the whole context, so that they may have been cut."""
+    padding = tokenizer([""])[0, -1]
+    is_full = tokens[:, -1] != padding
+    return [texts[place] for place in is_full.nonzero().flatten().tolist()]
+
+
+def told_cut(cut: Sequence[str]) -> str:
+    """Say in a line which captions may have been cut."""
+    return f'{len(cut):,} captions fill the whole context and may have been cut, the first "{cut[0][:60]}..."'
+
+
+@torch.inference_mode()
+def encode_texts(model: Any, tokens: Tensor, *, batch: int = 1024) -> Tensor:
+    """Unit vectors float16 (n, dim) of the text tower, in order; encoded by length, so that little is padded."""
+    tower = TextTower(model.eval())
+    device = next(model.parameters()).device
+    order = (tokens != 0).sum(1).argsort()
+    vectors: Tensor | None = None
+    for rows in torch.split(order, batch):
+        with autocast("auto", device):
+            encoded = tower.encode_short(tokens[rows].long().to(device)).half().cpu()
+        if vectors is None:
+            vectors = torch.empty(len(tokens), encoded.shape[1], dtype=torch.float16)
+        vectors[rows] = encoded
+    assert vectors is not None
+    return vectors.clone()
+
+
+def _widened(given: Tensor) -> Tensor:
+    return given.float() if given.is_floating_point() else given.long()

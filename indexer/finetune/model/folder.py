@@ -1,0 +1,119 @@
+"""How does a model become a plain open_clip folder? Config, fp16 weights, lineage and card, renamed into place."""
+
+import json
+import math
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import open_clip
+import torch
+from safetensors.torch import save_file
+from torch import nn
+
+from indexer.encoders.checkpoint import CONFIG_NAME, WEIGHT_NAMES
+from indexer.finetune.model.lineage import LINEAGE_NAME, check_replaceable
+from indexer.library.durable import sync
+
+SIZE = 64
+START_TEMPERATURE = 0.05
+MODEL_CONFIG: dict[str, Any] = {
+    "embed_dim": 384,
+    "vision_cfg": {
+        "image_size": SIZE,
+        "timm_model_name": "resnet10t",
+        "timm_model_pretrained": False,
+        "timm_pool": "avg",
+        "timm_proj": "linear",
+    },
+    "text_cfg": {"context_length": 24, "vocab_size": 49408, "width": 256, "heads": 4, "layers": 4},
+}
+# The renderer composites on white and keeps the aspect by padding; open_clip's own transform is told to do the same.
+PREPROCESS_CONFIG: dict[str, Any] = {
+    "size": SIZE,
+    "mode": "RGB",
+    "mean": [0.5, 0.5, 0.5],
+    "std": [0.5, 0.5, 0.5],
+    "interpolation": "bicubic",
+    "resize_mode": "longest",
+    "fill_color": 255,
+}
+
+
+def new_model() -> Any:
+    """Build the small icon CLIP from scratch, with the weights that torch's current seed gives."""
+    from open_clip.model import CLIP
+
+    config = json.loads(json.dumps(MODEL_CONFIG))
+    model = CLIP(**config)
+    torch.nn.init.constant_(model.logit_scale, math.log(1 / START_TEMPERATURE))
+    open_clip.model.set_model_preprocess_cfg(model, dict(PREPROCESS_CONFIG))
+    return model
+
+
+@dataclass(frozen=True, slots=True)
+class FolderFacts:
+    """What stands beside the weights of a model."""
+
+    config: Mapping[str, Any]
+    lineage: Mapping[str, Any]
+    card: str
+    stored: str = "fp16"
+
+
+def write_folder(model: nn.Module, folder: Path, *, lineage: Mapping[str, Any], card: str) -> None:
+    """Write the small icon CLIP of this project, see `write_model`."""
+    config = {"model_cfg": MODEL_CONFIG, "preprocess_cfg": PREPROCESS_CONFIG}
+    write_model(model.state_dict(), folder, FolderFacts(config, lineage, card))
+
+
+def write_model(
+    weights: Mapping[str, torch.Tensor],
+    folder: Path,
+    facts: FolderFacts,
+    *,
+    tokenizer: tuple[Any, Sequence[Path]] = (None, ()),
+) -> None:
+    """Write `folder` anew for `open_clip.create_model_and_transforms("local-dir:FOLDER")`; an older model is replaced.
+
+    Stored in fp16 weights take half the room; open_clip loads them into fp32 parameters. A tokenizer of transformers
+    is saved along, from its files where they are known: open_clip's own needs none.
+
+    Raises:
+        ModelError: the folder holds something else.
+    """
+    check_replaceable(folder)
+    held, files = tokenizer
+    aside = folder.with_name(f".aside-{folder.name}-{os.getpid()}")
+    shutil.rmtree(aside, ignore_errors=True)
+    aside.mkdir(parents=True)
+    save_file({name: _stored(tensor, facts.stored) for name, tensor in weights.items()}, aside / WEIGHT_NAMES[0])
+    (aside / WEIGHT_NAMES[0]).chmod(0o644)  # safetensors writes files that only their owner may read
+    (aside / CONFIG_NAME).write_text(json.dumps(facts.config, indent=2) + "\n", "utf-8")
+    (aside / LINEAGE_NAME).write_text(json.dumps(facts.lineage, indent=1) + "\n", "utf-8")
+    (aside / "README.md").write_text(facts.card, "utf-8")
+    for file in files:
+        shutil.copy(file, aside / file.name)
+    if not files and hasattr(held, "save_pretrained"):
+        held.save_pretrained(str(aside))
+    for file in aside.iterdir():
+        sync(file)
+    _swap(aside, folder)
+
+
+def _stored(tensor: torch.Tensor, stored: str) -> torch.Tensor:
+    tensor = tensor.detach().cpu().clone(memory_format=torch.contiguous_format)
+    if not tensor.is_floating_point():
+        return tensor
+    return tensor.half() if stored == "fp16" else tensor.float()
+
+
+def _swap(aside: Path, folder: Path) -> None:
+    old = folder.with_name(f".old-{folder.name}-{os.getpid()}")
+    if folder.exists():
+        folder.rename(old)
+    aside.rename(folder)
+    shutil.rmtree(old, ignore_errors=True)

@@ -1,0 +1,115 @@
+"""What does a step see? Icons in a seeded order, a caption or two each, and how their pictures change.
+
+Everything random is drawn for the whole batch over all ranks from (seed, step) alone: any number of ranks and
+micro-batches sees the same icons with the same captions and changes, and a resumed run goes on as if never stopped.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from indexer.finetune.corpus.captions import Ids
+from indexer.finetune.corpus.lesson import Lesson
+from indexer.finetune.options import FinetuneOptions
+from indexer.finetune.pictures.augment import Changes, asked_for, augment, draw_changes
+
+Pixels = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """One step over all ranks: places of icons, captions and words, and what happens to each picture."""
+
+    icons: Ids
+    captions: Ids
+    seconds: Ids | None
+    words: Ids | None
+    changes: Changes
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one rank reads for one micro-batch, on the CPU."""
+
+    pixels: Tensor
+    """uint8 (n, size, size, 3)."""
+    neighbours: Tensor
+    """uint8 (k, size, size, 3), in the order of `augment.asked_for`."""
+    changes: Changes
+    texts: Tensor
+    seconds: Tensor | None
+    words: Tensor | None
+
+
+def order_of_pass(rows: Ids, groups: Ids | None, *, batch: int, seed: int, number: int) -> Ids:
+    """Cut a pass over `rows` into batches (n_batches, batch), at random; what is left over differs from pass to pass.
+
+    With `groups` (a number for each icon) members of one group go to different batches, as far as there are enough:
+    rows are dealt out group by group, one to each batch in turn.
+    """
+    generator = np.random.default_rng((seed, number))
+    n_batches = len(rows) // batch
+    order = generator.permutation(rows)[: n_batches * batch]
+    if groups is None:
+        return order.reshape(n_batches, batch)
+    _, place = np.unique(groups[order], return_inverse=True)
+    shuffled = generator.permutation(place.max() + 1)[place]
+    dealt = order[np.argsort(shuffled, kind="stable")].reshape(batch, n_batches).T
+    dealt = dealt[generator.permutation(n_batches)]
+    return generator.permuted(dealt, axis=1)
+
+
+def draw_step(lesson: Lesson, icons: Ids, options: FinetuneOptions, *, step: int) -> Draw:
+    """Draw everything that a step leaves to chance."""
+    loss = options.loss
+    generator = np.random.default_rng((options.schedule.seed, step))
+    captions = lesson.captions.draw(icons, generator)
+    seconds = lesson.captions.draw(icons, generator) if loss.caption_pair_weight else None
+    words = None
+    if lesson.kept_words is not None:
+        n_words = len(lesson.kept_words.vectors)
+        words = generator.choice(n_words, size=lesson.kept_words.batch, replace=n_words < lesson.kept_words.batch)
+    chance = torch.Generator().manual_seed(int(generator.integers(2**62)))
+    return Draw(icons, captions, seconds, words, draw_changes(len(icons), options.augmentation, chance))
+
+
+def read_part(lesson: Lesson, draw: Draw, *, part: int, parts: int) -> Part:
+    """Read one of `parts` equal parts of a step."""
+    rows = _share(len(draw.icons), part, parts)
+    changes = draw.changes.of(rows)
+    places, _ = asked_for(changes)
+    words = None if draw.words is None else draw.words[_share(len(draw.words), part, parts)]
+    return Part(
+        pixels=_read(lesson.pixels, draw.icons[rows]),
+        neighbours=_read(lesson.pixels, draw.icons[places.numpy()]),
+        changes=changes,
+        texts=lesson.texts_of(draw.captions[rows]),
+        seconds=None if draw.seconds is None else lesson.texts_of(draw.seconds[rows]),
+        words=None if words is None else lesson.words_of(words),
+    )
+
+
+def pictures_of(part: Part, device: torch.device) -> Tensor:
+    """Changed pictures 0..1 (n, 3, size, size) on the device; pixels travel there as bytes."""
+    images, neighbours = (_floats(pixels, device) for pixels in (part.pixels, part.neighbours))
+    return augment(images, part.changes, neighbours)
+
+
+def _floats(pixels: Tensor, device: torch.device) -> Tensor:
+    moved = pixels.to(device, non_blocking=True).permute(0, 3, 1, 2)
+    return moved.to(torch.float32, memory_format=torch.contiguous_format).div_(255)
+
+
+def _share(n: int, part: int, parts: int) -> slice:
+    return slice(part * n // parts, (part + 1) * n // parts)
+
+
+def _read(pixels: Pixels, icons: Ids) -> Tensor:
+    """Read pictures in the order asked for; from the file they are taken in its own order."""
+    order = np.argsort(icons)
+    found = np.empty((len(icons), *pixels.shape[1:]), np.uint8)
+    found[order] = pixels[icons[order]]
+    return torch.from_numpy(found)

@@ -1,0 +1,126 @@
+"""What does one rank of a fine-tuning do? Reads the plan, loads model and corpus, trains, and rank 0 writes the folder.
+
+    torchrun --nproc-per-node 2 -m indexer.finetune.run.rank --out FOLDER --device cpu [--resume]
+
+`icons finetune` writes the plan and starts this.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import click
+import open_clip
+import torch
+
+from indexer.encoders.checkpoint import find_checkpoint
+from indexer.encoders.torch_encoder import load_model, resolve_device, resolve_precision
+from indexer.errors import IconsError, TrainError
+from indexer.finetune.corpus.lesson import Lesson, read_material, told_cut
+from indexer.finetune.model.student import Student, compile_towers, enable_memory_saving
+from indexer.finetune.model.wrapping import wrap
+from indexer.finetune.options import Places
+from indexer.finetune.plan import Plan, read_plan
+from indexer.finetune.run.finish import Origin, finish
+from indexer.finetune.run.memory import told_shortage
+from indexer.finetune.run.rates import make_optimizer
+from indexer.finetune.run.step import Session
+from indexer.finetune.run.text_inputs import open_lesson
+from indexer.finetune.run.train import train
+from indexer.finetune.run.validation import make_exam
+from indexer.finetune.run.watch import TrainingProgress
+from indexer.process import cores_of_rank, end_with_starter, prepare_for_batches
+from indexer.ranks.distributed import Rank, process_group
+from indexer.ranks.progress import write_progress
+
+Report = Callable[[TrainingProgress], None]
+WAIT_LIMIT = timedelta(hours=2)
+"""How long ranks wait while rank 0 encodes captions or sits an exam; torchrun ends them at once when one dies."""
+
+
+def run_rank(places: Places, *, rank: Rank, device: torch.device, resume: bool, report: Report) -> None:
+    """Do this rank's share of a plan.
+
+    Raises:
+        IconsError: with what is wrong and what to do.
+    """
+    plan = read_plan(places)
+    with told_shortage(plan.options, rank), joined_ranks(plan.options.distribution.backend, rank=rank, device=device):
+        session, origin = open_session(places, plan, rank=rank, device=device, report=report)
+        exam = make_exam(session.lesson, origin.tokenizer, twins=plan.options.loss.twin_similarity)
+        standing = train(session, exam, places=places, made_by=plan.made_by(), report=report, resume=resume)
+        finish(session, origin, standing, places=places)
+
+
+@contextmanager
+def joined_ranks(backend: str, *, rank: Rank, device: torch.device) -> Iterator[None]:
+    """Settle this process on its device and its share of the cores, and join the other ranks for the block."""
+    if backend == "auto":
+        backend = "nccl" if device.type == "cuda" else "gloo"
+    if rank.world > 1:
+        torch.set_num_threads(cores_of_rank())
+    if device.type == "cuda":
+        torch.cuda.set_device(device)
+    with process_group(rank, backend=backend, device=device, limit=WAIT_LIMIT):
+        yield
+
+
+def open_session(
+    places: Places, plan: Plan, *, rank: Rank, device: torch.device, report: Report
+) -> tuple[Session, Origin]:
+    """Load what a plan trains, and what it trains on."""
+    options = plan.options
+    torch.manual_seed(options.schedule.seed)
+    report(TrainingProgress(rank.index, rank.world, note="opening model and corpus"))
+    checkpoint = find_checkpoint(plan.choice)
+    if checkpoint.fingerprint != plan.fingerprint:
+        raise TrainError(f'rank {rank.index} finds model "{checkpoint.fingerprint}", not "{plan.fingerprint}"')
+    model, tokenizer = load_model(checkpoint), open_clip.get_tokenizer(checkpoint.open_clip_name)
+    material = read_material(plan.corpus, options.learning, seed=options.schedule.seed)
+    lesson = open_lesson(places, plan, material, (model.to(device), tokenizer), rank)
+    if lesson.cut:
+        report(TrainingProgress(rank.index, rank.world, note=told_cut(lesson.cut)))
+    return _session(plan, model, lesson, rank, device), Origin(plan, checkpoint, material, tokenizer)
+
+
+def _session(plan: Plan, model: Any, lesson: Lesson, rank: Rank, device: torch.device) -> Session:
+    options = plan.options
+    precision = resolve_precision(options.distribution.precision, device)
+    if options.distribution.grad_checkpointing:
+        enable_memory_saving(model)
+    student = Student(model, options, precision=precision)
+    student.to(device)
+    if options.distribution.strategy == "ddp":  # FSDP takes contiguous weights alone
+        student.to(memory_format=torch.channels_last)
+    if options.distribution.compile:
+        compile_towers(student)
+    wrapped = wrap(student, options.distribution, rank=rank, device=device, precision=precision)
+    scaler = torch.amp.GradScaler(device.type, enabled=precision == "fp16")
+    return Session(student, wrapped, make_optimizer(student, options), scaler, lesson, options, rank, device)
+
+
+@click.command()
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="The folder that the run makes.")
+@click.option("--device", default="cpu", show_default=True, help="cpu, or cuda: one GPU a rank, by its local rank.")
+@click.option("--resume", is_flag=True, help="Go on from the last checkpoint.")
+def main(out: Path, device: str, resume: bool) -> None:
+    """Do this rank's share of a fine-tuning that `icons finetune` has planned."""
+    end_with_starter()
+    prepare_for_batches()
+    rank, places = Rank.from_environment(), Places(out)
+    name = f"cuda:{rank.local}" if device == "cuda" else device
+
+    def report(progress: TrainingProgress) -> None:
+        write_progress(places.work, progress)
+
+    try:
+        run_rank(places, rank=rank, device=resolve_device(name), resume=resume, report=report)
+    except IconsError as error:
+        write_progress(places.work, TrainingProgress(rank.index, rank.world, error=str(error)))
+        raise click.ClickException(f"rank {rank.index}: {error}") from error
+
+
+if __name__ == "__main__":
+    main()

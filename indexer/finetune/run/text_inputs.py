@@ -1,0 +1,101 @@
+"""What is the student given for words? Tokens, or vectors where the text tower is locked; made once and kept."""
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+from indexer.errors import TrainError
+from indexer.finetune.corpus.lesson import (
+    KeptWords,
+    Lesson,
+    Material,
+    cut_texts,
+    encode_texts,
+    make_lesson,
+    open_pixels,
+    tokenize,
+)
+from indexer.finetune.options import Places
+from indexer.finetune.pictures.twins import looks_of
+from indexer.finetune.plan import Plan
+from indexer.ranks.distributed import Rank
+
+
+def open_lesson(places: Places, plan: Plan, material: Material, encoder: tuple[Any, Any], rank: Rank) -> Lesson:
+    """Put a corpus into memory, with what `encoder` (model, tokenizer) says of its captions.
+
+    Rank 0 makes what is not kept from an earlier run; the others read it.
+
+    Raises:
+        SourceError, TrainError: the pictures are damaged, or the words to keep can't be read.
+    """
+    pixels = open_pixels(plan.corpus, n=len(material.bases))
+    maker = _Maker(places.work, plan, encoder, rank)
+    looks = maker.kept("looks", plan.corpus_key, lambda: looks_of(pixels))
+    is_locked = plan.options.towers.text_tower == "locked"
+    texts = material.captions.texts
+    tokens = maker.tokens(texts)
+    given = maker.vectors(texts) if is_locked else tokens
+    words = None
+    if plan.options.loss.keep_words_weight:
+        listed = kept_words(plan.options.loss.keep_words) or texts
+        vectors = maker.vectors(listed)
+        words = KeptWords(vectors if is_locked else maker.tokens(listed), vectors, plan.options.loss.keep_words_batch)
+    lesson = make_lesson(pixels, material, given, looks, words)
+    return replace(lesson, cut=cut_texts(texts, tokens, encoder[1]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Maker:
+    work: Path
+    plan: Plan
+    encoder: tuple[Any, Any]
+    rank: Rank
+
+    def kept(self, kind: str, key: str, make: Callable[[], Tensor]) -> Tensor:
+        """Read a tensor; rank 0 makes it first where it is not there."""
+        file = self.work / f"{kind}-{key}.npy"
+        if self.rank.index == 0 and not file.is_file():
+            aside = file.with_suffix(".part")
+            with aside.open("wb") as opened:
+                np.save(opened, make().numpy())
+            aside.replace(file)
+        if self.rank.world > 1:
+            dist.barrier()
+        return torch.from_numpy(np.load(file))
+
+    def tokens(self, texts: Sequence[str]) -> Tensor:
+        return self.kept("tokens", self._key(texts), lambda: tokenize(texts, self.encoder[1]))
+
+    def vectors(self, texts: Sequence[str]) -> Tensor:
+        tokens = self.tokens(texts)
+        return self.kept("vectors", self._key(texts), lambda: encode_texts(self.encoder[0], tokens))
+
+    def _key(self, texts: Sequence[str]) -> str:
+        return hashlib.sha256(json.dumps([self.plan.fingerprint, list(texts)]).encode()).hexdigest()[:16]
+
+
+def kept_words(file: str | None) -> list[str]:
+    """Read the words whose similarities are to be kept, one text a line.
+
+    Raises:
+        TrainError: the file is not there, or holds nothing.
+    """
+    if file is None:
+        return []
+    try:
+        lines = Path(file).read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise TrainError(f'--keep-words "{file}" can\'t be read ({error}); give a file of words in UTF-8') from error
+    words = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
+    if len(words) < 2:
+        raise TrainError(f'--keep-words "{file}" holds "{len(words)}" texts; give at least two, one a line')
+    return words

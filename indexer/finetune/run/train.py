@@ -1,0 +1,223 @@
+"""How does a model learn what icons mean? The loop: one process, or several under torchrun.
+
+Reads a lesson, writes checkpoints, the best weights, a log and progress; validates now and then and ends early where
+nothing improves. Every rank runs this; rank 0 writes.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, nullcontext
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch.distributed as dist
+from torch.autograd.profiler import record_function
+
+from indexer.errors import TrainError
+from indexer.finetune.model.average import Average
+from indexer.finetune.options import Places
+from indexer.finetune.run.batches import Part
+from indexer.finetune.run.checkpoints import Standing, restore, save_checkpoint, trained_weights, write_tensors
+from indexer.finetune.run.feed import Feed
+from indexer.finetune.run.profiling import Profile
+from indexer.finetune.run.rates import set_rates
+from indexer.finetune.run.step import Session, StepResult, check_sound, take_step
+from indexer.finetune.run.validation import Exam, Scores, main_figure, sit_exam, to_plain
+from indexer.finetune.run.watch import Events, Log, TrainingProgress
+from indexer.ranks.gauges import gpu_figures, peak_memory
+
+Report = Callable[[TrainingProgress], None]
+REPORT_SECONDS = 0.5
+
+
+@dataclass(slots=True)
+class Run:
+    """A training under way on one rank."""
+
+    session: Session
+    exam: Exam | None
+    places: Places
+    made_by: Mapping[str, Any]
+    """What a checkpoint must agree with to be gone on from."""
+    report: Report
+    n_steps: int
+    average: Average | None = None
+    standing: Standing | None = None
+    log: Log | None = None
+    events: Events | None = None
+    saved_at: float = 0.0
+    told_at: float = 0.0
+
+
+def n_steps_of(session: Session, feed: Feed) -> int:
+    """Steps of the whole run.
+
+    Raises:
+        TrainError: there are fewer icons than a batch.
+    """
+    if feed.per_pass == 0:
+        raise TrainError(
+            f'"{session.options.loss.batch}" icons a batch, but only {len(session.lesson.train_rows)} to learn from; '
+            "give a smaller --batch"
+        )
+    schedule = session.options.schedule
+    return schedule.steps or max(1, round(schedule.passes * feed.per_pass))
+
+
+def train(
+    session: Session,
+    exam: Exam | None,
+    *,
+    places: Places,
+    made_by: Mapping[str, Any],
+    report: Report,
+    resume: bool,
+) -> Standing:
+    """Train the session's student in place; the best weights are in `places.best` in the end.
+
+    Raises:
+        TrainError: too few icons, a loss that is no number, nothing to resume from.
+    """
+    feed = session.make_feed(session.lesson, session.options, session.rank)
+    run = Run(session, exam, places, made_by, report, n_steps_of(session, feed))
+    if session.options.schedule.ema:
+        run.average = Average(session.student, decay=session.options.schedule.ema)
+    run.standing = restore(session, run.average, places.checkpoint, made_by=made_by) if resume else Standing()
+    with ExitStack() as stack:
+        if session.rank.index == 0:
+            run.log = Log(places.log, from_step=run.standing.step)
+            stack.callback(run.log.close)
+            if session.options.watching.tensorboard:
+                run.events = Events(places.work / "tensorboard", from_step=run.standing.step)
+                stack.callback(run.events.close)
+        _steps(run, feed)
+    return run.standing
+
+
+def _steps(run: Run, feed: Feed) -> None:
+    session, standing = run.session, _standing(run)
+    _measure_parent(run, standing)
+    began = time.monotonic() - standing.seconds
+    progress = TrainingProgress(session.rank.index, session.rank.world, n_steps=run.n_steps, first_step=standing.step)
+    run.saved_at = time.monotonic()
+    n_profiled = session.options.watching.profile_steps
+    profile = Profile(run.places.work / "profile", n_steps=n_profiled, rank=session.rank)
+    with feed.ahead(standing.step, run.n_steps) as steps, profile:
+        if _is_over(run, standing):
+            return
+        started = time.monotonic()
+        for step, draw, parts in steps:
+            set_rates(session.optimizer, done=step / run.n_steps, schedule=session.options.schedule)
+            with record_function("icons: step"):
+                result = take_step(session, draw, parts, step=step)
+                if run.average:
+                    run.average.update(step + 1)
+            profile.step()
+            standing.step, standing.seconds = step + 1, time.monotonic() - began
+            progress.images += sum(len(part.pixels) for part in parts)
+            progress.count(step + 1, result.loss, seconds=time.monotonic() - started, waited=feed.waited_seconds)
+            _tell(run, progress, result)
+            if _is_time_to_validate(run, standing) or _is_time_to_save(run):
+                _keep(run, standing, result, parts[0])
+                if _is_over(run, standing):
+                    break
+            started = time.monotonic()  # what came since the step's end is no part of the rate of pictures
+    progress.finished = True
+    run.report(progress)
+
+
+def _measure_parent(run: Run, standing: Standing) -> None:
+    if standing.parent is not None or run.exam is None:
+        return
+    rank = run.session.rank
+    run.report(TrainingProgress(rank.index, rank.world, n_steps=run.n_steps, note="measuring the model as it is"))
+    standing.parent = to_plain(_scores(run, run.exam))
+
+
+def _keep(run: Run, standing: Standing, result: StepResult, part: Part) -> None:
+    """Validate where it is time to, and save the state, unless the weights are ruined."""
+    check_sound(run.session, part, step=standing.step - 1)
+    if _is_time_to_validate(run, standing):
+        _validate(run, standing, result)
+    _save(run, standing)
+
+
+def _is_time_to_validate(run: Run, standing: Standing) -> bool:
+    every = run.session.options.schedule.validate_steps or max(1, -(-run.n_steps // 10))
+    return standing.step % every == 0 or standing.step == run.n_steps
+
+
+def _standing(run: Run) -> Standing:
+    assert run.standing is not None
+    return run.standing
+
+
+def _is_over(run: Run, standing: Standing) -> bool:
+    patience = run.session.options.schedule.patience
+    return bool(patience and run.exam is not None and standing.since_best >= patience)
+
+
+def _is_time_to_save(run: Run) -> bool:
+    """Sharded weights are gathered by all ranks together, whose clocks differ: those are saved at validations alone."""
+    if run.session.options.distribution.strategy == "fsdp":
+        return False
+    return time.monotonic() - run.saved_at >= run.session.options.watching.checkpoint_seconds
+
+
+def _validate(run: Run, standing: Standing, result: StepResult) -> None:
+    """Sit the exam, and keep the weights if they are the best so far."""
+    session = run.session
+    found: dict[str, Any] = {"loss": round(result.loss, 6)}
+    figure = 0.0
+    if run.exam is not None:
+        with run.average.in_use() if run.average else nullcontext():
+            scores = _scores(run, run.exam)
+        found["figures"], figure = to_plain(scores), main_figure(scores)
+    standing.history.append({"step": standing.step, **found})
+    is_better = figure > standing.best or run.exam is None
+    standing.since_best = 0 if is_better else standing.since_best + 1
+    if is_better:
+        standing.best, standing.best_step = figure, standing.step
+        best = trained_weights(session, average=run.average)
+        if session.rank.index == 0:
+            write_tensors({"trained": best, "step": standing.step, "made_by": dict(run.made_by)}, run.places.best)
+    if run.log:
+        run.log.write("validation", standing.step, found)
+    if run.events and "figures" in found:
+        named = {f"{task}/{name}": value[0] for task, by in found["figures"].items() for name, value in by.items()}
+        run.events.write(standing.step, {f"recall/{name}": value for name, value in named.items()})
+
+
+def _scores(run: Run, exam: Exam) -> Scores:
+    """Figures as rank 0 has them, on every rank, so that all decide alike."""
+    session = run.session
+    scores = [sit_exam(session.student, exam, session.device)]
+    if session.rank.world > 1:
+        dist.broadcast_object_list(scores, src=0)
+    return scores[0]
+
+
+def _save(run: Run, standing: Standing) -> None:
+    is_sharded = run.session.options.distribution.strategy == "fsdp"
+    if run.session.rank.index == 0 or is_sharded:
+        save_checkpoint(run.session, run.average, standing, run.places.checkpoint, made_by=run.made_by)
+    run.saved_at = time.monotonic()
+
+
+def _tell(run: Run, progress: TrainingProgress, result: StepResult) -> None:
+    """Report at most twice a second; log every few steps."""
+    session, now = run.session, time.monotonic()
+    if now - run.told_at >= REPORT_SECONDS or progress.step == run.n_steps:
+        run.told_at = now
+        progress.memory_bytes = peak_memory(session.device)
+        run.report(progress)
+    if run.log is None or (progress.step % session.options.watching.log_steps and progress.step != run.n_steps):
+        return
+    rates = {f"rate/{group['name']}": group["lr"] for group in session.optimizer.param_groups}
+    run.log.write("step", progress.step, {**asdict(result), **rates, "seconds": round(_standing(run).seconds, 3)})
+    if run.events:
+        values = {"loss": result.loss, "gradient_norm": result.gradient_norm, **rates}
+        values |= {f"loss/{name}": value for name, value in result.terms.items()}
+        values |= {"speed/images_per_second_of_rank_0": progress.images_per_second}
+        values |= {"memory/peak_gb": peak_memory(session.device) / 1e9, **gpu_figures(session.device)}
+        run.events.write(progress.step, values)

