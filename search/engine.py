@@ -11,12 +11,12 @@ from indexer.errors import ChangedError, LibraryError, SourceError
 from indexer.library.changed import note_changed
 from indexer.library.folder import Generation, Library, require
 from indexer.publishing.manifest import Manifest
-from search.answering import answer
 from search.deadline import refuse_late
-from search.details import find_icon, show_icon
-from search.opened import Opened, damage_told, open_current
+from search.generation.opened import Opened, damage_told, open_current
+from search.generation.snapshot import Candidate, Snapshot
 from search.query import Answer, Details, FacetCount, Filters, Hit, Query, Window
-from search.snapshot import Candidate, Snapshot
+from search.ranking.answer import answer
+from search.ranking.details import find_icon, show_icon
 
 __all__ = ["Answer", "Details", "Filters", "Hit", "Query", "SearchEngine", "Window"]
 

@@ -135,6 +135,10 @@ class Hit:
         return f"{self.path}#{self.member}" if self.member else self.path
 
 
+N_VALUES = 50
+"""Values of a kind that a count names at most."""
+
+
 @dataclass(frozen=True, slots=True)
 class FacetCount:
     """How many icons that were found have one value of a facet."""

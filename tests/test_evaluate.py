@@ -21,17 +21,17 @@ from indexer.library.folder import Library
 from indexer.pipeline import IndexOptions, embed
 from indexer.reports.measures import right_ranks
 from search.cli import main
-from search.contenders import find_contenders, read_vectors_of
 from search.engine import Query as EngineQuery
 from search.engine import Window
-from search.evaluate import EvaluateOptions, Subject, evaluate
-from search.metrics import MEASURES
-from search.name_queries import SLIPPED, name_questions
-from search.queries import Query, find_answers
-from search.rankers import KeywordRanker, VectorRankers, in_blocks
-from search.report import report_html
-from search.screenshot_task import choose_shots, take
-from search.screenshots import Condition, conditions
+from search.evaluation.contenders import find_contenders, read_vectors_of
+from search.evaluation.evaluate import EvaluateOptions, Subject, evaluate
+from search.evaluation.metrics import MEASURES
+from search.evaluation.name_queries import SLIPPED, name_questions
+from search.evaluation.queries import Query, find_answers
+from search.evaluation.rankers import KeywordRanker, VectorRankers, in_blocks
+from search.evaluation.report import report_html
+from search.evaluation.screenshot_task import choose_shots, take
+from search.evaluation.screenshots import Condition, conditions
 
 QUERIES = [
     {"query": "dot a", "kind": "names", "relevant": ["dot-a"]},

@@ -18,7 +18,7 @@ from indexer.library.folder import Generation, Library
 from indexer.library.shards import read_shard, shard_paths, write_shard
 from indexer.sources.licences import family
 from search.engine import SearchEngine
-from search.facets import FIELDS, KINDS, Facets
+from search.generation.facets import FIELDS, KINDS, Facets
 from search.query import Filters
 
 

@@ -9,9 +9,9 @@ from indexer.errors import IconsError, LibraryError
 from indexer.publishing.curves import Curve, fit
 from indexer.publishing.lexicon import Lexicon, stems
 from indexer.publishing.snapshot import write_keywords
-from search.keywords import read_keywords
-from search.lexical import TOLD_SHARE, Lexical
-from search.spelling import Speller
+from search.words.keywords import read_keywords
+from search.words.lexical import TOLD_SHARE, Lexical
+from search.words.spelling import Speller
 
 NAMES = [
     (3, "arrow left", "", ""),

@@ -11,10 +11,10 @@ from conftest import Build, disc, svg
 from indexer.errors import QueryFileError
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
-from search.corpus import Corpus
-from search.queries import Query, find_answers, read_queries
-from search.rankers import any_word_of
-from search.snapshot import Snapshot
+from search.evaluation.corpus import Corpus
+from search.evaluation.queries import Query, find_answers, read_queries
+from search.evaluation.rankers import any_word_of
+from search.generation.snapshot import Snapshot
 
 GOOD = '{"query": "up", "kind": "means", "relevant": ["arrow-up"]}'
 

@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from indexer.publishing.curves import Curve
-from search.scores import LEAST_SCORE, good_enough, scores_of_words
+from search.ranking.scores import LEAST_SCORE, good_enough, scores_of_words
 
 CURVE = Curve(slope=40, centre=0.6)
 

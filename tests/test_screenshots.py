@@ -8,7 +8,7 @@ from conftest import svg
 from PIL import Image
 
 from indexer.rendering.render import draw
-from search.screenshots import (
+from search.evaluation.screenshots import (
     BAR,
     CHANGES,
     LEAST_CONTRAST,

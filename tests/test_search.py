@@ -9,8 +9,8 @@ from conftest import Build, build_library, disc, draw_icons, svg
 from indexer.errors import IconsError, LibraryError
 from indexer.library.folder import Library
 from search.engine import Hit, Query, SearchEngine, Window
-from search.lexical import LEXICAL_WEIGHT
-from search.sheet import sheet_html
+from search.showing.sheet import sheet_html
+from search.words.lexical import LEXICAL_WEIGHT
 
 
 @pytest.fixture(scope="module")

@@ -309,7 +309,7 @@ def test_a_name_is_never_cut_by_a_narrow_terminal(oddly_named: Path) -> None:
     from rich.console import Console
 
     from search.engine import SearchEngine
-    from search.hit_table import print_hits
+    from search.showing.hit_table import print_hits
 
     engine = SearchEngine.open(oddly_named)
     hits = engine.search("arrow up filled", k=3)

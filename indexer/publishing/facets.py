@@ -1,4 +1,4 @@
-"""By what are icons filtered and counted? Writes a generation's labels and facets; `search.facets` reads them.
+"""By what are icons filtered and counted? Writes a generation's labels and facets; a search reads them.
 
 A label is one value of a kind (a set, a style, a licence, a category, a tag), numbered within its kind in the table
 `labels` of the snapshot. `facets.npy` holds a row for each icon; an icon has several tags and categories, so these are

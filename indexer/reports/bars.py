@@ -6,15 +6,18 @@ from types import TracebackType
 from typing import Any, Self
 
 from rich.console import Console, RenderableType
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as RichProgress
 
 from indexer.naming.printable import printable
 
+Progress = Callable[[str, int, int], None]
+"""Called with what is done, how much of it, and of how much."""
 QUIET_SECONDS = 10.0
 """Between two plain lines where no terminal is watching."""
 
 
-class _Lines(Progress):
+class _Lines(RichProgress):
     """A bar, and what stands under it."""
 
     def __init__(self, beneath: Callable[[], Iterable[RenderableType]], *columns: Any, **options: Any) -> None:
@@ -85,3 +88,18 @@ class Bars:
             self._told = time.monotonic()
             counted = f"{done:,} of {total:,}" if total else f"{done:,}"
             self.note("  " + ", ".join(filter(None, (f"{counted} {unit}".rstrip(), told))))
+
+
+class ProgressLine(Bars):
+    """A `Progress`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._title = ""
+
+    def __call__(self, title: str, done: int, total: int) -> None:
+        """Show it; another title begins another step."""
+        if title != self._title:
+            self._title = title
+            self.stage(title)
+        self.advance(done, total)

@@ -4,10 +4,10 @@ import time
 from collections.abc import Iterator, Sequence
 
 from indexer.library.traits import TRAITS
-from search.asking import Progress
+from indexer.reports.bars import Progress
 from search.bench.measured import Filtered, Spread
 from search.engine import SearchEngine
-from search.facets import FIELDS, Facets
+from search.generation.facets import FIELDS, Facets
 from search.query import Filters, Query, Window
 
 _EVERY = 1_000_000

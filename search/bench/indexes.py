@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from indexer.errors import IconsError
 from indexer.publishing.index_kinds import CHUNK, ID_MAP_BYTES, KINDS, IndexKind, recommended
 from indexer.publishing.vector_index import Floats, VectorIndex, fp32_chunks, least_scores, share_right
-from search.answering import N_CANDIDATES, PER_HIT
-from search.asking import Progress
+from indexer.reports.bars import Progress
 from search.bench.machine import free_memory
 from search.bench.measured import IndexRow, LeftOut, SearchBench, Spread
 from search.bench.options import DEFAULT_VECTORS, SIZES, SearchBenchOptions
 from search.bench.supply import Supply, write_vectors
+from search.ranking.answer import N_CANDIDATES, PER_HIT
 
 USED_SHARE = 0.8
 """Share of the free memory and disk that an index may take."""

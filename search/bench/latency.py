@@ -11,8 +11,8 @@ from threading import Barrier
 
 from indexer.errors import IconsError
 from indexer.library.folder import Library
+from indexer.reports.bars import Progress
 from indexer.reports.measures import Figure
-from search.asking import Progress
 from search.bench.measured import Cold, Load, Spread, Warm
 from search.bench.timed_engine import STAGES, WHOLE, TimedEngine
 from search.engine import SearchEngine

@@ -5,7 +5,7 @@ import time
 import numpy as np
 
 from indexer.errors import LibraryError, SourceError
-from search.asking import Progress
+from indexer.reports.bars import Progress
 from search.bench.measured import Pictured, Spread
 from search.engine import SearchEngine
 from search.query import Query, Window

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from indexer.encoders.query_encoder import Vector, open_query_encoder
 from indexer.library.folder import Library
 from indexer.library.shards import read_vectors
-from search.asking import Progress
+from indexer.reports.bars import Progress
 from search.bench.filtered import measure_filtered
 from search.bench.indexes import measure_indexes
 from search.bench.latency import measure_cold, measure_loads, measure_warm
@@ -20,11 +20,11 @@ from search.bench.measured import SearchBench
 from search.bench.options import CLIENTS, COLD, FILTERS, INDEXES, PICTURES, WARM, SearchBenchOptions
 from search.bench.pictured import measure_pictured
 from search.bench.timed_engine import TimedEngine
-from search.corpus import Corpus
 from search.engine import SearchEngine
-from search.queries import read_queries
-from search.rankers import encode_texts
-from search.snapshot import Snapshot
+from search.evaluation.corpus import Corpus
+from search.evaluation.queries import read_queries
+from search.evaluation.rankers import encode_texts
+from search.generation.snapshot import Snapshot
 
 N_QUERIES = 100
 

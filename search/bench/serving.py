@@ -17,14 +17,14 @@ import numpy as np
 
 from indexer.errors import BenchError
 from indexer.library.folder import Library
-from search.asking import Progress
+from indexer.reports.bars import Progress
 from search.bench.client import API, KINDS, N_SVG, WORDS, Asked, Client, use_page
 from search.bench.machine import describe_machine
 from search.bench.measured import Machine, Spread
 from search.bench.server_process import ServerProcess, serving
 from search.bench.tables import Grid, megabytes, ms, rate
 from search.engine import SearchEngine
-from search.snapshot import Snapshot
+from search.generation.snapshot import Snapshot
 
 N_TEXTS = 300
 CROWD = 200

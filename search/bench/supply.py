@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from indexer.encoders.query_encoder import Vector
 from indexer.errors import LibraryError
 from indexer.publishing.index_kinds import CHUNK
-from search.asking import Progress
+from indexer.reports.bars import Progress
 
 LEAST_REAL = 10
 """Pictures below which there is nothing to make others from, and no ten nearest to find."""

@@ -10,7 +10,7 @@ from typing import Any, cast
 from indexer.encoders.query_encoder import OnnxQueryEncoder, QueryEncoder, Vector
 from indexer.library.folder import Library
 from search.engine import Hit, SearchEngine
-from search.opened import Opened
+from search.generation.opened import Opened
 
 TOKENISE, ENCODE, INDEX, CATALOG, RANK = "tokenise", "encode", "index", "catalog", "rank"
 STAGES = (TOKENISE, ENCODE, INDEX, CATALOG, RANK)

@@ -11,8 +11,8 @@ from indexer.naming.printable import say
 
 if TYPE_CHECKING:
     from indexer.library.folder import Library
-    from search.evaluate import Subject
-    from search.evaluation import Evaluation
+    from search.evaluation.evaluate import Subject
+    from search.evaluation.findings import Evaluation
 
 
 @click.command()
@@ -74,12 +74,12 @@ def evaluate(library: "Library", report: Path | None, as_json: bool, **options: 
       icons evaluate --queries mine.jsonl --model bundled --model local-dir:other
       icons evaluate --screenshots 0 --json | jq '.rows[] | {task, ranker, figures}'
     """
+    from indexer.reports.bars import ProgressLine
     from indexer.reports.page import check_page
-    from search.evaluate import EvaluateOptions, Subject
-    from search.evaluate import evaluate as evaluate_subject
-    from search.evaluation import evaluation_json
-    from search.progress import ProgressLine
-    from search.summary import print_summary
+    from search.evaluation.evaluate import EvaluateOptions, Subject
+    from search.evaluation.evaluate import evaluate as evaluate_subject
+    from search.evaluation.findings import evaluation_json
+    from search.evaluation.summary import print_summary
 
     if report:
         check_page(report)
@@ -96,7 +96,7 @@ def evaluate(library: "Library", report: Path | None, as_json: bool, **options: 
 
 def _write_report(evaluation: "Evaluation", subject: "Subject", path: Path) -> None:
     from indexer.reports.page import write_page
-    from search.report import report_html
+    from search.evaluation.report import report_html
 
     write_page(path, report_html(evaluation, subject.originals.content_of))
     say(f"wrote {path}", err=True)

@@ -47,7 +47,7 @@ def answer(engine: "SearchEngine", asked: str, query: Query, asking: Asking) -> 
 
 def _print_table(engine: "SearchEngine", found: Answer, asking: Asking) -> None:
     from indexer.reports.tables import open_console
-    from search.hit_table import print_facets, print_hits
+    from search.showing.hit_table import print_facets, print_hits
 
     console = open_console()
     first = asking.window.offset + 1
@@ -106,7 +106,7 @@ def draw(
     engine: "SearchEngine", console: "Console", hits: Sequence[Hit], *, first: int | None, wanted: bool | None
 ) -> None:
     """Draw hits in the terminal if it can and nobody said no; with their ranks, counted from `first`."""
-    from search.preview import MOST_DRAWN, can_draw, draw_pictures
+    from search.showing.terminal_pictures import MOST_DRAWN, can_draw, draw_pictures
 
     able = can_draw(console)
     if wanted and not able:
@@ -147,7 +147,7 @@ def _write_files(engine: "SearchEngine", asked: str, hits: Sequence[Hit], output
 
 
 def _copy(folder: Path, pictures: Sequence[tuple[Hit, bytes | None]]) -> None:
-    from search.copies import copy_hits
+    from search.showing.copies import copy_hits
 
     for path, is_new in copy_hits(folder, ((hit, content) for hit, content in pictures if content is not None)):
         say(f"wrote {path}" if is_new else f"{path} is there already", err=True)
@@ -157,11 +157,11 @@ def _write_sheet(path: Path, title: str, pictures: Sequence[tuple[Hit, bytes | N
     from indexer.library.durable import write_result
 
     if path.suffix.lower() == ".png":
-        from search.sheet_png import sheet_png
+        from search.showing.sheet_png import sheet_png
 
         content = sheet_png(title, pictures)
     else:
-        from search.sheet import sheet_html
+        from search.showing.sheet import sheet_html
 
         content = sheet_html(title, pictures).encode("utf-8")
     write_result(path, content, option="--sheet")

@@ -43,7 +43,7 @@ def show(library: "Library", keys: tuple[str, ...], as_svg: bool, pictures: bool
             click.echo(json.dumps(asdict(details)))
         else:
             from indexer.reports.tables import open_console
-            from search.hit_table import print_details
+            from search.showing.hit_table import print_details
 
             console = open_console()
             draw(engine, console, [details.hit], first=None, wanted=pictures)

@@ -12,7 +12,7 @@ from typing import TypeVar
 from indexer.errors import LibraryError
 from indexer.library.folder import Library
 from search.engine import Query, SearchEngine
-from search.opened import open_generation
+from search.generation.opened import open_generation
 
 _log = logging.getLogger(__name__)
 

@@ -1,0 +1,83 @@
+"""Which icons can an answer be? All of a generation, as arrays, a row an icon."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from search.generation.snapshot import Ids, Snapshot
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """All icons of a generation in the order of their ids; names and pictures that several share are there once."""
+
+    icon_ids: Ids
+    group_rows: Ids
+    """Number of the variant group of each icon: icons of one set and one name."""
+    name_ids: Ids
+    """Distinct, ascending; `name_rows` says which of them each icon bears."""
+    name_rows: Ids
+    image_ids: Ids
+    """Distinct, ascending; `image_rows` says which of them each icon shows."""
+    image_rows: Ids
+    names: Sequence[str]
+    """Each icon's name as its source spells it."""
+    sets: Sequence[str]
+    """Each icon's set key."""
+    words: Mapping[int, str]
+    """Words of a name by its id."""
+
+    def __len__(self) -> int:
+        return len(self.icon_ids)
+
+    @classmethod
+    def read(cls, snapshot: Snapshot) -> "Corpus":
+        """Read all icons of a snapshot."""
+        rows = list(snapshot.all_icons())
+        columns = np.array([row[:4] for row in rows], np.int64).reshape(-1, 4)
+        icon_ids, set_ids, names, images = columns.T
+        keys = snapshot.set_keys()
+        name_ids, name_rows = np.unique(names, return_inverse=True)
+        image_ids, image_rows = np.unique(images, return_inverse=True)
+        groups = np.unique(np.stack([set_ids, names]), axis=1, return_inverse=True)[1]
+        return cls(
+            icon_ids=np.ascontiguousarray(icon_ids),
+            group_rows=groups.reshape(-1),
+            name_ids=name_ids,
+            name_rows=name_rows,
+            image_ids=image_ids,
+            image_rows=image_rows,
+            names=[row[4] for row in rows],
+            sets=[keys[set_id] for set_id in set_ids.tolist()],
+            words=snapshot.all_words(),
+        )
+
+    def variants(self, rows: Ids) -> Ids:
+        """Rows of all icons that are variants of some rows, those included; ascending."""
+        return _members(self._by_group, self.group_rows[rows])
+
+    def showing(self, images: Ids) -> Ids:
+        """Rows of all icons that show some pictures, given by their places in `image_ids`; ascending."""
+        return _members(self._by_image, images)
+
+    @cached_property
+    def _by_group(self) -> tuple[Ids, Ids]:
+        return _sorted_by(self.group_rows)
+
+    @cached_property
+    def _by_image(self) -> tuple[Ids, Ids]:
+        return _sorted_by(self.image_rows)
+
+
+def _sorted_by(numbers: Ids) -> tuple[Ids, Ids]:
+    """Rows in the order of their numbers, and where each number begins."""
+    order = np.argsort(numbers, kind="stable")
+    return order, np.searchsorted(numbers[order], np.arange(numbers.max(initial=-1) + 2))
+
+
+def _members(index: tuple[Ids, Ids], numbers: Ids) -> Ids:
+    order, starts = index
+    parts = [order[starts[number] : starts[number + 1]] for number in np.unique(numbers).tolist()]
+    return np.sort(np.concatenate(parts)) if parts else np.empty(0, np.int64)

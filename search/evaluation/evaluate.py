@@ -1,0 +1,181 @@
+"""How good are searches of a library? Rankers side by side on query files and on screenshots of its own icons.
+
+Reads one generation, the vectors of the encoders that are compared, and query files; exact search, fp32.
+
+    icons evaluate --queries queries.jsonl --report report.html
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from indexer.errors import QueryFileError, SourceError
+from indexer.library.bundled import bundled
+from indexer.library.folder import Library
+from indexer.reports.bars import Progress
+from indexer.reports.measures import Ranks
+from search.engine import SearchEngine
+from search.evaluation.asking import rank_answers, rows_of_kind, worst_cases
+from search.evaluation.contenders import Contender, CorpusVectors, find_contenders, read_vectors_of
+from search.evaluation.corpus import Corpus
+from search.evaluation.empty_answers import measure_empty_answers
+from search.evaluation.findings import Evaluation, Row
+from search.evaluation.metrics import measure
+from search.evaluation.name_queries import name_questions
+from search.evaluation.originals import Originals
+from search.evaluation.queries import Question, find_answers, read_queries
+from search.evaluation.rankers import KeywordRanker, Rankers, VectorRankers
+from search.evaluation.screenshot_task import TASK, Shots, choose_shots, rank_shots, worst_shots
+from search.evaluation.screenshots import CHANGES, USUAL_SIZE, Condition, conditions
+from search.generation.snapshot import Snapshot
+
+N_WORST = 24
+N_WORST_SHOTS = 12
+HARDEST = Condition(USUAL_SIZE, CHANGES)
+"""The screenshots of which the worst are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluateOptions:
+    """What is compared, and on what."""
+
+    queries: Sequence[Path] = ()
+    """None: the bundled benchmark where the library is the bundled sample icons, else no words are asked."""
+    models: Sequence[str] = ()
+    """None: the encoder in use."""
+    picture_weight: float | None = None
+    """None: the one that the library's index was made with."""
+    n_names: int = 500
+    """Names of the library that are asked for."""
+    n_screenshots: int = 500
+    n_scored: int = 500
+    """Queries of the query files by which empty answers are measured."""
+    seed: int = 0
+
+
+class Subject:
+    """An opened library: what is evaluated, and where a report takes its pictures from."""
+
+    def __init__(self, library: Library) -> None:
+        engine = SearchEngine.open(library.root)
+        snapshot = Snapshot(engine.generation.catalog)
+        self.library = library
+        self.engine = engine
+        self.manifest = engine.manifest
+        self.corpus = Corpus.read(snapshot)
+        self.originals = Originals(snapshot, self.corpus)
+        self.is_bundled = snapshot.locations() == {str(bundled("samples/lucide-static"))}
+
+    def query_files(self, options: EvaluateOptions) -> list[Path]:
+        """Choose the query files: those that were given, else the bundled benchmark for the bundled icons."""
+        files = list(options.queries) or ([bundled("eval") / "lucide-1.62.0.jsonl"] if self.is_bundled else [])
+        if not files and not options.n_screenshots and not options.n_names:
+            raise QueryFileError("nothing to ask; give --queries FILE, or --names or --screenshots above 0")
+        return files
+
+
+def evaluate(subject: Subject, options: EvaluateOptions, progress: Progress) -> Evaluation:
+    """Measure all rankers of all encoders on all tasks.
+
+    Raises:
+        QueryFileError: a query file is not as it should be, or there is nothing to ask.
+        LibraryError, ModelError: a model is unknown, or the library has no vectors of it.
+    """
+    contenders = find_contenders(subject.library, options.models, in_use=subject.manifest.fingerprint)
+    files = subject.query_files(options)
+    questions = find_answers([query for file in files for query in read_queries(file)], subject.corpus)
+    weight = subject.manifest.picture_weight if options.picture_weight is None else options.picture_weight
+    found = Evaluation(
+        library=str(subject.library.root),
+        generation=subject.manifest.number,
+        n_icons=len(subject.corpus),
+        n_pictures=len(subject.corpus.image_ids),
+        picture_weight=weight,
+        seed=options.seed,
+        encoders=contenders,
+        files=[str(file) for file in files],
+        n_dropped=len(questions.dropped),
+        unknown=questions.unknown,
+    )
+    asked = [*questions.asked, *name_questions(subject.corpus, n=options.n_names, seed=options.seed)]
+    _Run(subject, asked, options.n_screenshots, found, progress).compare(contenders)
+    if options.n_scored and questions.asked:
+        found.empty = measure_empty_answers(
+            subject.engine, subject.corpus, questions.asked, n=options.n_scored, seed=options.seed, progress=progress
+        )
+    return found
+
+
+class _Run:
+    """One evaluation under way: fills `found`."""
+
+    def __init__(
+        self,
+        subject: Subject,
+        questions: Sequence[Question],
+        n_screenshots: int,
+        found: Evaluation,
+        progress: Progress,
+    ) -> None:
+        self._subject = subject
+        self._questions = questions
+        self._n_screenshots = n_screenshots
+        self._shots: Shots | None = None
+        self._found = found
+        self._progress = progress
+
+    def compare(self, contenders: Sequence[Contender]) -> None:
+        """Ask keywords, then one encoder after the other, so that the vectors of one are in memory at a time."""
+        if self._questions:
+            self._ask(KeywordRanker(self._subject.corpus), encoder=None)
+        for contender in contenders:
+            vectors = read_vectors_of(self._subject.library, contender, self._subject.corpus)
+            if self._questions:
+                self._ask_words(contender, vectors)
+            if self._n_screenshots:
+                self._ask_with_screenshots(contender, vectors)
+        self._found.sort_rows()
+
+    def _ask_words(self, contender: Contender, vectors: CorpusVectors) -> None:
+        rankers = VectorRankers(self._subject.corpus, vectors, picture_weight=self._found.picture_weight)
+        ranks = self._ask(rankers, encoder=contender.label)
+        if not self._found.worst:
+            originals = self._subject.originals
+            self._found.worst = worst_cases(rankers, self._questions, ranks["engine"], originals, n=N_WORST)
+
+    def _ask(self, rankers: Rankers, *, encoder: str | None) -> dict[str, list[Ranks]]:
+        """Ask all questions, and add a row for each task and ranker."""
+        title = f"Asking {encoder or 'keywords'}"
+        n_icons = len(self._subject.corpus)
+        ranks = rank_answers(rankers, self._questions, n_icons=n_icons, title=title, progress=self._progress)
+        for kind, places in rows_of_kind(self._questions).items():
+            for ranker, of_all in ranks.items():
+                figures = measure([of_all[place] for place in places], seed=self._found.seed)
+                self._found.rows.append(Row(kind, ranker, encoder, len(places), figures))
+        return ranks
+
+    def _ask_with_screenshots(self, contender: Contender, vectors: CorpusVectors) -> None:
+        shots = self._shots = self._shots or self._choose_shots(vectors)
+        every = conditions()
+        for number, condition in enumerate(every, 1):
+            ranks = rank_shots(shots, vectors, condition)
+            figures = measure(ranks, seed=self._found.seed)
+            self._found.rows.append(Row(TASK, "pictures", contender.label, len(shots), figures, condition))
+            self._progress(f"Screenshots for {contender.label}", number * len(shots), len(every) * len(shots))
+            if condition == HARDEST and not self._found.worst_shots:
+                originals = self._subject.originals
+                self._found.worst_shots = worst_shots(shots, ranks, originals, vectors, condition, n=N_WORST_SHOTS)
+
+    def _choose_shots(self, vectors: CorpusVectors) -> Shots:
+        shots = choose_shots(
+            self._subject.corpus,
+            self._subject.originals,
+            vectors,
+            n=self._n_screenshots,
+            seed=self._found.seed,
+            progress=self._progress,
+        )
+        self._found.n_unreadable = shots.unreadable
+        if not len(shots):
+            raise SourceError("no picture of this library can be read from its source any more; run `icons index`")
+        return shots

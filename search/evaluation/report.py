@@ -1,0 +1,193 @@
+"""What does an evaluation look like? One HTML page: figures, charts, and the worst queries as pictures to look at."""
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from html import escape
+
+from indexer.errors import IconsError
+from indexer.reports.charts import Bar, Curve, bar_chart, line_chart
+from indexer.reports.measures import Figure, short
+from indexer.reports.page import page
+from search.evaluation.asking import Case, Shown
+from search.evaluation.findings import Evaluation, Row
+from search.evaluation.metrics import MEASURES
+from search.evaluation.screenshots import BAR, CHANGES, SIZES, USUAL_SIZE, Condition, png
+from search.evaluation.summary import headline
+from search.showing.in_page import data_uri, is_drawn_in_white
+
+ReadPicture = Callable[[int], bytes]
+"""Bytes of a picture by its id in the catalog; raises SourceError where its source has gone."""
+CHARTED = ("R@10", "MRR@50")
+MAX_INLINE_BYTES = 16_000
+"""Larger pictures are drawn anew: a page of two hundred photographs would not open."""
+_RANKER_COLOURS = {"keyword": 5, "names": 1, "pictures": 2, "fused": 3, "engine": 0}
+_CURVES = {(): "clean", BAR: "theme, background, blur", CHANGES: "all changes"}
+
+
+def report_html(evaluation: Evaluation, read_picture: ReadPicture) -> str:
+    """Lay out an evaluation as one page that needs nothing beside it."""
+    pictures = _Pictures(read_picture)
+    sections = [
+        *_words(evaluation),
+        *_screenshots(evaluation),
+        *_empty_answers(evaluation),
+        *_worst(evaluation, pictures),
+    ]
+    made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    facts = [*headline(evaluation), *_sources(evaluation), made]
+    return page("How well icons are found", facts=facts, sections=sections)
+
+
+def _sources(evaluation: Evaluation) -> Iterator[str]:
+    yield from (f"encoder {one.label}: {one.model}, fingerprint {one.fingerprint}" for one in evaluation.encoders)
+    yield from (f"queries: {file}" for file in evaluation.files)
+
+
+def _words(evaluation: Evaluation) -> Iterator[str]:
+    """A section for each task of the query files: charts, then the table."""
+    for task, rows in evaluation.of_words().items():
+        several = len(evaluation.encoders) > 1
+        charts = []
+        for measure in CHARTED:
+            bars = [Bar(_name(row, several), row.figures[measure], _RANKER_COLOURS[row.ranker]) for row in rows]
+            charts.append(bar_chart(measure, bars))
+        table = _table("ranker", [(_name(row, several), row) for row in rows], bold=True)
+        yield (
+            f"<section><h2>{escape(task)} <small>{rows[0].n_queries:,} queries</small></h2>"
+            f'<div class="charts">{"".join(charts)}</div>{table}</section>'
+        )
+
+
+def _name(row: Row, several: bool) -> str:
+    return f"{row.ranker}, {row.encoder}" if several and row.encoder else row.ranker
+
+
+def _screenshots(evaluation: Evaluation) -> Iterator[str]:
+    rows = evaluation.of_screenshots()
+    if not rows:
+        return
+    charts = [*_curves(evaluation, rows), _changes(evaluation, rows)]
+    several = len(evaluation.encoders) > 1
+    labelled = [(f"{row.condition.label}{f', {row.encoder}' if several else ''}", row) for row in rows if row.condition]
+    yield (
+        f"<section><h2>screenshots <small>{rows[0].n_queries:,} icons, found by a picture of themselves</small></h2>"
+        f'<div class="charts">{"".join(charts)}</div>'
+        f"<details><summary>All figures</summary>{_table('screenshots', labelled)}</details></section>"
+    )
+
+
+def _empty_answers(evaluation: Evaluation) -> Iterator[str]:
+    if not evaluation.empty:
+        return
+    curves = [Curve(row.kind, list(row.figures.values()), colour) for colour, row in enumerate(evaluation.empty)]
+    chart = line_chart(
+        "Share of queries", curves, ticks=list(evaluation.empty[0].figures), x_title="least score of the best hit"
+    )
+    yield (
+        "<section><h2>empty answers <small>where a least score errs</small></h2>"
+        f'<div class="charts">{chart}</div></section>'
+    )
+
+
+def _curves(evaluation: Evaluation, rows: Sequence[Row]) -> Iterator[str]:
+    """R@1 over sizes: one chart of all kinds for one encoder, or one chart a kind with all encoders in it."""
+    found = {(row.encoder, row.condition): row.figures["R@1"] for row in rows}
+    labels = [encoder.label for encoder in evaluation.encoders]
+    ticks = [f"{size} px" for size in SIZES]
+
+    def curve(encoder: str, changes: tuple[str, ...], label: str, colour: int) -> Curve:
+        return Curve(label, [found[encoder, Condition(size, changes)] for size in SIZES], colour)
+
+    if len(labels) == 1:
+        curves = [curve(labels[0], changes, label, n) for n, (changes, label) in enumerate(_CURVES.items())]
+        yield line_chart("R@1 over size", curves, ticks=ticks, x_title="longer side of the icon")
+        return
+    for changes, kind in _CURVES.items():
+        curves = [curve(label, changes, label, n) for n, label in enumerate(labels)]
+        yield line_chart(f"R@1 over size: {kind}", curves, ticks=ticks, x_title="longer side of the icon")
+
+
+def _changes(evaluation: Evaluation, rows: Sequence[Row]) -> str:
+    """R@1 at the usual size, by what was done."""
+    labels = [encoder.label for encoder in evaluation.encoders]
+    wanted = [(), *((change,) for change in CHANGES), BAR, CHANGES]
+    found = {(row.encoder, row.condition): row.figures["R@1"] for row in rows}
+    bars = []
+    for changes in wanted:
+        condition = Condition(USUAL_SIZE, changes)
+        for colour, label in enumerate(labels):
+            name = condition.name if len(labels) == 1 else f"{condition.name}, {label}"
+            bars.append(Bar(name, found[label, condition], colour))
+    return bar_chart(f"R@1 at {USUAL_SIZE} px, by what was done", bars)
+
+
+def _table(title: str, rows: Sequence[tuple[str, Row]], *, bold: bool = False) -> str:
+    """Figures of some rows; `bold` marks the best of each measure."""
+    best = {measure: max(row.figures[measure].value for _, row in rows) for measure in MEASURES}
+    lines = []
+    for label, row in rows:
+        cells = [_cell(row.figures[name], bold and row.figures[name].value == best[name]) for name in MEASURES]
+        lines.append(f"<tr><th>{escape(label)}</th>{''.join(cells)}</tr>")
+    head = "".join(f"<th>{measure}</th>" for measure in MEASURES)
+    return f"<table><thead><tr><th>{title}</th>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+
+
+def _cell(figure: Figure, is_best: bool) -> str:
+    value = f"<b>{short(figure.value)}</b>" if is_best else short(figure.value)
+    return f"<td>{value}<small>{short(figure.low)}-{short(figure.high)}</small></td>"
+
+
+def _worst(evaluation: Evaluation, pictures: "_Pictures") -> Iterator[str]:
+    if evaluation.worst:
+        cards = "".join(_card(case, pictures) for case in evaluation.worst)
+        first = f"engine, {evaluation.encoders[0].label}"
+        yield f"<section><h2>Worst queries <small>{escape(first)}</small></h2><div>{cards}</div></section>"
+    if evaluation.worst_shots:
+        cards = "".join(_card(case, pictures) for case in evaluation.worst_shots)
+        first = f"{evaluation.worst_shots[0].task}, {evaluation.encoders[0].label}"
+        yield f"<section><h2>Worst screenshots <small>{escape(first)}</small></h2><div>{cards}</div></section>"
+
+
+def _card(case: Case, pictures: "_Pictures") -> str:
+    """One query: what was asked, what should have come, what came."""
+    rank = "not ranked" if case.rank is None else f"rank {case.rank:,}"
+    n_right = f", {case.n_right} right answers" if case.n_right > 1 else ""
+    asked = f"<b>{escape(case.query)}</b>"
+    if case.picture:
+        asked = f'<img class="shot" alt="" src="{data_uri(case.picture)}"><div>{asked}'
+    right = "".join(pictures.tile(icon) for icon in case.right)
+    instead = "".join(pictures.tile(icon) for icon in case.instead)
+    return (
+        f'<div class="case"><div class="asked">{asked}<small>{rank}{n_right}</small>'
+        f"<small>{escape(case.task)}</small>{'</div>' if case.picture else ''}</div>"
+        f'<div class="group"><em>right</em><div>{right}</div></div>'
+        f'<div class="group"><em>came first</em><div>{instead}</div></div></div>'
+    )
+
+
+class _Pictures:
+    """Tiles of icons; each picture is read once."""
+
+    def __init__(self, read: ReadPicture) -> None:
+        self._read = read
+        self._images: dict[int, str] = {}
+
+    def tile(self, icon: Shown) -> str:
+        """Show an icon with its name. Pictures stand in `img`, where no script of an SVG can run."""
+        if icon.image not in self._images:
+            self._images[icon.image] = self._image(icon.image)
+        title = escape(f"{icon.name} ({icon.set})")
+        return (
+            f'<figure title="{title}">{self._images[icon.image]}<figcaption>{escape(icon.name)}</figcaption></figure>'
+        )
+
+    def _image(self, image: int) -> str:
+        from indexer.rendering.render import draw
+
+        try:
+            content = self._read(image)
+            small = content if len(content) <= MAX_INLINE_BYTES else png(draw(content, size=96))
+        except IconsError:
+            return '<span class="gone">gone</span>'
+        dark = ' class="dark"' if is_drawn_in_white(content) else ""
+        return f'<img{dark} alt="" src="{data_uri(small)}">'

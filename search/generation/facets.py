@@ -1,0 +1,196 @@
+"""Which icons fit some filters, and how many of each set, style, licence ... are among those that were found?
+
+`indexer.publishing.facets` says what the files hold; they are mapped into memory, so opening them costs nothing.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.errors import IconsError, LibraryError
+from indexer.library.folder import Generation
+from indexer.library.traits import NOT_KNOWN, TRAITS
+from indexer.publishing.facets import NONE, SEVERAL, read_array
+from indexer.sources.licences import FAMILIES, family
+from search.generation.labels import Labels, unknown
+from search.id_table import rows_by_id
+from search.query import N_VALUES, FacetCount, Filters
+
+Ids = NDArray[np.int64]
+Positions = NDArray[np.intp]
+Codes = NDArray[np.int32]
+Mask = NDArray[np.bool_]
+
+KINDS = ("set", "style", "licence", "family", "category", "tag", "size", "coloured", "animated")
+"""What is counted; "family" is the licence's."""
+FIELDS = {"set": "sets", "style": "styles", "licence": "licences", "category": "categories", "tag": "tags"}
+"""Kind of label -> its field in `Filters`."""
+_TITLES = {"coloured": ("one colour", "coloured"), "animated": ("still", "animated")}
+_FEW = 8
+"""For one icon in so many, or fewer, its pairs are looked up; for more, all pairs are gone through."""
+
+
+class Facets:
+    """What the icons of one generation can be filtered and counted by. Many threads may ask at once."""
+
+    def __init__(self, generation: Generation) -> None:
+        self._catalog = generation.catalog
+        self._kept: dict[str, Any] = {}
+        try:
+            self.rows: NDArray[np.void] = read_array(generation.facets)
+            self._pairs = {kind: read_array(getattr(generation, name)) for kind, name in SEVERAL.items()}
+        except (OSError, ValueError) as error:
+            raise LibraryError(
+                f'facets of "{generation.folder}" can\'t be read ({error}); `icons merge` builds a new generation'
+            ) from error
+
+    @classmethod
+    def open(cls, generation: Generation) -> Self:
+        """Map a generation's facets into memory.
+
+        Raises:
+            LibraryError: they are missing or not whole.
+        """
+        return cls(generation)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def column(self, name: str) -> NDArray[Any]:
+        """One field of all rows, by ascending icon id: contiguous, which is quicker to go through."""
+        return cast(NDArray[Any], self._keep(name, lambda: np.ascontiguousarray(self.rows[name])))
+
+    def labels(self, kind: str) -> Labels:
+        """The values of a kind: set, style, licence, category or tag."""
+        return cast(Labels, self._keep(f"labels of {kind}", lambda: Labels.read(self._catalog, kind)))
+
+    def positions(self, ids: Ids) -> Positions:
+        """Rows of some icons of this generation."""
+        return cast(Positions, self._keep("rows by id", lambda: rows_by_id(self.column("icon")))[ids])
+
+    def showing(self, images: Ids) -> Ids:
+        """Ids of the icons that show some pictures, ascending."""
+        shown = self.column("image")
+        is_wanted = np.zeros(self._keep("last image", lambda: int(shown.max(initial=0))) + 1, dtype=bool)
+        is_wanted[images] = True
+        return cast(Ids, self.column("icon")[is_wanted[shown]])
+
+    def select(self, filters: Filters) -> Ids | None:
+        """Ids of the icons that fit, ascending; None where nothing is filtered.
+
+        Raises:
+            IconsError: a value is unknown here; the message names near ones.
+        """
+        masks = list(self._masks(filters))
+        return cast(Ids, self.column("icon")[np.logical_and.reduce(masks)]) if masks else None
+
+    def count(
+        self, ids: Ids | None = None, *, kinds: Sequence[str] = KINDS, most: int = N_VALUES
+    ) -> dict[str, list[FacetCount]]:
+        """Count the values of some icons, None for all: at most `most` of a kind, most frequent first, then by value.
+
+        What is not known of an icon is not counted, but a licence that is not stated belongs to the unknown family.
+        """
+        if ids is None:
+            tallies = {kind: self._keep(f"tally of {kind}", partial(self._tally, kind, None)) for kind in kinds}
+        else:
+            positions = self.positions(ids)
+            tallies = {kind: self._tally(kind, positions) for kind in kinds}
+        return {kind: _most_frequent(*tally, most=most) for kind, tally in tallies.items()}
+
+    def _masks(self, filters: Filters) -> Iterator[Mask]:
+        """Yield which rows fit, a filter at a time."""
+        for kind, field in FIELDS.items():
+            if asked := getattr(filters, field):
+                yield self._bearing(kind, self.labels(kind).meant(asked))
+        if filters.sizes:
+            yield self._of_sizes(filters.sizes)
+        for trait in TRAITS:
+            if (wanted := getattr(filters, trait)) is not None:
+                yield self._being(trait, wanted)
+
+    def _bearing(self, kind: str, codes: Sequence[int]) -> Mask:
+        wanted = np.zeros(len(self.labels(kind).values) + 1, dtype=bool)  # the last one stands for NONE
+        wanted[codes] = True
+        if kind not in SEVERAL:
+            return cast(Mask, wanted[self.column(kind)])
+        rows, borne = self._pairs[kind]
+        mask = np.zeros(len(self), dtype=bool)
+        mask[rows[wanted[borne]]] = True
+        return mask
+
+    def _of_sizes(self, sizes: Sequence[int]) -> Mask:
+        column = self.column("size")
+        masks = [column == size for size in sizes]
+        for size, mask in zip(sizes, masks, strict=True):
+            if size == NONE or not mask.any():
+                known = np.setdiff1d(column, [NONE]).tolist()
+                raise IconsError(unknown("size", size, sorted(known, key=lambda other: abs(other - size))[:5]))
+        return cast(Mask, np.logical_or.reduce(masks))
+
+    def _being(self, trait: str, wanted: bool) -> Mask:
+        column = self.column(trait)
+        if (column == NOT_KNOWN).all():
+            raise IconsError(
+                f"it is not known which icons are {trait}: an older program embedded them; "
+                'delete the folder "vectors" of this library, then run `icons index`'
+            )
+        return cast(Mask, column == wanted)
+
+    def _tally(self, kind: str, positions: Positions | None) -> tuple[Sequence[str], Sequence[str], Ids]:
+        """Values of a kind, their titles, and how many of the icons have each."""
+        if kind in FIELDS:
+            labels = self.labels(kind)
+            return labels.values, labels.titles, self._by_code(kind, positions)
+        if kind == "family":
+            return FAMILIES, FAMILIES, self._by_family(positions)
+        column = self.column(kind) if positions is None else self.column(kind)[positions]
+        values, counts = np.unique(column[column != NONE], return_counts=True)
+        numbers = values.tolist()
+        if kind == "size":
+            return [str(size) for size in numbers], [f"{size} px" for size in numbers], counts
+        return [("false", "true")[is_so] for is_so in numbers], [_TITLES[kind][is_so] for is_so in numbers], counts
+
+    def _by_code(self, kind: str, positions: Positions | None) -> Ids:
+        """How many of the icons bear each label of a kind, by code."""
+        labels = self.labels(kind)
+        if positions is None:
+            return labels.n
+        codes = self._codes_at(kind, positions) if kind in SEVERAL else self.column(kind)[positions]
+        if codes.max(initial=NONE) >= len(labels.values):  # a damaged one would cost as much memory as it is large
+            raise IndexError(f"a code of a {kind} has no label")
+        return np.bincount(codes + 1, minlength=len(labels.values) + 1)[1:]  # NONE first
+
+    def _by_family(self, positions: Positions | None) -> Ids:
+        counts = self._by_code("licence", positions)
+        n = dict.fromkeys(FAMILIES, 0)
+        for licence, icons in zip(self.labels("licence").values, counts.tolist(), strict=True):
+            n[family(licence)] += icons
+        n["unknown"] += (len(self) if positions is None else len(positions)) - int(counts.sum())
+        return np.array(list(n.values()))
+
+    def _codes_at(self, kind: str, positions: Positions) -> Codes:
+        """Codes of all labels that some rows bear."""
+        rows, codes = self._pairs[kind]
+        if len(positions) * _FEW > len(self):
+            chosen = np.zeros(len(self), dtype=bool)
+            chosen[positions] = True
+            return cast(Codes, codes[chosen[rows]])
+        starts = np.searchsorted(rows, positions)
+        n = np.searchsorted(rows, positions, side="right") - starts
+        # Each row's pairs follow one another: where they start, repeated for each, and how far behind that it stands.
+        return cast(Codes, codes[np.repeat(starts - np.cumsum(n) + n, n) + np.arange(n.sum())])
+
+    def _keep(self, name: str, make: Callable[[], Any]) -> Any:
+        """Make a thing once; where two threads make it at the same time, one of the two is kept."""
+        if name not in self._kept:
+            self._kept.setdefault(name, make())
+        return self._kept[name]
+
+
+def _most_frequent(values: Sequence[str], titles: Sequence[str], counts: Ids, *, most: int) -> list[FacetCount]:
+    order = np.argsort(-counts, kind="stable")[:most].tolist()
+    return [FacetCount(values[i], titles[i], int(counts[i])) for i in order if counts[i]]

@@ -1,0 +1,162 @@
+"""One generation of a library, open for queries: its catalog, its indexes and its encoder."""
+
+import math
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.encoders.query_encoder import QueryEncoder, open_query_encoder, read_facts
+from indexer.errors import IconsError, LibraryError
+from indexer.library.durable import differences
+from indexer.library.folder import Generation, Library
+from indexer.publishing.facets import read_array
+from indexer.publishing.lexicon import Lexicon
+from indexer.publishing.manifest import Manifest
+from indexer.publishing.vector_index import VectorIndex
+from search.deadline import refuse_late
+from search.generation.facets import Facets
+from search.generation.snapshot import Snapshot
+from search.words.lexical import Lexical
+from search.words.spelling import Speller
+
+Ids = NDArray[np.int64]
+ADVICE = "`icons doctor --repair` makes it again"
+LOOK_SECONDS = 60.0
+"""Between two looks at all checksums of a generation, which takes seconds: a query that fails may be asked often."""
+_looked: dict[Path, tuple[float, str | None]] = {}
+"""When the checksums of a generation were looked at, and what was found."""
+
+
+@dataclass(slots=True)
+class Opened:
+    """All that a query needs; nothing here changes while it is asked."""
+
+    generation: Generation
+    manifest: Manifest
+    snapshot: Snapshot
+    encoder: QueryEncoder
+    icons: VectorIndex
+    """Fused vectors, by ids of icons."""
+    pictures: VectorIndex
+    """Vectors of pictures, by ids of images."""
+    facets: Facets
+    drawings: NDArray[Any]
+    """For each icon, in the order of the facets, the first picture that shows its drawing."""
+    lexical: Lexical
+    speller: Speller
+
+    def images_of(self, ids: Ids) -> Ids:
+        """Pictures that some icons show."""
+        return np.asarray(self.facets.column("image")[self.facets.positions(ids)])
+
+    def name_rows(self, ids: Ids) -> Ids:
+        """Rows of the lexicon in which the names of some icons stand."""
+        return self.lexical.rows(self.facets.column("name")[self.facets.positions(ids)])
+
+
+def open_current(library: Library) -> Opened:
+    """Open the current generation of a library; if it can't be read, the one before, with a warning.
+
+    Raises:
+        LibraryError: nothing was published, or nothing can be read.
+    """
+    while True:
+        pointed = library.current()
+        refusals: list[str] = []
+        opened = _first_readable(library, refusals)
+        if opened is not None and pointed is None and library.pointer.exists():
+            refusals.insert(0, f'"{library.pointer}" names no generation that is there; {ADVICE}')
+        if not refusals or library.current() == pointed:
+            break
+        # Another one was published meanwhile: what could not be read may just have made room for it.
+    if opened is None:
+        raise LibraryError(refusals[0] if refusals else f'"{library.root}" was never published; `icons index` does it')
+    for refusal in refusals:
+        warnings.warn(f"{refusal}; generation {opened.generation.number} answers instead", stacklevel=3)
+    return opened
+
+
+def _first_readable(library: Library, refusals: list[str]) -> Opened | None:
+    for generation in library.candidates():
+        try:
+            return open_generation(library, generation)
+        except LibraryError as error:
+            refusals.append(str(error))
+    return None
+
+
+def open_generation(library: Library, generation: Generation) -> Opened:
+    """Open one generation, after a look at what is cheap: format and sizes. Checksums are for a thorough check.
+
+    Raises:
+        LibraryError: it can't be read.
+    """
+    manifest = Manifest.read(generation)
+    for path, how in differences(generation.folder, manifest.files, sums=False):
+        raise LibraryError(f'"{path}" {how}; {ADVICE}')
+    with damage_told(library, generation, manifest):
+        return _open(library, generation, manifest)
+
+
+def _open(library: Library, generation: Generation, manifest: Manifest) -> Opened:
+    snapshot = Snapshot(generation.catalog)
+    encoder = open_query_encoder(library.encoder(manifest.fingerprint))
+    lexical = Lexical(Lexicon.open(generation.lexicon))
+    return Opened(
+        generation=generation,
+        manifest=manifest,
+        snapshot=snapshot,
+        encoder=encoder,
+        icons=VectorIndex.open(generation.icons, spec=manifest.icons.spec),
+        pictures=VectorIndex.open(generation.pictures, spec=manifest.pictures.spec),
+        facets=Facets.open(generation),
+        drawings=read_array(generation.drawings),
+        lexical=lexical,
+        speller=Speller(snapshot.vocabulary, is_borne=lexical.knows, is_usual=encoder.has_token),
+    )
+
+
+@contextmanager
+def damage_told(library: Library, generation: Generation, manifest: Manifest) -> Iterator[None]:
+    """Tell damage as what it is, where a file that was damaged leads to an error of any kind during the block.
+
+    Only then are the checksums looked at; if all are right, the error is a defect of ours and goes on.
+
+    Raises:
+        LibraryError: a file is not as it was written, or the whole generation has gone.
+    """
+    try:
+        yield
+    except IconsError:
+        raise
+    except Exception as error:
+        refuse_late()  # SQLite was told to stop
+        if found := _damage(library, generation, manifest):
+            raise LibraryError(f"{found} ({error}); {ADVICE}") from error
+        raise
+
+
+def _damage(library: Library, generation: Generation, manifest: Manifest) -> str | None:
+    if not generation.folder.is_dir():
+        return f'"{generation.folder}" has gone'
+    looked, found = _looked.get(generation.folder, (-math.inf, None))
+    if time.monotonic() - looked >= LOOK_SECONDS:
+        found = _differences(library, generation, manifest)
+        _looked[generation.folder] = time.monotonic(), found
+    return found
+
+
+def _differences(library: Library, generation: Generation, manifest: Manifest) -> str | None:
+    encoder = library.encoder(manifest.fingerprint)
+    written = {generation.folder: manifest.files}
+    with suppress(OSError, ValueError):  # else the encoder was not opened in the first place
+        written[encoder] = read_facts(encoder).get("files") or {}
+    damages = (found for folder, files in written.items() for found in differences(folder, files, sums=True))
+    return next((f'"{path}" {how}' for path, how in damages), None)

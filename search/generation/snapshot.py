@@ -1,0 +1,256 @@
+"""What are the icons behind these ids? Reads a generation's catalog, never writes it.
+
+Plain sqlite3: SQLAlchemy alone would take a third of the time of a cold search. The tables are `catalog.schema`'s.
+"""
+
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.errors import LibraryError, UnknownIconError
+from indexer.naming.names import normalise
+from search.deadline import is_late
+
+Ids = NDArray[np.int64]
+
+_CANDIDATES = """
+    SELECT icons.id, icons.set_id, icons.name_id, icons.image_id, icons.name, names.words, sets.key, sets.title,
+        icons.style, icons.size, COALESCE(icons.licence, sets.licence), sources.kind, sources.location, files.path,
+        icons.member
+    FROM icons JOIN names ON names.id = icons.name_id JOIN sets ON sets.id = icons.set_id
+    JOIN files ON files.id = icons.file_id JOIN sources ON sources.id = files.source_id
+    WHERE icons.id IN ({marks})
+"""
+
+_FACTS = """
+    SELECT icons.caption, icons.tags, icons.categories, sets.author, sets.version, sets.licence, sources.given
+    FROM icons JOIN sets ON sets.id = icons.set_id JOIN sources ON sources.id = sets.source_id WHERE icons.id = ?
+"""
+
+_MATCHING = """
+    SELECT rowid, bm25(keywords, 10.0, 3.0, 1.0) AS cost FROM keywords WHERE keywords MATCH ?
+    ORDER BY cost, rowid LIMIT ?
+"""
+
+_LONGEST_SPELLING = 200
+_MOST_COLONS = 8
+"""Of a key, at which it may fall into set and name: both may have some."""
+_STEPS_BETWEEN_LOOKS = 2_000
+"""Of SQLite's machine; whether the answer is still wanted is looked at some thousand times a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One icon as the catalog knows it."""
+
+    id: int
+    set_id: int
+    name_id: int
+    image_id: int
+    name: str
+    words: str
+    set: str
+    set_title: str
+    style: str | None
+    size: int | None
+    licence: str | None
+    kind: str
+    location: str
+    path: str
+    member: str
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the catalog says of an icon and its set, beyond what a hit shows."""
+
+    caption: str | None
+    tags: Sequence[str]
+    categories: Sequence[str]
+    author: str | None
+    version: str | None
+    set_licence: str | None
+    source: str
+
+
+class Snapshot:
+    """A generation's catalog, opened for reading only."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
+            self._of_thread = threading.local()
+            self._connection.execute("SELECT 1 FROM icons LIMIT 1").fetchone()
+        except sqlite3.Error as error:
+            raise LibraryError(f'"{path}" can\'t be read ({error}); `icons merge` builds a new generation') from error
+
+    @property
+    def _connection(self) -> sqlite3.Connection:
+        """The connection of this thread: one that is shared would make threads wait for each other."""
+        connection: sqlite3.Connection | None = getattr(self._of_thread, "connection", None)
+        if connection is None:
+            connection = self._of_thread.connection = sqlite3.connect(self._uri, uri=True, check_same_thread=False)
+            connection.set_progress_handler(is_late, _STEPS_BETWEEN_LOOKS)
+        return connection
+
+    def icon(self, icon: int) -> Candidate:
+        """Read one icon.
+
+        Raises:
+            UnknownIconError: there is none of this id.
+        """
+        found = self.candidates(np.array([icon])) if abs(icon) < 2**63 else {}
+        if icon not in found:
+            raise UnknownIconError(f'no icon has the id "{icon}"; `icons search` finds one by words')
+        return found[icon]
+
+    def has_icon(self, icon: int) -> bool:
+        """Tell whether an icon has this id."""
+        query = "SELECT 1 FROM icons WHERE id = ?"
+        return icon < 2**63 and self._connection.execute(query, (icon,)).fetchone() is not None
+
+    def facts(self, icon: int) -> Facts:
+        """Read what the catalog says of an icon beyond what a hit shows."""
+        caption, tags, categories, *of_set = self._connection.execute(_FACTS, (icon,)).fetchone()
+        return Facts(
+            caption,
+            tuple(tags.split("\n")) if tags else (),
+            tuple(categories.split("\n")) if categories else (),
+            *of_set,
+        )
+
+    def variants_of(self, set_id: int, name_id: int) -> Ids:
+        """Ids of the icons of one set and one name, ascending."""
+        query = "SELECT id FROM icons WHERE set_id = ? AND name_id = ? ORDER BY id"
+        return _ids(self._connection.execute(query, (set_id, name_id)))
+
+    def showing(self, images: Ids) -> Ids:
+        """Ids of the icons that show some pictures, ascending."""
+        query = f"SELECT id FROM icons WHERE image_id IN ({_marks(images)}) ORDER BY id"
+        return _ids(self._connection.execute(query, images.tolist()))
+
+    def with_key(self, key: str, *, as_words: bool) -> int | None:
+        """Id of the first icon of a set and name ("mdi:home"), the name as it is spelt, or by its words."""
+        column, spell = ("names.words", normalise) if as_words else ("icons.name", str)
+        query = f"""SELECT icons.id FROM icons JOIN names ON names.id = name_id
+            WHERE set_id IN (SELECT id FROM sets WHERE key = ?) AND {column} = ? ORDER BY icons.id LIMIT 1"""
+        for place in [place for place, sign in enumerate(key) if sign == ":"][:_MOST_COLONS]:
+            if row := self._connection.execute(query, (key[:place], spell(key[place + 1 :]))).fetchone():
+                return int(row[0])
+        return None
+
+    def spelt(self, name: str) -> int | None:
+        """Id of the first icon whose name is spelt so; those of its words are looked at first, which is quick."""
+        query = "SELECT icons.id FROM icons {where} icons.name = ? ORDER BY icons.id LIMIT 1"
+        for where, values in (
+            ("JOIN names ON names.id = name_id WHERE names.words = ? AND", (normalise(name), name)),
+            ("WHERE", (name,)),
+        ):
+            if row := self._connection.execute(query.format(where=where), values).fetchone():
+                return int(row[0])
+        return None
+
+    def of_words(self, words: str) -> int | None:
+        """Id of the first icon of a name, however it is spelt."""
+        named = self.named(words)
+        return int(named.min()) if len(named) else None
+
+    def key_of(self, icon: int) -> str:
+        """Spell the key of an icon that shares its set and name with another: "mdi:home#123"."""
+        query = "SELECT sets.key, icons.name FROM icons JOIN sets ON sets.id = set_id WHERE icons.id = ?"
+        set_key, name = self._connection.execute(query, (icon,)).fetchone()
+        return numbered_key(set_key, name, icon)
+
+    def keys_near(self, key: str) -> list[str]:
+        """Keys of a few icons whose names are like that of `key`, from its set where that is known."""
+        set_key, _, name = key.rpartition(":")
+        known = {row[0] for row in self._connection.execute("SELECT DISTINCT key FROM sets")}
+        query = "SELECT DISTINCT sets.key, icons.name FROM icons JOIN sets ON sets.id = set_id"
+        where = ("WHERE sets.key = ?", (set_key,)) if set_key in known else ("", ())
+        keys = {f"{key}:{icon}": icon for key, icon in self._connection.execute(f"{query} {where[0]}", where[1])}
+        from rapidfuzz import fuzz, process  # only where a key is unknown
+
+        found = process.extract(name[:_LONGEST_SPELLING], keys, scorer=fuzz.ratio, limit=5, score_cutoff=60)
+        return [key for _, _, key in found]
+
+    def candidates(self, ids: Ids) -> dict[int, Candidate]:
+        """Read icons by id."""
+        rows = self._connection.execute(_CANDIDATES.format(marks=_marks(ids)), ids.tolist())
+        return {row[0]: Candidate(*row) for row in rows}
+
+    def named(self, words: str) -> Ids:
+        """Ids of the icons that bear exactly this name."""
+        query = "SELECT icons.id FROM icons JOIN names ON names.id = icons.name_id WHERE names.words = ?"
+        return _ids(self._connection.execute(query, (words,)))
+
+    def vocabulary(self) -> dict[str, int]:
+        """Every word of two letters or more that a name, tag or category holds, and how many names bear it."""
+        return dict(self._connection.execute("SELECT term, doc FROM vocabulary WHERE length(term) > 1"))
+
+    def matching(self, query: str, *, most: int) -> tuple[Ids, NDArray[np.float32]]:
+        """Ids of the names that a keyword query (`search.words.keywords`) matches, and the merit of each, best first.
+
+        A word of the name counts ten times what one of a category does, and three times one of a tag.
+        """
+        found = self._connection.execute(_MATCHING, (query, most)).fetchall()
+        return np.array([row[0] for row in found], np.int64), np.array([-row[1] for row in found], np.float32)
+
+    def all_icons(self) -> Iterator[tuple[int, int, int, int, str]]:
+        """Yield (id, set id, name id, image id, name) of every icon, by id."""
+        yield from self._connection.execute("SELECT id, set_id, name_id, image_id, name FROM icons ORDER BY id")
+
+    def all_words(self) -> dict[int, str]:
+        """Words of every name, by id."""
+        return dict(self._connection.execute("SELECT id, words FROM names"))
+
+    def set_keys(self) -> dict[int, str]:
+        """Key of every set, by id."""
+        return dict(self._connection.execute("SELECT id, key FROM sets"))
+
+    def locations(self) -> set[str]:
+        """Where the sources lie that icons come from."""
+        return {row[0] for row in self._connection.execute("SELECT location FROM sources")}
+
+    def digest(self, image: int) -> bytes:
+        """Digest of the content that a picture was rendered from."""
+        row = self._connection.execute("SELECT digest FROM images WHERE id = ?", (image,)).fetchone()
+        return bytes(row[0])
+
+    def variants(self, groups: Sequence[tuple[int, int]]) -> dict[tuple[int, int], list[tuple[int, str]]]:
+        """Ids and names of all icons of some (set id, name id) groups, by id."""
+        marks = ",".join(["(?,?)"] * len(groups))
+        # CROSS JOIN fixes the order: the few groups first. Asked with IN, SQLite walks the whole index instead.
+        wanted = f"WITH wanted (set_id, name_id) AS (VALUES {marks})"
+        joined = "wanted CROSS JOIN icons USING (set_id, name_id)"
+        query = f"{wanted} SELECT set_id, name_id, id, name FROM {joined} ORDER BY id"
+        found: dict[tuple[int, int], list[tuple[int, str]]] = {}
+        for set_id, name_id, icon, name in self._connection.execute(
+            query, [value for group in groups for value in group]
+        ):
+            found.setdefault((set_id, name_id), []).append((icon, name))
+        return found
+
+    @cached_property
+    def second_sets(self) -> frozenset[int]:
+        """Ids of the sets whose key an earlier set has already: two sources may call a set alike."""
+        query = "SELECT id FROM sets WHERE id NOT IN (SELECT MIN(id) FROM sets GROUP BY key)"
+        return frozenset(row[0] for row in self._connection.execute(query))
+
+
+def numbered_key(set_key: str, name: str, icon: int) -> str:
+    """Spell the key of an icon that its set and name alone do not lead to."""
+    return f"{set_key}:{name}#{icon}"
+
+
+def _marks(values: Sequence[object] | Ids) -> str:
+    return ",".join("?" * len(values))
+
+
+def _ids(rows: Iterable[tuple[int]]) -> Ids:
+    return np.fromiter((row[0] for row in rows), dtype=np.int64)

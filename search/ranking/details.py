@@ -1,0 +1,85 @@
+"""One icon: which one is meant by "mdi:home", and what is known of it?"""
+
+import re
+
+import numpy as np
+
+from indexer.errors import UnknownIconError
+from indexer.naming.names import normalise
+from indexer.naming.printable import unprinted
+from search.generation.opened import Opened
+from search.generation.snapshot import Ids, Snapshot
+from search.query import Details, refuse_broken
+from search.ranking.hits import hits_of
+
+MOST_SHOWN = 200
+"""Variants, and equal drawings, of one icon."""
+_ID = re.compile("(?:^|#)([0-9]{1,18})$")
+
+
+def find_icon(snapshot: Snapshot, spelling: str) -> int:
+    """Find an icon by its key ("mdi:home", "mdi:home#123"), its name ("home") as it is or as it is printed, or its id.
+
+    Raises:
+        UnknownIconError: there is none; the message names near ones.
+        IconsError: it is no Unicode text.
+    """
+    refuse_broken(spelling)
+    spellings = dict.fromkeys((spelling, spelling.strip(), unprinted(spelling)))
+    for find in (_exactly, _by_words):
+        for spelt in spellings:
+            if (found := find(snapshot, spelt)) is not None:
+                return found
+    near = snapshot.keys_near(spelling.strip())
+    hint = f"near: {', '.join(near)}" if near else "`icons search` finds one by words"
+    raise UnknownIconError(f'no icon "{spelling}" in this library; {hint}')
+
+
+def _exactly(snapshot: Snapshot, spelling: str) -> int | None:
+    """A key names one icon; a name that is spelt so comes before an id."""
+    number = _ID.search(spelling)
+    own = int(number[1]) if number and snapshot.has_icon(int(number[1])) else None
+    if own is not None and spelling == snapshot.key_of(own):
+        return own
+    if (found := snapshot.with_key(spelling, as_words=False)) is not None:
+        return found
+    if (found := snapshot.spelt(spelling)) is not None:
+        return found
+    return own if number and spelling == number[1] else None
+
+
+def _by_words(snapshot: Snapshot, spelling: str) -> int | None:
+    """A key or a name in any spelling."""
+    if (found := snapshot.with_key(spelling, as_words=True)) is not None:
+        return found
+    return snapshot.of_words(normalise(spelling))
+
+
+def show_icon(opened: Opened, icon: int) -> Details:
+    """Tell everything that a library knows of one icon.
+
+    Raises:
+        UnknownIconError: no icon has this id.
+    """
+    found = opened.snapshot.icon(icon)
+    facts = opened.snapshot.facts(icon)
+    variants = opened.snapshot.variants_of(found.set_id, found.name_id)
+    alike = _alike(opened, icon)
+    return Details(
+        hit=hits_of(opened, np.array([icon]))[0],
+        caption=facts.caption,
+        tags=facts.tags,
+        categories=facts.categories,
+        author=facts.author,
+        version=facts.version,
+        set_licence=facts.set_licence,
+        source=facts.source,
+        variants=hits_of(opened, variants[variants != icon][:MOST_SHOWN]),
+        near_duplicates=hits_of(opened, np.setdiff1d(alike, variants)[:MOST_SHOWN]),
+    )
+
+
+def _alike(opened: Opened, icon: int) -> Ids:
+    """Icons that show the drawing of an icon, itself included, ascending."""
+    drawing = opened.drawings[opened.facets.positions(np.array([icon]))]
+    return np.asarray(opened.facets.column("icon")[opened.drawings == drawing])

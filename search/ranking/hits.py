@@ -1,0 +1,82 @@
+"""Icons that were found, as hits: what the catalog says of each, beside its score."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.sources.licences import family
+from search.generation.opened import Opened
+from search.generation.snapshot import Candidate, Ids, numbered_key
+from search.query import Hit
+from search.ranking.candidates import Found
+
+_NUMBERED = re.compile("#[0-9]+$")
+
+
+def as_hits(opened: Opened, found: Found, places: NDArray[np.intp], *, flat: bool) -> list[Hit]:
+    """Spell the candidates at some places as hits, in that order."""
+    ids = found.ids[places]
+    icons = opened.snapshot.candidates(ids)
+    in_order = [icons[icon] for icon in ids.tolist()]
+    groups = dict.fromkeys((icon.set_id, icon.name_id) for icon in in_order)
+    variants = opened.snapshot.variants(list(groups)) if groups else {}
+    rows = opened.facets.rows[opened.facets.positions(ids)]
+    return [
+        Hit(
+            id=icon.id,
+            key=_key(opened, icon, variants[icon.set_id, icon.name_id]),
+            image=icon.image_id,
+            name=icon.name,
+            words=icon.words,
+            set=icon.set,
+            set_title=icon.set_title,
+            style=icon.style,
+            size=icon.size,
+            licence=icon.licence,
+            licence_family=family(icon.licence),
+            coloured=_known(row["coloured"]),
+            animated=_known(row["animated"]),
+            path=str(_file_of(icon)),
+            member=icon.member,
+            score=round(float(found.scores[place]), 4),
+            similarity=round(float(found.similarities[place]), 4),
+            exact=bool(found.exact[place]),
+            variants=1 if flat else len(variants[icon.set_id, icon.name_id]),
+        )
+        for icon, row, place in zip(in_order, rows, places.tolist(), strict=True)
+    ]
+
+
+def hits_of(opened: Opened, ids: Ids) -> list[Hit]:
+    """Spell some icons as hits that were asked for themselves: score and similarity are 1."""
+    ones = np.ones(len(ids), np.float32)
+    found = Found(ids, np.zeros(len(ids), bool), ones, ones, is_all=True)
+    return as_hits(opened, found, np.arange(len(ids)), flat=False)
+
+
+def _key(opened: Opened, icon: Candidate, variants: Sequence[tuple[int, str]]) -> str:
+    """Spell what comes back to this icon: its set and name, and its id where another one comes first by these."""
+    first = next(other for other, name in variants if name == icon.name)
+    is_first = first == icon.id and icon.set_id not in opened.snapshot.second_sets and _is_plain(icon)
+    return f"{icon.set}:{icon.name}" if is_first else numbered_key(icon.set, icon.name, icon.id)
+
+
+def _is_plain(icon: Candidate) -> bool:
+    """Whether a key of its set and name falls apart in one way alone."""
+    return ":" not in icon.set and ":" not in icon.name and not _NUMBERED.search(icon.name)
+
+
+def _known(trait: int) -> bool | None:
+    return None if trait < 0 else bool(trait)
+
+
+def _file_of(icon: Candidate) -> Path:
+    """Where the file lies that holds an icon; paths in a manifest are relative to the manifest's folder."""
+    if icon.kind == "manifest":
+        from indexer.sources.manifests import path_of_row  # the other kinds need none of all that this imports
+
+        return Path(icon.location).parent / path_of_row(icon.path)
+    return Path(icon.location, icon.path)
