@@ -44,3 +44,12 @@ def draw_sources(folder: Path) -> Path:
     lines = [json.dumps({"licence": "MIT", **row}) for row in ROWS]
     (folder / "icons.jsonl").write_text("\n".join(lines) + "\n")
     return folder / "icons.jsonl"
+
+
+BOMB = (
+    '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 9 9"><defs>'
+    '<g id="a0"><rect width="9" height="9"/></g>'
+    + "".join(f'<g id="a{n}">' + f'<use xlink:href="#a{n - 1}"/>' * 10 + "</g>" for n in range(1, 8))
+    + '</defs><use xlink:href="#a7"/></svg>'
+).encode()
+"""Ten million shapes in 2 kB."""

@@ -15,9 +15,9 @@ import pytest
 from fuzzing import NAMES, SECONDS, Inputs, fuzz_at_length, fuzz_shortly
 from hypothesis import strategies as st
 
-from indexer import svg_document
 from indexer.errors import IconsError, RenderError
 from indexer.naming.names import common_affixes, normalise, parse, path_hints
+from indexer.rendering import svg_document
 from indexer.rendering.render import render
 from indexer.sources import open_sources, read_picture
 from indexer.sources.records import content_digest

@@ -21,7 +21,7 @@ import pytest
 from conftest import disc
 from PIL import Image
 from serving import HOSTILE, START, index_into, serving, write_icons, write_set
-from test_draw_pool import BOMB
+from small_icons import BOMB
 
 from indexer.library.folder import Library
 from search.engine import SearchEngine

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexer import measures
+from indexer.reports import measures
 from indexer.reports.measures import UNRANKED, figures, first_ranks, means, right_ranks
 from search.evaluation.metrics import MEASURES, average_precision, measure, ndcg
 

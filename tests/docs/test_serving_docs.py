@@ -13,7 +13,7 @@ from serving import index_into, serving, write_icons
 from indexer.library.folder import Library
 from search.engine import SearchEngine
 
-PAGE = (Path(__file__).parent.parent / "docs" / "serving.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "serving.md").read_text("utf-8")
 EXAMPLES = re.findall(r"^curl .*$", PAGE, re.MULTILINE)
 
 

@@ -1,7 +1,7 @@
 """How long is it from a keystroke to painted results? Prints the figures.
 
-Of the bundled samples:      pytest -m slow -s tests/page/test_page_speed.py
-Of a library that is served: ICONS_PAGE=http://127.0.0.1:8000 pytest -m slow -s tests/page/test_page_speed.py
+Of the bundled samples:      pytest -m slow -s tests/search/web/page/test_page_speed.py
+Of a library that is served: ICONS_PAGE=http://127.0.0.1:8000 pytest -m slow -s tests/search/web/page/test_page_speed.py
 """
 
 import os

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from conftest import svg
 from PIL import Image
+from small_icons import BOMB
 
 from indexer.errors import RenderError
 from indexer.rendering.cutout import cut_out
@@ -17,14 +18,6 @@ from indexer.rendering.draw_pool import DrawPool
 from indexer.rendering.render import draw
 
 ARROW = svg('<path d="M12 2l8 10h-5v10h-6v-10h-5z"/>').encode()
-BOMB = (
-    '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 9 9"><defs>'
-    '<g id="a0"><rect width="9" height="9"/></g>'
-    + "".join(f'<g id="a{n}">' + f'<use xlink:href="#a{n - 1}"/>' * 10 + "</g>" for n in range(1, 8))
-    + '</defs><use xlink:href="#a7"/></svg>'
-).encode()
-"""Ten million shapes in 2 kB."""
-
 _white = io.BytesIO()
 Image.new("RGB", (32, 20), "white").save(_white, "PNG")
 ONE_COLOUR = _white.getvalue()

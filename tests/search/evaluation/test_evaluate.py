@@ -373,7 +373,7 @@ def test_names_are_asked_the_same_way_for_a_seed_with_one_slip_each(lucide: Libr
 
 
 def _document() -> str:
-    return (Path(__file__).parent.parent / "docs" / "evaluation.md").read_text("utf-8")
+    return (Path(__file__).parents[3] / "docs" / "evaluation.md").read_text("utf-8")
 
 
 def test_the_documented_queries_and_commands_work(

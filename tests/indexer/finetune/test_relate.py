@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from lessons import TEXTS, cached_answers
 
 from indexer.errors import SourceError
 from indexer.finetune.corpus.captions import is_held_out, share_held_out
@@ -21,7 +22,6 @@ from indexer.finetune.words.relate import (
     right_answers,
 )
 from indexer.finetune.words.vocabulary import synonyms
-from tests.finetune.test_distill import TEXTS, cached_answers
 
 HOUSE = Family(("house", "home"), ("building", "estate"))
 TRASH = Family(("trash",), ("bin", "delete"))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from click.testing import Result
 from small_icons import drawn
-from test_terminal_pictures import PROGRAM, in_terminal
+from terminal import PROGRAM, in_terminal
 
 Run = Callable[..., Result]
 

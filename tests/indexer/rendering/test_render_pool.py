@@ -318,7 +318,7 @@ def start_script(folder: Path) -> subprocess.Popen[str]:
     (folder / "script.py").write_text(RUN_FROM_A_SCRIPT)
     return subprocess.Popen(
         [sys.executable, str(folder / "script.py"), str(folder)],
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent)},
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 from search.cli import main
 from search.reference import reference
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 
 def test_the_command_reference_is_what_the_help_says() -> None:

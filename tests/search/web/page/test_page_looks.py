@@ -12,7 +12,7 @@ from site_of_icons import Open, build_library, pixel, serve_library
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[4] / "docs"
 _LAYOUT_SHIFT = """() => new Promise((resolve) => {
   const add = (sum, one) => sum + (one.hadRecentInput ? 0 : one.value);
   new PerformanceObserver((list) => resolve(list.getEntries().reduce(add, 0)))

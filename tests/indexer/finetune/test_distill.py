@@ -1,12 +1,10 @@
 """Does the text tower learn to repeat a teacher?"""
 
-import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
-from safetensors.numpy import save_file
+from lessons import TEXTS, cached_answers
 from torch import nn
 
 from indexer.errors import SourceError
@@ -15,21 +13,6 @@ from indexer.finetune.model.folder import new_model
 from indexer.finetune.options import Learning
 from indexer.finetune.words.distill import DistillOptions, distill, held_out_cosine, tokenize
 from indexer.finetune.words.teacher import teacher_vectors
-
-TEXTS = [
-    f"{colour} {shape}" for colour in ("red", "green", "blue", "black") for shape in ("house", "arrow", "star", "cup")
-]
-
-
-def cached_answers(file: Path) -> Path:
-    """Answers of a teacher for whom a text is the sum of its words."""
-    generator = np.random.default_rng(0)
-    word = {word: generator.normal(size=384) for text in TEXTS for word in text.split()}
-    vectors = np.stack([sum(word[part] for part in text.split()) for text in TEXTS])
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    spelled = np.frombuffer(json.dumps(TEXTS).encode(), np.uint8)
-    save_file({"texts": spelled, "vectors": vectors.astype(np.float16)}, file)
-    return file
 
 
 @pytest.mark.slow
