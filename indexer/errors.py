@@ -38,7 +38,11 @@ class LibraryError(IconsError):
 
 
 class EmbedError(IconsError):
-    """A rank that ended before its work was done."""
+    """An embedding that cannot begin or go on; blocks that were finished stay."""
+
+
+class ShardError(IconsError):
+    """A shard that is missing, damaged, or of another encoder."""
 
 
 class QueryFileError(IconsError):

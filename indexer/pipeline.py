@@ -23,7 +23,7 @@ from indexer.errors import LibraryError
 from indexer.library.bundled import bundled
 from indexer.library.changed import noted_changes
 from indexer.library.folder import Generation, Library, require
-from indexer.library.shards import Coverage, Plan, read_coverage
+from indexer.library.shards import Coverage, Plan, read_coverage, unread_images
 from indexer.library.used_ids import count_on, used_ids
 from indexer.process import give_back_memory
 from indexer.publishing.manifest import PICTURE_WEIGHT, answering_manifest
@@ -200,7 +200,8 @@ def _scan(library: Library, engine: Engine, options: IndexOptions, watcher: Watc
             watcher.stage("No source given yet: building from the bundled sample icons")
             remember(connection, bundled("samples/lucide-static"), exclude=())
     with noted_changes(library.root) as changed:
-        return scan_sources(engine, report=watcher.scanned, changed=changed)
+        unread = unread_images(library.root / "vectors")
+        return scan_sources(engine, report=watcher.scanned, changed=changed, unread=unread)
 
 
 def _embed(library: Library, engine: Engine, options: IndexOptions, watcher: Watcher) -> EmbedTally:
@@ -230,9 +231,10 @@ def _prepare(library: Library, engine: Engine, options: IndexOptions, watcher: W
 def _settle(library: Library, engine: Engine, fingerprint: str) -> Coverage:
     """Read what the shards settle; copy what failed into the catalog, and drop what has succeeded since."""
     covered = read_coverage(library.vectors(fingerprint))
+    reasons = {image: failed.reason for image, failed in covered.failures.items()}
     with engine.begin() as connection:
-        if covered.failures != questions.reasons(connection, fingerprint):
-            questions.replace_failures(connection, fingerprint, covered.failures)
+        if reasons != questions.reasons(connection, fingerprint):
+            questions.replace_failures(connection, fingerprint, reasons)
             questions.bump_revision(connection)
     return covered
 

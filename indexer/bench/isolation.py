@@ -23,7 +23,7 @@ from indexer.errors import BenchError
 from indexer.process import prepare_for_batches
 from indexer.ranks.gauges import cpu_seconds, family, proportional_bytes
 from indexer.rendering.pool import Job, RenderPool
-from indexer.rendering.worker import start_process
+from indexer.rendering.worker import Worker
 from indexer.sources.paths import from_text
 
 MOST_COST, MOST_BYTES = 0.10, 20_000_000
@@ -145,24 +145,23 @@ def _isolated(jobs: Sequence[Job], *, size: int, n: int) -> Iterator[tuple[Draw,
 def _plain(jobs: Sequence[Job], *, size: int, n: int) -> Iterator[tuple[Draw, list[int]]]:
     program = "from indexer.bench.isolation import draw_plainly; draw_plainly()"
     files = [str(Path(job.location, from_text(job.path))) for job in jobs]
-    started = [start_process(program, str(size)) for _ in range(n)]
+    started = [Worker.start(program, str(size)) for _ in range(n)]
 
     def draw() -> None:
-        for number, (_, connection) in enumerate(started):
-            connection.send(files[number::n])
-        for _, connection in started:
-            connection.recv()
+        for number, worker in enumerate(started):
+            worker.connection.send(files[number::n])
+        for worker in started:
+            worker.connection.recv()
 
     try:
-        yield draw, [process.pid for process, _ in started]
+        yield draw, [worker.process.pid for worker in started]
     finally:
-        for process, connection in started:
-            connection.close()
-            process.wait()
+        for worker in started:
+            worker.end()
 
 
 def draw_plainly() -> None:
-    """Be a plain process, started by `start_process`: draw files until the other end closes."""
+    """Be a plain process, started by `Worker.start`: draw files until the other end closes."""
     from indexer.rendering import render
 
     setattr(render, "svg_document", lambda content: content)  # noqa: B010 - to look for danger is what is measured

@@ -124,11 +124,13 @@ def list_failures(connection: Connection, fingerprint: str | None) -> Iterator[R
     yield from connection.execute(unseen).mappings()
 
 
-def files_that_failed(connection: Connection, reason: str) -> set[tuple[str, str]]:
-    """Source's location and path of the files of which a picture failed for one reason."""
-    shown = files.join(sources).join(icons).join(failures, failures.c.image_id == icons.c.image_id)
-    query = select(sources.c.location, files.c.path).select_from(shown).where(failures.c.reason == reason)
-    return {(row.location, row.path) for row in connection.execute(query)}
+def files_showing(connection: Connection, wanted: Ids) -> set[tuple[str, str]]:
+    """Source's location and path of the files that hold some images."""
+    _fill_wanted(connection, wanted)
+    shown = files.join(sources).join(icons)
+    query = select(sources.c.location, files.c.path).select_from(shown)
+    found = query.where(icons.c.image_id.in_(select(text("id")).select_from(text("wanted"))))
+    return {(row.location, row.path) for row in connection.execute(found)}
 
 
 def count_by_source(connection: Connection) -> list[RowMapping]:

@@ -11,12 +11,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 from sqlalchemy import Connection, Engine, Row, bindparam, delete, func, insert, select, update
 
 from indexer.catalog import questions, writer
 from indexer.catalog.schema import files, icons, problems, sets, sources
 from indexer.errors import SourceError
-from indexer.rendering.worker import CHANGED
 from indexer.sources import Source, open_sources
 from indexer.sources.records import FileScan
 
@@ -64,17 +64,21 @@ def forget(connection: Connection, location: Path) -> int:
 
 
 def scan(
-    engine: Engine, *, report: Report = lambda _: None, changed: Collection[tuple[str, str]] = frozenset()
+    engine: Engine,
+    *,
+    report: Report = lambda _: None,
+    changed: Collection[tuple[str, str]] = frozenset(),
+    unread: Iterable[int] = (),
 ) -> ScanTally:
     """Bring the catalog up to date with every remembered source, all of it or nothing.
 
-    `changed` are files, by location and path, that are read again whatever their stamp says.
+    `changed` files, by location and path, and those of the images `unread` are read again whatever their stamp says.
 
     Raises:
         SourceError: a remembered location is no longer there.
     """
     with engine.begin() as connection:
-        suspect = {*changed, *questions.files_that_failed(connection, CHANGED)}
+        suspect = {*changed, *questions.files_showing(connection, np.fromiter(unread, np.int64))}
         run = _Scan(connection, report, suspect)
         for source_id, source in _remembered(connection):
             run.read(source_id, source)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from indexer.catalog.database import connect_to_read
 from indexer.doctor.findings import Finding
-from indexer.errors import EmbedError, IconsError, LibraryError
+from indexer.errors import IconsError, LibraryError, ShardError
 from indexer.library.durable import differences
 from indexer.library.folder import Generation, Library
 from indexer.publishing.facets import read_array
@@ -163,7 +163,7 @@ def _compare(
         return
     try:
         vectors = gather(rows, library.vectors(manifest.fingerprint), fingerprint=manifest.fingerprint)
-    except EmbedError as error:
+    except ShardError as error:
         what = f"{_called(generation)} can't be held against its vectors: {error}"
         yield Finding("vectors", what, is_fault=answers)
         return

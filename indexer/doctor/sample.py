@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from indexer.doctor.findings import Finding
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
-from indexer.errors import EmbedError, ModelError
+from indexer.errors import EmbedError, ModelError, ShardError
 from indexer.library.folder import Generation, Library
 from indexer.library.shards import Kind, read_vectors
 from indexer.publishing.manifest import Manifest
@@ -53,7 +53,7 @@ def compare_sample(library: Library, generation: Generation, *, n: int) -> tuple
         names = _spaced(connection.execute(_NAMES).fetchall(), n)
     try:
         return _compare(library, checkpoint, pictures, names)
-    except EmbedError as error:
+    except (EmbedError, ShardError) as error:
         return Compared(), [Finding("sample", f"no sample was compared: {error}", is_fault=False)]
 
 
@@ -104,7 +104,7 @@ def _cosines(
 ) -> NDArray[np.float32]:
     stored, filled = read_vectors(library.vectors(fingerprint), kind, ids, fingerprint=fingerprint)
     if not filled.all():
-        raise EmbedError(f"{int((~filled).sum())} {kind} of it have no vector; `icons index` makes them")
+        raise ShardError(f"{int((~filled).sum())} {kind} of it have no vector; `icons index` makes them")
     found: NDArray[np.float32] = (stored.astype(np.float32) * again.astype(np.float32)).sum(axis=1)
     return found
 

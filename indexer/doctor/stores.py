@@ -12,7 +12,7 @@ from indexer.catalog.database import REVISION
 from indexer.doctor.findings import Finding
 from indexer.doctor.generations import folder_size, open_read_only
 from indexer.encoders.query_encoder import read_facts
-from indexer.errors import EmbedError
+from indexer.errors import ShardError
 from indexer.library.durable import differences, leftovers
 from indexer.library.folder import ABANDONED_SECONDS, Library
 from indexer.library.shards import read_coverage, read_shard, shard_paths
@@ -68,7 +68,7 @@ def check_shards(library: Library) -> Iterator[Finding]:
         for path in shard_paths(folder):
             try:
                 shard = read_shard(path, fingerprint=folder.name)
-            except EmbedError as error:
+            except ShardError as error:
                 yield Finding("shard", str(error), path=path)
                 continue
             lengths = np.linalg.norm(shard.vectors.astype(np.float32), axis=1)
@@ -85,7 +85,7 @@ def check_failures(library: Library) -> Iterator[Finding]:
             with closing(open_read_only(library.catalog)) as connection:
                 known = connection.execute("SELECT image_id FROM failures WHERE fingerprint = ?", (folder.name,))
                 n_untold = len(failed.keys() - {image for (image,) in known})
-        except (EmbedError, sqlite3.Error):  # told by other checks
+        except (ShardError, sqlite3.Error):  # told by other checks
             continue
         if n_untold:
             what = f"{n_untold} pictures failed, and the catalog does not say why; `icons merge` brings that in"

@@ -26,7 +26,7 @@ from indexer.embedding.share import Share
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
 from indexer.errors import EmbedError, IconsError
 from indexer.library.folder import Library
-from indexer.library.shards import Block, Plan, read_plan
+from indexer.library.shards import Block, Failed, Plan, read_plan
 from indexer.naming.printable import printable
 from indexer.process import cores_of_rank, end_with_starter, give_back_memory, prepare_for_batches
 from indexer.ranks.distributed import Rank, process_group, total_over_ranks
@@ -171,7 +171,7 @@ def _embed_images(
         reporter.restart()
         drawn = pool.render(_jobs(blocks, begun), waits_for=tell)
         for chunk, encoded in side_by_side(encode, drawn, lanes=n_lanes(encoder.device)):
-            failed = [(failure.id, failure.reason) for failure in chunk.failures]
+            failed = [(failure.id, Failed(failure.reason, failure.is_final)) for failure in chunk.failures]
             gathered.add(chunk.ids, encoded, chunk.traits, failed)
             reporter.add(images=len(chunk.ids), failed=len(failed), waited=pool.waited_seconds)
             if chunk.ends_block:

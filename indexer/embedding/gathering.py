@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.library.shards import Kind, Shard
+from indexer.library.shards import Failed, Kind, Shard
 from indexer.library.traits import TRAITS
 
 
@@ -18,17 +18,17 @@ class Gathering:
     dim: int
     ids: list[NDArray[np.int64]] = field(default_factory=list)
     vectors: list[NDArray[np.float16]] = field(default_factory=list)
-    traits: list[NDArray[np.int8]] = field(default_factory=list)
-    failures: dict[int, str] = field(default_factory=dict)
+    traits: list[NDArray[np.void]] = field(default_factory=list)
+    failures: dict[int, Failed] = field(default_factory=dict)
 
     def add(
         self,
         ids: NDArray[np.int64],
         vectors: NDArray[np.float16],
-        traits: NDArray[np.int8] | None = None,
-        failures: Iterable[tuple[int, str]] = (),
+        traits: NDArray[np.void] | None = None,
+        failures: Iterable[tuple[int, Failed]] = (),
     ) -> None:
-        """Keep some; of images with their traits, (n, 2)."""
+        """Keep some; of images with their traits, (n,)."""
         self.ids.append(ids)
         self.vectors.append(vectors)
         if traits is not None:
@@ -39,7 +39,7 @@ class Gathering:
         """Give all that was kept as a shard, by ascending id; after that there is nothing."""
         ids = np.concatenate([np.empty(0, np.int64), *self.ids])
         vectors = np.concatenate([np.empty((0, self.dim), np.float16), *self.vectors])
-        traits = np.concatenate([np.empty((0, len(TRAITS)), np.int8), *self.traits])
+        traits = np.concatenate([np.empty(0, TRAITS), *self.traits])
         order, failures = np.argsort(ids), self.failures
         self.ids, self.vectors, self.traits, self.failures = [], [], [], {}
         has_traits = self.kind == "images"

@@ -15,7 +15,6 @@ from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from indexer.library.shards import Plan, cut_blocks, read_coverage, write_plan
 from indexer.process import prepare_for_batches
-from indexer.rendering.worker import is_passing
 
 N_PARITY_INPUTS = 32
 """Real words and pictures on which an exported encoder is held against torch."""
@@ -48,7 +47,7 @@ def choice_in_use(engine: Engine) -> ModelChoice:
 def _plan(library: Library, engine: Engine, choice: ModelChoice, fingerprint: str, *, retry_failed: bool) -> Plan:
     """Write the plan of everything that icons show or bear and this encoder has neither a vector nor a failure for."""
     covered = read_coverage(library.vectors(fingerprint))
-    final = [image for image, reason in covered.failures.items() if not (retry_failed or is_passing(reason))]
+    final = [image for image, failed in covered.failures.items() if failed.is_final and not retry_failed]
     attempt = datetime.now(UTC).isoformat() if len(final) < len(covered.failures) else ""
     with engine.begin() as connection:
         settled = np.union1d(covered.images, np.array(final, dtype=np.int64))

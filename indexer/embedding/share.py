@@ -26,7 +26,7 @@ class Share:
         """Yield blocks with what is left of their items; one at a time: all would take as much memory as the model.
 
         Raises:
-            EmbedError: a piece of a block is damaged.
+            ShardError: a piece of a block is damaged.
         """
         wanted = {block.name for block in blocks}
         for block in read_blocks(self.plan, rank=self.rank.index, world=self.rank.world, wanted=wanted):

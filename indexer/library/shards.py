@@ -1,26 +1,28 @@
 """The plan of an embedding, its blocks, and the shard files that answer them.
 
 A plan lists what an encoder still lacks, cut into blocks. Each block becomes one shard (safetensors: `ids` int64,
-`vectors` fp16, `failed` int64, of images also `traits` int8) whose metadata is its receipt; one that takes long leaves
-pieces on the way. Rank r of W takes blocks r, r + W, ...
+`vectors` fp16, `failed` int64, of images also `traits` int8 and `drawings` int64) whose metadata is its receipt; one
+that takes long leaves pieces on the way. Rank r of W takes blocks r, r + W, ...
 """
 
 import hashlib
 import json
 import math
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, astuple, dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from indexer.errors import EmbedError
+from indexer.errors import ShardError
 from indexer.library.durable import write_file
-from indexer.library.traits import NOT_KNOWN, TRAITS
+from indexer.library.traits import FLAGS, NOT_KNOWN, TRAITS
 
 Kind = Literal["images", "names"]
 KINDS: dict[str, Kind] = {"images": "images", "names": "names"}
@@ -29,6 +31,8 @@ _DAMAGES = (SafetensorError, OSError, KeyError, TypeError, ValueError)
 BLOCK_SIZE = {"images": 2048, "names": 8192}
 """Items a block at most: large enough to keep a device busy, small enough to lose little when a rank dies."""
 _PIECE = "+"
+_HASHED = ("ids", "vectors", "traits", "drawings")
+"""In the order in which a receipt's hash takes them."""
 _BLOCKS_TO_SHARE = 16
 """Of a small plan, which two or four ranks then share evenly."""
 
@@ -68,6 +72,13 @@ class Outline:
     n_items: int
 
 
+class Failed(NamedTuple):
+    """Why an item has no vector, and whether that is its own fault; else it is worth another try."""
+
+    reason: str
+    is_final: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Shard:
     """What a block became: `vectors[i]` belongs to `ids[i]`; every other item is in `failures`."""
@@ -75,9 +86,9 @@ class Shard:
     kind: Kind
     ids: NDArray[np.int64]
     vectors: NDArray[np.float16]
-    failures: dict[int, str]
-    traits: NDArray[np.int8] | None = None
-    """What else is known of each image, (n, 2), in the order of `TRAITS`; None for names, and in older shards."""
+    failures: dict[int, Failed]
+    traits: NDArray[np.void] | None = None
+    """What else is known of each image (`TRAITS`), (n,); None for names, and in older shards."""
 
 
 def cut_blocks(kind: Kind, items: Sequence[Sequence[Any]], *, attempt: str, size: int | None = None) -> Iterator[Block]:
@@ -151,19 +162,18 @@ def piece_paths(folder: Path, block: str) -> list[Path]:
 
 
 def write_shard(path: Path, shard: Shard, *, fingerprint: str, facts: dict[str, str]) -> None:
-    """Write a shard with its receipt: count, hash of ids and vectors, fingerprint, and what made it."""
-    failed = np.fromiter(shard.failures, dtype=np.int64)
+    """Write a shard with its receipt: count, hash of its arrays, fingerprint, and what made it."""
+    tensors: dict[str, NDArray[Any]] = {"ids": shard.ids, "vectors": shard.vectors, **_columns(shard.traits)}
     receipt = {
         **facts,
         "fingerprint": fingerprint,
         "kind": shard.kind,
         "count": str(len(shard.ids)),
-        "sha256": _content_hash(shard.ids, shard.vectors, shard.traits),
-        "reasons": json.dumps(list(shard.failures.values())),
+        "sha256": _content_hash(tensors),
+        "reasons": json.dumps([failed.reason for failed in shard.failures.values()]),
+        "final": json.dumps([failed.is_final for failed in shard.failures.values()]),
     }
-    tensors: dict[str, NDArray[Any]] = {"ids": shard.ids, "vectors": shard.vectors, "failed": failed}
-    if shard.traits is not None:
-        tensors["traits"] = shard.traits
+    tensors["failed"] = np.fromiter(shard.failures, dtype=np.int64)
     write_file(path, save(tensors, metadata=receipt))
 
 
@@ -171,21 +181,20 @@ def read_shard(path: Path, *, fingerprint: str) -> Shard:
     """Read a shard and hold it against its receipt.
 
     Raises:
-        EmbedError: the file is damaged, or belongs to another encoder.
+        ShardError: the file is damaged, or belongs to another encoder.
     """
     try:
         with safe_open(path, framework="numpy") as file:
-            receipt = file.metadata()
-            ids, vectors, failed = (file.get_tensor(name) for name in ("ids", "vectors", "failed"))
-            traits = _traits(file)
-        failures = dict(zip(failed.tolist(), json.loads(receipt["reasons"]), strict=True))
-        whole = len(ids) == int(receipt["count"]) and _content_hash(ids, vectors, traits) == receipt["sha256"]
+            receipt, failures, traits = file.metadata(), _failures(file), _traits(file)
+            tensors = {name: file.get_tensor(name) for name in _HASHED if name in file.keys()}  # noqa: SIM118 (no dict)
+        ids, vectors = tensors["ids"], tensors["vectors"]
+        whole = len(ids) == int(receipt["count"]) and _content_hash(tensors) == receipt["sha256"]
         kind, owner = receipt["kind"], receipt["fingerprint"]
     except _DAMAGES as error:
-        raise EmbedError(f'shard "{path}" can\'t be read ({error}); {ADVICE}') from error
+        raise ShardError(f'shard "{path}" can\'t be read ({error}); {ADVICE}') from error
     if not whole or owner != fingerprint:
         what = "does not match its receipt" if owner == fingerprint else f'belongs to encoder "{owner}"'
-        raise EmbedError(f'shard "{path}" {what}; {ADVICE}')
+        raise ShardError(f'shard "{path}" {what}; {ADVICE}')
     return Shard(kind, ids, vectors, failures, traits)
 
 
@@ -197,7 +206,7 @@ def read_vectors(
     The second array (n,) says which of them have a vector; the rows of the others are zero.
 
     Raises:
-        EmbedError: a shard is damaged, or belongs to another encoder.
+        ShardError: a shard is damaged, or belongs to another encoder.
     """
     vectors = np.zeros((len(wanted), 0), dtype=np.float16)
     filled = np.zeros(len(wanted), dtype=bool)
@@ -213,12 +222,12 @@ def read_vectors(
     return vectors, filled
 
 
-def read_traits(folder: Path, wanted: NDArray[np.int64]) -> NDArray[np.int8]:
-    """Read what is known of the wanted images beside their vectors, (n, 2), in the order of `TRAITS`; ids ascend.
+def read_traits(folder: Path, wanted: NDArray[np.int64]) -> NDArray[np.void]:
+    """Read what is known of the wanted images beside their vectors (`TRAITS`), (n,); ids ascend.
 
     Shards are not held against their receipts: `read_vectors` does that.
     """
-    traits = np.full((len(wanted), len(TRAITS)), NOT_KNOWN, dtype=np.int8)
+    traits = np.full(len(wanted), NOT_KNOWN, dtype=TRAITS)
     for path in shard_paths(folder, "images"):
         with safe_open(path, framework="numpy") as file:
             ids, found = file.get_tensor("ids"), _traits(file)
@@ -234,41 +243,59 @@ class Coverage:
 
     images: NDArray[np.int64]
     names: NDArray[np.int64]
-    failures: dict[int, str]
+    failures: dict[int, Failed]
 
 
 def read_coverage(folder: Path) -> Coverage:
     """Read ids and failures of all shards, without their vectors.
 
     Raises:
-        EmbedError: a shard is damaged.
+        ShardError: a shard is damaged.
     """
     embedded: dict[str, list[NDArray[np.int64]]] = {"images": [], "names": []}
-    failures: dict[int, str] = {}
+    failures: dict[int, Failed] = {}
     for path in shard_paths(folder):
         kind, ids, failed = read_settled(path)
         embedded[kind].append(ids)
-        failures.update(failed)
+        failures.update((item, why) for item, why in failed.items() if why.is_final or item not in failures)
     images, names = (_sorted(embedded[kind]) for kind in ("images", "names"))
     for image in np.intersect1d(images, np.fromiter(failures, dtype=np.int64)).tolist():
         del failures[image]
     return Coverage(images, names, failures)
 
 
-def read_settled(path: Path) -> tuple[Kind, NDArray[np.int64], dict[int, str]]:
+def unread_images(vectors: Path) -> Iterator[int]:
+    """Yield images that some encoder lacks because of their files, which then deserve another look.
+
+    `vectors` is the folder that holds a folder of shards for each encoder.
+    """
+    for folder in vectors.glob("*/"):
+        with suppress(ShardError):
+            yield from (image for image, failed in read_coverage(folder).failures.items() if not failed.is_final)
+
+
+def read_settled(path: Path) -> tuple[Kind, NDArray[np.int64], Mapping[int, Failed]]:
     """Read which ids of which kind a shard has vectors for, and what failed, without the vectors.
 
+    What was read is remembered as long as the file stays the same: a run asks several times.
+
     Raises:
-        EmbedError: the file is damaged.
+        ShardError: the file is damaged.
     """
     try:
+        found = path.stat()
+    except OSError as error:
+        raise ShardError(f'shard "{path}" can\'t be read ({error}); {ADVICE}') from error
+    return _settled(path, (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns))
+
+
+@cache
+def _settled(path: Path, _: tuple[int, ...]) -> tuple[Kind, NDArray[np.int64], Mapping[int, Failed]]:
+    try:
         with safe_open(path, framework="numpy") as file:
-            receipt = file.metadata()
-            reasons = json.loads(receipt["reasons"])
-            failures = dict(zip(file.get_tensor("failed").tolist(), reasons, strict=True))
-            return KINDS[receipt["kind"]], file.get_tensor("ids"), failures
+            return KINDS[file.metadata()["kind"]], file.get_tensor("ids"), _failures(file)
     except _DAMAGES as error:
-        raise EmbedError(f'shard "{path}" can\'t be read ({error}); {ADVICE}') from error
+        raise ShardError(f'shard "{path}" can\'t be read ({error}); {ADVICE}') from error
 
 
 def shard_paths(folder: Path, kind: Kind | None = None) -> list[Path]:
@@ -280,13 +307,37 @@ def _sorted(parts: list[NDArray[np.int64]]) -> NDArray[np.int64]:
     return np.unique(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)
 
 
-def _traits(file: Any) -> NDArray[np.int8] | None:
-    return file.get_tensor("traits") if "traits" in file.keys() else None  # noqa: SIM118 (it is no dict)
+def _failures(file: Any) -> dict[int, Failed]:
+    """Read what failed; shards of older programs do not say whether that is final, so it is tried once more."""
+    receipt, failed = file.metadata(), file.get_tensor("failed").tolist()
+    final = json.loads(receipt.get("final", "null")) or [False] * len(failed)
+    return dict(zip(failed, map(Failed, json.loads(receipt["reasons"]), final), strict=True))
 
 
-def _content_hash(ids: NDArray[np.int64], vectors: NDArray[np.float16], traits: NDArray[np.int8] | None) -> str:
-    digest = hashlib.sha256(np.ascontiguousarray(ids).data)
-    digest.update(np.ascontiguousarray(vectors).data)
-    if traits is not None:
-        digest.update(np.ascontiguousarray(traits).data)
+def _columns(traits: NDArray[np.void] | None) -> dict[str, NDArray[Any]]:
+    """Lay traits out as tensors: safetensors hold no structures."""
+    if traits is None:
+        return {}
+    return {"traits": np.stack([traits[flag] for flag in FLAGS], axis=1), "drawings": traits["drawing"].copy()}
+
+
+def _traits(file: Any) -> NDArray[np.void] | None:
+    """Read traits; older shards have none, or no drawings."""
+    names = file.keys()
+    if "traits" not in names:
+        return None
+    columns = file.get_tensor("traits")
+    traits = np.full(len(columns), NOT_KNOWN, dtype=TRAITS)
+    for flag, column in zip(FLAGS, columns.T, strict=True):
+        traits[flag] = column
+    if "drawings" in names:
+        traits["drawing"] = file.get_tensor("drawings")
+    return traits
+
+
+def _content_hash(tensors: Mapping[str, NDArray[Any]]) -> str:
+    digest = hashlib.sha256()
+    for name in _HASHED:
+        if name in tensors:
+            digest.update(np.ascontiguousarray(tensors[name]).data)
     return digest.hexdigest()

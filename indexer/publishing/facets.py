@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from indexer.errors import LibraryError
 from indexer.library.folder import Generation
-from indexer.library.traits import NOT_KNOWN, TRAITS
+from indexer.library.traits import FLAGS, NOT_KNOWN
 
 ROW = np.dtype(
     [
@@ -66,18 +66,19 @@ ORDER BY icons.id
 """
 
 
-def write_facets(generation: Generation, images: NDArray[np.int64], traits: NDArray[np.int8]) -> None:
+def write_facets(generation: Generation, images: NDArray[np.int64], traits: NDArray[np.void]) -> None:
     """Give a snapshot its labels, and write what is filtered and counted by beside it.
 
-    `traits` (n, 2) are those of `images`, all that icons of the snapshot show, whose ids ascend.
+    `traits` (n,) are those of `images`, all that icons of the snapshot show, whose ids ascend.
     """
     with closing(sqlite3.connect(generation.catalog)) as connection, connection:
         connection.executescript(_LABELS)
         for kind, (value, title) in _ONE.items():
             connection.execute(_LABELLED.format(kind=kind, value=value, title=title))
         rows = np.fromiter(connection.execute(_ROWS), ROW)
-        for trait, known in zip(TRAITS, traits.T, strict=True):
-            rows[trait] = known[np.searchsorted(images, rows["image"])]
+        shown = traits[np.searchsorted(images, rows["image"])]
+        for flag in FLAGS:
+            rows[flag] = shown[flag]
         np.save(generation.facets, rows)
         for kind, name in SEVERAL.items():
             np.save(getattr(generation, name), _write_several(connection, kind))

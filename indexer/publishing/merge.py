@@ -19,7 +19,7 @@ from sqlalchemy import Connection, Engine, select
 from indexer.catalog import questions
 from indexer.catalog.schema import icons
 from indexer.encoders.query_encoder import QueryEncoder, open_query_encoder
-from indexer.errors import EmbedError, LibraryError
+from indexer.errors import LibraryError, ShardError
 from indexer.library.durable import describe_file, folder_aside
 from indexer.library.folder import Generation, Library
 from indexer.library.shards import Kind, read_traits, read_vectors
@@ -64,7 +64,7 @@ def merge(library: Library, engine: Engine, *, fingerprint: str, embedded: Ids) 
     """Build the next generation and make it current; `embedded` are the ids of images that have a vector.
 
     Raises:
-        EmbedError: a shard is missing or damaged, or a vector is not finite.
+        ShardError: a shard is missing or damaged, or a vector is not finite.
         LibraryError: nothing is embedded, or the new index does not answer as it should.
     """
     generation = library.generation(library.next_number())
@@ -75,9 +75,10 @@ def merge(library: Library, engine: Engine, *, fingerprint: str, embedded: Ids) 
             vectors = _gather(connection, library.vectors(fingerprint), fingerprint=fingerprint, embedded=embedded)
             counts = questions.account(connection, fingerprint=fingerprint, embedded=embedded)
             revision = questions.revision(connection)
-        write_facets(built, vectors.image_ids, read_traits(library.vectors(fingerprint), vectors.image_ids))
+        traits = read_traits(library.vectors(fingerprint), vectors.image_ids)
+        write_facets(built, vectors.image_ids, traits)
         write_lexicon(built.catalog, built.lexicon)
-        drawings = vectors.image_ids[find_drawings(vectors.images)]
+        drawings = vectors.image_ids[find_drawings(traits, vectors.images)]
         np.save(built.drawings, drawings[vectors.image_rows])
         pictures = _build(built.pictures, vectors.image_ids, lambda: fp32_chunks(vectors.images), vectors)
         fused = _build(built.icons, vectors.icon_ids, vectors.fused, vectors)
@@ -115,7 +116,7 @@ def gather(rows: Ids, folder: Path, *, fingerprint: str) -> Vectors:
     """Read the vectors of some icons, given as (icon, image, name) ids (n, 3), by icon.
 
     Raises:
-        EmbedError: a shard is missing or damaged.
+        ShardError: one is missing or damaged.
     """
     image_ids, name_ids = np.unique(rows[:, 1]), np.unique(rows[:, 2])
     return Vectors(
@@ -132,7 +133,7 @@ def gather(rows: Ids, folder: Path, *, fingerprint: str) -> Vectors:
 def _assemble(folder: Path, kind: Kind, wanted: Ids, *, fingerprint: str) -> NDArray[np.float16]:
     vectors, filled = read_vectors(folder, kind, wanted, fingerprint=fingerprint)
     if not filled.all():
-        raise EmbedError(f"{int((~filled).sum())} {kind} have no vector yet; `icons embed` makes them")
+        raise ShardError(f"{int((~filled).sum())} {kind} have no vector yet; `icons embed` makes them")
     return vectors
 
 
@@ -147,7 +148,7 @@ def _build(path: Path, ids: Ids, chunks: Callable[[], Iterator[Floats]], vectors
         sample = _every(len(ids) // N_LEARNT, chunks()) if len(ids) > CHUNK else None
         index = VectorIndex.build(ids, chunks(), dim=dim, spec=spec, sample=sample)
     except ValueError as error:
-        raise EmbedError(f"{error}; delete the shards of this encoder and run `icons index`") from error
+        raise ShardError(f"{error}; delete the shards of this encoder and run `icons index`") from error
     index.save(path)
     del index
     opened = VectorIndex.open(path, spec=spec)

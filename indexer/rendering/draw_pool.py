@@ -4,29 +4,36 @@ Several threads may ask at once; each is lent a worker. A picture that takes too
 RenderError; the next one gets a new worker.
 """
 
+import io
 import signal
-import subprocess
-from dataclasses import dataclass
-from multiprocessing.connection import Connection
+import sys
 from queue import LifoQueue
 from threading import Lock
-from typing import Any, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
-from indexer.errors import EmbedError, RenderError
-from indexer.rendering.draw_worker import DRAWN, PROGRAM, READY, Order
-from indexer.rendering.worker import cause_of_end, start_process
+from indexer.errors import EmbedError, IconsError, RenderError
+from indexer.rendering.cutout import cut_out
+from indexer.rendering.render import draw
+from indexer.rendering.worker import READY, Worker, cause_of_end, limited, serve
+from indexer.sources.pictures import reason_of
 
+_PROGRAM = "from indexer.rendering.draw_pool import work; work()"
+_DRAWN, _FAILED = b"D", b"F"
+"""What an answer begins with; the drawing or a failure's reason follows."""
 _GRACE_SECONDS = 5.0
 """A worker's own alarm ends it; a machine that swaps may be late with that."""
 
 
-@dataclass(eq=False, slots=True)
-class _Worker:
-    process: subprocess.Popen[bytes]
-    connection: "Connection[Any, Any]"
+class _Order(NamedTuple):
+    """A picture, and what is wanted of it: RGB pixels of what it shows, for a query, or a PNG on nothing."""
+
+    content: bytes
+    size: int
+    as_png: bool
 
 
 class DrawPool:
@@ -38,11 +45,11 @@ class DrawPool:
     def __init__(self, *, workers: int, seconds: float = 5.0, memory_bytes: int = 1 << 30) -> None:
         self._seconds = seconds
         self._memory_bytes = memory_bytes
-        self._idle: LifoQueue[_Worker | None] = LifoQueue()
+        self._idle: LifoQueue[Worker | None] = LifoQueue()
         """Who may be lent; None stands for a worker that is yet to be started."""
         for _ in range(workers):
             self._idle.put(None)
-        self._alive: set[_Worker] = set()
+        self._alive: set[Worker] = set()
         self._lock = Lock()
         self._is_closed = False
 
@@ -57,63 +64,84 @@ class DrawPool:
         with self._lock:
             self._is_closed = True
             for worker in self._alive:
-                worker.process.kill()
+                worker.process.kill()  # who waits for its answer closes the connection
                 worker.process.wait()
 
     def pixels(self, content: bytes, *, size: int) -> NDArray[np.uint8]:
-        """Draw what a picture shows, as `indexer.rendering.cutout.cut_out` does: RGB, (size, size, 3).
+        """Draw what a picture shows, as `cutout.cut_out` does: RGB, (size, size, 3).
 
         Raises:
             RenderError: it is no picture, too large, or took too long.
             EmbedError: workers do not start.
         """
-        drawn = self._draw(Order(content, size, as_png=False))
+        drawn = self._draw(_Order(content, size, as_png=False))
         return np.frombuffer(drawn, np.uint8).reshape(size, size, 3)
 
     def png(self, content: bytes, *, size: int) -> bytes:
         """Draw a picture on nothing, its longer side `size`, as a PNG; raises as `pixels` does."""
-        return self._draw(Order(content, size, as_png=True))
+        return self._draw(_Order(content, size, as_png=True))
 
-    def _draw(self, order: Order) -> bytes:
+    def _draw(self, order: _Order) -> bytes:
         worker = self._idle.get()
         try:
             worker = worker or self._start()
             answer = self._ask(worker, order)
         except (EOFError, ConnectionError) as error:
-            reason = self._bury(worker)
+            reason = self._remove(worker)
             worker = None
             raise RenderError(reason) from error
         finally:
             self._idle.put(worker)
-        if not answer.startswith(DRAWN):
+        if not answer.startswith(_DRAWN):
             raise RenderError(answer[1:].decode(errors="replace"))
         return answer[1:]
 
-    def _ask(self, worker: _Worker, order: Order) -> bytes:
+    def _ask(self, worker: Worker, order: _Order) -> bytes:
         worker.connection.send(order)
         if not worker.connection.poll(self._seconds + _GRACE_SECONDS):
             worker.process.send_signal(signal.SIGALRM)
         return worker.connection.recv_bytes()
 
-    def _start(self) -> _Worker:
+    def _start(self) -> Worker:
         with self._lock:
             if self._is_closed:
                 raise EmbedError("no more pictures are drawn: the server is about to end")
-            worker = _Worker(*start_process(PROGRAM, str(self._seconds), str(self._memory_bytes)))
+            worker = Worker.start(_PROGRAM, str(self._seconds), str(self._memory_bytes))
             self._alive.add(worker)
         try:
             assert worker.connection.recv_bytes() == READY
         except (EOFError, ConnectionError) as error:
-            raise EmbedError(f"a drawing worker ended at its start ({self._bury(worker)})") from error
+            raise EmbedError(f"a drawing worker ended at its start: {self._remove(worker)}") from error
         return worker
 
-    def _bury(self, dead: _Worker | None) -> str:
-        """Clear away a worker; what it died of."""
+    def _remove(self, dead: Worker | None) -> str:
+        """Clear away a worker that has ended; tell what it died of."""
         assert dead is not None
         with self._lock:
             self._alive.discard(dead)
         dead.connection.close()
-        status = dead.process.wait()
-        if status == -signal.SIGALRM:
-            return f"took longer than {self._seconds:g} s"
-        return f"the renderer {cause_of_end(status)}"
+        return cause_of_end(dead.process.wait(), seconds=self._seconds)
+
+
+def work() -> None:
+    """Be a worker of a `DrawPool`."""
+    seconds, memory_bytes = float(sys.argv[1]), int(sys.argv[2])
+
+    def answer(order: _Order) -> bytes:
+        with limited(seconds):
+            return _answer(order)
+
+    serve(answer, memory_bytes=memory_bytes)
+
+
+def _answer(order: _Order) -> bytes:
+    try:
+        return _DRAWN + (_png(order) if order.as_png else cut_out(order.content, size=order.size).tobytes())
+    except (IconsError, OSError, MemoryError, RecursionError) as error:
+        return _FAILED + reason_of(error).encode(errors="replace")
+
+
+def _png(order: _Order) -> bytes:
+    written = io.BytesIO()
+    Image.fromarray(draw(order.content, size=order.size)).save(written, "PNG")
+    return written.getvalue()

@@ -1,28 +1,28 @@
 """How are many pictures rendered at once, without a bad one stopping the rest? In worker processes that may die.
 
 A picture that takes too long, or brings its worker down, becomes a Failure; a new worker goes on with the next one.
-`indexer.rendering.worker` is what runs in a worker.
+`slots` is what runs in a worker.
 """
 
 import math
 import signal
-import subprocess
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
-from multiprocessing.connection import Connection, wait
-from typing import Any, Self
+from multiprocessing.connection import wait
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indexer.errors import EmbedError
-from indexer.rendering import worker as render_worker
+from indexer.rendering import slots
 from indexer.rendering.render import Background
-from indexer.rendering.worker import Job, Settings
+from indexer.rendering.slots import Job, Settings
+from indexer.rendering.worker import Worker, cause_of_end
 
 __all__ = ["Failure", "Job", "RenderPool", "RenderedChunk"]
 
@@ -39,6 +39,8 @@ class Failure:
 
     id: int
     reason: str
+    is_final: bool = True
+    """Whether that is the picture's own fault; else it is worth another try."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +57,8 @@ class RenderedChunk:
     that fill it up, anything. A vector's last digits depend on how many pictures go at once, so all go."""
     rows: NDArray[np.intp]
     """Rows of the batch that hold the pictures of `ids`."""
-    traits: NDArray[np.int8]
-    """Whether each is coloured, animated (`indexer.library.traits.TRAITS`), (len(ids), 2)."""
+    traits: NDArray[np.void]
+    """What else is known of each (`library.traits.TRAITS`), (len(ids),)."""
     backgrounds: list[Background]
     failures: list[Failure]
 
@@ -85,12 +87,12 @@ class _Piece:
 
 
 @dataclass(eq=False, slots=True)
-class _Worker:
-    process: subprocess.Popen[bytes]
-    connection: "Connection[Any, Any]"
-    ready: bool = False
+class _Busy:
+    """A worker with what it was sent and has not finished, oldest first."""
+
+    worker: Worker
+    is_ready: bool = False
     pieces: list[_Piece] = field(default_factory=list)
-    """What it was sent and has not finished, oldest first."""
 
 
 class RenderPool:
@@ -119,9 +121,9 @@ class RenderPool:
         self._n_workers = workers
         n_slots = held + (max(2, math.ceil(workers * _PICTURES_AHEAD / chunk)) if workers else 0)
         self._settings = Settings(size, chunk, n_slots, seconds_per_item, memory_bytes)
-        self._memory = render_worker.shared_memory(self._settings)
-        self._slots = render_worker.map_slots(self._settings, self._memory.fileno())
-        self._workers: list[_Worker] = []
+        self._memory = slots.shared_memory(self._settings)
+        self._slots = slots.map_slots(self._settings, self._memory.fileno())
+        self._workers: list[_Busy] = []
         self._deaths_without_cause = 0
         self._start_missing_workers()
 
@@ -172,81 +174,78 @@ class RenderPool:
 
     def _begin(self, chunk: _Chunk, *, slot: int) -> None:
         chunk.slot = slot
-        self._slots[slot]["state"] = render_worker.UNTOUCHED
+        self._slots[slot]["state"] = slots.UNTOUCHED
         for start in range(0, len(chunk.jobs), _PIECE):
             piece = _Piece(chunk, range(start, min(start + _PIECE, len(chunk.jobs))))
             if self._workers:
                 self._send(piece)
             else:
                 self._waits_for(chunk.jobs)
-                render_worker.draw_all(self._slots[slot], self._untouched(piece))
+                slots.draw_all(self._slots[slot], self._untouched(piece))
 
     def _send(self, piece: _Piece) -> None:
         """Give what is untouched of a piece to the worker with the least to do."""
         jobs = self._untouched(piece)
         if not jobs:
             return
-        worker = min(self._workers, key=lambda worker: len(worker.pieces))
-        worker.pieces.append(piece)
+        least = min(self._workers, key=lambda busy: len(busy.pieces))
+        least.pieces.append(piece)
         piece.chunk.n_pieces_left += 1
         with suppress(ConnectionError):  # it has died: noticed, and sent again, where its answer is waited for
-            worker.connection.send((piece.chunk.slot, jobs))
+            least.worker.connection.send((piece.chunk.slot, jobs))
 
     def _untouched(self, piece: _Piece) -> list[tuple[int, Job]]:
-        untouched = self._slots[piece.chunk.slot]["state"] == render_worker.UNTOUCHED
+        untouched = self._slots[piece.chunk.slot]["state"] == slots.UNTOUCHED
         return [(position, piece.chunk.jobs[position]) for position in piece.positions if untouched[position]]
 
     def _wait_for(self, chunk: _Chunk) -> None:
         while chunk.n_pieces_left:
             self._waits_for(chunk.jobs)
-            heard = wait([worker.connection for worker in self._workers])
-            for worker in [worker for worker in self._workers if worker.connection in heard]:
-                self._hear(worker)
+            heard = wait([busy.worker.connection for busy in self._workers])
+            for busy in [busy for busy in self._workers if busy.worker.connection in heard]:
+                self._hear(busy)
 
-    def _hear(self, worker: _Worker) -> None:
+    def _hear(self, busy: _Busy) -> None:
         try:
-            slot = worker.connection.recv()
+            busy.worker.connection.recv_bytes()
         except (EOFError, ConnectionError):
-            self._replace(worker)
+            self._replace(busy)
             return
-        if slot == render_worker.READY:
-            worker.ready = True
-            return
-        worker.pieces.pop(0).chunk.n_pieces_left -= 1
-        self._deaths_without_cause = 0
+        if busy.is_ready:
+            busy.pieces.pop(0).chunk.n_pieces_left -= 1
+            self._deaths_without_cause = 0
+        busy.is_ready = True
 
-    def _replace(self, dead: _Worker) -> None:
-        """Bury a worker, note the picture that it died of, and have its other pictures drawn by the rest."""
-        dead.connection.close()
-        status = dead.process.wait()
-        if not dead.ready and status != -signal.SIGKILL:  # that one is nobody's fault here, as later on
-            cause = render_worker.cause_of_end(status)
-            raise EmbedError(f"a render worker ended at its start ({cause}); its own message stands above")
+    def _replace(self, dead: _Busy) -> None:
+        """Remove a dead worker, note the picture that it died of, and have its other pictures drawn by the rest."""
+        dead.worker.connection.close()
+        status = dead.worker.process.wait()
+        cause = cause_of_end(status, seconds=self._settings.seconds_per_item)
+        is_killed = status == -signal.SIGKILL  # no picture does this: it is the kernel short of memory, or a person
+        if not dead.is_ready and not is_killed:
+            raise EmbedError(f"a render worker ended at its start: {cause}; its own message stands above")
         self._workers.remove(dead)
         self._start_missing_workers()
-        self._blame(dead, status)
+        self._blame(dead, cause, state=slots.UNREADABLE if is_killed else slots.FAILED)
         for piece in dead.pieces:
             piece.chunk.n_pieces_left -= 1
             self._send(piece)
 
-    def _blame(self, dead: _Worker, status: int) -> None:
-        cause = render_worker.cause_of_end(status)
-        took_too_long = f"took longer than {self._settings.seconds_per_item:g} s"
-        reason = took_too_long if status == -signal.SIGALRM else f"the renderer {cause}"
+    def _blame(self, dead: _Busy, cause: str, *, state: int) -> None:
         for piece in dead.pieces:
             slot = self._slots[piece.chunk.slot]
             for position in piece.positions:
-                if slot["state"][position] == render_worker.STARTED:
-                    render_worker.fail(slot, position, reason)
+                if slot["state"][position] == slots.STARTED:
+                    slots.fail(slot, position, cause, state=state)
                     return
         self._deaths_without_cause += 1
         if self._deaths_without_cause > _MAX_DEATHS_WITHOUT_CAUSE:
-            raise EmbedError(f"render workers keep dying between pictures: the last one {cause}")
+            raise EmbedError(f"render workers keep dying between pictures, the last one: {cause}")
 
     def _rendered(self, chunk: _Chunk) -> RenderedChunk:
         slot, n_jobs = self._slots[chunk.slot], len(chunk.jobs)
-        states = slot["state"][:n_jobs]
-        good = states != render_worker.FAILED
+        states, reasons = slot["state"][:n_jobs], slot["reason"]
+        good = np.isin(states, list(slots.BACKGROUNDS))
         ids = np.array([job.id for job in chunk.jobs], np.int64)
         return RenderedChunk(
             block=chunk.block,
@@ -255,19 +254,20 @@ class RenderPool:
             batch=slot["pixels"][: max(n_jobs, LEAST_AT_ONCE)],
             rows=np.flatnonzero(good),
             traits=slot["traits"][:n_jobs][good],
-            backgrounds=[render_worker.BACKGROUNDS[state] for state in states[good].tolist()],
-            failures=[Failure(int(ids[i]), slot["reason"][i].decode(errors="ignore")) for i in np.flatnonzero(~good)],
+            backgrounds=[slots.BACKGROUNDS[state] for state in states[good].tolist()],
+            failures=[
+                Failure(int(ids[i]), reasons[i].decode(errors="ignore"), is_final=bool(states[i] == slots.FAILED))
+                for i in np.flatnonzero(~good)
+            ],
         )
 
     def _start_missing_workers(self) -> None:
         while len(self._workers) < self._n_workers:
-            self._workers.append(_Worker(*render_worker.start_worker(self._settings, self._memory.fileno())))
+            self._workers.append(_Busy(slots.start_worker(self._settings, self._memory.fileno())))
 
     def _stop_workers(self) -> None:
-        for worker in self._workers:
-            worker.connection.close()
-            worker.process.kill()
-            worker.process.wait()
+        for busy in self._workers:
+            busy.worker.end()
         self._workers.clear()
 
 

@@ -56,13 +56,25 @@ def open_sources(location: Path, *, exclude: Sequence[str] = ()) -> list[Source]
     return [_open_folder(location, exclusion)]
 
 
-def read_picture(kind: str, location: Path, path: str, member: str) -> bytes:
-    """Read the bytes that a record's digest was taken of.
+def read_picture(kind: str, location: Path, path: str, member: str, *, digest: bytes | None = None) -> bytes:
+    """Read the bytes that a record's digest was taken of; given the digest, no others.
 
     Raises:
         OSError: the file is gone or may not be read.
         SourceError: the file no longer holds that icon.
+        ChangedError: it is another one by now.
     """
+    if digest is None:
+        return _read(kind, location, path, member)
+    content = iconify_file.read_icon_alone(location / path, member) if kind == iconify.KIND else None
+    if content is None or content_digest(content) != digest:
+        content = _read(kind, location, path, member)
+        if content_digest(content) != digest:
+            raise ChangedError("changed since the scan")
+    return content
+
+
+def _read(kind: str, location: Path, path: str, member: str) -> bytes:
     if kind == iconify.KIND:
         return iconify.read_icon(location, path, member)
     if kind == manifests.KIND:
@@ -73,9 +85,7 @@ def read_picture(kind: str, location: Path, path: str, member: str) -> bytes:
 
 
 def read_indexed(kind: str, location: Path, path: str, member: str, *, digest: bytes) -> bytes:
-    """Read one picture by itself, and only if it still is the one that was indexed under this digest.
-
-    `read_picture` is quicker for many pictures of one file, as it keeps the file parsed.
+    """Read one picture for whoever asks a library, with errors that say what to do.
 
     Raises:
         SourceError: it is gone.
@@ -83,14 +93,11 @@ def read_indexed(kind: str, location: Path, path: str, member: str, *, digest: b
     """
     file = location.parent / manifests.path_of_row(path) if kind == manifests.KIND else location / path
     try:
-        content = iconify_file.read_icon_alone(file, member) if kind == iconify.KIND else None
-        if content is None or content_digest(content) != digest:
-            content = read_picture(kind, location, path, member)
+        return read_picture(kind, location, path, member, digest=digest)
     except OSError as error:
         raise SourceError(f'"{file}" can\'t be read ({error.strerror}); run `icons index`') from error
-    if content_digest(content) != digest:
-        raise ChangedError(f'"{file}" has changed since it was indexed; run `icons index`')
-    return content
+    except ChangedError as error:
+        raise ChangedError(f'"{file}" has changed since it was indexed; run `icons index`') from error
 
 
 def _open_file(file: Path, exclusion: Exclusion) -> Source:

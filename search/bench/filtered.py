@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator, Sequence
 
-from indexer.library.traits import TRAITS
+from indexer.library.traits import FLAGS
 from indexer.reports.bars import Progress
 from search.bench.measured import Filtered, Spread
 from search.engine import SearchEngine
@@ -34,7 +34,7 @@ def choose_filters(facets: Facets) -> Iterator[tuple[str, Filters]]:
     for kind, value in most.items():
         yield f"{kind} {value}", _filters({kind: value})
     yield f"set {counted['set'][-1].value}, the rarest", _filters({"set": counted["set"][-1].value})
-    several = {kind: value for kind, value in most.items() if kind in ("style", "family", *TRAITS)}
+    several = {kind: value for kind, value in most.items() if kind in ("style", "family", *FLAGS)}
     yield ", ".join(f"{kind} {value}" for kind, value in several.items()), _filters(several)
 
 
@@ -42,7 +42,7 @@ def _filters(values: dict[str, str]) -> Filters:
     given: dict[str, tuple[str, ...]] = {FIELDS[kind]: (value,) for kind, value in values.items() if kind in FIELDS}
     if "family" in values:
         given["licences"] = (values["family"],)
-    truth = {trait: values[trait] == "true" for trait in TRAITS if trait in values}
+    truth = {flag: values[flag] == "true" for flag in FLAGS if flag in values}
     sizes = (int(values["size"]),) if "size" in values else ()
     return Filters(**given, **truth, sizes=sizes)  # type: ignore[arg-type]
 

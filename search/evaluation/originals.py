@@ -9,9 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from indexer.errors import SourceError
-from indexer.sources import read_picture
-from indexer.sources.records import content_digest
+from indexer.sources import read_indexed
 from search.evaluation.corpus import Corpus
 from search.generation.snapshot import Candidate, Ids, Snapshot
 
@@ -53,12 +51,5 @@ class Originals:
             SourceError: the source has gone, or holds another picture by now.
         """
         [icon] = self.showing(np.array([image]))
-        try:
-            content = read_picture(icon.kind, Path(icon.location), icon.path, icon.member)
-        except OSError as error:
-            raise SourceError(
-                f'"{icon.location}/{icon.path}" can\'t be read ({error.strerror}); run `icons index`'
-            ) from error
-        if content_digest(content) != self._snapshot.digest(icon.image_id):
-            raise SourceError(f'"{icon.location}/{icon.path}" has changed since it was indexed; run `icons index`')
-        return content
+        digest = self._snapshot.digest(icon.image_id)
+        return read_indexed(icon.kind, Path(icon.location), icon.path, icon.member, digest=digest)

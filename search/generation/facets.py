@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from indexer.errors import IconsError, LibraryError
 from indexer.library.folder import Generation
-from indexer.library.traits import NOT_KNOWN, TRAITS
+from indexer.library.traits import FLAGS, NOT_KNOWN
 from indexer.publishing.facets import NONE, SEVERAL, read_array
 from indexer.sources.licences import FAMILIES, family
 from search.generation.labels import Labels, unknown
@@ -108,9 +108,9 @@ class Facets:
                 yield self._bearing(kind, self.labels(kind).meant(asked))
         if filters.sizes:
             yield self._of_sizes(filters.sizes)
-        for trait in TRAITS:
-            if (wanted := getattr(filters, trait)) is not None:
-                yield self._being(trait, wanted)
+        for flag in FLAGS:
+            if (wanted := getattr(filters, flag)) is not None:
+                yield self._being(flag, wanted)
 
     def _bearing(self, kind: str, codes: Sequence[int]) -> Mask:
         wanted = np.zeros(len(self.labels(kind).values) + 1, dtype=bool)  # the last one stands for NONE

@@ -11,7 +11,6 @@ from indexer.errors import ChangedError, SourceError
 from indexer.library.changed import NAME, note_changed, noted_changes
 from indexer.library.folder import Library
 from indexer.pipeline import forget
-from indexer.rendering.worker import CHANGED
 from indexer.sources.stamps import stamp_of
 from search.engine import SearchEngine
 
@@ -104,7 +103,7 @@ def test_a_picture_that_changed_between_scan_and_embedding_is_right_after_the_ne
         assert build(icon_folder).counts.failed == 1
     from indexer.commands.status import read_failures
 
-    assert {failure["reason"] for failure in read_failures(library)} == {CHANGED}
+    assert {failure["reason"] for failure in read_failures(library)} == {"can't be read: changed since the scan"}
     assert build().counts.failed == 0
 
 

@@ -18,9 +18,8 @@ from indexer.errors import RenderError
 from indexer.ranks.distributed import Rank
 from indexer.rendering.pool import RenderPool
 from indexer.rendering.render import render
-from indexer.rendering.worker import Job
+from indexer.rendering.slots import Job
 from indexer.sources import read_picture
-from indexer.sources.records import content_digest
 
 
 @dataclass(slots=True)
@@ -63,9 +62,7 @@ def rendered_here(jobs: Sequence[Job], *, size: int, batch: int, clock: StageClo
         with clock.stage("read"):
             contents = []
             for job in jobs[start : start + batch]:
-                content = read_picture(job.kind, Path(job.location), job.path, job.member)
-                content_digest(content)  # as a render worker does, which holds it against the scan
-                contents.append(content)
+                contents.append(read_picture(job.kind, Path(job.location), job.path, job.member, digest=job.digest))
         with clock.stage("render"):
             drawn = []
             for content in contents:

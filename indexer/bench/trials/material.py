@@ -17,7 +17,7 @@ from indexer.library.durable import write_file
 from indexer.library.folder import Library
 from indexer.library.shards import BLOCK_SIZE, Plan, cut_blocks, write_plan
 from indexer.rendering.pool import RenderPool
-from indexer.rendering.worker import Job
+from indexer.rendering.slots import Job
 from indexer.sources import open_sources
 
 FILE_SIDE = 224

@@ -184,7 +184,7 @@ def test_out_of_memory_says_what_helps(icons: Path, tmp_path: Path) -> None:
     start = save_model(tmp_path / "model", size=512)
     given = arguments(icons, start, tmp_path / "mine", "--batch", "46")
     script = (
-        "import resource, sys; from indexer.finetune import train; steps = train._steps\n"
+        "import resource, sys; from indexer.finetune.run import train; steps = train._steps\n"
         "def limited(*given):\n"
         "    used = int(open('/proc/self/statm').read().split()[0]) * 4096\n"
         "    resource.setrlimit(resource.RLIMIT_AS, (used + (300 << 20), resource.RLIM_INFINITY))\n"

@@ -15,7 +15,6 @@ from torch.nn import functional
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import Encoder
 from indexer.errors import ModelError, SourceError
-from indexer.finetune.__main__ import main
 from indexer.finetune.corpus.gather import Limits, gather, read_sources
 from indexer.finetune.corpus.rendered import build_corpus
 from indexer.finetune.model.card import card_of
@@ -31,6 +30,7 @@ from indexer.finetune.model.record import record_figures
 from indexer.finetune.model.student import Student
 from indexer.finetune.options import FinetuneOptions
 from indexer.library.bundled import bundled
+from search.cli import main
 
 LINEAGE = {
     "distillation": [],
@@ -105,7 +105,7 @@ def test_the_shipped_model_is_trained_from_a_corpus_and_keeps_its_teaching(own_i
     given = ["--corpus", str(tmp_path / "corpus"), "--model", f"local-dir:{tmp_path / 'text'}", "--batch", "4"]
     given += ["--text-tower", "locked", "--passes", "1", "--precision", "fp32", "--devices", "cpu", "--held-out", "50"]
 
-    result = CliRunner().invoke(main, ["train", *given, "--out", str(tmp_path / "model"), "--allow-regression"])
+    result = CliRunner().invoke(main, ["finetune", *given, "--out", str(tmp_path / "model"), "--allow-regression"])
 
     assert result.exit_code == 0, result.output
     lineage = json.loads((tmp_path / "model" / "training.json").read_text("utf-8"))

@@ -20,10 +20,10 @@ from indexer.finetune.run.step import Session, compute_gradients, take_step
 WORDS = ["arrow up", "bin", "a much longer text than the others"]
 
 
-def step(session: Session, number: int = 0) -> None:
+def step(session: Session, number: int = 0, *, rate: float = 1e-2) -> None:
     draw, parts = Feed(session.lesson, session.options, session.rank).read(number)
     for group in session.optimizer.param_groups:
-        group["lr"] = 1e-2
+        group["lr"] = rate
     take_step(session, draw, parts, step=number)
 
 
@@ -187,7 +187,7 @@ def test_kept_words_stay_nearer_to_what_the_parent_said() -> None:
     def moved(weight: float) -> float:
         session = tiny_session(tiny_options(keep_words_weight=weight or 1e-12, keep_words_batch=16))
         for number in range(6):
-            step(session, number)
+            step(session, number, rate=1e-3)
         kept = session.lesson.kept_words
         assert kept is not None
         with torch.no_grad():

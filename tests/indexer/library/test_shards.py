@@ -1,11 +1,14 @@
+import hashlib
 from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.numpy import save_file
 
-from indexer.errors import EmbedError
+from indexer.errors import ShardError
 from indexer.library.shards import (
     BLOCK_SIZE,
+    Failed,
     Plan,
     Shard,
     cut_blocks,
@@ -15,9 +18,11 @@ from indexer.library.shards import (
     read_shard,
     read_traits,
     shard_path,
+    unread_images,
     write_plan,
     write_shard,
 )
+from indexer.library.traits import TRAITS
 
 PLAN = Plan("f00d", '{"model": "bundled"}', 0, 0, 0)
 
@@ -26,14 +31,16 @@ def _write(
     folder: Path,
     name: str,
     ids: list[int],
-    failures: dict[int, str],
+    failures: dict[int, str | Failed],
     *,
     kind: str = "images",
-    traits: np.ndarray | None = None,
+    traits: list[tuple[int, int, int]] | None = None,
 ) -> Path:
     vectors = np.arange(len(ids) * 4, dtype=np.float16).reshape(-1, 4)
     path = folder / f"{kind}-{name}.safetensors"
-    shard = Shard(kind, np.array(ids), vectors, failures, traits)  # type: ignore[arg-type]
+    failed = {item: why if isinstance(why, Failed) else Failed(why, True) for item, why in failures.items()}
+    known = None if traits is None else np.array(traits, TRAITS)
+    shard = Shard(kind, np.array(ids), vectors, failed, known)  # type: ignore[arg-type]
     write_shard(path, shard, fingerprint="f00d", facts={})
     return path
 
@@ -69,7 +76,7 @@ def test_a_shard_reads_back_as_it_was_written(tmp_path: Path) -> None:
     assert shard.ids.tolist() == [3, 1]
     assert shard.vectors.dtype == np.float16
     assert shard.vectors.tolist() == [[0, 1, 2, 3], [4, 5, 6, 7]]
-    assert shard.failures == {2: "blank"}
+    assert shard.failures == {2: Failed("blank", True)}
 
 
 def test_a_flipped_byte_in_a_vector_is_noticed(tmp_path: Path) -> None:
@@ -77,16 +84,16 @@ def test_a_flipped_byte_in_a_vector_is_noticed(tmp_path: Path) -> None:
     content = bytearray(path.read_bytes())
     content[-3] ^= 1
     path.write_bytes(content)
-    with pytest.raises(EmbedError, match="does not match its receipt"):
+    with pytest.raises(ShardError, match="does not match its receipt"):
         read_shard(path, fingerprint="f00d")
 
 
 def test_a_truncated_shard_and_one_of_another_encoder_are_refused(tmp_path: Path) -> None:
     path = _write(tmp_path, "a", [1, 2], {})
-    with pytest.raises(EmbedError, match='belongs to encoder "f00d"'):
+    with pytest.raises(ShardError, match='belongs to encoder "f00d"'):
         read_shard(path, fingerprint="beef")
     path.write_bytes(path.read_bytes()[:-4])
-    with pytest.raises(EmbedError, match="can't be read"):
+    with pytest.raises(ShardError, match="can't be read"):
         read_shard(path, fingerprint="f00d")
 
 
@@ -98,28 +105,52 @@ def test_coverage_lets_a_vector_outweigh_an_earlier_failure(tmp_path: Path) -> N
     coverage = read_coverage(tmp_path)
     assert coverage.images.tolist() == [1, 2]
     assert coverage.names.tolist() == [9]
-    assert coverage.failures == {3: "blank"}
+    assert coverage.failures == {3: Failed("blank", True)}
+
+
+def test_a_failure_is_worth_another_try_until_a_shard_says_that_it_is_final(tmp_path: Path) -> None:
+    encoder = tmp_path / "f00d"
+    encoder.mkdir()
+    _write(encoder, "b", [1], {2: "blank", 3: Failed("can't be read: gone", False)})
+    _write(encoder, "c", [], {2: Failed("can't be read: gone", False)})
+    assert read_coverage(encoder).failures == {2: Failed("blank", True), 3: Failed("can't be read: gone", False)}
+    assert list(unread_images(tmp_path)) == [3]
+    _write(encoder, "d", [3], {})
+    assert list(unread_images(tmp_path)) == []
+
+
+def test_a_shard_of_an_older_program_says_nothing_of_drawings_and_whether_failures_are_final(tmp_path: Path) -> None:
+    ids, failed = np.array([4]), np.array([5])
+    vectors, traits = np.ones((1, 4), np.float16), np.array([[1, 0]], np.int8)
+    content = hashlib.sha256(ids.tobytes() + vectors.tobytes() + traits.tobytes()).hexdigest()
+    receipt = {"fingerprint": "f00d", "kind": "images", "count": "1", "sha256": content, "reasons": '["blank"]'}
+    tensors = {"ids": ids, "vectors": vectors, "failed": failed, "traits": traits}
+    save_file(tensors, tmp_path / "images-a.safetensors", metadata=receipt)
+    shard = read_shard(tmp_path / "images-a.safetensors", fingerprint="f00d")
+    assert shard.failures == {5: Failed("blank", False)}
+    assert shard.traits is not None
+    assert shard.traits.tolist() == [(1, 0, -1)]
 
 
 def test_an_empty_shard_says_what_failed(tmp_path: Path) -> None:
     block = next(cut_blocks("images", [(5, "folder", "/x", "a.svg", "", "00")], attempt=""))
     path = shard_path(tmp_path, block.name)
-    empty = Shard("images", np.empty(0, np.int64), np.empty((0, 4), np.float16), {5: "blank"})
+    empty = Shard("images", np.empty(0, np.int64), np.empty((0, 4), np.float16), {5: Failed("blank", True)})
     write_shard(path, empty, fingerprint="f00d", facts={})
-    assert read_shard(path, fingerprint="f00d").failures == {5: "blank"}
+    assert read_shard(path, fingerprint="f00d").failures == {5: Failed("blank", True)}
 
 
 def test_traits_are_read_by_image_and_unknown_where_an_older_shard_has_none(tmp_path: Path) -> None:
-    _write(tmp_path, "a", [2, 5, 9], {}, traits=np.array([[1, 0], [0, 1], [1, 1]], np.int8))
+    _write(tmp_path, "a", [2, 5, 9], {}, traits=[(1, 0, 70), (0, 1, 71), (1, 1, 70)])
     _write(tmp_path, "b", [3, 4], {})
     found = read_traits(tmp_path, np.array([2, 3, 9, 11]))
-    assert found.tolist() == [[1, 0], [-1, -1], [1, 1], [-1, -1]]
+    assert found.tolist() == [(1, 0, 70), (-1, -1, -1), (1, 1, 70), (-1, -1, -1)]
 
 
 def test_a_changed_trait_does_not_match_the_receipt(tmp_path: Path) -> None:
-    path = _write(tmp_path, "a", [7], {}, traits=np.array([[1, 0]], np.int8))
+    path = _write(tmp_path, "a", [7], {}, traits=[(1, 0, 70)])
     assert read_shard(path, fingerprint="f00d").traits is not None
     content = path.read_bytes()
     path.write_bytes(content[:-2] + b"\0\0")  # the smallest type lies last
-    with pytest.raises(EmbedError, match="does not match its receipt"):
+    with pytest.raises(ShardError, match="does not match its receipt"):
         read_shard(path, fingerprint="f00d")

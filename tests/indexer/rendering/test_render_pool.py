@@ -12,11 +12,10 @@ import pytest
 from PIL import Image
 
 from indexer.errors import EmbedError
+from indexer.library.traits import digest_of
 from indexer.rendering.pool import Failure, Job, RenderedChunk, RenderPool
 from indexer.rendering.render import render
 from indexer.sources.records import content_digest
-
-CHANGED = "can't be read: changed since the scan"
 
 
 def icon(number: int) -> bytes:
@@ -60,7 +59,7 @@ def assert_drawn(pixels: dict[int, np.ndarray], numbers: Iterable[int], *, size:
 def worker_ids() -> list[int]:
     children = [path.read_text().split() for path in Path("/proc/self/task").glob("*/children")]
     numbers = [int(child) for group in children for child in group]
-    return [number for number in numbers if b"rendering.worker" in Path(f"/proc/{number}/cmdline").read_bytes()]
+    return [number for number in numbers if b"rendering.slots" in Path(f"/proc/{number}/cmdline").read_bytes()]
 
 
 def ticks(process: int) -> int:
@@ -130,13 +129,15 @@ def test_a_chunk_tells_backgrounds_and_failures_apart(tmp_path: Path, workers: i
     assert chunk.pixels.shape == (2, 32, 32, 3)
     np.testing.assert_array_equal(chunk.pixels, [render(icon(1), size=32).pixels, render(white, size=32).pixels])
     assert chunk.backgrounds == ["light", "dark"]
-    assert chunk.traits.tolist() == [[True, False], [False, False]]
+    digests = [digest_of(pixels.copy()) for pixels in chunk.pixels]
+    assert chunk.traits.tolist() == [(True, False, digests[0]), (False, False, digests[1])]
     reasons = {failure.id: failure.reason for failure in chunk.failures}
     assert reasons.keys() == {2, 4, 5, 6}
     assert reasons[2] == "not a picture"
     assert reasons[4].startswith("svg: XML parse error")
     assert reasons[5] == "can't be read: No such file or directory"
-    assert reasons[6] == CHANGED
+    assert reasons[6] == "can't be read: changed since the scan"
+    assert {failure.id for failure in chunk.failures if failure.is_final} == {2, 4}
 
 
 def test_few_jobs_are_taken_ahead_of_the_consumer(tmp_path: Path) -> None:
@@ -191,7 +192,7 @@ def test_a_pipe_among_the_files_fails_alone(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "2.svg")
     with RenderPool(size=32, workers=1) as pool:
         pixels, failures = everything(pool, [jobs])
-    assert failures == [Failure(2, "can't be read: not a regular file")]
+    assert failures == [Failure(2, "can't be read: not a regular file", is_final=False)]
     assert_drawn(pixels, {0, 1, 3})
 
 
@@ -212,7 +213,7 @@ def test_a_crash_costs_the_picture_that_was_drawn_and_no_other(
         killer = kill_the_busy_worker(number)
         pixels, failures = everything(pool, [jobs])
         killer.join()
-    assert failures == [Failure(3, reason)]
+    assert failures == [Failure(3, reason, is_final=number != signal.SIGKILL)]
     assert_drawn(pixels, set(range(30)) - {3})
 
 
@@ -256,7 +257,7 @@ def test_workers_that_cannot_start_are_an_error_not_a_loop(
     (tmp_path / "indexer").mkdir()
     (tmp_path / "indexer" / "__init__.py").write_text("raise ImportError('half installed')")
     monkeypatch.syspath_prepend(tmp_path)
-    with RenderPool(size=32, workers=1) as pool, pytest.raises(EmbedError, match=r"at its start \(.*exit status 1"):
+    with RenderPool(size=32, workers=1) as pool, pytest.raises(EmbedError, match=r"at its start: .*exit status 1"):
         everything(pool, [jobs_of(tmp_path, range(1))])
     assert "half installed" in capfd.readouterr().err
 
@@ -296,6 +297,7 @@ RUN_FROM_A_SCRIPT = """
 import os, sys, time
 from pathlib import Path
 import torch
+from indexer.library.traits import digest_of
 from indexer.rendering.pool import Job, RenderPool
 from indexer.sources.records import content_digest
 Path(sys.argv[1], f"main-{os.getpid()}").touch()

@@ -117,6 +117,7 @@ def test_an_address_alone_brings_everything_back(page: "Page", open_page: Open) 
     )
     again = open_page(page.url.removeprefix(page.evaluate("() => location.origin")))
     expect(again.locator("#detail .similar .tile").first).to_be_visible()
+    expect(again.locator("#grid button.tile").first).to_be_visible()
     expect(page.locator("#detail .similar .tile").first).to_be_visible()
     after = again.evaluate(
         "() => [document.querySelector('#grid').innerText, document.querySelector('#detail').innerText]"
