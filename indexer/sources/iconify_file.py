@@ -41,34 +41,42 @@ def read_icon_alone(file: Path, name: str) -> bytes | None:
     Raises:
         OSError: the file is gone.
     """
-    outside = _outside(file, stamp_of(file))
+    stamp = stamp_of(file)
+    outside = _outside(file, stamp)
     if outside is None:
         return None
-    with file.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        try:
-            return build_svg(resolve_icon({**outside.values, "icons": _needed(content, outside, name)}, name)[0])
-        except (SourceError, ValueError, RecursionError):
-            return None
+    try:
+        needed = _needed(_opened(file, stamp), outside, name)
+        return build_svg(resolve_icon({**outside.values, "icons": needed}, name)[0])
+    except (SourceError, ValueError, RecursionError):
+        return None
+
+
+@lru_cache(maxsize=2)
+def _opened(file: Path, stamp: str) -> mmap.mmap:
+    """Map a set into memory; whoever reads many icons of one in turn has it mapped once."""
+    del stamp
+    with file.open("rb") as opened:
+        return mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 @lru_cache(maxsize=_MOST_SETS)
 def _outside(file: Path, stamp: str) -> _Outside | None:
     """Read a set without its icons; the stamp keeps it fresh. None where it is laid out otherwise."""
-    del stamp
     if not file.stat().st_size:
         return None  # nothing can't be mapped into memory
-    with file.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        start = content.find(_BEGIN)
-        end = content.find(_END, start)
-        if start < 0 or end < 0:
-            return None
-        try:
-            values = json.loads(content[: start + len(_BEGIN)] + content[end:])
-        except (ValueError, RecursionError):
-            return None
-        if not isinstance(values, dict):
-            return None
-        lines = sorted((line[1], line.start()) for line in _ICON.finditer(content, start + len(_BEGIN) - 1, end))
+    content = _opened(file, stamp)
+    start = content.find(_BEGIN)
+    end = content.find(_END, start)
+    if start < 0 or end < 0:
+        return None
+    try:
+        values = json.loads(content[: start + len(_BEGIN)] + content[end:])
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(values, dict):
+        return None
+    lines = sorted((line[1], line.start()) for line in _ICON.finditer(content, start + len(_BEGIN) - 1, end))
     return _Outside(values, array("q", (at for _, at in lines)))
 
 

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from indexer.bench.isolation import measure
 from indexer.errors import BenchError
-from indexer.rendering.worker import Job
+from indexer.rendering.slots import Job
 from indexer.sources.records import content_digest
 from search.cli import main
 
