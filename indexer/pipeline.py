@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
@@ -16,7 +16,7 @@ from indexer.catalog.database import driver_of, open_catalog
 from indexer.catalog.scan import ScanTally, remember
 from indexer.catalog.scan import forget as forget_source
 from indexer.catalog.scan import scan as scan_sources
-from indexer.embedding.embed import EmbedOptions
+from indexer.embedding.options import EmbedOptions
 from indexer.embedding.planning import choice_in_use, export_missing, prepare
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.errors import LibraryError
@@ -159,13 +159,12 @@ def merge(library: Library, choice: ModelChoice | None, watcher: Watcher) -> Gen
 
 def plan_only(library: Library, options: IndexOptions, watcher: Watcher) -> str:
     """Write the plan without embedding; return the line that embeds it on each of several machines."""
-    from indexer.embedding.launch import cluster_command
+    from indexer.embedding.launch import plan_command
     from indexer.ranks.devices import parse_devices
 
     with _writing(library) as engine:
         plan = _prepare(library, engine, options, watcher)
-    devices = parse_devices(options.devices)
-    return cluster_command(library, plan.fingerprint, devices=devices, options=options.embed)
+    return plan_command(library, plan.fingerprint, devices=parse_devices(options.devices))
 
 
 def restore_encoder(library: Library, watcher: Watcher) -> bool:
@@ -217,7 +216,6 @@ def _embed(library: Library, engine: Engine, options: IndexOptions, watcher: Wat
             library,
             plan.fingerprint,
             devices=parse_devices(options.devices),
-            options=options.embed,
             watch=lambda ranks: watcher.embedded(plan, ranks),
             give_up=watcher.give_up,
         )
@@ -225,7 +223,9 @@ def _embed(library: Library, engine: Engine, options: IndexOptions, watcher: Wat
 
 
 def _prepare(library: Library, engine: Engine, options: IndexOptions, watcher: Watcher) -> Plan:
-    return prepare(library, engine, options.choice, retry_failed=options.retry_failed, stage=watcher.stage)
+    kind = "auto" if options.devices == "auto" else "cpu" if options.devices.startswith("cpu") else "cuda"
+    how = replace(options.embed, device=kind)
+    return prepare(library, engine, options.choice, options=how, retry_failed=options.retry_failed, stage=watcher.stage)
 
 
 def _settle(library: Library, engine: Engine, fingerprint: str) -> Coverage:

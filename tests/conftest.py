@@ -16,7 +16,7 @@ from PIL import Image
 from small_icons import HOUSE, draw_sources, drawn
 
 from indexer.catalog.scan import ScanTally
-from indexer.embedding.embed import EmbedOptions
+from indexer.embedding.options import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.library.folder import Library
 from indexer.library.shards import Plan

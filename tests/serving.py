@@ -11,7 +11,7 @@ import httpx
 from conftest import Silent, disc, svg
 from PIL import Image, ImageDraw
 
-from indexer.embedding.embed import EmbedOptions
+from indexer.embedding.options import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.library.folder import Library
 from indexer.pipeline import IndexOptions, index

@@ -13,12 +13,16 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from indexer.errors import BenchError
-from indexer.process import cores, end_with_starter, processor
+from indexer.process import cores, processor
+
+if TYPE_CHECKING:
+    from indexer.ranks.distributed import Rank
 
 _PACKAGES = ("icons", "torch", "open_clip_torch", "numpy", "pyvips", "pyvips-binary", "pillow")
 _SETTINGS = ("NCCL_", "OMP_", "KMP_", "MKL_", "CUDA_", "TORCH_", "PYTORCH_", "GLOO_", "MALLOC_")
@@ -104,28 +108,24 @@ def measure_all_reduce(folder: Path, *, kind: str, n_ranks: int, backend: str) -
         BenchError: the ranks don't find each other.
     """
     from indexer.ranks.devices import Devices
-    from indexer.ranks.launch import cause_of_end, follow_torchrun
+    from indexer.ranks.launch import Ranks
 
-    log = folder / "links.log"
-    command = ["torchrun", "--standalone", "--nproc-per-node", str(n_ranks), "-m", "indexer.bench.machine"]
     devices = Devices(kind, n_ranks, ",".join(map(str, range(n_ranks))) if kind == "cuda" else None)
-    code = follow_torchrun([*command, str(folder), kind, backend], devices=devices, log=log, look=lambda: None)
-    if code:
-        raise BenchError(f"all-reduce with {backend}: {cause_of_end(log, [], rerun='nothing was measured')}")
+    with Ranks("indexer.bench.machine", str(folder), kind, backend, devices=devices, folder=folder) as ranks:
+        if cause := ranks.follow():
+            raise BenchError(f"all-reduce with {backend}: {cause}; nothing was measured")
     found: dict[str, float] = json.loads((folder / "links.json").read_text("utf-8"))
     return found
 
 
-def _reduce(folder: Path, kind: str, backend: str) -> None:
+def _reduce(folder: Path, kind: str, backend: str, rank: "Rank") -> None:
     """Be one rank of the above."""
-    end_with_starter()
     import torch
     import torch.distributed as dist
 
-    from indexer.ranks.distributed import Rank, process_group
+    from indexer.ranks.distributed import process_group
 
-    rank = Rank.from_environment()
-    device = torch.device("cuda", rank.local) if kind == "cuda" else torch.device("cpu")
+    device = torch.device(rank.device(kind))
     found = {}
     with process_group(rank, backend=backend, device=device):
         for megabytes in REDUCED_MB:
@@ -157,4 +157,6 @@ def _caches() -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    _reduce(Path(sys.argv[1]), sys.argv[2], sys.argv[3])
+    from indexer.ranks.distributed import run_as_rank
+
+    run_as_rank(partial(_reduce, Path(sys.argv[1]), sys.argv[2], sys.argv[3]))

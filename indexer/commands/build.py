@@ -255,7 +255,7 @@ def _changes(tally: "ScanTally") -> str:
 
 
 def _options(**options: Any) -> "IndexOptions":
-    from indexer.embedding.embed import EmbedOptions
+    from indexer.embedding.options import EmbedOptions
     from indexer.pipeline import IndexOptions
 
     choice = model_choice(options.pop("model"), options.pop("pretrained"))

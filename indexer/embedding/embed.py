@@ -6,13 +6,10 @@ Rank r of W takes blocks r, r + W, ...; blocks whose shard exists are done. Noth
 so one that dies loses its own block only. Everything but the library's folder may differ between machines.
 """
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 import numpy as np
@@ -20,22 +17,25 @@ from numpy.typing import NDArray
 
 from indexer.embedding.gathering import Gathering
 from indexer.embedding.lanes import n_lanes, side_by_side
+from indexer.embedding.options import EmbedOptions
 from indexer.embedding.renderers import Renderers
 from indexer.embedding.shard_writer import OVER, ShardWriter
 from indexer.embedding.share import Share
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
-from indexer.errors import EmbedError, IconsError
+from indexer.errors import EmbedError
 from indexer.library.folder import Library
 from indexer.library.shards import Block, Failed, Plan, read_plan
 from indexer.naming.printable import printable
-from indexer.process import cores_of_rank, end_with_starter, give_back_memory, prepare_for_batches
-from indexer.ranks.distributed import Rank, process_group, total_over_ranks
+from indexer.process import cores_of_rank, end_at_once, give_back_memory, prepare_for_batches
+from indexer.ranks.distributed import Rank, leave_word, process_group, run_as_rank, total_over_ranks
 from indexer.ranks.gauges import Gauge
-from indexer.ranks.heartbeat import STALL_SECONDS, Report, Reporter, watched
+from indexer.ranks.heartbeat import Report, Reporter, watched
 from indexer.ranks.progress import RankProgress, write_progress
 
 if TYPE_CHECKING:
-    from indexer.encoders.torch_encoder import Encoder, Precision
+    import torch
+
+    from indexer.encoders.torch_encoder import Encoder
     from indexer.rendering.pool import Job, RenderedChunk, RenderPool
 
 LONGEST_RUN = timedelta(days=30)
@@ -43,28 +43,12 @@ LONGEST_RUN = timedelta(days=30)
 RERUN = "finished blocks are kept, `icons index` does the rest"
 
 
-@dataclass(frozen=True, slots=True)
-class EmbedOptions:
-    """How to embed; every field has a default that is good on any machine."""
-
-    device: str = "auto"
-    precision: "Precision" = "auto"
-    batch_size: int | None = None
-    """None: found by doubling."""
-    workers: int | None = None
-    """Rendering processes of a rank; None: its share of the cores."""
-    backend: str = "auto"
-    """Of the process group: nccl, gloo, or auto (nccl on CUDA, gloo on the CPU)."""
-    stall_limit: float = STALL_SECONDS
-    """Seconds without any progress, after which a rank is given up."""
-
-
 def embed(
     library: Library,
-    plan_path: Path,
+    fingerprint: str,
     *,
     rank: Rank,
-    options: EmbedOptions,
+    device: str,
     report: Report,
     give_up: Callable[[str], None],
 ) -> None:
@@ -79,28 +63,27 @@ def embed(
     """
     from indexer.encoders.torch_encoder import resolve_device
 
-    plan = read_plan(plan_path)
-    run = library.run(plan.fingerprint, plan.run)
-    folder = library.vectors(plan.fingerprint)
-    device = resolve_device(options.device)
-    backend = options.backend if options.backend != "auto" else ("nccl" if device.type == "cuda" else "gloo")
+    path = library.work(fingerprint) / "plan.jsonl"
+    plan = read_plan(path)
+    options, where = EmbedOptions(**plan.options), resolve_device(device)
+    share = Share(path, library.vectors(fingerprint), rank)
+    backend = options.backend if options.backend != "auto" else ("nccl" if where.type == "cuda" else "gloo")
     progress = RankProgress(
-        rank=rank.index, world=rank.world, device=str(device), at="meeting the other ranks", waits=True
+        rank=rank.index, world=rank.world, device=str(where), at="meeting the other ranks", waits=True
     )
     report(progress)
     with (
         watched(progress, limit=options.stall_limit, give_up=give_up),
-        process_group(rank, backend=backend, device=device, limit=LONGEST_RUN),
+        process_group(rank, backend=backend, device=where, limit=LONGEST_RUN),
     ):
         _share_cores(rank)
-        reporter = Reporter(report, progress, Gauge(device, cores_of_rank()))
+        reporter = Reporter(report, progress, Gauge(where, cores_of_rank()))
         reporter.begin("loading the encoder")
-        share = Share(plan_path, folder, rank)
-        _embed_blocks(share, plan, run, options, reporter)
+        _embed_blocks(share, plan, library.run(fingerprint, plan.run), where, reporter)
         reporter.add()  # the last shard is written: its time counts too
         n_missing = len(share.missing())
         reporter.wait("waiting for the other ranks")
-        if total_over_ranks(rank, [n_missing], device=device) != [0]:
+        if total_over_ranks(rank, [n_missing], device=where) != [0]:
             raise EmbedError("blocks are left without a shard; `icons index` does them")
         reporter.finish()
 
@@ -115,11 +98,11 @@ def _find_checkpoint(plan: Plan, rank: Rank) -> Checkpoint:
     return checkpoint
 
 
-def _embed_blocks(share: Share, plan: Plan, run: Path, options: EmbedOptions, reporter: Reporter) -> None:
+def _embed_blocks(share: Share, plan: Plan, run: Path, device: "torch.device", reporter: Reporter) -> None:
     from indexer.embedding.batch_size import out_of_memory_told
-    from indexer.encoders.torch_encoder import Encoder, resolve_device
+    from indexer.encoders.torch_encoder import Encoder
 
-    checkpoint, device = _find_checkpoint(plan, share.rank), resolve_device(options.device)
+    checkpoint, options = _find_checkpoint(plan, share.rank), EmbedOptions(**plan.options)
     missing = share.missing()
     names, images = ([block for block in missing if block.kind == kind] for kind in ("names", "images"))
     n_images = sum(block.n_items for block in images)
@@ -213,62 +196,37 @@ def _share_cores(rank: Rank) -> None:
         torch.set_num_threads(cores_of_rank())
 
 
-@click.command(context_settings={"show_default": True})
+@click.command()
 @click.option("--library", "root", type=click.Path(path_type=Path), required=True, help="The library's folder.")
 @click.option("--fingerprint", required=True, help="Encoder whose plan is to be done, as `icons embed` prints it.")
-@click.option("--device", default="auto", help="auto, cpu, cuda; one GPU a rank, by its local rank.")
-@click.option("--precision", type=click.Choice(["auto", "fp32", "bf16", "fp16"]), default="auto")
-@click.option(
-    "--batch-size", type=click.IntRange(1), default=None, help="Pictures at once; found by doubling if not given."
-)
-@click.option("--workers", type=click.IntRange(0), default=None, help="Rendering processes a rank.")
-@click.option("--backend", type=click.Choice(["auto", "nccl", "gloo"]), default="auto")
-@click.option(
-    "--stall-limit", type=click.FloatRange(1), default=STALL_SECONDS, help="Seconds without progress, then it ends."
-)
-def main(root: Path, fingerprint: str, device: str, **options: Any) -> None:
+def main(root: Path, fingerprint: str) -> None:
     """Embed this rank's share of a plan that `icons embed` or `icons index` has written."""
-    end_with_starter()
     prepare_for_batches()
-    library, rank = Library(root), Rank.from_environment()
-    if device == "cuda" or (device == "auto" and rank.world > 1):
-        device = _device_of(rank, device)
-    plan = library.work(fingerprint) / "plan.jsonl"
+    library = Library(root)
+    path = library.work(fingerprint) / "plan.jsonl"
     try:
-        run = library.run(fingerprint, read_plan(plan).run)
+        plan = read_plan(path)
     except (OSError, ValueError, TypeError) as error:
-        raise click.ClickException(f'"{plan}" can\'t be read; `icons embed --plan-only` writes a plan') from error
+        raise click.ClickException(f'"{path}" can\'t be read; `icons embed --plan-only` writes a plan') from error
+    run, kind = library.run(fingerprint, plan.run), EmbedOptions(**plan.options).device
 
     def report(progress: RankProgress) -> None:
         if not run.is_dir():
             raise EmbedError(OVER)
         write_progress(run, progress)
 
-    def tell(reason: str) -> None:
-        click.echo(f"Error: rank {rank.index}: {reason}", err=True)
-        with suppress(OSError, EmbedError):  # the disk may be what is at fault
-            report(RankProgress(rank=rank.index, world=rank.world, error=reason))
+    def work(rank: Rank) -> None:
+        def give_up(reason: str) -> None:
+            leave_word(EmbedError(reason))
+            end_at_once(f"rank {rank.index}: {reason}")
 
-    def give_up(reason: str) -> None:
-        tell(reason)
-        os._exit(1)
+        try:
+            embed(library, fingerprint, rank=rank, device=rank.device(kind), report=report, give_up=give_up)
+        except OSError as error:
+            what = f'"{error.filename or root}" can\'t be read or written ({error.strerror or error})'
+            raise EmbedError(what) from error
 
-    how = EmbedOptions(device=device, **options)
-    try:
-        embed(library, plan, rank=rank, options=how, report=report, give_up=give_up)
-    except IconsError as error:
-        tell(str(error))
-    except OSError as error:
-        tell(f'"{error.filename or library.root}" can\'t be read or written ({error.strerror or error})')
-    else:
-        return
-    raise click.exceptions.Exit(1)
-
-
-def _device_of(rank: Rank, device: str) -> str:
-    import torch
-
-    return f"cuda:{rank.local}" if device == "cuda" or torch.cuda.is_available() else "cpu"
+    run_as_rank(work)
 
 
 if __name__ == "__main__":

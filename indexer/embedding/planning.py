@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Callable
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Engine
 
 from indexer.catalog import questions
+from indexer.embedding.options import EmbedOptions
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint, must_be_fetched
 from indexer.errors import RenderError
 from indexer.library.bundled import bundled
@@ -21,7 +23,13 @@ N_PARITY_INPUTS = 32
 
 
 def prepare(
-    library: Library, engine: Engine, choice: ModelChoice | None, *, retry_failed: bool, stage: Callable[[str], None]
+    library: Library,
+    engine: Engine,
+    choice: ModelChoice | None,
+    *,
+    options: EmbedOptions,
+    retry_failed: bool,
+    stage: Callable[[str], None],
 ) -> Plan:
     """Find the encoder, put its query side into the library, and write the plan of what it has not embedded yet.
 
@@ -32,7 +40,8 @@ def prepare(
     if must_be_fetched(chosen):
         stage(f"Fetching {chosen.model}, once; --offline forbids it")
     checkpoint = find_checkpoint(chosen)
-    plan = _plan(library, engine, chosen, checkpoint.fingerprint, retry_failed=retry_failed)
+    outline = Plan(checkpoint.fingerprint, chosen.to_json(), 0, 0, 0, uuid.uuid4().hex[:12], asdict(options))
+    plan = _plan(library, engine, outline, retry_failed=retry_failed)
     export_missing(library, engine, chosen, stage=stage)
     return plan
 
@@ -44,9 +53,9 @@ def choice_in_use(engine: Engine) -> ModelChoice:
     return ModelChoice.from_json(stored) if stored else ModelChoice.bundled()
 
 
-def _plan(library: Library, engine: Engine, choice: ModelChoice, fingerprint: str, *, retry_failed: bool) -> Plan:
-    """Write the plan of everything that icons show or bear and this encoder has neither a vector nor a failure for."""
-    covered = read_coverage(library.vectors(fingerprint))
+def _plan(library: Library, engine: Engine, outline: Plan, *, retry_failed: bool) -> Plan:
+    """Write the plan of everything that icons show or bear and its encoder has neither a vector nor a failure for."""
+    covered = read_coverage(library.vectors(outline.fingerprint))
     final = [image for image, failed in covered.failures.items() if failed.is_final and not retry_failed]
     attempt = datetime.now(UTC).isoformat() if len(final) < len(covered.failures) else ""
     with engine.begin() as connection:
@@ -62,11 +71,10 @@ def _plan(library: Library, engine: Engine, choice: ModelChoice, fingerprint: st
         *cut_blocks("names", name_items, attempt=""),
         *cut_blocks("images", image_items, attempt=attempt),
     ]
-    run = uuid.uuid4().hex[:12]
-    plan = Plan(fingerprint, choice.to_json(), len(image_items), len(name_items), len(blocks), run)
+    plan = replace(outline, n_images=len(image_items), n_names=len(name_items), n_blocks=len(blocks))
     if blocks:
-        write_plan(library.work(fingerprint), plan, blocks)
-        library.begin_run(fingerprint, run)
+        write_plan(library.work(plan.fingerprint), plan, blocks)
+        library.begin_run(plan.fingerprint, plan.run)
     return plan
 
 

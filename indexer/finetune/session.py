@@ -9,7 +9,7 @@ from indexer.finetune.options import Places
 from indexer.finetune.prepare import Request, Viewer, prepare
 from indexer.finetune.run.watch import TrainingProgress
 from indexer.ranks.devices import Devices, parse_devices
-from indexer.ranks.launch import cause_of_end, follow_torchrun
+from indexer.ranks.launch import Ranks
 from indexer.ranks.progress import clear_progress, read_progress
 
 
@@ -82,17 +82,15 @@ def _run_here(places: Places, devices: Devices, request: Request, viewer: Traini
 
 
 def _run_ranks(places: Places, devices: Devices, request: Request, viewer: TrainingViewer) -> None:
-    command = ["torchrun", "--standalone", "--nproc-per-node", str(devices.n), "-m", "indexer.finetune.run.rank"]
-    command += ["--out", str(places.out), "--device", devices.device, *(["--resume"] if request.resume else [])]
-    log = places.work / "torchrun.log"
+    arguments = ["--out", str(places.out), "--device", devices.device, *(["--resume"] if request.resume else [])]
 
     def look() -> None:
         if ranks := read_progress(places.work, TrainingProgress):
             viewer.trained(ranks)
 
-    code = follow_torchrun(command, devices=devices, log=log, look=look)
-    if code:
-        rerun = "the last checkpoint stays, --resume goes on from it"
-        if not places.checkpoint.is_file():
-            rerun = "there is no checkpoint yet, run again"
-        raise TrainError(cause_of_end(log, read_progress(places.work, TrainingProgress), rerun=rerun))
+    with Ranks("indexer.finetune.run.rank", *arguments, devices=devices, folder=places.work) as ranks:
+        if cause := ranks.follow(look):
+            rerun = "the last checkpoint stays, --resume goes on from it"
+            if not places.checkpoint.is_file():
+                rerun = "there is no checkpoint yet, run again"
+            raise TrainError(f"{cause}; {rerun}")

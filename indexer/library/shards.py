@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, astuple, dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -49,6 +49,8 @@ class Plan:
     n_blocks: int
     run: str = "0"
     """Whose ranks may work on it (`Library.run`)."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """How the ranks embed, as `embedding.options.EmbedOptions` has it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,18 +1,22 @@
 """torchrun as `icons` starts it on one machine: it ends with its starter, its ranks with it, and it asks no network.
 
-    python -m indexer.ranks.agent --standalone --nproc-per-node 2 -m indexer.embedding.embed ...
+    python -m indexer.ranks.agent END.json 2 indexer.embedding.embed ...
 
 Agent and ranks meet in files of a temporary folder. By itself torchrun would listen on every network of the machine for
-whoever wants to write into its store, and look up names for its log and for each address that it hears from.
+whoever wants to write into its store, and look up names for its log and for each address that it hears from. Which rank
+ended first, with which exit code and error, is written to END.json.
 """
 
+import json
 import os
 import shutil
 import socket
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
+from indexer import errors
 from indexer.process import end_with_starter, named_as_starter
 from indexer.ranks.distributed import MEETING
 
@@ -24,14 +28,31 @@ def main() -> None:
     """Start the ranks that the command line names, and wait for them."""
     end_with_starter()
     _remove_leftovers()
+    end, n_ranks, *program = sys.argv[1:]
     with tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-") as folder:
         os.environ.update(named_as_starter() | {MEETING: folder})
         os.environ["TORCH_DISABLE_SHARE_RDZV_TCP_STORE"] = "1"
         os.environ.setdefault("GLOO_SOCKET_IFNAME", LOOPBACK)
         socket.getfqdn = lambda name="": "localhost"
+        from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
         from torch.distributed.run import main as run
 
-        run([*_meeting_in(folder), *(argument for argument in sys.argv[1:] if argument != "--standalone")])
+        try:
+            run([*_meeting_in(folder), "--nproc-per-node", n_ranks, "-m", *program])
+        except ChildFailedError as error:
+            rank, failure = error.get_first_failure()
+            facts = {"rank": rank, "exitcode": failure.exitcode, "message": _message(failure)}
+            Path(end).write_text(json.dumps(facts), "utf-8")
+            raise
+
+
+def _message(failure: Any) -> str:
+    """What a rank's error file says, of our own errors without their kind; nothing where it left none."""
+    if not Path(failure.error_file).is_file():
+        return ""
+    message = str(failure.error_file_data["message"]["message"])
+    kind, _, text = message.partition(": ")
+    return text if hasattr(errors, kind) else message
 
 
 def _remove_leftovers() -> None:

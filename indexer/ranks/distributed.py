@@ -1,11 +1,16 @@
-"""Rank facts and process group: all of torch.distributed that embedding touches."""
+"""Rank facts, process group, and a rank's life: all of torch.distributed that embedding touches."""
 
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
+
+from indexer.errors import IconsError
+from indexer.naming.printable import printable
+from indexer.process import end_with_starter
 
 if TYPE_CHECKING:
     import torch
@@ -27,10 +32,43 @@ class Rank:
         """Read RANK, LOCAL_RANK and WORLD_SIZE; without them this is the only process."""
         return cls(*(int(os.environ.get(name, default)) for name, default in RANK_VARIABLES))
 
+    def device(self, kind: str) -> str:
+        """Name this rank's device of a kind: cpu, cuda (one GPU a rank, by its local rank), or auto."""
+        import torch
+
+        if kind == "auto":
+            kind = "cuda" if torch.cuda.is_available() else "cpu"
+        return f"cuda:{self.local}" if kind == "cuda" else kind
+
 
 MEETING = "ICONS_MEETING"
 """Folder in which the ranks of one machine meet (`indexer.ranks.agent`); without it they meet where torchrun says."""
 RANK_VARIABLES = (("RANK", "0"), ("LOCAL_RANK", "0"), ("WORLD_SIZE", "1"))
+
+
+def run_as_rank(work: Callable[[Rank], None]) -> None:
+    """Live a rank's life: do its work, and leave word of what ends it early to whoever has started it."""
+    end_with_starter()
+    rank, refused = Rank.from_environment(), None
+    try:
+        work(rank)
+    except IconsError as error:
+        refused = error
+    except Exception as error:
+        leave_word(error)
+        raise
+    if refused is not None:  # told here, so that no trace goes with it
+        leave_word(refused)
+        sys.stderr.write(f"Error: rank {rank.index}: {printable(str(refused))}\n")
+        raise SystemExit(1)
+
+
+def leave_word(error: Exception) -> None:
+    """Write the error file of this rank, where torchrun looks for it."""
+    if "TORCHELASTIC_ERROR_FILE" in os.environ:
+        from torch.distributed.elastic.multiprocessing.errors import get_error_handler
+
+        get_error_handler().record_exception(error)
 
 
 @contextmanager

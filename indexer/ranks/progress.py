@@ -32,7 +32,6 @@ class RankProgress:
     steps: int = 0
     """Grows with every sign of life."""
     finished: bool = False
-    error: str | None = None
 
     @property
     def waited_share(self) -> float:
@@ -46,14 +45,13 @@ class RankProgress:
 
 
 class Reported(Protocol):
-    """What any stage's ranks tell: a dataclass with the rank's number and, when it ends early, the reason."""
+    """What any stage's ranks tell: a dataclass with the rank's number."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     rank: int
-    error: str | None
 
 
-Told = TypeVar("Told", bound=Reported)
+Progress = TypeVar("Progress", bound=Reported)
 
 
 def write_progress(folder: Path, progress: Reported) -> None:
@@ -64,7 +62,7 @@ def write_progress(folder: Path, progress: Reported) -> None:
     aside.replace(path)
 
 
-def read_progress(folder: Path, kind: type[Told]) -> list[Told]:
+def read_progress(folder: Path, kind: type[Progress]) -> list[Progress]:
     """How far every rank is that has said something yet, by rank."""
     found = [kind(**json.loads(path.read_text("utf-8"))) for path in folder.glob("rank-*.json")]
     return sorted(found, key=lambda progress: progress.rank)

@@ -26,7 +26,7 @@ from conftest import Silent
 
 from indexer.catalog.database import upgrade_catalog
 from indexer.doctor.examine import examine as examine_library
-from indexer.embedding.embed import EmbedOptions
+from indexer.embedding.options import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import IconsError
 from indexer.library.folder import Library

@@ -11,7 +11,7 @@ import pytest
 from conftest import Silent, draw_icons, find_rank
 from faults import Stages, copy_library
 
-from indexer.embedding.embed import EmbedOptions
+from indexer.embedding.options import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
@@ -128,8 +128,7 @@ def _fingerprint(library: Path) -> str:
 def _fail_rank(stages: Stages, library: Path, start: Path, model: Path, *, at: int) -> int:
     """Let a rank's n-th operation meet a full disk; return how many it has tried."""
     copy_library(start, library)
-    arguments = ["--fingerprint", _fingerprint(library), "--device", "cpu", "--workers", "0", "--precision", "fp32"]
-    given = {"name": "rank", "arguments": arguments}
+    given = {"name": "rank", "arguments": ["--fingerprint", _fingerprint(library)]}
     told = stages.run("command", library, given=given, block=1, mode="full", at=at)
     result = told["result"]
     if result["code"] == 0:  # nothing was written any more
@@ -147,7 +146,8 @@ def _fail_rank(stages: Stages, library: Path, start: Path, model: Path, *, at: i
 @pytest.fixture
 def planned(stages: Stages, unfinished: Path, tiny_model: Path, tmp_path: Path) -> Path:
     """A library with a plan for ranks."""
-    arguments = ["embed", "--plan-only", "--devices", "cpu", "--model", f"local-dir:{tiny_model}"]
+    how = ["--devices", "cpu", "--workers", "0", "--precision", "fp32"]
+    arguments = ["embed", "--plan-only", *how, "--model", f"local-dir:{tiny_model}"]
     stages.result("command", unfinished, given={"arguments": ["scan"]})
     assert stages.result("command", unfinished, given={"arguments": arguments}, block=1)["code"] == 0
     return copy_library(unfinished, tmp_path / "planned")

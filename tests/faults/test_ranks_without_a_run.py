@@ -19,7 +19,7 @@ from indexer.catalog.questions import store_setting
 from indexer.commands.status import read_failures, read_status
 from indexer.doctor.examine import examine
 from indexer.doctor.repair import repair
-from indexer.embedding.embed import EmbedOptions
+from indexer.embedding.options import EmbedOptions
 from indexer.embedding.shard_writer import OVER
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.library.folder import Library

@@ -24,7 +24,7 @@ from sqlalchemy import select
 from indexer.catalog.database import open_catalog
 from indexer.catalog.schema import images
 from indexer.commands.status import read_failures
-from indexer.embedding.embed import EmbedOptions
+from indexer.embedding.options import EmbedOptions
 from indexer.errors import RenderError
 from indexer.library.folder import Library
 from indexer.library.shards import read_vectors

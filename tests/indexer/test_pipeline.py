@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from indexer.catalog import questions
 from indexer.catalog.database import open_catalog
 from indexer.commands.status import read_failures, read_status
-from indexer.embedding.embed import EmbedOptions
+from indexer.embedding.options import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import IconsError, LibraryError
 from indexer.library.folder import Library

@@ -15,7 +15,7 @@ from indexer.bench.embedding import Watcher, count_devices, machine_cores
 from indexer.bench.machine import describe
 from indexer.bench.training.findings import TrainFindings
 from indexer.bench.training.knobs import Sweeps, TrainKnobs, check, check_batch, groups_of
-from indexer.bench.training.ranks import Ranks, options_of
+from indexer.bench.training.ranks import RankGroups, options_of
 from indexer.bench.training.tasks import places_in
 from indexer.bench.training.trial import TrainRow
 from indexer.bench.trials.apart import call_apart
@@ -61,7 +61,7 @@ def bench_train(options: TrainBenchOptions, watcher: Watcher) -> TrainFindings:
         for knobs in everything:
             check_batch(knobs, n_icons=findings.n_icons)
         journal = Journal(options.out / "runs.jsonl")
-        with suppress(KeyboardInterrupt), Ranks(Path(folder), kind=kind) as ranks:
+        with suppress(KeyboardInterrupt), RankGroups(Path(folder), kind=kind) as ranks:
             findings.machine = call_apart(describe, kind)
             for group, configurations in groups:
                 watcher.stage(f"Measuring {group}")
@@ -120,7 +120,7 @@ def _measure(
     configurations: Sequence[TrainKnobs],
     findings: TrainFindings,
     *,
-    ranks: Ranks,
+    ranks: RankGroups,
     journal: Journal,
     watcher: Watcher,
 ) -> None:
@@ -141,7 +141,7 @@ def _measure(
     alternate(lanes, repeats=findings.repeats, journal=journal, tell=tell)
 
 
-def _taking(row: TrainRow, cores: Sequence[int], findings: TrainFindings, ranks: Ranks) -> Take:
+def _taking(row: TrainRow, cores: Sequence[int], findings: TrainFindings, ranks: RankGroups) -> Take:
     def take(repeat: int) -> Mapping[str, Any] | None:
         if repeat == 0:
             row.shares = ranks.profile(row.knobs, cores=cores, steps=PROFILED_STEPS)

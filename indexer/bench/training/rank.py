@@ -20,7 +20,6 @@ import torch
 from indexer.bench.training.knobs import TrainKnobs
 from indexer.bench.training.replicas import data_parallel
 from indexer.bench.training.tasks import done_file, places_in, task_file
-from indexer.errors import IconsError
 from indexer.finetune.plan import read_plan
 from indexer.finetune.run.batches import Draw, Part, draw_step, read_part
 from indexer.finetune.run.feed import Feed
@@ -29,10 +28,9 @@ from indexer.finetune.run.rank import joined_ranks, open_session
 from indexer.finetune.run.step import Session
 from indexer.finetune.run.train import train
 from indexer.finetune.run.watch import TrainingProgress
-from indexer.process import cores, cores_of_rank, end_with_starter, prepare_for_batches
-from indexer.ranks.distributed import Rank
+from indexer.process import cores, cores_of_rank, prepare_for_batches
+from indexer.ranks.distributed import Rank, run_as_rank
 from indexer.ranks.gauges import peak_memory
-from indexer.ranks.progress import write_progress
 
 _LOOK_SECONDS = 0.05
 
@@ -91,26 +89,24 @@ def _arrange(session: Session, knobs: TrainKnobs) -> None:
 @click.option("--cores", "core_numbers", required=True, help="Numbers of the cores that all ranks share.")
 def main(folder: Path, device: str, backend: str, core_numbers: str) -> None:
     """Do every task that appears, until ended."""
-    end_with_starter()
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, [int(number) for number in core_numbers.split(",")])
     prepare_for_batches()
-    rank = Rank.from_environment()
-    where = torch.device("cuda", rank.local) if device == "cuda" else torch.device("cpu")
-    with joined_ranks(backend, rank=rank, device=where):
-        for number in itertools.count():
-            while not task_file(folder, number).is_file():
-                time.sleep(_LOOK_SECONDS)
-            knobs = TrainKnobs(**json.loads(task_file(folder, number).read_text("utf-8")))
-            try:
-                told = take_task(folder, knobs, rank=rank, device=where)
-            except IconsError as error:  # the other ranks wait for this one: all end, and are started anew
-                write_progress(folder, TrainingProgress(rank.index, rank.world, error=str(error)))
-                raise click.ClickException(str(error)) from error
-            file = done_file(folder, number, rank.index)
-            aside = file.with_suffix(".aside")
-            aside.write_text(json.dumps(told), "utf-8")
-            aside.replace(file)
+
+    def work(rank: Rank) -> None:
+        where = torch.device(rank.device(device))
+        with joined_ranks(backend, rank=rank, device=where):
+            for number in itertools.count():
+                while not task_file(folder, number).is_file():
+                    time.sleep(_LOOK_SECONDS)
+                knobs = TrainKnobs(**json.loads(task_file(folder, number).read_text("utf-8")))
+                found = take_task(folder, knobs, rank=rank, device=where)
+                file = done_file(folder, number, rank.index)
+                aside = file.with_suffix(".aside")
+                aside.write_text(json.dumps(found), "utf-8")
+                aside.replace(file)
+
+    run_as_rank(work)  # where one refuses a task, the others wait for it: all end, and are started anew
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from subprocess import Popen
 from typing import Any
 
 import numpy as np
@@ -19,11 +18,10 @@ from indexer.bench.training.trial import SHARES, Trained
 from indexer.errors import BenchError
 from indexer.finetune.options import FinetuneOptions, Places
 from indexer.finetune.plan import read_plan, write_plan
-from indexer.finetune.run.watch import TrainingProgress
 from indexer.library.durable import write_file
 from indexer.ranks.devices import Devices
-from indexer.ranks.launch import cause_of_end, end_torchrun, start_torchrun
-from indexer.ranks.progress import clear_progress, read_progress
+from indexer.ranks.launch import Ranks
+from indexer.ranks.progress import clear_progress
 
 LIMIT_SECONDS = 1800.0
 """Of one run: a training that hangs is ended and named."""
@@ -33,14 +31,14 @@ _LOOK_SECONDS = 0.05
 NEVER = 10**9
 
 
-class Ranks:
+class RankGroups:
     """The groups of ranks of a benchmark, each started when first needed; a context manager."""
 
     def __init__(self, folder: Path, *, kind: str) -> None:
         self._folder, self._kind = folder, kind
         self._groups: dict[str, _Group] = {}
 
-    def __enter__(self) -> "Ranks":
+    def __enter__(self) -> "RankGroups":
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -112,11 +110,8 @@ class _Group:
         for left in folder.iterdir():  # of a group that ended
             left.unlink()
         self._folder, self._n, self._number = folder, devices.n, 0
-        self._log = folder / "torchrun.log"
-        command = ["torchrun", "--standalone", "--nproc-per-node", str(devices.n)]
-        command += ["-m", "indexer.bench.training.rank", str(folder), "--device", devices.device]
-        command += ["--backend", backend, "--cores", ",".join(map(str, cores))]
-        self._process: Popen[bytes] = start_torchrun(command, devices=devices, log=self._log)
+        settings = ["--device", devices.device, "--backend", backend, "--cores", ",".join(map(str, cores))]
+        self._ranks = Ranks("indexer.bench.training.rank", str(folder), *settings, devices=devices, folder=folder)
 
     def do(self, knobs: TrainKnobs) -> list[dict[str, Any]]:
         """Have a task done; what every rank says of it."""
@@ -126,7 +121,7 @@ class _Group:
         files = [done_file(self._folder, number, rank) for rank in range(self._n)]
         until = time.monotonic() + LIMIT_SECONDS
         while not all(file.is_file() for file in files):
-            if self._process.poll() is not None:
+            if not self._ranks.is_running:
                 raise BenchError(self._cause())
             if time.monotonic() > until:
                 raise BenchError(f"took longer than {LIMIT_SECONDS:.0f} s")
@@ -135,13 +130,8 @@ class _Group:
 
     def _cause(self) -> str:
         """Say why the ranks ended: the folder with their log goes with the benchmark."""
-        told = read_progress(self._folder, TrainingProgress)
-        if told and told[0].error:
-            return told[0].error
-        words = self._log.read_text("utf-8", errors="replace").splitlines()
-        raised = next((line for line in reversed(words) if "Error: " in line), "")
-        return raised or cause_of_end(self._log, told, rerun="nothing was measured of this row")
+        return self._ranks.cause()
 
     def end(self) -> None:
         """End the ranks, whatever they are at."""
-        end_torchrun(self._process)
+        self._ranks.end()

@@ -127,8 +127,8 @@ def _refuse_what_does_not_fit(trial: Trial) -> None:
 
 def _run_index(trial: Trial) -> Measured:
     """Embed a plan as `icons index` does, in a library made for it."""
-    from indexer.embedding.embed import EmbedOptions
     from indexer.embedding.launch import run_ranks
+    from indexer.embedding.options import EmbedOptions
     from indexer.ranks.progress import RankProgress
 
     knobs = trial.knobs
@@ -140,13 +140,12 @@ def _run_index(trial: Trial) -> Measured:
     root = Path(tempfile.mkdtemp(dir=trial.material.folder))
     try:
         jobs = read_jobs(trial.material, trial.n_images)
-        library = make_library(root, trial.material, jobs, world=knobs.devices)
         options = EmbedOptions(trial.kind, knobs.precision, knobs.batch, knobs.workers, knobs.backend)  # type: ignore[arg-type]
+        library = make_library(root, trial.material, jobs, world=knobs.devices, options=options)
         run_ranks(
             library,
             trial.material.fingerprint,
             devices=_devices(trial),
-            options=options,
             watch=watch,
             give_up=end_at_once,
         )
@@ -166,23 +165,16 @@ def _run_ranks(trial: Trial) -> Measured:
     import sys
 
     from indexer.bench.trials.loop import share_file
-    from indexer.ranks.launch import cause_of_end, follow_torchrun
+    from indexer.ranks.launch import Ranks
 
     folder = Path(tempfile.mkdtemp(dir=trial.material.folder))
     file = folder / "trial.json"
     file.write_text(trial.to_json(), "utf-8")
-    log = folder / "torchrun.log"
-    command = ["torchrun", "--standalone", "--nproc-per-node", str(trial.knobs.devices)]
     try:
-        code = follow_torchrun(
-            [*command, "-m", "indexer.bench.trials.loop", str(file)],
-            devices=_devices(trial),
-            log=log,
-            look=lambda: None,
-        )
-        if code:
-            sys.stderr.write(log.read_text("utf-8", errors="replace")[-2000:])
-            raise BenchError(cause_of_end(log, [], rerun="its last words stand above"))
+        with Ranks("indexer.bench.trials.loop", str(file), devices=_devices(trial), folder=folder) as ranks:
+            if cause := ranks.follow():
+                sys.stderr.write(ranks.log.read_text("utf-8", errors="replace")[-2000:])
+                raise BenchError(f"{cause}; its last words stand above")
         shares = [json.loads(share_file(file, rank).read_text("utf-8")) for rank in range(trial.knobs.devices)]
     finally:
         shutil.rmtree(folder)

@@ -30,8 +30,8 @@ from indexer.embedding.renderers import default_workers
 from indexer.errors import BenchError
 from indexer.library.durable import write_file
 from indexer.library.shards import Shard, write_shard
-from indexer.process import cores_of_rank, end_with_starter, prepare_for_batches
-from indexer.ranks.distributed import Rank, process_group
+from indexer.process import cores_of_rank, prepare_for_batches
+from indexer.ranks.distributed import Rank, process_group, run_as_rank
 from indexer.ranks.gauges import Gauge, peak_memory
 from indexer.rendering.pool import RenderPool
 
@@ -202,19 +202,22 @@ def share_file(trial_file: Path, rank: int) -> Path:
 @click.argument("trial_file", type=click.Path(path_type=Path, exists=True))
 def main(trial_file: Path) -> None:
     """Run this rank's share of a trial; all ranks begin together."""
-    end_with_starter()
-    rank, trial = Rank.from_environment(), Trial.from_json(trial_file.read_text("utf-8"))
+    trial = Trial.from_json(trial_file.read_text("utf-8"))
     if trial.knobs.path != "naive":
         prepare_for_batches()
         torch.set_num_threads(cores_of_rank())
-    device = torch.device("cuda", rank.local) if trial.kind == "cuda" else torch.device("cpu")
     backend = trial.knobs.backend if trial.knobs.backend != AUTO else ("nccl" if trial.kind == "cuda" else "gloo")
-    with process_group(rank, backend=backend, device=device):
-        loop = Loop(trial, rank=rank, device=device)
-        dist.barrier()
-        began = time.time()
-        content = json.dumps([began, measured_json(loop.run())])
-        write_file(share_file(trial_file, rank.index), content.encode())
+
+    def work(rank: Rank) -> None:
+        device = torch.device(rank.device(trial.kind))
+        with process_group(rank, backend=backend, device=device):
+            loop = Loop(trial, rank=rank, device=device)
+            dist.barrier()
+            began = time.time()
+            content = json.dumps([began, measured_json(loop.run())])
+            write_file(share_file(trial_file, rank.index), content.encode())
+
+    run_as_rank(work)
 
 
 if __name__ == "__main__":

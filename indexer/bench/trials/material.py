@@ -5,11 +5,12 @@ Every trial gets a library of its own in a temporary folder, which holds nothing
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
+from indexer.embedding.options import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.errors import BenchError
 from indexer.library.bundled import bundled
@@ -73,14 +74,15 @@ def read_jobs(material: Material, n_images: int) -> list[Job]:
     ]
 
 
-def make_library(root: Path, material: Material, jobs: Sequence[Job], *, world: int) -> Library:
+def make_library(root: Path, material: Material, jobs: Sequence[Job], *, world: int, options: EmbedOptions) -> Library:
     """Make a library that holds nothing but a plan of these pictures; every rank gets as many blocks."""
     library = Library(root)
     n_rounds = -(-len(jobs) // (world * BLOCK_SIZE["images"]))
     size = -(-len(jobs) // (world * n_rounds))
     items = [(job.id, job.kind, job.location, job.path, job.member, job.digest.hex()) for job in jobs]
     blocks = list(cut_blocks("images", items, attempt="", size=size))
-    plan = Plan(material.fingerprint, material.choice.to_json(), len(items), 0, len(blocks))
+    outline = Plan(material.fingerprint, material.choice.to_json(), len(items), 0, len(blocks))
+    plan = replace(outline, options=asdict(options))
     write_plan(library.work(material.fingerprint), plan, blocks)
     library.begin_run(material.fingerprint, plan.run)
     return library

@@ -17,7 +17,7 @@ import torch
 
 from indexer.encoders.checkpoint import find_checkpoint
 from indexer.encoders.torch_encoder import load_model, resolve_device, resolve_precision
-from indexer.errors import IconsError, TrainError
+from indexer.errors import TrainError
 from indexer.finetune.corpus.lesson import Lesson, read_material, told_cut
 from indexer.finetune.model.student import Student, compile_towers, enable_memory_saving
 from indexer.finetune.model.wrapping import wrap
@@ -31,8 +31,8 @@ from indexer.finetune.run.text_inputs import open_lesson
 from indexer.finetune.run.train import train
 from indexer.finetune.run.validation import make_exam
 from indexer.finetune.run.watch import TrainingProgress
-from indexer.process import cores_of_rank, end_with_starter, prepare_for_batches
-from indexer.ranks.distributed import Rank, process_group
+from indexer.process import cores_of_rank, prepare_for_batches
+from indexer.ranks.distributed import Rank, process_group, run_as_rank
 from indexer.ranks.progress import write_progress
 
 Report = Callable[[TrainingProgress], None]
@@ -107,19 +107,16 @@ def _session(plan: Plan, model: Any, lesson: Lesson, rank: Rank, device: torch.d
 @click.option("--resume", is_flag=True, help="Go on from the last checkpoint.")
 def main(out: Path, device: str, resume: bool) -> None:
     """Do this rank's share of a fine-tuning that `icons finetune` has planned."""
-    end_with_starter()
     prepare_for_batches()
-    rank, places = Rank.from_environment(), Places(out)
-    name = f"cuda:{rank.local}" if device == "cuda" else device
+    places = Places(out)
 
     def report(progress: TrainingProgress) -> None:
         write_progress(places.work, progress)
 
-    try:
-        run_rank(places, rank=rank, device=resolve_device(name), resume=resume, report=report)
-    except IconsError as error:
-        write_progress(places.work, TrainingProgress(rank.index, rank.world, error=str(error)))
-        raise click.ClickException(f"rank {rank.index}: {error}") from error
+    def work(rank: Rank) -> None:
+        run_rank(places, rank=rank, device=resolve_device(rank.device(device)), resume=resume, report=report)
+
+    run_as_rank(work)
 
 
 if __name__ == "__main__":

@@ -29,7 +29,6 @@ class TrainingProgress:
     """Largest so far: of the GPU, or of the process where there is none."""
     note: str = ""
     finished: bool = False
-    error: str | None = None
 
     def count(self, step: int, loss: float, *, seconds: float, waited: float) -> None:
         """Take in that a step has ended: what it took, and what was waited so far in all."""

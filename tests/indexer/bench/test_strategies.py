@@ -18,11 +18,13 @@ from indexer.bench.trials.loop import Loop
 from indexer.bench.trials.material import Material, gather, make_library, png_files, read_jobs, write_files
 from indexer.bench.trials.strategies import load_tower, make_compute
 from indexer.bench.trials.trial import STAGES, Measured, Trial, merged
+from indexer.embedding.options import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import Encoder
 from indexer.errors import BenchError
 from indexer.library.shards import BLOCK_SIZE, read_blocks
 from indexer.ranks.distributed import Rank
+from indexer.sources.records import content_digest
 
 CPU = torch.device("cpu")
 
@@ -45,9 +47,11 @@ def _trial(material: Material, knobs: Knobs, **facts: object) -> Trial:
 
 
 def test_what_can_not_be_drawn_is_left_out(material: Material, tmp_path: Path) -> None:
-    (tmp_path / "blank.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"/>')
+    content = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"/>'
+    (tmp_path / "blank.svg").write_text(content)
     jobs = read_jobs(material, 3)
     blank = jobs[0]._replace(location=str(tmp_path), path="blank.svg", member="", kind="folder")
+    blank = blank._replace(digest=content_digest(content.encode()))
     drawn = list(rendered_here([jobs[0], blank, blank, jobs[2]], size=32, batch=2, clock=StageClock()))
     assert [len(batch) for batch in drawn] == [1, 1]
 
@@ -110,7 +114,7 @@ def test_a_plan_for_two_ranks_gives_both_as_much(
     material: Material, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block_size: int
 ) -> None:
     monkeypatch.setitem(BLOCK_SIZE, "images", block_size)
-    library = make_library(tmp_path / "library", material, read_jobs(material, 20), world=2)
+    library = make_library(tmp_path / "library", material, read_jobs(material, 20), world=2, options=EmbedOptions())
     plan = library.work(material.fingerprint) / "plan.jsonl"
     shares = [sum(len(block.items) for block in read_blocks(plan, rank=rank, world=2)) for rank in range(2)]
     assert shares == [10, 10]

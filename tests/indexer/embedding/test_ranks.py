@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from conftest import Silent, disc, kill_rank
 
-from indexer.embedding.embed import EmbedOptions
-from indexer.embedding.launch import cluster_command
+from indexer.embedding.launch import plan_command
+from indexer.embedding.options import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import DeviceError, EmbedError
 from indexer.library.folder import Library
@@ -164,6 +164,6 @@ def test_devices_that_are_not_there_are_named(text: str) -> None:
 
 
 def test_the_line_for_several_machines_names_library_and_rendezvous(tmp_path: Path) -> None:
-    line = cluster_command(Library(tmp_path), "f00d", devices=Devices("cuda", 8), options=EmbedOptions())
+    line = plan_command(Library(tmp_path), "f00d", devices=Devices("cuda", 8))
     assert line.startswith("torchrun --nnodes N --rdzv-backend c10d --rdzv-endpoint HOST:29400 --nproc-per-node 8")
     assert f"-m indexer.embedding.embed --library {tmp_path} --fingerprint f00d" in line

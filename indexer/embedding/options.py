@@ -1,0 +1,26 @@
+"""How is a plan embedded? Every choice with its default; it travels to the ranks inside the plan. No torch here."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from indexer.ranks.heartbeat import STALL_SECONDS
+
+if TYPE_CHECKING:
+    from indexer.encoders.torch_encoder import Precision
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedOptions:
+    """How to embed; every field has a default that is good on any machine."""
+
+    device: str = "auto"
+    """auto, cpu, or cuda: one GPU a rank."""
+    precision: "Precision" = "auto"
+    batch_size: int | None = None
+    """None: found by doubling."""
+    workers: int | None = None
+    """Rendering processes of a rank; None: its share of the cores."""
+    backend: str = "auto"
+    """Of the process group: nccl, gloo, or auto (nccl on CUDA, gloo on the CPU)."""
+    stall_limit: float = STALL_SECONDS
+    """Seconds without any progress, after which a rank is given up."""
