@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Self, TypeVar
+from threading import Lock
+from typing import NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -12,18 +13,27 @@ from indexer.library.changed import note_changed
 from indexer.library.folder import Generation, Library, require
 from indexer.publishing.manifest import Manifest
 from search.deadline import refuse_late
-from search.generation.opened import Opened, damage_told, open_current
+from search.generation.opened import Opened, damage_told, open_current, open_generation
 from search.generation.snapshot import Candidate, Snapshot
 from search.query import Answer, Details, FacetCount, Filters, Hit, Query, Window
 from search.ranking.answer import answer
 from search.ranking.details import find_icon, show_icon
 
-__all__ = ["Answer", "Details", "Filters", "Hit", "Query", "SearchEngine", "Window"]
+__all__ = ["Answer", "Details", "Filters", "Hit", "Query", "SearchEngine", "StoredPicture", "Window"]
 
 Result = TypeVar("Result")
 NO_FILTERS, FIRST_HITS = Filters(), Window()
 MOST_VALUES = 1_000
 """Values of a kind that a library names: whoever looks for a set should find it among all of them."""
+
+
+class StoredPicture(NamedTuple):
+    """A picture as its source holds it."""
+
+    image: int
+    """An id that stands for the same bytes for ever."""
+    content: bytes
+    """SVG or bitmap."""
 
 
 class SearchEngine:
@@ -32,6 +42,8 @@ class SearchEngine:
     def __init__(self, library: Library, opened: Opened) -> None:
         self.library = library
         self._opened = opened
+        self._opening = Lock()
+        self._refused: int | None = None
 
     @classmethod
     def open(cls, root: str | Path) -> Self:
@@ -58,17 +70,26 @@ class SearchEngine:
         """Side of the pixels that a query's picture may be given as."""
         return self._opened.encoder.image_size
 
-    def is_current(self) -> bool:
-        """Tell whether the generation that answers is the one that the library points to."""
-        return self.library.current() == self.generation.number
+    def refresh(self, warm_up: Callable[["SearchEngine"], None] = lambda _: None) -> bool:
+        """Let a generation that was published since answer from the next query on; tell whether one does.
 
-    def reload(self) -> None:
-        """Let the current generation answer from the next query on; queries under way end on the one they began with.
+        `warm_up` may ask it before anybody else does. Queries under way end on the generation that they began with.
 
         Raises:
-            LibraryError: none can be read; the one before keeps answering.
+            LibraryError: it can't be read. The one before keeps answering, and this one is not tried again.
         """
-        self._opened = open_current(self.library)
+        with self._opening:
+            current = self.library.current()
+            if current is None or current in (self.generation.number, self._refused):
+                return False
+            try:
+                opened = open_generation(self.library, self.library.generation(current))
+                warm_up(SearchEngine(self.library, opened))
+            except LibraryError as error:
+                self._refused = current
+                raise LibraryError(f"{error}; generation {self.generation.number} answers on") from error
+            self._opened, self._refused = opened, None
+            return True
 
     def search(self, words: str, *, k: int = 10, sets: Sequence[str] = ()) -> list[Hit]:
         """Find the `k` best icons for some words, best first, variants as one hit; `sets` keeps only some sets' icons.
@@ -108,13 +129,18 @@ class SearchEngine:
         return self._put(lambda opened: show_icon(opened, icon))
 
     def picture(self, icon: int) -> bytes:
-        """Read the picture of an icon as its source holds it: SVG or bitmap bytes.
+        """Read the picture of an icon as its source holds it, SVG or bitmap; raises as `stored_picture` does."""
+        return self.stored_picture(icon).content
+
+    def stored_picture(self, icon: int) -> StoredPicture:
+        """Read the picture of an icon, and tell which picture that is.
 
         Raises:
             UnknownIconError: no icon has this id.
             SourceError: the source has gone or changed since it was indexed.
         """
-        return self._read(*self._put(lambda opened: _stored(opened.snapshot, opened.snapshot.icon(icon))))
+        found, digest = self._put(lambda opened: _stored(opened.snapshot, opened.snapshot.icon(icon)))
+        return StoredPicture(found.image_id, self._read(found, digest))
 
     def pictures(self, images: Sequence[int]) -> dict[int, bytes]:
         """Read some pictures by the ids that hits tell, as `picture` does; without those that can't be read."""
@@ -131,14 +157,6 @@ class SearchEngine:
                 found[icon.image_id] = self._read(icon, digest)
         return found
 
-    def image_of(self, icon: int) -> int:
-        """Tell which picture an icon shows: an id that stands for the same bytes for ever.
-
-        Raises:
-            UnknownIconError: no icon has this id.
-        """
-        return self._put(lambda opened: opened.snapshot.icon(icon).image_id)
-
     def _read(self, icon: Candidate, digest: bytes) -> bytes:
         """The bytes that an icon was indexed from, and no others; a file that has changed is noted for the scan."""
         from indexer.sources import read_indexed
@@ -150,17 +168,17 @@ class SearchEngine:
             raise
 
     def _put(self, question: Callable[[Opened], Result]) -> Result:
-        """Put a question to the generation that answers; where its files have gone, to the one that answers now."""
+        """Put a question to the generation that answers; where that fails, to one that was published since."""
         while True:
             opened = self._opened
             try:
                 with damage_told(self.library, opened.generation, opened.manifest):
                     return question(opened)
             except LibraryError:
-                if opened.generation.folder.is_dir():
+                with suppress(LibraryError):
+                    self.refresh()
+                if self._opened is opened:
                     raise
-            # Two were published since it was opened, and something in it was not looked at before.
-            self.reload()
 
 
 def _stored(snapshot: Snapshot, icon: Candidate) -> tuple[Candidate, bytes]:

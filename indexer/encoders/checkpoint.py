@@ -5,13 +5,14 @@ import importlib.util
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
 from indexer.errors import ModelError
 from indexer.library.bundled import bundled
 from indexer.rendering.render import RECIPE
+from indexer.sources.stamps import stamp_of
 
 LOCAL, HUB = "local-dir:", "hf-hub:"
 CONFIG_NAME = "open_clip_config.json"
@@ -67,9 +68,16 @@ class Checkpoint:
         digest = hashlib.sha256(json.dumps(self.config, sort_keys=True).encode())
         digest.update(f"render recipe {RECIPE}".encode())
         for path in (self.weights, *self.tokenizer):
-            with path.open("rb") as file:
-                digest.update(hashlib.file_digest(file, "sha256").digest())
+            digest.update(_digest_of(path, stamp_of(path)))
         return digest.hexdigest()[:16]
+
+
+@lru_cache(maxsize=32)
+def _digest_of(path: Path, stamp: str) -> bytes:
+    """Hash a file once in a process: weights take seconds, and a run asks several times. The stamp keeps it fresh."""
+    del stamp
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").digest()
 
 
 def find_checkpoint(choice: ModelChoice) -> Checkpoint:

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING
 import click
 
 from indexer.commands.options import warnings_as_lines
+from indexer.errors import LibraryError
 from indexer.library.folder import Library
+from indexer.naming.printable import say
 
 if TYPE_CHECKING:
     from search.engine import SearchEngine
@@ -23,7 +25,8 @@ def engine_of(library: Library) -> "SearchEngine":
     if not (isinstance(warm, SearchEngine) and warm.library.root == library.root):
         with warnings_as_lines():
             return SearchEngine.open(library.root)
-    if not warm.is_current():
-        with warnings_as_lines():
-            warm.reload()
+    try:
+        warm.refresh()
+    except LibraryError as error:
+        say(f"Warning: {error}", err=True)
     return warm

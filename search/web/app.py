@@ -12,10 +12,10 @@ from fastapi.responses import FileResponse
 from starlette.middleware.cors import CORSMiddleware
 from starlette.staticfiles import StaticFiles
 
+from search.engine import SearchEngine
 from search.web.answers import API
 from search.web.api import router
 from search.web.guard import Guard
-from search.web.holder import EngineHolder
 from search.web.limits import Limits
 from search.web.refusals import refuse_in_json
 from search.web.service import Service
@@ -39,11 +39,11 @@ class Access:
     """Pages of other servers that may ask from a browser; none: no page but its own. "*": every page."""
 
 
-def create_app(holder: EngineHolder, limits: Limits | None = None, access: Access | None = None) -> FastAPI:
+def create_app(engine: SearchEngine, limits: Limits | None = None, access: Access | None = None) -> FastAPI:
     """Put the app together. It starts its processes when it starts, and ends them when it ends."""
     limits, access = limits or Limits(), access or Access()
     origins = [origin.rstrip("/").lower() for origin in access.origins]  # as browsers spell them
-    service = Service(holder, limits)
+    service = Service(engine, limits)
 
     @asynccontextmanager
     async def live(_: FastAPI) -> AsyncIterator[None]:

@@ -17,14 +17,15 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
 from pydantic import Field
 
-from indexer.errors import IconsError
+from indexer.errors import IconsError, LibraryError
 from indexer.library.folder import Library
 from indexer.telemetry import SERVERS, silence
+from search.engine import SearchEngine
 from search.query import MOST_WITHOUT, Details, Filters, Hit, Query, Window
-from search.web.holder import EngineHolder
 from search.web.parameters import COLOUR
 from search.web.svg import svg_text
 
+_log = logging.getLogger(__name__)
 _INSTRUCTIONS = """Finds icons in a library on this machine by what they mean or how they look ("go back", "a gear with
 six teeth"), and gives their SVG. Search first, take a key from the hits, then get its SVG. Mind an icon's licence. No
 hits mean that no icon fits: try other words, do not invent a key."""
@@ -54,8 +55,17 @@ def _told(tool: Callable[Given, Result]) -> Callable[Given, Result]:
 class IconTools:
     """The tools, over the engine of whatever generation is current."""
 
-    def __init__(self, holder: EngineHolder) -> None:
-        self._holder = holder
+    def __init__(self, engine: SearchEngine) -> None:
+        self._opened = engine
+
+    @property
+    def _engine(self) -> SearchEngine:
+        """The engine, asked for a generation that was published since the last call."""
+        try:
+            self._opened.refresh()
+        except LibraryError as error:
+            _log.warning("%s", error)
+        return self._opened
 
     @_told
     def search_icons(
@@ -70,8 +80,7 @@ class IconTools:
         """Find icons by meaning, looks or name, best first."""
         asked = Query(words=query, without=tuple(avoid))
         filters = Filters(sets=tuple(sets), styles=tuple(styles), licences=tuple(licences))
-        self._holder.refresh()
-        answer = self._holder.ask(lambda engine: engine.ask(asked, filters=filters, window=Window(k=k)))
+        answer = self._engine.ask(asked, filters=filters, window=Window(k=k))
         told: dict[str, Any] = {"icons": [_found(hit) for hit in answer.hits], "n_found": answer.n_found}
         if answer.is_doubtful:
             told["note"] = "no good match; these come nearest"
@@ -82,8 +91,8 @@ class IconTools:
     @_told
     def show_icon(self, key: Key) -> str:
         """Tell tags, categories, licence, file and variants of an icon."""
-        self._holder.refresh()
-        return _written(_shown(self._holder.ask(lambda engine: engine.show(engine.find(key)))))
+        engine = self._engine
+        return _written(_shown(engine.show(engine.find(key))))
 
     @_told
     def get_svg(
@@ -94,10 +103,11 @@ class IconTools:
         ] = None,
     ) -> str:
         """Get the SVG of an icon, as its set holds it or in a colour."""
-        self._holder.refresh()
-        document = svg_text(self._holder.ask(lambda engine: engine.picture(engine.find(key))), colour=colour)
+        engine = self._engine
+        icon = engine.find(key)
+        document = svg_text(engine.picture(icon), colour=colour)
         if document is None:
-            shown = self._holder.ask(lambda engine: engine.show(engine.find(key)))
+            shown = engine.show(icon)
             raise ToolError(f'"{key}" is no SVG but a bitmap: {shown.hit.path}')
         return document.decode(errors="replace")
 
@@ -123,10 +133,10 @@ def _written(told: dict[str, Any]) -> str:
     return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
 
 
-def create_assistant(holder: EngineHolder) -> MCPServer:
+def create_assistant(engine: SearchEngine) -> MCPServer:
     """Put the server together."""
     server = MCPServer("icons", title="Icon search", instructions=_INSTRUCTIONS, version=version("icons"))
-    tools = IconTools(holder)
+    tools = IconTools(engine)
     for title, tool in (
         ("Find icons", tools.search_icons),
         ("Show an icon", tools.show_icon),
@@ -143,6 +153,6 @@ def assist(library: Library) -> None:
         LibraryError: there is no generation that can be read.
     """
     silence(SERVERS)
-    holder = EngineHolder(library)
+    engine = SearchEngine.open(library.root)
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
-    create_assistant(holder).run("stdio")
+    create_assistant(engine).run("stdio")

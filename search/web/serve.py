@@ -12,9 +12,9 @@ import uvicorn
 from indexer.errors import IconsError
 from indexer.library.folder import Library
 from indexer.telemetry import SERVERS, silence
+from search.engine import SearchEngine
 from search.web.app import Access, create_app
 from search.web.connections import BoundedConnection
-from search.web.holder import EngineHolder
 from search.web.limits import Limits
 
 _log = logging.getLogger(__name__)
@@ -54,14 +54,14 @@ def serve(library: Library, options: ServeOptions) -> None:
         IconsError: the port is taken.
     """
     silence(SERVERS)
-    holder = EngineHolder(library)
+    engine = SearchEngine.open(library.root)
     listening = _listen(options)
     logging.basicConfig(level=logging.INFO, format="%(levelname)s: %(message)s")
     names = [*_LOOPBACK_NAMES, options.host.lower(), *options.names]
     hosts = names if is_loopback(options.host) or options.names else ()
     access = Access(token=options.token, hosts=hosts, origins=options.origins)
     config = uvicorn.Config(
-        create_app(holder, options.limits, access),
+        create_app(engine, options.limits, access),
         access_log=False,  # addresses would hold what people look for, and tokens
         log_config=None,
         log_level="warning",
@@ -73,7 +73,7 @@ def serve(library: Library, options: ServeOptions) -> None:
         timeout_graceful_shutdown=5,
     )
     server = _Server(config)
-    server.told = f"{holder.engine.manifest.icons.n:,} icons at {_address(listening)}, until Ctrl-C"
+    server.told = f"{engine.manifest.icons.n:,} icons at {_address(listening)}, until Ctrl-C"
     if not hosts and options.token is None:
         _log.warning("everyone who reaches this machine can search; --token TOKEN lets in only who knows it")
     with suppress(KeyboardInterrupt):

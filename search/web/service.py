@@ -6,16 +6,15 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib.metadata import version
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
-from indexer.errors import IconsError
+from indexer.errors import IconsError, LibraryError
 from indexer.rendering.draw_pool import DrawPool
 from indexer.rendering.worker import ANY_PICTURE
-from search.engine import SearchEngine
+from search.engine import SearchEngine, StoredPicture
 from search.query import Filters, Query, Window
 from search.web.answers import facets_json, icon_json, search_json
 from search.web.gate import BusyError, Gate, TooSlowError
-from search.web.holder import EngineHolder, warm_up
 from search.web.limits import Limits
 from search.web.metrics import Metrics
 from search.web.parameters import SearchParameters
@@ -33,18 +32,17 @@ _DRAWING = 0.5
 Result = TypeVar("Result")
 
 
-class StoredPicture(NamedTuple):
-    """A picture: its id, which stands for the same bytes for ever, and these."""
-
-    image: int
-    content: bytes
+def warm_up(engine: SearchEngine) -> None:
+    """Load towers and indexes before anybody waits for them."""
+    for hit in engine.search("arrow", k=1):
+        engine.ask(Query(icon=hit.id))
 
 
 class Service:
     """One server's engine, threads, drawing processes and figures."""
 
-    def __init__(self, holder: EngineHolder, limits: Limits) -> None:
-        self.holder = holder
+    def __init__(self, engine: SearchEngine, limits: Limits) -> None:
+        self.engine = engine
         self.limits = limits
         self.metrics = Metrics()
         self._searches = Gate(threads=limits.threads, waiting=limits.waiting, seconds=limits.seconds)
@@ -52,6 +50,7 @@ class Service:
         self._probes = Gate(threads=1, waiting=0, seconds=_PROBE_SECONDS)
         self._pool = DrawPool(workers=limits.threads, seconds=_DRAWING * limits.seconds)
         self._n_uploads = 0
+        self._n_switches = 0
         self._probed: tuple[float, str] = (float("-inf"), "")
         """When it was last looked whether a search is answered, and what became of it."""
         self._probing = asyncio.Lock()
@@ -60,19 +59,23 @@ class Service:
         self._watch()
 
     def _watch(self) -> None:
-        watch, holder = self.metrics.watch, self.holder
+        watch, engine = self.metrics.watch, self.engine
         watch("icons_searches_inside", "Questions at work or waiting.", lambda: self._searches.n_inside)
         watch("icons_drawings_inside", "Pictures being read or drawn, or waiting.", lambda: self._drawings.n_inside)
-        watch("icons_generation", "Generation that answers.", lambda: holder.engine.generation.number)
-        watch("icons_generation_switches", "New generations since the start.", lambda: holder.n_switches)
-        watch("icons_icons", "Icons that can be found.", lambda: holder.engine.manifest.icons.n)
+        watch("icons_generation", "Generation that answers.", lambda: engine.generation.number)
+        watch("icons_generation_switches", "New generations since the start.", lambda: self._n_switches)
+        watch("icons_icons", "Icons that can be found.", lambda: engine.manifest.icons.n)
 
     async def follow(self) -> None:
         """Look again and again whether a new generation was published, until cancelled."""
         while True:
             await asyncio.sleep(_POLL_SECONDS)
             try:
-                await asyncio.to_thread(self.holder.refresh)
+                if await asyncio.to_thread(self.engine.refresh, warm_up):
+                    self._n_switches += 1
+                    _log.info("generation %d answers", self.engine.generation.number)
+            except LibraryError as error:
+                _log.warning("%s", error)
             except Exception:  # whatever it is, the generation that answers goes on, and the next look may succeed
                 _log.exception("looking for a new generation failed")
 
@@ -80,7 +83,7 @@ class Service:
         """Load what queries read and start the processes that draw, so that the first ones need not wait for them."""
         drawn = [self.png(ANY_PICTURE, size=8) for _ in range(self.limits.threads)]
         with suppress(IconsError, BusyError, TooSlowError):
-            await asyncio.gather(asyncio.to_thread(warm_up, self.holder.engine), *drawn)
+            await asyncio.gather(asyncio.to_thread(warm_up, self.engine), *drawn)
 
     def close(self) -> None:
         """End threads and processes."""
@@ -91,7 +94,7 @@ class Service:
 
     async def ask(self, question: Callable[[SearchEngine], Result]) -> Result:
         """Put a question to the engine; raises what it raises, BusyError and TooSlowError."""
-        return await self._searches.run(lambda: self.holder.ask(question))
+        return await self._searches.run(lambda: question(self.engine))
 
     async def search(self, query: Query, filters: Filters, window: Window) -> dict[str, Any]:
         """Answer a query, as JSON."""
@@ -110,28 +113,24 @@ class Service:
 
     async def facets(self) -> dict[str, Any]:
         """Tell what the library's icons can be filtered by, and how many of each there are, as JSON."""
-        number, facets = self._facets
-        if number != self.holder.engine.generation.number:
-            _, facets = self._facets = await self.ask(
-                lambda engine: (engine.generation.number, facets_json(engine.facets()))
-            )
-        return facets
+        number = self.engine.generation.number
+        if number != self._facets[0]:
+            self._facets = number, await self.ask(lambda engine: facets_json(engine.facets()))
+        return self._facets[1]
 
     async def picture(self, icon: int) -> StoredPicture:
         """Read an icon's picture as its source holds it; nothing but what was indexed is handed out."""
-        return await self._drawings.run(
-            lambda: self.holder.ask(lambda engine: StoredPicture(engine.image_of(icon), engine.picture(icon)))
-        )
+        return await self._drawings.run(lambda: self.engine.stored_picture(icon))
 
     async def svgs(self, images: Sequence[int]) -> tuple[bytes, bool]:
         """Stack the SVGs of some pictures, and tell whether all of them could be read."""
 
-        def stack(engine: SearchEngine) -> tuple[bytes, bool]:
-            stored = engine.pictures(images)
+        def stack() -> tuple[bytes, bool]:
+            stored = self.engine.pictures(images)
             documents = {image: text for image in images if (text := svg_text(stored.get(image, b""))) is not None}
             return stacked(documents), len(documents) == len(set(images))
 
-        return await self._drawings.run(lambda: self.holder.ask(stack))
+        return await self._drawings.run(stack)
 
     async def png(self, content: bytes, *, size: int) -> bytes:
         """Draw a picture as a PNG, its longer side `size`."""
@@ -139,12 +138,12 @@ class Service:
 
     async def query_of(self, picture: bytes, asked: SearchParameters) -> Query:
         """Make a query of a stranger's picture, which only a drawing process decodes."""
-        size = self.holder.engine.image_size
+        size = self.engine.image_size
         return asked.query(picture=await self._drawings.run(lambda: self._pool.pixels(picture, size=size)))
 
     async def health(self) -> dict[str, Any]:
         """Say whether a search would be answered, and from which generation, as JSON."""
-        manifest = self.holder.engine.manifest
+        manifest = self.engine.manifest
         return {
             "status": "busy" if self._searches.is_full else await self._probe(),
             "generation": manifest.number,
@@ -159,7 +158,7 @@ class Service:
         async with self._probing:
             if time.monotonic() - self._probed[0] >= _POLL_SECONDS:
                 try:
-                    await self._probes.run(lambda: self.holder.ask(lambda engine: engine.search("arrow", k=1)))
+                    await self._probes.run(lambda: self.engine.search("arrow", k=1))
                     state = "ok"
                 except Exception:  # whatever it is, a search would fail of it, too
                     _log.exception("no search is answered")

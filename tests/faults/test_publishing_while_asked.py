@@ -16,7 +16,6 @@ from indexer.library.folder import Generation, Library
 from indexer.publishing.manifest import Manifest
 from search.engine import SearchEngine
 from search.query import Query, Window
-from search.web.holder import EngineHolder
 
 Ask = Callable[[], set[str]]
 """Asks once; tells the colours that it found."""
@@ -61,11 +60,11 @@ def _cold(library: Library) -> Ask:
 
 
 def _served(library: Library) -> Ask:
-    holder = EngineHolder(library)
+    engine = SearchEngine.open(library.root)
 
     def ask() -> set[str]:
-        holder.refresh()
-        return _colours(holder.engine)
+        engine.refresh()
+        return _colours(engine)
 
     return ask
 

@@ -17,10 +17,8 @@ from fuzzing import NAMES, SECONDS, Inputs, fuzz_at_length, fuzz_shortly
 from hypothesis import strategies as st
 
 from indexer.errors import IconsError
-from indexer.library.folder import Library
 from search.engine import Filters, Query, SearchEngine, Window
 from search.web.app import create_app
-from search.web.holder import EngineHolder
 from search.web.limits import Limits
 
 PIECES = ["arrow", "-", '"', "*", " ", "NEAR(", ")", "AND", "NOT", "OR", "^", ":", "words:", "{", "}", "+", "\0", "\n"]
@@ -108,7 +106,7 @@ def engine(asked: Path) -> SearchEngine:
 
 @pytest.fixture(scope="module")
 def app(asked: Path) -> Iterator[FastAPI]:
-    made = create_app(EngineHolder(Library(asked)), Limits(threads=1), None)
+    made = create_app(SearchEngine.open(asked), Limits(threads=1), None)
     yield made
     made.state.service.close()
 

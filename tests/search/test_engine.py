@@ -11,7 +11,7 @@ from conftest import Build, Silent, disc
 from PIL import Image
 
 from indexer.embedding.options import EmbedOptions
-from indexer.errors import IconsError, RenderError
+from indexer.errors import IconsError, LibraryError, RenderError
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from indexer.pipeline import IndexOptions, index
@@ -212,14 +212,28 @@ def test_many_threads_get_the_answers_that_one_gets(engine: SearchEngine) -> Non
 def test_a_new_generation_is_picked_up_without_opening_anew(build: Build, library: Library, icon_folder: Path) -> None:
     build(icon_folder)
     engine = SearchEngine.open(library.root)
-    assert engine.is_current()
+    assert not engine.refresh()
     (icon_folder / "comet.svg").write_text(disc(20, 20))
     build()
-    assert not engine.is_current()
     assert "comet" not in names(engine.ask(Query(words="comet"), window=ANYTHING).hits)
-    engine.reload()
-    assert engine.is_current()
+    asked_first = []
+    assert engine.refresh(lambda opened: asked_first.append(opened.generation.number))
+    assert asked_first == [engine.generation.number] == [2]
     assert names(engine.ask(Query(words="comet"), window=ANYTHING).hits)[0] == "comet"
+
+
+def test_a_generation_that_can_not_be_read_is_refused_once_and_the_one_before_answers_on(
+    build: Build, library: Library, icon_folder: Path
+) -> None:
+    build(icon_folder)
+    engine = SearchEngine.open(library.root)
+    (icon_folder / "comet.svg").write_text(disc(20, 20))
+    build()
+    library.generation(2).lexicon.write_bytes(b"")
+    with pytest.raises(LibraryError, match="generation 1 answers on"):
+        engine.refresh()
+    assert not engine.refresh()
+    assert names(engine.ask(Query(words="dot a"), window=ANYTHING).hits)
 
 
 def test_a_query_steers_away_from_so_many_things() -> None:

@@ -15,11 +15,11 @@ from serving import index_into, write_icons
 from indexer.errors import LateError, LibraryError
 from indexer.library.folder import Library
 from search.deadline import refuse_late, until
+from search.engine import SearchEngine
 from search.query import Query
 from search.web.app import Access, create_app
 from search.web.gate import BusyError, Gate, TooSlowError
 from search.web.guard import cookie_name, host_of
-from search.web.holder import EngineHolder
 from search.web.limits import Limits
 from search.web.serve import is_loopback
 from search.web.svg import svg_text
@@ -29,24 +29,24 @@ Headers = dict[str, str] | dict[str, bytes]
 
 
 @pytest.fixture(scope="module")
-def holder(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> EngineHolder:
+def engine(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> SearchEngine:
     folder = tmp_path_factory.mktemp("access")
     write_icons(folder / "icons")
     library = Library(folder / "library")
     index_into(library, folder / "icons", model=tiny_model)
-    return EngineHolder(library)
+    return SearchEngine.open(library.root)
 
 
 Asking = Callable[..., httpx.Response]
 
 
 @pytest.fixture
-def ask(holder: EngineHolder) -> Iterator[Asking]:
+def ask(engine: SearchEngine) -> Iterator[Asking]:
     """Send one request to an app of some access; a route that fails is there too."""
     apps: dict[Access | None, FastAPI] = {}
 
     def app_of(access: Access | None) -> FastAPI:
-        app = create_app(holder, Limits(threads=1), access)
+        app = create_app(engine, Limits(threads=1), access)
 
         @app.get("/fails")
         async def fails() -> None:
@@ -187,13 +187,13 @@ def test_a_head_is_answered_as_a_get_without_a_body(ask: Asking, path: str) -> N
 
 
 def test_health_says_when_no_search_is_answered(
-    ask: Asking, holder: EngineHolder, monkeypatch: pytest.MonkeyPatch
+    ask: Asking, engine: SearchEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object, **__: object) -> None:
         raise LibraryError("the disk has gone")
 
     with monkeypatch.context() as broken:
-        broken.setattr(holder.engine, "search", fail)
+        broken.setattr(engine, "search", fail)
         answer = ask("/health", access=Access(hosts=("localhost",)))
         assert (answer.status_code, answer.json()["status"]) == (503, "failing")
     with monkeypatch.context() as full:
@@ -317,14 +317,14 @@ def test_work_that_looks_on_the_way_ends_when_nobody_waits_and_frees_its_thread(
     gate.close()
 
 
-def test_a_statement_of_sqlite_ends_when_nobody_waits(holder: EngineHolder) -> None:
-    snapshot = holder.engine._opened.snapshot
+def test_a_statement_of_sqlite_ends_when_nobody_waits(engine: SearchEngine) -> None:
+    snapshot = engine._opened.snapshot
     endless = "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n"
     with until(time.monotonic() + 0.1), pytest.raises(sqlite3.OperationalError, match="interrupted"):
         snapshot._connection.execute(endless).fetchone()
     with until(time.monotonic() - 1), pytest.raises(LateError):
-        holder.engine.ask(Query(words="do*", keyword=True))
-    assert holder.engine.search("dot a")
+        engine.ask(Query(words="do*", keyword=True))
+    assert engine.search("dot a")
 
 
 def test_what_waits_too_long_is_never_begun() -> None:

@@ -18,8 +18,8 @@ from click.testing import CliRunner
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from search.cli import main
+from search.engine import SearchEngine
 from search.web.app import create_app
-from search.web.holder import EngineHolder
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -99,7 +99,7 @@ def build_library(root: Path, *sources: Path) -> Library:
 def serve_library(library: Library) -> Iterator[str]:
     """Serve a library on a free port until the block ends, however it does: its thread would keep Python alive."""
     listening = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(create_app(EngineHolder(library)), log_level="warning"))
+    server = uvicorn.Server(uvicorn.Config(create_app(SearchEngine.open(library.root)), log_level="warning"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     try:
