@@ -17,6 +17,8 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import psutil
+
 from indexer.bench.trials.material import gather, read_jobs
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.errors import BenchError
@@ -91,7 +93,7 @@ def measure(jobs: Sequence[Job], *, size: int, workers: int, repeats: int) -> Co
         for draw, _ in (isolated, plain):  # the former tells which icon is not clean
             draw()
         pairs = [(_timed(*plain), _timed(*isolated)) for _ in range(repeats)]
-        taken = [median(map(proportional_bytes, processes)) for _, processes in (plain, isolated)]
+        taken = [median(proportional_bytes([process]) for process in processes) for _, processes in (plain, isolated)]
     return Cost(
         len(jobs),
         plain_microseconds=1e6 * median(one.cpu_seconds for one, _ in pairs) / len(jobs),
@@ -102,11 +104,11 @@ def measure(jobs: Sequence[Job], *, size: int, workers: int, repeats: int) -> Co
     )
 
 
-def _timed(draw: Draw, processes: Sequence[int]) -> Run:
-    everyone = [os.getpid(), *processes]
-    cpu, wall = sum(map(cpu_seconds, everyone)), time.perf_counter()
+def _timed(draw: Draw, processes: Sequence[psutil.Process]) -> Run:
+    everyone = [psutil.Process(), *processes]
+    cpu, wall = cpu_seconds(everyone), time.perf_counter()
     draw()
-    return Run(time.perf_counter() - wall, sum(map(cpu_seconds, everyone)) - cpu)
+    return Run(time.perf_counter() - wall, cpu_seconds(everyone) - cpu)
 
 
 def _forward_microseconds() -> float:
@@ -129,7 +131,7 @@ def _forward_microseconds() -> float:
 
 
 @contextmanager
-def _isolated(jobs: Sequence[Job], *, size: int, n: int) -> Iterator[tuple[Draw, list[int]]]:
+def _isolated(jobs: Sequence[Job], *, size: int, n: int) -> Iterator[tuple[Draw, list[psutil.Process]]]:
     before = family(os.getpid())
     with RenderPool(size=size, workers=n) as pool:
 
@@ -142,7 +144,7 @@ def _isolated(jobs: Sequence[Job], *, size: int, n: int) -> Iterator[tuple[Draw,
 
 
 @contextmanager
-def _plain(jobs: Sequence[Job], *, size: int, n: int) -> Iterator[tuple[Draw, list[int]]]:
+def _plain(jobs: Sequence[Job], *, size: int, n: int) -> Iterator[tuple[Draw, list[psutil.Process]]]:
     program = "from indexer.bench.isolation import draw_plainly; draw_plainly()"
     files = [str(Path(job.location, from_text(job.path))) for job in jobs]
     started = [Worker.start(program, str(size)) for _ in range(n)]
@@ -154,7 +156,7 @@ def _plain(jobs: Sequence[Job], *, size: int, n: int) -> Iterator[tuple[Draw, li
             worker.connection.recv()
 
     try:
-        yield draw, [worker.process.pid for worker in started]
+        yield draw, [psutil.Process(worker.process.pid) for worker in started]
     finally:
         for worker in started:
             worker.end()

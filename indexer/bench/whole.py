@@ -91,6 +91,6 @@ def _listen(stream: IO[str], stages: list[tuple[str, float]], words: list[str]) 
 
 
 def _sample(process: int, stage: str, told: Whole) -> None:
-    taken = sum(map(proportional_bytes, family(process)))
+    taken = proportional_bytes(family(process))
     told.peak_bytes = max(told.peak_bytes, taken)
     told.peak_bytes_by_stage[stage] = max(told.peak_bytes_by_stage.get(stage, 0), taken)

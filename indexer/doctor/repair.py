@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from indexer.catalog.database import connect_to_read
 from indexer.catalog.scan import ScanTally
 from indexer.catalog.schema import metadata
 from indexer.doctor.examine import Stage, examine
@@ -110,8 +111,8 @@ def _restore_catalog(library: Library, aside: Path, used: dict[str, int]) -> Ite
 
 def _as_catalog(generation: Generation, used: dict[str, int]) -> bytes:
     """A snapshot as a writer's catalog, as bytes: without what a merge derives, with every file to be read again."""
-    with closing(sqlite3.connect(":memory:")) as connection:
-        connection.deserialize(_rollback_journal(generation.catalog.read_bytes()))
+    with closing(connect_to_read(generation.catalog)) as snapshot, closing(sqlite3.connect(":memory:")) as connection:
+        snapshot.backup(connection)
         own = {*metadata.tables, "alembic_version", "sqlite_sequence"}
         tables = connection.execute(
             "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY sql LIKE '%VIRTUAL%' DESC"
@@ -124,11 +125,6 @@ def _as_catalog(generation: Generation, used: dict[str, int]) -> bytes:
         count_on(connection, used)
         connection.commit()
         return connection.serialize()
-
-
-def _rollback_journal(content: bytes) -> bytes:
-    """Mark a database as one without a write-ahead log (bytes 18 and 19), which memory has no place for."""
-    return content[:18] + b"\x01\x01" + content[20:]
 
 
 def _point(library: Library, aside: Path) -> Iterator[str]:

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from indexer.ranks.heartbeat import STALL_SECONDS
-
 if TYPE_CHECKING:
     from indexer.encoders.torch_encoder import Precision
 
@@ -22,5 +20,6 @@ class EmbedOptions:
     """Rendering processes of a rank; None: its share of the cores."""
     backend: str = "auto"
     """Of the process group: nccl, gloo, or auto (nccl on CUDA, gloo on the CPU)."""
-    stall_limit: float = STALL_SECONDS
-    """Seconds without any progress, after which a rank is given up."""
+    stall_limit: float = 600.0
+    """Seconds without any progress, after which a rank is given up. A worker draws 32 pictures at 10 s each between two
+    signs of life, so that the slowest pictures are no standstill."""

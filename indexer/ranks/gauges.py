@@ -1,18 +1,18 @@
-"""What does a rank take of its device? Memory and utilisation: of a GPU through NVML, of a CPU through /proc."""
+"""What does a rank take of its device? Memory and utilisation: of a GPU through NVML, of a CPU through psutil."""
 
 import os
 import resource
 import sys
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+import psutil
 
 if TYPE_CHECKING:
     import torch
-
-_CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(slots=True)
@@ -22,7 +22,7 @@ class Gauge:
     device: "torch.device"
     cores: int
     _read_at: float = field(default_factory=time.perf_counter)
-    _cpu_seconds: float = field(default_factory=lambda: sum(map(cpu_seconds, family(os.getpid()))))
+    _cpu_seconds: float = field(default_factory=lambda: cpu_seconds(family(os.getpid())))
 
     def read(self) -> tuple[int, float | None]:
         """Memory in bytes; share of the device, or of this rank's cores, that was busy, None where nobody can tell."""
@@ -33,40 +33,39 @@ class Gauge:
             return int(found["gpu/memory_gb"] * 1e9), found["gpu/utilisation"] / 100
         before, cpu_before = self._read_at, self._cpu_seconds
         everyone = family(os.getpid())
-        self._read_at, self._cpu_seconds = time.perf_counter(), sum(map(cpu_seconds, everyone))
-        memory = sum(map(proportional_bytes, everyone)) or peak_memory(self.device)
+        self._read_at, self._cpu_seconds = time.perf_counter(), cpu_seconds(everyone)
         seconds = self._read_at - before
-        busy = max(0.0, self._cpu_seconds - cpu_before) / (self.cores * seconds) if everyone and seconds else None
-        return memory, busy
+        busy = max(0.0, self._cpu_seconds - cpu_before) / (self.cores * seconds) if seconds else None
+        return proportional_bytes(everyone), busy
 
 
-def family(process: int) -> list[int]:
-    """A process and all that descend from it, by their ids; none where there is no /proc."""
-    found = []
-    with suppress(OSError):
-        found.append(process)
-        for task in Path(f"/proc/{process}/task").iterdir():
-            for child in (task / "children").read_text().split():
-                found += family(int(child))
-        return found
-    return []
+def family(process: int) -> list[psutil.Process]:
+    """A process and all that descend from it, by its id; none where it has gone."""
+    try:
+        own = psutil.Process(process)
+        return [own, *own.children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return []
 
 
-def cpu_seconds(process: int) -> float:
-    """Time that a process has computed for so far; 0 when it has gone."""
-    with suppress(OSError):
-        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / _CLOCK_TICKS
-    return 0.0
+def cpu_seconds(processes: Iterable[psutil.Process]) -> float:
+    """Time that processes have computed for so far; those that have gone count nothing."""
+    seconds = 0.0
+    for process in processes:
+        with suppress(psutil.Error):
+            times = process.cpu_times()
+            seconds += times.user + times.system
+    return seconds
 
 
-def proportional_bytes(process: int) -> int:
-    """Memory of a process, what it shares counted by its part; 0 when it has gone."""
-    with suppress(OSError):
-        for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss:"):
-                return int(line.split()[1]) * 1024
-    return 0
+def proportional_bytes(processes: Iterable[psutil.Process]) -> int:
+    """Memory of processes, what they share counted by its parts where the system tells these, else whole."""
+    taken = 0
+    for process in processes:
+        with suppress(psutil.Error):
+            found = process.memory_full_info()
+            taken += getattr(found, "pss", found.rss)
+    return taken
 
 
 def peak_memory(device: "torch.device") -> int:

@@ -10,9 +10,6 @@ from indexer.ranks.gauges import Gauge
 from indexer.ranks.progress import RankProgress
 
 Report = Callable[[RankProgress], None]
-STALL_SECONDS = 600.0
-"""Without any progress, after which a rank is given up. A worker draws 32 pictures at 10 s each between two signs of
-life, so that the slowest pictures are no standstill."""
 LOOK_SECONDS = 0.5
 REPORT_SECONDS = 0.5
 GAUGE_SECONDS = 4.0

@@ -9,7 +9,8 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+
+import psutil
 
 from indexer.errors import BenchError
 from indexer.library.folder import Library
@@ -34,7 +35,7 @@ class ServerProcess:
 
     def memory_bytes(self) -> int:
         """Resident memory of the server itself, without the processes that draw."""
-        return int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        return int(psutil.Process(self.process.pid).memory_info().rss)
 
 
 @contextmanager
