@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 from PIL import Image
 from small_icons import HOUSE, draw_sources, drawn
+from tools import lacking
 
 from indexer.catalog.scan import ScanTally
 from indexer.embedding.options import EmbedOptions
@@ -246,7 +247,7 @@ def kill_rank(module: str, folder: Path, rank: str) -> None:
 @pytest.fixture(scope="session")
 def stages(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Stages"]:
     if not sys.platform.startswith("linux") or shutil.which("cc") is None:
-        pytest.skip("the counting file layer needs Linux and a C compiler")
+        lacking("the counting file layer needs Linux and a C compiler")
     from disk import compile_layer
     from faults import Stages
 

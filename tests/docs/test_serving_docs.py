@@ -6,9 +6,9 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import pytest
 from PIL import Image, ImageDraw
 from serving import index_into, serving, write_icons
+from tools import lacking
 
 from indexer.library.folder import Library
 from search.engine import SearchEngine
@@ -17,8 +17,9 @@ PAGE = (Path(__file__).parents[2] / "docs" / "serving.md").read_text("utf-8")
 EXAMPLES = re.findall(r"^curl .*$", PAGE, re.MULTILINE)
 
 
-@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
 def test_every_example_is_answered(tmp_path: Path, tiny_model: Path) -> None:
+    if shutil.which("curl") is None:
+        lacking("curl is not installed")
     write_icons(tmp_path / "icons")
     library = Library(tmp_path / "library")
     index_into(library, tmp_path / "icons", model=tiny_model)

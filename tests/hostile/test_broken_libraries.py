@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 from conftest import build_library, disc, draw_icons
+from tools import lacking
 
 from indexer.library.folder import Library
 from indexer.library.shards import read_vectors
@@ -170,7 +171,7 @@ def test_what_may_not_be_read_or_written_is_one_line_and_the_rest_answers(broken
     without = "-dac_override,-dac_read_search"
     limited = ["setpriv", f"--bounding-set={without}", f"--inh-caps={without}"] if os.geteuid() == 0 else []
     if limited and not shutil.which("setpriv"):
-        pytest.skip("setpriv is not installed")
+        lacking("setpriv is not installed")
 
     def told(*command: str) -> tuple[int, str]:
         program = [*limited, sys.executable, "-c", "from search.cli import main; main()"]

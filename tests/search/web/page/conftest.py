@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 from site_of_icons import Open, build_library, serve_library, write_icons
+from tools import lacking
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 ARGUMENTS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--hide-scrollbars")
+PATIENCE_MS = 120_000
+"""Until a page is said to hang: no test is about the speed of the machine."""
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -20,8 +23,8 @@ def browser() -> Iterator["Browser"]:
     playwright = pytest.importorskip("playwright.sync_api", reason="needs Python's playwright: pip install '.[test]'")
     program = next(filter(None, map(shutil.which, PROGRAMS)), None)
     if program is None:
-        pytest.skip(f"no browser here, looked for {', '.join(PROGRAMS)}; on Debian: apt install chromium")
-    playwright.expect.set_options(timeout=15_000)
+        lacking(f"no browser here, looked for {', '.join(PROGRAMS)}; on Debian: apt install chromium")
+    playwright.expect.set_options(timeout=PATIENCE_MS)
     with playwright.sync_playwright() as started:
         running = started.chromium.launch(executable_path=program, args=list(ARGUMENTS))
         yield running
@@ -51,7 +54,7 @@ def open_page(browser: "Browser", site: str) -> Iterator[Open]:
         context = browser.new_context(permissions=granted, **{"viewport": {"width": 1280, "height": 860}, **options})  # type: ignore[arg-type]
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(PATIENCE_MS)
         page.on("console", lambda said: note(said.text) if said.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: note(str(error)))
         page.goto(f"{base}{path}")
