@@ -51,11 +51,12 @@ def usual_sweeps(kind: str, *, n_devices: int, n_images: int, is_thorough: bool)
     return found
 
 
-def strategies(base: Knobs, n_devices: int) -> list[Knobs]:
-    """One device and all of them in three ways, each with both loaders, and the naive script."""
+def strategies(base: Knobs, n_devices: int, *, kind: str) -> list[Knobs]:
+    """One device and all of them in every way, each with both loaders, and the naive script."""
     kinds: list[tuple[Strategy, int]] = [("ranks", 1)]
     if n_devices > 1:
-        kinds += [("ranks", n_devices), ("data-parallel", n_devices), ("threads", n_devices)]
+        ways: tuple[Strategy, ...] = ("ranks", "data-parallel", "threads") if kind == "cuda" else ("ranks", "threads")
+        kinds += [(way, n_devices) for way in ways]
     found = []
     for strategy, n in kinds:
         for loader in ("icons", "files"):

@@ -115,7 +115,7 @@ def _groups(options: BenchOptions, *, kind: str, n_devices: int, n_images: int) 
         sweeps = options.sweeps if options.sweeps or options.is_grid else usual
         found += swept(options.base, sweeps, is_grid=options.is_grid)
     if "strategies" in options.sections:
-        found.append(("strategy", strategies(options.base, n_devices)))
+        found.append(("strategy", strategies(options.base, n_devices, kind=kind)))
     return found
 
 

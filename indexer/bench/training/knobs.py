@@ -50,7 +50,8 @@ def groups_of(
     if n_devices > 1:
         many = replace(base, devices=n_devices)
         alone = replace(base, strategy="ddp-sampled", devices=1)
-        found.append(("strategy", [alone, *(replace(many, strategy=strategy) for strategy in STRATEGIES)]))
+        ways = [strategy for strategy in STRATEGIES if kind == "cuda" or strategy != "data-parallel"]
+        found.append(("strategy", [alone, *(replace(many, strategy=strategy) for strategy in ways)]))
         found.append(("DDP options", _ddp_options(many, kind=kind, is_thorough=is_thorough)))
     batches = (base.batch // 2, base.batch * 2, *((base.batch * 4, base.batch * 8) if is_thorough else ()))
     precisions = ("fp32", "bf16", "fp16") if kind == "cuda" else ("fp32", "bf16")
@@ -87,9 +88,11 @@ def check(knobs: TrainKnobs, *, kind: str, n_devices: int) -> None:
     if knobs.devices > n_devices:
         what = "GPUs" if kind == "cuda" else "cores, which stand for devices here"
         raise DeviceError(f'devices "{knobs.devices}" are more than there are: {n_devices} {what}')
-    if kind == "cpu" and (knobs.backend == "nccl" or knobs.precision == "fp16"):
-        what = 'backend "nccl"' if knobs.backend == "nccl" else 'precision "fp16"'
-        raise DeviceError(f"{what} needs GPUs, and this run is on the CPU; leave it out, or try --devices auto")
+    of_gpus = {"backend": "nccl", "precision": "fp16", "strategy": "data-parallel"}
+    for name, value in of_gpus.items() if kind == "cpu" else ():
+        if getattr(knobs, name) == value:
+            what = f'{name} "{value}"'
+            raise DeviceError(f"{what} needs GPUs, and this run is on the CPU; leave it out, or try --devices auto")
     if knobs.ranks == 1:
         for name in _OF_RANKS if knobs.strategy == "data-parallel" else (*DDP_OPTIONS, "backend"):
             value = getattr(knobs, name)

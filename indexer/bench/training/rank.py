@@ -17,8 +17,8 @@ from typing import Any
 import click
 import torch
 
+from indexer.bench.training.data_parallel import data_parallel
 from indexer.bench.training.knobs import TrainKnobs
-from indexer.bench.training.replicas import data_parallel
 from indexer.bench.training.tasks import done_file, places_in, task_file
 from indexer.finetune.plan import read_plan
 from indexer.finetune.run.batches import Draw, Part, draw_step, read_part
@@ -28,7 +28,7 @@ from indexer.finetune.run.rank import joined_ranks, open_session
 from indexer.finetune.run.step import Session
 from indexer.finetune.run.train import train
 from indexer.finetune.run.watch import TrainingProgress
-from indexer.process import cores, cores_of_rank, prepare_for_batches
+from indexer.process import cores_of_rank, prepare_for_batches
 from indexer.ranks.distributed import Rank, run_as_rank
 from indexer.ranks.gauges import peak_memory
 
@@ -77,9 +77,7 @@ def _arrange(session: Session, knobs: TrainKnobs) -> None:
     if knobs.strategy == "ddp":
         session.make_feed = WholeFeed
     elif knobs.strategy == "data-parallel":
-        session.wrapped = data_parallel(
-            session.student, device=session.device, n_devices=knobs.devices, n_cores=cores()
-        )
+        session.wrapped = data_parallel(session.student, n_devices=knobs.devices)
 
 
 @click.command()

@@ -18,7 +18,7 @@ COLUMNS = ("measured", "configuration", "steps/s", "pictures/s", "against the fi
 COMPARED = ("measured", "configuration", "steps/s before", "steps/s now", "now / before", "")
 _NAMES = {"data-parallel": "nn.DataParallel", "ddp": "DDP", "ddp-sampled": "DDP, distributed sampling"}
 _TOLD = {
-    "strategy": "the same batches in every way; data-parallel on a CPU is done by hand, with replicas in threads",
+    "strategy": "the same batches in every way",
     "DDP options": "each changed alone",
     "devices": "the same batches; on a CPU each device has its share of the cores",
 }

@@ -198,6 +198,7 @@ def _check_for_cpu(knobs: Knobs) -> None:
     wanted = {
         'backend "nccl"': knobs.backend == "nccl",
         'precision "tf32"': knobs.precision == "tf32",
+        'strategy "data-parallel"': knobs.strategy == "data-parallel",
         'pinned "on"': knobs.pinned,
         'cudnn_benchmark "on"': knobs.cudnn_benchmark,
         f'copy "{knobs.copy}"': knobs.copy.startswith("stream"),

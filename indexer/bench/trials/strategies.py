@@ -1,8 +1,7 @@
 """How is a batch computed: on one device, by nn.DataParallel, or by replicas in threads? One tower, three ways.
 
-Ranks are processes, each of which computes on one device. Where there is no GPU, the devices of the other two are
-threads with their share of the cores; nn.DataParallel, which takes GPUs only, is then done by hand: weights copied anew
-for every batch, the batch scattered, its parts computed at once, the vectors gathered.
+Ranks are processes, each of which computes on one device; nn.DataParallel takes GPUs only. Where there is no GPU, the
+devices of replicas are threads with their share of the cores.
 """
 
 import copy
@@ -102,13 +101,11 @@ def make_compute(knobs: Knobs, tower: nn.Module, precision: str, device: torch.d
     """Choose the way that a configuration asks for."""
     if knobs.devices == 1 or knobs.strategy == "ranks":
         return OneDevice(tower, precision, device, copy=knobs.copy, pinned=knobs.pinned, double=_is_double(knobs))
-    if knobs.strategy == "data-parallel" and device.type == "cuda":
+    if knobs.strategy == "data-parallel":
         wrapped = nn.DataParallel(tower, device_ids=list(range(knobs.devices)))
         return OneDevice(wrapped, precision, device, copy=knobs.copy, pinned=knobs.pinned, double=_is_double(knobs))
     devices = [torch.device("cuda", n) if device.type == "cuda" else device for n in range(knobs.devices)]
-    return Replicas(
-        tower, precision, devices, n_cores=n_cores, anew=knobs.strategy == "data-parallel", double=_is_double(knobs)
-    )
+    return Replicas(tower, precision, devices, n_cores=n_cores, double=_is_double(knobs))
 
 
 def _is_double(knobs: Knobs) -> bool:
@@ -153,26 +150,16 @@ class OneDevice:
 
 
 class Replicas:
-    """One replica a device, each in its thread; `anew`: copied from the first one for every batch."""
+    """One replica a device, each in its thread."""
 
     def __init__(
-        self,
-        tower: nn.Module,
-        precision: str,
-        devices: Sequence[torch.device],
-        *,
-        n_cores: int,
-        anew: bool,
-        double: bool,
+        self, tower: nn.Module, precision: str, devices: Sequence[torch.device], *, n_cores: int, double: bool
     ) -> None:
-        self.tower, self.precision, self.devices, self.anew, self.double = tower, precision, devices, anew, double
-        self.replicas = self._copies()
+        self.precision, self.devices, self.double = precision, devices, double
+        self.replicas = [tower, *(copy.deepcopy(tower).to(device) for device in devices[1:])]
         share = max(1, n_cores // len(devices))
         limit: Callable[..., None] = torch.set_num_threads  # of the thread that says so, with OpenMP
         self.threads = ThreadPoolExecutor(len(devices), initializer=limit, initargs=(share,))
-
-    def _copies(self) -> list[nn.Module]:
-        return [self.tower, *(copy.deepcopy(self.tower).to(device) for device in self.devices[1:])]
 
     def copy_in(self, batch: Tensor) -> list[Tensor]:
         """Split the batch by hand."""
@@ -185,8 +172,6 @@ class Replicas:
 
     def forward(self, there: list[Tensor]) -> list[Tensor]:
         """Encode all parts at once."""
-        if self.anew:
-            self.replicas = self._copies()
         return list(self.threads.map(self._encode, self.replicas, there))
 
     def copy_out(self, vectors: list[Tensor]) -> NDArray[np.float16]:

@@ -64,7 +64,6 @@ def test_what_can_not_be_drawn_is_left_out(material: Material, tmp_path: Path) -
         Knobs(path="loop", precision="fp32", channels_last=False),
         Knobs(path="loop", precision="fp64"),
         Knobs(path="loop", precision="fp32", strategy="threads", devices=2),
-        Knobs(path="loop", precision="fp32", strategy="data-parallel", devices=2),
         Knobs(path="loop", precision="bf16"),
     ],
     ids=lambda knobs: knobs.label(),
