@@ -1,4 +1,4 @@
-"""How is a report dressed? The style sheet of the page and of its charts, light and dark."""
+"""How is a report dressed? The style sheet of its page, whose colours are those of the charts, light and dark."""
 
 STYLE = """
 :root { color-scheme: light dark; --text: #1c2127; --soft: #5f6b7a; --line: #d9dee5; --page: #fff; --card: #f6f8fa;
@@ -12,20 +12,7 @@ h1 { font-size: 1.6rem; margin: 0 0 .6rem; } h2 { font-size: 1.2rem; margin: 2.2
 h2 small { font-weight: 400; color: var(--soft); margin-left: .4rem; }
 .facts { list-style: none; margin: 0; padding: 0; color: var(--soft); font-size: .87rem; overflow-wrap: anywhere; }
 .charts { display: flex; flex-wrap: wrap; align-items: flex-start; gap: 1rem 1.5rem; margin-bottom: 1rem; }
-.chart { font: 12.5px system-ui, sans-serif; max-width: 100%; height: auto; }
-.chart text { fill: var(--text); } .chart .title { font-weight: 600; font-size: 13.5px; }
-.chart .tick { fill: var(--soft); font-size: 11.5px; } .chart .value { font-variant-numeric: tabular-nums; }
-.grid { stroke: var(--line); stroke-width: 1; } .whisker { stroke: var(--text); stroke-width: 1.2; fill: none; }
-.c0 { fill: var(--c0); } .c1 { fill: var(--c1); } .c2 { fill: var(--c2); } .c3 { fill: var(--c3); }
-.c4 { fill: var(--c4); } .c5 { fill: var(--c5); } .c6 { fill: var(--c6); }
-.chart .t0 { fill: var(--c0); } .chart .t1 { fill: var(--c1); } .chart .t2 { fill: var(--c2); }
-.chart .t3 { fill: var(--c3); } .chart .t4 { fill: var(--c4); } .chart .t5 { fill: var(--c5); }
-.chart .t6 { fill: var(--c6); }
-.line { fill: none; stroke-width: 2.2; stroke-linejoin: round; } .band { opacity: .16; }
-.s0 { stroke: var(--c0); } .s1 { stroke: var(--c1); } .s2 { stroke: var(--c2); } .s3 { stroke: var(--c3); }
-.s4 { stroke: var(--c4); } .s5 { stroke: var(--c5); } .s6 { stroke: var(--c6); }
-.ideal { stroke-dasharray: 5 4; stroke-width: 1.4; }
-.lead { fill: none; stroke-width: 1; opacity: .45; }
+.chart { max-width: 100%; height: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; width: 100%; }
 th, td { text-align: right; padding: .3rem .5rem; border-bottom: 1px solid var(--line); font-weight: 400; }
 th:first-child { text-align: left; } thead th { color: var(--soft); font-size: .82rem; }

@@ -2,13 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from html import escape
 
 from indexer.publishing.index_kinds import KINDS
-from indexer.reports.axes import decades, from_share, from_zero
-from indexer.reports.charts import Bar, Curve, Point, bar_chart, line_chart, scatter_chart
+from indexer.reports.charts import Bar, Chart, Curve, Point, Scale, bar_chart, line_chart, scatter_chart
 from indexer.reports.measures import Figure
-from indexer.reports.page import page
+from indexer.reports.page import page, section, table_html
 from search.bench.measured import Cold, IndexRow, Load, SearchBench, Warm
 from search.bench.tables import (
     Grid,
@@ -56,31 +54,17 @@ def _sections(found: SearchBench) -> Iterator[str]:
         yield _section(Grid("not measured", (), (), left_out(found)), [])
 
 
-def _section(grid: Grid, charts: Sequence[str]) -> str:
-    notes = "".join(f"<li>{escape(note)}</li>" for note in grid.notes)
-    return (
-        f'<section><h2>{escape(grid.title)}</h2><div class="charts">{"".join(charts)}</div>{_table(grid)}'
-        f'<ul class="facts">{notes}</ul></section>'
-    )
+def _section(grid: Grid, charts: Sequence[Chart]) -> str:
+    table = table_html(grid.head, grid.rows) if grid.rows else ""
+    return section(grid.title, charts=charts, table=table, lines=grid.notes)
 
 
-def _table(grid: Grid) -> str:
-    if not grid.rows:
-        return ""
-    head = "".join(f"<th>{escape(name)}</th>" for name in grid.head)
-    lines = []
-    for first, *others in grid.rows:
-        cells = "".join(f"<td>{escape(cell)}</td>" for cell in others)
-        lines.append(f"<tr><th>{escape(first)}</th>{cells}</tr>")
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
-
-
-def _cold(cold: Cold) -> str:
+def _cold(cold: Cold) -> Chart:
     bars = [Bar("icons search arrow", cold.search, 0), Bar("import torch, open_clip", cold.imports, 5)]
     return bar_chart("a whole process; median, least, most", bars, written=seconds)
 
 
-def _warm(warm: Warm) -> str:
+def _warm(warm: Warm) -> Chart:
     bars = []
     for colour, stage in enumerate((*STAGES, WHOLE)):
         spread = warm.stages[stage]
@@ -88,12 +72,11 @@ def _warm(warm: Warm) -> str:
     return bar_chart("a warm query: p50, whisker to p99", bars, written=ms)
 
 
-def _loads(loads: Sequence[Load]) -> list[str]:
+def _loads(loads: Sequence[Load]) -> list[Chart]:
     ticks = [str(load.clients) for load in loads]
     rates = [load.queries_per_second for load in loads]
     latencies = [Figure(load.latency.p50, load.latency.p50, load.latency.p99) for load in loads]
-    of_rates = from_zero([figure.high for figure in rates], written=rate)
-    of_latencies = from_zero([figure.high for figure in latencies], written=ms)
+    of_rates, of_latencies = Scale(written=rate), Scale(written=ms)
     x_title = "clients at the same time"
     return [
         line_chart("queries/s", [Curve("one engine", rates, 0)], ticks=ticks, x_title=x_title, y=of_rates),
@@ -103,7 +86,7 @@ def _loads(loads: Sequence[Load]) -> list[str]:
     ]
 
 
-def _over_sizes(found: SearchBench) -> list[str]:
+def _over_sizes(found: SearchBench) -> list[Chart]:
     """p50 and recall of every kind over the sizes, as far as the kind was measured."""
     sizes = found.sizes()
     ticks = [_short_count(n) for n in sizes]
@@ -113,19 +96,17 @@ def _over_sizes(found: SearchBench) -> list[str]:
         if [row.n_vectors for row in rows] == sizes[: len(rows)] and rows:
             times.append(Curve(kind, [_point(row.query.p50) for row in rows], _COLOURS[kind]))
             recalls.append(Curve(kind, [_point(row.recall_at_10) for row in rows], _COLOURS[kind]))
-    of_times = decades([row.query.p50 for row in found.rows], written=ms)
-    of_recalls = from_share([row.recall_at_10 for row in found.rows])
+    of_times, of_recalls = Scale(written=ms, is_log=True), Scale(low=None, high=1.01)
     return [
         line_chart("p50 of a query, in ms", times, ticks=ticks, x_title="vectors", y=of_times),
         line_chart("recall@10", recalls, ticks=ticks, x_title="vectors", y=of_recalls),
     ]
 
 
-def _kinds(rows: Sequence[IndexRow]) -> list[str]:
+def _kinds(rows: Sequence[IndexRow]) -> list[Chart]:
     """One size: how right over how fast, and what each kind costs."""
     points = [Point(row.kind, row.query.p50, row.recall_at_10, _COLOURS[row.kind]) for row in rows]
-    x = decades([point.x for point in points], written=ms, title="p50 of a query, ms")
-    y = from_share([point.y for point in points])
+    x, y = Scale("p50 of a query, ms", ms, is_log=True), Scale("recall@10", low=None, high=1.01)
     built = [Bar(row.kind, _point(row.build_seconds), _COLOURS[row.kind]) for row in rows]
     sizes = [Bar(row.kind, _point(row.n_bytes / 1e6), _COLOURS[row.kind]) for row in rows]
     return [

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 from html import escape
 
 from indexer.errors import IconsError
-from indexer.reports.charts import Bar, Curve, bar_chart, line_chart
+from indexer.reports.charts import Bar, Chart, Curve, bar_chart, line_chart
 from indexer.reports.measures import Figure, short
-from indexer.reports.page import page
+from indexer.reports.page import Html, page, section, table_html
 from search.evaluation.asking import Case, Shown
 from search.evaluation.findings import Evaluation, Row
 from search.evaluation.metrics import MEASURES
@@ -52,10 +52,7 @@ def _words(evaluation: Evaluation) -> Iterator[str]:
             bars = [Bar(_name(row, several), row.figures[measure], _RANKER_COLOURS[row.ranker]) for row in rows]
             charts.append(bar_chart(measure, bars))
         table = _table("ranker", [(_name(row, several), row) for row in rows], bold=True)
-        yield (
-            f"<section><h2>{escape(task)} <small>{rows[0].n_queries:,} queries</small></h2>"
-            f'<div class="charts">{"".join(charts)}</div>{table}</section>'
-        )
+        yield section(task, small=f"{rows[0].n_queries:,} queries", charts=charts, table=table)
 
 
 def _name(row: Row, several: bool) -> str:
@@ -69,11 +66,9 @@ def _screenshots(evaluation: Evaluation) -> Iterator[str]:
     charts = [*_curves(evaluation, rows), _changes(evaluation, rows)]
     several = len(evaluation.encoders) > 1
     labelled = [(f"{row.condition.label}{f', {row.encoder}' if several else ''}", row) for row in rows if row.condition]
-    yield (
-        f"<section><h2>screenshots <small>{rows[0].n_queries:,} icons, found by a picture of themselves</small></h2>"
-        f'<div class="charts">{"".join(charts)}</div>'
-        f"<details><summary>All figures</summary>{_table('screenshots', labelled)}</details></section>"
-    )
+    small = f"{rows[0].n_queries:,} icons, found by a picture of themselves"
+    table = f"<details><summary>All figures</summary>{_table('screenshots', labelled)}</details>"
+    yield section("screenshots", small=small, charts=charts, table=table)
 
 
 def _empty_answers(evaluation: Evaluation) -> Iterator[str]:
@@ -83,13 +78,10 @@ def _empty_answers(evaluation: Evaluation) -> Iterator[str]:
     chart = line_chart(
         "Share of queries", curves, ticks=list(evaluation.empty[0].figures), x_title="least score of the best hit"
     )
-    yield (
-        "<section><h2>empty answers <small>where a least score errs</small></h2>"
-        f'<div class="charts">{chart}</div></section>'
-    )
+    yield section("empty answers", small="where a least score errs", charts=[chart])
 
 
-def _curves(evaluation: Evaluation, rows: Sequence[Row]) -> Iterator[str]:
+def _curves(evaluation: Evaluation, rows: Sequence[Row]) -> Iterator[Chart]:
     """R@1 over sizes: one chart of all kinds for one encoder, or one chart a kind with all encoders in it."""
     found = {(row.encoder, row.condition): row.figures["R@1"] for row in rows}
     labels = [encoder.label for encoder in evaluation.encoders]
@@ -107,7 +99,7 @@ def _curves(evaluation: Evaluation, rows: Sequence[Row]) -> Iterator[str]:
         yield line_chart(f"R@1 over size: {kind}", curves, ticks=ticks, x_title="longer side of the icon")
 
 
-def _changes(evaluation: Evaluation, rows: Sequence[Row]) -> str:
+def _changes(evaluation: Evaluation, rows: Sequence[Row]) -> Chart:
     """R@1 at the usual size, by what was done."""
     labels = [encoder.label for encoder in evaluation.encoders]
     wanted = [(), *((change,) for change in CHANGES), BAR, CHANGES]
@@ -124,17 +116,16 @@ def _changes(evaluation: Evaluation, rows: Sequence[Row]) -> str:
 def _table(title: str, rows: Sequence[tuple[str, Row]], *, bold: bool = False) -> str:
     """Figures of some rows; `bold` marks the best of each measure."""
     best = {measure: max(row.figures[measure].value for _, row in rows) for measure in MEASURES}
-    lines = []
-    for label, row in rows:
-        cells = [_cell(row.figures[name], bold and row.figures[name].value == best[name]) for name in MEASURES]
-        lines.append(f"<tr><th>{escape(label)}</th>{''.join(cells)}</tr>")
-    head = "".join(f"<th>{measure}</th>" for measure in MEASURES)
-    return f"<table><thead><tr><th>{title}</th>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+    cells = [
+        [label, *(_cell(row.figures[name], bold and row.figures[name].value == best[name]) for name in MEASURES)]
+        for label, row in rows
+    ]
+    return table_html([title, *MEASURES], cells)
 
 
-def _cell(figure: Figure, is_best: bool) -> str:
+def _cell(figure: Figure, is_best: bool) -> Html:
     value = f"<b>{short(figure.value)}</b>" if is_best else short(figure.value)
-    return f"<td>{value}<small>{short(figure.low)}-{short(figure.high)}</small></td>"
+    return Html(f"{value}<small>{short(figure.low)}-{short(figure.high)}</small>")
 
 
 def _worst(evaluation: Evaluation, pictures: "_Pictures") -> Iterator[str]:

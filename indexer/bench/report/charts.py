@@ -1,4 +1,4 @@
-"""Which pictures tell what was measured? Batch, workers and devices against time, speed-up, stages; as inline SVG."""
+"""Which pictures tell what was measured? Batch, workers and devices against time, speed-up, stages."""
 
 from collections.abc import Iterator, Sequence
 
@@ -7,8 +7,7 @@ from indexer.bench.scaling import amdahl, gustafson
 from indexer.bench.trials.knobs import Knobs, spell
 from indexer.bench.trials.sweep import Row
 from indexer.bench.trials.trial import STAGES
-from indexer.reports.axes import Written, from_zero
-from indexer.reports.charts import Bar, Curve, Stack, bar_chart, line_chart, stacked_chart
+from indexer.reports.charts import Bar, Chart, Curve, Scale, Stack, bar_chart, line_chart, stacked_chart
 from indexer.reports.measures import Figure
 
 _AXES = {
@@ -25,9 +24,9 @@ def sweep_names(findings: Findings) -> list[str]:
     return list(dict.fromkeys(row.group for row in findings.rows if row.runs and row.group not in _OTHER_GROUPS))
 
 
-def charts(findings: Findings) -> dict[str, str]:
+def charts(findings: Findings) -> dict[str, Chart]:
     """All charts by their file names, without suffix."""
-    found: dict[str, str] = {}
+    found: dict[str, Chart] = {}
     for name in sweep_names(findings):
         for what, chart in _sweep(name, findings.of(name)):
             found[f"{name}-{what}"] = chart
@@ -72,7 +71,7 @@ def times(value: float) -> str:
     return f"{value:.2f}x"
 
 
-def _sweep(name: str, rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
+def _sweep(name: str, rows: Sequence[Row]) -> Iterator[tuple[str, Chart]]:
     """Time and rate over the values of a knob: curves for numbers, bars for anything else."""
     values = [getattr(row.knobs, name) for row in rows]
     if name not in _AXES or len(rows) < 2:
@@ -85,17 +84,18 @@ def _sweep(name: str, rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
         ("rate", f"{name} against images/s", whole, [row.rate for row in rows]),
     ):
         curve = Curve("measured", figures, 0)
-        yield what, _over(title, [curve], ticks, x_title=_AXES[name], written=written)
+        yield what, line_chart(title, [curve], ticks=ticks, x_title=_AXES[name], y=Scale(written=written))
 
 
-def _scaling(findings: Findings) -> Iterator[tuple[str, str]]:
+def _scaling(findings: Findings) -> Iterator[tuple[str, Chart]]:
     rows = findings.of("scaling")
     if len(rows) > 1 and rows[0].knobs.devices == 1:
         ticks = [str(row.knobs.devices) for row in rows]
         one = rows[0].seconds.value
         ideal = [_exact(one / row.knobs.devices) for row in rows]
         curves = [Curve("ideal", ideal, 5, is_ideal=True), Curve("measured", [row.seconds for row in rows], 0)]
-        yield "devices-time", _over("devices against time, s", curves, ticks, x_title="devices", written=seconds)
+        y = Scale(written=seconds)
+        yield "devices-time", line_chart("devices against time, s", curves, ticks=ticks, x_title="devices", y=y)
     curves = []
     counts: tuple[int, ...] = ()
     for colour, (group, label) in enumerate((("scaling", "same work"), ("weak scaling", "as much for each"))):
@@ -111,16 +111,11 @@ def _scaling(findings: Findings) -> Iterator[tuple[str, str]]:
         figures = [_exact(curve(law.parallel_share.value, n)) for n in counts]
         curves.append(Curve(law.law, figures, 2 if law.law == "Amdahl" else 3, is_ideal=True))
     ticks = [str(n) for n in counts]
-    yield "speed-up", _over("speed-up over one device", curves, ticks, x_title="devices", written=times)
+    y = Scale(written=times)
+    yield "speed-up", line_chart("speed-up over one device", curves, ticks=ticks, x_title="devices", y=y)
 
 
-def _over(title: str, curves: Sequence[Curve], ticks: Sequence[str], *, x_title: str, written: Written) -> str:
-    """Curves on a scale that shows all their intervals."""
-    y = from_zero([figure.high for curve in curves for figure in curve.figures], written=written)
-    return line_chart(title, curves, ticks=ticks, x_title=x_title, y=y)
-
-
-def _stages(rows: Sequence[Row]) -> str:
+def _stages(rows: Sequence[Row]) -> Chart:
     """Milliseconds of a device for one picture, stage by stage."""
     stacks = []
     for row in rows:

@@ -1,8 +1,7 @@
 """What does a measurement look like? One HTML page with charts and tables, the same charts as PNG, and JSON."""
 
-import io
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -21,11 +20,8 @@ from indexer.bench.report.summary import (
     scaling_lines,
 )
 from indexer.library.durable import write_file
-from indexer.reports.charts import standalone
-from indexer.reports.page import page
-
-CHART_WIDTH = 1400
-"""Of a PNG, in pixels; the longer side."""
+from indexer.reports.charts import Chart
+from indexer.reports.page import page, section, table_html
 
 
 def write_report(findings: Findings, out: Path, *, before: Findings | None = None) -> None:
@@ -34,15 +30,15 @@ def write_report(findings: Findings, out: Path, *, before: Findings | None = Non
     write_files(out, findings.to_json(), report_html(findings, drawn, before=before), drawn)
 
 
-def write_files(out: Path, plain: Mapping[str, Any], html: str, drawn: Mapping[str, str]) -> None:
+def write_files(out: Path, plain: Mapping[str, Any], html: str, drawn: Mapping[str, Chart]) -> None:
     """Write a report in its three forms."""
     write_file(out / "report.json", (json.dumps(plain, indent=1) + "\n").encode())
     write_file(out / "report.html", html.encode())
     for name, chart in drawn.items():
-        write_file(out / "charts" / f"{name}.png", _png(chart))
+        write_file(out / "charts" / f"{name}.png", chart.png())
 
 
-def report_html(findings: Findings, drawn: dict[str, str], *, before: Findings | None = None) -> str:
+def report_html(findings: Findings, drawn: dict[str, Chart], *, before: Findings | None = None) -> str:
     """Lay out measurements as one page that needs nothing beside it."""
     sections = [
         *_compared(findings, before),
@@ -56,12 +52,12 @@ def report_html(findings: Findings, drawn: dict[str, str], *, before: Findings |
 def _compared(findings: Findings, before: Findings | None) -> Iterator[str]:
     if before is None:
         return
-    told = lines_html([f"before: {before.made_at}", *differences(before, findings)])
-    table = table_html(COMPARED, compared(before, findings))
-    yield f'<section><h2>Compared with a saved run</h2><ul class="facts">{told}</ul>{table}</section>'
+    lines = [f"before: {before.made_at}", *differences(before, findings)]
+    table = table_html(COMPARED, compared(before, findings), n_left=2)
+    yield section("Compared with a saved run", table=table, lines=lines)
 
 
-def _charted(findings: Findings, drawn: dict[str, str]) -> Iterator[str]:
+def _charted(findings: Findings, drawn: dict[str, Chart]) -> Iterator[str]:
     """The charts by subject, each subject with its lines."""
     swept = {f"{name}-{what}" for name in sweep_names(findings) for what in ("time", "rate")}
     subjects: list[tuple[str, str, Iterable[str], Iterable[str]]] = [
@@ -72,21 +68,19 @@ def _charted(findings: Findings, drawn: dict[str, str]) -> Iterator[str]:
         ("Grid", "all combinations", ("grid",), ()),
     ]
     for title, small, names, lines in subjects:
-        found = "".join(drawn[name] for name in names if name in drawn)
-        told = lines_html(lines)
+        found, told = [drawn[name] for name in names if name in drawn], list(lines)
         if found or told:
-            what = "" if findings.kind == "cuda" and title == "Devices" else f" <small>{escape(small)}</small>"
-            drawn_and_told = f'<div class="charts">{found}</div><ul class="facts">{told}</ul>'
-            yield f"<section><h2>{title}{what}</h2>{drawn_and_told}</section>"
+            is_plain = findings.kind == "cuda" and title == "Devices"
+            yield section(title, small="" if is_plain else small, charts=found, lines=told)
 
 
 def _tables(findings: Findings) -> Iterator[str]:
     if findings.rows:
-        yield f"<section><h2>All rows</h2>{table_html(COLUMNS, cells(findings))}</section>"
+        yield section("All rows", table=table_html(COLUMNS, cells(findings), n_left=2))
     if findings.parities:
-        small = "<small>pictures in each precision, words in fp32, the benchmark's queries</small>"
-        table = table_html(PARITY_COLUMNS, parity_cells(findings))
-        yield f"<section><h2>What a precision costs {small}</h2>{table}</section>"
+        small = "pictures in each precision, words in fp32, the benchmark's queries"
+        table = table_html(PARITY_COLUMNS, parity_cells(findings), n_left=2)
+        yield section("What a precision costs", small=small, table=table)
 
 
 def machine_html(machine: Mapping[str, Any]) -> Iterator[str]:
@@ -95,36 +89,6 @@ def machine_html(machine: Mapping[str, Any]) -> Iterator[str]:
         return
     facts = dict(machine)
     topology = facts.pop("topology", None)
-    told = (f"{name}: {value if isinstance(value, str) else json.dumps(value)}" for name, value in facts.items())
-    lines = lines_html(told)
+    lines = (f"{name}: {value if isinstance(value, str) else json.dumps(value)}" for name, value in facts.items())
     links = f"<pre>{escape(topology)}</pre>" if topology else ""
-    yield f'<section><h2>The machine</h2><ul class="facts">{lines}</ul>{links}</section>'
-
-
-def lines_html(lines: Iterable[str]) -> str:
-    """Lay out lines as items of a list."""
-    return "".join(f"<li>{escape(line)}</li>" for line in lines)
-
-
-def table_html(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Lay out a table whose first two columns name a row."""
-    head = "".join(f'<th class="left">{name}</th>' if n < 2 else f"<th>{name}</th>" for n, name in enumerate(columns))
-    lines = []
-    for first, second, *others in rows:
-        cells_ = "".join(f"<td>{escape(cell)}</td>" for cell in others)
-        lines.append(f'<tr><th>{escape(first)}</th><td class="left">{escape(second)}</td>{cells_}</tr>')
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
-
-
-def _png(chart: str) -> bytes:
-    """Draw a chart on white."""
-    from PIL import Image
-
-    from indexer.rendering.render import draw
-
-    picture = Image.fromarray(draw(standalone(chart), size=CHART_WIDTH))
-    page = Image.new("RGBA", picture.size, "white")
-    page.alpha_composite(picture)
-    file = io.BytesIO()
-    page.convert("RGB").save(file, "PNG")
-    return file.getvalue()
+    yield section("The machine", table=links, lines=lines)

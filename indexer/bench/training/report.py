@@ -5,13 +5,13 @@ from pathlib import Path
 
 from indexer.bench.report.charts import times, whole
 from indexer.bench.report.compare import differences, verdict
-from indexer.bench.report.page import lines_html, machine_html, table_html, write_files
+from indexer.bench.report.page import machine_html, write_files
 from indexer.bench.report.summary import interval, machine_lines, table_of
 from indexer.bench.training.findings import TrainFindings
 from indexer.bench.training.trial import SHARES, TrainRow
 from indexer.bench.trials.knobs import spell
-from indexer.reports.charts import Bar, Stack, bar_chart, stacked_chart
-from indexer.reports.page import page
+from indexer.reports.charts import Bar, Chart, Stack, bar_chart, stacked_chart
+from indexer.reports.page import page, section, table_html
 from indexer.reports.tables import open_console
 
 COLUMNS = ("measured", "configuration", "steps/s", "pictures/s", "against the first", *SHARES, "waits", "loss")
@@ -74,9 +74,9 @@ def print_training(findings: TrainFindings) -> None:
     console.print(table_of(COLUMNS, cells(findings), n_left=2))
 
 
-def charts(findings: TrainFindings) -> dict[str, str]:
+def charts(findings: TrainFindings) -> dict[str, Chart]:
     """Pictures/s and shares of every group, by the names of their files without suffix."""
-    found: dict[str, str] = {}
+    found: dict[str, Chart] = {}
     for group in findings.groups():
         rows = [row for row in findings.of(group) if row.runs]
         if not rows:
@@ -117,16 +117,15 @@ def write_training(findings: TrainFindings, out: Path, *, before: TrainFindings 
     sections = []
     if before is not None:
         names = ("model", "fingerprint", "kind", "n_icons", "n_devices", "steps")
-        told = lines_html([f"before: {before.made_at}", *differences(before, findings, names=names)])
-        table = table_html(COMPARED, compared(before, findings))
-        sections.append(f'<section><h2>Compared with a saved run</h2><ul class="facts">{told}</ul>{table}</section>')
+        lines = [f"before: {before.made_at}", *differences(before, findings, names=names)]
+        table = table_html(COMPARED, compared(before, findings), n_left=2)
+        sections.append(section("Compared with a saved run", table=table, lines=lines))
     for group in findings.groups():
-        pictures = "".join(drawn[name] for name in (f"{_file(group)}-rate", f"{_file(group)}-shares") if name in drawn)
-        small = f" <small>{_TOLD[group]}</small>" if group in _TOLD else ""
+        pictures = [drawn[name] for name in (f"{_file(group)}-rate", f"{_file(group)}-shares") if name in drawn]
         if pictures:
-            sections.append(f'<section><h2>{group}{small}</h2><div class="charts">{pictures}</div></section>')
+            sections.append(section(group, small=_TOLD.get(group, ""), charts=pictures))
     if findings.rows:
-        sections.append(f"<section><h2>All rows</h2>{table_html(COLUMNS, cells(findings))}</section>")
+        sections.append(section("All rows", table=table_html(COLUMNS, cells(findings), n_left=2)))
     sections += machine_html(findings.machine)
     html = page("How fast a model learns", facts=headline(findings), sections=sections)
     write_files(out, findings.to_json(), html, drawn)

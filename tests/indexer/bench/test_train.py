@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from indexer.bench.training.findings import read_training
 from indexer.bench.training.knobs import TrainKnobs, groups_of
 from indexer.bench.training.measure import TrainBenchOptions, make_plan
-from indexer.bench.training.ranks import Ranks
+from indexer.bench.training.ranks import RankGroups
 from indexer.bench.training.tasks import places_in
 from indexer.bench.training.trial import Trained, TrainRow
 from indexer.encoders.checkpoint import ModelChoice
@@ -119,7 +119,7 @@ def test_ranks_that_fail_say_why_and_are_started_anew(tiny_model: Path, tmp_path
     assert findings.n_icons > 2000
     facts = places_in(tmp_path).corpus / "corpus.json"
     knobs, cores = TrainKnobs(devices=2, batch=8), sorted(os.sched_getaffinity(0))[:2]
-    with Ranks(tmp_path, kind="cpu") as ranks:
+    with RankGroups(tmp_path, kind="cpu") as ranks:
         aside = facts.rename(facts.with_suffix(".aside"))
         with pytest.raises(BenchError, match="is no corpus"):
             ranks.train(knobs, cores=cores, steps=1)

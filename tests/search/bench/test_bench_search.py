@@ -16,7 +16,6 @@ from conftest import Build
 from indexer.errors import IconsError, LibraryError
 from indexer.library.folder import Library
 from indexer.publishing.index_kinds import FLAT, FP16, HNSW, KINDS, LEAST_RECALL, RABITQ, RULE
-from indexer.reports.axes import decades, from_share, from_zero, round_up
 from search.bench import indexes, latency
 from search.bench.indexes import measure_indexes, memory_needed, plan_indexes
 from search.bench.latency import measure_cold
@@ -204,7 +203,7 @@ def test_a_run_tells_programs_and_people_and_leaves_the_library_as_it_was(opened
         (n, 11, kind) for n in (500, 2000) for kind in ("fp16", "hnsw")
     ]
     assert found["stopped"] is False
-    charts = [ElementTree.fromstring(chart) for chart in re.findall(r"<svg.*?</svg>", page.read_text())]
+    charts = [ElementTree.fromstring(chart) for chart in re.findall(r"<svg.*?</svg>", page.read_text(), re.DOTALL)]
     titles = [chart.attrib["aria-label"] for chart in charts]
     assert titles == [
         "a warm query: p50, whisker to p99",
@@ -295,19 +294,6 @@ def test_advice_names_what_merge_builds_and_what_is_faster_and_still_right() -> 
 
 def test_no_kind_that_merge_chooses_needs_more_than_the_first_chunk_to_learn_from() -> None:
     assert not any(kind.has_lists for kind in (RABITQ, *(kind for _, kind in RULE)))
-
-
-def test_axes_show_every_value() -> None:
-    assert [round_up(value) for value in (0.01, 0.55, 0.6, 1, 9.2, 380, 401)] == [0.1, 0.6, 0.6, 1, 10, 400, 600]
-    assert from_zero([3, 70], written=str).ticks == [0, 20, 40, 60, 80]
-    log = decades([0.05, 30], written=str)
-    assert (log.low, log.high) == pytest.approx((0.01, 100))
-    assert [log.share(value) for value in (0.01, 1, 100)] == pytest.approx([0, 0.5, 1])
-    assert decades([1, 1], written=str).high == 10
-    for least in (0.0, 0.3, 0.86, 0.999, 1.0):
-        axis = from_share([least, 1.0])
-        assert axis.low <= least and axis.ticks[-1] == 1
-        assert all(axis.low - 1e-9 <= tick for tick in axis.ticks) and 3 <= len(axis.ticks) <= 8
 
 
 @pytest.mark.slow

@@ -239,7 +239,7 @@ class _Page(HTMLParser):
         self.texts: list[str] = []
         self.feed(page)
         assert self.open == []
-        self.charts = [ElementTree.fromstring(chart) for chart in re.findall(r"<svg.*?</svg>", page)]
+        self.charts = [ElementTree.fromstring(chart) for chart in re.findall(r"<svg.*?</svg>", page, re.DOTALL)]
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag not in self.VOID:
