@@ -24,8 +24,8 @@ from indexer.finetune.model.wrapping import wrap
 from indexer.finetune.options import Places
 from indexer.finetune.plan import Plan, read_plan
 from indexer.finetune.run.finish import Origin, finish
+from indexer.finetune.run.loop import make_optimizer
 from indexer.finetune.run.memory import told_shortage
-from indexer.finetune.run.rates import make_optimizer
 from indexer.finetune.run.step import Session
 from indexer.finetune.run.text_inputs import open_lesson
 from indexer.finetune.run.train import train

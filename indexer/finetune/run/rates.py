@@ -12,8 +12,8 @@ from indexer.finetune.options import FinetuneOptions, Schedule
 REFERENCE_BATCH = 512
 
 
-def make_optimizer(student: Student, options: FinetuneOptions) -> torch.optim.Optimizer:
-    """AdamW; norms, biases, positions, the text map and the logits' scale do not decay."""
+def parameter_groups(student: Student, options: FinetuneOptions) -> list[dict[str, Any]]:
+    """Parameters with their highest rate; norms, biases, positions, the text map and the logits' scale do not decay."""
     groups: list[dict[str, Any]] = []
     peak = peak_rate(options)
     for name, factor, parameters in _towers(student, options):
@@ -21,8 +21,7 @@ def make_optimizer(student: Student, options: FinetuneOptions) -> torch.optim.Op
             members = [parameter for title, parameter in parameters if decays(title, parameter) == chosen]
             if members:
                 groups.append({"params": members, "name": name, "peak": peak * factor, "weight_decay": decay})
-    fused = options.distribution.strategy == "ddp"  # no fused kernel takes sharded tensors on every device
-    return torch.optim.AdamW(groups, lr=peak, betas=(0.9, 0.98), eps=1e-8, fused=fused)
+    return groups
 
 
 def peak_rate(options: FinetuneOptions) -> float:

@@ -19,8 +19,8 @@ from indexer.finetune.options import Places
 from indexer.finetune.run.batches import Part
 from indexer.finetune.run.checkpoints import Standing, restore, save_checkpoint, trained_weights, write_tensors
 from indexer.finetune.run.feed import Feed
+from indexer.finetune.run.loop import steps
 from indexer.finetune.run.profiling import Profile
-from indexer.finetune.run.rates import set_rates
 from indexer.finetune.run.step import Session, StepResult, check_sound, take_step
 from indexer.finetune.run.validation import Exam, Scores, main_figure, sit_exam, to_plain
 from indexer.finetune.run.watch import Events, Log, TrainingProgress
@@ -102,12 +102,13 @@ def _steps(run: Run, feed: Feed) -> None:
     run.saved_at = time.monotonic()
     n_profiled = session.options.watching.profile_steps
     profile = Profile(run.places.work / "profile", n_steps=n_profiled, rank=session.rank)
-    with feed.ahead(standing.step, run.n_steps) as steps, profile:
+    with feed.ahead(standing.step, run.n_steps) as ahead, profile:
         if _is_over(run, standing):
             return
         started = time.monotonic()
-        for step, draw, parts in steps:
-            set_rates(session.optimizer, done=step / run.n_steps, schedule=session.options.schedule)
+        schedule = session.options.schedule
+        numbers = steps(session.optimizer, n_steps=run.n_steps, schedule=schedule, first=standing.step)
+        for step, (_, draw, parts) in zip(numbers, ahead, strict=True):
             with record_function("icons: step"):
                 result = take_step(session, draw, parts, step=step)
                 if run.average:

@@ -7,10 +7,7 @@ folder whose text tower is taught and whose picture tower is still random: the s
 """
 
 import functools
-import math
 import random
-import sys
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -23,8 +20,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from indexer.encoders.torch_encoder import Precision, TextTower, autocast
+from indexer.encoders.torch_encoder import Precision, TextTower, autocast, resolve_device, resolve_precision
 from indexer.finetune.model.folder import MODEL_CONFIG
+from indexer.finetune.model.student import text_parameters
+from indexer.finetune.run.loop import WORDS, learn
 from indexer.finetune.words.teacher import teacher_vectors
 
 
@@ -42,14 +41,6 @@ class DistillOptions:
     temperature: float = 0.05
     seed: int = 0
     precision: Precision = "auto"
-
-
-TEXT_PARTS = ("token_embedding.", "positional_embedding", "transformer.", "ln_final.", "text_projection")
-
-
-def text_parameters(model: nn.Module) -> list[nn.Parameter]:
-    """The parameters of the text tower alone."""
-    return [parameter for name, parameter in model.named_parameters() if name.startswith(TEXT_PARTS)]
 
 
 def start_token_table(model: Any, *, cache: Path) -> None:
@@ -77,25 +68,19 @@ def distill(
     tokens = tokenize(texts)
     held_out = np.arange(len(texts)) % 100 == 99
     pools = _pools(held_out, n_icon_texts=n_icon_texts, icon_share=options.icon_share)
-    tower = TextTower(model)
-    optimizer = torch.optim.AdamW(
-        text_parameters(model), lr=options.rate, betas=(0.9, 0.98), weight_decay=0.01, fused=True
-    )
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: rate_at(step / options.steps))
-    started = time.monotonic()
-    for step, rows in enumerate(_batches(pools, tokens, options=options)):
-        loss = _loss(tower, tokens[rows], target[rows].float(), options=options)
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_(text_parameters(model), 1.0)
-        optimizer.step()
-        schedule.step()
-        if step % 50 == 49:
-            rate = (step + 1) * options.batch / (time.monotonic() - started)
-            sys.stderr.write(
-                f"distill: step {step + 1} of {options.steps}, loss {loss.item():.3f}, {rate:,.0f} texts/s\n"
-            )
-    seconds = time.monotonic() - started
+    device = resolve_device("auto")
+    tower, precision = TextTower(model.to(device)), resolve_precision(options.precision, device)
+    batches = _batches(pools, tokens, options=options)
+
+    def loss_of(_: int) -> Tensor:
+        rows = next(batches)
+        with autocast(precision, device):
+            student = tower.encode_short(tokens[rows].to(device))
+        return _loss(student.float(), target[rows].to(device).float(), options=options)
+
+    groups = [{"params": text_parameters(model), "peak": options.rate, "weight_decay": 0.01}]
+    seconds = learn("Teaching English", groups, loss_of, n_steps=options.steps, schedule=WORDS)
+    model.cpu()
     measured: dict[str, float] = {"seconds": round(seconds), "texts": len(texts)}
     if held_out.any():
         measured["held_out_cosine"] = round(held_out_cosine(model, tokens[held_out], target[held_out].float()), 4)
@@ -124,21 +109,13 @@ def held_out_cosine(model: nn.Module, tokens: Tensor, target: Tensor) -> float:
     return total / len(tokens)
 
 
-def _loss(tower: TextTower, tokens: Tensor, target: Tensor, *, options: DistillOptions) -> Tensor:
+def _loss(student: Tensor, target: Tensor, *, options: DistillOptions) -> Tensor:
     """1 - cosine, squared difference of the batch's similarity matrices, and a small contrastive term."""
-    with autocast(options.precision, torch.device("cpu")):
-        student = tower.encode_short(tokens)
-    student = student.float()
     own, across, theirs = student @ student.T, student @ target.T, target @ target.T
-    right = torch.arange(len(tokens))
+    right = torch.arange(len(student), device=student.device)
     contrast = functional.cross_entropy(across / options.temperature, right)
     cosine = 1 - across.diagonal().mean()
     return cosine + options.similarity_weight * functional.mse_loss(own, theirs) + options.contrast_weight * contrast
-
-
-def rate_at(done: float) -> float:
-    """Share of the highest learning rate when `done` of all steps, 0 to 1, are done: warm-up, then a cosine."""
-    return min(1.0, done / 0.05 + 0.01) * (0.01 + 0.99 * (0.5 + 0.5 * math.cos(math.pi * min(1.0, done))))
 
 
 def _pools(

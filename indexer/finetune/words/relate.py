@@ -7,8 +7,6 @@ has them, up to one linear map.
 
 import math
 import random
-import sys
-import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,11 +18,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from indexer.encoders.torch_encoder import Precision, TextTower, autocast
+from indexer.encoders.torch_encoder import Precision, TextTower, autocast, resolve_device, resolve_precision
 from indexer.finetune.corpus.captions import is_held_out, parts_of, phrase, share_held_out
 from indexer.finetune.corpus.gather import base_of
 from indexer.finetune.model.loss import MAX_SCALE, keeping_loss, softmax_loss
-from indexer.finetune.words.distill import rate_at, text_parameters, tokenize
+from indexer.finetune.model.student import text_parameters
+from indexer.finetune.run.loop import WORDS, learn
+from indexer.finetune.words.distill import tokenize
 from indexer.finetune.words.teacher import teacher_vectors
 from indexer.reports.measures import figures, first_ranks
 
@@ -101,25 +101,26 @@ def relate(
     """Teach `model`'s text tower in place; `cache` holds the teacher's answers on `everyday`. Return what it took."""
     torch.manual_seed(options.seed)
     target, everyday_tokens = torch.from_numpy(teacher_vectors(everyday, cache=cache)), tokenize(everyday)
-    lesson = _Relating(TextTower(model), width=target.shape[1])
-    parameters = text_parameters(model)
-    optimizer, schedule = _pace(parameters, list(lesson.parameters(recurse=False)), options)
-    started = time.monotonic()
-    for step in range(options.steps):
+    device = resolve_device("auto")
+    lesson = _Relating(TextTower(model), width=target.shape[1]).to(device)
+    precision = resolve_precision(options.precision, device)
+
+    def loss_of(step: int) -> Tensor:
         pairs = draw_pairs(families, synonyms, random.Random(f"{options.seed} {step}"), options)
         rows = np.random.default_rng((options.seed, step)).integers(len(everyday), size=options.everyday)
-        near, kept = lesson(pairs, everyday_tokens[rows], target[rows].float(), options.precision)
-        optimizer.zero_grad(set_to_none=True)
-        (near + options.keep_weight * kept).backward()
-        nn.utils.clip_grad_norm_(parameters, 1.0)
-        optimizer.step()
-        schedule.step()
-        if step % 20 == 19:
-            left = (options.steps - step - 1) * (time.monotonic() - started) / (step + 1)
-            sys.stderr.write(
-                f"relate: step {step + 1} of {options.steps}, pairs {near:.3f}, {left / 60:.0f} min left\n"
-            )
-    return {"seconds": round(time.monotonic() - started), "families": len(families), "synonyms": len(synonyms)}
+        with autocast(precision, device):
+            near, kept = lesson(pairs, everyday_tokens[rows], target[rows].to(device).float())
+        loss: Tensor = near + options.keep_weight * kept
+        return loss
+
+    beside = list(lesson.parameters(recurse=False))
+    groups = [
+        {"params": text_parameters(model), "peak": options.rate, "weight_decay": 0.01},
+        {"params": beside, "peak": options.rate, "weight_decay": 0.0},
+    ]
+    seconds = learn("Relating words", groups, loss_of, n_steps=options.steps, schedule=WORDS)
+    model.cpu()
+    return {"seconds": round(seconds), "families": len(families), "synonyms": len(synonyms)}
 
 
 class _Relating(nn.Module):
@@ -131,25 +132,14 @@ class _Relating(nn.Module):
         self.to_teacher = nn.Parameter(torch.eye(width))
         self.scale = nn.Parameter(torch.tensor(math.log(20.0)))
 
-    def forward(self, pairs: Pairs, tokens: Tensor, target: Tensor, precision: Precision) -> tuple[Tensor, Tensor]:
+    def forward(self, pairs: Pairs, tokens: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
         """Loss of the pairs, and the distance of other texts (tokens) to where the teacher has them (unit vectors)."""
         sizes = [len(pairs.queries), len(pairs.answers), len(tokens)]
-        with autocast(precision, torch.device("cpu")):
-            vectors = self.tower.encode_by_length(torch.cat([tokenize(pairs.queries + pairs.answers), tokens]))
-        asked, answers, kept = torch.split(vectors, sizes)
-        near = _pair_loss(asked, answers, self.scale.clamp(max=math.log(MAX_SCALE)).exp(), right_answers(pairs))
+        texts = torch.cat([tokenize(pairs.queries + pairs.answers), tokens]).to(target.device)
+        asked, answers, kept = torch.split(self.tower.encode_by_length(texts).float(), sizes)
+        right = right_answers(pairs).to(target.device)
+        near = _pair_loss(asked, answers, self.scale.clamp(max=math.log(MAX_SCALE)).exp(), right)
         return near, _distance(kept @ self.to_teacher, target)
-
-
-def _pace(
-    parameters: Sequence[nn.Parameter], beside: Sequence[nn.Parameter], options: RelateOptions
-) -> tuple[torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler]:
-    groups: list[dict[str, Any]] = [
-        {"params": parameters, "weight_decay": 0.01},
-        {"params": beside, "weight_decay": 0.0},
-    ]
-    optimizer = torch.optim.AdamW(groups, lr=options.rate, betas=(0.9, 0.98), fused=True)
-    return optimizer, torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: rate_at(step / options.steps))
 
 
 def draw_pairs(
@@ -225,7 +215,7 @@ def recall_of_names(model: Any, families: Sequence[Family]) -> dict[str, float]:
 
 
 def _pair_loss(asked: Tensor, answers: Tensor, scale: Tensor, right: Tensor) -> Tensor:
-    own = torch.arange(len(asked))
+    own = torch.arange(len(asked), device=asked.device)
     there = softmax_loss(asked, answers, scale, right, own, masked=False)
     back = softmax_loss(answers, asked, scale, right.T, own, masked=False)
     return (there + back) / 2

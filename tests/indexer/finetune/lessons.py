@@ -18,7 +18,7 @@ from indexer.finetune.model.student import Student
 from indexer.finetune.model.wrapping import wrap
 from indexer.finetune.options import FinetuneOptions
 from indexer.finetune.pictures.twins import edges
-from indexer.finetune.run.rates import make_optimizer
+from indexer.finetune.run.loop import make_optimizer
 from indexer.finetune.run.step import Session
 from indexer.ranks.distributed import Rank
 
