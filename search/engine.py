@@ -14,7 +14,7 @@ from indexer.library.folder import Generation, Library, require
 from indexer.publishing.manifest import Manifest
 from search.deadline import refuse_late
 from search.generation.opened import Opened, damage_told, open_current, open_generation
-from search.generation.snapshot import Candidate, Snapshot
+from search.generation.snapshot import IconRow, Snapshot
 from search.query import Answer, Details, FacetCount, Filters, Hit, Query, Window
 from search.ranking.answer import answer
 from search.ranking.details import find_icon, show_icon
@@ -145,7 +145,7 @@ class SearchEngine:
     def pictures(self, images: Sequence[int]) -> dict[int, bytes]:
         """Read some pictures by the ids that hits tell, as `picture` does; without those that can't be read."""
 
-        def look(opened: Opened) -> list[tuple[Candidate, bytes]]:
+        def look(opened: Opened) -> list[tuple[IconRow, bytes]]:
             snapshot = opened.snapshot
             icons = snapshot.candidates(snapshot.showing(np.array(images, np.int64))).values()
             return [_stored(snapshot, icon) for icon in {icon.image_id: icon for icon in icons}.values()]
@@ -157,7 +157,7 @@ class SearchEngine:
                 found[icon.image_id] = self._read(icon, digest)
         return found
 
-    def _read(self, icon: Candidate, digest: bytes) -> bytes:
+    def _read(self, icon: IconRow, digest: bytes) -> bytes:
         """The bytes that an icon was indexed from, and no others; a file that has changed is noted for the scan."""
         from indexer.sources import read_indexed
 
@@ -181,6 +181,6 @@ class SearchEngine:
                     raise
 
 
-def _stored(snapshot: Snapshot, icon: Candidate) -> tuple[Candidate, bytes]:
+def _stored(snapshot: Snapshot, icon: IconRow) -> tuple[IconRow, bytes]:
     """An icon, and the digest of the bytes that it was indexed from."""
     return icon, snapshot.digest(icon.image_id)

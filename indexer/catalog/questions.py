@@ -4,14 +4,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import Connection, RowMapping, delete, func, insert, select, text
 from sqlalchemy.dialects.sqlite import insert as upsert
 
+from indexer.arrays import Ids
 from indexer.catalog.accounting import Accounting
 from indexer.catalog.schema import failures, files, icons, images, names, problems, runs, sets, settings, sources
-
-Ids = NDArray[np.int64]
 
 
 def setting(connection: Connection, key: str) -> str | None:

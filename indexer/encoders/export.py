@@ -29,7 +29,7 @@ PARITY = 0.999
 
 
 @dataclass(frozen=True, slots=True)
-class QueryEncoder:
+class ExportedEncoder:
     """What `encoder.json` says of an exported encoder; `served` is "torch" where the export was not accepted."""
 
     fingerprint: str
@@ -54,7 +54,7 @@ class ExportError(Exception):
 
 def export(
     encoder: Encoder, folder: Path, *, choice: ModelChoice, texts: Sequence[str], pixels: NDArray[np.uint8]
-) -> QueryEncoder:
+) -> ExportedEncoder:
     """Export both towers to `folder`, checked on real `texts` and `pixels` (n, size, size, 3) of the library."""
     with folder_aside(folder) as aside:
         parity: tuple[float, float] | None = None
@@ -64,7 +64,7 @@ def export(
             parity = _export_towers(encoder, aside, texts=texts, pixels=pixels)
         except ExportError as refusal:
             reason = str(refusal)
-        facts = QueryEncoder(
+        facts = ExportedEncoder(
             fingerprint=encoder.checkpoint.fingerprint,
             model=encoder.checkpoint.name,
             choice=choice.to_json(),

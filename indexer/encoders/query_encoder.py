@@ -9,11 +9,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer.arrays import Floats
 from indexer.encoders.onnx_session import Tower
 from indexer.errors import LibraryError
 from indexer.library.durable import check_own_checksum
-
-Vector = NDArray[np.float32]
 
 
 class QueryEncoder(Protocol):
@@ -24,16 +23,16 @@ class QueryEncoder(Protocol):
     def has_token(self, word: str) -> bool:
         """Tell whether a word is so usual that the encoder reads it as one piece."""
 
-    def encode_words(self, words: str) -> Vector:
+    def encode_words(self, words: str) -> Floats:
         """Encode normalised words."""
 
-    def encode_picture(self, pixels: NDArray[np.uint8]) -> Vector:
+    def encode_picture(self, pixels: NDArray[np.uint8]) -> Floats:
         """Encode uint8 pixels (size, size, 3) of the model's size."""
 
-    def encode_many_words(self, texts: Sequence[str]) -> Vector:
+    def encode_many_words(self, texts: Sequence[str]) -> Floats:
         """Encode several texts of normalised words, (n, dim): the vectors of `encode_words`, in half the time."""
 
-    def encode_many_pictures(self, pixels: NDArray[np.uint8]) -> Vector:
+    def encode_many_pictures(self, pixels: NDArray[np.uint8]) -> Floats:
         """Encode uint8 pixels (n, size, size, 3), (n, dim)."""
 
 
@@ -85,19 +84,19 @@ class OnnxQueryEncoder:
         """Tell whether a word is so usual that the encoder reads it as one piece."""
         return len(self._tokenizer.encode(word, add_special_tokens=False).ids) == 1
 
-    def encode_words(self, words: str) -> Vector:
+    def encode_words(self, words: str) -> Floats:
         """Encode normalised words; what does not fit the context is cut."""
         return self.encode_many_words([words]).reshape(-1)
 
-    def encode_picture(self, pixels: NDArray[np.uint8]) -> Vector:
+    def encode_picture(self, pixels: NDArray[np.uint8]) -> Floats:
         """Encode uint8 pixels (size, size, 3) of the model's size."""
         return self.encode_many_pictures(pixels[None]).reshape(-1)
 
-    def encode_many_words(self, texts: Sequence[str]) -> Vector:
+    def encode_many_words(self, texts: Sequence[str]) -> Floats:
         """Encode several texts of normalised words, (n, dim)."""
         return self.encode_tokens(np.stack([self.tokenize(words) for words in texts]))
 
-    def encode_many_pictures(self, pixels: NDArray[np.uint8]) -> Vector:
+    def encode_many_pictures(self, pixels: NDArray[np.uint8]) -> Floats:
         """Encode uint8 pixels (n, size, size, 3), (n, dim)."""
         return self._run("image", "pixels", pixels)
 
@@ -110,11 +109,11 @@ class OnnxQueryEncoder:
         tokens[: len(marked)] = marked
         return tokens
 
-    def encode_tokens(self, tokens: NDArray[np.int64]) -> Vector:
+    def encode_tokens(self, tokens: NDArray[np.int64]) -> Floats:
         """Encode token ids (n, context_length), (n, dim)."""
         return self._run("text", "tokens", tokens)
 
-    def _run(self, tower: str, name: str, inputs: NDArray[Any]) -> Vector:
+    def _run(self, tower: str, name: str, inputs: NDArray[Any]) -> Floats:
         if tower not in self._towers:
             # One query is too small to be shared, and spinning threads cost the others.
             self._towers[tower] = Tower(self._folder / f"{tower}.onnx", threads=1)
@@ -138,15 +137,15 @@ class _TorchQueryEncoder:
         tokens = self._encoder.tokenizer([word, ""])
         return int((tokens[0] != tokens[1]).sum()) <= 2  # the word itself, and the end mark that it moved
 
-    def encode_words(self, words: str) -> Vector:
+    def encode_words(self, words: str) -> Floats:
         return self.encode_many_words([words]).reshape(-1)
 
-    def encode_picture(self, pixels: NDArray[np.uint8]) -> Vector:
+    def encode_picture(self, pixels: NDArray[np.uint8]) -> Floats:
         return self.encode_many_pictures(pixels[None]).reshape(-1)
 
-    def encode_many_words(self, texts: Sequence[str]) -> Vector:
+    def encode_many_words(self, texts: Sequence[str]) -> Floats:
         tokens = self._encoder.tokenizer(list(texts))
         return np.asarray(self._encoder.encode_tokens(tokens).cpu().numpy(), dtype=np.float32)
 
-    def encode_many_pictures(self, pixels: NDArray[np.uint8]) -> Vector:
+    def encode_many_pictures(self, pixels: NDArray[np.uint8]) -> Floats:
         return np.asarray(self._encoder.encode_images(pixels), dtype=np.float32)

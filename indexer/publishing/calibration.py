@@ -11,9 +11,10 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer.arrays import Floats, Ids
 from indexer.encoders.query_encoder import QueryEncoder
 from indexer.publishing.curves import Calibration, fit
-from indexer.publishing.vector_index import Floats, Ids, VectorIndex
+from indexer.publishing.vector_index import VectorIndex
 
 N_ASKED = 256
 """Names, and pictures, that are asked as if they were new."""

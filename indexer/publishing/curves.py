@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float32]
+from indexer.arrays import Floats
 
 _STEPS = 50
 _LEAST_SLOPE = 1.0

@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 
+from indexer.arrays import Ids
 from indexer.errors import LibraryError
 from indexer.publishing.snapshot import TOKENS, write_keywords
-
-Ids = NDArray[np.int64]
 
 MOST_BYTES = 32
 """Of a stem; longer ones are cut, in the lexicon and in queries."""

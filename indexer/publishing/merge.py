@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, Engine, select
 
+from indexer.arrays import Floats, Ids
 from indexer.catalog import questions
 from indexer.catalog.schema import icons
 from indexer.encoders.query_encoder import QueryEncoder, open_query_encoder
@@ -31,7 +32,7 @@ from indexer.publishing.index_kinds import CHUNK, LEAST_RECALL, recommended
 from indexer.publishing.lexicon import write_lexicon
 from indexer.publishing.manifest import PICTURE_WEIGHT, SNAPSHOT, IndexFacts, Manifest
 from indexer.publishing.snapshot import write_snapshot
-from indexer.publishing.vector_index import Floats, Ids, VectorIndex, fp32_chunks, recall
+from indexer.publishing.vector_index import VectorIndex, fp32_chunks, recall
 
 N_LEARNT = 16_384
 """Vectors that an index learns from, where it has to."""

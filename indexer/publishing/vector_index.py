@@ -15,6 +15,7 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer.arrays import Floats, Ids, Mask
 from indexer.process import cores
 from indexer.publishing.index_kinds import CHUNK
 
@@ -38,13 +39,9 @@ too many, once more."""
 FP16_ERROR = 5e-4
 """Largest error of an inner product of unit vectors kept in fp16."""
 
-Floats = NDArray[np.float32]
-Ids = NDArray[np.int64]
-Mask = NDArray[np.bool_]
-
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Neighbours:
     """Nearest vectors of one query, best first: inner products and ids, never padded."""
 
     scores: Floats
@@ -123,7 +120,7 @@ class VectorIndex:
         except RuntimeError as error:
             raise OSError(EIO, str(error).strip().splitlines()[-1], str(path)) from error
 
-    def search(self, query: Floats, *, k: int, only: Ids | None = None, per_hit: int = REFINED_PER_HIT) -> Found:
+    def search(self, query: Floats, *, k: int, only: Ids | None = None, per_hit: int = REFINED_PER_HIT) -> Neighbours:
         """Find the `k` nearest to one unit vector (dim,), among the ids `only` where given, which ascend.
 
         Among up to `EXACT_AMONG` ids the answer is exact, whatever the index. A refined index scores `per_hit` vectors
@@ -131,7 +128,7 @@ class VectorIndex:
         """
         k = min(k, len(self) if only is None else len(only))
         if k <= 0:
-            return Found(np.empty(0, np.float32), np.empty(0, np.int64))
+            return Neighbours(np.empty(0, np.float32), np.empty(0, np.int64))
         n_refined = max(per_hit * k, REFINED)
         faiss.omp_set_num_threads(1)  # each thread of Python has a number of its own, all cores at first
         if only is None:
@@ -144,10 +141,10 @@ class VectorIndex:
             is_kept = self._sift(query, is_kept, least=k, most=n_refined)
         return self._ask(*self._whole(is_kept), k=k, query=query)
 
-    def _ask(self, index: Any, parameters: Any, *, query: Floats, k: int) -> Found:
+    def _ask(self, index: Any, parameters: Any, *, query: Floats, k: int) -> Neighbours:
         scores, positions = index.search(np.ascontiguousarray(query[None]), k, params=parameters)
         real = positions[0] >= 0
-        return Found(scores[0][real], self._ids[positions[0][real]])
+        return Neighbours(scores[0][real], self._ids[positions[0][real]])
 
     def _places(self, only: Ids) -> Mask:
         """Which of the vectors, by position, bear some ids."""
@@ -242,7 +239,7 @@ def least_scores(chunks: Iterable[Floats], queries: Floats, *, k: int) -> Floats
     return cast(Floats, best.min(axis=1))
 
 
-def share_right(found: Found, least: float, *, k: int) -> float:
+def share_right(found: Neighbours, least: float, *, k: int) -> float:
     """Share of `k` that the first `k` hits reach a score with, an fp16's error aside."""
     return float((found.scores[:k] >= least - FP16_ERROR).sum() / k)
 

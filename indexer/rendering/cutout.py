@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from indexer.arrays import Pixels
 from indexer.errors import RenderError
 from indexer.rendering.render import draw, render
 from indexer.rendering.svg_document import svg_document
-
-Pixels = NDArray[np.uint8]
 
 MARGIN = 0.1
 """Left free around what is drawn, of its longer side: as around icons that use 20 of 24 px."""

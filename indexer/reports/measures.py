@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float32]
+from indexer.arrays import Floats
+
 Scores = npt.NDArray[np.float64]
 Ranks = npt.NDArray[np.int64]
 

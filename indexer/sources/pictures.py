@@ -17,7 +17,7 @@ MAX_BYTES = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundFile:
     """A picture file, or with `error` what cannot be looked into; `path` is relative to the root, not yet text."""
 
     path: str
@@ -26,7 +26,7 @@ class Found:
 
 def find_pictures(
     root: Path, *, exclusion: Exclusion, suffixes: frozenset[str] = SUFFIXES, start: str = ""
-) -> Iterator[Found]:
+) -> Iterator[FoundFile]:
     """Walk a tree from `start` on, in the order of names, folders where their name stands.
 
     A link to a folder of the tree is left alone, as its pictures are found where they stand; a link that leads out of
@@ -34,18 +34,18 @@ def find_pictures(
     """
     inside_root = os.path.realpath(root)
     if start and (why_not := _outside(str(root / start), inside_root)):
-        yield Found(f"{start}/", error=why_not)
+        yield FoundFile(f"{start}/", error=why_not)
         return
     pending = [(start, True, exclusion)]
     while pending:
         path, is_folder, rules = pending.pop()
         if not is_folder:
-            yield Found(path)
+            yield FoundFile(path)
             continue
         try:
             entries = sorted(os.scandir(root / path), key=lambda entry: entry.name)
         except OSError as error:
-            yield Found(f"{path}/" if path else "", error=reason_of(error))
+            yield FoundFile(f"{path}/" if path else "", error=reason_of(error))
             continue
         rules = rules.entering(root / path, path)
         inside = []
@@ -57,7 +57,7 @@ def find_pictures(
             if not entry.is_symlink():
                 inside.append((child, is_folder, rules))
             elif why_not := _outside(entry.path, inside_root):
-                yield Found(f"{child}/" if is_folder else child, error=why_not)
+                yield FoundFile(f"{child}/" if is_folder else child, error=why_not)
             elif not is_folder:
                 inside.append((child, is_folder, rules))
         pending += reversed(inside)

@@ -8,7 +8,8 @@ Reads one generation and the vectors behind it; writes into a temporary folder o
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.encoders.query_encoder import Vector, open_query_encoder
+from indexer.arrays import Floats
+from indexer.encoders.query_encoder import open_query_encoder
 from indexer.library.folder import Library
 from indexer.library.shards import read_vectors
 from indexer.reports.bars import Progress
@@ -97,7 +98,7 @@ class _Run:
         generator = np.random.default_rng(self._options.seed)
         return [texts[place] for place in generator.permutation(len(texts))[:N_QUERIES].tolist()]
 
-    def _vectors(self) -> tuple[NDArray[np.float16], Vector]:
+    def _vectors(self) -> tuple[NDArray[np.float16], Floats]:
         """Vectors of all pictures, and of the queries: words that ask for pictures are the hardest task of an index."""
         library, fingerprint = self._engine.library, self._engine.manifest.fingerprint
         folder = library.vectors(fingerprint)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.encoders.query_encoder import Vector
+from indexer.arrays import Floats
 from indexer.errors import LibraryError
 from indexer.publishing.index_kinds import CHUNK
 from indexer.reports.bars import Progress
@@ -82,11 +82,11 @@ def perturb(
     short = lengths < _TOO_SHORT
     across[short] = _across(generator.standard_normal((int(short.sum()), start.shape[1]), np.float32), start[short])
     across /= np.linalg.norm(across, axis=1, keepdims=True)
-    moved: Vector = likeness * start + np.float32(np.sqrt(1 - likeness**2)) * across
+    moved: Floats = likeness * start + np.float32(np.sqrt(1 - likeness**2)) * across
     return moved.astype(np.float16)
 
 
-def _across(directions: Vector, vectors: Vector) -> Vector:
+def _across(directions: Floats, vectors: Floats) -> Floats:
     """What is left of directions beside unit vectors."""
-    along: Vector = np.einsum("nd,nd->n", directions, vectors)[:, None] * vectors
+    along: Floats = np.einsum("nd,nd->n", directions, vectors)[:, None] * vectors
     return directions - along

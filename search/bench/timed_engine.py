@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, cast
 
-from indexer.encoders.query_encoder import OnnxQueryEncoder, QueryEncoder, Vector
+from indexer.arrays import Floats
+from indexer.encoders.query_encoder import OnnxQueryEncoder, QueryEncoder
 from indexer.library.folder import Library
 from search.engine import Hit, SearchEngine
 from search.generation.opened import Opened
@@ -98,7 +99,7 @@ class _TimedEncoder:
         with self._laps.of(TOKENISE):
             return self._encoder.has_token(word)
 
-    def encode_words(self, words: str) -> Vector:
+    def encode_words(self, words: str) -> Floats:
         if not isinstance(self._encoder, OnnxQueryEncoder):
             with self._laps.of(ENCODE):
                 return self._encoder.encode_words(words)

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from indexer.arrays import Ids
 from indexer.reports.bars import Progress
 from indexer.reports.measures import UNRANKED, Ranks, right_ranks
 from search.evaluation.originals import Originals
 from search.evaluation.queries import Question
 from search.evaluation.rankers import Rankers, VectorRankers, in_blocks
-from search.generation.snapshot import Candidate, Ids
+from search.generation.snapshot import IconRow
 from search.ranking.order import group
 
 N_INSTEAD = 5
@@ -30,7 +31,7 @@ class Shown:
     set: str
 
     @classmethod
-    def of(cls, icon: Candidate) -> "Shown":
+    def of(cls, icon: IconRow) -> "Shown":
         """Keep of an icon what a report says."""
         return cls(icon.id, icon.image_id, icon.name, icon.set)
 
@@ -97,7 +98,7 @@ def first_hits(rows: Ids, originals: Originals, *, k: int) -> list[Shown]:
     return shown([icons[row] for row in looked_at], k=k)
 
 
-def shown(icons: Sequence[Candidate], *, k: int) -> list[Shown]:
+def shown(icons: Sequence[IconRow], *, k: int) -> list[Shown]:
     """Show the first `k` hits of some icons, best first."""
     kept = group((((icon.set_id, icon.name_id), icon.image_id) for icon in icons), k=k)
     return [Shown.of(icons[place]) for place in kept]

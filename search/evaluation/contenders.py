@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer.arrays import Floats, Ids
 from indexer.encoders.checkpoint import LOCAL, ModelChoice, find_checkpoint
-from indexer.encoders.query_encoder import QueryEncoder, Vector, open_query_encoder
+from indexer.encoders.query_encoder import QueryEncoder, open_query_encoder
 from indexer.errors import LibraryError, ModelError
 from indexer.library.folder import Library
 from indexer.library.shards import Kind, read_coverage, read_vectors
 from search.evaluation.corpus import Corpus
-from search.generation.snapshot import Ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +34,11 @@ class CorpusVectors:
     """An open encoder and its vectors of a corpus: unit length, fp32 of what is kept in fp16."""
 
     encoder: QueryEncoder
-    images: Vector
+    images: Floats
     """(pictures of the corpus, dim)."""
     has_image: NDArray[np.bool_]
     """(pictures of the corpus,): False where this encoder could not embed one; its row is zero."""
-    names: Vector
+    names: Floats
     """(names of the corpus, dim)."""
 
 
@@ -80,7 +80,7 @@ def read_vectors_of(library: Library, contender: Contender, corpus: Corpus) -> C
     return CorpusVectors(encoder, images, has_image, names)
 
 
-def _vectors(library: Library, contender: Contender, kind: Kind, ids: Ids) -> tuple[Vector, NDArray[np.bool_]]:
+def _vectors(library: Library, contender: Contender, kind: Kind, ids: Ids) -> tuple[Floats, NDArray[np.bool_]]:
     folder = library.vectors(contender.fingerprint)
     vectors, filled = read_vectors(folder, kind, ids, fingerprint=contender.fingerprint)
     return vectors.astype(np.float32), filled

@@ -6,7 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from search.generation.snapshot import Ids, Snapshot
+from indexer.arrays import Ids
+from search.generation.snapshot import Snapshot
 
 
 @dataclass(frozen=True)

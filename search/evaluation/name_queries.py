@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from search.evaluation.corpus import Corpus
-from search.evaluation.queries import Query, Question
+from search.evaluation.queries import BenchmarkQuery, Question
 
 AS_IT_IS, TURNED, SLIPPED = "name", "name, turned round", "name, misspelt"
 _SHORTEST = 5
@@ -25,7 +25,7 @@ def name_questions(corpus: Corpus, *, n: int, seed: int) -> Iterator[Question]:
         words = corpus.words[int(corpus.name_ids[row])]
         right = np.sort(order[starts[row] : starts[row + 1]])
         for kind, text in _ways_to_type(words, random.Random(f"{seed} {words}")):
-            yield Question(Query(text, kind, (words,)), right)
+            yield Question(BenchmarkQuery(text, kind, (words,)), right)
 
 
 def _ways_to_type(words: str, chance: random.Random) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from indexer.encoders.query_encoder import QueryEncoder, Vector
+from indexer.arrays import Floats
+from indexer.encoders.query_encoder import QueryEncoder
 from indexer.publishing.lexicon import Lexicon
 from search.evaluation.corpus import Corpus
 from search.words.lexical import LEXICAL_WEIGHT, Lexical
@@ -33,11 +34,11 @@ class NamesArm:
         self._lexical = Lexical(lexicon)
         self._speller = Speller(self._vocabulary, is_borne=self._lexical.knows, is_usual=encoder.has_token)
 
-    def bonus(self, texts: Sequence[str]) -> Vector:
+    def bonus(self, texts: Sequence[str]) -> Floats:
         """What the engine adds for each text to the similarity of each icon, (texts, icons)."""
         return np.stack([self._of_names(text)[self._rows] for text in texts])
 
-    def _of_names(self, text: str) -> Vector:
+    def _of_names(self, text: str) -> Floats:
         wording = read_words(text, self._speller)
         is_name = (self._words == wording.typed) | (self._words == wording.spelled)
         return np.asarray(LEXICAL_WEIGHT * self._lexical.coverage(wording.name) + _FIRST * is_name, np.float32)

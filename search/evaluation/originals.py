@@ -9,9 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
+from indexer.arrays import Ids
 from indexer.sources import read_indexed
 from search.evaluation.corpus import Corpus
-from search.generation.snapshot import Candidate, Ids, Snapshot
+from search.generation.snapshot import IconRow, Snapshot
 
 _IDS_AT_ONCE = 10_000
 """SQLite takes 32,766 values in one statement."""
@@ -24,17 +25,17 @@ class Originals:
         self._snapshot = snapshot
         self._corpus = corpus
 
-    def icons(self, rows: Iterable[int]) -> dict[int, Candidate]:
+    def icons(self, rows: Iterable[int]) -> dict[int, IconRow]:
         """Read what the catalog says of some icons, by their rows."""
         wanted = list(dict.fromkeys(rows))
-        found: dict[int, Candidate] = {}
+        found: dict[int, IconRow] = {}
         for start in range(0, len(wanted), _IDS_AT_ONCE):
             part = wanted[start : start + _IDS_AT_ONCE]
             candidates = self._snapshot.candidates(self._corpus.icon_ids[part])
             found |= {row: candidates[int(self._corpus.icon_ids[row])] for row in part}
         return found
 
-    def showing(self, images: Ids) -> list[Candidate]:
+    def showing(self, images: Ids) -> list[IconRow]:
         """Read of each picture the first icon that shows it, in the order given."""
         rows = [int(self._corpus.showing(np.array([image]))[0]) for image in images.tolist()]
         icons = self.icons(rows)

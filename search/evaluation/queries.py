@@ -13,17 +13,17 @@ from typing import Any
 
 import numpy as np
 
+from indexer.arrays import Ids
 from indexer.errors import QueryFileError
 from indexer.naming.names import normalise
 from search.evaluation.corpus import Corpus
-from search.generation.snapshot import Ids
 
 FIELDS = ("query", "kind", "relevant")
 _EXAMPLE = '{"query": "throw away", "kind": "means", "relevant": ["trash"]}'
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class BenchmarkQuery:
     """One line of a query file."""
 
     text: str
@@ -38,7 +38,7 @@ class Query:
 class Question:
     """A query whose right answers are known: rows of a corpus, ascending, at least one."""
 
-    query: Query
+    query: BenchmarkQuery
     right: Ids
 
 
@@ -47,13 +47,13 @@ class Questions:
     """What can be asked of a library, and what its query files ask for in vain."""
 
     asked: Sequence[Question]
-    dropped: Sequence[Query]
+    dropped: Sequence[BenchmarkQuery]
     """None of their relevant names is in the library."""
     unknown: Sequence[str]
     """Relevant names that no icon bears, sorted."""
 
 
-def read_queries(file: Path) -> list[Query]:
+def read_queries(file: Path) -> list[BenchmarkQuery]:
     """Read a query file; empty lines are passed over.
 
     Raises:
@@ -70,7 +70,7 @@ def read_queries(file: Path) -> list[Query]:
     return queries
 
 
-def find_answers(queries: Sequence[Query], corpus: Corpus) -> Questions:
+def find_answers(queries: Sequence[BenchmarkQuery], corpus: Corpus) -> Questions:
     """Find each query's right icons: those that bear a relevant name, and all their variants.
 
     A name fits an icon when both are the same words, spelled in any way: the icon's whole name, or what is left of it
@@ -109,7 +109,7 @@ def _bearers(wanted: set[str], corpus: Corpus) -> defaultdict[str, list[int]]:
     return bearers
 
 
-def _parse(line: str, *, where: str) -> Query:
+def _parse(line: str, *, where: str) -> BenchmarkQuery:
     try:
         fields = json.loads(line)
     except ValueError as error:
@@ -117,7 +117,7 @@ def _parse(line: str, *, where: str) -> Query:
     problem = next(_problems(fields), None)
     if problem:
         raise QueryFileError(f"{where}: {problem}; a line is {_EXAMPLE}")
-    return Query(fields["query"], fields["kind"], tuple(fields["relevant"]), fields.get("set"))
+    return BenchmarkQuery(fields["query"], fields["kind"], tuple(fields["relevant"]), fields.get("set"))
 
 
 def _problems(fields: Any) -> Iterator[str]:

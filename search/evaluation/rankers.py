@@ -10,7 +10,8 @@ from typing import Protocol
 
 import numpy as np
 
-from indexer.encoders.query_encoder import QueryEncoder, Vector
+from indexer.arrays import Floats
+from indexer.encoders.query_encoder import QueryEncoder
 from indexer.naming.names import normalise
 from search.evaluation.contenders import CorpusVectors
 from search.evaluation.corpus import Corpus
@@ -25,7 +26,7 @@ ENCODED_AT_ONCE = 64
 class Rankers(Protocol):
     """One or several rankers that answer a question together."""
 
-    def scores(self, texts: Sequence[str]) -> Mapping[str, Vector]:
+    def scores(self, texts: Sequence[str]) -> Mapping[str, Floats]:
         """Score every icon for each text: (texts, icons) by the ranker's name."""
 
 
@@ -39,11 +40,11 @@ class KeywordRanker:
         rows = ((place, corpus.words[name]) for place, name in enumerate(corpus.name_ids.tolist()))
         self._connection.executemany("INSERT INTO names (rowid, words) VALUES (?, ?)", rows)
 
-    def scores(self, texts: Sequence[str]) -> dict[str, Vector]:
+    def scores(self, texts: Sequence[str]) -> dict[str, Floats]:
         """Score every icon by its name's BM25."""
         return {"keyword": np.stack([self._of_names(text)[self._corpus.name_rows] for text in texts])}
 
-    def _of_names(self, text: str) -> Vector:
+    def _of_names(self, text: str) -> Floats:
         scores = np.full(len(self._corpus.name_ids), -np.inf, np.float32)
         found = self._connection.execute(
             "SELECT rowid, -bm25(names) FROM names WHERE names MATCH ?", (any_word_of(text),)
@@ -72,7 +73,7 @@ class VectorRankers:
         self._arm = NamesArm(corpus, vectors.encoder)
         self._unseen = ~vectors.has_image[corpus.image_rows]
 
-    def scores(self, texts: Sequence[str]) -> dict[str, Vector]:
+    def scores(self, texts: Sequence[str]) -> dict[str, Floats]:
         """Score every icon by its name, by its picture, by both, and as the engine does."""
         queries = encode_texts(self._vectors.encoder, texts)
         names = (queries @ self._vectors.names.T)[:, self._corpus.name_rows]
@@ -84,7 +85,7 @@ class VectorRankers:
         return {"names": names, "pictures": pictures, "fused": fused, "engine": engine}
 
 
-def encode_texts(encoder: QueryEncoder, texts: Sequence[str]) -> Vector:
+def encode_texts(encoder: QueryEncoder, texts: Sequence[str]) -> Floats:
     """Encode texts as a search does, (texts, dim)."""
     words = [normalise(text) for text in texts]
     parts = [words[start : start + ENCODED_AT_ONCE] for start in range(0, len(words), ENCODED_AT_ONCE)]

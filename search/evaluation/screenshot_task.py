@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.encoders.query_encoder import Vector
+from indexer.arrays import Floats, Ids
 from indexer.errors import RenderError, SourceError
 from indexer.reports.bars import Progress
 from indexer.reports.measures import Ranks, right_ranks
@@ -22,7 +22,6 @@ from search.evaluation.corpus import Corpus
 from search.evaluation.originals import Originals
 from search.evaluation.rankers import ENCODED_AT_ONCE, in_blocks
 from search.evaluation.screenshots import CHANGES, Condition, take_screenshot
-from search.generation.snapshot import Ids
 
 TASK = "screenshot"
 IDENTITY_SIZE = 128
@@ -152,13 +151,13 @@ def _case(
     )
 
 
-def _scores(pictures: Sequence[bytes], vectors: CorpusVectors) -> Vector:
+def _scores(pictures: Sequence[bytes], vectors: CorpusVectors) -> Floats:
     """Score every picture of the corpus for each one asked with, (asked, corpus); one that shows nothing ranks none."""
     size = vectors.encoder.image_size
     pixels = [_pixels(picture, size) for picture in pictures]
     nothing = np.zeros((size, size, 3), np.uint8)
     queries = vectors.encoder.encode_many_pictures(np.stack([nothing if it is None else it for it in pixels]))
-    scores: Vector = queries @ vectors.images.T
+    scores: Floats = queries @ vectors.images.T
     scores[:, ~vectors.has_image] = -np.inf
     scores[[it is None for it in pixels]] = -np.inf
     return scores

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageFilter
 
-Pixels = NDArray[np.uint8]
+from indexer.arrays import Pixels
+
 Layer = NDArray[np.float64]
 """RGB, 0 to 255, (height, width, 3)."""
 Colour = NDArray[np.float64]

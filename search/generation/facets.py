@@ -10,6 +10,7 @@ from typing import Any, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer.arrays import Ids, Mask, Positions
 from indexer.errors import IconsError, LibraryError
 from indexer.library.folder import Generation
 from indexer.library.traits import FLAGS, NOT_KNOWN
@@ -19,10 +20,7 @@ from search.generation.labels import Labels, unknown
 from search.id_table import rows_by_id
 from search.query import N_VALUES, FacetCount, Filters
 
-Ids = NDArray[np.int64]
-Positions = NDArray[np.intp]
 Codes = NDArray[np.int32]
-Mask = NDArray[np.bool_]
 
 KINDS = ("set", "style", "licence", "family", "category", "tag", "size", "coloured", "animated")
 """What is counted; "family" is the licence's."""

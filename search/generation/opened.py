@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer.arrays import Ids
 from indexer.encoders.query_encoder import QueryEncoder, open_query_encoder, read_facts
 from indexer.errors import IconsError, LibraryError
 from indexer.library.durable import differences
@@ -26,7 +27,6 @@ from search.generation.snapshot import Snapshot
 from search.words.lexical import Lexical
 from search.words.spelling import Speller
 
-Ids = NDArray[np.int64]
 ADVICE = "`icons doctor --repair` makes it again"
 LOOK_SECONDS = 60.0
 """Between two looks at all checksums of a generation, which takes seconds: a query that fails may be asked often."""

@@ -13,11 +13,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer.arrays import Ids
 from indexer.errors import LibraryError, UnknownIconError
 from indexer.naming.names import normalise
 from search.deadline import is_late
-
-Ids = NDArray[np.int64]
 
 _CANDIDATES = """
     SELECT icons.id, icons.set_id, icons.name_id, icons.image_id, icons.name, names.words, sets.key, sets.title,
@@ -46,7 +45,7 @@ _STEPS_BETWEEN_LOOKS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class IconRow:
     """One icon as the catalog knows it."""
 
     id: int
@@ -99,7 +98,7 @@ class Snapshot:
             connection.set_progress_handler(is_late, _STEPS_BETWEEN_LOOKS)
         return connection
 
-    def icon(self, icon: int) -> Candidate:
+    def icon(self, icon: int) -> IconRow:
         """Read one icon.
 
         Raises:
@@ -179,10 +178,10 @@ class Snapshot:
         found = process.extract(name[:_LONGEST_SPELLING], keys, scorer=fuzz.ratio, limit=5, score_cutoff=60)
         return [key for _, _, key in found]
 
-    def candidates(self, ids: Ids) -> dict[int, Candidate]:
+    def candidates(self, ids: Ids) -> dict[int, IconRow]:
         """Read icons by id."""
         rows = self._connection.execute(_CANDIDATES.format(marks=_marks(ids)), ids.tolist())
-        return {row[0]: Candidate(*row) for row in rows}
+        return {row[0]: IconRow(*row) for row in rows}
 
     def named(self, words: str) -> Ids:
         """Ids of the icons that bear exactly this name."""

@@ -4,21 +4,17 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from indexer.arrays import Floats, Ids, Mask
 from indexer.errors import IconsError
 from search.deadline import refuse_late
 from search.generation.opened import Opened
 from search.query import MOST_COUNTED, Answer, Filters, Query, Window
-from search.ranking.candidates import Found, Reach, by_both, by_keywords, by_picture, by_words
+from search.ranking.candidates import Candidates, Reach, by_both, by_keywords, by_picture, by_words
 from search.ranking.hits import as_hits
 from search.ranking.order import group, rank
 from search.ranking.scores import GOOD_SCORE, good_enough
 from search.words.wording import read_words
-
-Floats = NDArray[np.float32]
-Ids = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 N_CANDIDATES = 1_000
 """Icons that the vectors are asked for at first: no more than what a refined index looks at in any case."""
@@ -55,7 +51,7 @@ def answer(opened: Opened, query: Query, filters: Filters, window: Window) -> An
     )
 
 
-def _way_of_asking(opened: Opened, query: Query) -> tuple[Callable[[Reach], Found], str | None]:
+def _way_of_asking(opened: Opened, query: Query) -> tuple[Callable[[Reach], Candidates], str | None]:
     """Choose how candidates are found; with the query as it was probably meant, where that is another one."""
     if query.keyword:
         _check_keywords(query)

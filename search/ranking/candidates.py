@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from indexer.arrays import Floats, Ids, Mask
 from indexer.naming.looks import canonical_style
 from indexer.naming.names import normalise
 from indexer.publishing.curves import sigmoid
@@ -15,10 +15,6 @@ from search.words.keywords import read_keywords
 from search.words.lexical import LEXICAL_WEIGHT
 from search.words.wording import Wording, read
 
-Ids = NDArray[np.int64]
-Floats = NDArray[np.float32]
-Mask = NDArray[np.bool_]
-
 N_LEXICAL = 400
 """Icons that the lexical arm adds to those that the vectors find."""
 STYLE_WEIGHT = 0.05
@@ -28,7 +24,7 @@ WITHOUT_WEIGHT = 0.3
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Candidates:
     """Candidates in no order: whether the name of each is the query, what it is ranked by, its score from 0 to 1."""
 
     ids: Ids
@@ -51,12 +47,12 @@ class Reach:
     """What counts against a candidate."""
 
 
-def by_words(opened: Opened, wording: Wording, vector: Floats, reach: Reach) -> Found:
+def by_words(opened: Opened, wording: Wording, vector: Floats, reach: Reach) -> Candidates:
     """The icons that words find: by the similarity of their fused vectors, and by their names."""
     return _spoken(opened, wording, vector, reach, opened.lexical.coverage(wording.name))
 
 
-def _spoken(opened: Opened, wording: Wording, vector: Floats, reach: Reach, coverage: Floats) -> Found:
+def _spoken(opened: Opened, wording: Wording, vector: Floats, reach: Reach, coverage: Floats) -> Candidates:
     nearest = opened.icons.search(vector, k=reach.n, only=reach.only, per_hit=1)
     named = _exact(opened, wording, reach.only)
     lexical = opened.lexical.best_icons(coverage, most=N_LEXICAL if reach.only is None else 8 * N_LEXICAL)
@@ -69,10 +65,10 @@ def _spoken(opened: Opened, wording: Wording, vector: Floats, reach: Reach, cove
     similarities = similarities + _bonus(opened, wording, coverage, ids) - _penalty(opened, ids, reach.without)
     exact = np.isin(ids, named)
     scores = scores_of_words(opened.manifest.calibration.words, similarities, exact, are_known=wording.are_known)
-    return Found(ids, exact, similarities, scores, is_all=len(nearest.ids) < reach.n)
+    return Candidates(ids, exact, similarities, scores, is_all=len(nearest.ids) < reach.n)
 
 
-def by_picture(opened: Opened, vector: Floats, reach: Reach) -> Found:
+def by_picture(opened: Opened, vector: Floats, reach: Reach) -> Candidates:
     """The icons that look like a picture."""
     images = None if reach.only is None else np.unique(opened.images_of(reach.only))
     nearest = opened.pictures.search(vector, k=reach.n, only=images, per_hit=1)
@@ -81,12 +77,12 @@ def by_picture(opened: Opened, vector: Floats, reach: Reach) -> Found:
     places = np.searchsorted(nearest.ids[order], opened.images_of(ids))
     similarities = nearest.scores[order][places] - _penalty(opened, ids, reach.without)
     scores = opened.manifest.calibration.pictures.scores(similarities)
-    return Found(ids, np.zeros(len(ids), bool), similarities, scores, is_all=len(nearest.ids) < reach.n)
+    return Candidates(ids, np.zeros(len(ids), bool), similarities, scores, is_all=len(nearest.ids) < reach.n)
 
 
 def by_both(
     opened: Opened, wording: Wording, vectors: tuple[Floats, Floats], reach: Reach, *, picture_share: float
-) -> Found:
+) -> Candidates:
     """The icons that words or a picture find, by both; `vectors` are those of the words and of the picture.
 
     The two kinds of similarity have nothing in common but their curves, so what is added up are logits.
@@ -103,10 +99,10 @@ def by_both(
     meanings = opened.icons.reconstruct(ids) @ words + _bonus(opened, wording, coverage, ids) - penalty
     curves = opened.manifest.calibration
     logits = picture_share * curves.pictures.logits(looks) + (1 - picture_share) * curves.words.logits(meanings)
-    return Found(ids, np.zeros(len(ids), bool), logits, sigmoid(logits), is_all=spoken.is_all and shown.is_all)
+    return Candidates(ids, np.zeros(len(ids), bool), logits, sigmoid(logits), is_all=spoken.is_all and shown.is_all)
 
 
-def by_keywords(opened: Opened, text: str, reach: Reach) -> Found:
+def by_keywords(opened: Opened, text: str, reach: Reach) -> Candidates:
     """The icons whose names, tags and categories say all that a keyword query wants; each of them is right.
 
     Raises:
@@ -120,7 +116,9 @@ def by_keywords(opened: Opened, text: str, reach: Reach) -> Found:
     order = np.argsort(names)
     similarities = merits[order][np.searchsorted(names[order], held)] if len(ids) else merits[:0]
     named = opened.snapshot.named(normalise(text))
-    return Found(ids, np.isin(ids, named), similarities, np.ones(len(ids), np.float32), is_all=len(names) < reach.n)
+    return Candidates(
+        ids, np.isin(ids, named), similarities, np.ones(len(ids), np.float32), is_all=len(names) < reach.n
+    )
 
 
 def _nothing() -> tuple[Ids, Floats]:

@@ -4,11 +4,12 @@ import re
 
 import numpy as np
 
+from indexer.arrays import Ids
 from indexer.errors import UnknownIconError
 from indexer.naming.names import normalise
 from indexer.naming.printable import unprinted
 from search.generation.opened import Opened
-from search.generation.snapshot import Ids, Snapshot
+from search.generation.snapshot import Snapshot
 from search.query import Details, refuse_broken
 from search.ranking.hits import hits_of
 

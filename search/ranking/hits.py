@@ -7,16 +7,17 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer.arrays import Ids
 from indexer.sources.licences import family
 from search.generation.opened import Opened
-from search.generation.snapshot import Candidate, Ids, numbered_key
+from search.generation.snapshot import IconRow, numbered_key
 from search.query import Hit
-from search.ranking.candidates import Found
+from search.ranking.candidates import Candidates
 
 _NUMBERED = re.compile("#[0-9]+$")
 
 
-def as_hits(opened: Opened, found: Found, places: NDArray[np.intp], *, flat: bool) -> list[Hit]:
+def as_hits(opened: Opened, found: Candidates, places: NDArray[np.intp], *, flat: bool) -> list[Hit]:
     """Spell the candidates at some places as hits, in that order."""
     ids = found.ids[places]
     icons = opened.snapshot.candidates(ids)
@@ -53,18 +54,18 @@ def as_hits(opened: Opened, found: Found, places: NDArray[np.intp], *, flat: boo
 def hits_of(opened: Opened, ids: Ids) -> list[Hit]:
     """Spell some icons as hits that were asked for themselves: score and similarity are 1."""
     ones = np.ones(len(ids), np.float32)
-    found = Found(ids, np.zeros(len(ids), bool), ones, ones, is_all=True)
+    found = Candidates(ids, np.zeros(len(ids), bool), ones, ones, is_all=True)
     return as_hits(opened, found, np.arange(len(ids)), flat=False)
 
 
-def _key(opened: Opened, icon: Candidate, variants: Sequence[tuple[int, str]]) -> str:
+def _key(opened: Opened, icon: IconRow, variants: Sequence[tuple[int, str]]) -> str:
     """Spell what comes back to this icon: its set and name, and its id where another one comes first by these."""
     first = next(other for other, name in variants if name == icon.name)
     is_first = first == icon.id and icon.set_id not in opened.snapshot.second_sets and _is_plain(icon)
     return f"{icon.set}:{icon.name}" if is_first else numbered_key(icon.set, icon.name, icon.id)
 
 
-def _is_plain(icon: Candidate) -> bool:
+def _is_plain(icon: IconRow) -> bool:
     """Whether a key of its set and name falls apart in one way alone."""
     return ":" not in icon.set and ":" not in icon.name and not _NUMBERED.search(icon.name)
 
@@ -73,7 +74,7 @@ def _known(trait: int) -> bool | None:
     return None if trait < 0 else bool(trait)
 
 
-def _file_of(icon: Candidate) -> Path:
+def _file_of(icon: IconRow) -> Path:
     """Where the file lies that holds an icon; paths in a manifest are relative to the manifest's folder."""
     if icon.kind == "manifest":
         from indexer.sources.manifests import path_of_row  # the other kinds need none of all that this imports

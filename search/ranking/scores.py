@@ -6,13 +6,9 @@ answer is right is less certain, and a query of words that nobody knows rarely h
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from indexer.arrays import Floats, Mask, Positions
 from indexer.publishing.curves import Curve, sigmoid
-
-Floats = NDArray[np.float32]
-Mask = NDArray[np.bool_]
-Places = NDArray[np.intp]
 
 TEMPERATURE = 2.5
 """How much less a similarity says of one hit than of the whole answer: over the open benchmark, log-odds of the first
@@ -40,7 +36,9 @@ def scores_of_words(curve: Curve, similarities: Floats, exact: Mask, *, are_know
     return np.where(exact, np.maximum((1 + scores) / 2, best_other), scores)
 
 
-def good_enough(order: Places, scores: Floats, min_score: float | None, *, is_never_empty: bool = False) -> Places:
+def good_enough(
+    order: Positions, scores: Floats, min_score: float | None, *, is_never_empty: bool = False
+) -> Positions:
     """Keep of some places, best first, those whose scores suffice: `min_score`, or the limits above.
 
     An answer that `is_never_empty` goes by the share of the best score alone.

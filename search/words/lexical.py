@@ -3,13 +3,10 @@
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from indexer.arrays import Floats, Ids
 from indexer.publishing.lexicon import Lexicon, stems
 from search.id_table import rows_by_id
-
-Ids = NDArray[np.int64]
-Floats = NDArray[np.float32]
 
 LEXICAL_WEIGHT = 0.1
 """What full coverage adds to a similarity. Over held-out names of four sets, R@1 of tags that share a word

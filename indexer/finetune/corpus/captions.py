@@ -8,7 +8,7 @@ from hashlib import blake2b
 import numpy as np
 import numpy.typing as npt
 
-Ids = npt.NDArray[np.int64]
+from indexer.arrays import Ids
 
 KINDS = ("name", "tag", "phrase", "part", "own")
 SHARES = (0.33, 0.47, 0.13, 0.07, 1.0)

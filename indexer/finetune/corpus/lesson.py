@@ -11,9 +11,10 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from indexer.arrays import Ids
 from indexer.encoders.torch_encoder import TextTower, autocast
 from indexer.errors import SourceError
-from indexer.finetune.corpus.captions import Captions, Ids, is_held_out, make_captions, share_held_out
+from indexer.finetune.corpus.captions import Captions, is_held_out, make_captions, share_held_out
 from indexer.finetune.corpus.gather import base_of
 from indexer.finetune.options import Learning
 

@@ -14,15 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from indexer.arrays import Pixels
 from indexer.finetune.corpus.admission import digests_of
 from indexer.finetune.corpus.gather import Gathered, Limits, Placed, TrainingIcon
 from indexer.library.durable import write_file
 from indexer.rendering.render import RECIPE
 from indexer.sources.records import IconSet
 
-Pixels = npt.NDArray[np.uint8]
 Report = Callable[[int, int], None]
 
 

@@ -7,16 +7,13 @@ micro-batches sees the same icons with the same captions and changes, and a resu
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from indexer.finetune.corpus.captions import Ids
+from indexer.arrays import Ids, Pixels
 from indexer.finetune.corpus.lesson import Lesson
 from indexer.finetune.options import FinetuneOptions
 from indexer.finetune.pictures.augment import Changes, asked_for, augment, draw_changes
-
-Pixels = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True)

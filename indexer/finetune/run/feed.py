@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from torch.autograd.profiler import record_function
 
-from indexer.finetune.corpus.captions import Ids
+from indexer.arrays import Ids
 from indexer.finetune.corpus.lesson import Lesson
 from indexer.finetune.options import FinetuneOptions
 from indexer.finetune.run.batches import Draw, Part, draw_step, order_of_pass, read_part

@@ -4,17 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
-import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from indexer.finetune.corpus.captions import Captions, Ids
+from indexer.arrays import Ids, Mask
+from indexer.finetune.corpus.captions import Captions
 from indexer.finetune.model.loss import gathered, keeping_loss, sigmoid_loss, softmax_loss
 from indexer.finetune.options import Loss
 from indexer.ranks.distributed import Rank
-
-Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +67,7 @@ def related(captions: Captions, bases: Ids, looks: Tensor | None, icons: Ids, dr
     A caption is right for its own icon, for every icon that bears the same caption, for every icon of the same base
     name, and for every icon whose picture is nearly the same: by `looks`, unit vectors of all icons, cosine `twins`.
     """
-    right: Bools = captions.fitting(icons, drawn) | (bases[icons][:, None] == bases[icons][None, :])
+    right: Mask = captions.fitting(icons, drawn) | (bases[icons][:, None] == bases[icons][None, :])
     found = torch.from_numpy(right)
     if looks is not None:
         own = looks[torch.from_numpy(icons)].float()

@@ -13,8 +13,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from indexer.arrays import Floats, Ids
 from indexer.errors import TrainError
-from indexer.finetune.corpus.captions import Ids
 from indexer.finetune.corpus.lesson import Lesson, Tokenizer, tokenize
 from indexer.finetune.model.student import Student
 from indexer.finetune.options import Augmentation
@@ -32,7 +32,6 @@ _SCREENSHOT = Augmentation(
     compressed=0.3, neighbours=0.0,
 )  # fmt: skip
 
-Floats = npt.NDArray[np.float32]
 Scores = dict[str, dict[str, Figure]]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from indexer.publishing.index_kinds import BEYOND, KINDS, LEAST_RECALL, RULE, IndexKind, recommended
-from indexer.publishing.vector_index import Found, VectorIndex, fp32_chunks, recall, share_right
+from indexer.publishing.vector_index import Neighbours, VectorIndex, fp32_chunks, recall, share_right
 
 SPECS = ["IDMap,SQfp16", "IDMap,PQ16x4fs,Refine(SQfp16)", "IDMap,RaBitQ,Refine(SQfp16)"]
 
@@ -104,7 +104,7 @@ def test_ids_that_a_filter_names_and_the_index_lacks_are_passed_over(opened: Vec
 
 def test_no_hit_is_padded_and_no_id_is_made_up(opened: VectorIndex, vectors: np.ndarray) -> None:
     assert len(opened.search(vectors[0].astype(np.float32), k=10_000).ids) == 3000
-    assert isinstance(opened.search(vectors[0].astype(np.float32), k=5, only=IDS[:0]), Found)
+    assert isinstance(opened.search(vectors[0].astype(np.float32), k=5, only=IDS[:0]), Neighbours)
     assert len(opened.search(vectors[0].astype(np.float32), k=5, only=IDS[:0]).ids) == 0
 
 

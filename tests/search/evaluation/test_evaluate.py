@@ -27,7 +27,7 @@ from search.evaluation.contenders import find_contenders, read_vectors_of
 from search.evaluation.evaluate import EvaluateOptions, Subject, evaluate
 from search.evaluation.metrics import MEASURES
 from search.evaluation.name_queries import SLIPPED, name_questions
-from search.evaluation.queries import Query, find_answers
+from search.evaluation.queries import BenchmarkQuery, find_answers
 from search.evaluation.rankers import KeywordRanker, VectorRankers, in_blocks
 from search.evaluation.report import report_html
 from search.evaluation.screenshot_task import choose_shots, take
@@ -116,7 +116,7 @@ def test_rows_hold_every_task_and_ranker_with_the_figures_of_exact_search(subjec
         for ranker in ("keyword", "names", "pictures", "fused", "engine")
     ]
     assert (found.n_dropped, found.unknown) == (1, ["gone", "no-such-icon"])
-    questions = find_answers([Query("skyward", "means", ("arrow-up",))], subject.corpus).asked
+    questions = find_answers([BenchmarkQuery("skyward", "means", ("arrow-up",))], subject.corpus).asked
     assert len(questions[0].right) == 2
     scores = _vectors(subject).scores(["skyward"])
     for row in found.rows[6:]:

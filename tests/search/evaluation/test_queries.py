@@ -12,7 +12,7 @@ from indexer.errors import QueryFileError
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from search.evaluation.corpus import Corpus
-from search.evaluation.queries import Query, find_answers, read_queries
+from search.evaluation.queries import BenchmarkQuery, find_answers, read_queries
 from search.evaluation.rankers import any_word_of
 from search.generation.snapshot import Snapshot
 
@@ -32,8 +32,8 @@ def test_queries_are_read_line_by_line_and_empty_lines_are_passed_over(tmp_path:
     other = '{"query": "a\\u2028b", "kind": "looks", "relevant": ["x", "y"], "set": "mdi"}'
     file.write_text(f"\ufeff{GOOD}\r\n\n{json.dumps(json.loads(other), ensure_ascii=False)}", "utf-8")
     assert read_queries(file) == [
-        Query("up", "means", ("arrow-up",)),
-        Query("a\u2028b", "looks", ("x", "y"), "mdi"),
+        BenchmarkQuery("up", "means", ("arrow-up",)),
+        BenchmarkQuery("a\u2028b", "looks", ("x", "y"), "mdi"),
     ]
 
 
@@ -74,7 +74,7 @@ def test_variants_of_a_right_answer_are_right_and_spelling_does_not_matter(
     build(icon_folder)
     corpus = _corpus(library)
     for name in ("arrow-up", "arrowUp", "Arrow Up", "arrow-up-filled"):
-        found = find_answers([Query("up", "means", (name, name))], corpus)
+        found = find_answers([BenchmarkQuery("up", "means", (name, name))], corpus)
         assert _names(corpus, found.asked[0].right) == ["arrow-up", "arrow-up-filled"], name
 
 
@@ -86,7 +86,7 @@ def test_a_set_keeps_the_icons_of_others_out(build: Build, library: Library, ico
     build(icon_folder, other)
     corpus = _corpus(library)
     everywhere, here = find_answers(
-        [Query("up", "means", ("arrow-up",)), Query("up", "means", ("arrow-up",), "symbols")], corpus
+        [BenchmarkQuery("up", "means", ("arrow-up",)), BenchmarkQuery("up", "means", ("arrow-up",), "symbols")], corpus
     ).asked
     assert sorted({corpus.sets[row] for row in everywhere.right}) == ["icons", "symbols"]
     assert [corpus.sets[row] for row in here.right] == ["symbols"]
@@ -97,7 +97,7 @@ def test_names_that_nothing_bears_are_listed_and_a_query_of_such_names_alone_is_
 ) -> None:
     build(icon_folder)
     corpus = _corpus(library)
-    half, gone = Query("a", "means", ("dot-a", "dot-z")), Query("b", "means", ("nothing",))
+    half, gone = BenchmarkQuery("a", "means", ("dot-a", "dot-z")), BenchmarkQuery("b", "means", ("nothing",))
     found = find_answers([half, gone], corpus)
     assert [question.query for question in found.asked] == [half]
     assert (found.dropped, found.unknown) == ([gone], ["dot-z", "nothing"])
