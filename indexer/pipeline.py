@@ -258,8 +258,8 @@ def _is_published(library: Library, engine: Engine, fingerprint: str, counts: Ac
         return False
     with engine.connect() as connection:
         revision = questions.revision(connection)
-    said = (manifest.fingerprint, manifest.revision, manifest.picture_weight, manifest.counts)
-    return said == (fingerprint, revision, PICTURE_WEIGHT, counts)
+    published = (manifest.fingerprint, manifest.revision, manifest.picture_weight, manifest.counts)
+    return published == (fingerprint, revision, PICTURE_WEIGHT, counts)
 
 
 def _counts(engine: Engine, fingerprint: str, covered: Coverage) -> Accounting:

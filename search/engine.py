@@ -13,7 +13,7 @@ from indexer.library.changed import note_changed
 from indexer.library.folder import Generation, Library, require
 from indexer.publishing.manifest import Manifest
 from search.deadline import refuse_late
-from search.generation.opened import Opened, damage_told, open_current, open_generation
+from search.generation.opened import Opened, damage_explained, open_current, open_generation
 from search.generation.snapshot import IconRow, Snapshot
 from search.query import Answer, Details, FacetCount, Filters, Hit, Query, Window
 from search.ranking.answer import answer
@@ -172,7 +172,7 @@ class SearchEngine:
         while True:
             opened = self._opened
             try:
-                with damage_told(self.library, opened.generation, opened.manifest):
+                with damage_explained(self.library, opened.generation, opened.manifest):
                     return question(opened)
             except LibraryError:
                 with suppress(LibraryError):

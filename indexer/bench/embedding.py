@@ -37,7 +37,7 @@ class Watcher(Protocol):
     def stage(self, title: str) -> None:
         """A new step has begun."""
 
-    def advance(self, done: int, total: int | None, told: str = "") -> None:
+    def advance(self, done: int, total: int | None, note: str = "") -> None:
         """The step has come this far."""
 
 

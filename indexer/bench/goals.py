@@ -42,7 +42,7 @@ class Goal:
     least: float | None = None
     most: float | None = None
     ratios: tuple[float, ...] = ()
-    told: str = ""
+    note: str = ""
 
     @property
     def is_met(self) -> bool | None:
@@ -115,9 +115,9 @@ def _automatic(whole: Trial, run: _Run, *, n_devices: int) -> Iterator[Goal]:
 
 def _over_naive(naive: Row, ours: Row, *, model: str) -> Goal:
     ratios = _paired(ours, naive)
-    told = f"{naive.rate.value:,.0f} -> {ours.rate.value:,.0f} images/s"
+    note = f"{naive.rate.value:,.0f} -> {ours.rate.value:,.0f} images/s"
     least = LEAST_OVER_NAIVE.get(model)
-    return Goal("over the naive script", ours.rate.value / naive.rate.value, least=least, ratios=ratios, told=told)
+    return Goal("over the naive script", ours.rate.value / naive.rate.value, least=least, ratios=ratios, note=note)
 
 
 def _towards_limit(whole: Row, render: Row, forward: Row) -> Iterator[Goal]:
@@ -125,22 +125,22 @@ def _towards_limit(whole: Row, render: Row, forward: Row) -> Iterator[Goal]:
     alone = [float(np.median([run.cpu_seconds or 0.0 for run in row.runs])) for row in (render, forward)]
     least = sum(alone) / whole.n_cores
     ratios = tuple(run.seconds / least for run in whole.runs)
-    told = (
+    note = (
         f"(rendering {alone[0]:.2f} s + forward {alone[1]:.2f} s) / {whole.n_cores}, whole {whole.seconds.value:.2f} s"
     )
-    yield Goal("wall time over the limit", whole.seconds.value / least, most=1.10, ratios=ratios, told=told)
+    yield Goal("wall time over the limit", whole.seconds.value / least, most=1.10, ratios=ratios, note=note)
 
 
 def _waiting(whole: Row) -> Iterator[Goal]:
-    told = f"{whole.rate.value:,.0f} images/s"
-    yield Goal("share of waiting for pictures", whole.waited_share or 0.0, most=0.05, told=told)
+    note = f"{whole.rate.value:,.0f} images/s"
+    yield Goal("share of waiting for pictures", whole.waited_share or 0.0, most=0.05, note=note)
 
 
 def _processes(one: Row, many: Row) -> Iterator[Goal]:
     n = many.knobs.devices
-    told = f"{one.rate.value:,.0f} -> {many.rate.value:,.0f} images/s"
+    note = f"{one.rate.value:,.0f} -> {many.rate.value:,.0f} images/s"
     name = f"{n} processes against one, on the same cores"
-    yield Goal(name, many.rate.value / one.rate.value, least=1.0, ratios=_paired(many, one), told=told)
+    yield Goal(name, many.rate.value / one.rate.value, least=1.0, ratios=_paired(many, one), note=note)
 
 
 def _choosing(name: str, rows: Sequence[Row]) -> Iterator[Goal]:
@@ -148,8 +148,8 @@ def _choosing(name: str, rows: Sequence[Row]) -> Iterator[Goal]:
     if getattr(automatic.knobs, name) not in (None, "auto") or not others:
         return
     best = max(others, key=lambda row: row.rate.value)
-    told = f"best {name}={getattr(best.knobs, name)} {best.rate.value:,.0f}, auto {automatic.rate.value:,.0f} images/s"
-    yield Goal(f"auto {name} against the best", automatic.rate.value / best.rate.value, least=0.95, told=told)
+    note = f"best {name}={getattr(best.knobs, name)} {best.rate.value:,.0f}, auto {automatic.rate.value:,.0f} images/s"
+    yield Goal(f"auto {name} against the best", automatic.rate.value / best.rate.value, least=0.95, note=note)
 
 
 def _paired(ours: Row, other: Row) -> tuple[float, ...]:

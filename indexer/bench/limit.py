@@ -107,8 +107,8 @@ def _bytes_per_image(tower: Any, pixels: Any, *, itemsize: int, batch: int) -> i
     numbers = [0]
 
     def count(_: Any, inputs: Any, output: Any) -> None:
-        told = [tensor for tensor in (*inputs, output) if isinstance(tensor, torch.Tensor)]
-        numbers[0] += sum(tensor.numel() for tensor in told)
+        tensors = [tensor for tensor in (*inputs, output) if isinstance(tensor, torch.Tensor)]
+        numbers[0] += sum(tensor.numel() for tensor in tensors)
 
     leaves = [module for module in tower.modules() if not any(True for _ in module.children())]
     hooks = [leaf.register_forward_hook(count) for leaf in leaves]

@@ -58,7 +58,7 @@ def measure_parity(model: tuple[str, str | None], kind: str, precisions: Sequenc
         ranks = first_ranks(words, wanted, right)
         cosines = (wanted * exact_vectors).sum(axis=1)
         moved = np.abs(ranks - ranks_before)[ranks != ranks_before]
-        told = figures(ranks)
+        measured = figures(ranks)
         found.append(
             Parity(
                 precision,
@@ -66,8 +66,8 @@ def measure_parity(model: tuple[str, str | None], kind: str, precisions: Sequenc
                 round(float(cosines.mean()), 6),
                 round(float((ranks != ranks_before).mean()), 4),
                 float(np.median(moved)) if len(moved) else 0.0,
-                told["R@10"],
-                told["MRR@50"],
+                measured["R@10"],
+                measured["MRR@50"],
             )
         )
     return found

@@ -44,7 +44,7 @@ def measure_whole(source: Path, *, options: Sequence[str]) -> Whole:
     Raises:
         BenchError: the run failed; its last words are in the message.
     """
-    told = Whole(str(source))
+    measured = Whole(str(source))
     stages: list[tuple[str, float]] = []
     words: list[str] = []
     with tempfile.TemporaryDirectory(prefix="icons-bench-") as folder:
@@ -64,22 +64,22 @@ def measure_whole(source: Path, *, options: Sequence[str]) -> Whole:
             listener.start()
             try:
                 while process.poll() is None:
-                    _sample(process.pid, stages[-1][0], told)
+                    _sample(process.pid, stages[-1][0], measured)
                     time.sleep(SAMPLE_SECONDS)
-                told.seconds = time.perf_counter() - started
+                measured.seconds = time.perf_counter() - started
             finally:
                 process.kill()
                 listener.join()
             answer = process.stdout.read()
     if process.returncode:
-        told_last = "; ".join(word.strip() for word in words[-3:])
-        raise BenchError(f'`icons index "{source}"` ended with exit code {process.returncode}: {told_last}')
+        last_words = "; ".join(word.strip() for word in words[-3:])
+        raise BenchError(f'`icons index "{source}"` ended with exit code {process.returncode}: {last_words}')
     counts = json.loads(answer)["counts"]
-    told.found, told.embedded = counts["found"], counts["embedded"]
-    ends = [began for _, began in stages[1:]] + [started + told.seconds]
+    measured.found, measured.embedded = counts["found"], counts["embedded"]
+    ends = [began for _, began in stages[1:]] + [started + measured.seconds]
     for (stage, began), ended in zip(stages, ends, strict=True):
-        told.seconds_by_stage[stage] = round(told.seconds_by_stage.get(stage, 0.0) + ended - began, 2)
-    return told
+        measured.seconds_by_stage[stage] = round(measured.seconds_by_stage.get(stage, 0.0) + ended - began, 2)
+    return measured
 
 
 def _listen(stream: IO[str], stages: list[tuple[str, float]], words: list[str]) -> None:
@@ -90,7 +90,7 @@ def _listen(stream: IO[str], stages: list[tuple[str, float]], words: list[str]) 
             stages.append((line.strip(), time.perf_counter()))
 
 
-def _sample(process: int, stage: str, told: Whole) -> None:
+def _sample(process: int, stage: str, measured: Whole) -> None:
     taken = proportional_bytes(family(process))
-    told.peak_bytes = max(told.peak_bytes, taken)
-    told.peak_bytes_by_stage[stage] = max(told.peak_bytes_by_stage.get(stage, 0), taken)
+    measured.peak_bytes = max(measured.peak_bytes, taken)
+    measured.peak_bytes_by_stage[stage] = max(measured.peak_bytes_by_stage.get(stage, 0), taken)

@@ -115,7 +115,7 @@ def goals(source: Path | None, as_json: bool, **options: Any) -> None:
         wanted = f"at least {least}" if least else f"at most {most}" if most else "no goal is set"
         verdict = {True: "met", False: "MISSED", None: "-"}[goal.is_met]
         ratios = f" [{', '.join(f'{ratio:.2f}' for ratio in goal.ratios)}]" if goal.ratios else ""
-        click.echo(f"{verdict:<7} {goal.name}: {goal.reached:.2f} ({wanted}); {goal.told}{ratios}")
+        click.echo(f"{verdict:<7} {goal.name}: {goal.reached:.2f} ({wanted}); {goal.note}{ratios}")
     if any(goal.is_met is False for goal in found):
         raise click.exceptions.Exit(1)
 
@@ -195,16 +195,16 @@ def index(
         options += [name, str(value)] if value else []
     for _ in range(repeats):
         for source in sources:
-            told = measure_whole(source, options=options)
+            measured = measure_whole(source, options=options)
             if as_json:
-                click.echo(json.dumps({**asdict(told), "images_per_second": round(told.images_per_second, 1)}))
+                click.echo(json.dumps({**asdict(measured), "images_per_second": round(measured.images_per_second, 1)}))
                 continue
             click.echo(
-                f"{source}: {told.found:,} icons, {told.embedded:,} pictures in {told.seconds:.1f} s "
-                f"({told.images_per_second:,.0f} a second), peak memory {told.peak_bytes / 1e9:.2f} GB"
+                f"{source}: {measured.found:,} icons, {measured.embedded:,} pictures in {measured.seconds:.1f} s "
+                f"({measured.images_per_second:,.0f} a second), peak memory {measured.peak_bytes / 1e9:.2f} GB"
             )
-            for stage, seconds in told.seconds_by_stage.items():
-                peak = told.peak_bytes_by_stage.get(stage, 0)
+            for stage, seconds in measured.seconds_by_stage.items():
+                peak = measured.peak_bytes_by_stage.get(stage, 0)
                 click.echo(f"  {stage}: {seconds:.1f} s, {peak / 1e9:.2f} GB")
 
 
@@ -254,7 +254,7 @@ def _conclude(findings: _Findings, out: Path, *, as_json: bool, show: Callable[[
 
 
 def _new_folder() -> Path:
-    """Where a report goes that was not told where."""
+    """Where a report goes that was not measured where."""
     from datetime import UTC, datetime
 
     return Path("icons-bench") / datetime.now(UTC).strftime("%Y%m%d-%H%M%S")

@@ -175,8 +175,8 @@ def failures(library: "Library", as_json: bool) -> None:
     from indexer.commands.status import read_failures
 
     for failure in read_failures(library):
-        told = "\t".join(map(printable, (failure["file"], failure["reason"])))
-        click.echo(json.dumps(failure) if as_json else told)
+        line = "\t".join(map(printable, (failure["file"], failure["reason"])))
+        click.echo(json.dumps(failure) if as_json else line)
 
 
 @click.command()

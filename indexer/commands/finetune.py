@@ -146,9 +146,9 @@ def _print_outcome(outcome: "Outcome", out: Path) -> None:
         click.echo(f"{task}: {', '.join(cells)}")
     click.echo(f"best at step {outcome.best_step:,} of {outcome.steps:,}; {outcome.seconds:.0f} s")
     if outcome.cut:
-        from indexer.finetune.corpus.lesson import told_cut
+        from indexer.finetune.corpus.lesson import cut_warning
 
-        click.echo(told_cut(outcome.cut), err=True)
+        click.echo(cut_warning(outcome.cut), err=True)
     for fall in outcome.fallen:
         click.echo(f"below the parent's interval: {fall}", err=True)
     if outcome.is_written:
@@ -169,7 +169,7 @@ def _print_captions(rows: list[dict[str, Any]], *, n: int, seed: int) -> None:
     for title in ("name", "set", "held out", "captions"):
         table.add_column(title, overflow="fold")
     for row in random.Random(seed).sample(rows, min(n, len(rows))):
-        told = (row["name"], row["set"], "yes" if row["held_out"] else "", "; ".join(row["captions"]))
-        table.add_row(*map(plain, told))
+        cells = (row["name"], row["set"], "yes" if row["held_out"] else "", "; ".join(row["captions"]))
+        table.add_row(*map(plain, cells))
     console.print(table)
     click.echo(f"{len(rows):,} icons; --out FILE.csv writes all of them", err=True)

@@ -141,10 +141,10 @@ def embed_options(function: Function) -> Function:
 @contextmanager
 def warnings_as_lines() -> Iterator[None]:
     """Print our warnings to stderr as one line each."""
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
-    for warning in told:
+    for warning in caught:
         say(f"Warning: {warning.message}", err=True)
 
 

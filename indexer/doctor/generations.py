@@ -113,8 +113,10 @@ def _compare_catalog(library: Library, generation: Generation, manifest: Manifes
             known, found = (query.format(db=db) for db in ("snapshot", "main"))
             (n,) = connection.execute(f"SELECT COUNT(*) FROM ({known} EXCEPT {found})").fetchone()
             if n:
-                said = f'"{library.catalog}" says of {n} {what} what {_called(generation)}, made from it, does not say'
-                yield Finding("catalog", said, path=library.catalog)
+                what_differs = (
+                    f'"{library.catalog}" says of {n} {what} what {_called(generation)}, made from it, does not say'
+                )
+                yield Finding("catalog", what_differs, path=library.catalog)
 
 
 def open_read_only(path: Path) -> sqlite3.Connection:
@@ -145,13 +147,13 @@ def _compare(
     pictures = VectorIndex.open(generation.pictures, spec=manifest.pictures.spec)
     icons = VectorIndex.open(generation.icons, spec=manifest.icons.spec)
     image_ids = np.unique(rows[:, 1])
-    said = [
+    claims = [
         ("pictures.faiss", pictures.ids, image_ids, manifest.pictures.n),
         ("icons.faiss", icons.ids, rows[:, 0], manifest.icons.n),
         ("facets.npy", read_array(generation.facets)["icon"], rows[:, 0], manifest.icons.n),
     ]
     differs = False
-    for name, found, expected, n in said:
+    for name, found, expected, n in claims:
         if n != len(expected) or not np.array_equal(found, expected):
             differs = True
             what = f"{name} of {_called(generation)} holds {len(found)} ids, its catalog {len(expected)} others"

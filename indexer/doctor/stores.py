@@ -40,13 +40,13 @@ def check_catalog(library: Library) -> Iterator[Finding]:
                 yield Finding("catalog", "nothing is indexed yet; `icons index SOURCE` does it", is_fault=False)
                 return
             yield from _check_schema(connection, path, tables)
-            said = [row[0] for row in connection.execute("PRAGMA integrity_check(3)")]
+            complaints = [row[0] for row in connection.execute("PRAGMA integrity_check(3)")]
             n_lost = len(connection.execute("PRAGMA foreign_key_check").fetchall())
     except (sqlite3.Error, UnicodeDecodeError) as error:  # names of tables are text too
         yield Finding("catalog", f'"{path}" can\'t be read ({error})', path=path)
         return
-    if said != ["ok"]:
-        yield Finding("catalog", f'"{path}" is damaged: {said[0]}', path=path)
+    if complaints != ["ok"]:
+        yield Finding("catalog", f'"{path}" is damaged: {complaints[0]}', path=path)
     elif n_lost:
         yield Finding("catalog", f'"{path}" holds {n_lost} rows that refer to nothing', path=path)
 
@@ -84,11 +84,11 @@ def check_failures(library: Library) -> Iterator[Finding]:
             failed = read_coverage(folder).failures
             with closing(open_read_only(library.catalog)) as connection:
                 known = connection.execute("SELECT image_id FROM failures WHERE fingerprint = ?", (folder.name,))
-                n_untold = len(failed.keys() - {image for (image,) in known})
+                n_unexplained = len(failed.keys() - {image for (image,) in known})
         except (ShardError, sqlite3.Error):  # told by other checks
             continue
-        if n_untold:
-            what = f"{n_untold} pictures failed, and the catalog does not say why; `icons merge` brings that in"
+        if n_unexplained:
+            what = f"{n_unexplained} pictures failed, and the catalog does not say why; `icons merge` brings that in"
             yield Finding("failures", what, is_fault=_is_published_without(library, folder.name))
 
 

@@ -93,7 +93,7 @@ def encode_names_within_memory(
 
 
 @contextmanager
-def out_of_memory_told(device: "torch.device") -> Iterator[None]:
+def out_of_memory_explained(device: "torch.device") -> Iterator[None]:
     """Say it clearly where a device has no room for the encoder itself.
 
     Raises:

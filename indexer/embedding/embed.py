@@ -99,7 +99,7 @@ def _find_checkpoint(plan: Plan, rank: Rank) -> Checkpoint:
 
 
 def _embed_blocks(share: Share, plan: Plan, run: Path, device: "torch.device", reporter: Reporter) -> None:
-    from indexer.embedding.batch_size import out_of_memory_told
+    from indexer.embedding.batch_size import out_of_memory_explained
     from indexer.encoders.torch_encoder import Encoder
 
     checkpoint, options = _find_checkpoint(plan, share.rank), EmbedOptions(**plan.options)
@@ -107,7 +107,7 @@ def _embed_blocks(share: Share, plan: Plan, run: Path, device: "torch.device", r
     names, images = ([block for block in missing if block.kind == kind] for kind in ("names", "images"))
     n_images = sum(block.n_items for block in images)
     renderers = Renderers(n_images=n_images, workers=options.workers, batch_size=options.batch_size)
-    with out_of_memory_told(device), renderers.start_ahead(checkpoint, device) as pool:
+    with out_of_memory_explained(device), renderers.start_ahead(checkpoint, device) as pool:
         encoder = Encoder(checkpoint, device=device, precision=options.precision)
         with ShardWriter(share.folder, plan=plan, run=run, rank=share.rank, precision=encoder.precision) as writer:
             _embed_names(encoder, share.read(names), writer, reporter)

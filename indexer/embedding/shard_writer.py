@@ -27,8 +27,8 @@ class ShardWriter:
         self.folder = folder
         self.run = run
         self.fingerprint = plan.fingerprint
-        said = {"precision": precision, "model": plan.model, "run": plan.run}
-        self.facts = {"rank": f"{rank.index}/{rank.world}", **said}
+        facts = {"precision": precision, "model": plan.model, "run": plan.run}
+        self.facts = {"rank": f"{rank.index}/{rank.world}", **facts}
         self.pool = ThreadPoolExecutor(1, thread_name_prefix="shards")
         self.pending: list[Future[None]] = []
         self.piece_seconds = FIRST_PIECE_SECONDS

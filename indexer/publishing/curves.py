@@ -49,9 +49,9 @@ def fit(good: Floats, bad: Floats) -> Curve:
     inputs = np.stack([(similarities - middle) / spread_, np.ones(len(similarities))])
     values = np.zeros(2)
     for _ in range(_STEPS):
-        said = sigmoid(values @ inputs)
-        slopes = inputs @ (weights * (said - targets)) + 1e-4 * values
-        bends = (inputs * (weights * said * (1 - said))) @ inputs.T + 1e-4 * np.eye(2)
+        predicted = sigmoid(values @ inputs)
+        slopes = inputs @ (weights * (predicted - targets)) + 1e-4 * values
+        bends = (inputs * (weights * predicted * (1 - predicted))) @ inputs.T + 1e-4 * np.eye(2)
         values -= np.linalg.solve(bends, slopes)
     slope = max(values[0] / spread_, _LEAST_SLOPE)
     return Curve(round(float(slope), 4), round(float(middle - values[1] / slope), 4))

@@ -18,7 +18,7 @@ class IndexKind:
     """One way to keep vectors."""
 
     name: str
-    told: str
+    note: str
     template: str
     """FAISS factory string of n vectors: {lists} grow with the root of n, {parts} are a quarter of the dimensions."""
     bytes_per_value: float

@@ -24,6 +24,8 @@ from indexer.publishing.snapshot import TOKENS, write_keywords
 
 MOST_BYTES = 32
 """Of a stem; longer ones are cut, in the lexicon and in queries."""
+_LISTS = ("names", "told", "icons")
+"""As a generation's file calls them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ class Lexicon:
     """How much a stem tells, 0 to 1: log(1 + names / names that bear it), relative to a stem that one name bears."""
     names: Lists
     """Rows of the names that bear each stem."""
-    told: Lists
+    tagged: Lists
     """Rows of the names that do not bear a stem themselves, but are told it by tags of their icons."""
     name_ids: Ids
     """Ascending."""
@@ -79,11 +81,11 @@ class Lexicon:
         names = np.searchsorted(name_ids, np.array([row[1] for row in rows], np.int64))
         is_word = np.array([row[2] == "words" for row in rows], bool)
         pairs = of_rows * len(name_ids) + names
-        told_only = ~is_word & ~np.isin(pairs, pairs[is_word])
-        borne, told = (Lists.group(of_rows[which], names[which], n=len(terms)) for which in (is_word, told_only))
+        only_tagged = ~is_word & ~np.isin(pairs, pairs[is_word])
+        borne, tagged = (Lists.group(of_rows[which], names[which], n=len(terms)) for which in (is_word, only_tagged))
         bearers = np.array(list(icons), np.int64).reshape(-1, 2)
         of_names = Lists.group(np.searchsorted(name_ids, bearers[:, 0]), bearers[:, 1], n=len(name_ids))
-        return cls(terms, _weights(borne, told, len(name_ids)), borne, told, name_ids, of_names)
+        return cls(terms, _weights(borne, tagged, len(name_ids)), borne, tagged, name_ids, of_names)
 
     @classmethod
     def of_names(cls, words: Iterable[tuple[int, str]], icons: Iterable[tuple[int, int]]) -> Self:
@@ -101,13 +103,11 @@ class Lexicon:
         """
         try:
             held = load_file(path)
-            names, told, icons = (
-                Lists(held[f"{name}.starts"], held[f"{name}.values"]) for name in ("names", "told", "icons")
-            )
-            for lists, n in ((names, len(held["name_ids"])), (told, len(held["name_ids"])), (icons, None)):
+            names, tagged, icons = (Lists(held[f"{name}.starts"], held[f"{name}.values"]) for name in _LISTS)
+            for lists, n in ((names, len(held["name_ids"])), (tagged, len(held["name_ids"])), (icons, None)):
                 _check(lists, n)
             terms = held["terms"].reshape(-1).view(f"S{MOST_BYTES}")
-            return cls(terms, held["weights"], names, told, held["name_ids"], icons)
+            return cls(terms, held["weights"], names, tagged, held["name_ids"], icons)
         except (OSError, SafetensorError, LookupError, TypeError, ValueError) as error:
             raise LibraryError(f'"{path}" can\'t be read ({error}); `icons merge` builds a new generation') from error
 
@@ -115,8 +115,7 @@ class Lexicon:
         """Write a lexicon."""
         held = {"terms": self.terms.view(np.uint8).reshape(-1, MOST_BYTES), "weights": self.weights}
         held["name_ids"] = self.name_ids
-        for name in ("names", "told", "icons"):
-            lists: Lists = getattr(self, name)
+        for name, lists in zip(_LISTS, (self.names, self.tagged, self.icons), strict=True):
             held |= {f"{name}.starts": lists.starts, f"{name}.values": lists.values}
         path.write_bytes(save({name: np.ascontiguousarray(values) for name, values in held.items()}))
 
@@ -161,10 +160,10 @@ def _stemmer() -> sqlite3.Connection:
     return connection
 
 
-def _weights(borne: Lists, told: Lists, n_names: int) -> NDArray[np.float32]:
+def _weights(borne: Lists, tagged: Lists, n_names: int) -> NDArray[np.float32]:
     """By how many names bear a stem; where none does, by how many are told it."""
-    n_bearers, n_told = np.diff(borne.starts), np.diff(told.starts)
-    n_known = np.maximum(1, np.where(n_bearers > 0, n_bearers, n_told))
+    n_bearers, n_taggers = np.diff(borne.starts), np.diff(tagged.starts)
+    n_known = np.maximum(1, np.where(n_bearers > 0, n_bearers, n_taggers))
     return np.asarray(np.log1p(n_names / n_known) / np.log1p(max(1, n_names)), np.float32)
 
 

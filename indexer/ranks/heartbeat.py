@@ -70,7 +70,7 @@ class Reporter:
     progress: RankProgress
     gauge: Gauge
     started: float = field(default_factory=time.perf_counter)
-    told: float = 0.0
+    reported_at: float = 0.0
     gauged: float = field(default_factory=time.perf_counter)
 
     def restart(self) -> None:
@@ -113,9 +113,9 @@ class Reporter:
 
     def _tell(self, *, now: bool = False) -> None:
         seconds = time.perf_counter()
-        if not now and seconds - self.told < REPORT_SECONDS:
+        if not now and seconds - self.reported_at < REPORT_SECONDS:
             return
-        self.told = seconds
+        self.reported_at = seconds
         if seconds - self.gauged >= GAUGE_SECONDS:
             self.read_gauge()
         self.report(self.progress)

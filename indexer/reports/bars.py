@@ -42,14 +42,14 @@ class Bars:
             TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[told]}", markup=False),
+            TextColumn("{task.fields[remark]}", markup=False),
             *([TimeRemainingColumn()] if estimate else []),
             console=self._console,
             transient=True,
             disable=not self.live,
         )
-        self._task = self._bars.add_task("", total=None, told="", visible=False)
-        self._told = 0.0
+        self._task = self._bars.add_task("", total=None, remark="", visible=False)
+        self._noted_at = 0.0
 
     def __enter__(self) -> Self:
         self._bars.start()
@@ -66,10 +66,10 @@ class Bars:
 
     def stage(self, title: str) -> None:
         """Begin a step."""
-        self._bars.reset(self._task, description=title, total=None, told="", visible=True)
+        self._bars.reset(self._task, description=title, total=None, remark="", visible=True)
         if not self.live:
             self.note(title)
-        self._told = time.monotonic()
+        self._noted_at = time.monotonic()
 
     def begin_anew(self) -> None:
         """Count the rest of a step by itself: the time left follows from that alone."""
@@ -79,15 +79,15 @@ class Bars:
         """Say something that stays."""
         self._console.print(printable(text), highlight=False, markup=False, soft_wrap=True)
 
-    def advance(self, done: int, total: int | None, told: str = "", *, unit: str = "", now: bool = False) -> None:
+    def advance(self, done: int, total: int | None, remark: str = "", *, unit: str = "", now: bool = False) -> None:
         """Show how far the step is, in which unit, and what is told of it; `now`: in a plain line, too, however soon
         after the last.
         """
-        self._bars.update(self._task, completed=done, total=total, told=", ".join(filter(None, (unit, told))))
-        if not self.live and (now or time.monotonic() - self._told >= QUIET_SECONDS):
-            self._told = time.monotonic()
+        self._bars.update(self._task, completed=done, total=total, remark=", ".join(filter(None, (unit, remark))))
+        if not self.live and (now or time.monotonic() - self._noted_at >= QUIET_SECONDS):
+            self._noted_at = time.monotonic()
             counted = f"{done:,} of {total:,}" if total else f"{done:,}"
-            self.note("  " + ", ".join(filter(None, (f"{counted} {unit}".rstrip(), told))))
+            self.note("  " + ", ".join(filter(None, (f"{counted} {unit}".rstrip(), remark))))
 
 
 class ProgressLine(Bars):

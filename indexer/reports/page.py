@@ -40,8 +40,8 @@ def section(
 ) -> str:
     """Lay out a subject: charts, a table, and lines of text beneath."""
     head = _html(title) + (f" <small>{_html(small)}</small>" if small else "")
-    drawn, told = "".join(chart.svg() for chart in charts), "".join(f"<li>{escape(line)}</li>" for line in lines)
-    return f'<section><h2>{head}</h2><div class="charts">{drawn}</div>{table}<ul class="facts">{told}</ul></section>'
+    drawn, items = "".join(chart.svg() for chart in charts), "".join(f"<li>{escape(line)}</li>" for line in lines)
+    return f'<section><h2>{head}</h2><div class="charts">{drawn}</div>{table}<ul class="facts">{items}</ul></section>'
 
 
 def table_html(head: Sequence[str], rows: Iterable[Sequence[str]], *, n_left: int = 1) -> str:

@@ -19,7 +19,7 @@ from indexer.sources.pictures import SUFFIXES, find_pictures, reason_of, scan_pi
 from indexer.sources.reading import MAX_TEXT, load_facts
 from indexer.sources.records import FileScan, IconSet, Record
 from indexer.sources.stamps import UNREAD, stamp_of
-from indexer.sources.tags import Said, TagReader
+from indexer.sources.tags import About, TagReader
 
 KIND = "npm"
 
@@ -148,7 +148,7 @@ class _Reading:
         self.roots = self.roots or [""]
         beside = [location / name for name in ("package.json", self.package.tags_file) if name]
         self.beside = stamp_of(*(file for file in beside if file.is_file()), recipe=_RECIPE)
-        self.said: dict[str, Said] | None = None
+        self.descriptions: dict[str, About] | None = None
         self.problem: FileScan | None = None
 
     def scan_file(self, path: str, *, root: str, stamps: Mapping[str, str]) -> FileScan:
@@ -161,27 +161,27 @@ class _Reading:
 
     def _record(self, path: str, root: str, digest: bytes) -> Record:
         within = PurePosixPath(path).relative_to(root)
-        said = self._said_about(within)
+        description = self._describe(within)
         style, size = path_hints([to_text(part) for part in within.parts[:-1]])
         return Record(
             member="",
-            name=said.name or name_of(within.name),
+            name=description.name or name_of(within.name),
             digest=digest,
             set=self.icon_set,
-            tags=said.tags,
-            categories=said.categories,
+            tags=description.tags,
+            categories=description.categories,
             style=self.package.styles.get(root, style),
             size=size,
         )
 
-    def _said_about(self, path: PurePosixPath) -> Said:
-        if self.said is None:
-            self.said = self._read_tags()
+    def _describe(self, path: PurePosixPath) -> About:
+        if self.descriptions is None:
+            self.descriptions = self._read_tags()
         keys = [str(path.with_suffix("")), path.stem]
         keys += [path.stem.removesuffix(ending) for ending in self.package.endings if path.stem.endswith(ending)]
-        return next((self.said[key] for key in keys if key in self.said), Said())
+        return next((self.descriptions[key] for key in keys if key in self.descriptions), About())
 
-    def _read_tags(self) -> dict[str, Said]:
+    def _read_tags(self) -> dict[str, About]:
         """Read what the package says; if that is impossible, its icons are still icons, and the reason is listed."""
         tags_file, reader = self.package.tags_file, self.package.read_tags
         if tags_file is None or reader is None:

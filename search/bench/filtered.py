@@ -18,10 +18,10 @@ def measure_filtered(engine: SearchEngine, queries: Sequence[str], *, k: int, pr
     facets = Facets.open(engine.generation)
     chosen = dict(choose_filters(facets))
     found = []
-    for done, (told, filters) in enumerate(chosen.items(), 1):
+    for done, (name, filters) in enumerate(chosen.items(), 1):
         left = facets.select(filters)
         times = _ask(engine, queries, filters, k=k)
-        found.append(Filtered(told, len(facets) if left is None else len(left), len(times), Spread.of(times)))
+        found.append(Filtered(name, len(facets) if left is None else len(left), len(times), Spread.of(times)))
         progress("Filters", done, len(chosen))
     return found
 

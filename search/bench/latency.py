@@ -95,8 +95,8 @@ def _run(arguments: Sequence[str]) -> float:
     done = subprocess.run([sys.executable, *arguments], check=False, capture_output=True, text=True)
     seconds = time.perf_counter() - started
     if done.returncode:
-        said = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
-        raise IconsError(f'"python {" ".join(arguments)}" failed: {said}')
+        last_words = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+        raise IconsError(f'"python {" ".join(arguments)}" failed: {last_words}')
     return seconds
 
 

@@ -27,9 +27,9 @@ def measure_pictured(
         raise LibraryError("no picture of this library can be read any more; run `icons index`")
     asked = {"picture": files, "more like an icon": [Query(icon=icon) for icon in chosen]}
     found = []
-    for done, (told, queries) in enumerate(asked.items(), 1):
+    for done, (name, queries) in enumerate(asked.items(), 1):
         times = [_seconds(engine, query, Window(k=k)) for query in (queries[0], *queries)]
-        found.append(Pictured(told, len(queries), Spread.of(times[1:])))  # the first one opens the tower
+        found.append(Pictured(name, len(queries), Spread.of(times[1:])))  # the first one opens the tower
         progress("Pictures", done, len(asked))
     return found
 

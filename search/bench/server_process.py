@@ -29,7 +29,7 @@ class ServerProcess:
     log: int
     """Descriptor of the file that it writes its log into."""
 
-    def said(self) -> str:
+    def log_text(self) -> str:
         """What it has written into its log so far."""
         return os.pread(self.log, 1_000_000, 0).decode(errors="replace")
 
@@ -45,27 +45,27 @@ def serving(library: Library, options: Sequence[str] = ()) -> Iterator[ServerPro
     Raises:
         BenchError: it does not start; with what it said.
     """
-    with tempfile.TemporaryFile() as told:
+    with tempfile.TemporaryFile() as log:
         command = [*_COMMAND, "--library", str(library.root), *options]
         path = os.pathsep.join(filter(None, sys.path))
-        process = subprocess.Popen(command, stderr=told, env=os.environ | {"PYTHONPATH": path})
+        process = subprocess.Popen(command, stderr=log, env=os.environ | {"PYTHONPATH": path})
         try:
-            host, port = _address(process, told.fileno())
-            yield ServerProcess(host, port, process, told.fileno())
+            host, port = _address(process, log.fileno())
+            yield ServerProcess(host, port, process, log.fileno())
         finally:
             process.terminate()
             process.wait()
 
 
-def _address(process: "subprocess.Popen[bytes]", told: int) -> tuple[str, int]:
+def _address(process: "subprocess.Popen[bytes]", log: int) -> tuple[str, int]:
     """Wait until the server says where it listens."""
     ends = time.monotonic() + _START_SECONDS
     while time.monotonic() < ends:
         has_ended = process.poll() is not None
-        said = os.pread(told, 100_000, 0).decode(errors="replace")
-        if found := re.search(r"at http://(\S+):(\d+),", said):
+        text = os.pread(log, 100_000, 0).decode(errors="replace")
+        if found := re.search(r"at http://(\S+):(\d+),", text):
             return found[1], int(found[2])
         if has_ended:
-            raise BenchError(f"`icons serve` did not start: {said.strip()}")
+            raise BenchError(f"`icons serve` did not start: {text.strip()}")
         time.sleep(0.05)
     raise BenchError(f"`icons serve` did not answer within {_START_SECONDS:g} s")

@@ -112,8 +112,8 @@ def index_grid(rows: Sequence[IndexRow]) -> Grid:
         for row in rows
     ]
     head = ["kind", "size", "built in", "recall@10", "p50", "p95", "queries"]
-    told = [f"{row.kind}: {KINDS[row.kind].told}" for row in rows]
-    return Grid(f"index of {n:,} vectors{made}", head, cells, [*advice(rows), "; ".join(told)])
+    notes = [f"{row.kind}: {KINDS[row.kind].note}" for row in rows]
+    return Grid(f"index of {n:,} vectors{made}", head, cells, [*advice(rows), "; ".join(notes)])
 
 
 def advice(rows: Sequence[IndexRow]) -> list[str]:
@@ -125,9 +125,9 @@ def advice(rows: Sequence[IndexRow]) -> list[str]:
     best = min(right, key=lambda row: row.query.p50)
     lines = []
     if rule is not None:
-        lines.append(f"* `icons merge` builds {_told(rule)}")
+        lines.append(f"* `icons merge` builds {_summary(rule)}")
     if best is not rule:
-        lines.append(f"fastest with recall@10 {short(LEAST_RECALL)} or more: {_told(best)}")
+        lines.append(f"fastest with recall@10 {short(LEAST_RECALL)} or more: {_summary(best)}")
     return lines
 
 
@@ -138,7 +138,7 @@ def left_out(found: SearchBench) -> list[str]:
     ]
 
 
-def _told(row: IndexRow) -> str:
+def _summary(row: IndexRow) -> str:
     return (
         f"{row.kind} ({ms(row.query.p50)}, recall@10 {short(row.recall_at_10)}, built in {seconds(row.build_seconds)})"
     )

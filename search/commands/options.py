@@ -54,8 +54,8 @@ def asking_options(function: Function) -> Function:
 
     @wraps(function)
     def asking(**given: Any) -> Any:
-        told = {name: value for name in own if (value := given.pop(name)) is not None}
-        return function(**given, asking=_asking(told))
+        chosen = {name: value for name in own if (value := given.pop(name)) is not None}
+        return function(**given, asking=_asking(chosen))
 
     for option in reversed(options):
         option(asking)
@@ -130,7 +130,7 @@ def _window() -> Sequence[Option]:
 
 def _outputs() -> Sequence[Option]:
     return [
-        *(click.option(f"--{form}", f"as_{form}", is_flag=True, help=told) for form, told in FORMS.items()),
+        *(click.option(f"--{form}", f"as_{form}", is_flag=True, help=chosen) for form, chosen in FORMS.items()),
         pictures_option,
         click.option(
             "--copy-to",
@@ -147,7 +147,7 @@ def _outputs() -> Sequence[Option]:
     ]
 
 
-def _values(option: str, name: str, metavar: str, told: str, *, also: Sequence[str] = ()) -> Option:
+def _values(option: str, name: str, metavar: str, chosen: str, *, also: Sequence[str] = ()) -> Option:
     """A repeatable option for labels of one kind, completed from what the library holds."""
 
     def complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -157,7 +157,7 @@ def _values(option: str, name: str, metavar: str, told: str, *, also: Sequence[s
         return [CompletionItem(value) for value in found]
 
     return click.option(
-        option, *also, name, multiple=True, metavar=metavar, shell_complete=complete, help=f"{told} Repeatable."
+        option, *also, name, multiple=True, metavar=metavar, shell_complete=complete, help=f"{chosen} Repeatable."
     )
 
 
@@ -167,18 +167,18 @@ def _check_sheet(_: click.Context, __: click.Parameter, sheet: Path | None) -> P
     return sheet
 
 
-def _asking(told: Mapping[str, Any]) -> Asking:
-    forms = [form for form in FORMS if told[f"as_{form}"]]
+def _asking(chosen: Mapping[str, Any]) -> Asking:
+    forms = [form for form in FORMS if chosen[f"as_{form}"]]
     if len(forms) > 1:
         raise click.UsageError(f"--{forms[0]} and --{forms[1]} are two forms of output; give one of them")
     return Asking(
-        steering={name: told[name] for name in ("without", "picture_share") if name in told},
-        filters=_taken(Filters, told),
-        window=_taken(Window, told),
-        output=_taken(Output, {**told, "form": forms[0] if forms else "table"}),
+        steering={name: chosen[name] for name in ("without", "picture_share") if name in chosen},
+        filters=_taken(Filters, chosen),
+        window=_taken(Window, chosen),
+        output=_taken(Output, {**chosen, "form": forms[0] if forms else "table"}),
     )
 
 
-def _taken(kind: type[Plain], told: Mapping[str, Any]) -> Plain:
+def _taken(kind: type[Plain], chosen: Mapping[str, Any]) -> Plain:
     """Make a dataclass of those options that are its fields."""
-    return kind(**{field.name: told[field.name] for field in fields(kind) if field.name in told})  # type: ignore[arg-type]
+    return kind(**{field.name: chosen[field.name] for field in fields(kind) if field.name in chosen})  # type: ignore[arg-type]

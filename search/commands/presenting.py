@@ -171,6 +171,6 @@ def _write_sheet(path: Path, title: str, pictures: Sequence[tuple[Hit, bytes | N
 def _nothing(asked: str, query: Query, asking: Asking, found: Answer) -> str:
     if found.n_found:
         return f"{asked} finds {found.n_found:,}; --offset {asking.window.offset} leaves out all of them"
-    told = f"nothing found for {asked}" + (" with these filters" if asking.filters != Filters() else "")
+    line = f"nothing found for {asked}" + (" with these filters" if asking.filters != Filters() else "")
     is_cut = not query.keyword and asking.window.min_score != 0
-    return f"{told}; --min-score 0 shows what is nearest" if is_cut else told
+    return f"{line}; --min-score 0 shows what is nearest" if is_cut else line

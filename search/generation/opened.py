@@ -101,7 +101,7 @@ def open_generation(library: Library, generation: Generation) -> Opened:
     manifest = Manifest.read(generation)
     for path, how in differences(generation.folder, manifest.files, sums=False):
         raise LibraryError(f'"{path}" {how}; {ADVICE}')
-    with damage_told(library, generation, manifest):
+    with damage_explained(library, generation, manifest):
         return _open(library, generation, manifest)
 
 
@@ -124,7 +124,7 @@ def _open(library: Library, generation: Generation, manifest: Manifest) -> Opene
 
 
 @contextmanager
-def damage_told(library: Library, generation: Generation, manifest: Manifest) -> Iterator[None]:
+def damage_explained(library: Library, generation: Generation, manifest: Manifest) -> Iterator[None]:
     """Tell damage as what it is, where a file that was damaged leads to an error of any kind during the block.
 
     Only then are the checksums looked at; if all are right, the error is a defect of ours and goes on.

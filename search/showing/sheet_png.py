@@ -38,8 +38,8 @@ def sheet_png(query: str, hits: Sequence[tuple[Hit, bytes | None]]) -> bytes:
         left, top = _MARGIN + column * _TILE_WIDTH, _HEADER + row * _TILE_HEIGHT
         _paste(sheet, draw, content, left=left + 6, top=top + 6)
         _write(draw, (left, top + _PICTURE + 20), hit.name, size=13, width=_TILE_WIDTH - 12)
-        told = f"{hit.score:.2f}  {hit.set}"
-        _write(draw, (left, top + _PICTURE + 38), told, size=11, width=_TILE_WIDTH - 12, fill=_DIM)
+        caption = f"{hit.score:.2f}  {hit.set}"
+        _write(draw, (left, top + _PICTURE + 38), caption, size=11, width=_TILE_WIDTH - 12, fill=_DIM)
     file = io.BytesIO()
     sheet.save(file, "PNG", optimize=True)
     return file.getvalue()

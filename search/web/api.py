@@ -123,8 +123,8 @@ async def png(
 )
 async def health(service: Served) -> Response:
     """Say whether a search would be answered now, and from which generation."""
-    told = await service.health()
-    return JSONResponse(told, 200 if told["status"] == "ok" else 503)
+    state = await service.health()
+    return JSONResponse(state, 200 if state["status"] == "ok" else 503)
 
 
 @router.get("/metrics", summary="Figures for Prometheus", response_class=Response)

@@ -39,17 +39,17 @@ Text = Annotated[str, Field(max_length=200)]
 Texts = Annotated[list[Text], Field(max_length=50)]
 
 
-def _told(tool: Callable[Given, Result]) -> Callable[Given, Result]:
+def _with_plain_errors(tool: Callable[Given, Result]) -> Callable[Given, Result]:
     """Tell an assistant our own errors, which say what to do; the sentence of any other stays here."""
 
     @wraps(tool)
-    def told(*args: Given.args, **kwargs: Given.kwargs) -> Result:
+    def checked(*args: Given.args, **kwargs: Given.kwargs) -> Result:
         try:
             return tool(*args, **kwargs)
         except IconsError as error:
             raise ToolError(str(error)) from error
 
-    return told
+    return checked
 
 
 class IconTools:
@@ -67,7 +67,7 @@ class IconTools:
             _log.warning("%s", error)
         return self._opened
 
-    @_told
+    @_with_plain_errors
     def search_icons(
         self,
         query: Annotated[str, Field(description="What it means, how it looks, or its name.", max_length=10_000)],
@@ -81,20 +81,20 @@ class IconTools:
         asked = Query(words=query, without=tuple(avoid))
         filters = Filters(sets=tuple(sets), styles=tuple(styles), licences=tuple(licences))
         answer = self._engine.ask(asked, filters=filters, window=Window(k=k))
-        told: dict[str, Any] = {"icons": [_found(hit) for hit in answer.hits], "n_found": answer.n_found}
+        plain: dict[str, Any] = {"icons": [_found(hit) for hit in answer.hits], "n_found": answer.n_found}
         if answer.is_doubtful:
-            told["note"] = "no good match; these come nearest"
+            plain["note"] = "no good match; these come nearest"
         if answer.spelled:
-            told["did_you_mean"] = answer.spelled
-        return _written(told)
+            plain["did_you_mean"] = answer.spelled
+        return _written(plain)
 
-    @_told
+    @_with_plain_errors
     def show_icon(self, key: Key) -> str:
         """Tell tags, categories, licence, file and variants of an icon."""
         engine = self._engine
         return _written(_shown(engine.show(engine.find(key))))
 
-    @_told
+    @_with_plain_errors
     def get_svg(
         self,
         key: Key,
@@ -114,23 +114,23 @@ class IconTools:
 
 def _found(hit: Hit) -> dict[str, Any]:
     """An icon in a few words."""
-    told = {"key": hit.key, "style": hit.style, "licence": hit.licence, "score": round(hit.score, 2)}
-    return {name: value for name, value in told.items() if value is not None}
+    plain = {"key": hit.key, "style": hit.style, "licence": hit.licence, "score": round(hit.score, 2)}
+    return {name: value for name, value in plain.items() if value is not None}
 
 
 def _shown(details: Details) -> dict[str, Any]:
     """Everything that is known of an icon; other icons by their keys."""
-    told = asdict(details)
-    hit = told.pop("hit")
+    plain = asdict(details)
+    hit = plain.pop("hit")
     for measured in ("score", "similarity", "exact", "variants", "id", "image"):
         del hit[measured]
     for others in ("variants", "near_duplicates"):
-        told[others] = [other["key"] for other in told[others]]
-    return {name: value for name, value in {**hit, **told}.items() if value not in (None, "", [], ())}
+        plain[others] = [other["key"] for other in plain[others]]
+    return {name: value for name, value in {**hit, **plain}.items() if value not in (None, "", [], ())}
 
 
-def _written(told: dict[str, Any]) -> str:
-    return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+def _written(plain: dict[str, Any]) -> str:
+    return json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
 
 
 def create_assistant(engine: SearchEngine) -> MCPServer:

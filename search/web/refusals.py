@@ -60,13 +60,13 @@ async def _too_slow(request: Request, error: Exception) -> JSONResponse:
 
 async def _invalid(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
-    told = []
+    reasons = []
     for one in error.errors()[:_TOLD]:
         name = ".".join(str(part) for part in one["loc"][1:])
         value = str(one.get("input"))
         shown = value if len(value) <= _SHOWN else f"{value[:_SHOWN]}..."
-        told.append(f'{name or "request"} is "{shown}": {one["msg"]}')
-    return _refusal(422, "; ".join(told))
+        reasons.append(f'{name or "request"} is "{shown}": {one["msg"]}')
+    return _refusal(422, "; ".join(reasons))
 
 
 async def _of_http(request: Request, error: Exception) -> JSONResponse:

@@ -73,7 +73,7 @@ def serve(library: Library, options: ServeOptions) -> None:
         timeout_graceful_shutdown=5,
     )
     server = _Server(config)
-    server.told = f"{engine.manifest.icons.n:,} icons at {_address(listening)}, until Ctrl-C"
+    server.greeting = f"{engine.manifest.icons.n:,} icons at {_address(listening)}, until Ctrl-C"
     if not hosts and options.token is None:
         _log.warning("everyone who reaches this machine can search; --token TOKEN lets in only who knows it")
     with suppress(KeyboardInterrupt):
@@ -83,11 +83,11 @@ def serve(library: Library, options: ServeOptions) -> None:
 class _Server(uvicorn.Server):
     """Says where it listens as soon as it answers."""
 
-    told = ""
+    greeting = ""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        _log.info(self.told)
+        _log.info(self.greeting)
 
 
 def _listen(options: ServeOptions) -> socket.socket:

@@ -44,8 +44,8 @@ async def read_upload(request: Request, limits: Limits) -> bytes:
         async with asyncio.timeout(limits.upload_seconds):
             body = await _read_body(request, limits)
     except TimeoutError as error:
-        told = f"the picture did not arrive within {limits.upload_seconds:g} s"
-        raise HTTPException(408, told, headers=_HANG_UP) from error
+        reason = f"the picture did not arrive within {limits.upload_seconds:g} s"
+        raise HTTPException(408, reason, headers=_HANG_UP) from error
     if request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
         body = await _from_form(request, body)
     if len(body) > limits.upload_bytes:

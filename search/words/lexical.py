@@ -44,7 +44,7 @@ class Lexical:
             weight = self._lexicon.weights[place]
             total += float(weight)
             covered[self._lexicon.names.of(place)] += weight
-            covered[self._lexicon.told.of(place)] += TOLD_SHARE * weight
+            covered[self._lexicon.tagged.of(place)] += TOLD_SHARE * weight
         return covered / np.float32(total or 1)
 
     def rows(self, name_ids: Ids) -> Ids:

@@ -47,13 +47,13 @@ def differences(
     names: Sequence[str] = ("model", "fingerprint", "kind", "n_images", "n_devices"),
 ) -> list[str]:
     """Say what else differs between two runs, so that nobody compares two machines unawares."""
-    told = []
+    changes = []
     for name in names:
         was, is_now = getattr(before, name), getattr(now, name)
         if was != is_now:
-            told.append(f"{name} was {was}, is {is_now}")
+            changes.append(f"{name} was {was}, is {is_now}")
     for name in ("processor", "cores", "python", "system"):
         was, is_now = before.machine.get(name), now.machine.get(name)
         if was != is_now:
-            told.append(f"{name} was {was}, is {is_now}")
-    return told
+            changes.append(f"{name} was {was}, is {is_now}")
+    return changes

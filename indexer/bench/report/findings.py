@@ -70,11 +70,11 @@ class Findings:
     def to_json(self) -> dict[str, Any]:
         """Spell everything for programs, with what follows from it."""
         own = ("made_at", "model", "fingerprint", "kind", "n_images", "n_distinct", "repeats", "n_devices")
-        told = {name: getattr(self, name) for name in (*own, "machine", "links", "tower", "notes", "is_cut_off")}
+        plain = {name: getattr(self, name) for name in (*own, "machine", "links", "tower", "notes", "is_cut_off")}
         limit = self.limit
         return {
             "format": FORMAT,
-            **told,
+            **plain,
             "rows": [row.to_json() for row in self.rows],
             "parities": [asdict(parity) for parity in self.parities],
             "laws": [asdict(law) for law in self.fits()],

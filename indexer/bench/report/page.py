@@ -68,10 +68,10 @@ def _charted(findings: Findings, drawn: dict[str, Chart]) -> Iterator[str]:
         ("Grid", "all combinations", ("grid",), ()),
     ]
     for title, small, names, lines in subjects:
-        found, told = [drawn[name] for name in names if name in drawn], list(lines)
-        if found or told:
+        found, texts = [drawn[name] for name in names if name in drawn], list(lines)
+        if found or texts:
             is_plain = findings.kind == "cuda" and title == "Devices"
-            yield section(title, small="" if is_plain else small, charts=found, lines=told)
+            yield section(title, small="" if is_plain else small, charts=found, lines=texts)
 
 
 def _tables(findings: Findings) -> Iterator[str]:

@@ -74,13 +74,13 @@ def cells(findings: Findings) -> Iterator[Sequence[str]]:
             continue
         waits = "" if row.waited_share is None else f"{row.waited_share:.0%}"
         is_like_limit = limit is not None and _is_like(row, limit.precision)
-        told = (
+        others = (
             (f"{limit.share(row):.0%}", f"{limit.mfu(row):.1%}", limit.bound_of(row))
             if limit and is_like_limit
             else ("",) * 3
         )
         memory = f"{max(run.memory_bytes for run in row.runs) / 1e9:.2f} GB"
-        yield first, label, interval(row.rate, whole), interval(row.seconds, seconds), waits, memory, *told
+        yield first, label, interval(row.rate, whole), interval(row.seconds, seconds), waits, memory, *others
 
 
 def _is_like(row: Row, precision: str) -> bool:

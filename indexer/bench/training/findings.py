@@ -60,9 +60,9 @@ def read_training(path: Path) -> TrainFindings:
     """
     try:
         facts = json.loads(path.read_text("utf-8"))
-        if (told := facts.pop("format")) != FORMAT:
+        if (found := facts.pop("format")) != FORMAT:
             raise BenchError(
-                f'"{path}" is of format "{told}", `icons bench train` reads "{FORMAT}"; give one of its own'
+                f'"{path}" is of format "{found}", `icons bench train` reads "{FORMAT}"; give one of its own'
             )
         rows = [TrainRow.from_json(row) for row in facts.pop("rows")]
         return TrainFindings(rows=rows, **facts)

@@ -23,7 +23,7 @@ from indexer.bench.training.tasks import done_file, places_in, task_file
 from indexer.finetune.plan import read_plan
 from indexer.finetune.run.batches import Draw, Part, draw_step, read_part
 from indexer.finetune.run.feed import Feed
-from indexer.finetune.run.memory import told_shortage
+from indexer.finetune.run.memory import shortage_explained
 from indexer.finetune.run.rank import joined_ranks, open_session
 from indexer.finetune.run.step import Session
 from indexer.finetune.run.train import train
@@ -62,7 +62,7 @@ def take_task(folder: Path, knobs: TrainKnobs, *, rank: Rank, device: torch.devi
     torch.set_num_threads(cores_of_rank())
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
-    with told_shortage(plan.options, rank):
+    with shortage_explained(plan.options, rank):
         session, _ = open_session(places, plan, rank=rank, device=device, report=keep)
         _arrange(session, knobs)
         train(session, None, places=places, made_by={}, report=keep, resume=False)

@@ -52,14 +52,14 @@ class RankGroups:
             BenchError: it can't be run so; the ranks have ended, and others take their place at the next run.
         """
         places = self._plan(knobs, steps=WARM_UP_STEPS + steps, profiled=0)
-        told = self._do(knobs, cores)
+        shares = self._do(knobs, cores)
         lines = [json.loads(line) for line in places.log.read_text("utf-8").splitlines()]
         taken = [line for line in lines if line["kind"] == "step"]
-        memory = [share["memory_bytes"] for share in told]
+        memory = [share["memory_bytes"] for share in shares]
         return Trained(
             steps,
             taken[-1]["seconds"] - taken[WARM_UP_STEPS - 1]["seconds"],
-            float(np.mean([share["waited_share"] for share in told])),
+            float(np.mean([share["waited_share"] for share in shares])),
             taken[-1]["loss"],
             None if None in memory else sum(memory),
         )

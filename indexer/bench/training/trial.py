@@ -77,10 +77,10 @@ class TrainRow:
 
     def to_json(self) -> dict[str, Any]:
         """Spell it for the report."""
-        told: dict[str, Any] = {**self.facts(), "error": self.error, "shares": dict(self.shares)}
+        plain: dict[str, Any] = {**self.facts(), "error": self.error, "shares": dict(self.shares)}
         if self.runs:
-            told |= {"steps_per_second": asdict(self.rate), "images_per_second": asdict(self.images_per_second)}
-        return {**told, "runs": [asdict(run) for run in self.runs]}
+            plain |= {"steps_per_second": asdict(self.rate), "images_per_second": asdict(self.images_per_second)}
+        return {**plain, "runs": [asdict(run) for run in self.runs]}
 
     @classmethod
     def from_json(cls, facts: dict[str, Any]) -> "TrainRow":

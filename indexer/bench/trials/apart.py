@@ -132,10 +132,10 @@ def _run_index(trial: Trial) -> Measured:
     from indexer.ranks.progress import RankProgress
 
     knobs = trial.knobs
-    told: list[RankProgress] = []
+    reported: list[RankProgress] = []
 
     def watch(ranks: Any) -> None:
-        told[:] = ranks
+        reported[:] = ranks
 
     root = Path(tempfile.mkdtemp(dir=trial.material.folder))
     try:
@@ -154,7 +154,7 @@ def _run_index(trial: Trial) -> Measured:
     return merged(
         [
             (rank.began_at, Measured(rank.images, rank.seconds, rank.waited_seconds, memory_bytes=rank.memory_bytes))
-            for rank in told
+            for rank in reported
         ]
     )
 

@@ -179,13 +179,13 @@ class Loop:
     def _measured(self, vectors: list[NDArray[np.float16]], seconds: float, clock: StageClock) -> Measured:
         waited = clock.seconds.pop("wait", None)
         # Without a wait for the device after each, a GPU's stages are the host's times and say nothing.
-        is_told = self.device.type == "cpu" or self.trial.part == "stages"
+        is_timed = self.device.type == "cpu" or self.trial.part == "stages"
         memory, _ = Gauge(self.device, 1).read()
         if self.device.type == "cuda":
             # NVML's figure holds what nccl takes for a barrier, torch's the peak; either may be the larger one.
             memory = max(memory, torch.cuda.max_memory_allocated(self.device))
         n_images = sum(len(part) for part in vectors)
-        return Measured(n_images, seconds, waited, memory_bytes=memory, stages=clock.seconds if is_told else {})
+        return Measured(n_images, seconds, waited, memory_bytes=memory, stages=clock.seconds if is_timed else {})
 
 
 def _children_seconds() -> float:

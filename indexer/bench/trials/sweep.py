@@ -76,10 +76,10 @@ class Row:
 
     def to_json(self) -> dict[str, Any]:
         """Spell it for the report."""
-        told: dict[str, Any] = {**self.facts(), "error": self.error}
+        plain: dict[str, Any] = {**self.facts(), "error": self.error}
         if self.runs:
-            told |= {"images_per_second": asdict(self.rate), "seconds": asdict(self.seconds)}
-        return {**told, "runs": [measured_json(run) for run in self.runs]}
+            plain |= {"images_per_second": asdict(self.rate), "seconds": asdict(self.seconds)}
+        return {**plain, "runs": [measured_json(run) for run in self.runs]}
 
     @classmethod
     def from_json(cls, facts: dict[str, Any]) -> "Row":
@@ -138,12 +138,12 @@ def alternate(lanes: Sequence[tuple[Entry, Take]], *, repeats: int, journal: Jou
             if entry.error is not None:
                 continue
             try:
-                told = take(repeat)
+                plain = take(repeat)
             except BenchError as error:
                 entry.error = str(error)
-                told = {"error": entry.error}
-            if told is not None:
-                journal.write({**entry.facts(), "repeat": repeat, **told})
+                plain = {"error": entry.error}
+            if plain is not None:
+                journal.write({**entry.facts(), "repeat": repeat, **plain})
     tell("", n_runs, n_runs)
 
 

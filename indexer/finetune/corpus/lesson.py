@@ -142,7 +142,7 @@ def cut_texts(texts: Sequence[str], tokens: Tensor, tokenizer: Tokenizer) -> lis
     return [texts[place] for place in is_full.nonzero().flatten().tolist()]
 
 
-def told_cut(cut: Sequence[str]) -> str:
+def cut_warning(cut: Sequence[str]) -> str:
     """Say in a line which captions may have been cut."""
     return f'{len(cut):,} captions fill the whole context and may have been cut, the first "{cut[0][:60]}..."'
 

@@ -75,9 +75,9 @@ def restore(session: Session, average: Average | None, path: Path, *, made_by: M
     """
     state = read_tensors(path)
     changed = differences(state.get("made_by", {}), made_by)
-    if told := [text for name, text in changed.items() if name not in FREE]:
+    if changes := [text for name, text in changed.items() if name not in FREE]:
         raise TrainError(
-            f'the checkpoint "{path}" was made with other options ({"; ".join(told)}); '
+            f'the checkpoint "{path}" was made with other options ({"; ".join(changes)}); '
             "give the same ones, or run without --resume"
         )
     peaks = [group["peak"] for group in session.optimizer.param_groups]
@@ -104,14 +104,14 @@ def restore(session: Session, average: Average | None, path: Path, *, made_by: M
 
 def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, str]:
     """Say of each option that differs between two runs what it was and what it is."""
-    told: dict[str, str] = {}
+    changes: dict[str, str] = {}
     for name, value in now.items():
         before = then.get(name)
         if isinstance(value, Mapping) and isinstance(before, Mapping):
-            told |= differences(before, value)
+            changes |= differences(before, value)
         elif before != value:
-            told[name] = f'{name} was "{before}", now "{value}"'
-    return told
+            changes[name] = f'{name} was "{before}", now "{value}"'
+    return changes
 
 
 def trained_weights(session: Session, *, average: Average | None) -> dict[str, Tensor]:

@@ -11,7 +11,7 @@ from indexer.ranks.distributed import Rank
 
 
 @contextmanager
-def told_shortage(options: FinetuneOptions, rank: Rank) -> Iterator[None]:
+def shortage_explained(options: FinetuneOptions, rank: Rank) -> Iterator[None]:
     """Turn every way in which torch and numpy run out of memory into an error that says what helps.
 
     Raises:

@@ -18,14 +18,14 @@ import torch
 from indexer.encoders.checkpoint import find_checkpoint
 from indexer.encoders.torch_encoder import load_model, resolve_device, resolve_precision
 from indexer.errors import TrainError
-from indexer.finetune.corpus.lesson import Lesson, read_material, told_cut
+from indexer.finetune.corpus.lesson import Lesson, cut_warning, read_material
 from indexer.finetune.model.student import Student, compile_towers, enable_memory_saving
 from indexer.finetune.model.wrapping import wrap
 from indexer.finetune.options import Places
 from indexer.finetune.plan import Plan, read_plan
 from indexer.finetune.run.finish import Origin, finish
 from indexer.finetune.run.loop import make_optimizer
-from indexer.finetune.run.memory import told_shortage
+from indexer.finetune.run.memory import shortage_explained
 from indexer.finetune.run.step import Session
 from indexer.finetune.run.text_inputs import open_lesson
 from indexer.finetune.run.train import train
@@ -47,7 +47,10 @@ def run_rank(places: Places, *, rank: Rank, device: torch.device, resume: bool, 
         IconsError: with what is wrong and what to do.
     """
     plan = read_plan(places)
-    with told_shortage(plan.options, rank), joined_ranks(plan.options.distribution.backend, rank=rank, device=device):
+    with (
+        shortage_explained(plan.options, rank),
+        joined_ranks(plan.options.distribution.backend, rank=rank, device=device),
+    ):
         session, origin = open_session(places, plan, rank=rank, device=device, report=report)
         exam = make_exam(session.lesson, origin.tokenizer, twins=plan.options.loss.twin_similarity)
         standing = train(session, exam, places=places, made_by=plan.made_by(), report=report, resume=resume)
@@ -81,7 +84,7 @@ def open_session(
     material = read_material(plan.corpus, options.learning, seed=options.schedule.seed)
     lesson = open_lesson(places, plan, material, (model.to(device), tokenizer), rank)
     if lesson.cut:
-        report(TrainingProgress(rank.index, rank.world, note=told_cut(lesson.cut)))
+        report(TrainingProgress(rank.index, rank.world, note=cut_warning(lesson.cut)))
     return _session(plan, model, lesson, rank, device), Origin(plan, checkpoint, material, tokenizer)
 
 

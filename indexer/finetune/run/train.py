@@ -46,7 +46,7 @@ class Run:
     log: Log | None = None
     events: Events | None = None
     saved_at: float = 0.0
-    told_at: float = 0.0
+    reported_at: float = 0.0
 
 
 def n_steps_of(session: Session, feed: Feed) -> int:
@@ -208,8 +208,8 @@ def _save(run: Run, standing: Standing) -> None:
 def _tell(run: Run, progress: TrainingProgress, result: StepResult) -> None:
     """Report at most twice a second; log every few steps."""
     session, now = run.session, time.monotonic()
-    if now - run.told_at >= REPORT_SECONDS or progress.step == run.n_steps:
-        run.told_at = now
+    if now - run.reported_at >= REPORT_SECONDS or progress.step == run.n_steps:
+        run.reported_at = now
         progress.memory_bytes = peak_memory(session.device)
         run.report(progress)
     if run.log is None or (progress.step % session.options.watching.log_steps and progress.step != run.n_steps):

@@ -118,15 +118,15 @@ def main_figure(scores: Mapping[str, Mapping[str, Figure]]) -> float:
 
 def fallen(scores: Mapping[str, Mapping[str, Figure]], parent: Mapping[str, Mapping[str, Figure]]) -> list[str]:
     """Say of each task that fell below the parent's interval by how much, in words."""
-    told = []
+    lines = []
     for task, figured in parent.items():
         for name in GATED_FIGURES:
             now, before = scores[task][name], figured[name]
             if now.value < before.low:
-                told.append(
+                lines.append(
                     f"{task} {name} {now.value:.3f}, the parent's {before.value:.3f} ({before.low:.3f} at least)"
                 )
-    return told
+    return lines
 
 
 def to_plain(scores: Scores) -> dict[str, dict[str, list[float]]]:

@@ -99,9 +99,9 @@ def test_progress_counts_names_as_names_and_pictures_as_pictures(capsys: pytest.
     with ProgressView() as view:
         view.live = False
         for images, names in ((0, 300), (0, 900), (1000, 900)):
-            view._told = float("-inf")
+            view._noted_at = float("-inf")
             view.embedded(plan, [RankProgress(0, 1, images=images, names=names, seconds=2.0)])
-        view._told = float("-inf")
+        view._noted_at = float("-inf")
         ranks = [RankProgress(rank, 2, images=500 * rank, names=400, seconds=1.0) for rank in (0, 1)]
         view.embedded(plan, ranks)
     told = [line.strip() for line in capsys.readouterr().err.splitlines()]

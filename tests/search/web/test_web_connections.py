@@ -77,7 +77,7 @@ def test_an_upload_that_breaks_off_leaves_no_trace_in_the_log(asked: Path) -> No
                 while connection.recv(4096):
                     pass
         assert httpx.get(f"http://{running.host}:{running.port}/health", timeout=30).status_code == 200
-        assert "Traceback" not in running.said()
+        assert "Traceback" not in running.log_text()
 
 
 @pytest.mark.parametrize("charset", ["punycode", "undefined", "idna", "utf-16", "rot13", "no such"])
