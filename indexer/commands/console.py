@@ -87,14 +87,10 @@ class DeviceView(ProgressView):
         """A line a rank, on a terminal."""
         if not self._ranks:
             return ()
-        from rich.table import Table
+        from indexer.reports.tables import table_of
 
-        table = Table(box=None, pad_edge=False, header_style="dim")
-        for title in ("rank", "device", "images/s", "waits for pictures", "memory", "busy"):
-            table.add_column(title, justify="right", no_wrap=True)
-        for rank in self._ranks:
-            table.add_row(*cells(rank))
-        return (table,)
+        head = ("rank", "device", "images/s", "waits for pictures", "memory", "busy")
+        return (table_of(head, map(cells, self._ranks), n_left=0),)
 
 
 def cells(rank: RankProgress) -> tuple[str, ...]:

@@ -123,20 +123,13 @@ def bench_serve(library: "Library", as_json: bool, **options: Any) -> None:
 
 
 def _print(lines: "Sequence[str]", grids: "Sequence[Grid]") -> None:
-    from rich.table import Table
-
-    from indexer.reports.tables import open_console
+    from indexer.reports.tables import open_console, table_of
 
     console = open_console()
     for line in lines:
         console.print(line, highlight=False, markup=False)
     for grid in grids:
-        table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-        for column in grid.head:
-            table.add_column(column, justify="right" if column != grid.head[0] else "left", no_wrap=True)
-        for row in grid.rows:
-            table.add_row(*row)
         console.print(f"\n{grid.title}", style="bold", highlight=False, markup=False)
-        console.print(table)
+        console.print(table_of(grid.head, grid.rows))
         for note in grid.notes:
             console.print(note, highlight=False, markup=False, style="dim")

@@ -7,7 +7,7 @@ from rich.table import Table
 
 from indexer.naming.printable import printable
 from indexer.reports.measures import spell
-from indexer.reports.tables import open_console, plain
+from indexer.reports.tables import open_console, table_of
 from search.evaluation.metrics import MEASURES
 
 if TYPE_CHECKING:
@@ -56,26 +56,20 @@ def headline(evaluation: "Evaluation") -> list[str]:
 
 
 def _empty_answers(rows: "Sequence[EmptyRow]") -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    table.add_column("best score below", no_wrap=True)
-    for column in ("queries", *rows[0].figures):
-        table.add_column(column, justify="right", no_wrap=True)
-    for row in rows:
-        table.add_row(row.kind, f"{row.n_queries:,}", *map(spell, row.figures.values()))
-    return table
+    cells = [(row.kind, f"{row.n_queries:,}", *map(spell, row.figures.values())) for row in rows]
+    return table_of(("best score below", "queries", *rows[0].figures), cells)
 
 
 def _table(title: str, rows: "Sequence[Row]", with_interval: Sequence[str]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    for column in (title, "ranker", "encoder"):
-        table.add_column(column, no_wrap=True)
-    for column in ("queries", *MEASURES):
-        table.add_column(column, justify="right", no_wrap=True)
-    previous = None
-    for row in rows:
-        name = row.task if row.condition is None else row.condition.label
-        cells = [spell(row.figures[measure], measure in with_interval) for measure in MEASURES]
-        first = "" if name == previous else name
-        table.add_row(plain(first), row.ranker, plain(row.encoder or ""), f"{row.n_queries:,}", *cells)
-        previous = name
-    return table
+    names = [row.task if row.condition is None else row.condition.label for row in rows]
+    cells = [
+        (
+            "" if name == before else name,
+            row.ranker,
+            row.encoder or "",
+            f"{row.n_queries:,}",
+            *(spell(row.figures[measure], measure in with_interval) for measure in MEASURES),
+        )
+        for row, name, before in zip(rows, names, [None, *names], strict=False)
+    ]
+    return table_of((title, "ranker", "encoder", "queries", *MEASURES), cells, n_left=3)

@@ -1,15 +1,13 @@
 """What do measurements say in a terminal? One table of all rows, the laws, the limit, precision's price."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
-
-from rich.table import Table
 
 from indexer.bench.report.charts import label_in, seconds, times, whole
 from indexer.bench.report.findings import Findings
 from indexer.bench.trials.sweep import Row
 from indexer.reports.measures import Figure, short
-from indexer.reports.tables import open_console
+from indexer.reports.tables import open_console, table_of
 
 COLUMNS = ("measured", "configuration", "images/s", "seconds", "waits", "memory", "of the limit", "MFU", "bound by")
 
@@ -140,13 +138,3 @@ def parity_cells(findings: Findings) -> Iterator[Sequence[str]]:
         moved = (f"{one.changed_share:.1%}", f"{one.median_move:g}")
         quality = (interval(one.recall, short), interval(one.reciprocal, short))
         yield one.precision, f"{one.least_cosine:.5f}", f"{one.mean_cosine:.5f}", *moved, *quality
-
-
-def table_of(columns: Sequence[str], rows: Iterable[Sequence[str]], *, n_left: int) -> Table:
-    """Lay out a table for a terminal; its first columns name a row."""
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    for number, column in enumerate(columns):
-        table.add_column(column, justify="left" if number < n_left else "right", no_wrap=True)
-    for row in rows:
-        table.add_row(*row)
-    return table

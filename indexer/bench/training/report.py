@@ -6,13 +6,13 @@ from pathlib import Path
 from indexer.bench.report.charts import times, whole
 from indexer.bench.report.compare import differences, verdict
 from indexer.bench.report.page import machine_html, write_files
-from indexer.bench.report.summary import interval, machine_lines, table_of
+from indexer.bench.report.summary import interval, machine_lines
 from indexer.bench.training.findings import TrainFindings
 from indexer.bench.training.trial import SHARES, TrainRow
 from indexer.bench.trials.knobs import spell
 from indexer.reports.charts import Bar, Chart, Stack, bar_chart, stacked_chart
 from indexer.reports.page import page, section, table_html
-from indexer.reports.tables import open_console
+from indexer.reports.tables import open_console, table_of
 
 COLUMNS = ("measured", "configuration", "steps/s", "pictures/s", "against the first", *SHARES, "waits", "loss")
 COMPARED = ("measured", "configuration", "steps/s before", "steps/s now", "now / before", "")
