@@ -1,7 +1,7 @@
 """Where do the right answers of each question stand? Asks rankers all questions, and shows which went worst."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,16 +68,24 @@ def rank_answers(
 
 
 def worst_cases(
-    rankers: VectorRankers, questions: Sequence[Question], ranks: Sequence[Ranks], originals: Originals, *, n: int
+    rankers: VectorRankers,
+    questions: Sequence[Question],
+    ranks: Mapping[str, Sequence[Ranks]],
+    originals: Originals,
+    *,
+    n: int,
 ) -> list[Case]:
-    """Show the `n` questions whose first right answer stands lowest for the engine, the worst first."""
-    first = np.array([found[0] for found in ranks], np.int64)
-    worst = [int(place) for place in np.argsort(-first, kind="stable")[:n]]
+    """Show the `n` questions whose first right answer stands lowest for the engine, the worst first.
+
+    Of those that the engine leaves without one, it is the order of the fused vectors that tells.
+    """
+    first, by_vectors = (np.array([found[0] for found in ranks[name]], np.int64) for name in ("engine", "fused"))
     cases = []
-    for place in worst:
+    for place in np.lexsort((-by_vectors, -first))[:n].tolist():
         question = questions[place]
         scores = rankers.scores([question.query.text])["engine"][0]
         right = question.right[np.argsort(-scores[question.right], kind="stable")]
+        order = np.argsort(-scores, kind="stable")
         cases.append(
             Case(
                 query=question.query.text,
@@ -85,7 +93,7 @@ def worst_cases(
                 rank=as_rank(int(first[place])),
                 n_right=len(question.right),
                 right=first_hits(right, originals, k=N_RIGHT_SHOWN),
-                instead=first_hits(np.argsort(-scores, kind="stable"), originals, k=N_INSTEAD),
+                instead=first_hits(order[np.isfinite(scores[order])], originals, k=N_INSTEAD),
             )
         )
     return cases

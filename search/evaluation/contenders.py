@@ -33,6 +33,7 @@ class Contender:
 class CorpusVectors:
     """An open encoder and its vectors of a corpus: unit length, fp32 of what is kept in fp16."""
 
+    fingerprint: str
     encoder: QueryEncoder
     images: Floats
     """(pictures of the corpus, dim)."""
@@ -77,7 +78,7 @@ def read_vectors_of(library: Library, contender: Contender, corpus: Corpus) -> C
     if n_missing:
         raise _lacks_vectors(contender.model, n_missing)
     encoder = open_query_encoder(library.encoder(contender.fingerprint))
-    return CorpusVectors(encoder, images, has_image, names)
+    return CorpusVectors(contender.fingerprint, encoder, images, has_image, names)
 
 
 def _vectors(library: Library, contender: Contender, kind: Kind, ids: Ids) -> tuple[Floats, NDArray[np.bool_]]:

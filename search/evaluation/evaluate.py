@@ -27,7 +27,7 @@ from search.evaluation.queries import Question, find_answers, read_queries
 from search.evaluation.rankers import KeywordRanker, Rankers, VectorRankers
 from search.evaluation.screenshot_task import TASK, Shots, choose_shots, rank_shots, worst_shots
 from search.evaluation.screenshots import CHANGES, USUAL_SIZE, Condition, conditions
-from search.generation.snapshot import Snapshot
+from search.generation.opened import open_current
 
 N_WORST = 24
 N_WORST_SHOTS = 12
@@ -57,14 +57,13 @@ class Subject:
     """An opened library: what is evaluated, and where a report takes its pictures from."""
 
     def __init__(self, library: Library) -> None:
-        engine = SearchEngine.open(library.root)
-        snapshot = Snapshot(engine.generation.catalog)
         self.library = library
-        self.engine = engine
-        self.manifest = engine.manifest
-        self.corpus = Corpus.read(snapshot)
-        self.originals = Originals(snapshot, self.corpus)
-        self.is_bundled = snapshot.locations() == {str(bundled("samples/lucide-static"))}
+        self.opened = open_current(library)
+        self.engine = SearchEngine(library, self.opened)
+        self.manifest = self.opened.manifest
+        self.corpus = Corpus.read(self.opened.snapshot)
+        self.originals = Originals(self.opened.snapshot, self.corpus)
+        self.is_bundled = self.opened.snapshot.locations() == {str(bundled("samples/lucide-static"))}
 
     def query_files(self, options: EvaluateOptions) -> list[Path]:
         """Choose the query files: those that were given, else the bundled benchmark for the bundled icons."""
@@ -137,11 +136,11 @@ class _Run:
         self._found.sort_rows()
 
     def _ask_words(self, contender: Contender, vectors: CorpusVectors) -> None:
-        rankers = VectorRankers(self._subject.corpus, vectors, picture_weight=self._found.picture_weight)
+        subject, weight = self._subject, self._found.picture_weight
+        rankers = VectorRankers(subject.opened, subject.corpus, vectors, picture_weight=weight)
         ranks = self._ask(rankers, encoder=contender.label)
         if not self._found.worst:
-            originals = self._subject.originals
-            self._found.worst = worst_cases(rankers, self._questions, ranks["engine"], originals, n=N_WORST)
+            self._found.worst = worst_cases(rankers, self._questions, ranks, subject.originals, n=N_WORST)
 
     def _ask(self, rankers: Rankers, *, encoder: str | None) -> dict[str, list[Ranks]]:
         """Ask all questions, and add a row for each task and ranker."""

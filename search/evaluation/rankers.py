@@ -15,7 +15,8 @@ from indexer.encoders.query_encoder import QueryEncoder
 from indexer.naming.names import normalise
 from search.evaluation.contenders import CorpusVectors
 from search.evaluation.corpus import Corpus
-from search.evaluation.names_arm import NamesArm
+from search.evaluation.engine_ranker import EngineRanker
+from search.generation.opened import Opened
 
 SCORES_AT_ONCE = 8_000_000
 """Scores of one ranker in memory at a time: 32 MB."""
@@ -62,27 +63,24 @@ def any_word_of(text: str) -> str:
 
 
 class VectorRankers:
-    """Names only, pictures only, and their weighted sum, by inner product with the query's vector; and that sum with
-    what the engine adds to it.
-    """
+    """Names only, pictures only, and their weighted sum, by inner product with the query's vector; and the engine."""
 
-    def __init__(self, corpus: Corpus, vectors: CorpusVectors, *, picture_weight: float) -> None:
+    def __init__(self, opened: Opened, corpus: Corpus, vectors: CorpusVectors, *, picture_weight: float) -> None:
         self._corpus = corpus
         self._vectors = vectors
         self._weight = picture_weight
-        self._arm = NamesArm(corpus, vectors.encoder)
+        self._engine = EngineRanker(opened, corpus, vectors, picture_weight=picture_weight)
         self._unseen = ~vectors.has_image[corpus.image_rows]
 
     def scores(self, texts: Sequence[str]) -> dict[str, Floats]:
-        """Score every icon by its name, by its picture, by both, and as the engine does."""
+        """Score every icon by its name, by its picture, by both, and by where the engine puts it."""
         queries = encode_texts(self._vectors.encoder, texts)
         names = (queries @ self._vectors.names.T)[:, self._corpus.name_rows]
         pictures = (queries @ self._vectors.images.T)[:, self._corpus.image_rows]
         fused = self._weight * pictures + (1 - self._weight) * names
-        engine = fused + self._arm.bonus(texts)
-        for scores in (pictures, fused, engine):
+        for scores in (pictures, fused):
             scores[:, self._unseen] = -np.inf
-        return {"names": names, "pictures": pictures, "fused": fused, "engine": engine}
+        return {"names": names, "pictures": pictures, "fused": fused, "engine": self._engine.scores(texts, queries)}
 
 
 def encode_texts(encoder: QueryEncoder, texts: Sequence[str]) -> Floats:

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
@@ -24,11 +25,12 @@ from search.cli import main
 from search.engine import Query as EngineQuery
 from search.engine import Window
 from search.evaluation.contenders import find_contenders, read_vectors_of
+from search.evaluation.engine_ranker import EngineRanker
 from search.evaluation.evaluate import EvaluateOptions, Subject, evaluate
 from search.evaluation.metrics import MEASURES
 from search.evaluation.name_queries import SLIPPED, name_questions
 from search.evaluation.queries import BenchmarkQuery, find_answers
-from search.evaluation.rankers import KeywordRanker, VectorRankers, in_blocks
+from search.evaluation.rankers import KeywordRanker, VectorRankers, encode_texts, in_blocks
 from search.evaluation.report import report_html
 from search.evaluation.screenshot_task import choose_shots, take
 from search.evaluation.screenshots import Condition, conditions
@@ -58,9 +60,8 @@ def subject(build: Build, library: Library, icon_folder: Path) -> Subject:
 
 def _vectors(subject: Subject) -> VectorRankers:
     [contender] = find_contenders(subject.library, [], in_use=subject.manifest.fingerprint)
-    return VectorRankers(
-        subject.corpus, read_vectors_of(subject.library, contender, subject.corpus), picture_weight=0.25
-    )
+    vectors = read_vectors_of(subject.library, contender, subject.corpus)
+    return VectorRankers(subject.opened, subject.corpus, vectors, picture_weight=0.25)
 
 
 def test_vector_rankers_score_as_torch_does(subject: Subject, tiny_model: Path, icon_folder: Path) -> None:
@@ -355,6 +356,23 @@ def test_names_are_found_first_as_they_are_and_nearly_always_when_misspelt(lucid
     assert first["name", "engine"] == 1
     assert first["name, misspelt", "engine"] >= 0.9 > first["name, misspelt", "keyword"]
     assert first["name, turned round", "engine"] >= 0.9
+
+
+@pytest.mark.parametrize("is_merged_anew", [False, True], ids=["its own indexes", "merged anew"])
+def test_the_engine_row_ranks_as_the_engine_answers(lucide: Library, *, is_merged_anew: bool) -> None:
+    """The samples have no tags, so that an answer is the same with them and without."""
+    subject = Subject(lucide)
+    [contender] = find_contenders(lucide, [], in_use=subject.manifest.fingerprint)
+    vectors = read_vectors_of(lucide, contender, subject.corpus)
+    if is_merged_anew:
+        subject.opened.manifest = replace(subject.manifest, fingerprint="another")
+    ranker = EngineRanker(subject.opened, subject.corpus, vectors, picture_weight=subject.manifest.picture_weight)
+    texts = ["bell", "arow", "bell filled", "throw away", "qwzx", "something went wrong"]
+    for text, scores in zip(texts, ranker.scores(texts, encode_texts(vectors.encoder, texts)), strict=True):
+        hits = subject.engine.ask(EngineQuery(words=text), window=Window(k=30, flat=True)).hits
+        order = np.lexsort((subject.corpus.icon_ids, -scores))[: len(hits)]
+        assert [hit.id for hit in hits] == subject.corpus.icon_ids[order].tolist()
+        assert min(30, int(np.isfinite(scores).sum())) == len(hits)
 
 
 def test_names_are_asked_the_same_way_for_a_seed_with_one_slip_each(lucide: Library) -> None:
