@@ -75,7 +75,7 @@ class DeviceView(ProgressView):
         """Show the progress, and keep what is told of the devices."""
         super().embedded(plan, ranks)
         self._ranks = ranks
-        had_ended, self._has_ended = self._has_ended, all(rank.finished for rank in ranks)
+        had_ended, self._has_ended = self._has_ended, bool(ranks) and all(rank.finished for rank in ranks)
         is_due = time.monotonic() - self._looked >= WATCH_SECONDS
         if not self.live and not had_ended and (self._has_ended or is_due):
             self._looked = time.monotonic()

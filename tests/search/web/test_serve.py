@@ -248,15 +248,18 @@ def test_only_reading_is_possible(client: httpx.Client, ids: dict[str, int]) -> 
 
 
 def test_the_body_of_an_answer_does_not_wait_for_its_headers_to_be_acknowledged(client: httpx.Client) -> None:
-    waits = []
+    in_time = 0
     with closing(HTTPConnection(client.base_url.host, client.base_url.port or 80)) as connection:
-        for _ in range(12):  # acknowledged at once are only the first packets of a connection
+        for number in range(200):
             connection.request("GET", f"{API}/search?q=arrow&k=20")
             answer = connection.getresponse()
             began = time.monotonic()
             assert answer.read()
-            waits.append(time.monotonic() - began)
-    assert min(waits[3:]) < 0.03  # an acknowledgement may take 0.04 s, and takes it
+            # An acknowledgement may take 0.04 s, and takes it, but for the first packets of a connection.
+            in_time += number >= 3 and time.monotonic() - began < 0.03
+            if in_time == 3:
+                break
+    assert in_time == 3
 
 
 def test_health_and_metrics_tell_how_the_server_is(client: httpx.Client, icon_library: Library) -> None:

@@ -46,12 +46,16 @@ def connections(server: httpx.Client, n: int, *, said: bytes) -> Iterator[list[s
 
 
 @pytest.mark.parametrize("said", [b"", HALF_A_REQUEST])
-def test_connections_that_ask_for_nothing_keep_nobody_out(server: httpx.Client, said: bytes) -> None:
-    with connections(server, MOST_CONNECTIONS + 100, said=said):
+def test_connections_that_ask_for_nothing_keep_nobody_out(
+    asked: Path, said: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even where none of them runs out of time."""
+    patient = "from search.web import connections; connections._SECONDS['request'] = 3600; "
+    *start, program, serve, port, any_free = server_process._COMMAND
+    monkeypatch.setattr(server_process, "_COMMAND", (*start, patient + program, serve, port, any_free))
+    with serving(Library(asked)) as (server, _), connections(server, MOST_CONNECTIONS + 100, said=said):
         for path in ("/health", "/api/v1/search?q=house", "/"):
-            started = time.monotonic()
-            assert httpx.get(f"{server.base_url}{path}", timeout=30).status_code == 200
-            assert time.monotonic() - started < 5
+            assert httpx.get(f"{server.base_url}{path}", timeout=60).status_code == 200
 
 
 @pytest.mark.parametrize("more", [b"", b"G"])
@@ -104,7 +108,7 @@ def test_who_sends_a_request_letter_by_letter_is_hung_up_on(server: httpx.Client
                 continue
             except ConnectionError:
                 break
-        assert HEADER_SECONDS - 1 < time.monotonic() - started < HEADER_SECONDS + 3
+        assert HEADER_SECONDS - 1 < time.monotonic() - started < 3 * HEADER_SECONDS
 
 
 @pytest.mark.slow
