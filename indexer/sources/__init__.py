@@ -3,35 +3,37 @@
 A source says what its icons are called and which bytes are their pictures; nothing is decoded here.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import starmap
 from pathlib import Path
-from typing import Protocol
 
 from indexer.errors import ChangedError, SourceError
 from indexer.sources import folders, iconify, iconify_file, manifests, npm
 from indexer.sources.exclusion import Exclusion
+from indexer.sources.paths import from_text
 from indexer.sources.pictures import SUFFIXES
+from indexer.sources.reading import read_regular, real_path
 from indexer.sources.records import FileScan, content_digest
 from indexer.sources.stamps import UNREAD
 
 __all__ = ["Source", "open_sources", "read_indexed", "read_picture"]
 
 
-class Source(Protocol):
+_FOLDER, _ICONIFY, _MANIFEST, _NPM = "folder", "iconify", "manifest", "npm"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
     """Something at one location that holds icons."""
 
-    @property
-    def kind(self) -> str:
-        """How its pictures are read again: the first argument of `read_picture`."""
-
-    @property
-    def location(self) -> Path:
-        """The file or folder that paths are relative to."""
-
-    def scan(self, stamps: Mapping[str, str]) -> Iterator[FileScan]:
-        """Tell what is there, file by file, always in one order; what `stamps` (path -> stamp) knows is not read."""
+    kind: str
+    """How its pictures are read again: the first argument of `read_picture`."""
+    location: Path
+    """The file or folder that paths are relative to."""
+    scan: Callable[[Mapping[str, str]], Iterator[FileScan]]
+    """Tells what is there, file by file, always in one order; what the stamps (path -> stamp) know is not read."""
 
 
 def open_sources(location: Path, *, exclude: Sequence[str] = ()) -> list[Source]:
@@ -66,7 +68,7 @@ def read_picture(kind: str, location: Path, path: str, member: str, *, digest: b
     """
     if digest is None:
         return _read(kind, location, path, member)
-    content = iconify_file.read_icon_alone(location / path, member) if kind == iconify.KIND else None
+    content = iconify_file.read_icon_alone(location / path, member) if kind == _ICONIFY else None
     if content is None or content_digest(content) != digest:
         content = _read(kind, location, path, member)
         if content_digest(content) != digest:
@@ -75,13 +77,17 @@ def read_picture(kind: str, location: Path, path: str, member: str, *, digest: b
 
 
 def _read(kind: str, location: Path, path: str, member: str) -> bytes:
-    if kind == iconify.KIND:
+    if kind == _ICONIFY:
         return iconify.read_icon(location, path, member)
-    if kind == manifests.KIND:
-        return manifests.read_row(location, path)
-    if kind in (folders.KIND, npm.KIND):
-        return folders.read_picture_file(location, path)
-    raise SourceError(f'unknown kind of source "{kind}"')
+    if kind not in (_FOLDER, _MANIFEST, _NPM):
+        raise SourceError(f'unknown kind of source "{kind}"')
+    folder, within = _place(kind, location, path)
+    return read_regular(folder / from_text(within), inside=real_path(folder) if within else None)
+
+
+def _place(kind: str, location: Path, path: str) -> tuple[Path, str]:
+    """Tell the folder that a picture must lie in, and its path there; "" for a picture that the user has named."""
+    return (location.parent, manifests.path_of_row(path)) if kind == _MANIFEST else (location, path)
 
 
 def read_indexed(kind: str, location: Path, path: str, member: str, *, digest: bytes) -> bytes:
@@ -91,7 +97,7 @@ def read_indexed(kind: str, location: Path, path: str, member: str, *, digest: b
         SourceError: it is gone.
         ChangedError: it is another one by now.
     """
-    file = location.parent / manifests.path_of_row(path) if kind == manifests.KIND else location / path
+    file = Path(*_place(kind, location, path))
     try:
         return read_picture(kind, location, path, member, digest=digest)
     except OSError as error:
@@ -103,20 +109,20 @@ def read_indexed(kind: str, location: Path, path: str, member: str, *, digest: b
 def _open_file(file: Path, exclusion: Exclusion) -> Source:
     suffix = file.suffix.lower()
     if suffix in manifests.SUFFIXES:
-        return manifests.ManifestSource(file)
+        return Source(_MANIFEST, file, partial(manifests.scan, file))
     if suffix in SUFFIXES:
-        return folders.FolderSource(file)
+        return Source(_FOLDER, file, partial(folders.scan, file, exclusion))
     if iconify.is_iconify(file):
-        return iconify.IconifySource(file, exclusion)
+        return Source(_ICONIFY, file, partial(iconify.scan, file, exclusion))
     raise SourceError(f'"{file}" is neither a picture, an Iconify set (.json) nor a manifest (.csv, .tsv, .jsonl)')
 
 
 def _open_folder(folder: Path, exclusion: Exclusion) -> Source:
     if iconify.is_iconify(folder):
-        return iconify.IconifySource(folder, exclusion)
+        return Source(_ICONIFY, folder, partial(iconify.scan, folder, exclusion))
     if npm.is_package(folder):
-        return npm.NpmSource(folder, exclusion)
-    return folders.FolderSource(folder, exclusion)
+        return Source(_NPM, folder, partial(npm.scan, folder, exclusion))
+    return Source(_FOLDER, folder, partial(folders.scan, folder, exclusion))
 
 
 def _open_node_modules(folder: Path, exclusion: Exclusion) -> list[Source]:
@@ -124,18 +130,9 @@ def _open_node_modules(folder: Path, exclusion: Exclusion) -> list[Source]:
     packages = [package for package in found if iconify.is_iconify(package) or npm.has_icons(package)]
     if not packages:
         raise SourceError(f'no icon package in "{folder}"; give the folder of the package itself')
-    return [*(_open_folder(package, exclusion) for package in packages), *starmap(_Unread, unread)]
+    return [*(_open_folder(package, exclusion) for package in packages), *starmap(_unread, unread)]
 
 
-@dataclass(frozen=True, slots=True)
-class _Unread:
+def _unread(location: Path, reason: str) -> Source:
     """A folder of packages that can't be looked into: nothing but the reason."""
-
-    location: Path
-    reason: str
-    kind: str = folders.KIND
-
-    def scan(self, stamps: Mapping[str, str]) -> Iterator[FileScan]:
-        """Yield the reason; see `Source.scan`."""
-        del stamps
-        yield FileScan("", UNREAD, error=self.reason)
+    return Source(_FOLDER, location, lambda _: iter([FileScan("", UNREAD, error=reason)]))

@@ -3,19 +3,16 @@
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from indexer.errors import SourceError
 from indexer.naming.names import path_hints
 from indexer.sources.exclusion import Exclusion
-from indexer.sources.paths import from_text, name_of, to_text
-from indexer.sources.pictures import find_pictures, read_file, scan_picture
-from indexer.sources.reading import read_regular, real_path
+from indexer.sources.paths import name_of, to_text
+from indexer.sources.pictures import find_pictures, scan_picture
+from indexer.sources.reading import read_regular
 from indexer.sources.records import FileScan, IconSet, Record
 from indexer.sources.stamps import UNREAD
-
-KIND = "folder"
 
 _LICENCE_BYTES = 50_000
 """More than the longest of these licences has."""
@@ -33,44 +30,24 @@ _LICENCES = {
 """A sentence that only this licence has; a file with the sentences of two licences is left to its reader."""
 
 
-@dataclass(frozen=True, slots=True)
-class FolderSource:
-    """A folder of pictures, or one picture."""
-
-    location: Path
-    exclusion: Exclusion = field(default_factory=Exclusion)
-    kind: str = KIND
-
-    def scan(self, stamps: Mapping[str, str]) -> Iterator[FileScan]:
-        """Yield each picture, folder by folder in the order of names; see `Source.scan`."""
-        icon_set = self._describe()
-        if self.location.is_file():
-            yield _scan_file(self.location, "", stamps, icon_set, inside=None)
-            return
-        inside = os.path.realpath(self.location)
-        for found in find_pictures(self.location, exclusion=self.exclusion):
-            if found.error is not None:
-                yield FileScan(to_text(found.path), UNREAD, error=found.error)
-            else:
-                yield _scan_file(self.location, found.path, stamps, icon_set, inside=inside)
-
-    def _describe(self) -> IconSet:
-        folder = self.location.parent if self.location.is_file() else self.location
-        name = to_text(folder.resolve().name) or "icons"
-        return IconSet(key=name, title=name, licence=recognise_licence(folder))
+def scan(location: Path, exclusion: Exclusion, stamps: Mapping[str, str]) -> Iterator[FileScan]:
+    """Yield the pictures of a folder, folder by folder in the order of names, or one picture; see `Source.scan`."""
+    is_file = location.is_file()
+    folder = location.parent if is_file else location
+    name = to_text(folder.resolve().name) or "icons"
+    icon_set = IconSet(key=name, title=name, licence=_recognise_licence(folder))
+    if is_file:
+        yield _scan_file(location, "", stamps, icon_set, inside=None)
+        return
+    inside = os.path.realpath(location)
+    for found in find_pictures(location, exclusion=exclusion):
+        if found.error is not None:
+            yield FileScan(to_text(found.path), UNREAD, error=found.error)
+        else:
+            yield _scan_file(location, found.path, stamps, icon_set, inside=inside)
 
 
-def read_picture_file(location: Path, path: str) -> bytes:
-    """Read the picture behind a record.
-
-    Raises:
-        OSError: it is gone or may not be read.
-        SourceError: it is no regular file any more, has become far too large, or leads out of the source.
-    """
-    return read_file(location / from_text(path), inside=real_path(location) if path else None)
-
-
-def recognise_licence(folder: Path) -> str | None:
+def _recognise_licence(folder: Path) -> str | None:
     """Name the licence whose text lies in a folder, if it is one of the few that can be told by a sentence."""
     for file in (folder / name for name in _LICENCE_FILES):
         try:
@@ -90,6 +67,5 @@ def _scan_file(
         style, size = path_hints([to_text(part) for part in Path(path).parts[:-1]])
         return Record("", name_of(path or location.name), digest, icon_set, style=style, size=size)
 
-    key = to_text(path)
-    beside, known = icon_set.licence or "", stamps.get(key)
-    return scan_picture(location / path, key, inside=inside, beside=beside, known=known, record_of=record_of)
+    beside = icon_set.licence or ""
+    return scan_picture(location / path, to_text(path), stamps, inside=inside, beside=beside, record_of=record_of)

@@ -7,7 +7,6 @@ Takes one set as a file, the `@iconify/json` folder with all of them, or one `@i
 import os
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
@@ -21,28 +20,19 @@ from indexer.sources.reading import MAX_FACTS_BYTES, MAX_TEXT, load_json, read_r
 from indexer.sources.records import FileScan, IconSet, Record, content_digest
 from indexer.sources.stamps import UNREAD, stamp_of
 
-KIND = "iconify"
 _RECIPE = "1"
 """Changes whenever the same file gives other SVGs or other records, so that it is read again."""
 _BESIDE = ("info.json", "metadata.json")
 """Where a package for one set keeps what a whole set has in the same file."""
 
 
-@dataclass(frozen=True, slots=True)
-class IconifySource:
-    """Iconify sets at a location: a file, or a folder with one or all of them."""
-
-    location: Path
-    exclusion: Exclusion = field(default_factory=Exclusion)
-    kind: str = KIND
-
-    def scan(self, stamps: Mapping[str, str]) -> Iterator[FileScan]:
-        """Yield each set, in the order of file names; see `Source.scan`."""
-        for path in _set_paths(self.location):
-            if not is_unicode(path):
-                yield FileScan(to_text(path), UNREAD, error="its name is not UTF-8; rename it")
-            elif not self.exclusion.excludes(path):
-                yield _scan_set(self.location, path, stamps.get(path))
+def scan(location: Path, exclusion: Exclusion, stamps: Mapping[str, str]) -> Iterator[FileScan]:
+    """Yield each set of a file or a folder, in the order of file names; see `Source.scan`."""
+    for path in _set_paths(location):
+        if not is_unicode(path):
+            yield FileScan(to_text(path), UNREAD, error="its name is not UTF-8; rename it")
+        elif not exclusion.excludes(path):
+            yield _scan_set(location, path, stamps.get(path))
 
 
 def is_iconify(location: Path) -> bool:
@@ -99,20 +89,15 @@ def _scan_set(location: Path, path: str, known: str | None) -> FileScan:
         stamp = _stamp(location, path)
         if stamp == known:
             return FileScan(path, stamp)
-        return _records(load_set(location, path), path=path, stamp=stamp)
+        return _records(_load_set(location, path), path=path, stamp=stamp)
     except OSError as error:
         return FileScan(path, UNREAD, error=reason_of(error))
     except SourceError as error:
         return FileScan(path, stamp, error=reason_of(error))
 
 
-def load_set(location: Path, path: str) -> Json:
-    """Read one set, with what lies beside it in a package.
-
-    Raises:
-        OSError: it cannot be read.
-        SourceError: it is not an Iconify set.
-    """
+def _load_set(location: Path, path: str) -> Json:
+    """Read one set, with what lies beside it in a package."""
     inside = os.path.realpath(location) if path else None  # a set that the user has named may be a link
     icon_set = _load_object(location / path, inside=inside)
     if not isinstance(icon_set.get("icons"), dict) or _text(icon_set.get("prefix")) is None:
@@ -131,7 +116,7 @@ def _load_object(file: Path, *, inside: str | None) -> Json:
 def _remembered_set(location: Path, path: str, stamp: str) -> Json:
     """Load a set, or take the one just loaded: workers ask for icons file by file. The stamp keeps it fresh."""
     del stamp
-    return load_set(location, path)
+    return _load_set(location, path)
 
 
 def _records(icon_set: Json, *, path: str, stamp: str) -> FileScan:

@@ -10,20 +10,19 @@ import hashlib
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
 from indexer.errors import SourceError
-from indexer.sources.paths import from_text, name_of, to_text
-from indexer.sources.pictures import read_file, reason_of, scan_picture
-from indexer.sources.reading import MAX_TEXT, real_path, shown
+from indexer.sources.paths import name_of, to_text
+from indexer.sources.pictures import reason_of, scan_picture
+from indexer.sources.reading import MAX_TEXT, shown
 from indexer.sources.records import FileScan, IconSet, Record
 from indexer.sources.stamps import UNREAD
 
-KIND = "manifest"
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson")
 
 _JSON_SUFFIXES = (".jsonl", ".ndjson")
@@ -36,53 +35,25 @@ _LONGEST_PATH = 4096
 """More than Linux takes."""
 
 
-@dataclass(frozen=True, slots=True)
-class ManifestSource:
-    """One manifest."""
-
-    location: Path
-    kind: str = KIND
-
-    def scan(self, stamps: Mapping[str, str]) -> Iterator[FileScan]:
-        """Yield each row, in the order of the file; see `Source.scan`. A file listed again is called `path#2`."""
-        times_seen: dict[str, int] = {}
-        inside = os.path.realpath(self.location.parent)
-        try:
-            for line, row in _rows(self.location):
-                yield self._scan_row(row, line=line, inside=inside, times_seen=times_seen, stamps=stamps)
-        except (OSError, SourceError) as error:
-            yield FileScan("", UNREAD, error=reason_of(error))
-        except csv.Error as error:
-            yield FileScan("", UNREAD, error=f"not valid CSV: {error}")
-
-    def _scan_row(
-        self, row: Row | str, *, line: int, inside: str, times_seen: dict[str, int], stamps: Mapping[str, str]
-    ) -> FileScan:
-        if isinstance(row, str):
-            return FileScan(f"#{line}", UNREAD, error=f"line {line}: {row}")
-        path = str(row.get("file_path") or "").strip()
-        if not path or not _is_path(path):
-            wrong = f'"{shown(ascii(path))}" is no path' if path else 'no "file_path"'
-            return FileScan(f"#{line}", UNREAD, error=f"line {line}: {wrong}")
-        if overlong := _overlong(row):
-            return FileScan(f"#{line}", UNREAD, error=f"line {line}: {overlong}")
-        times_seen[path] = times_seen.get(path, 0) + 1
-        key = _key(path, times_seen[path])
-        record_of = partial(_record, row, manifest=self.location, path=path)
-        file = self.location.parent / path
-        beside, known = _digest(row), stamps.get(key)
-        return scan_picture(file, key, inside=inside, beside=beside, known=known, record_of=record_of)
-
-
-def read_row(manifest: Path, key: str) -> bytes:
-    """Read the picture behind a row, whose path `_key` has spelled.
-
-    Raises:
-        OSError: it is gone or may not be read.
-        SourceError: it is no regular file, far too large, or lies outside the manifest's folder.
-    """
-    file = manifest.parent / from_text(path_of_row(key))
-    return read_file(file, inside=real_path(manifest.parent))
+def scan(manifest: Path, stamps: Mapping[str, str]) -> Iterator[FileScan]:
+    """Yield each row, in the order of the file; see `Source.scan`. A file listed again is called `path#2`."""
+    times_seen: Counter[str] = Counter()
+    rows = _json_rows(manifest) if manifest.suffix.lower() in _JSON_SUFFIXES else _csv_rows(manifest)
+    folder = manifest.parent
+    inside = os.path.realpath(folder)
+    try:
+        for line, row, unread in rows:
+            path = str(row.get("file_path") or "").strip()
+            if why_not := unread or _refusal(row, path):
+                yield FileScan(f"#{line}", UNREAD, error=f"line {line}: {why_not}")
+                continue
+            times_seen[path] += 1
+            key, record_of = _key(path, times_seen[path]), partial(_record, row, manifest=manifest, path=path)
+            yield scan_picture(folder / path, key, stamps, inside=inside, beside=_digest(row), record_of=record_of)
+    except (OSError, SourceError) as error:
+        yield FileScan("", UNREAD, error=reason_of(error))
+    except csv.Error as error:
+        yield FileScan("", UNREAD, error=f"not valid CSV: {error}")
 
 
 def path_of_row(key: str) -> str:
@@ -90,8 +61,10 @@ def path_of_row(key: str) -> str:
     return _REPEAT.sub("", key, count=1)
 
 
-def _overlong(row: Row) -> str | None:
-    """Name the column whose text is longer than anybody writes."""
+def _refusal(row: Row, path: str) -> str | None:
+    """Say why a row is not read: it names no path, or a column's text is longer than anybody writes."""
+    if not path or not _is_path(path):
+        return f'"{shown(ascii(path))}" is no path' if path else 'no "file_path"'
     texts = [(column, _text(row.get(column))) for column in _TEXTS]
     texts += [(column, text) for column in ("tags", "categories") for text in _list(row.get(column))]
     longest = max(texts, key=lambda text: len(text[1] or ""))
@@ -129,15 +102,8 @@ def _record(row: Row, digest: bytes, *, manifest: Path, path: str) -> Record:
     )
 
 
-def _rows(manifest: Path) -> Iterator[tuple[int, Row | str]]:
-    """Yield (line number, row), or in place of a row what is wrong with it."""
-    if manifest.suffix.lower() in _JSON_SUFFIXES:
-        yield from _json_rows(manifest)
-    else:
-        yield from _csv_rows(manifest)
-
-
-def _json_rows(manifest: Path) -> Iterator[tuple[int, Row | str]]:
+def _json_rows(manifest: Path) -> Iterator[tuple[int, Row, str | None]]:
+    """Yield (line number, row, None), or an empty row and what is wrong with it."""
     with manifest.open(encoding="utf-8-sig", errors="surrogateescape") as lines:
         for number, line in enumerate(_bounded(lines), start=1):
             if not line.strip():
@@ -145,12 +111,12 @@ def _json_rows(manifest: Path) -> Iterator[tuple[int, Row | str]]:
             try:
                 row = json.loads(line)
             except (ValueError, RecursionError) as error:
-                yield number, f"not valid JSON: {error}"
+                yield number, {}, f"not valid JSON: {error}"
                 continue
-            yield number, row if isinstance(row, dict) else "no JSON object"
+            yield (number, row, None) if isinstance(row, dict) else (number, {}, "no JSON object")
 
 
-def _csv_rows(manifest: Path) -> Iterator[tuple[int, Row | str]]:
+def _csv_rows(manifest: Path) -> Iterator[tuple[int, Row, str | None]]:
     csv.field_size_limit(_LARGEST_FIELD)
     with manifest.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as opened:
         header = opened.readline(_LONGEST_LINE)
@@ -159,7 +125,7 @@ def _csv_rows(manifest: Path) -> Iterator[tuple[int, Row | str]]:
         if "file_path" not in (reader.fieldnames or ()):
             raise SourceError(f'no column "file_path" in the first line "{to_text(header.strip()[:80])}"')
         for row in reader:
-            yield reader.line_num, row
+            yield reader.line_num, row, None
 
 
 def _bounded(lines: TextIO) -> Iterator[str]:

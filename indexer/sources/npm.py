@@ -21,8 +21,6 @@ from indexer.sources.records import FileScan, IconSet, Record
 from indexer.sources.stamps import UNREAD, stamp_of
 from indexer.sources.tags import About, TagReader
 
-KIND = "npm"
-
 _RECIPE = "1"
 """Changes whenever the same files give other records, so that they are read again."""
 
@@ -76,25 +74,17 @@ _NO_ICONS = Exclusion.of(
 """What a package without a table entry ships as SVG beside its icons."""
 
 
-@dataclass(frozen=True, slots=True)
-class NpmSource:
-    """One package of icons, as it lies in node_modules."""
-
-    location: Path
-    exclusion: Exclusion = field(default_factory=Exclusion)
-    kind: str = KIND
-
-    def scan(self, stamps: Mapping[str, str]) -> Iterator[FileScan]:
-        """Yield each SVG of the package's trees, in the order of names; see `Source.scan`."""
-        reading = _Reading(self.location)
-        for root in reading.roots:
-            for found in find_pictures(self.location, exclusion=self.exclusion, suffixes=reading.suffixes, start=root):
-                if found.error is not None:
-                    yield FileScan(to_text(found.path), UNREAD, error=found.error)
-                elif reading.package is not _ANY or not _NO_ICONS.excludes(found.path):
-                    yield reading.scan_file(found.path, root=root, stamps=stamps)
-        if reading.problem is not None:
-            yield reading.problem
+def scan(location: Path, exclusion: Exclusion, stamps: Mapping[str, str]) -> Iterator[FileScan]:
+    """Yield each SVG of a package's trees, in the order of names; see `Source.scan`."""
+    reading = _Reading(location)
+    for root in reading.roots:
+        for found in find_pictures(location, exclusion=exclusion, suffixes=reading.suffixes, start=root):
+            if found.error is not None:
+                yield FileScan(to_text(found.path), UNREAD, error=found.error)
+            elif reading.package is not _ANY or not _NO_ICONS.excludes(found.path):
+                yield reading.scan_file(found.path, root=root, stamps=stamps)
+    if reading.problem is not None:
+        yield reading.problem
 
 
 def is_package(folder: Path) -> bool:
@@ -153,11 +143,9 @@ class _Reading:
 
     def scan_file(self, path: str, *, root: str, stamps: Mapping[str, str]) -> FileScan:
         """Read one SVG, unless neither it nor what is said about it has changed."""
-        key = to_text(path)
         record_of = partial(self._record, path, root)
-        known = stamps.get(key)
         file = self.location / path
-        return scan_picture(file, key, inside=self.inside, beside=self.beside, known=known, record_of=record_of)
+        return scan_picture(file, to_text(path), stamps, inside=self.inside, beside=self.beside, record_of=record_of)
 
     def _record(self, path: str, root: str, digest: bytes) -> Record:
         within = PurePosixPath(path).relative_to(root)

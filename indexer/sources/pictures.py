@@ -1,7 +1,7 @@
 """Which picture files lie in a folder, and what does each hold? Nothing is decoded here."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,8 +12,6 @@ from indexer.sources.records import FileScan, Record, content_digest
 from indexer.sources.stamps import UNREAD, stamp_of
 
 SUFFIXES = frozenset((".svg", ".svgz", ".png", ".webp", ".jpg", ".jpeg", ".gif", ".apng", ".bmp", ".ico"))
-MAX_BYTES = 64 * 1024 * 1024
-"""More than any icon has; a file beyond it is listed as broken instead of being read into memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,23 +79,13 @@ def _outside(link: str, root: str) -> str | None:
     return None
 
 
-def read_file(file: Path, *, inside: str | None) -> bytes:
-    """Read a picture's bytes.
-
-    Raises:
-        OSError: it is gone or may not be read.
-        SourceError: it is a device or a pipe, far too large for an icon, or lies outside its source.
-    """
-    return read_regular(file, limit=MAX_BYTES, inside=inside)
-
-
 def scan_picture(
     file: Path,
     key: str,
+    stamps: Mapping[str, str],
     *,
     inside: str | None,
-    beside: str = "",
-    known: str | None,
+    beside: str,
     record_of: Callable[[bytes], Record],
 ) -> FileScan:
     """Make the record of one picture file from its digest, unless its stamp is the one already known.
@@ -107,9 +95,9 @@ def scan_picture(
     """
     try:
         stamp = f"{stamp_of(file)}+{beside}" if beside else stamp_of(file)
-        if stamp == known:
+        if stamp == stamps.get(key):
             return FileScan(key, stamp)
-        digest = content_digest(read_file(file, inside=inside))
+        digest = content_digest(read_regular(file, inside=inside))
     except OSError as error:
         return FileScan(key, UNREAD, error=reason_of(error))
     except SourceError as error:

@@ -16,6 +16,8 @@ from typing import Any
 from indexer.errors import SourceError
 from indexer.sources.paths import to_text
 
+MAX_BYTES = 64 * 1024 * 1024
+"""More than any icon has; a file beyond it is listed as broken instead of being read into memory."""
 MAX_FACTS_BYTES = 256_000_000
 """Of an Iconify set or what a package says about its icons; the largest known has 104 MB."""
 MAX_TEXT = 1000
@@ -24,7 +26,7 @@ _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]|\xed[\xa0-\xbf]")
 """Half of a pair, escaped or as bytes that are no UTF-8."""
 
 
-def read_regular(file: Path, *, limit: int, inside: str | None = None, cut: bool = False) -> bytes:
+def read_regular(file: Path, *, limit: int = MAX_BYTES, inside: str | None = None, cut: bool = False) -> bytes:
     """Read a file's bytes, or with `cut` its first `limit` bytes.
 
     `inside` is the real path of the source's folder; None where the user has named this very file.

@@ -7,8 +7,7 @@ import pytest
 
 from indexer.errors import SourceError
 from indexer.naming.names import parse
-from indexer.sources import open_sources
-from indexer.sources.folders import read_picture_file
+from indexer.sources import open_sources, read_picture
 from indexer.sources.paths import from_text, name_of, to_text
 from indexer.sources.records import FileScan, content_digest
 
@@ -116,8 +115,9 @@ def test_a_picture_replaced_by_a_link_out_of_the_source_is_not_read(tmp_path: Pa
     (root / "b").symlink_to(outside)
     for path in ("a.svg", "b/c.svg"):
         with pytest.raises(SourceError, match="leads out of the source"):
-            read_picture_file(root, path)
-    assert read_picture_file(root / "a.svg", "") == (outside / "c.svg").read_bytes()  # a link that the user has named
+            read_picture("folder", root, path, "")
+    named = read_picture("folder", root / "a.svg", "", "")  # a link that the user has named
+    assert named == (outside / "c.svg").read_bytes()
 
 
 def test_a_dangling_link_is_listed(tmp_path: Path) -> None:
