@@ -38,7 +38,7 @@ class Exclusion:
         return cls(GitIgnoreSpec.from_lines(own) if own else None, honours_gitignore=GITIGNORE in patterns)
 
     def entering(self, folder: Path, path: str) -> "Exclusion":
-        """Take in the rules of a folder, whose path within the source is `path`; one that can't be read has none."""
+        """Take in the rules of a folder, whose `path` in the source ends in a slash; an unreadable one has none."""
         if not self.honours_gitignore:
             return self
         try:
@@ -57,8 +57,7 @@ class Exclusion:
         if self.given is not None and (is_excluded := self.given.check_file(path).include) is not None:
             return is_excluded
         for base, rules in reversed(self.found):
-            within = path.removeprefix(f"{base}/") if base else path
-            if (is_excluded := rules.check_file(within).include) is not None:
+            if (is_excluded := rules.check_file(path.removeprefix(base)).include) is not None:
                 return is_excluded
         return False
 

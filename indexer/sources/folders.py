@@ -12,7 +12,6 @@ from indexer.sources.paths import name_of, to_text
 from indexer.sources.pictures import find_pictures, scan_picture
 from indexer.sources.reading import read_regular
 from indexer.sources.records import FileScan, IconSet, Record
-from indexer.sources.stamps import UNREAD
 
 _LICENCE_BYTES = 50_000
 """More than the longest of these licences has."""
@@ -41,10 +40,7 @@ def scan(location: Path, exclusion: Exclusion, stamps: Mapping[str, str]) -> Ite
         return
     inside = os.path.realpath(location)
     for found in find_pictures(location, exclusion=exclusion):
-        if found.error is not None:
-            yield FileScan(to_text(found.path), UNREAD, error=found.error)
-        else:
-            yield _scan_file(location, found.path, stamps, icon_set, inside=inside)
+        yield _scan_file(location, found, stamps, icon_set, inside=inside) if isinstance(found, str) else found
 
 
 def _recognise_licence(folder: Path) -> str | None:

@@ -79,10 +79,10 @@ def scan(location: Path, exclusion: Exclusion, stamps: Mapping[str, str]) -> Ite
     reading = _Reading(location)
     for root in reading.roots:
         for found in find_pictures(location, exclusion=exclusion, suffixes=reading.suffixes, start=root):
-            if found.error is not None:
-                yield FileScan(to_text(found.path), UNREAD, error=found.error)
-            elif reading.package is not _ANY or not _NO_ICONS.excludes(found.path):
-                yield reading.scan_file(found.path, root=root, stamps=stamps)
+            if isinstance(found, FileScan):
+                yield found
+            elif reading.package is not _ANY or not _NO_ICONS.excludes(found):
+                yield reading.scan_file(found, root=root, stamps=stamps)
     if reading.problem is not None:
         yield reading.problem
 
@@ -120,7 +120,7 @@ def has_icons(package: Path) -> bool:
     if "icon" not in words and "emoji" not in words:
         return False
     found = find_pictures(package, exclusion=_NO_ICONS, suffixes=_SVG)
-    return any(picture.error is None for picture in found)
+    return any(isinstance(picture, str) for picture in found)
 
 
 class _Reading:

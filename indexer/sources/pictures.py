@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from indexer.errors import SourceError
 from indexer.sources.exclusion import Exclusion
+from indexer.sources.paths import to_text
 from indexer.sources.reading import read_regular, refuse_outside
 from indexer.sources.records import FileScan, Record, content_digest
 from indexer.sources.stamps import UNREAD, stamp_of
@@ -14,51 +14,47 @@ from indexer.sources.stamps import UNREAD, stamp_of
 SUFFIXES = frozenset((".svg", ".svgz", ".png", ".webp", ".jpg", ".jpeg", ".gif", ".apng", ".bmp", ".ico"))
 
 
-@dataclass(frozen=True, slots=True)
-class FoundFile:
-    """A picture file, or with `error` what cannot be looked into; `path` is relative to the root, not yet text."""
-
-    path: str
-    error: str | None = None
-
-
 def find_pictures(
     root: Path, *, exclusion: Exclusion, suffixes: frozenset[str] = SUFFIXES, start: str = ""
-) -> Iterator[FoundFile]:
+) -> Iterator[str | FileScan]:
     """Walk a tree from `start` on, in the order of names, folders where their name stands.
 
-    A link to a folder of the tree is left alone, as its pictures are found where they stand; a link that leads out of
-    the tree is an error.
+    Yields the path of each picture, relative to the root and not yet text, or what cannot be looked into. A link to a
+    folder of the tree is left alone, as its pictures are found where they stand; a link that leads out of the tree is
+    an error.
     """
     inside_root = os.path.realpath(root)
     if start and (why_not := _outside(str(root / start), inside_root)):
-        yield FoundFile(f"{start}/", error=why_not)
+        yield _unread(f"{start}/", why_not)
         return
-    pending = [(start, True, exclusion)]
+    pending = [(f"{start}/" if start else "", exclusion)]
     while pending:
-        path, is_folder, rules = pending.pop()
-        if not is_folder:
-            yield FoundFile(path)
+        path, rules = pending.pop()  # a folder's path ends in a slash, but for the root's
+        if path and not path.endswith("/"):
+            yield path
             continue
         try:
             entries = sorted(os.scandir(root / path), key=lambda entry: entry.name)
         except OSError as error:
-            yield FoundFile(f"{path}/" if path else "", error=reason_of(error))
+            yield _unread(path, reason_of(error))
             continue
         rules = rules.entering(root / path, path)
         inside = []
         for entry in entries:
-            child, is_folder = f"{path}/{entry.name}" if path else entry.name, _is_folder(entry)
+            is_folder = _is_folder(entry)
+            child = f"{path}{entry.name}{'/' if is_folder else ''}"
             is_wanted = is_folder or Path(entry.name).suffix.lower() in suffixes
-            if not is_wanted or rules.excludes(f"{child}/" if is_folder else child):
+            if not is_wanted or rules.excludes(child):
                 continue
-            if not entry.is_symlink():
-                inside.append((child, is_folder, rules))
-            elif why_not := _outside(entry.path, inside_root):
-                yield FoundFile(f"{child}/" if is_folder else child, error=why_not)
-            elif not is_folder:
-                inside.append((child, is_folder, rules))
+            if entry.is_symlink() and (why_not := _outside(entry.path, inside_root)):
+                yield _unread(child, why_not)
+            elif not (entry.is_symlink() and is_folder):
+                inside.append((child, rules))
         pending += reversed(inside)
+
+
+def _unread(path: str, reason: str) -> FileScan:
+    return FileScan(to_text(path), UNREAD, error=reason)
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
