@@ -12,7 +12,7 @@ from typing import Any
 from indexer.errors import ModelError
 from indexer.library.bundled import bundled
 from indexer.rendering.render import RECIPE
-from indexer.sources.stamps import stamp_of
+from indexer.sources.records import stamp_of
 
 LOCAL, HUB = "local-dir:", "hf-hub:"
 CONFIG_NAME = "open_clip_config.json"

@@ -15,8 +15,7 @@ from indexer.sources.exclusion import Exclusion
 from indexer.sources.paths import from_text
 from indexer.sources.pictures import SUFFIXES
 from indexer.sources.reading import read_regular, real_path
-from indexer.sources.records import FileScan, content_digest
-from indexer.sources.stamps import UNREAD
+from indexer.sources.records import UNREAD, FileScan, content_digest
 
 __all__ = ["Source", "open_sources", "read_indexed", "read_picture"]
 

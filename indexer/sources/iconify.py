@@ -17,8 +17,7 @@ from indexer.sources.iconify_svg import Json, build_svg, resolve_icon
 from indexer.sources.paths import is_unicode, to_text
 from indexer.sources.pictures import reason_of
 from indexer.sources.reading import MAX_FACTS_BYTES, MAX_TEXT, load_json, read_regular, shown
-from indexer.sources.records import FileScan, IconSet, Record, content_digest
-from indexer.sources.stamps import UNREAD, stamp_of
+from indexer.sources.records import UNREAD, FileScan, IconSet, Record, content_digest, stamp_of
 
 _RECIPE = "1"
 """Changes whenever the same file gives other SVGs or other records, so that it is read again."""

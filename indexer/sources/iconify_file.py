@@ -17,7 +17,7 @@ from pathlib import Path
 
 from indexer.errors import SourceError
 from indexer.sources.iconify_svg import Json, build_svg, resolve_icon
-from indexer.sources.stamps import stamp_of
+from indexer.sources.records import stamp_of
 
 _BEGIN, _END = b'\n\t"icons": {\n', b"\n\t}"
 _ICON = re.compile(rb'\n\t\t("(?:[^"\\]|\\.)*"): \{')

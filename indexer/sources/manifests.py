@@ -20,8 +20,7 @@ from indexer.errors import SourceError
 from indexer.sources.paths import name_of, to_text
 from indexer.sources.pictures import reason_of, scan_picture
 from indexer.sources.reading import MAX_TEXT, shown
-from indexer.sources.records import FileScan, IconSet, Record
-from indexer.sources.stamps import UNREAD
+from indexer.sources.records import UNREAD, FileScan, IconSet, Record
 
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson")
 

@@ -17,8 +17,7 @@ from indexer.sources.exclusion import Exclusion
 from indexer.sources.paths import is_unicode, name_of, to_text
 from indexer.sources.pictures import SUFFIXES, find_pictures, reason_of, scan_picture
 from indexer.sources.reading import MAX_TEXT, load_facts
-from indexer.sources.records import FileScan, IconSet, Record
-from indexer.sources.stamps import UNREAD, stamp_of
+from indexer.sources.records import UNREAD, FileScan, IconSet, Record, stamp_of
 from indexer.sources.tags import About, TagReader
 
 _RECIPE = "1"

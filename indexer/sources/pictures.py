@@ -8,8 +8,7 @@ from indexer.errors import SourceError
 from indexer.sources.exclusion import Exclusion
 from indexer.sources.paths import to_text
 from indexer.sources.reading import read_regular, refuse_outside
-from indexer.sources.records import FileScan, Record, content_digest
-from indexer.sources.stamps import UNREAD, stamp_of
+from indexer.sources.records import UNREAD, FileScan, Record, content_digest, stamp_of
 
 SUFFIXES = frozenset((".svg", ".svgz", ".png", ".webp", ".jpg", ".jpeg", ".gif", ".apng", ".bmp", ".ico"))
 

@@ -1,7 +1,11 @@
-"""What a source tells about its icons, before anything is rendered."""
+"""What does a source tell about its icons and files, before anything is rendered?"""
 
 from dataclasses import dataclass
 from hashlib import blake2b
+from pathlib import Path
+
+UNREAD = "unread"
+"""Stamp of what could not be read; no file has it, so the next scan tries again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,3 +65,17 @@ class FileScan:
 def content_digest(content: bytes) -> bytes:
     """Identify a picture's content: BLAKE2b, 16 bytes."""
     return blake2b(content, digest_size=16).digest()
+
+
+def stamp_of(*files: Path, recipe: str = "") -> str:
+    """Join what tells states of the files that records depend on apart, and the version of the code that reads them.
+
+    It says without reading a file whether it has changed: its size and time of modification can be set to what they
+    were, its time of change and inode can't.
+
+    Raises:
+        OSError: one of them is gone.
+    """
+    facts = [file.stat() for file in files]
+    spelled = (f"{fact.st_size}:{fact.st_mtime_ns}:{fact.st_ctime_ns}:{fact.st_ino}" for fact in facts)
+    return "+".join((*spelled, *((recipe,) if recipe else ())))

@@ -11,7 +11,7 @@ from indexer.errors import ChangedError, SourceError
 from indexer.library.changed import NAME, note_changed, noted_changes
 from indexer.library.folder import Library
 from indexer.pipeline import forget
-from indexer.sources.stamps import stamp_of
+from indexer.sources.records import stamp_of
 from search.engine import SearchEngine
 
 
