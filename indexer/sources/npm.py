@@ -6,7 +6,7 @@ Known packages stand in `PACKAGES`. Any other package is read as a plain folder 
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -53,7 +53,7 @@ PACKAGES = {
     "@primer/octicons": Package(("build/svg",), "build/data.json", tags.octicons, endings=_SIZES),
     "@tabler/icons": Package(("icons",), "icons.json", tags.tabler),
     "@vaadin/icons": Package(("assets/svg",), "assets/vaadin-font-icons.json", tags.vaadin),
-    "@vscode/codicons": Package(("src/icons",), "dist/metadata.json", tags.codicons),
+    "@vscode/codicons": Package(("src/icons",), "dist/metadata.json", tags.tabler),
     "ionicons": Package(("dist/svg",), "dist/ionicons.json", tags.ionicons, endings=("-outline", "-sharp")),
     "lucide-static": Package(("icons",), "tags.json", tags.lucide),
     "openmoji": Package(
@@ -137,7 +137,6 @@ class _Reading:
         self.roots = self.roots or [""]
         beside = [location / name for name in ("package.json", self.package.tags_file) if name]
         self.beside = stamp_of(*(file for file in beside if file.is_file()), recipe=_RECIPE)
-        self.descriptions: dict[str, About] | None = None
         self.problem: FileScan | None = None
 
     def scan_file(self, path: str, *, root: str, stamps: Mapping[str, str]) -> FileScan:
@@ -162,19 +161,18 @@ class _Reading:
         )
 
     def _describe(self, path: PurePosixPath) -> About:
-        if self.descriptions is None:
-            self.descriptions = self._read_tags()
         keys = [str(path.with_suffix("")), path.stem]
         keys += [path.stem.removesuffix(ending) for ending in self.package.endings if path.stem.endswith(ending)]
         return next((self.descriptions[key] for key in keys if key in self.descriptions), About())
 
-    def _read_tags(self) -> dict[str, About]:
+    @cached_property
+    def descriptions(self) -> dict[str, About]:
         """Read what the package says; if that is impossible, its icons are still icons, and the reason is listed."""
         tags_file, reader = self.package.tags_file, self.package.read_tags
         if tags_file is None or reader is None:
             return {}
         try:
-            return tags.read_tags(reader, self.location)
+            return tags.read_tags(reader, self.location, tags_file)
         except FileNotFoundError:  # a version that ships no tags
             return {}
         except (OSError, SourceError) as error:

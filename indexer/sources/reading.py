@@ -101,15 +101,14 @@ def load_json(content: bytes) -> Any:
     return loaded
 
 
-def load_facts(folder: Path, *names: str) -> Any:
+def load_facts(folder: Path, name: str) -> Any:
     """Read a JSON file of a package.
 
     Raises:
         OSError: it is gone or may not be read.
         SourceError: it is no JSON, or no file of this folder.
     """
-    inside = os.path.realpath(folder)
-    return load_json(read_regular(folder.joinpath(*names), limit=MAX_FACTS_BYTES, inside=inside))
+    return load_json(read_regular(folder / name, limit=MAX_FACTS_BYTES, inside=os.path.realpath(folder)))
 
 
 def shown(value: object) -> str:

@@ -1,7 +1,7 @@
 """What do npm packages say about their icons? One reader a package, from its own file to one form.
 
-A reader takes the package's folder and returns what is said, keyed by the icon's path within its tree of SVGs or by its
-file name, without the suffix. To teach another package, write one and name it in `npm.PACKAGES`.
+A reader takes what the file holds and returns what is said, keyed by the icon's path within its tree of SVGs or by its
+file name, without the suffix. To teach another package, write one and name it with its file in `npm.PACKAGES`.
 """
 
 import json
@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from indexer.errors import SourceError
 from indexer.sources.reading import MAX_TEXT, load_facts, read_regular
@@ -24,42 +25,43 @@ class About:
     name: str | None = None
 
 
-TagReader = Callable[[Path], dict[str, About]]
+TagReader = Callable[[Any], dict[str, About]]
 
 
-def read_tags(reader: TagReader, package: Path) -> dict[str, About]:
-    """Run a reader.
+def read_tags(reader: TagReader, package: Path, file: str) -> dict[str, About]:
+    """Run a reader on a file of a package: on its JSON, or on the text of JavaScript, which is not run.
 
     Raises:
         OSError: its file is missing.
         SourceError: its file is not built as the reader knows it.
     """
+    is_code = not file.endswith(".json")
     try:
-        return reader(package)
+        found = reader(_load_code(package, file) if is_code else load_facts(package, file))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise SourceError(f"tags in an unknown form: {type(error).__name__}: {error}") from error
+    if is_code and not found:
+        raise SourceError(f"tags in an unknown form: no icons in {file}")
+    return found
 
 
-def lucide(package: Path) -> dict[str, About]:
-    """`tags.json`: name -> tags."""
-    return {name: About(_clean(tags)) for name, tags in load_facts(package, "tags.json").items()}
+def lucide(icons: Any) -> dict[str, About]:
+    """Name -> tags."""
+    return {name: About(_clean(tags)) for name, tags in icons.items()}
 
 
-def tabler(package: Path) -> dict[str, About]:
-    """`icons.json`: name -> category, tags."""
-    icons = load_facts(package, "icons.json").items()
-    return {name: About(_clean(icon["tags"]), _clean([icon["category"]])) for name, icon in icons}
+def tabler(icons: Any) -> dict[str, About]:
+    """Name -> category, tags; Codicons have the same form."""
+    return {name: About(_clean(icon["tags"]), _clean([icon["category"]])) for name, icon in icons.items()}
 
 
-def material(package: Path) -> dict[str, About]:
-    """`meta.json`: what is called tags there are categories, and the aliases are what one would search."""
-    icons = load_facts(package, "meta.json")
+def material(icons: Any) -> dict[str, About]:
+    """What is called tags there are categories, and the aliases are what one would search."""
     return {icon["name"]: About(_clean(map(_spaced, icon["aliases"])), _clean(icon["tags"])) for icon in icons}
 
 
-def phosphor(package: Path) -> dict[str, About]:
-    """`dist/index.mjs`: JavaScript, of which three literals are read, and nothing is run."""
-    code = _load_code(package, "dist", "index.mjs")
+def phosphor(code: str) -> dict[str, About]:
+    """JavaScript, of which three literals are read."""
     enums = {}
     for parameter, members, variable in _ENUM.findall(code):
         for key, value in re.findall(rf'\b{parameter}\.(\w+) = ("(?:[^"\\]|\\.)*")', members):
@@ -70,8 +72,6 @@ def phosphor(package: Path) -> dict[str, About]:
         alias = [_spaced(json.loads(icon["alias"]))] if icon["alias"] else []
         tags = [tag for tag in map(json.loads, _STRING.findall(icon["tags"])) if not tag.startswith("*")]
         found[json.loads(icon["name"])] = About(_clean([*alias, *tags]), _clean(categories))
-    if not found:
-        raise SourceError("tags in an unknown form: no icons in dist/index.mjs")
     return found
 
 
@@ -86,10 +86,10 @@ _PHOSPHOR_ICON = re.compile(
 )
 
 
-def carbon(package: Path) -> dict[str, About]:
-    """`metadata.json`: aliases, category and subcategory of each file."""
+def carbon(metadata: Any) -> dict[str, About]:
+    """Aliases, category and subcategory of each file."""
     found = {}
-    for icon in load_facts(package, "metadata.json")["icons"]:
+    for icon in metadata["icons"]:
         description = About(
             _clean([icon.get("friendlyName", ""), *icon.get("aliases", ())]),
             _clean([icon.get("category", ""), icon.get("subcategory", "")]),
@@ -99,10 +99,10 @@ def carbon(package: Path) -> dict[str, About]:
     return found
 
 
-def font_awesome(package: Path) -> dict[str, About]:
-    """`metadata/icon-families.json`: search terms, the label and former names."""
-    found = {}
-    for name, icon in load_facts(package, "metadata", "icon-families.json").items():
+def font_awesome(icons: Any) -> dict[str, About]:
+    """Search terms, the label and former names."""
+    found: dict[str, About] = {}
+    for name, icon in icons.items():
         aliases = icon.get("aliases", {}).get("names", ())
         found[name] = About(_clean([icon.get("label", ""), *icon["search"]["terms"], *map(_spaced, aliases)]))
         # Some versions ship the picture once more under each former name.
@@ -110,23 +110,21 @@ def font_awesome(package: Path) -> dict[str, About]:
     return found
 
 
-def ionicons(package: Path) -> dict[str, About]:
-    """`dist/ionicons.json`: tags of each icon, the style among them left out."""
-    icons = load_facts(package, "dist", "ionicons.json")["icons"]
-    return {
-        icon["name"]: About(_clean(tag for tag in icon["tags"] if tag not in ("outline", "sharp"))) for icon in icons
-    }
+def ionicons(facts: Any) -> dict[str, About]:
+    """Tags of each icon, the style among them left out."""
+    styles = ("outline", "sharp")
+    return {icon["name"]: About(_clean(tag for tag in icon["tags"] if tag not in styles)) for icon in facts["icons"]}
 
 
-def octicons(package: Path) -> dict[str, About]:
-    """`build/data.json`: keywords of each icon, for all its heights."""
-    return {name: About(_clean(icon["keywords"])) for name, icon in load_facts(package, "build", "data.json").items()}
+def octicons(icons: Any) -> dict[str, About]:
+    """Keywords of each icon, for all its heights."""
+    return {name: About(_clean(icon["keywords"])) for name, icon in icons.items()}
 
 
-def openmoji(package: Path) -> dict[str, About]:
-    """`data/openmoji.json`: files are called by code points, the annotation is the name."""
+def openmoji(emojis: Any) -> dict[str, About]:
+    """Files are called by code points, the annotation is the name."""
     found = {}
-    for emoji in load_facts(package, "data", "openmoji.json"):
+    for emoji in emojis:
         tags = [emoji["emoji"], *emoji["tags"].split(","), *emoji["openmoji_tags"].split(",")]
         categories = [_spaced(emoji["group"]), _spaced(emoji["subgroups"])]
         [name] = _clean([emoji["annotation"]])
@@ -134,37 +132,26 @@ def openmoji(package: Path) -> dict[str, About]:
     return found
 
 
-def atlaskit(package: Path) -> dict[str, About]:
-    """`dist/es2019/metadata-core.js`: JavaScript, of which the keywords are read, and nothing is run."""
-    code = _load_code(package, "dist", "es2019", "metadata-core.js")
+def atlaskit(code: str) -> dict[str, About]:
+    """JavaScript, of which the keywords are read."""
     found = {}
     for name, keywords in _ATLASKIT_ICON.findall(code):
         words = (word.strip().strip("'\"") for word in keywords.split(","))
         found[name] = About(_clean(word for word in words if word not in ("icon", name, name.replace("-", ""))))
-    if not found:
-        raise SourceError("tags in an unknown form: no icons in dist/es2019/metadata-core.js")
     return found
 
 
 _ATLASKIT_ICON = re.compile(r"^  '?([\w-]+)'?: \{\s*keywords: \[([^\]]{0,5000})\]", re.MULTILINE)
 
 
-def codicons(package: Path) -> dict[str, About]:
-    """`dist/metadata.json`: name -> tags, category."""
-    icons = load_facts(package, "dist", "metadata.json").items()
-    return {name: About(_clean(icon["tags"]), _clean([icon["category"]])) for name, icon in icons}
-
-
-def vaadin(package: Path) -> dict[str, About]:
-    """`assets/vaadin-font-icons.json`: `meta` is what one would search."""
-    icons = load_facts(package, "assets", "vaadin-font-icons.json")
+def vaadin(icons: Any) -> dict[str, About]:
+    """`meta` is what one would search."""
     return {icon["name"]: About(_clean(icon.get("meta", ())), _clean(icon.get("categories", ()))) for icon in icons}
 
 
-def _load_code(package: Path, *names: str) -> str:
+def _load_code(package: Path, file: str) -> str:
     """Read JavaScript that literals are taken from; patterns are searched in it, so it has to be short."""
-    inside = os.path.realpath(package)
-    return read_regular(package.joinpath(*names), limit=_MAX_CODE_BYTES, inside=inside).decode()
+    return read_regular(package / file, limit=_MAX_CODE_BYTES, inside=os.path.realpath(package)).decode()
 
 
 def _spaced(name: str) -> str:
