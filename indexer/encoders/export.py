@@ -19,7 +19,7 @@ from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 from torch import nn
 
 from indexer.encoders.checkpoint import ModelChoice
-from indexer.encoders.onnx_session import Tower
+from indexer.encoders.query_encoder import Tower
 from indexer.encoders.torch_encoder import Encoder
 from indexer.library.durable import describe_file, folder_aside, with_checksum
 

@@ -1,18 +1,43 @@
-"""Words or a picture -> one unit vector, through the encoder that the library carries; ONNX Runtime, no torch."""
+"""Words or a picture -> one unit vector, through the encoder that the library carries; ONNX Runtime, no torch.
+
+The only importer of onnxruntime.
+"""
 
 import json
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indexer.arrays import Floats
-from indexer.encoders.onnx_session import Tower
 from indexer.errors import LibraryError
 from indexer.library.durable import check_own_checksum
+
+
+class Tower:
+    """An exported tower: one input with a free first axis, one output."""
+
+    def __init__(self, path: Path, *, threads: int) -> None:
+        """Open a tower. One thread for a query, which is too small to be shared; 0: one a core.
+
+        Raises:
+            RuntimeError, ValueError: as ONNX Runtime refuses the file.
+        """
+        import onnxruntime as ort
+
+        ort.disable_telemetry_events()  # for whoever imported it before `indexer` told it so by the environment
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        self._session: Any = ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+    def run(self, name: str, inputs: NDArray[Any]) -> NDArray[np.float32]:
+        """Encode a batch, given under the name of the input."""
+        return cast(NDArray[np.float32], np.asarray(self._session.run(None, {name: inputs})[0], dtype=np.float32))
 
 
 class QueryEncoder(Protocol):
@@ -24,10 +49,12 @@ class QueryEncoder(Protocol):
         """Tell whether a word is so usual that the encoder reads it as one piece."""
 
     def encode_words(self, words: str) -> Floats:
-        """Encode normalised words."""
+        """Encode normalised words; what does not fit the context is cut."""
+        return self.encode_many_words([words]).reshape(-1)
 
     def encode_picture(self, pixels: NDArray[np.uint8]) -> Floats:
         """Encode uint8 pixels (size, size, 3) of the model's size."""
+        return self.encode_many_pictures(pixels[None]).reshape(-1)
 
     def encode_many_words(self, texts: Sequence[str]) -> Floats:
         """Encode several texts of normalised words, (n, dim): the vectors of `encode_words`, in half the time."""
@@ -67,7 +94,7 @@ def read_facts(folder: Path) -> dict[str, Any]:
     return facts
 
 
-class OnnxQueryEncoder:
+class OnnxQueryEncoder(QueryEncoder):
     """The two exported towers; each is loaded when first asked."""
 
     def __init__(self, folder: Path, facts: dict[str, Any]) -> None:
@@ -83,14 +110,6 @@ class OnnxQueryEncoder:
     def has_token(self, word: str) -> bool:
         """Tell whether a word is so usual that the encoder reads it as one piece."""
         return len(self._tokenizer.encode(word, add_special_tokens=False).ids) == 1
-
-    def encode_words(self, words: str) -> Floats:
-        """Encode normalised words; what does not fit the context is cut."""
-        return self.encode_many_words([words]).reshape(-1)
-
-    def encode_picture(self, pixels: NDArray[np.uint8]) -> Floats:
-        """Encode uint8 pixels (size, size, 3) of the model's size."""
-        return self.encode_many_pictures(pixels[None]).reshape(-1)
 
     def encode_many_words(self, texts: Sequence[str]) -> Floats:
         """Encode several texts of normalised words, (n, dim)."""
@@ -120,7 +139,7 @@ class OnnxQueryEncoder:
         return self._towers[tower].run(name, inputs)
 
 
-class _TorchQueryEncoder:
+class _TorchQueryEncoder(QueryEncoder):
     """The same through the index side's encoder, for models that can't leave torch."""
 
     def __init__(self, facts: dict[str, Any]) -> None:
@@ -136,12 +155,6 @@ class _TorchQueryEncoder:
     def has_token(self, word: str) -> bool:
         tokens = self._encoder.tokenizer([word, ""])
         return int((tokens[0] != tokens[1]).sum()) <= 2  # the word itself, and the end mark that it moved
-
-    def encode_words(self, words: str) -> Floats:
-        return self.encode_many_words([words]).reshape(-1)
-
-    def encode_picture(self, pixels: NDArray[np.uint8]) -> Floats:
-        return self.encode_many_pictures(pixels[None]).reshape(-1)
 
     def encode_many_words(self, texts: Sequence[str]) -> Floats:
         tokens = self._encoder.tokenizer(list(texts))
