@@ -7,9 +7,10 @@ RenderError; the next one gets a new worker.
 import io
 import signal
 import sys
+from contextlib import AbstractContextManager
 from queue import LifoQueue
 from threading import Lock
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +37,7 @@ class _Order(NamedTuple):
     as_png: bool
 
 
-class DrawPool:
+class DrawPool(AbstractContextManager["DrawPool"]):
     """Draws pictures in worker processes, which start when first needed; a context manager.
 
     `memory_bytes` is what a worker may take beyond what it starts with (Linux only).
@@ -52,9 +53,6 @@ class DrawPool:
         self._alive: set[Worker] = set()
         self._lock = Lock()
         self._is_closed = False
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *error: object) -> None:
         self.close()

@@ -9,18 +9,16 @@ import signal
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from multiprocessing.connection import wait
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indexer.errors import EmbedError
 from indexer.rendering import slots
-from indexer.rendering.render import Background
 from indexer.rendering.slots import Job, Settings
 from indexer.rendering.worker import Worker, cause_of_end
 
@@ -59,7 +57,6 @@ class RenderedChunk:
     """Rows of the batch that hold the pictures of `ids`."""
     traits: NDArray[np.void]
     """What else is known of each (`library.traits.TRAITS`), (len(ids),)."""
-    backgrounds: list[Background]
     failures: list[Failure]
 
     @property
@@ -95,7 +92,7 @@ class _Busy:
     pieces: list[_Piece] = field(default_factory=list)
 
 
-class RenderPool:
+class RenderPool(AbstractContextManager["RenderPool"]):
     """Renders lists of jobs in worker processes; a context manager.
 
     `workers=0` renders in the calling process, without limits of time and memory: for a few pictures, and for tests.
@@ -126,9 +123,6 @@ class RenderPool:
         self._workers: list[_Busy] = []
         self._deaths_without_cause = 0
         self._start_missing_workers()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *error: object) -> None:
         self.close()
@@ -245,7 +239,7 @@ class RenderPool:
     def _rendered(self, chunk: _Chunk) -> RenderedChunk:
         slot, n_jobs = self._slots[chunk.slot], len(chunk.jobs)
         states, reasons = slot["state"][:n_jobs], slot["reason"]
-        good = np.isin(states, list(slots.BACKGROUNDS))
+        good = states == slots.DRAWN
         ids = np.array([job.id for job in chunk.jobs], np.int64)
         return RenderedChunk(
             block=chunk.block,
@@ -254,7 +248,6 @@ class RenderPool:
             batch=slot["pixels"][: max(n_jobs, LEAST_AT_ONCE)],
             rows=np.flatnonzero(good),
             traits=slot["traits"][:n_jobs][good],
-            backgrounds=[slots.BACKGROUNDS[state] for state in states[good].tolist()],
             failures=[
                 Failure(int(ids[i]), reasons[i].decode(errors="ignore"), is_final=bool(states[i] == slots.FAILED))
                 for i in np.flatnonzero(~good)

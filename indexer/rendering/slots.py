@@ -19,16 +19,14 @@ from numpy.typing import NDArray
 
 from indexer.errors import IconsError, SourceError
 from indexer.library.traits import TRAITS, digest_of
-from indexer.rendering.render import Background, render
+from indexer.rendering.render import render
 from indexer.rendering.worker import Worker, limited, serve
 from indexer.sources import read_picture
 from indexer.sources.pictures import reason_of
 
-UNTOUCHED, STARTED, LIGHT, DARK, FAILED, UNREADABLE = range(6)
-"""States of a picture in a slot; a drawn one's state is its background. `UNREADABLE` is the file's or the moment's
-fault, and so worth another try; `FAILED` is the picture's own."""
-BACKGROUNDS: dict[int, Background] = {LIGHT: "light", DARK: "dark"}
-_STATES = {background: state for state, background in BACKGROUNDS.items()}
+UNTOUCHED, STARTED, DRAWN, FAILED, UNREADABLE = range(5)
+"""States of a picture in a slot. `UNREADABLE` is the file's or the moment's fault, and so worth another try; `FAILED`
+is the picture's own."""
 _REASON_BYTES = 300
 _PROGRAM = "from indexer.rendering.slots import work; work()"
 
@@ -127,4 +125,4 @@ def _draw(slot: np.void, position: int, job: Job) -> None:
         return
     slot["pixels"][position] = rendered.pixels
     slot["traits"][position] = (rendered.coloured, rendered.animated, digest_of(rendered.pixels))
-    slot["state"][position] = _STATES[rendered.background]
+    slot["state"][position] = DRAWN

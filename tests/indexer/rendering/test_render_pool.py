@@ -111,7 +111,7 @@ def test_chunks_come_block_by_block_and_in_order(tmp_path: Path, workers: int) -
 
 
 @pytest.mark.parametrize("workers", [0, 1])
-def test_a_chunk_tells_backgrounds_and_failures_apart(tmp_path: Path, workers: int) -> None:
+def test_a_chunk_tells_pictures_and_failures_apart(tmp_path: Path, workers: int) -> None:
     white = icon(0).replace(b"currentColor", b"#fff").replace(b"#000", b"#fff")
     jobs = [
         job(tmp_path, 1, icon(1)),
@@ -128,7 +128,6 @@ def test_a_chunk_tells_backgrounds_and_failures_apart(tmp_path: Path, workers: i
     assert chunk.ids.tolist() == [1, 3]
     assert chunk.pixels.shape == (2, 32, 32, 3)
     np.testing.assert_array_equal(chunk.pixels, [render(icon(1), size=32).pixels, render(white, size=32).pixels])
-    assert chunk.backgrounds == ["light", "dark"]
     digests = [digest_of(pixels.copy()) for pixels in chunk.pixels]
     assert chunk.traits.tolist() == [(True, False, digests[0]), (False, False, digests[1])]
     reasons = {failure.id: failure.reason for failure in chunk.failures}
