@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from indexer.errors import RenderError
-from indexer.rendering.detection import does_bitmap_move, does_svg_move, is_coloured
 from indexer.rendering.svg_document import stated_side, svg_document
 
 RECIPE = 1
@@ -42,6 +41,14 @@ _CLEAR_CONTRAST = 24
 _VISIBLE_CONTRAST = 4
 """Of 255: less than this is noise of the compression, not a shape."""
 
+_COLOUR = 48
+"""Of 255, between a pixel's strongest channel and its weakest: the slate greys of interfaces (#64748b) reach 39."""
+_COLOURED_SHARE = 0.001
+"""Of all pixels: a badge of three pixels' radius has 28 of 4,096, the rim of a grey shape in a JPEG fewer than 4."""
+_SVG_MOVES = (b"<animate", b"<set ", b"keyframes ")
+"""By SMIL or by a style sheet; scripts never run here."""
+_MOVING_BITMAPS = ("GIF", "PNG", "WEBP")
+
 _CSS_DPI, _VIPS_DPI = 96, 72
 """An inch is 96 px in CSS. libvips takes it for 72 unless told, and then draws everything larger by their ratio."""
 
@@ -63,7 +70,7 @@ def render(content: bytes, *, size: int) -> Rendered:
     """
     picture, animated = _draw(content, size=size)
     pixels, background = _composite(picture, size=size)
-    return Rendered(pixels, background, is_coloured(pixels), animated)
+    return Rendered(pixels, background, _is_coloured(pixels), animated)
 
 
 def draw(content: bytes, *, size: int) -> NDArray[np.uint8]:
@@ -83,7 +90,7 @@ def _draw(content: bytes, *, size: int) -> tuple[NDArray[np.uint8], bool]:
     document = svg_document(content)
     if document is None:
         return _draw_bitmap(content, size=size)
-    return _draw_svg(document, size=size), does_svg_move(document)
+    return _draw_svg(document, size=size), any(sign in document for sign in _SVG_MOVES)
 
 
 @functools.cache
@@ -149,9 +156,17 @@ def _draw_bitmap(content: bytes, *, size: int) -> tuple[NDArray[np.uint8], bool]
         try:
             with Image.open(io.BytesIO(content), formats=[kind]) as image:
                 _refuse_too_many_pixels(image)
-                return np.asarray(_resized(image, size=size)), does_bitmap_move(image, kind)
+                return np.asarray(_resized(image, size=size)), _does_bitmap_move(image, kind)
         except Exception as error:  # hostile bytes make a decoder raise anything, from struct.error to IndexError
             raise RenderError(_bitmap_reason(error, kind=kind)) from error
+
+
+def _does_bitmap_move(image: Image.Image, kind: str) -> bool:
+    """Whether an opened bitmap has more than one frame."""
+    try:
+        return kind in _MOVING_BITMAPS and bool(getattr(image, "is_animated", False))
+    except Exception:  # hostile bytes make a decoder raise anything; a second frame that can't be read moves nothing
+        return False
 
 
 def _bitmap_kind(content: bytes) -> str:
@@ -247,3 +262,11 @@ def _contrast(canvas: NDArray[np.uint8]) -> int:
     rows = canvas.reshape(canvas.shape[0], -1)
     highest, lowest = rows.max(axis=0).reshape(-1, 3).max(axis=0), rows.min(axis=0).reshape(-1, 3).min(axis=0)
     return int((highest.astype(np.int64) - lowest).max())
+
+
+def _is_coloured(pixels: NDArray[np.uint8]) -> bool:
+    """Whether a picture on its ground, (size, size, 3), shows any colour, or shades of grey alone."""
+    planes = np.ascontiguousarray(pixels.reshape(-1, 3).T)  # a plane at a time is twice as fast
+    highest = np.maximum(np.maximum(planes[0], planes[1]), planes[2])
+    lowest = np.minimum(np.minimum(planes[0], planes[1]), planes[2])
+    return bool(np.count_nonzero(highest - lowest > _COLOUR) > _COLOURED_SHARE * len(highest))
