@@ -29,24 +29,21 @@ def multiply_small_maps(tower: nn.Module, images: Tensor) -> None:
     }
     if not convolutions:
         return
-    sides = _sides(convolutions, tower, images)
+    sides = _sides(list(convolutions.values()), tower, images)
     for name, convolution in convolutions.items():
-        if way := _WAYS.get((sides[name], convolution.stride)):
-            tower.set_submodule(name, way(convolution, sides[name]))
+        if way := _WAYS.get((sides[convolution], convolution.stride)):
+            tower.set_submodule(name, way(convolution, sides[convolution]))
 
 
-def _sides(convolutions: dict[str, nn.Conv2d], tower: nn.Module, images: Tensor) -> dict[str, int]:
+def _sides(convolutions: list[nn.Conv2d], tower: nn.Module, images: Tensor) -> dict[nn.Module, int]:
     """What each sees, as the side of a square map; 0 where it is no square."""
-    seen = dict.fromkeys(convolutions, 0)
+    seen: dict[nn.Module, int] = dict.fromkeys(convolutions, 0)
 
-    def look(name: str) -> Any:
-        def note(_: nn.Module, inputs: tuple[Tensor]) -> None:
-            height, width = inputs[0].shape[2:]
-            seen[name] = height if height == width else 0
+    def note(convolution: nn.Module, inputs: tuple[Tensor]) -> None:
+        height, width = inputs[0].shape[2:]
+        seen[convolution] = height if height == width else 0
 
-        return note
-
-    hooks = [convolution.register_forward_pre_hook(look(name)) for name, convolution in convolutions.items()]
+    hooks = [convolution.register_forward_pre_hook(note) for convolution in convolutions]
     with torch.no_grad():
         tower(images)
     for hook in hooks:
@@ -66,10 +63,14 @@ class SmallMap(nn.Conv2d):
         """Convolve maps (n, channels, height, width)."""
         if torch.onnx.is_in_onnx_export() or len(maps) < _LEAST_AT_ONCE or maps.shape[2:] != (self.side, self.side):
             return super().forward(maps)
-        return self.multiply(maps.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+        convolved = self.multiply(maps.permute(0, 2, 3, 1))
+        if self.bias is not None:
+            convolved += self.bias
+        side = self.side // self.stride[0]
+        return convolved.reshape(-1, side, side, self.out_channels).permute(0, 3, 1, 2)
 
     def multiply(self, maps: Tensor) -> Tensor:
-        """Convolve maps with channels last (n, side, side, channels)."""
+        """Convolve maps with channels last (n, side, side, channels), without the bias: (n, pixels, channels)."""
         raise NotImplementedError
 
 
@@ -93,10 +94,7 @@ class Windows(SmallMap):
             maps[:, rows[0] : rows[1], columns[0] : columns[1]].flatten(1) @ getattr(self, f"window_{number}")
             for number, (rows, columns) in enumerate(self.windows)
         ]
-        convolved = torch.stack(pixels, dim=1)
-        if self.bias is not None:
-            convolved += self.bias
-        return convolved.reshape(-1, 2, 2, self.out_channels)
+        return torch.stack(pixels, dim=1)
 
 
 class Tile(SmallMap):
@@ -119,10 +117,7 @@ class Tile(SmallMap):
     def multiply(self, maps: Tensor) -> Tensor:
         """Convolve maps with channels last."""
         parts = (self.before @ maps.flatten(1, 2)).transpose(0, 1)
-        convolved = self.after @ torch.bmm(parts, self.products).transpose(0, 1)
-        if self.bias is not None:
-            convolved += self.bias
-        return convolved.reshape(-1, 4, 4, self.out_channels)
+        return self.after @ torch.bmm(parts, self.products).transpose(0, 1)
 
 
 _WAYS: dict[tuple[int, Any], type[SmallMap]] = {(4, (1, 1)): Tile, (4, (2, 2)): Windows, (2, (1, 1)): Windows}

@@ -215,17 +215,14 @@ def resolve_precision(precision: Precision, device: torch.device) -> Precision:
         return precision
     if device.type == "cuda":
         return "bf16" if torch.cuda.is_bf16_supported(including_emulation=False) else "fp16"
-    return "bf16" if torch.backends.cpu.get_cpu_capability() == "AVX512" and _has_bf16_units() else "fp32"
+    is_wide = torch.backends.cpu.get_cpu_capability() == "AVX512"
+    return "bf16" if is_wide and torch.cpu._is_avx512_bf16_supported() else "fp32"
 
 
 def autocast(precision: Precision, device: torch.device) -> torch.autocast:
     """Compute in a precision within this context; weights stay what they are."""
     kind = _AUTOCAST.get(resolve_precision(precision, device))
     return torch.autocast(device.type, dtype=kind, enabled=kind is not None)
-
-
-def _has_bf16_units() -> bool:
-    return bool(torch.cpu._is_avx512_bf16_supported())
 
 
 def _side(size: int | Sequence[int]) -> int:

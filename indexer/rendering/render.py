@@ -81,8 +81,7 @@ def draw(content: bytes, *, size: int) -> NDArray[np.uint8]:
     picture, _ = _draw(content, size=size)
     if picture.shape[2] == 4:
         return picture
-    opaque = np.full((*picture.shape[:2], 1), 255, np.uint8)
-    return np.concatenate([picture, opaque], axis=2)
+    return np.dstack([picture, np.full(picture.shape[:2], 255, np.uint8)])
 
 
 def _draw(content: bytes, *, size: int) -> tuple[NDArray[np.uint8], bool]:
@@ -170,12 +169,10 @@ def _does_bitmap_move(image: Image.Image, kind: str) -> bool:
 
 
 def _bitmap_kind(content: bytes) -> str:
-    if not content:
-        raise RenderError("empty file")
-    for start, kind in _BITMAP_STARTS.items():
-        if content.startswith(start):
-            return kind
-    raise RenderError("not a picture")
+    kind = next((kind for start, kind in _BITMAP_STARTS.items() if content.startswith(start)), None)
+    if kind is None:
+        raise RenderError("not a picture" if content else "empty file")
+    return kind
 
 
 def _refuse_too_many_pixels(image: Image.Image) -> None:
