@@ -12,7 +12,7 @@ from pathlib import Path
 from indexer.errors import ChangedError, SourceError
 from indexer.sources import folders, iconify, iconify_file, manifests, npm
 from indexer.sources.exclusion import Exclusion
-from indexer.sources.paths import from_text
+from indexer.sources.paths import from_text, is_unicode
 from indexer.sources.pictures import SUFFIXES
 from indexer.sources.reading import read_regular, real_path
 from indexer.sources.records import UNREAD, FileScan, content_digest
@@ -43,10 +43,8 @@ def open_sources(location: Path, *, exclude: Sequence[str] = ()) -> list[Source]
     Raises:
         SourceError: nothing is there, or nothing that holds icons.
     """
-    try:
-        str(location).encode()
-    except UnicodeEncodeError as error:
-        raise SourceError(f'the path "{location!a}" is not valid UTF-8; rename it, or give a link to it') from error
+    if not is_unicode(str(location)):
+        raise SourceError(f'the path "{location!a}" is not valid UTF-8; rename it, or give a link to it')
     exclusion = Exclusion.of(exclude)
     if location.is_file():
         return [_open_file(location, exclusion)]

@@ -16,7 +16,7 @@ from indexer.sources.exclusion import Exclusion
 from indexer.sources.iconify_svg import Json, build_svg, resolve_icon
 from indexer.sources.paths import is_unicode, to_text
 from indexer.sources.pictures import reason_of
-from indexer.sources.reading import MAX_FACTS_BYTES, MAX_TEXT, load_json, read_regular, shown
+from indexer.sources.reading import MAX_FACTS_BYTES, MAX_TEXT, as_object, load_json, read_regular, shown
 from indexer.sources.records import UNREAD, FileScan, IconSet, Record, content_digest, stamp_of
 
 _RECIPE = "1"
@@ -108,7 +108,7 @@ def _load_set(location: Path, path: str) -> Json:
 
 
 def _load_object(file: Path, *, inside: str | None) -> Json:
-    return _object(load_json(read_regular(file, limit=MAX_FACTS_BYTES, inside=inside)))
+    return as_object(load_json(read_regular(file, limit=MAX_FACTS_BYTES, inside=inside)))
 
 
 @lru_cache(maxsize=2)
@@ -123,7 +123,7 @@ def _records(icon_set: Json, *, path: str, stamp: str) -> FileScan:
     categories = _categories(icon_set)
     looks = _Looks(icon_set)
     records, broken, n_hidden = [], [], 0
-    for name in dict.fromkeys((*icon_set["icons"], *_object(icon_set.get("aliases")))):
+    for name in dict.fromkeys((*icon_set["icons"], *as_object(icon_set.get("aliases")))):
         if len(name) > MAX_TEXT:
             broken.append((shown(name), f"name of more than {MAX_TEXT:,} characters"))
             continue
@@ -143,21 +143,21 @@ def _records(icon_set: Json, *, path: str, stamp: str) -> FileScan:
 
 
 def _describe(icon_set: Json) -> IconSet:
-    info = _object(icon_set.get("info"))
-    licence = _object(info.get("license"))
+    info = as_object(icon_set.get("info"))
+    licence = as_object(info.get("license"))
     return IconSet(
         key=icon_set["prefix"],
         title=_text(info.get("name")) or icon_set["prefix"],
         version=_text(info.get("version")),
         licence=_text(licence.get("spdx")) or _text(licence.get("title")),
-        author=_text(_object(info.get("author")).get("name")),
+        author=_text(as_object(info.get("author")).get("name")),
     )
 
 
 def _categories(icon_set: Json) -> dict[str, tuple[str, ...]]:
     """Turn "category: icons" round into "icon: categories"."""
     of_icon: defaultdict[str, dict[str, None]] = defaultdict(dict)
-    for category, names in _object(icon_set.get("categories")).items():
+    for category, names in as_object(icon_set.get("categories")).items():
         if len(category) <= MAX_TEXT and isinstance(names, list):
             for name in map(str, names):
                 of_icon[name][category] = None
@@ -171,8 +171,10 @@ class _Looks:
     """The styles and sizes of one set, by the prefixes and suffixes that it declares; "" stands for all other icons."""
 
     def __init__(self, icon_set: Json) -> None:
-        self.prefixes = self._by_affix(icon_set.get("prefixes"))
-        self.suffixes = self._by_affix(icon_set.get("suffixes"))
+        self.prefixes, self.suffixes = (
+            {affix: path_hints((str(title)[:MAX_TEXT],)) for affix, title in as_object(icon_set.get(key)).items()}
+            for key in ("prefixes", "suffixes")
+        )
 
     def of(self, name: str) -> Look:
         """Take the longest prefix that is known, else the longest suffix: as many tries as the name has hyphens."""
@@ -184,15 +186,6 @@ class _Looks:
                 if part in known:
                     return known[part]
         return None, None
-
-    @staticmethod
-    def _by_affix(titles: object) -> dict[str, Look]:
-        return {affix: path_hints((str(title)[:MAX_TEXT],)) for affix, title in _object(titles).items()}
-
-
-def _object(value: object) -> Json:
-    """Take what should be a JSON object; anything else says nothing."""
-    return value if isinstance(value, dict) else {}
 
 
 def _text(value: object) -> str | None:

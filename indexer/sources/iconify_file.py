@@ -17,6 +17,7 @@ from pathlib import Path
 
 from indexer.errors import SourceError
 from indexer.sources.iconify_svg import Json, build_svg, resolve_icon
+from indexer.sources.reading import as_object
 from indexer.sources.records import stamp_of
 
 _BEGIN, _END = b'\n\t"icons": {\n', b"\n\t}"
@@ -82,13 +83,12 @@ def _outside(file: Path, stamp: str) -> _Outside | None:
 
 def _needed(content: mmap.mmap, outside: _Outside, name: str) -> Json:
     """The icon that a name, or what it is an alias of, leads to; its own properties, under its own name."""
-    aliases = outside.values.get("aliases")
+    aliases = as_object(outside.values.get("aliases"))
     for _ in range(_LONGEST_CHAIN):
         body = _body(content, outside.lines, json.dumps(name, ensure_ascii=False).encode())
         if body is not None:
             return {name: json.loads(body)}
-        alias = aliases.get(name) if isinstance(aliases, dict) else None
-        parent = alias.get("parent") if isinstance(alias, dict) else None
+        parent = as_object(aliases.get(name)).get("parent")
         if not isinstance(parent, str):
             break
         name = parent

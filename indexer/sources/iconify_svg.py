@@ -7,7 +7,7 @@ an icon looks here as it does on a page.
 from typing import Any
 
 from indexer.errors import SourceError
-from indexer.sources.reading import shown
+from indexer.sources.reading import as_object, shown
 
 Json = dict[str, Any]
 
@@ -22,8 +22,7 @@ def resolve_icon(icon_set: Json, name: str) -> tuple[Json, str]:
     Raises:
         SourceError: a parent is missing, or an alias leads back to itself.
     """
-    icons, aliases = icon_set["icons"], icon_set.get("aliases")
-    aliases = aliases if isinstance(aliases, dict) else {}
+    icons, aliases = icon_set["icons"], as_object(icon_set.get("aliases"))
     chain = [name]
     icon: Json = {}
     while True:

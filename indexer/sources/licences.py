@@ -23,10 +23,7 @@ _FAMILIES: tuple[tuple[Family, str], ...] = (
     ("share-alike", r"\bsa\b|share ?alike|\bofl\b|open font|\bmpl\b|mozilla|\bepl\b|eclipse|\bcddl\b|\beupl\b"),
     ("permissive", r"\bcc0\b|public domain|\bcc pddc\b|\bunlicense\b|\b0bsd\b|\bpd\b"),
     ("attribution", r"\bcc by\b|creative commons attribution|\bcc attribution\b"),
-    (
-        "permissive",
-        r"\b(?:mit|x11|expat|apache|bsd|isc|zlib|wtfpl|bsl 1|boost|blueoak|w3c)\b",
-    ),
+    ("permissive", r"\b(?:mit|x11|expat|apache|bsd|isc|zlib|wtfpl|bsl 1|boost|blueoak|w3c)\b"),
 )
 _PATTERNS = tuple((family, re.compile(pattern)) for family, pattern in _FAMILIES)
 _SIGNS = re.compile(r"[^a-z0-9]+")

@@ -16,7 +16,7 @@ from indexer.sources import tags
 from indexer.sources.exclusion import Exclusion
 from indexer.sources.paths import is_unicode, name_of, to_text
 from indexer.sources.pictures import SUFFIXES, find_pictures, reason_of, scan_picture
-from indexer.sources.reading import MAX_TEXT, load_facts
+from indexer.sources.reading import MAX_TEXT, as_object, load_facts
 from indexer.sources.records import UNREAD, FileScan, IconSet, Record, stamp_of
 from indexer.sources.tags import About, TagReader
 
@@ -183,10 +183,9 @@ class _Reading:
 def _package_json(folder: Path) -> dict[str, Any]:
     """Read package.json; what is none is an empty one."""
     try:
-        loaded = load_facts(folder, "package.json")
+        return as_object(load_facts(folder, "package.json"))
     except (OSError, SourceError):
         return {}
-    return loaded if isinstance(loaded, dict) else {}
 
 
 def _describe(package_json: Mapping[str, Any], location: Path) -> IconSet:

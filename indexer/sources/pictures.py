@@ -89,7 +89,7 @@ def scan_picture(
     else its record depends on.
     """
     try:
-        stamp = f"{stamp_of(file)}+{beside}" if beside else stamp_of(file)
+        stamp = stamp_of(file, recipe=beside)
         if stamp == stamps.get(key):
             return FileScan(key, stamp)
         digest = content_digest(read_regular(file, inside=inside))

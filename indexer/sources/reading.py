@@ -111,6 +111,11 @@ def load_facts(folder: Path, name: str) -> Any:
     return load_json(read_regular(folder / name, limit=MAX_FACTS_BYTES, inside=os.path.realpath(folder)))
 
 
+def as_object(value: object) -> dict[str, Any]:
+    """Take what should be a JSON object; anything else says nothing."""
+    return value if isinstance(value, dict) else {}
+
+
 def shown(value: object) -> str:
     """Spell a value for a message: a long one is cut."""
     text = str(value)
