@@ -16,7 +16,7 @@ from indexer.sources.exclusion import Exclusion
 from indexer.sources.iconify_svg import Json, build_svg, resolve_icon
 from indexer.sources.paths import is_unicode, to_text
 from indexer.sources.pictures import reason_of
-from indexer.sources.reading import MAX_FACTS_BYTES, MAX_TEXT, as_object, load_json, read_regular, shown
+from indexer.sources.reading import MAX_TEXT, as_object, load_facts, shown
 from indexer.sources.records import UNREAD, FileScan, IconSet, Record, content_digest, stamp_of
 
 _RECIPE = "1"
@@ -98,17 +98,13 @@ def _scan_set(location: Path, path: str, known: str | None) -> FileScan:
 def _load_set(location: Path, path: str) -> Json:
     """Read one set, with what lies beside it in a package."""
     inside = os.path.realpath(location) if path else None  # a set that the user has named may be a link
-    icon_set = _load_object(location / path, inside=inside)
+    icon_set = as_object(load_facts(location / path, inside=inside))
     if not isinstance(icon_set.get("icons"), dict) or _text(icon_set.get("prefix")) is None:
         raise SourceError('not an Iconify set: "prefix" or "icons" is missing')
     for file in _beside(location, path):
-        extra = _load_object(file, inside=inside)
+        extra = as_object(load_facts(file, inside=inside))
         icon_set = {**({"info": extra} if file.name == "info.json" else extra), **icon_set}
     return icon_set
-
-
-def _load_object(file: Path, *, inside: str | None) -> Json:
-    return as_object(load_json(read_regular(file, limit=MAX_FACTS_BYTES, inside=inside)))
 
 
 @lru_cache(maxsize=2)

@@ -183,7 +183,7 @@ class _Reading:
 def _package_json(folder: Path) -> dict[str, Any]:
     """Read package.json; what is none is an empty one."""
     try:
-        return as_object(load_facts(folder, "package.json"))
+        return as_object(load_facts(folder / "package.json", inside=os.path.realpath(folder)))
     except (OSError, SourceError):
         return {}
 

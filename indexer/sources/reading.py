@@ -82,12 +82,18 @@ def refuse_outside(real: str, inside: str) -> None:
         raise SourceError(f'leads out of the source to "{to_text(real)}"; index that as well if it is wanted')
 
 
-def load_json(content: bytes) -> Any:
-    """Read JSON; halves of a surrogate pair, which are valid there and no text, become question marks.
+def load_facts(file: Path, *, inside: str | None) -> Any:
+    """Read a JSON file; `inside` as for `read_regular`.
 
     Raises:
-        SourceError: it is no JSON.
+        OSError: it is gone or may not be read.
+        SourceError: it is no JSON, or lies outside the source.
     """
+    return _load_json(read_regular(file, limit=MAX_FACTS_BYTES, inside=inside))
+
+
+def _load_json(content: bytes) -> Any:
+    """Halves of a surrogate pair, which are valid JSON and no text, become question marks."""
     try:
         has_halves = _SURROGATE.search(content) is not None
         encoding = json.detect_encoding(content)
@@ -99,16 +105,6 @@ def load_json(content: bytes) -> Any:
     except (ValueError, RecursionError) as error:
         raise SourceError(f"not valid JSON: {error}") from error
     return loaded
-
-
-def load_facts(folder: Path, name: str) -> Any:
-    """Read a JSON file of a package.
-
-    Raises:
-        OSError: it is gone or may not be read.
-        SourceError: it is no JSON, or no file of this folder.
-    """
-    return load_json(read_regular(folder / name, limit=MAX_FACTS_BYTES, inside=os.path.realpath(folder)))
 
 
 def as_object(value: object) -> dict[str, Any]:

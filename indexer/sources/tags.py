@@ -25,6 +25,8 @@ class About:
     name: str | None = None
 
 
+_MAX_CODE_BYTES = 4_000_000
+"""Of JavaScript: patterns are searched in it, so it has to be short."""
 TagReader = Callable[[Any], dict[str, About]]
 
 
@@ -35,9 +37,12 @@ def read_tags(reader: TagReader, package: Path, file: str) -> dict[str, About]:
         OSError: its file is missing.
         SourceError: its file is not built as the reader knows it.
     """
-    is_code = not file.endswith(".json")
+    is_code, inside = not file.endswith(".json"), os.path.realpath(package)
     try:
-        found = reader(_load_code(package, file) if is_code else load_facts(package, file))
+        if is_code:
+            found = reader(read_regular(package / file, limit=_MAX_CODE_BYTES, inside=inside).decode())
+        else:
+            found = reader(load_facts(package / file, inside=inside))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise SourceError(f"tags in an unknown form: {type(error).__name__}: {error}") from error
     if is_code and not found:
@@ -75,7 +80,6 @@ def phosphor(code: str) -> dict[str, About]:
     return found
 
 
-_MAX_CODE_BYTES = 4_000_000
 _STRING = re.compile(r'"(?:[^"\\]|\\.){0,500}+"')
 _ENUM = re.compile(r"\(\((\w+)\) => \((.{0,5000}?), \1\)\)\((\w+) \|\|", re.DOTALL)
 _PHOSPHOR_ICON = re.compile(
@@ -147,11 +151,6 @@ _ATLASKIT_ICON = re.compile(r"^  '?([\w-]+)'?: \{\s*keywords: \[([^\]]{0,5000})\
 def vaadin(icons: Any) -> dict[str, About]:
     """`meta` is what one would search."""
     return {icon["name"]: About(_clean(icon.get("meta", ())), _clean(icon.get("categories", ()))) for icon in icons}
-
-
-def _load_code(package: Path, file: str) -> str:
-    """Read JavaScript that literals are taken from; patterns are searched in it, so it has to be short."""
-    return read_regular(package / file, limit=_MAX_CODE_BYTES, inside=os.path.realpath(package)).decode()
 
 
 def _spaced(name: str) -> str:
