@@ -35,7 +35,6 @@ _BITMAP_STARTS = {
     b"RIFF": "WEBP",
     b"\x00\x00\x01\x00": "ICO",
 }
-_SHADES: dict[Background, int] = {"light": 255, "dark": 0}
 _CLEAR_CONTRAST = 24
 """Of 255: a picture with less than this on white (an icon in #eee) is tried on black."""
 _VISIBLE_CONTRAST = 4
@@ -220,11 +219,11 @@ def _eight_bit(image: Image.Image) -> Image.Image:
 
 
 def _composite(picture: NDArray[np.uint8], *, size: int) -> tuple[NDArray[np.uint8], Background]:
-    on_light = _on_canvas(picture, size=size, shade=_SHADES["light"])
+    on_light = _on_canvas(picture, size=size, shade=255)
     contrast = _contrast(on_light)
     if contrast >= _CLEAR_CONTRAST:
         return on_light, "light"
-    on_dark = _on_canvas(picture, size=size, shade=_SHADES["dark"])
+    on_dark = _on_canvas(picture, size=size, shade=0)
     if max(contrast, _contrast(on_dark)) < _VISIBLE_CONTRAST:
         return _one_colour(on_light, on_dark)
     return (on_dark, "dark") if _contrast(on_dark) > contrast else (on_light, "light")

@@ -53,8 +53,8 @@ def read_icon(location: Path, path: str, member: str) -> bytes:
         OSError: the file is gone.
         SourceError: it no longer holds the icon, or is no set any more.
     """
-    stamp = _stamp(location, path)
-    return build_svg(resolve_icon(_remembered_set(location, path, stamp), member)[0])
+    icon_set = _remembered_set(location, path, _stamp(location, path))
+    return build_svg(resolve_icon(icon_set, member)[0])
 
 
 def _set_paths(location: Path) -> list[str]:

@@ -11,7 +11,6 @@ import mmap
 import re
 from array import array
 from bisect import bisect_left
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -28,14 +27,6 @@ _LONGEST_CHAIN = 100
 _MOST_SETS = 512
 
 
-@dataclass(frozen=True, slots=True)
-class _Outside:
-    """All of a set but its icons, and where the line of each of these begins, in the order of their names."""
-
-    values: Json
-    lines: "array[int]"
-
-
 def read_icon_alone(file: Path, name: str) -> bytes | None:
     """Build the SVG of one icon; None where it can't be found by its line.
 
@@ -46,9 +37,10 @@ def read_icon_alone(file: Path, name: str) -> bytes | None:
     outside = _outside(file, stamp)
     if outside is None:
         return None
+    values, lines = outside
     try:
-        needed = _needed(_opened(file, stamp), outside, name)
-        return build_svg(resolve_icon({**outside.values, "icons": needed}, name)[0])
+        needed = _needed(_opened(file, stamp), as_object(values.get("aliases")), lines, name)
+        return build_svg(resolve_icon({**values, "icons": needed}, name)[0])
     except (SourceError, ValueError, RecursionError):
         return None
 
@@ -62,8 +54,11 @@ def _opened(file: Path, stamp: str) -> mmap.mmap:
 
 
 @lru_cache(maxsize=_MOST_SETS)
-def _outside(file: Path, stamp: str) -> _Outside | None:
-    """Read a set without its icons; the stamp keeps it fresh. None where it is laid out otherwise."""
+def _outside(file: Path, stamp: str) -> tuple[Json, "array[int]"] | None:
+    """Read all of a set but its icons, and where the line of each of these begins, in the order of their names.
+
+    The stamp keeps it fresh. None where it is laid out otherwise.
+    """
     if not file.stat().st_size:
         return None  # nothing can't be mapped into memory
     content = _opened(file, stamp)
@@ -78,14 +73,13 @@ def _outside(file: Path, stamp: str) -> _Outside | None:
     if not isinstance(values, dict):
         return None
     lines = sorted((line[1], line.start()) for line in _ICON.finditer(content, start + len(_BEGIN) - 1, end))
-    return _Outside(values, array("q", (at for _, at in lines)))
+    return values, array("q", (at for _, at in lines))
 
 
-def _needed(content: mmap.mmap, outside: _Outside, name: str) -> Json:
+def _needed(content: mmap.mmap, aliases: Json, lines: "array[int]", name: str) -> Json:
     """The icon that a name, or what it is an alias of, leads to; its own properties, under its own name."""
-    aliases = as_object(outside.values.get("aliases"))
     for _ in range(_LONGEST_CHAIN):
-        body = _body(content, outside.lines, json.dumps(name, ensure_ascii=False).encode())
+        body = _body(content, lines, json.dumps(name, ensure_ascii=False).encode())
         if body is not None:
             return {name: json.loads(body)}
         parent = as_object(aliases.get(name)).get("parent")

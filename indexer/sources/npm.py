@@ -147,20 +147,13 @@ class _Reading:
 
     def _record(self, path: str, root: str, digest: bytes) -> Record:
         within = PurePosixPath(path).relative_to(root)
-        description = self._describe(within)
+        about = self._about(within)
+        name = about.name or name_of(within.name)
         style, size = path_hints([to_text(part) for part in within.parts[:-1]])
-        return Record(
-            member="",
-            name=description.name or name_of(within.name),
-            digest=digest,
-            set=self.icon_set,
-            tags=description.tags,
-            categories=description.categories,
-            style=self.package.styles.get(root, style),
-            size=size,
-        )
+        style = self.package.styles.get(root, style)
+        return Record("", name, digest, self.icon_set, about.tags, about.categories, style=style, size=size)
 
-    def _describe(self, path: PurePosixPath) -> About:
+    def _about(self, path: PurePosixPath) -> About:
         keys = [str(path.with_suffix("")), path.stem]
         keys += [path.stem.removesuffix(ending) for ending in self.package.endings if path.stem.endswith(ending)]
         return next((self.descriptions[key] for key in keys if key in self.descriptions), About())
@@ -190,14 +183,8 @@ def _package_json(folder: Path) -> dict[str, Any]:
 
 def _describe(package_json: Mapping[str, Any], location: Path) -> IconSet:
     name = _text(package_json.get("name")) or to_text(location.name)
-    version = _text(package_json.get("version"))
-    return IconSet(
-        key=name,
-        title=name,
-        version=version,
-        licence=_licence(package_json),
-        author=_author(package_json.get("author")),
-    )
+    version, author = _text(package_json.get("version")), _author(package_json.get("author"))
+    return IconSet(key=name, title=name, version=version, licence=_licence(package_json), author=author)
 
 
 def _licence(package_json: Mapping[str, Any]) -> str | None:
