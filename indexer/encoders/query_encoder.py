@@ -7,7 +7,7 @@ import json
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,9 +35,9 @@ class Tower:
         options.log_severity_level = 3
         self._session: Any = ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
-    def run(self, name: str, inputs: NDArray[Any]) -> NDArray[np.float32]:
+    def run(self, name: str, inputs: NDArray[Any]) -> Floats:
         """Encode a batch, given under the name of the input."""
-        return cast(NDArray[np.float32], np.asarray(self._session.run(None, {name: inputs})[0], dtype=np.float32))
+        return np.asarray(self._session.run(None, {name: inputs})[0], dtype=np.float32)
 
 
 class QueryEncoder(Protocol):
