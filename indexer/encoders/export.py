@@ -7,7 +7,6 @@ import json
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,34 +27,18 @@ PARITY = 0.999
 """Least cosine between a vector from torch and the same input's from ONNX Runtime, both fp32."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExportedEncoder:
-    """What `encoder.json` says of an exported encoder; `served` is "torch" where the export was not accepted."""
-
-    fingerprint: str
-    model: str
-    choice: str
-    dim: int
-    image_size: int
-    context_length: int
-    start_token: int
-    end_token: int
-    served: str
-    reason: str | None
-    text_parity: float | None
-    image_parity: float | None
-    files: dict[str, dict[str, int | str]]
-    """Size in bytes and sha256 of every other file of the folder."""
-
-
 class ExportError(Exception):
     """The towers can't leave torch; the message says why. Never leaves this module."""
 
 
 def export(
     encoder: Encoder, folder: Path, *, choice: ModelChoice, texts: Sequence[str], pixels: NDArray[np.uint8]
-) -> ExportedEncoder:
-    """Export both towers to `folder`, checked on real `texts` and `pixels` (n, size, size, 3) of the library."""
+) -> None:
+    """Export both towers to `folder`, checked on real `texts` and `pixels` (n, size, size, 3) of the library.
+
+    In `encoder.json`, `served` is "torch" where the export was not accepted, and `files` has the size in bytes and
+    sha256 of every other file of the folder.
+    """
     with folder_aside(folder) as aside:
         parity: tuple[float, float] | None = None
         reason = None
@@ -64,23 +47,22 @@ def export(
             parity = _export_towers(encoder, aside, texts=texts, pixels=pixels)
         except ExportError as refusal:
             reason = str(refusal)
-        facts = ExportedEncoder(
-            fingerprint=encoder.checkpoint.fingerprint,
-            model=encoder.checkpoint.name,
-            choice=choice.to_json(),
-            dim=encoder.dim,
-            image_size=encoder.image_size,
-            context_length=encoder.context_length,
-            start_token=int(getattr(encoder.tokenizer, "sot_token_id", 0)),
-            end_token=int(getattr(encoder.tokenizer, "eot_token_id", 0)),
-            served="torch" if reason else "onnx",
-            reason=reason,
-            text_parity=parity[0] if parity else None,
-            image_parity=parity[1] if parity else None,
-            files={path.name: describe_file(path) for path in sorted(aside.iterdir())},
-        )
-        (aside / "encoder.json").write_text(json.dumps(with_checksum(asdict(facts)), indent=2), "utf-8")
-    return facts
+        facts = {
+            "fingerprint": encoder.checkpoint.fingerprint,
+            "model": encoder.checkpoint.name,
+            "choice": choice.to_json(),
+            "dim": encoder.dim,
+            "image_size": encoder.image_size,
+            "context_length": encoder.context_length,
+            "start_token": int(getattr(encoder.tokenizer, "sot_token_id", 0)),
+            "end_token": int(getattr(encoder.tokenizer, "eot_token_id", 0)),
+            "served": "torch" if reason else "onnx",
+            "reason": reason,
+            "text_parity": parity[0] if parity else None,
+            "image_parity": parity[1] if parity else None,
+            "files": {path.name: describe_file(path) for path in sorted(aside.iterdir())},
+        }
+        (aside / "encoder.json").write_text(json.dumps(with_checksum(facts), indent=2), "utf-8")
 
 
 def _export_towers(

@@ -82,7 +82,7 @@ def open_query_encoder(folder: Path) -> QueryEncoder:
 
 
 def read_facts(folder: Path) -> dict[str, Any]:
-    """Read what an exported encoder says of itself (`indexer.encoders.export.ExportedEncoder`).
+    """Read what an exported encoder says of itself (`indexer.encoders.export.export`).
 
     Raises:
         OSError, ValueError: it is missing, or not as it was written.
