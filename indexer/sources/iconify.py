@@ -160,9 +160,6 @@ def _categories(icon_set: Json) -> dict[str, tuple[str, ...]]:
     return {name: tuple(categories) for name, categories in of_icon.items()}
 
 
-Look = tuple[str | None, int | None]
-
-
 class _Looks:
     """The styles and sizes of one set, by the prefixes and suffixes that it declares; "" stands for all other icons."""
 
@@ -172,7 +169,7 @@ class _Looks:
             for key in ("prefixes", "suffixes")
         )
 
-    def of(self, name: str) -> Look:
+    def of(self, name: str) -> tuple[str | None, int | None]:
         """Take the longest prefix that is known, else the longest suffix: as many tries as the name has hyphens."""
         hyphens = [place for place, sign in enumerate(name) if sign == "-"]
         before = (name[:place] for place in reversed(hyphens))
