@@ -25,6 +25,8 @@ from indexer.sources.pictures import reason_of
 _PROGRAM = "from indexer.rendering.draw_pool import work; work()"
 _DRAWN, _FAILED = b"D", b"F"
 """What an answer begins with; the drawing or a failure's reason follows."""
+_MEMORY_BYTES = 1 << 30
+"""What a worker may take beyond what it starts with (Linux only)."""
 _GRACE_SECONDS = 5.0
 """A worker's own alarm ends it; a machine that swaps may be late with that."""
 
@@ -38,14 +40,10 @@ class _Order(NamedTuple):
 
 
 class DrawPool(AbstractContextManager["DrawPool"]):
-    """Draws pictures in worker processes, which start when first needed; a context manager.
+    """Draws pictures in worker processes, which start when first needed; a context manager."""
 
-    `memory_bytes` is what a worker may take beyond what it starts with (Linux only).
-    """
-
-    def __init__(self, *, workers: int, seconds: float = 5.0, memory_bytes: int = 1 << 30) -> None:
+    def __init__(self, *, workers: int, seconds: float = 5.0) -> None:
         self._seconds = seconds
-        self._memory_bytes = memory_bytes
         self._idle: LifoQueue[Worker | None] = LifoQueue()
         """Who may be lent; None stands for a worker that is yet to be started."""
         for _ in range(workers):
@@ -104,7 +102,7 @@ class DrawPool(AbstractContextManager["DrawPool"]):
         with self._lock:
             if self._is_closed:
                 raise EmbedError("no more pictures are drawn: the server is about to end")
-            worker = Worker.start(_PROGRAM, str(self._seconds), str(self._memory_bytes))
+            worker = Worker.start(_PROGRAM, str(self._seconds))
             self._alive.add(worker)
         try:
             assert worker.connection.recv_bytes() == READY
@@ -123,13 +121,13 @@ class DrawPool(AbstractContextManager["DrawPool"]):
 
 def work() -> None:
     """Be a worker of a `DrawPool`."""
-    seconds, memory_bytes = float(sys.argv[1]), int(sys.argv[2])
+    seconds = float(sys.argv[1])
 
     def answer(order: _Order) -> bytes:
         with limited(seconds):
             return _answer(order)
 
-    serve(answer, memory_bytes=memory_bytes)
+    serve(answer, memory_bytes=_MEMORY_BYTES)
 
 
 def _answer(order: _Order) -> bytes:
