@@ -1,7 +1,6 @@
 """Which icons may a model learn from? Reserved sets, licences, and sets whose names are no meaning stay out."""
 
 import re
-from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
@@ -67,13 +66,8 @@ def _refuse_name(record: Record) -> str | None:
     return None
 
 
-def picture_digests(pixels: Iterable[npt.NDArray[np.uint8]]) -> set[bytes]:
-    """Identify pictures by their pixels, as they are and in grey, so that a fork in another colour is known as well."""
-    return {digest for picture in pixels for digest in digests_of(picture)}
-
-
 def digests_of(picture: npt.NDArray[np.uint8]) -> tuple[bytes, bytes]:
-    """Digest of a picture (size, size, 3), and of its coarse shape: 16 levels of grey."""
+    """Digest of a picture (size, size, 3), and of its coarse shape: 16 levels of grey, as forks in other colours have."""
     grey = picture.mean(axis=2).astype(np.uint8) >> 4
     return content_digest(picture.tobytes()), content_digest(b"grey" + grey.tobytes())
 

@@ -6,7 +6,7 @@ from typing import Any
 
 _TEXT = """# A small icon CLIP
 
-Finds icons by words. Pictures of icons at 64 px and short English phrases become vectors of {dim} numbers whose inner
+Finds icons by words. Pictures of icons at 64 px and short English phrases become vectors of 384 numbers whose inner
 product says how well they fit. Loads with stock open_clip, offline:
 
     open_clip.create_model_and_transforms("local-dir:PATH_OF_THIS_FOLDER")
@@ -37,7 +37,7 @@ uses it.
 {figures}"""
 
 
-def card_of(lineage: Mapping[str, Any], *, dim: int = 384) -> str:
+def card_of(lineage: Mapping[str, Any]) -> str:
     """Write the card: that of the model that ships with `icons`, or of one that a user made."""
     data = lineage["data"]
     licences = Counter(icon_set["licence"] or "not stated" for icon_set in data["sets"])
@@ -50,7 +50,7 @@ def card_of(lineage: Mapping[str, Any], *, dim: int = 384) -> str:
     }
     is_ours = "distillation" in lineage and lineage.get("parent", {}).get("name") != "bundled"
     if is_ours and data["limits"].get("admit", "shippable") == "shippable":
-        return _TEXT.format(dim=dim, measured=_measured(lineage.get("measured", {})), **facts)
+        return _TEXT.format(measured=_measured(lineage.get("measured", {})), **facts)
     return _FINETUNED.format(
         parent="random weights" if lineage["parent"]["random"] else f'"{lineage["parent"]["name"]}"',
         held_out=data["held_out_icons"],

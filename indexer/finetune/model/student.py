@@ -1,7 +1,7 @@
 """What is trained? An open_clip model with each tower in full, through low-rank additions, or locked."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, cast
 
 import torch
@@ -174,9 +174,9 @@ def enable_memory_saving(model: Any) -> None:
         raise ModelError(f"this model has no gradient checkpointing ({error}); run without it") from error
 
 
-def compile_towers(student: Student, names: Sequence[str] = ("visual", "text", "transformer")) -> None:
+def compile_towers(student: Student) -> None:
     """Compile the towers in place, so that weights keep their names."""
-    for name in names:
+    for name in ("visual", "text", "transformer"):
         tower = getattr(student.model, name, None)
         if isinstance(tower, nn.Module):
             tower.compile()

