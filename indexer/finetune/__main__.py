@@ -110,7 +110,7 @@ def relate_words(corpus_folder: Path, out: Path, wordnet: Path, cache: Path, par
 )
 def record(model: Path, evaluation: IO[bytes]) -> None:
     """Write a model's figures on a benchmark into its training.json and its card."""
-    from indexer.finetune.model.record import record_figures
+    from indexer.finetune.model.lineage import record_figures
 
     record_figures(model, json.load(evaluation))
 

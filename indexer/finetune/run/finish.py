@@ -8,9 +8,8 @@ from typing import Any
 
 from indexer.encoders.checkpoint import Checkpoint
 from indexer.finetune.corpus.lesson import Material
-from indexer.finetune.model.card import card_of
 from indexer.finetune.model.folder import FolderFacts, write_model
-from indexer.finetune.model.lineage import read_lineage
+from indexer.finetune.model.lineage import card_of, read_lineage
 from indexer.finetune.options import Places
 from indexer.finetune.plan import Plan
 from indexer.finetune.run.checkpoints import Standing, load_trained, read_tensors, whole

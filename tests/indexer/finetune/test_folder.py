@@ -17,7 +17,6 @@ from indexer.encoders.torch_encoder import Encoder
 from indexer.errors import ModelError, SourceError
 from indexer.finetune.corpus.gather import Limits, gather, read_sources
 from indexer.finetune.corpus.rendered import build_corpus
-from indexer.finetune.model.card import card_of
 from indexer.finetune.model.folder import (
     MODEL_CONFIG,
     PREPROCESS_CONFIG,
@@ -26,7 +25,7 @@ from indexer.finetune.model.folder import (
     write_folder,
     write_model,
 )
-from indexer.finetune.model.record import record_figures
+from indexer.finetune.model.lineage import card_of, record_figures
 from indexer.finetune.model.student import Student
 from indexer.finetune.options import FinetuneOptions
 from indexer.library.bundled import bundled
