@@ -97,7 +97,7 @@ def check_out(places: Places) -> None:
 def _beginning(request: Request, places: Places) -> ModelChoice:
     if request.new_model is None:
         return request.choice
-    from indexer.finetune.model.random_start import write_random_model
+    from indexer.finetune.model.folder import write_random_model
 
     return write_random_model(request.new_model, places.work / "start", seed=request.options.schedule.seed)
 

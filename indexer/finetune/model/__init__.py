@@ -1,1 +1,1 @@
-"""What is trained, and what does it become? Towers with their additions, losses, and the folder of a model."""
+"""What is trained, and what does it become? Towers with their additions, and the folder of a model."""

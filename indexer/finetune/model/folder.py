@@ -1,8 +1,9 @@
-"""How does a model become a plain open_clip folder? Config, fp16 weights, lineage and card, renamed into place."""
+"""How does a model become a plain open_clip folder? Config, weights, lineage, card, renamed into place."""
 
 import json
 import math
 import os
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,10 +12,12 @@ from typing import Any
 
 import open_clip
 import torch
+from open_clip.model import CLIP, CustomTextCLIP
 from safetensors.torch import save_file
 from torch import nn
 
-from indexer.encoders.checkpoint import CONFIG_NAME, WEIGHT_NAMES
+from indexer.encoders.checkpoint import CONFIG_NAME, LOCAL, WEIGHT_NAMES, ModelChoice
+from indexer.errors import ModelError
 from indexer.finetune.model.lineage import LINEAGE_NAME, check_replaceable
 from indexer.library.durable import sync
 
@@ -45,10 +48,7 @@ PREPROCESS_CONFIG: dict[str, Any] = {
 
 def new_model() -> Any:
     """Build the small icon CLIP from scratch, with the weights that torch's current seed gives."""
-    from open_clip.model import CLIP
-
-    config = json.loads(json.dumps(MODEL_CONFIG))
-    model = CLIP(**config)
+    model = CLIP(**json.loads(json.dumps(MODEL_CONFIG)))
     torch.nn.init.constant_(model.logit_scale, math.log(1 / START_TEMPERATURE))
     open_clip.model.set_model_preprocess_cfg(model, dict(PREPROCESS_CONFIG))
     return model
@@ -68,6 +68,35 @@ def write_folder(model: nn.Module, folder: Path, *, lineage: Mapping[str, Any], 
     """Write the small icon CLIP of this project, see `write_model`."""
     config = {"model_cfg": MODEL_CONFIG, "preprocess_cfg": PREPROCESS_CONFIG}
     write_model(model.state_dict(), folder, FolderFacts(config, lineage, card))
+
+
+def write_random_model(config_file: Path, folder: Path, *, seed: int) -> ModelChoice:
+    """Write an open_clip folder with random weights; the config is a model's alone, or has `preprocess_cfg` beside it.
+
+    Raises:
+        ModelError: the file holds no config, or none that open_clip builds.
+    """
+    try:
+        given = json.loads(config_file.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError(f'"{config_file}" is no model config ({error}); give one as open_clip has them') from error
+    config = given if isinstance(given, dict) and "model_cfg" in given else {"model_cfg": given}
+    torch.manual_seed(seed)
+    model = _build(config["model_cfg"], config_file)
+    size = config["model_cfg"]["vision_cfg"].get("image_size", 224)  # open_clip's own default
+    config.setdefault("preprocess_cfg", PREPROCESS_CONFIG | {"size": size})
+    write_model(model.state_dict(), folder, FolderFacts(config, {}, "# Random weights\n", "fp32"))
+    return ModelChoice(f"{LOCAL}{folder}")
+
+
+def _build(model_config: Mapping[str, Any], named: Path) -> Any:
+    try:
+        plain = dict(json.loads(json.dumps(model_config)))
+        is_custom = plain.pop("custom_text", False)
+        return (CustomTextCLIP if is_custom else CLIP)(**plain)
+    except Exception as error:  # open_clip, timm and torch each raise their own
+        reason = re.sub(r"\s+", " ", str(error))[:200]
+        raise ModelError(f'"{named}" is no model config that open_clip builds ({reason})') from error
 
 
 def write_model(

@@ -1,7 +1,8 @@
-"""What is trained? An open_clip model with each tower in full, through low-rank additions, or locked."""
+"""What is trained? An open_clip model, each tower in full, through low-rank additions, or locked; and its average."""
 
 import math
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, cast
 
 import torch
@@ -11,9 +12,9 @@ from torch.nn import functional
 from indexer.encoders.torch_encoder import Precision, TextTower, autocast
 from indexer.errors import ModelError
 from indexer.finetune.model.lora import add_lora, merged_weights
-from indexer.finetune.model.loss import MAX_SCALE
 from indexer.finetune.options import FinetuneOptions, Towers
 
+MAX_SCALE = 100.0
 START_BIAS = -10.0
 """Of the sigmoid loss, where the model brings none: at first nearly all pairs are wrong (Zhai et al. 2023)."""
 
@@ -103,6 +104,43 @@ class Student(nn.Module):
         yield from (name for name, parameter in self.named_parameters() if parameter.requires_grad)
         kept = self.state_dict().keys()
         yield from (name for name, buffer in self.named_buffers() if id(buffer) not in steady and name in kept)
+
+
+class Average:
+    """Moving average of a student's trained tensors; whole numbers, such as counts of batches, are copied."""
+
+    def __init__(self, student: Student, *, decay: float) -> None:
+        self.decay = decay
+        self._live = {name: student.state_dict(keep_vars=True)[name] for name in student.trained_names()}
+        self.tensors = {name: tensor.detach().clone() for name, tensor in self._live.items()}
+
+    @torch.no_grad()
+    def update(self, step: int) -> None:
+        """Take the weights after a step (counted from 1) in; the first steps weigh more, as there is little to keep."""
+        weight = 1 - min(self.decay, step / (step + 9))
+        for name, average in self.tensors.items():
+            live = self._live[name].detach()
+            if average.is_floating_point():
+                average.lerp_(live, weight)
+            else:
+                average.copy_(live)
+
+    @contextmanager
+    def in_use(self) -> Iterator[None]:
+        """Let the student have the averages for the block."""
+        self._swap()
+        try:
+            yield
+        finally:
+            self._swap()
+
+    @torch.no_grad()
+    def _swap(self) -> None:
+        for name, average in self.tensors.items():
+            live = self._live[name].detach()
+            kept = live.clone()
+            live.copy_(average)
+            average.copy_(kept)
 
 
 def text_modules(model: Any) -> list[nn.Module]:

@@ -16,7 +16,7 @@ from torch.distributed.checkpoint.state_dict import (
 )
 
 from indexer.errors import TrainError
-from indexer.finetune.model.average import Average
+from indexer.finetune.model.student import Average
 from indexer.finetune.run.step import Session
 from indexer.library.durable import ASIDE, sync
 

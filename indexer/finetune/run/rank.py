@@ -14,14 +14,16 @@ from typing import Any
 import click
 import open_clip
 import torch
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+from torch.nn.utils.parametrize import ParametrizationList
 
 from indexer.encoders.checkpoint import find_checkpoint
 from indexer.encoders.torch_encoder import load_model, resolve_device, resolve_precision
 from indexer.errors import TrainError
 from indexer.finetune.corpus.lesson import Lesson, cut_warning, read_material
 from indexer.finetune.model.student import Student, compile_towers, enable_memory_saving
-from indexer.finetune.model.wrapping import wrap
-from indexer.finetune.options import Places
+from indexer.finetune.options import Distribution, Places
 from indexer.finetune.plan import Plan, read_plan
 from indexer.finetune.run.finish import Origin, finish
 from indexer.finetune.run.loop import make_optimizer
@@ -102,6 +104,45 @@ def _session(plan: Plan, model: Any, lesson: Lesson, rank: Rank, device: torch.d
     wrapped = wrap(student, options.distribution, rank=rank, device=device, precision=precision)
     scaler = torch.amp.GradScaler(device.type, enabled=precision == "fp16")
     return Session(student, wrapped, make_optimizer(student, options), scaler, lesson, options, rank, device)
+
+
+def wrap(student: Student, options: Distribution, *, rank: Rank, device: torch.device, precision: str) -> nn.Module:
+    """Make a student ready for several ranks; alone it stays what it is.
+
+    Raises:
+        TrainError: FSDP with fp16, whose loss scaling it does not take part in here, or with one process.
+    """
+    if options.strategy == "fsdp":
+        return _sharded(student, rank=rank, precision=precision)
+    if rank.world == 1:
+        return student
+    return DistributedDataParallel(
+        student,
+        device_ids=[device] if device.type == "cuda" else None,
+        bucket_cap_mb=options.bucket_cap_mb,
+        gradient_as_bucket_view=options.gradient_as_bucket_view,
+        static_graph=options.static_graph,
+    )
+
+
+def _sharded(student: Student, *, rank: Rank, precision: str) -> nn.Module:
+    """Shard every block and the rest in place; the scalars of the logits stay whole, as FSDP takes none."""
+    from torch.distributed.fsdp import fully_shard, register_fsdp_forward_method
+
+    if rank.world == 1:
+        raise TrainError("--strategy fsdp needs several processes; give --devices with two or more, or --strategy ddp")
+    if precision == "fp16":
+        raise TrainError("--strategy fsdp works in bf16 and fp32; give --precision bf16")
+    whole = {parameter for parameter in student.parameters() if parameter.ndim == 0}
+    for module in list(student.modules()):
+        # Low-rank additions stand in such a list, too; they belong to the block that they are added to.
+        if isinstance(module, nn.ModuleList) and not isinstance(module, ParametrizationList):
+            for block in module:
+                fully_shard(block, ignored_params=whole)
+    sharded: Any = fully_shard(student, ignored_params=whole)
+    for method in ("encode_images", "encode_texts"):
+        register_fsdp_forward_method(sharded, method)
+    return student
 
 
 @click.command()

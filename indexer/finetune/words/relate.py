@@ -21,9 +21,9 @@ from torch.nn import functional
 from indexer.encoders.torch_encoder import Precision, TextTower, autocast, resolve_device, resolve_precision
 from indexer.finetune.corpus.captions import is_held_out, parts_of, phrase, share_held_out
 from indexer.finetune.corpus.gather import base_of
-from indexer.finetune.model.loss import MAX_SCALE, keeping_loss, softmax_loss
-from indexer.finetune.model.student import text_parameters
+from indexer.finetune.model.student import MAX_SCALE, text_parameters
 from indexer.finetune.run.loop import WORDS, learn
+from indexer.finetune.run.objective import keeping_loss, softmax_loss
 from indexer.finetune.words.distill import tokenize
 from indexer.finetune.words.teacher import teacher_vectors
 from indexer.reports.measures import figures, first_ranks

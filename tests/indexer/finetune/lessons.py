@@ -15,10 +15,10 @@ from indexer.finetune.corpus.captions import make_captions
 from indexer.finetune.corpus.gather import base_of
 from indexer.finetune.corpus.lesson import KeptWords, Lesson, encode_texts, tokenize
 from indexer.finetune.model.student import Student
-from indexer.finetune.model.wrapping import wrap
 from indexer.finetune.options import FinetuneOptions
 from indexer.finetune.pictures.twins import edges
 from indexer.finetune.run.loop import make_optimizer
+from indexer.finetune.run.rank import wrap
 from indexer.finetune.run.step import Session
 from indexer.ranks.distributed import Rank
 

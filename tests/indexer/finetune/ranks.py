@@ -8,7 +8,7 @@ import torch
 import torch.distributed as dist
 from lessons import tiny_options, tiny_session
 
-from indexer.finetune.model.average import Average
+from indexer.finetune.model.student import Average
 from indexer.finetune.run.checkpoints import Standing, restore, save_checkpoint, trained_weights, whole
 from indexer.finetune.run.feed import Feed
 from indexer.finetune.run.rates import set_rates

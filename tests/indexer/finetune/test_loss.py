@@ -9,8 +9,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from indexer.finetune.corpus.captions import make_captions
-from indexer.finetune.model.loss import keeping_loss, sigmoid_loss, softmax_loss
-from indexer.finetune.run.objective import related
+from indexer.finetune.run.objective import keeping_loss, related, sigmoid_loss, softmax_loss
 
 N = 5
 OWN = torch.arange(N)

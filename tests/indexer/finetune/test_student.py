@@ -10,8 +10,7 @@ from torch.nn import functional
 
 from indexer.errors import ModelError
 from indexer.finetune.corpus.lesson import encode_texts, tokenize
-from indexer.finetune.model.average import Average
-from indexer.finetune.model.student import Student
+from indexer.finetune.model.student import Average, Student
 from indexer.finetune.options import FinetuneOptions, Schedule
 from indexer.finetune.run.feed import Feed
 from indexer.finetune.run.loop import make_optimizer
