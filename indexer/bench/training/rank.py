@@ -21,10 +21,8 @@ from indexer.bench.training.data_parallel import data_parallel
 from indexer.bench.training.knobs import TrainKnobs
 from indexer.bench.training.tasks import done_file, places_in, task_file
 from indexer.finetune.plan import read_plan
-from indexer.finetune.run.batches import Draw, Part, draw_step, read_part
-from indexer.finetune.run.feed import Feed
-from indexer.finetune.run.memory import shortage_explained
-from indexer.finetune.run.rank import joined_ranks, open_session
+from indexer.finetune.run.batches import Draw, Feed, Part, draw_step, read_part
+from indexer.finetune.run.rank import joined_ranks, open_session, shortage_explained
 from indexer.finetune.run.step import Session
 from indexer.finetune.run.train import train
 from indexer.finetune.run.watch import TrainingProgress

@@ -23,11 +23,10 @@ from indexer.encoders.torch_encoder import load_model, resolve_device, resolve_p
 from indexer.errors import TrainError
 from indexer.finetune.corpus.lesson import Lesson, cut_warning, read_material
 from indexer.finetune.model.student import Student, compile_towers, enable_memory_saving
-from indexer.finetune.options import Distribution, Places
+from indexer.finetune.options import Distribution, FinetuneOptions, Places
 from indexer.finetune.plan import Plan, read_plan
 from indexer.finetune.run.finish import Origin, finish
 from indexer.finetune.run.loop import make_optimizer
-from indexer.finetune.run.memory import shortage_explained
 from indexer.finetune.run.step import Session
 from indexer.finetune.run.text_inputs import open_lesson
 from indexer.finetune.run.train import train
@@ -57,6 +56,30 @@ def run_rank(places: Places, *, rank: Rank, device: torch.device, resume: bool, 
         exam = make_exam(session.lesson, origin.tokenizer, twins=plan.options.loss.twin_similarity)
         standing = train(session, exam, places=places, made_by=plan.made_by(), report=report, resume=resume)
         finish(session, origin, standing, places=places)
+
+
+@contextmanager
+def shortage_explained(options: FinetuneOptions, rank: Rank) -> Iterator[None]:
+    """Turn every way in which torch and numpy run out of memory into an error that says what helps.
+
+    Raises:
+        TrainError: memory did not suffice.
+    """
+    try:
+        yield
+    except (RuntimeError, MemoryError) as error:
+        if not _is_shortage(error):
+            raise
+        each = options.loss.batch // rank.world // options.distribution.accumulate
+        raise TrainError(
+            f'out of memory with "{each}" pictures at once ({str(error).splitlines()[0][:120]}); the last checkpoint '
+            "stays: run again with --resume and a larger --accumulate, or with --grad-checkpointing"
+        ) from error
+
+
+def _is_shortage(error: Exception) -> bool:
+    """Of a GPU, of Python and numpy, and of torch's allocator for the CPU, which raises no class of its own."""
+    return isinstance(error, torch.OutOfMemoryError | MemoryError) or "allocate memory" in str(error)
 
 
 @contextmanager

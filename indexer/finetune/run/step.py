@@ -15,8 +15,7 @@ from indexer.errors import TrainError
 from indexer.finetune.corpus.lesson import Lesson
 from indexer.finetune.model.student import Student
 from indexer.finetune.options import FinetuneOptions
-from indexer.finetune.run.batches import Draw, Part, pictures_of
-from indexer.finetune.run.feed import Feed
+from indexer.finetune.run.batches import Draw, Feed, Part, pictures_of
 from indexer.finetune.run.objective import Features, Right, batch_loss, joined, related
 from indexer.ranks.distributed import Rank
 

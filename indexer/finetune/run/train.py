@@ -16,9 +16,8 @@ from torch.autograd.profiler import record_function
 from indexer.errors import TrainError
 from indexer.finetune.model.student import Average
 from indexer.finetune.options import Places
-from indexer.finetune.run.batches import Part
+from indexer.finetune.run.batches import Feed, Part
 from indexer.finetune.run.checkpoints import Standing, restore, save_checkpoint, trained_weights, write_tensors
-from indexer.finetune.run.feed import Feed
 from indexer.finetune.run.loop import steps
 from indexer.finetune.run.profiling import Profile
 from indexer.finetune.run.step import Session, StepResult, check_sound, take_step

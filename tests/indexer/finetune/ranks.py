@@ -9,9 +9,9 @@ import torch.distributed as dist
 from lessons import tiny_options, tiny_session
 
 from indexer.finetune.model.student import Average
+from indexer.finetune.run.batches import Feed
 from indexer.finetune.run.checkpoints import Standing, restore, save_checkpoint, trained_weights, whole
-from indexer.finetune.run.feed import Feed
-from indexer.finetune.run.rates import set_rates
+from indexer.finetune.run.loop import set_rates
 from indexer.finetune.run.step import compute_gradients, take_step
 from indexer.ranks.distributed import Rank, process_group
 

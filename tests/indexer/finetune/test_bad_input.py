@@ -14,8 +14,8 @@ from test_finetune import QUICK, arguments, run
 
 from indexer.errors import TrainError
 from indexer.finetune.options import Places
+from indexer.finetune.run.batches import Feed
 from indexer.finetune.run.checkpoints import Standing, restore, save_checkpoint
-from indexer.finetune.run.feed import Feed
 from indexer.finetune.run.step import take_step
 from search.cli import main
 

@@ -13,8 +13,7 @@ import torch
 from lessons import tiny_options, tiny_session, with_parts
 
 from indexer.finetune.options import FinetuneOptions
-from indexer.finetune.run.batches import order_of_pass
-from indexer.finetune.run.feed import Feed
+from indexer.finetune.run.batches import Feed, order_of_pass
 from indexer.finetune.run.step import compute_gradients
 from indexer.ranks.distributed import Rank
 

@@ -12,9 +12,8 @@ from indexer.errors import ModelError
 from indexer.finetune.corpus.lesson import encode_texts, tokenize
 from indexer.finetune.model.student import Average, Student
 from indexer.finetune.options import FinetuneOptions, Schedule
-from indexer.finetune.run.feed import Feed
-from indexer.finetune.run.loop import make_optimizer
-from indexer.finetune.run.rates import peak_rate, rate_share
+from indexer.finetune.run.batches import Feed
+from indexer.finetune.run.loop import make_optimizer, peak_rate, rate_share
 from indexer.finetune.run.step import Session, compute_gradients, take_step
 
 WORDS = ["arrow up", "bin", "a much longer text than the others"]
