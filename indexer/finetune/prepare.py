@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
 from indexer.errors import ModelError, SourceError, TrainError
+from indexer.finetune.corpus.gather import Gathered, Limits
 from indexer.finetune.corpus.lesson import Material, read_facts, read_material
 from indexer.finetune.corpus.rendered import build_corpus, key_of
 from indexer.finetune.corpus.selection import gather_icons
@@ -50,6 +51,11 @@ class Request:
     workers: int = 1
     resume: bool = False
     allow_regression: bool = False
+
+    def gather(self) -> tuple[Gathered, Limits]:
+        """Read the sources, or the library's, and give every icon its captions."""
+        learning, seed = self.options.learning, self.options.schedule.seed
+        return gather_icons(self.sources, exclude=self.exclude, library=self.library, learning=learning, seed=seed)
 
 
 def prepare(request: Request, devices: Devices, viewer: Viewer) -> Places:
@@ -166,14 +172,7 @@ def image_size_of(checkpoint: Checkpoint) -> int:
 
 def _build(request: Request, places: Places, *, size: int, viewer: Viewer) -> Path:
     viewer.stage("Looking at sources")
-    options = request.options
-    gathered, limits = gather_icons(
-        request.sources,
-        exclude=request.exclude,
-        library=request.library,
-        learning=options.learning,
-        seed=options.schedule.seed,
-    )
+    gathered, limits = request.gather()
     if _is_made(places.corpus, key_of(gathered, limits, size=size)):
         viewer.note("nothing has changed: the pictures rendered before are used again")
         return places.corpus

@@ -13,9 +13,9 @@ from torch.nn import functional
 
 from indexer.finetune.options import Augmentation
 from indexer.finetune.pictures.augment import _ways_to_resample, asked_for, augment, draw_changes
-from indexer.finetune.pictures.augment_sheet import SHARES, write_sheet
 from indexer.finetune.pictures.compression import compressed
 from indexer.finetune.pictures.twins import edges
+from indexer.finetune.preview import SHARES, write_sheet
 
 STILL = replace(
     Augmentation(),
