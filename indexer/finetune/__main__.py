@@ -58,8 +58,7 @@ def corpus(sources: tuple[Path, ...], out: Path, packages: tuple[Path, ...], wor
 @click.option("--seed", default=0, show_default=True)
 def distill(corpus_folder: Path, out: Path, **chosen: Any) -> None:
     """Teach a text tower what a sentence model says about the corpus' words and everyday English."""
-    from indexer.finetune.words.distill import DistillOptions
-    from indexer.finetune.words.teach import teach_folder
+    from indexer.finetune.words.distill import DistillOptions, teach_folder
 
     places = {name: chosen.pop(name) for name in ("wordnet", "cache", "parent")}
     measured = teach_folder(corpus_folder, out, options=DistillOptions(**chosen), **places)
@@ -94,8 +93,7 @@ def words(corpus_folder: Path, wordnet: Path, out: Path, seed: int) -> None:
 @click.option("--seed", default=0, show_default=True)
 def relate_words(corpus_folder: Path, out: Path, wordnet: Path, cache: Path, parent: Path, **chosen: Any) -> None:
     """Teach a text tower which words name the same icon, from names, tags and synonyms."""
-    from indexer.finetune.words.relate import RelateOptions
-    from indexer.finetune.words.teach import relate_folder
+    from indexer.finetune.words.relate import RelateOptions, relate_folder
 
     measured = relate_folder(
         corpus_folder, out, wordnet=wordnet, cache=cache, parent=parent, options=RelateOptions(**chosen)

