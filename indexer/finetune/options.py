@@ -1,9 +1,9 @@
 """How is a model fine-tuned? Every choice with its default, by subject, saved in the lineage. No torch here."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_type_hints
 
 from indexer.errors import TrainError
 
@@ -173,74 +173,38 @@ class FinetuneOptions:
         """
         left = dict(chosen)
         subjects = {}
-        for subject in fields(cls):
-            kind = SUBJECTS[subject.name]
-            subjects[subject.name] = kind(
-                **{option.name: left.pop(option.name) for option in fields(kind) if option.name in left}
-            )
+        for name, kind in SUBJECTS.items():
+            subjects[name] = kind(**{it.name: left.pop(it.name) for it in fields(kind) if it.name in left})
         if left:
             raise TypeError(f"no such option: {', '.join(left)}")
         return cls(**subjects)
 
-    def to_plain(self) -> dict[str, Any]:
-        """Nested dictionaries for JSON."""
-        return asdict(self)
-
     @classmethod
     def from_plain(cls, plain: Mapping[str, Mapping[str, Any]]) -> Self:
-        """Read back what `to_plain` gave."""
+        """Read back what `asdict` gave."""
         return cls(**{name: SUBJECTS[name](**chosen) for name, chosen in plain.items()})
 
 
-SUBJECTS: dict[str, type[Any]] = {
-    "learning": Learning,
-    "towers": Towers,
-    "loss": Loss,
-    "schedule": Schedule,
-    "distribution": Distribution,
-    "watching": Watching,
-    "augmentation": Augmentation,
-}
+SUBJECTS: dict[str, type[Any]] = get_type_hints(FinetuneOptions)
 """The subjects by their names in `FinetuneOptions`; option names are distinct over all of them."""
 
 
-@dataclass(frozen=True, slots=True)
 class Places:
     """The files of one run, all named from the folder that it makes."""
 
-    out: Path
-
-    @property
-    def work(self) -> Path:
-        """What a run keeps beside its result: corpus, checkpoints, logs."""
-        return self.out.with_name(f"{self.out.name}.work")
-
-    @property
-    def corpus(self) -> Path:
+    def __init__(self, out: Path) -> None:
+        self.out = out
+        self.work = out.parent / f"{out.name}.work"
+        """What a run keeps beside its result: all that follows."""
+        self.corpus = self.work / "corpus"
         """Rendered icons and their captions."""
-        return self.work / "corpus"
-
-    @property
-    def plan(self) -> Path:
+        self.plan = self.work / "plan.json"
         """Everything a rank needs to know."""
-        return self.work / "plan.json"
-
-    @property
-    def checkpoint(self) -> Path:
+        self.checkpoint = self.work / "last.checkpoint"
         """The last state, to go on from."""
-        return self.work / "last.checkpoint"
-
-    @property
-    def best(self) -> Path:
+        self.best = self.work / "best.checkpoint"
         """Weights of the best validation so far."""
-        return self.work / "best.checkpoint"
-
-    @property
-    def log(self) -> Path:
+        self.log = self.work / "log.jsonl"
         """A JSON line for every report and every validation."""
-        return self.work / "log.jsonl"
-
-    @property
-    def result(self) -> Path:
+        self.result = self.work / "result.json"
         """What came of the run."""
-        return self.work / "result.json"

@@ -72,7 +72,7 @@ def lineage_of(origin: Origin, standing: Standing, *, n_ranks: int) -> dict[str,
     parent = read_lineage(checkpoint.weights.parent) if checkpoint.weights.name.startswith("open_clip_model") else {}
     parent.pop("measured", None)
     this_run = {
-        "options": plan.options.to_plain(),
+        "options": asdict(plan.options),
         "ranks": n_ranks,
         "steps": standing.step,
         "seconds": round(standing.seconds),
