@@ -50,7 +50,7 @@ def finetune(
     from indexer.process import prepare_for_batches
 
     prepare_for_batches()
-    from indexer.commands.finetune_view import TrainingView
+    from indexer.finetune.run.watch import TrainingView
     from indexer.finetune.session import finetune as run
 
     if out is None and show_augmentations is None:

@@ -2,22 +2,21 @@
 
 import json
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
+
+import torch
 
 from indexer.errors import TrainError
 from indexer.finetune.options import Places
-from indexer.finetune.prepare import Request, Viewer, prepare
-from indexer.finetune.run.watch import TrainingProgress
+from indexer.finetune.prepare import Request, prepare
+from indexer.finetune.run.checkpoints import Standing
+from indexer.finetune.run.finish import best_figures
+from indexer.finetune.run.rank import run_rank
+from indexer.finetune.run.watch import TrainingProgress, TrainingView
 from indexer.ranks.devices import Devices, parse_devices
+from indexer.ranks.distributed import Rank
 from indexer.ranks.launch import Ranks
 from indexer.ranks.progress import clear_progress, read_progress
-
-
-class TrainingViewer(Viewer, Protocol):
-    """A viewer that shows ranks as well."""
-
-    def trained(self, ranks: list[TrainingProgress]) -> None:
-        """The ranks have come this far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,7 @@ class Outcome:
     """Captions that may have been cut."""
 
 
-def finetune(request: Request, *, devices: str, viewer: TrainingViewer) -> Outcome:
+def finetune(request: Request, *, devices: str, viewer: TrainingView) -> Outcome:
     """Fine-tune a model and write it to `request.out`, unless a task fell below the parent's interval.
 
     Raises:
@@ -55,33 +54,27 @@ def finetune(request: Request, *, devices: str, viewer: TrainingViewer) -> Outco
 def read_outcome(places: Places) -> Outcome:
     """Read what a run has left."""
     facts = json.loads(places.result.read_text("utf-8"))
-    standing = facts["standing"]
-    best: dict[str, Any] = next((entry for entry in standing["history"] if entry["step"] == facts["best_step"]), {})
+    standing = Standing(**facts["standing"])
     return Outcome(
-        facts["written"],
-        facts["fallen"],
-        facts["best_step"],
-        standing["step"],
-        standing["seconds"],
-        best.get("figures", {}),
-        standing["parent"],
-        facts["cut"],
+        is_written=facts["written"],
+        fallen=facts["fallen"],
+        best_step=standing.best_step,
+        steps=standing.step,
+        seconds=standing.seconds,
+        figures=best_figures(standing),
+        parent=standing.parent,
+        cut=facts["cut"],
     )
 
 
-def _run_here(places: Places, devices: Devices, request: Request, viewer: TrainingViewer) -> None:
-    import torch
-
-    from indexer.finetune.run.rank import run_rank
-    from indexer.ranks.distributed import Rank
-
+def _run_here(places: Places, devices: Devices, request: Request, viewer: TrainingView) -> None:
     device = torch.device(f"cuda:{(devices.visible or '0').split(',')[0]}" if devices.device == "cuda" else "cpu")
     run_rank(
         places, rank=Rank(), device=device, resume=request.resume, report=lambda progress: viewer.trained([progress])
     )
 
 
-def _run_ranks(places: Places, devices: Devices, request: Request, viewer: TrainingViewer) -> None:
+def _run_ranks(places: Places, devices: Devices, request: Request, viewer: TrainingView) -> None:
     arguments = ["--out", str(places.out), "--device", devices.device, *(["--resume"] if request.resume else [])]
 
     def look() -> None:
