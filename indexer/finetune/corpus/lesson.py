@@ -97,23 +97,6 @@ def open_pixels(corpus: Path, *, n: int) -> npt.NDArray[np.uint8]:
     return pixels
 
 
-def make_lesson(
-    pixels: npt.NDArray[np.uint8], material: Material, given: Tensor, looks: Tensor, kept_words: KeptWords | None = None
-) -> Lesson:
-    """Put a corpus' pixels beside its captions, of which `given` holds tokens or vectors."""
-    return Lesson(
-        pixels,
-        material.captions,
-        given,
-        material.bases,
-        looks,
-        np.flatnonzero(~material.held_out),
-        np.flatnonzero(material.held_out),
-        material.facts["words"],
-        kept_words,
-    )
-
-
 def read_facts(corpus: Path) -> dict[str, Any]:
     """Read what a corpus says about itself.
 

@@ -14,7 +14,7 @@ from indexer.finetune.options import Places
 from indexer.finetune.plan import Plan
 from indexer.finetune.run.checkpoints import Standing, load_trained, read_tensors, whole
 from indexer.finetune.run.step import Session
-from indexer.finetune.run.validation import fallen, from_plain
+from indexer.finetune.run.validation import fallen
 from indexer.library.durable import write_file
 
 
@@ -63,7 +63,7 @@ def _lost(plan: Plan, standing: Standing) -> list[str]:
     figures = best_figures(standing)
     if plan.is_new or standing.parent is None or not figures:
         return []
-    return fallen(from_plain(figures), from_plain(standing.parent))
+    return fallen(figures, standing.parent)
 
 
 def lineage_of(origin: Origin, standing: Standing, *, n_ranks: int) -> dict[str, Any]:

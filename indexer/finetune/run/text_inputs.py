@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ from indexer.finetune.corpus.lesson import (
     Material,
     cut_texts,
     encode_texts,
-    make_lesson,
     open_pixels,
     tokenize,
 )
@@ -49,8 +48,18 @@ def open_lesson(places: Places, plan: Plan, material: Material, encoder: tuple[A
         listed = kept_words(plan.options.loss.keep_words) or texts
         vectors = maker.vectors(listed)
         words = KeptWords(vectors if is_locked else maker.tokens(listed), vectors, plan.options.loss.keep_words_batch)
-    lesson = make_lesson(pixels, material, given, looks, words)
-    return replace(lesson, cut=cut_texts(texts, tokens, encoder[1]))
+    return Lesson(
+        pixels,
+        material.captions,
+        given,
+        material.bases,
+        looks,
+        train_rows=np.flatnonzero(~material.held_out),
+        held_out_rows=np.flatnonzero(material.held_out),
+        words=material.facts["words"],
+        kept_words=words,
+        cut=cut_texts(texts, tokens, encoder[1]),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,8 +40,8 @@ class Run:
     """What a checkpoint must agree with to be gone on from."""
     report: Report
     n_steps: int
-    average: Average | None = None
-    standing: Standing | None = None
+    average: Average | None
+    standing: Standing
     log: Log | None = None
     events: Events | None = None
     saved_at: float = 0.0
@@ -78,31 +78,31 @@ def train(
         TrainError: too few icons, a loss that is no number, nothing to resume from.
     """
     feed = session.make_feed(session.lesson, session.options, session.rank)
-    run = Run(session, exam, places, made_by, report, n_steps_of(session, feed))
-    if session.options.schedule.ema:
-        run.average = Average(session.student, decay=session.options.schedule.ema)
-    run.standing = restore(session, run.average, places.checkpoint, made_by=made_by) if resume else Standing()
+    n_steps, decay = n_steps_of(session, feed), session.options.schedule.ema
+    average = Average(session.student, decay=decay) if decay else None
+    standing = restore(session, average, places.checkpoint, made_by=made_by) if resume else Standing()
+    run = Run(session, exam, places, made_by, report, n_steps, average, standing)
     with ExitStack() as stack:
         if session.rank.index == 0:
-            run.log = Log(places.log, from_step=run.standing.step)
+            run.log = Log(places.log, from_step=standing.step)
             stack.callback(run.log.close)
             if session.options.watching.tensorboard:
-                run.events = Events(places.work / "tensorboard", from_step=run.standing.step)
+                run.events = Events(places.work / "tensorboard", from_step=standing.step)
                 stack.callback(run.events.close)
         _steps(run, feed)
-    return run.standing
+    return standing
 
 
 def _steps(run: Run, feed: Feed) -> None:
-    session, standing = run.session, _standing(run)
-    _measure_parent(run, standing)
+    session, standing = run.session, run.standing
+    _measure_parent(run)
     began = time.monotonic() - standing.seconds
     progress = TrainingProgress(session.rank.index, session.rank.world, n_steps=run.n_steps, first_step=standing.step)
     run.saved_at = time.monotonic()
     n_profiled = session.options.watching.profile_steps
     profile = Profile(run.places.work / "profile", n_steps=n_profiled, rank=session.rank)
     with feed.ahead(standing.step, run.n_steps) as ahead, profile:
-        if _is_over(run, standing):
+        if _is_over(run):
             return
         started = time.monotonic()
         schedule = session.options.schedule
@@ -117,44 +117,39 @@ def _steps(run: Run, feed: Feed) -> None:
             progress.images += sum(len(part.pixels) for part in parts)
             progress.count(step + 1, result.loss, seconds=time.monotonic() - started, waited=feed.waited_seconds)
             _tell(run, progress, result)
-            if _is_time_to_validate(run, standing) or _is_time_to_save(run):
-                _keep(run, standing, result, parts[0])
-                if _is_over(run, standing):
+            if _is_time_to_validate(run) or _is_time_to_save(run):
+                _keep(run, result, parts[0])
+                if _is_over(run):
                     break
             started = time.monotonic()  # what came since the step's end is no part of the rate of pictures
     progress.finished = True
     run.report(progress)
 
 
-def _measure_parent(run: Run, standing: Standing) -> None:
-    if standing.parent is not None or run.exam is None:
+def _measure_parent(run: Run) -> None:
+    if run.standing.parent is not None or run.exam is None:
         return
     rank = run.session.rank
     run.report(TrainingProgress(rank.index, rank.world, n_steps=run.n_steps, note="measuring the model as it is"))
-    standing.parent = to_plain(_scores(run, run.exam))
+    run.standing.parent = to_plain(_scores(run, run.exam))
 
 
-def _keep(run: Run, standing: Standing, result: StepResult, part: Part) -> None:
+def _keep(run: Run, result: StepResult, part: Part) -> None:
     """Validate where it is time to, and save the state, unless the weights are ruined."""
-    check_sound(run.session, part, step=standing.step - 1)
-    if _is_time_to_validate(run, standing):
-        _validate(run, standing, result)
-    _save(run, standing)
+    check_sound(run.session, part, step=run.standing.step - 1)
+    if _is_time_to_validate(run):
+        _validate(run, result)
+    _save(run)
 
 
-def _is_time_to_validate(run: Run, standing: Standing) -> bool:
+def _is_time_to_validate(run: Run) -> bool:
     every = run.session.options.schedule.validate_steps or max(1, -(-run.n_steps // 10))
-    return standing.step % every == 0 or standing.step == run.n_steps
+    return run.standing.step % every == 0 or run.standing.step == run.n_steps
 
 
-def _standing(run: Run) -> Standing:
-    assert run.standing is not None
-    return run.standing
-
-
-def _is_over(run: Run, standing: Standing) -> bool:
+def _is_over(run: Run) -> bool:
     patience = run.session.options.schedule.patience
-    return bool(patience and run.exam is not None and standing.since_best >= patience)
+    return bool(patience and run.exam is not None and run.standing.since_best >= patience)
 
 
 def _is_time_to_save(run: Run) -> bool:
@@ -164,9 +159,9 @@ def _is_time_to_save(run: Run) -> bool:
     return time.monotonic() - run.saved_at >= run.session.options.watching.checkpoint_seconds
 
 
-def _validate(run: Run, standing: Standing, result: StepResult) -> None:
+def _validate(run: Run, result: StepResult) -> None:
     """Sit the exam, and keep the weights if they are the best so far."""
-    session = run.session
+    session, standing = run.session, run.standing
     found: dict[str, Any] = {"loss": round(result.loss, 6)}
     figure = 0.0
     if run.exam is not None:
@@ -197,10 +192,10 @@ def _scores(run: Run, exam: Exam) -> Scores:
     return scores[0]
 
 
-def _save(run: Run, standing: Standing) -> None:
+def _save(run: Run) -> None:
     is_sharded = run.session.options.distribution.strategy == "fsdp"
     if run.session.rank.index == 0 or is_sharded:
-        save_checkpoint(run.session, run.average, standing, run.places.checkpoint, made_by=run.made_by)
+        save_checkpoint(run.session, run.average, run.standing, run.places.checkpoint, made_by=run.made_by)
     run.saved_at = time.monotonic()
 
 
@@ -214,7 +209,7 @@ def _tell(run: Run, progress: TrainingProgress, result: StepResult) -> None:
     if run.log is None or (progress.step % session.options.watching.log_steps and progress.step != run.n_steps):
         return
     rates = {f"rate/{group['name']}": group["lr"] for group in session.optimizer.param_groups}
-    run.log.write("step", progress.step, {**asdict(result), **rates, "seconds": round(_standing(run).seconds, 3)})
+    run.log.write("step", progress.step, {**asdict(result), **rates, "seconds": round(run.standing.seconds, 3)})
     if run.events:
         values = {"loss": result.loss, "gradient_norm": result.gradient_norm, **rates}
         values |= {f"loss/{name}": value for name, value in result.terms.items()}

@@ -5,7 +5,7 @@ pictures; and pictures, degraded as screenshots are, are searched among the clea
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 
 import numpy as np
@@ -33,6 +33,8 @@ _SCREENSHOT = Augmentation(
 )  # fmt: skip
 
 Scores = dict[str, dict[str, Figure]]
+Plain = dict[str, dict[str, list[float]]]
+"""As `to_plain` spells them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,33 +112,26 @@ def compare_rankers(queries: Floats, pictures: Floats, names: Floats, answers: S
     return {ranker: figures(first_ranks(queries, corpus, answers)) for ranker, corpus in rankers.items()}
 
 
-def main_figure(scores: Mapping[str, Mapping[str, Figure]]) -> float:
+def main_figure(scores: Scores) -> float:
     """The one number that checkpoints are compared by."""
     task = next(task for task in MAIN_TASKS if task in scores)
     return scores[task][MAIN_FIGURE].value
 
 
-def fallen(scores: Mapping[str, Mapping[str, Figure]], parent: Mapping[str, Mapping[str, Figure]]) -> list[str]:
-    """Say of each task that fell below the parent's interval by how much, in words."""
-    lines = []
-    for task, figured in parent.items():
-        for name in GATED_FIGURES:
-            now, before = scores[task][name], figured[name]
-            if now.value < before.low:
-                lines.append(
-                    f"{task} {name} {now.value:.3f}, the parent's {before.value:.3f} ({before.low:.3f} at least)"
-                )
-    return lines
-
-
-def to_plain(scores: Scores) -> dict[str, dict[str, list[float]]]:
+def to_plain(scores: Scores) -> Plain:
     """Spell each figure as [value, low, high], for JSON."""
     return {task: {name: list(astuple(figure)) for name, figure in found.items()} for task, found in scores.items()}
 
 
-def from_plain(plain: Mapping[str, Mapping[str, Sequence[float]]]) -> Scores:
-    """Read back what `to_plain` spelled."""
-    return {task: {name: Figure(*figure) for name, figure in found.items()} for task, found in plain.items()}
+def fallen(scores: Plain, parent: Plain) -> list[str]:
+    """Say of each task that fell below the parent's interval by how much, in words."""
+    lines = []
+    for task, before in parent.items():
+        for name in GATED_FIGURES:
+            now, (value, low, _) = scores[task][name][0], before[name]
+            if now < low:
+                lines.append(f"{task} {name} {now:.3f}, the parent's {value:.3f} ({low:.3f} at least)")
+    return lines
 
 
 def _tag_queries(lesson: Lesson, rows: Ids) -> list[tuple[int, list[int]]]:
