@@ -20,7 +20,7 @@ START_BIAS = -10.0
 
 
 class Student(nn.Module):
-    """An open_clip model under training; `forward` gives named features, as `objective.Features` takes them.
+    """An open_clip model under training; `forward` gives named features, as `objective.Features` says.
 
     Attributes: `encodes_texts` is False where the text tower is locked: then texts come as its vectors, encoded once.
     """

@@ -16,9 +16,10 @@ from indexer.finetune.corpus.lesson import Lesson
 from indexer.finetune.model.student import Student
 from indexer.finetune.options import FinetuneOptions
 from indexer.finetune.run.batches import Draw, Feed, Part, pictures_of
-from indexer.finetune.run.objective import Features, Right, batch_loss, joined, related
+from indexer.finetune.run.objective import Features, Right, batch_loss, related
 from indexer.ranks.distributed import Rank
 
+SCALARS = ("scale", "bias")
 Given = tuple[Tensor, Tensor, Tensor | None, Tensor | None]
 
 
@@ -83,9 +84,9 @@ def check_sound(session: Session, part: Part, *, step: int) -> None:
     """
     session.student.eval()  # batch norms look at nothing then
     with torch.no_grad():
-        features = Features(**session.student(*_given(part, session.device)))
+        features: Features = session.student(*_given(part, session.device))
     session.student.train()
-    if not all(bool(tensor.isfinite().all()) for tensor in features.present()):
+    if not all(bool(tensor.isfinite().all()) for tensor in features.values()):
         raise no_number("model", math.nan, step=step)
 
 
@@ -111,19 +112,19 @@ def compute_gradients(session: Session, draw: Draw, parts: list[Part], *, step: 
     if len(parts) == 1:
         torch.manual_seed(seeds[0])
         with record_function("icons: compute"):
-            features = Features(**session.wrapped(*given[0]))
+            features: Features = session.wrapped(*given[0])
             loss, terms = batch_loss(features, right, session.options.loss, rank=session.rank)
             session.scaler.scale(loss).backward()  # type: ignore[no-untyped-call]
             _average_scalars(session)
         return _reported(session, loss, terms)
     with record_function("icons: compute"):
         leaves = _features_without_graph(session, given, seeds)
-        loss, terms = batch_loss(joined(leaves), right, session.options.loss, rank=session.rank)
+        loss, terms = batch_loss(_joined(leaves), right, session.options.loss, rank=session.rank)
         session.scaler.scale(loss).backward()  # type: ignore[no-untyped-call]
         for number, (leaf, part, seed) in enumerate(zip(leaves, given, seeds, strict=True)):
             torch.manual_seed(seed)
             with _synchronised(session, is_last=number == len(parts) - 1):
-                features = Features(**session.wrapped(*part))
+                features = session.wrapped(*part)
                 _carry(features, leaf, scalars=leaves[-1], n_parts=len(parts)).backward()  # type: ignore[no-untyped-call]
         _average_scalars(session)
     return _reported(session, loss, terms)
@@ -155,20 +156,27 @@ def _features_without_graph(session: Session, given: list[Given], seeds: list[in
     with torch.no_grad(), _statistics_held(session.student):
         for part, seed in zip(given, seeds, strict=True):
             torch.manual_seed(seed)
-            leaves.append(Features(**session.student(*part)))
-    return [features.map(lambda tensor: tensor.detach().requires_grad_()) for features in leaves]
+            leaves.append(session.student(*part))
+    return [{name: tensor.detach().requires_grad_() for name, tensor in leaf.items()} for leaf in leaves]
+
+
+def _joined(parts: list[Features]) -> Features:
+    """Concatenate the features of micro-batches; the scalars are those of the last one."""
+    whole = {name: torch.cat([part[name] for part in parts]) for name in parts[0] if name not in SCALARS}
+    return whole | {name: parts[-1][name] for name in SCALARS}
 
 
 def _carry(features: Features, leaf: Features, *, scalars: Features, n_parts: int) -> Tensor:
     """A scalar whose gradient is the loss's share of one micro-batch; scale and bias bring an equal share each time."""
-    total = torch.zeros((), device=features.images.device)
-    for name in ("images", "texts", "seconds", "words"):
-        tensor, collected = getattr(features, name), getattr(leaf, name)
-        if tensor is not None:
-            total = total + (tensor * collected.grad).sum()
-    for name in ("scale", "bias"):
-        collected = getattr(scalars, name).grad
-        total = total + getattr(features, name) * (0.0 if collected is None else collected / n_parts)
+    total = torch.zeros((), device=features["images"].device)
+    for name, tensor in features.items():
+        collected = leaf[name].grad
+        if name not in SCALARS:
+            assert collected is not None
+            total = total + (tensor * collected).sum()
+    for name in SCALARS:
+        collected = scalars[name].grad
+        total = total + features[name] * (0.0 if collected is None else collected / n_parts)
     return total
 
 

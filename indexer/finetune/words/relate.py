@@ -26,8 +26,9 @@ from indexer.finetune.corpus.lesson import read_facts
 from indexer.finetune.model.folder import write_folder
 from indexer.finetune.model.lineage import check_replaceable, read_lineage
 from indexer.finetune.model.student import MAX_SCALE, text_parameters
+from indexer.finetune.options import Loss
 from indexer.finetune.run.loop import WORDS, learn
-from indexer.finetune.run.objective import keeping_loss, softmax_loss
+from indexer.finetune.run.objective import both_ways, keeping_loss
 from indexer.finetune.words.distill import tokenize
 from indexer.finetune.words.teacher import teacher_vectors
 from indexer.finetune.words.vocabulary import synonyms, teaching_texts
@@ -162,7 +163,8 @@ class _Relating(nn.Module):
         texts = torch.cat([tokenize(pairs.queries + pairs.answers), tokens]).to(target.device)
         asked, answers, kept = torch.split(self.tower.encode_by_length(texts).float(), sizes)
         right = right_answers(pairs).to(target.device)
-        near = _pair_loss(asked, answers, self.scale.clamp(max=math.log(MAX_SCALE)).exp(), right)
+        scale = self.scale.clamp(max=math.log(MAX_SCALE)).exp()
+        near = both_ways(asked, answers, (scale, torch.zeros_like(scale)), right, slice(len(asked)), Loss())
         return near, _distance(kept @ self.to_teacher, target)
 
 
@@ -236,13 +238,6 @@ def recall_of_names(model: Any, families: Sequence[Family]) -> dict[str, float]:
     )
     found = figures(first_ranks(texts, names, [asked[query] for query in queries]))
     return {f"names {measure}": found[measure].value for measure in ("R@10", "MRR@50")}
-
-
-def _pair_loss(asked: Tensor, answers: Tensor, scale: Tensor, right: Tensor) -> Tensor:
-    own = torch.arange(len(asked), device=asked.device)
-    there = softmax_loss(asked, answers, scale, right, own, masked=False)
-    back = softmax_loss(answers, asked, scale, right.T, own, masked=False)
-    return (there + back) / 2
 
 
 def _distance(vectors: Tensor, target: Tensor) -> Tensor:
