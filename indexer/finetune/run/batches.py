@@ -6,9 +6,8 @@ One thread reads a step while the one before computes; time waited is counted.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -158,19 +157,17 @@ class Feed:
         first, parts = self.rank.index * each, self.rank.world * each
         return draw, [read_part(self.lesson, draw, part=first + place, parts=parts) for place in range(each)]
 
-    @contextmanager
-    def ahead(self, start: int, end: int) -> Iterator[Iterator[tuple[int, Draw, list[Part]]]]:
+    def ahead(self, start: int, end: int) -> Generator[tuple[Draw, list[Part]]]:
         """Yield steps `start` to `end` in order, each read while the one before computes."""
+        if start >= end:
+            return
         with ThreadPoolExecutor(1, thread_name_prefix="feed") as pool:
-            yield self._steps(pool, start, end)
-
-    def _steps(self, pool: ThreadPoolExecutor, start: int, end: int) -> Iterator[tuple[int, Draw, list[Part]]]:
-        pending = pool.submit(self.read, start) if start < end else None
-        for step in range(start, end):
-            assert pending is not None
-            began = time.perf_counter()
-            with record_function("icons: wait"):
-                draw, parts = pending.result()
-            self.waited_seconds += time.perf_counter() - began
-            pending = pool.submit(self.read, step + 1) if step + 1 < end else None
-            yield step, draw, parts
+            pending = pool.submit(self.read, start)
+            for following in range(start + 1, end + 1):
+                began = time.perf_counter()
+                with record_function("icons: wait"):
+                    read = pending.result()
+                self.waited_seconds += time.perf_counter() - began
+                if following < end:
+                    pending = pool.submit(self.read, following)
+                yield read

@@ -2,12 +2,13 @@
 
 import json
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import torch
-from torch.profiler import ProfilerActivity, profile
+from torch.profiler import ProfilerActivity, profile, schedule
 
 from indexer.library.durable import write_file
 from indexer.ranks.distributed import Rank
@@ -16,48 +17,29 @@ WARM_UP_STEPS = 2
 _COMMUNICATION = ("gloo:", "nccl:", "c10d::", "ncclDevKernel")
 
 
-class Profile:
-    """Watches `n_steps` steps after two that warm up; with none it does nothing. A context manager.
+@contextmanager
+def profiled(folder: Path, *, n_steps: int, rank: Rank) -> Iterator[Callable[[], None]]:
+    """Watch `n_steps` steps after two that warm up; yield what is to be called when a step has ended.
 
-    Writes `rank-N.trace.json` (for chrome://tracing or Perfetto) and `rank-N.json`, the shares, into a folder.
+    Writes `rank-N.trace.json` (for chrome://tracing or Perfetto) and `rank-N.json`, the shares, into a folder; with no
+    steps it does nothing.
     """
 
-    def __init__(self, folder: Path, *, n_steps: int, rank: Rank) -> None:
-        self._folder, self._n_steps, self._rank = folder, n_steps, rank
-        self._done = 0
-        self._profiler: Any = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._finish()
-
-    def step(self) -> None:
-        """Say that a step has ended."""
-        self._done += 1
-        if not self._n_steps:
-            return
-        if self._done == WARM_UP_STEPS:
-            activities = [ProfilerActivity.CPU]
-            if torch.cuda.is_available():
-                activities.append(ProfilerActivity.CUDA)
-            self._profiler = profile(activities=activities, acc_events=True)
-            self._profiler.__enter__()
-        elif self._done == WARM_UP_STEPS + self._n_steps:
-            self._finish()
-
-    def _finish(self) -> None:
-        if self._profiler is None:
-            return
-        profiler, self._profiler = self._profiler, None
-        profiler.__exit__(None, None, None)
-        self._folder.mkdir(parents=True, exist_ok=True)
-        profiler.export_chrome_trace(str(self._folder / f"rank-{self._rank.index}.trace.json"))
+    def save(profiler: Any) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        profiler.export_chrome_trace(str(folder / f"rank-{rank.index}.trace.json"))
         content = json.dumps(shares_of(profiler.events()), indent=1) + "\n"
-        write_file(self._folder / f"rank-{self._rank.index}.json", content.encode())
+        write_file(folder / f"rank-{rank.index}.json", content.encode())
+
+    if not n_steps:
+        yield lambda: None
+        return
+    activities = [ProfilerActivity.CPU]
+    if torch.cuda.is_available():
+        activities.append(ProfilerActivity.CUDA)
+    steps = schedule(wait=WARM_UP_STEPS - 1, warmup=1, active=n_steps, repeat=1)
+    with profile(activities=activities, schedule=steps, on_trace_ready=save, acc_events=True) as profiler:
+        yield profiler.step
 
 
 def shares_of(events: Any) -> dict[str, float]:

@@ -6,7 +6,7 @@ nothing improves. Every rank runs this; rank 0 writes.
 
 import time
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack, closing, nullcontext
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from indexer.finetune.options import Places
 from indexer.finetune.run.batches import Feed, Part
 from indexer.finetune.run.checkpoints import Standing, restore, save_checkpoint, trained_weights, write_tensors
 from indexer.finetune.run.loop import steps
-from indexer.finetune.run.profiling import Profile
+from indexer.finetune.run.profiling import profiled
 from indexer.finetune.run.step import Session, StepResult, check_sound, take_step
 from indexer.finetune.run.validation import Exam, Scores, main_figure, sit_exam, to_plain
 from indexer.finetune.run.watch import Events, Log, TrainingProgress
@@ -100,19 +100,19 @@ def _steps(run: Run, feed: Feed) -> None:
     progress = TrainingProgress(session.rank.index, session.rank.world, n_steps=run.n_steps, first_step=standing.step)
     run.saved_at = time.monotonic()
     n_profiled = session.options.watching.profile_steps
-    profile = Profile(run.places.work / "profile", n_steps=n_profiled, rank=session.rank)
-    with feed.ahead(standing.step, run.n_steps) as ahead, profile:
+    profile = profiled(run.places.work / "profile", n_steps=n_profiled, rank=session.rank)
+    with closing(feed.ahead(standing.step, run.n_steps)) as ahead, profile as count_step:
         if _is_over(run):
             return
         started = time.monotonic()
         schedule = session.options.schedule
         numbers = steps(session.optimizer, n_steps=run.n_steps, schedule=schedule, first=standing.step)
-        for step, (_, draw, parts) in zip(numbers, ahead, strict=True):
+        for step, (draw, parts) in zip(numbers, ahead, strict=True):
             with record_function("icons: step"):
                 result = take_step(session, draw, parts, step=step)
                 if run.average:
                     run.average.update(step + 1)
-            profile.step()
+            count_step()
             standing.step, standing.seconds = step + 1, time.monotonic() - began
             progress.images += sum(len(part.pixels) for part in parts)
             progress.count(step + 1, result.loss, seconds=time.monotonic() - started, waited=feed.waited_seconds)
