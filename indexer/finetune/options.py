@@ -179,11 +179,6 @@ class FinetuneOptions:
             raise TypeError(f"no such option: {', '.join(left)}")
         return cls(**subjects)
 
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Mapping[str, Any]]) -> Self:
-        """Read back what `asdict` gave."""
-        return cls(**{name: SUBJECTS[name](**chosen) for name, chosen in plain.items()})
-
 
 SUBJECTS: dict[str, type[Any]] = get_type_hints(FinetuneOptions)
 """The subjects by their names in `FinetuneOptions`; option names are distinct over all of them."""

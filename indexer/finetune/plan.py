@@ -7,7 +7,7 @@ from typing import Any
 
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import TrainError
-from indexer.finetune.options import FinetuneOptions, Places
+from indexer.finetune.options import SUBJECTS, FinetuneOptions, Places
 from indexer.library.durable import write_file
 
 
@@ -46,4 +46,5 @@ def read_plan(places: Places) -> Plan:
         raise TrainError(f'no plan in "{places.work}"; run `icons finetune --out "{places.out}"`')
     facts = json.loads(places.plan.read_text("utf-8"))
     facts["choice"], facts["corpus"] = ModelChoice(**facts["choice"]), Path(facts["corpus"])
-    return Plan(**facts | {"options": FinetuneOptions.from_plain(facts["options"])})
+    subjects = {name: SUBJECTS[name](**chosen) for name, chosen in facts["options"].items()}
+    return Plan(**facts | {"options": FinetuneOptions(**subjects)})

@@ -48,11 +48,6 @@ def finetune(request: Request, *, devices: str, viewer: TrainingView) -> Outcome
         _run_here(places, where, request, viewer)
     else:
         _run_ranks(places, where, request, viewer)
-    return read_outcome(places)
-
-
-def read_outcome(places: Places) -> Outcome:
-    """Read what a run has left."""
     facts = json.loads(places.result.read_text("utf-8"))
     standing = Standing(**facts["standing"])
     return Outcome(

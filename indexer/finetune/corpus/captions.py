@@ -77,8 +77,8 @@ def make_captions(
     kinds: list[int] = []
     starts = [0]
     for place, (name, given) in enumerate(zip(words, tags, strict=True)):
-        stated = own[place] if own else ()
-        for kind, caption in _own(stated) if stated else mined(name, given, generator):
+        written = [(KINDS.index("own"), caption) for caption in dict.fromkeys(own[place] if own else ())]
+        for kind, caption in written or mined(name, given, generator):
             ids.append(number.setdefault(caption, len(number)))
             kinds.append(kind)
         starts.append(len(ids))
@@ -105,10 +105,6 @@ def parts_of(name: str) -> list[str]:
 
 def _is_part(word: str) -> bool:
     return len(word) >= _SHORTEST_PART and word.isalpha() and word not in _SMALL_WORDS
-
-
-def _own(stated: Sequence[str]) -> list[tuple[int, str]]:
-    return [(KINDS.index("own"), caption) for caption in dict.fromkeys(stated)]
 
 
 def phrase(name: str, tags: Sequence[str], generator: random.Random) -> str:

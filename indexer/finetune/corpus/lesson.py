@@ -131,20 +131,12 @@ def cut_warning(cut: Sequence[str]) -> str:
 
 
 @torch.inference_mode()
-def encode_texts(model: Any, tokens: Tensor, *, batch: int = 1024) -> Tensor:
+def encode_texts(model: Any, tokens: Tensor) -> Tensor:
     """Unit vectors float16 (n, dim) of the text tower, in order; encoded by length, so that little is padded."""
-    tower = TextTower(model.eval())
     device = next(model.parameters()).device
-    order = (tokens != 0).sum(1).argsort()
-    vectors: Tensor | None = None
-    for rows in torch.split(order, batch):
-        with autocast("auto", device):
-            encoded = tower.encode_short(tokens[rows].long().to(device)).half().cpu()
-        if vectors is None:
-            vectors = torch.empty(len(tokens), encoded.shape[1], dtype=torch.float16)
-        vectors[rows] = encoded
-    assert vectors is not None
-    return vectors.clone()
+    with autocast("auto", device):
+        vectors = TextTower(model.eval()).encode_by_length(tokens.long().to(device), at_once=1024)
+    return vectors.half().cpu()
 
 
 def _widened(given: Tensor) -> Tensor:

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -94,33 +94,36 @@ def card_of(lineage: Mapping[str, Any]) -> str:
 def _compared(lineage: Mapping[str, Any]) -> str:
     """A table of the held-out figures before and after."""
     figures, before = lineage.get("figures") or {}, lineage["parent"].get("figures") or {}
-    lines = [
-        f"| {task} | {name} | {_spelled(before[task][name]) if task in before else ''} | {_spelled(found)} |"
+    rows = [
+        (task, name, _spelled(before[task][name]) if task in before else "", _spelled(found))
         for task, by_name in figures.items()
         for name, found in by_name.items()
     ]
-    if not lines:
+    if not rows:
         return "\nNothing was held out, so nothing was measured.\n"
-    head = "| task | figure | before | after |\n|---|---|---|---|\n"
-    return "\nOn the held-out icons, with 95 % bootstrap intervals:\n\n" + head + "\n".join(lines) + "\n"
+    head = ("task", "figure", "before", "after")
+    return _table("On the held-out icons, with 95 % bootstrap intervals:", head, rows)
+
+
+def _measured(measured: Mapping[str, Any]) -> str:
+    """A table of figures on the benchmark: rows by kind and ranker, [value, low, high] each."""
+    rows = [
+        (kind, ranker, *map(_spelled, found.values()))
+        for kind, rankers in measured.items()
+        for ranker, found in rankers.items()
+    ]
+    head = ("kind", "ranker", *MEASURES)
+    return _table("Lucide 1.62.0, exact search, 95 % bootstrap intervals:", head, rows) if rows else ""
+
+
+def _table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    first, *others = (f"| {' | '.join(cells)} |" for cells in (head, *rows))
+    return "\n".join(["", title, "", first, "|" + "---|" * len(head), *others, ""])
 
 
 def _spelled(figure: list[float]) -> str:
     value, low, high = figure
     return f"{value:.3f} ({low:.3f}-{high:.3f})"
-
-
-def _measured(measured: Mapping[str, Any]) -> str:
-    """A table of figures on the benchmark: rows by kind and ranker, [value, low, high] each."""
-    lines = []
-    for kind, rankers in measured.items():
-        for ranker, found in rankers.items():
-            cells = " | ".join(map(_spelled, found.values()))
-            lines.append(f"| {kind} | {ranker} | {cells} |")
-    if not lines:
-        return ""
-    head = "| kind | ranker | R@1 | R@5 | R@10 | MRR@50 |\n|---|---|---|---|---|---|\n"
-    return "\nLucide 1.62.0, exact search, 95 % bootstrap intervals:\n\n" + head + "\n".join(lines) + "\n"
 
 
 def record_figures(model: Path, evaluation: Mapping[str, Any]) -> None:

@@ -27,22 +27,18 @@ class LowRank(nn.Module):
         return matrix + self.scale * (self.up @ self.down)
 
 
-def add_lora(towers: list[nn.Module], *, rank: int, scale: float) -> list[nn.Parameter]:
-    """Freeze towers and give every linear layer and attention projection a low-rank addition; return what is trained.
+def add_lora(towers: list[nn.Module], *, rank: int, scale: float) -> None:
+    """Give every linear layer and attention projection of frozen towers a low-rank addition, which is trained.
 
     Raises:
         ModelError: a tower holds no such matrix.
     """
-    trained: list[nn.Parameter] = []
-    for tower in towers:
-        tower.requires_grad_(False)
-        for module, name in list(_matrices(tower)):
-            addition = LowRank(getattr(module, name), rank=rank, scale=scale)
-            parametrize.register_parametrization(module, name, addition)
-            trained += addition.parameters()
-    if not trained:
+    matrices = [matrix for tower in towers for matrix in _matrices(tower)]
+    if not matrices:
         raise ModelError("this tower has no linear layers to add to; train it in full, or leave it locked")
-    return trained
+    for module, name in matrices:
+        addition = LowRank(getattr(module, name), rank=rank, scale=scale)
+        parametrize.register_parametrization(module, name, addition)
 
 
 def merged_weights(model: nn.Module) -> dict[str, Tensor]:

