@@ -100,8 +100,7 @@ def captions(
       icons captions ~/design/icons --out captions.csv
       icons finetune ~/design/icons --captions captions.csv --out ~/models/mine
     """
-    from indexer.finetune.corpus.own_captions import caption_rows, write_captions
-    from indexer.finetune.corpus.selection import gather_icons
+    from indexer.finetune.corpus.selection import caption_rows, gather_icons, write_captions
     from indexer.finetune.options import Learning
 
     own = learning.pop("own_captions")

@@ -44,10 +44,7 @@ def finetune(request: Request, *, devices: str, viewer: TrainingView) -> Outcome
     places = prepare(request, where, viewer)
     viewer.stage("Training")
     clear_progress(places.work)
-    if where.n == 1:
-        _run_here(places, where, request, viewer)
-    else:
-        _run_ranks(places, where, request, viewer)
+    _train(places, where, request, viewer)
     facts = json.loads(places.result.read_text("utf-8"))
     standing = Standing(**facts["standing"])
     return Outcome(
@@ -62,14 +59,17 @@ def finetune(request: Request, *, devices: str, viewer: TrainingView) -> Outcome
     )
 
 
-def _run_here(places: Places, devices: Devices, request: Request, viewer: TrainingView) -> None:
-    device = torch.device(f"cuda:{(devices.visible or '0').split(',')[0]}" if devices.device == "cuda" else "cpu")
-    run_rank(
-        places, rank=Rank(), device=device, resume=request.resume, report=lambda progress: viewer.trained([progress])
-    )
-
-
-def _run_ranks(places: Places, devices: Devices, request: Request, viewer: TrainingView) -> None:
+def _train(places: Places, devices: Devices, request: Request, viewer: TrainingView) -> None:
+    if devices.n == 1:
+        device = f"cuda:{(devices.visible or '0').split(',')[0]}" if devices.device == "cuda" else "cpu"
+        run_rank(
+            places,
+            rank=Rank(),
+            device=torch.device(device),
+            resume=request.resume,
+            report=lambda progress: viewer.trained([progress]),
+        )
+        return
     arguments = ["--out", str(places.out), "--device", devices.device, *(["--resume"] if request.resume else [])]
 
     def look() -> None:

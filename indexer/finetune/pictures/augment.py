@@ -17,7 +17,7 @@ from indexer.finetune.options import Augmentation
 from indexer.finetune.pictures.compression import compressed
 
 _SIDES = torch.tensor([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
-_METHODS = ("nearest", "bilinear", "bicubic")
+_METHODS = ("nearest-exact", "bilinear", "bicubic")
 N_RESAMPLE_SIDES = 4
 """How small a resampled picture becomes: from a quarter to three quarters of its side, in so many steps."""
 _LEAST_CONTRAST = 0.35
@@ -234,14 +234,10 @@ def _ways_to_resample(size: int) -> Tensor:
 def _there_and_back(size: int, side: int, down: str, up: str) -> Tensor:
     """What resizing does to the unit matrix, along one axis."""
     unit = torch.eye(size)[None, None]
-    smooth = {} if down == "nearest" else {"antialias": True, "align_corners": False}
-    small = functional.interpolate(unit, size=(side, size), mode=_exact(down), **smooth)
-    straight = {} if up == "nearest" else {"align_corners": False}
-    return functional.interpolate(small, size=(size, size), mode=_exact(up), **straight)[0, 0]
-
-
-def _exact(method: str) -> str:
-    return "nearest-exact" if method == "nearest" else method
+    smooth = {} if down == "nearest-exact" else {"antialias": True, "align_corners": False}
+    small = functional.interpolate(unit, size=(side, size), mode=down, **smooth)
+    straight = {} if up == "nearest-exact" else {"align_corners": False}
+    return functional.interpolate(small, size=(size, size), mode=up, **straight)[0, 0]
 
 
 def _spread(small: Tensor, size: int) -> Tensor:

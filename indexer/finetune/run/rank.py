@@ -5,7 +5,7 @@
 `icons finetune` writes the plan and starts this.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
@@ -30,14 +30,13 @@ from indexer.finetune.run.finish import Origin, finish
 from indexer.finetune.run.loop import make_optimizer
 from indexer.finetune.run.step import Session
 from indexer.finetune.run.text_inputs import open_lesson
-from indexer.finetune.run.train import train
+from indexer.finetune.run.train import Report, train
 from indexer.finetune.run.validation import make_exam
 from indexer.finetune.run.watch import TrainingProgress
 from indexer.process import cores_of_rank, prepare_for_batches
 from indexer.ranks.distributed import Rank, process_group, run_as_rank
 from indexer.ranks.progress import write_progress
 
-Report = Callable[[TrainingProgress], None]
 WAIT_LIMIT = timedelta(hours=2)
 """How long ranks wait while rank 0 encodes captions or sits an exam; torchrun ends them at once when one dies."""
 

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import open_clip
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from indexer.arrays import Ids, Mask
 from indexer.encoders.checkpoint import LOCAL, ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import Precision, TextTower, autocast, load_model, resolve_device, resolve_precision
 from indexer.finetune.corpus.lesson import read_facts
@@ -91,10 +91,9 @@ def distill(
     target = torch.from_numpy(teacher_vectors(texts, cache=cache))
     tokens = tokenize(texts)
     held_out = np.arange(len(texts)) % 100 == 99
-    pools = _pools(held_out, n_icon_texts=n_icon_texts, icon_share=options.icon_share)
     device = resolve_device("auto")
     tower, precision = TextTower(model.to(device)), resolve_precision(options.precision, device)
-    batches = _batches(pools, tokens, options=options)
+    batches = _batches(tokens, held_out, n_icon_texts=n_icon_texts, options=options)
 
     def loss_of(_: int) -> Tensor:
         rows = next(batches)
@@ -138,18 +137,11 @@ def _loss(student: Tensor, target: Tensor, *, options: DistillOptions) -> Tensor
     return cosine + options.similarity_weight * functional.mse_loss(own, theirs) + options.contrast_weight * contrast
 
 
-def _pools(
-    held_out: npt.NDArray[np.bool_], *, n_icon_texts: int, icon_share: float
-) -> tuple[tuple[npt.NDArray[np.int64], float], ...]:
+def _batches(tokens: Tensor, held_out: Mask, *, n_icon_texts: int, options: DistillOptions) -> Iterator[Ids]:
+    """Batches of texts of nearly one length, so that little is padded: 16 at a time are drawn, sorted and cut."""
     drawn = np.flatnonzero(~held_out)
     icon, other = drawn[drawn < n_icon_texts], drawn[drawn >= n_icon_texts]
-    return ((icon, icon_share), (other, 1 - icon_share)) if len(other) else ((icon, 1.0),)
-
-
-def _batches(
-    pools: Sequence[tuple[npt.NDArray[np.int64], float]], tokens: Tensor, *, options: DistillOptions
-) -> Iterator[npt.NDArray[np.int64]]:
-    """Batches of texts of nearly one length, so that little is padded: 16 at a time are drawn, sorted and cut."""
+    pools = ((icon, options.icon_share), (other, 1 - options.icon_share)) if len(other) else ((icon, 1.0),)
     generator = np.random.default_rng(options.seed)
     shuffle = random.Random(options.seed)
     lengths = (tokens != 0).sum(1).numpy()
