@@ -1,9 +1,9 @@
 """The stages of `icons index`, each runnable alone: scan -> embed -> merge. Readable in a minute."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
@@ -28,6 +28,9 @@ from indexer.library.used_ids import count_on, used_ids
 from indexer.process import give_back_memory
 from indexer.publishing.manifest import PICTURE_WEIGHT, answering_manifest
 from indexer.ranks.progress import RankProgress
+
+Stage = Callable[[str], None]
+"""Takes the title of a step that begins."""
 
 
 class Watcher(Protocol):
@@ -93,9 +96,7 @@ def index(library: Library, options: IndexOptions, watcher: Watcher) -> IndexSum
         if options.choice is not None:  # before the work, so that the next run finishes it if this one is killed
             _switch(engine, options.choice)
         embedded = _embed(library, engine, options, watcher)
-        covered = _settle(library, engine, embedded.fingerprint)
-        counts = _counts(engine, embedded.fingerprint, covered)
-        generation = _merge(library, engine, embedded.fingerprint, covered, counts, watcher)
+        counts, generation = _publish(library, engine, embedded.fingerprint, watcher.stage)
         if counts.missing:
             raise LibraryError(f"{counts.missing} icons have neither a vector nor a reason; run `icons index` again")
         number = None if generation is None else generation.number
@@ -142,16 +143,14 @@ def embed(library: Library, options: IndexOptions, watcher: Watcher) -> EmbedTal
         return embedded
 
 
-def merge(library: Library, choice: ModelChoice | None, watcher: Watcher) -> Generation | None:
+def merge(library: Library, choice: ModelChoice | None, stage: Stage) -> Generation | None:
     """Publish what is embedded with an encoder, which is in use from then on; None for the one in use.
 
     Returns None where the current generation says the same already.
     """
     with _writing(library) as engine:
         fingerprint = find_checkpoint(choice or choice_in_use(engine)).fingerprint
-        covered = _settle(library, engine, fingerprint)
-        counts = _counts(engine, fingerprint, covered)
-        generation = _merge(library, engine, fingerprint, covered, counts, watcher)
+        _, generation = _publish(library, engine, fingerprint, stage)
         if choice is not None:
             _switch(engine, choice)
         return generation
@@ -167,10 +166,10 @@ def plan_only(library: Library, options: IndexOptions, watcher: Watcher) -> str:
     return plan_command(library, plan.fingerprint, devices=parse_devices(options.devices))
 
 
-def restore_encoder(library: Library, watcher: Watcher) -> bool:
+def restore_encoder(library: Library, stage: Stage) -> bool:
     """Export the query encoder in use if it is missing; tell whether it was."""
     with _writing(require(library)) as engine:
-        return export_missing(library, engine, choice_in_use(engine), stage=watcher.stage)
+        return export_missing(library, engine, choice_in_use(engine), stage=stage)
 
 
 def forget(library: Library, location: Path) -> int:
@@ -239,34 +238,19 @@ def _settle(library: Library, engine: Engine, fingerprint: str) -> Coverage:
     return covered
 
 
-def _merge(
-    library: Library, engine: Engine, fingerprint: str, covered: Coverage, counts: Accounting, watcher: Watcher
-) -> Generation | None:
+def _publish(library: Library, engine: Engine, fingerprint: str, stage: Stage) -> tuple[Accounting, Generation | None]:
+    """Count what is embedded, and build a generation unless the current one says already what it would say."""
     from indexer.publishing.merge import merge as merge_shards
 
-    if _is_published(library, engine, fingerprint, counts):
-        return None
-    watcher.stage("Merging")
-    give_back_memory()  # what embedding has used
-    return merge_shards(library, engine, fingerprint=fingerprint, embedded=covered.images)
-
-
-def _is_published(library: Library, engine: Engine, fingerprint: str, counts: Accounting) -> bool:
-    """Whether the current generation says already what a new one would say."""
-    manifest = answering_manifest(library)
-    if manifest is None:
-        return False
+    embedded = _settle(library, engine, fingerprint).images
     with engine.connect() as connection:
+        counts = questions.account(connection, fingerprint=fingerprint, embedded=embedded)
         revision = questions.revision(connection)
-    published = (manifest.fingerprint, manifest.revision, manifest.picture_weight, manifest.counts)
-    return published == (fingerprint, revision, PICTURE_WEIGHT, counts)
-
-
-def _counts(engine: Engine, fingerprint: str, covered: Coverage) -> Accounting:
-    with engine.connect() as connection:
-        return questions.account(connection, fingerprint=fingerprint, embedded=covered.images)
-
-
-def summary_json(summary: IndexSummary) -> dict[str, object]:
-    """Spell a summary for programs."""
-    return asdict(summary)
+    current = answering_manifest(library)
+    if current is not None:
+        published = (current.fingerprint, current.revision, current.picture_weight, current.counts)
+        if published == (fingerprint, revision, PICTURE_WEIGHT, counts):
+            return counts, None
+    stage("Merging")
+    give_back_memory()  # what embedding has used
+    return counts, merge_shards(library, engine, fingerprint=fingerprint, embedded=embedded)

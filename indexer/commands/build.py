@@ -1,6 +1,7 @@
 """Commands that build a library. Each parses, calls one library function, prints; heavy imports stand inside."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +46,7 @@ def index(library: "Library", as_json: bool, watch_devices: bool, **options: Any
     with DeviceView() if watch_devices else ProgressView() as view:
         summary = pipeline.index(library, _options(**options), view)
     if as_json:
-        click.echo(json.dumps(pipeline.summary_json(summary)))
+        click.echo(json.dumps(asdict(summary)))
         return
     counts, scan = summary.counts, summary.scan
     unread = f", {scan.broken:,} of them unread" if scan.broken else ""
@@ -69,8 +70,6 @@ def scan(library: "Library", as_json: bool, **options: Any) -> None:
     Example:
       icons scan ~/design/icons --exclude 'drafts/'
     """
-    from dataclasses import asdict
-
     from indexer import pipeline
     from indexer.commands.console import ProgressView
     from indexer.pipeline import IndexOptions
@@ -101,8 +100,6 @@ def embed(library: "Library", plan_only: bool, as_json: bool, watch_devices: boo
       icons embed --model local-dir:mine && icons merge --model local-dir:mine
       icons embed --plan-only      # prints the line to run on each of several machines
     """
-    from dataclasses import asdict
-
     from indexer import pipeline
     from indexer.commands.console import DeviceView, ProgressView
 
@@ -134,7 +131,7 @@ def merge(library: "Library", as_json: bool, model: str | None, pretrained: Path
     from indexer.commands.console import ProgressView
 
     with ProgressView() as view:
-        generation = pipeline.merge(library, model_choice(model, pretrained), view)
+        generation = pipeline.merge(library, model_choice(model, pretrained), view.stage)
     number = generation and generation.number
     if as_json:
         click.echo(json.dumps({"generation": number}))

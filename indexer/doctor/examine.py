@@ -3,7 +3,6 @@
 import shutil
 import sqlite3
 import sys
-from collections.abc import Callable
 from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
@@ -21,13 +20,11 @@ from indexer.doctor.stores import (
     check_shards,
 )
 from indexer.library.folder import Library, require
+from indexer.pipeline import Stage
 from indexer.publishing.manifest import SNAPSHOT
 
-SAMPLE = 16
-Stage = Callable[[str], None]
 
-
-def examine(library: Library, *, sample: int = SAMPLE, stage: Stage = lambda _: None) -> Report:
+def examine(library: Library, *, sample: int = 16, stage: Stage = lambda _: None) -> Report:
     """Examine a library; `sample` pictures and as many names are embedded again. `stage` is told what takes long.
 
     Raises:

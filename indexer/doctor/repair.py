@@ -5,25 +5,22 @@ Damaged files go to `damaged/TIME/` in the library, under the names that they ha
 
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from indexer.catalog.database import connect_to_read
-from indexer.catalog.scan import ScanTally
 from indexer.catalog.schema import metadata
-from indexer.doctor.examine import Stage, examine
+from indexer.doctor.examine import examine
 from indexer.doctor.findings import Finding, Report
 from indexer.doctor.generations import is_whole
 from indexer.errors import IconsError
 from indexer.library.durable import make_folder, sync, write_file
 from indexer.library.folder import Generation, Library, require
-from indexer.library.shards import Plan, read_settled, shard_paths
+from indexer.library.shards import read_settled, shard_paths
 from indexer.library.used_ids import count_on, used_ids
-from indexer.pipeline import merge, restore_encoder
-from indexer.ranks.progress import RankProgress
+from indexer.pipeline import Stage, merge, restore_encoder
 
 
 def repair(library: Library, *, sample: int, stage: Stage) -> Report:
@@ -140,29 +137,12 @@ def _point(library: Library, aside: Path) -> Iterator[str]:
             return
 
 
-@dataclass(frozen=True, slots=True)
-class _Telling:
-    """Hands on what a stage says of itself; a `pipeline.Watcher`."""
-
-    stage: Stage
-
-    def scanned(self, tally: ScanTally) -> None:
-        """A repair scans nothing."""
-
-    def embedded(self, plan: Plan, ranks: Sequence[RankProgress]) -> None:
-        """A repair embeds nothing."""
-
-    def give_up(self, reason: str) -> None:
-        """So nothing hangs."""
-
-
 def _rebuild(library: Library, stage: Stage, *, encoder: bool, generation: bool) -> Iterator[str]:
     """Write a damaged query encoder anew, from the model, and a damaged generation, from the vectors."""
-    watcher = _Telling(stage)
     try:
-        if encoder and restore_encoder(library, watcher):
+        if encoder and restore_encoder(library, stage):
             yield "wrote the query encoder anew"
-        built = merge(library, None, watcher) if generation else None
+        built = merge(library, None, stage) if generation else None
         if built is not None:
             yield f"built generation {built.number} from the vectors; it answers"
     except IconsError as error:

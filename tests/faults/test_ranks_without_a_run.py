@@ -302,7 +302,7 @@ def test_whoever_merges_stores_what_failed(library: Library, icon_folder: Path, 
         False
     ]
     choice = ModelChoice(f"local-dir:{tiny_model}")
-    assert merge(library, choice, Silent()) is not None
+    assert merge(library, choice, Silent().stage) is not None
     assert read_status(library)["waiting"] == 0
     assert [failure["file"] for failure in read_failures(library)] == [str(icon_folder / "broken.svg")]
     assert examine(library, sample=0).is_sound

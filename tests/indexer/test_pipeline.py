@@ -295,10 +295,10 @@ def test_stages_run_alone_and_merge_publishes_what_is_embedded(
     assert scan(library, options, Silent()).added == 12
     assert embed(library, options, Silent()).images == 11
     with pytest.raises(LibraryError, match="nothing"):
-        merge(library, None, Silent())  # the encoder in use is still the bundled one
-    published = merge(library, options.choice, Silent())
+        merge(library, None, Silent().stage)  # the encoder in use is still the bundled one
+    published = merge(library, options.choice, Silent().stage)
     assert published is not None and published.number == 1
-    assert merge(library, None, Silent()) is None
+    assert merge(library, None, Silent().stage) is None
     assert build().generation is None
 
 
