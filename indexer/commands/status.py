@@ -8,6 +8,7 @@ from indexer.catalog.database import read_catalog
 from indexer.embedding.planning import choice_in_use
 from indexer.encoders.checkpoint import find_checkpoint
 from indexer.errors import LibraryError, ModelError
+from indexer.library.durable import bytes_on_disk
 from indexer.library.folder import Library, require
 from indexer.library.shards import read_coverage
 from indexer.publishing.facets import count_traits
@@ -43,7 +44,7 @@ def read_status(library: Library) -> dict[str, Any]:
         "generations": library.numbers(),
         **_read_answering(library),
         "last_run": dict(last) if last else None,
-        "bytes": library.bytes_on_disk(),
+        "bytes": bytes_on_disk(library.root),
     }
 
 

@@ -19,6 +19,7 @@ from indexer.doctor.stores import (
     check_room,
     check_shards,
 )
+from indexer.library.durable import bytes_on_disk
 from indexer.library.folder import Library, require
 from indexer.pipeline import Stage
 from indexer.publishing.manifest import SNAPSHOT
@@ -66,6 +67,6 @@ def _facts(library: Library) -> dict[str, Any]:
         "generation": library.current(),
         "generations": library.numbers(),
         "shards": len(list((library.root / "vectors").glob("*/[!.]*.safetensors"))),
-        "bytes": library.bytes_on_disk(),
+        "bytes": bytes_on_disk(library.root),
         "free_bytes": shutil.disk_usage(library.root).free,
     }

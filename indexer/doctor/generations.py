@@ -44,7 +44,7 @@ def check_pointer(library: Library) -> Iterator[Finding]:
 def _has_published(library: Library) -> bool:
     """Whether the catalog tells of a run that came to its end; one that can't be read may have."""
     try:
-        with closing(open_read_only(library.catalog)) as connection:
+        with closing(connect_to_read(library.catalog)) as connection:
             return connection.execute("SELECT 1 FROM runs").fetchone() is not None
     except sqlite3.Error:
         return True
@@ -105,7 +105,7 @@ _UNCHANGED = {
 
 def _compare_catalog(library: Library, generation: Generation, manifest: Manifest) -> Iterator[Finding]:
     """Hold the catalog, which is written all the time and so has no checksum, against a snapshot, which has one."""
-    with closing(open_read_only(library.catalog)) as connection:
+    with closing(connect_to_read(library.catalog)) as connection:
         connection.execute("ATTACH ? AS snapshot", (f"{generation.catalog.as_uri()}?mode=ro&immutable=1",))
         revision = connection.execute("SELECT value FROM settings WHERE key = 'revision'").fetchone()
         is_same = revision is not None and revision[0] == str(manifest.revision)
@@ -119,14 +119,9 @@ def _compare_catalog(library: Library, generation: Generation, manifest: Manifes
                 yield Finding("catalog", what_differs, path=library.catalog)
 
 
-def open_read_only(path: Path) -> sqlite3.Connection:
-    """Open a catalog for reading, and leave nothing beside it."""
-    return connect_to_read(path)
-
-
 def read_rows(generation: Generation) -> NDArray[np.int64]:
     """Read (icon, image, name) ids of a snapshot's icons, (n, 3), by icon."""
-    with closing(sqlite3.connect(f"{generation.catalog.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+    with closing(connect_to_read(generation.catalog)) as connection:
         found = connection.execute("SELECT id, image_id, name_id FROM icons ORDER BY id")
         return np.fromiter((value for row in found for value in row), np.int64).reshape(-1, 3)
 
@@ -203,8 +198,3 @@ def is_whole(library: Library, generation: Generation) -> bool:
         return not any(finding.is_fault for finding in check_generation(library, generation, answers=False))
     except IconsError:
         return False
-
-
-def folder_size(folder: Path) -> int:
-    """Size of the files of a folder, in bytes."""
-    return sum(path.stat().st_size for path in folder.iterdir() if path.is_file())

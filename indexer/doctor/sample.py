@@ -1,7 +1,6 @@
 """Does an encoder still make the vectors that a library holds? Some are rendered and embedded again, and compared."""
 
 import json
-import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer.catalog.database import connect_to_read
 from indexer.doctor.findings import Finding
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
 from indexer.errors import EmbedError, ModelError, ShardError
@@ -48,7 +48,7 @@ def compare_sample(library: Library, generation: Generation, *, n: int) -> tuple
     except (ModelError, OSError, ValueError, KeyError) as error:
         what = f"no sample was embedded again: the encoder is not there as it was ({error})"
         return Compared(), [Finding("sample", what, is_fault=False)]
-    with closing(sqlite3.connect(f"{generation.catalog.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+    with closing(connect_to_read(generation.catalog)) as connection:
         pictures = _spaced(connection.execute(_FIRST_ICONS).fetchall(), n)
         names = _spaced(connection.execute(_NAMES).fetchall(), n)
     try:

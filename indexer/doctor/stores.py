@@ -8,13 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from indexer.catalog.database import REVISION
+from indexer.catalog.database import REVISION, connect_to_read
 from indexer.doctor.findings import Finding
-from indexer.doctor.generations import folder_size, open_read_only
 from indexer.encoders.query_encoder import read_facts
 from indexer.errors import ShardError
-from indexer.library.durable import differences, leftovers
-from indexer.library.folder import ABANDONED_SECONDS, Library
+from indexer.library.durable import bytes_on_disk, differences
+from indexer.library.folder import Library
 from indexer.library.shards import read_coverage, read_shard, shard_paths
 from indexer.publishing.manifest import answering_manifest
 
@@ -31,7 +30,7 @@ def check_catalog(library: Library) -> Iterator[Finding]:
         yield Finding("catalog", f'"{path}" is missing', path=path)
         return
     try:
-        with closing(open_read_only(path)) as connection:
+        with closing(connect_to_read(path)) as connection:
             tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
             if not tables and library.numbers():
                 yield Finding("catalog", f'"{path}" is empty, and there are generations', path=path)
@@ -82,7 +81,7 @@ def check_failures(library: Library) -> Iterator[Finding]:
     for folder in _folders(library.root / "vectors"):
         try:
             failed = read_coverage(folder).failures
-            with closing(open_read_only(library.catalog)) as connection:
+            with closing(connect_to_read(library.catalog)) as connection:
                 known = connection.execute("SELECT image_id FROM failures WHERE fingerprint = ?", (folder.name,))
                 n_unexplained = len(failed.keys() - {image for (image,) in known})
         except (ShardError, sqlite3.Error):  # told by other checks
@@ -123,16 +122,7 @@ def check_leftovers(library: Library) -> Iterator[Finding]:
         what = "another `icons` process writes this library now; what it has not finished is not judged"
         yield Finding("leftover", what, is_fault=False)
         return
-    own = [
-        path for folder in (library.root, library.generations, library.root / "encoders") for path in leftovers(folder)
-    ]
-    ranks = [
-        path
-        for kind in ("vectors", "work")
-        for folder in _folders(library.root / kind)
-        for path in leftovers(folder, older_than_seconds=ABANDONED_SECONDS)
-    ]
-    for path in own + ranks:
+    for path in library.leftovers():
         what = f'"{path}" was left by a process that was killed; the next `icons index` deletes it'
         yield Finding("leftover", what, is_fault=False, path=path)
 
@@ -142,7 +132,7 @@ def check_room(library: Library) -> Iterator[Finding]:
     current = library.current()
     if current is None:
         return
-    needed = int(SPARE_GENERATIONS * folder_size(library.generation(current).folder))
+    needed = int(SPARE_GENERATIONS * bytes_on_disk(library.generation(current).folder))
     free = shutil.disk_usage(library.root).free
     if free < needed:
         what = f"{free / 1e6:,.0f} MB are free, the next generation needs about {needed / 1e6:,.0f} MB"

@@ -103,10 +103,14 @@ def leftovers(folder: Path, *, older_than_seconds: float = 0) -> list[Path]:
     return [path for path in found if abs(now - path.stat().st_mtime) >= older_than_seconds]
 
 
-def remove_leftovers(folder: Path, *, older_than_seconds: float = 0) -> None:
-    """Delete what interrupted writers have left aside in `folder`."""
-    for path in leftovers(folder, older_than_seconds=older_than_seconds):
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
+def bytes_on_disk(folder: Path) -> int:
+    """Size of all files below a folder, in bytes; one that goes meanwhile, or a link, takes no room."""
+    taken = 0
+    for below, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                taken += Path(below, name).lstat().st_size
+    return taken
 
 
 def describe_file(path: Path) -> dict[str, int | str]:

@@ -11,18 +11,17 @@ A library is one folder:
     damaged/TIME/               what a repair has set aside, under the names that it had
 """
 
-import os
 import re
+import shutil
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from indexer.errors import LibraryError
-from indexer.library.durable import make_folder, remove_folder, remove_leftovers, write_file
+from indexer.library.durable import leftovers, make_folder, remove_folder, write_file
 
 if TYPE_CHECKING:
     from filelock import FileLock
@@ -33,57 +32,29 @@ ABANDONED_SECONDS = 3600
 """A file aside that is older than this belongs to no rank any more, wherever its machine is."""
 
 
-@dataclass(frozen=True, slots=True)
 class Generation:
-    """One published state of a library, never changed once it has its name."""
+    """Where the files of one published state of a library lie; it never changes once it has its name."""
 
-    number: int
-    folder: Path
-
-    @property
-    def catalog(self) -> Path:
+    def __init__(self, number: int, folder: Path) -> None:
+        self.number = number
+        self.folder = folder
+        self.catalog = folder / "catalog.sqlite"
         """Read-only snapshot of the catalog."""
-        return self.folder / "catalog.sqlite"
-
-    @property
-    def pictures(self) -> Path:
+        self.pictures = folder / "pictures.faiss"
         """FAISS index of picture vectors, ids of images."""
-        return self.folder / "pictures.faiss"
-
-    @property
-    def icons(self) -> Path:
+        self.icons = folder / "icons.faiss"
         """FAISS index of fused vectors (picture and name), ids of icons."""
-        return self.folder / "icons.faiss"
-
-    @property
-    def facets(self) -> Path:
+        self.facets = folder / "facets.npy"
         """What icons can be filtered by and counted by, a row an icon (`indexer.publishing.facets.ROW`)."""
-        return self.folder / "facets.npy"
-
-    @property
-    def tags(self) -> Path:
+        self.tags = folder / "tags.npy"
         """Which icon bears which tag, as pairs."""
-        return self.folder / "tags.npy"
-
-    @property
-    def categories(self) -> Path:
+        self.categories = folder / "categories.npy"
         """Which icon is in which category, as pairs."""
-        return self.folder / "categories.npy"
-
-    @property
-    def lexicon(self) -> Path:
+        self.lexicon = folder / "lexicon.safetensors"
         """Which names bear a word, and which icons a name (`indexer.publishing.lexicon`)."""
-        return self.folder / "lexicon.safetensors"
-
-    @property
-    def drawings(self) -> Path:
+        self.drawings = folder / "drawings.npy"
         """For each icon, in the order of the facets, the first picture that shows its drawing."""
-        return self.folder / "drawings.npy"
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """All files but the manifest, which says how large they are and what their bytes add up to."""
-        return (
+        self.files = (
             self.catalog,
             self.pictures,
             self.icons,
@@ -93,11 +64,9 @@ class Generation:
             self.lexicon,
             self.drawings,
         )
-
-    @property
-    def manifest(self) -> Path:
+        """All files but the manifest, which says how large they are and what their bytes add up to."""
+        self.manifest = folder / "manifest.json"
         """What the generation holds, with sizes and checksums."""
-        return self.folder / "manifest.json"
 
 
 class Library:
@@ -217,7 +186,8 @@ class Library:
                 f'"{self.root}" can\'t be written ({error.strerror}); choose another --library'
             ) from error
         try:
-            self._remove_leftovers()
+            for path in self.leftovers():
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
             yield
         except (OSError, sqlite3.Error) as error:
             raise LibraryError(
@@ -228,13 +198,13 @@ class Library:
         finally:
             self._lock.release()
 
-    def _remove_leftovers(self) -> None:
-        """Clear away what a writer that was killed has left; other machines' ranks write without the lock."""
-        for folder in (self.root, self.generations, self.root / "encoders"):
-            remove_leftovers(folder)
-        for kind in ("vectors", "work"):
-            for folder in (self.root / kind).glob("*/"):
-                remove_leftovers(folder, older_than_seconds=ABANDONED_SECONDS)
+    def leftovers(self) -> list[Path]:
+        """What killed writers have left aside; of ranks what is old, as other machines' write without the lock."""
+        own = (self.root, self.generations, self.root / "encoders")
+        ranks = sorted(folder for kind in ("vectors", "work") for folder in (self.root / kind).glob("*/"))
+        return [path for folder in own for path in leftovers(folder)] + [
+            path for folder in ranks for path in leftovers(folder, older_than_seconds=ABANDONED_SECONDS)
+        ]
 
     def is_being_written(self) -> bool:
         """Whether another process holds the writer's lock now; False where nobody may write."""
@@ -252,15 +222,6 @@ class Library:
         from filelock import FileLock
 
         return FileLock(self.root / "writer.lock")
-
-    def bytes_on_disk(self) -> int:
-        """Size of all files of the library, in bytes; one that goes meanwhile, or a link, takes no room."""
-        taken = 0
-        for folder, _, names in os.walk(self.root):
-            for name in names:
-                with suppress(OSError):
-                    taken += Path(folder, name).lstat().st_size
-        return taken
 
 
 def require(library: Library) -> Library:
