@@ -12,7 +12,7 @@ from sqlalchemy import Engine
 
 from indexer.catalog import questions
 from indexer.catalog.accounting import Accounting
-from indexer.catalog.database import driver_of, open_catalog
+from indexer.catalog.database import count_on, driver_of, open_catalog, used_ids
 from indexer.catalog.scan import ScanTally, remember
 from indexer.catalog.scan import forget as forget_source
 from indexer.catalog.scan import scan as scan_sources
@@ -24,7 +24,6 @@ from indexer.library.bundled import bundled
 from indexer.library.changed import noted_changes
 from indexer.library.folder import Generation, Library, require
 from indexer.library.shards import Coverage, Plan, read_coverage, unread_images
-from indexer.library.used_ids import count_on, used_ids
 from indexer.process import give_back_memory
 from indexer.publishing.manifest import PICTURE_WEIGHT, answering_manifest
 from indexer.ranks.progress import RankProgress

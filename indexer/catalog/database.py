@@ -1,10 +1,10 @@
-"""Opens a catalog, and refuses one of another schema."""
+"""Opens a catalog, refuses one of another schema, and lets it give no id again that vectors or snapshots know."""
 
 import os
 import shutil
 import sqlite3
 import tempfile
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from sqlite3 import Connection as SqliteConnection
@@ -12,9 +12,10 @@ from sqlite3 import DatabaseError, IntegrityError, ProgrammingError
 
 from sqlalchemy import Connection, Engine, ExceptionContext, create_engine, event, inspect, text
 
-from indexer.errors import LibraryError
+from indexer.errors import IconsError, LibraryError
 from indexer.library.durable import make_folder
 from indexer.library.folder import Library
+from indexer.library.shards import read_settled
 
 REVISION = "0001"
 """Schema of the catalogs that this program writes: the newest revision in migrations/versions."""
@@ -96,6 +97,33 @@ def _refuse_lost(path: Path) -> None:
             f'"{path}" is missing or empty, but generation {numbers[0]} was made from it; '
             "`icons doctor --repair` restores it, another --library begins anew"
         )
+
+
+def used_ids(library: Library) -> dict[str, int]:
+    """The largest ids of images and names that any shard knows, and of icons that any generation knows.
+
+    A catalog counts its ids by itself. One that begins anew beside vectors, or comes from a backup or a snapshot older
+    than they are, would give their ids to other pictures, which would then have the vectors of the old ones.
+    """
+    used = {"images": 0, "names": 0, "icons": 0}
+    for path in (library.root / "vectors").glob("*/[!.]*.safetensors"):
+        with suppress(IconsError):
+            kind, ids, failures = read_settled(path)
+            used[kind] = max(used[kind], int(ids.max(initial=0)), *failures)
+    for number in library.numbers():
+        with suppress(sqlite3.Error), closing(connect_to_read(library.generation(number).catalog)) as connection:
+            found = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'icons'").fetchone()
+            used["icons"] = max(used["icons"], *(found or (0,)))
+    return used
+
+
+def count_on(connection: SqliteConnection, used: dict[str, int]) -> None:
+    """Let a catalog's next ids come after those that were used."""
+    known = dict(connection.execute("SELECT name, seq FROM sqlite_sequence"))
+    for table, number in used.items():
+        if number > known.get(table, 0):
+            connection.execute("DELETE FROM sqlite_sequence WHERE name = ?", (table,))
+            connection.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (table, number))
 
 
 def driver_of(connection: Connection) -> SqliteConnection:

@@ -1,10 +1,11 @@
 """What a catalog knows: its settings, its counts, what still needs a vector, what failed and why."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
+from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, RowMapping, delete, func, insert, select, text
+from sqlalchemy import Connection, RowMapping, Select, delete, func, insert, select, text
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from indexer.arrays import Ids
@@ -35,28 +36,18 @@ def bump_revision(connection: Connection) -> None:
 
 def image_ids(connection: Connection) -> Ids:
     """Ids of the images that icons show now, ascending."""
-    return _ids(connection.execute(select(icons.c.image_id).distinct().order_by(icons.c.image_id)).scalars())
+    return _ids(connection, select(icons.c.image_id).distinct().order_by(icons.c.image_id))
 
 
 def name_ids(connection: Connection) -> Ids:
     """Ids of the names that icons bear now, ascending."""
-    return _ids(connection.execute(select(icons.c.name_id).distinct().order_by(icons.c.name_id)).scalars())
-
-
-def failed_ids(connection: Connection, fingerprint: str) -> Ids:
-    """Ids of the images that this encoder could not embed, ascending."""
-    query = select(failures.c.image_id).where(failures.c.fingerprint == fingerprint).order_by(failures.c.image_id)
-    return _ids(connection.execute(query).scalars())
+    return _ids(connection, select(icons.c.name_id).distinct().order_by(icons.c.name_id))
 
 
 def locate_images(connection: Connection, wanted: Ids) -> Iterator[RowMapping]:
     """Yield (id, digest, kind, location, path, member) of the first icon that shows each wanted image, by id."""
-    _fill_wanted(connection, wanted)
-    first = (
-        select(func.min(icons.c.id))
-        .where(icons.c.image_id.in_(select(text("id")).select_from(text("wanted"))))
-        .group_by(icons.c.image_id)
-    )
+    is_wanted = icons.c.image_id.in_(_selecting(connection, wanted))
+    first = select(func.min(icons.c.id)).where(is_wanted).group_by(icons.c.image_id)
     query = (
         select(images.c.id, images.c.digest, sources.c.kind, sources.c.location, files.c.path, icons.c.member)
         .select_from(icons.join(images).join(files, icons.c.file_id == files.c.id).join(sources))
@@ -68,8 +59,7 @@ def locate_images(connection: Connection, wanted: Ids) -> Iterator[RowMapping]:
 
 def words_of(connection: Connection, wanted: Ids) -> Iterator[tuple[int, str]]:
     """Yield (id, words) of each wanted name, by id."""
-    _fill_wanted(connection, wanted)
-    query = select(names.c.id, names.c.words).where(names.c.id.in_(select(text("id")).select_from(text("wanted"))))
+    query = select(names.c.id, names.c.words).where(names.c.id.in_(_selecting(connection, wanted)))
     for row in connection.execute(query.order_by(names.c.id)):
         yield row.id, row.words
 
@@ -90,10 +80,10 @@ def replace_failures(connection: Connection, fingerprint: str, found: dict[int, 
 
 def account(connection: Connection, *, fingerprint: str, embedded: Ids) -> Accounting:
     """Count where every entry ended, given the ids of the images that have a vector of this encoder."""
-    shown = _ids(connection.execute(select(icons.c.image_id)).scalars())
+    shown = _ids(connection, select(icons.c.image_id))
     with_vector = shown[np.isin(shown, embedded)]
     without = shown[~np.isin(shown, embedded)]
-    n_failed = int(np.isin(without, failed_ids(connection, fingerprint)).sum())
+    n_failed = int(np.isin(without, list(reasons(connection, fingerprint))).sum())
     n_problems = connection.execute(select(func.count()).select_from(problems)).scalar_one()
     n_embedded = len(np.unique(with_vector))
     return Accounting(
@@ -124,11 +114,9 @@ def list_failures(connection: Connection, fingerprint: str | None) -> Iterator[R
 
 def files_showing(connection: Connection, wanted: Ids) -> set[tuple[str, str]]:
     """Source's location and path of the files that hold some images."""
-    _fill_wanted(connection, wanted)
-    shown = files.join(sources).join(icons)
-    query = select(sources.c.location, files.c.path).select_from(shown)
-    found = query.where(icons.c.image_id.in_(select(text("id")).select_from(text("wanted"))))
-    return {(row.location, row.path) for row in connection.execute(found)}
+    query = select(sources.c.location, files.c.path).select_from(files.join(sources).join(icons))
+    query = query.where(icons.c.image_id.in_(_selecting(connection, wanted)))
+    return {(row.location, row.path) for row in connection.execute(query)}
 
 
 def count_by_source(connection: Connection) -> list[RowMapping]:
@@ -160,12 +148,14 @@ def last_run(connection: Connection) -> RowMapping | None:
     return connection.execute(select(runs).order_by(runs.c.id.desc()).limit(1)).mappings().first()
 
 
-def _ids(values: Iterable[int]) -> Ids:
-    return np.fromiter(values, dtype=np.int64)
+def _ids(connection: Connection, query: Select[Any]) -> Ids:
+    return np.fromiter(connection.execute(query).scalars(), dtype=np.int64)
 
 
-def _fill_wanted(connection: Connection, wanted: Ids) -> None:
+def _selecting(connection: Connection, wanted: Ids) -> Select[Any]:
+    """Lay ids down in a temporary table, where those of an earlier call go; return what selects them."""
     connection.execute(text("CREATE TEMP TABLE IF NOT EXISTS wanted (id INTEGER PRIMARY KEY)"))
     connection.execute(text("DELETE FROM wanted"))
     if len(wanted):
         connection.execute(text("INSERT INTO wanted VALUES (:id)"), [{"id": int(value)} for value in wanted])
+    return select(text("id")).select_from(text("wanted"))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from sqlalchemy import Connection, Engine, Row, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, Engine, bindparam, delete, func, insert, select, update
 
 from indexer.catalog import questions, writer
 from indexer.catalog.schema import files, icons, problems, sets, sources
@@ -155,8 +155,8 @@ class _Scan:
         """Settle moves, drop what is gone, name the icons of every touched set."""
         lost = select(files.c.id).where(files.c.source_id.not_in(self.sources_seen))
         self.gone_files += self.connection.execute(lost).scalars()
-        for ids in writer.chunks(self.gone_files):
-            self.gone += self.connection.execute(select(icons.c.id).where(icons.c.file_id.in_(ids))).scalars()
+        on_them = writer.rows_where(self.connection, select(icons.c.id), icons.c.file_id, self.gone_files)
+        self.gone += [row.id for row in on_them]
         self._settle_moves()
         self._drop_gone()
         for set_id in sorted(self.sets_touched):
@@ -196,7 +196,8 @@ class _Scan:
         if not gone:
             return
         kept, replaced = [], []
-        for new in self._added_rows(list(gone)):
+        added = select(icons).where(icons.c.id > self.newest_before).order_by(icons.c.id)
+        for new in writer.rows_where(self.connection, added, icons.c.image_id, list(gone)):
             candidates = gone[new.image_id]
             if not candidates:
                 continue
@@ -215,17 +216,11 @@ class _Scan:
         self.tally.moved += len(kept)
         self.tally.added -= len(kept)
 
-    def _added_rows(self, image_ids: Sequence[int]) -> Iterator[Row[tuple[object, ...]]]:
-        for ids in writer.chunks(image_ids):
-            query = select(icons).where(icons.c.id > self.newest_before, icons.c.image_id.in_(ids)).order_by(icons.c.id)
-            yield from self.connection.execute(query).all()
-
     def _drop_gone(self) -> None:
         self.tally.gone += len(self.gone)
         for ids in writer.chunks(self.gone):
-            self.sets_touched.update(
-                self.connection.execute(select(icons.c.set_id).distinct().where(icons.c.id.in_(ids))).scalars()
-            )
+            touched = select(icons.c.set_id).distinct().where(icons.c.id.in_(ids))
+            self.sets_touched.update(self.connection.execute(touched).scalars())
             self.connection.execute(delete(icons).where(icons.c.id.in_(ids)))
         for ids in writer.chunks(self.gone_files):
             self.connection.execute(delete(files).where(files.c.id.in_(ids)))

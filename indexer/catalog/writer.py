@@ -3,9 +3,9 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, astuple, fields
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Row, bindparam, delete, insert, select, update
+from sqlalchemy import Column, Connection, Row, Select, Table, bindparam, delete, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from indexer.catalog.schema import files, icons, images, names, problems, sets
@@ -30,23 +30,39 @@ def chunks(values: Sequence[T]) -> Iterator[Sequence[T]]:
         yield values[start : start + BATCH]
 
 
+def rows_where(
+    connection: Connection, query: Select[Any], column: Column[Any], values: Sequence[Any]
+) -> Iterator[Row[Any]]:
+    """Yield the rows of a query in which a column has one of any number of values."""
+    for chunk in chunks(values):
+        yield from connection.execute(query.where(column.in_(chunk))).all()
+
+
+def _upsert(
+    connection: Connection, table: Table, rows: Sequence[dict[str, Any]], *, by: Sequence[str], set_: Sequence[str] = ()
+) -> None:
+    """Write rows; of those that are there already, told by some columns, others are set anew."""
+    if not rows:
+        return
+    statement = upsert(table)
+    anew = {column: statement.excluded[column] for column in set_}
+    if anew:
+        statement = statement.on_conflict_do_update(index_elements=by, set_=anew)
+    else:
+        statement = statement.on_conflict_do_nothing(index_elements=by)
+    connection.execute(statement, rows)
+
+
 def write_files(connection: Connection, source_id: int, batch: Sequence[FileScan]) -> dict[str, int]:
     """Write the files of a batch; return their ids by path."""
-    statement = upsert(files)
-    statement = statement.on_conflict_do_update(
-        index_elements=["source_id", "path"],
-        set_={"stamp": statement.excluded.stamp, "skipped": statement.excluded.skipped},
-    )
     rows = [
         {"source_id": source_id, "path": scanned.path, "stamp": scanned.stamp, "skipped": scanned.skipped}
         for scanned in batch
     ]
-    connection.execute(statement, rows)
-    found: dict[str, int] = {}
-    for paths in chunks([scanned.path for scanned in batch]):
-        query = select(files.c.path, files.c.id).where(files.c.source_id == source_id, files.c.path.in_(paths))
-        found.update((row.path, row.id) for row in connection.execute(query))
-    return found
+    _upsert(connection, files, rows, by=("source_id", "path"), set_=("stamp", "skipped"))
+    query = select(files.c.path, files.c.id).where(files.c.source_id == source_id)
+    found = rows_where(connection, query, files.c.path, [scanned.path for scanned in batch])
+    return {row.path: row.id for row in found}
 
 
 def write_problems(connection: Connection, file_ids: dict[str, int], batch: Sequence[FileScan]) -> None:
@@ -67,14 +83,8 @@ def write_sets(connection: Connection, source_id: int, found: set[IconSet]) -> t
     facts = [sets.c[fact.name] for fact in fields(IconSet)]
     known = {row.key: tuple(row) for row in connection.execute(select(*facts).where(sets.c.source_id == source_id))}
     is_changed = any(known.get(icon_set.key, astuple(icon_set)) != astuple(icon_set) for icon_set in found)
-    statement = upsert(sets)
-    statement = statement.on_conflict_do_update(
-        index_elements=["source_id", "key"],
-        set_={column: statement.excluded[column] for column in ("title", "version", "licence", "author")},
-    )
     rows = [{"source_id": source_id, **asdict(icon_set)} for icon_set in found]
-    if rows:
-        connection.execute(statement, rows)
+    _upsert(connection, sets, rows, by=("source_id", "key"), set_=("title", "version", "licence", "author"))
     query = select(sets.c.key, sets.c.id).where(sets.c.source_id == source_id)
     return {row.key: row.id for row in connection.execute(query)}, is_changed
 
@@ -82,25 +92,15 @@ def write_sets(connection: Connection, source_id: int, found: set[IconSet]) -> t
 def write_images(connection: Connection, digests: Sequence[bytes]) -> dict[bytes, int]:
     """Write the images of a batch; return their ids by digest."""
     distinct = list(dict.fromkeys(digests))
-    if distinct:
-        connection.execute(
-            upsert(images).on_conflict_do_nothing(index_elements=["digest"]),
-            [{"digest": digest} for digest in distinct],
-        )
-    found: dict[bytes, int] = {}
-    for chunk in chunks(distinct):
-        query = select(images.c.digest, images.c.id).where(images.c.digest.in_(chunk))
-        found.update((row.digest, row.id) for row in connection.execute(query))
-    return found
+    _upsert(connection, images, [{"digest": digest} for digest in distinct], by=("digest",))
+    found = rows_where(connection, select(images.c.digest, images.c.id), images.c.digest, distinct)
+    return {row.digest: row.id for row in found}
 
 
-def read_icons(connection: Connection, file_ids: Iterable[int]) -> dict[tuple[int, str], Row[tuple[object, ...]]]:
+def read_icons(connection: Connection, file_ids: Iterable[int]) -> dict[tuple[int, str], Row[Any]]:
     """Read the icons of some files, by file and member."""
-    found: dict[tuple[int, str], Row[tuple[object, ...]]] = {}
-    for ids in chunks(list(file_ids)):
-        query = select(icons).where(icons.c.file_id.in_(ids))
-        found.update(((row.file_id, row.member), row) for row in connection.execute(query))
-    return found
+    found = rows_where(connection, select(icons), icons.c.file_id, list(file_ids))
+    return {(row.file_id, row.member): row for row in found}
 
 
 def icon_row(file_id: int, record: Record, set_id: int, image_id: int) -> dict[str, object]:
@@ -122,20 +122,14 @@ def icon_row(file_id: int, record: Record, set_id: int, image_id: int) -> dict[s
 
 def write_icons(connection: Connection, rows: Sequence[dict[str, object]]) -> None:
     """Add icons, or overwrite those of the same file and member."""
-    statement = upsert(icons)
-    statement = statement.on_conflict_do_update(
-        index_elements=["file_id", "member"], set_={column: statement.excluded[column] for column in COMPARED}
-    )
-    if rows:
-        connection.execute(statement, rows)
+    _upsert(connection, icons, rows, by=("file_id", "member"), set_=COMPARED)
 
 
-def read_by_image(connection: Connection, ids: Sequence[int]) -> dict[int, list[Row[tuple[object, ...]]]]:
+def read_by_image(connection: Connection, ids: Sequence[int]) -> dict[int, list[Row[Any]]]:
     """Read some icons, those of one image together, by id."""
-    found: dict[int, list[Row[tuple[object, ...]]]] = defaultdict(list)
-    for chunk in chunks(ids):
-        for row in connection.execute(select(icons).where(icons.c.id.in_(chunk)).order_by(icons.c.id)):
-            found[row.image_id].append(row)
+    found: dict[int, list[Row[Any]]] = defaultdict(list)
+    for row in rows_where(connection, select(icons).order_by(icons.c.id), icons.c.id, ids):
+        found[row.image_id].append(row)
     return found
 
 
@@ -152,10 +146,8 @@ def name_set(connection: Connection, set_id: int) -> None:
         if (name.words, name.style, name.size) != (row.words, row.style, row.size):
             renamed.append({"icon": row.id, "words": name.words, "style": name.style, "size": name.size})
     if renamed:
-        connection.execute(
-            upsert(names).on_conflict_do_nothing(index_elements=["words"]),
-            [{"words": words} for words in dict.fromkeys(row["words"] for row in renamed)],
-        )
+        distinct = dict.fromkeys(row["words"] for row in renamed)
+        _upsert(connection, names, [{"words": words} for words in distinct], by=("words",))
         of_words = select(names.c.id).where(names.c.words == bindparam("words")).scalar_subquery()
         rename = update(icons).where(icons.c.id == bindparam("icon"))
         connection.execute(rename.values(name_id=of_words, style=bindparam("style"), size=bindparam("size")), renamed)

@@ -10,7 +10,7 @@ from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from indexer.catalog.database import connect_to_read
+from indexer.catalog.database import connect_to_read, count_on, used_ids
 from indexer.catalog.schema import metadata
 from indexer.doctor.examine import examine
 from indexer.doctor.findings import Finding, Report
@@ -19,7 +19,6 @@ from indexer.errors import IconsError
 from indexer.library.durable import make_folder, sync, write_file
 from indexer.library.folder import Generation, Library, require
 from indexer.library.shards import read_settled, shard_paths
-from indexer.library.used_ids import count_on, used_ids
 from indexer.pipeline import Stage, merge, restore_encoder
 
 

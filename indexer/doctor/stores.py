@@ -51,10 +51,9 @@ def check_catalog(library: Library) -> Iterator[Finding]:
 
 
 def _check_schema(connection: sqlite3.Connection, path: Path, tables: set[str]) -> Iterator[Finding]:
-    row = (
-        connection.execute("SELECT version_num FROM alembic_version").fetchone() if "alembic_version" in tables else ()
-    )
-    found = row[0] if row else None
+    found = None
+    if "alembic_version" in tables:
+        (found,) = connection.execute("SELECT version_num FROM alembic_version").fetchone() or (None,)
     if found != REVISION:
         newer = found is not None and found > REVISION
         advice = "`pip install --upgrade icons` reads it" if newer else "run `icons db upgrade`"
