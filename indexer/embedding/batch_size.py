@@ -1,20 +1,32 @@
-"""How many pictures go through a device at once: doubled while that pays, halved when memory runs out."""
+"""How many pictures go through a device at once, in how many lanes, and how many processes draw for it?
+
+A batch is doubled while that pays, and halved when memory runs out. A CPU takes several batches side by side, each with
+its share of the cores, a GPU one: two batches of one thread each take less processor time than one batch of two
+threads, which wait for each other after every layer; docs/log.md has the figures.
+"""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from indexer.arrays import Halves, Ids, Pixels
 from indexer.errors import EmbedError
+from indexer.process import cores_of_rank
 
 if TYPE_CHECKING:
     import torch
 
     from indexer.encoders.torch_encoder import Encoder
 
+Given = TypeVar("Given")
+Made = TypeVar("Made")
+_MOST_LANES = 4
+"""The memory of so many batches at once is asked for, at most."""
 SMALLEST, LARGEST = 32, 2048
 ON_CPU = 64
 """Larger batches leave the caches: the bundled model does 2,955 pictures/s at 64 and 2,118 at 256 on two cores."""
@@ -45,7 +57,7 @@ def find_batch_size(encoder: "Encoder", *, n_images: int) -> int:
     return max(SMALLEST, size // 2)
 
 
-def encode_within_memory(encoder: "Encoder", pixels: NDArray[np.uint8]) -> NDArray[np.float16]:
+def encode_within_memory(encoder: "Encoder", pixels: Pixels) -> Halves:
     """Encode a batch, in halves of halves if the device has no room for it.
 
     Raises:
@@ -64,9 +76,7 @@ def encode_within_memory(encoder: "Encoder", pixels: NDArray[np.uint8]) -> NDArr
     return np.concatenate([encode_within_memory(encoder, part) for part in (pixels[:middle], pixels[middle:])])
 
 
-def encode_names_within_memory(
-    encoder: "Encoder", names: Sequence[str]
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float16]]]:
+def encode_names_within_memory(encoder: "Encoder", names: Sequence[str]) -> Iterator[tuple[Ids, Halves]]:
     """Yield places of some names with their vectors until all were encoded; fewer at once if the device has no room.
 
     Raises:
@@ -129,3 +139,32 @@ def _time(encoder: "Encoder", size: int) -> float:
         if passes[0] > LONGEST_TRIAL_SECONDS:
             break
     return min(passes)
+
+
+def n_lanes(device: "torch.device") -> int:
+    """Batches that go through a device side by side."""
+    return min(_MOST_LANES, cores_of_rank()) if device.type == "cpu" else 1
+
+
+def side_by_side(make: Callable[[Given], Made], given: Iterable[Given], *, lanes: int) -> Iterator[tuple[Given, Made]]:
+    """Make something of each that is given, in order, up to `lanes` at a time, each with its share of the cores.
+
+    The next is asked for once fewer than `lanes` are under way. What `make` raises is raised here, in its turn.
+    """
+    import torch
+
+    share = max(1, cores_of_rank() // lanes)
+    under_way: deque[tuple[Given, Future[Made]]] = deque()
+    with ThreadPoolExecutor(lanes, "lane", initializer=torch.set_num_threads, initargs=(share,)) as threads:
+        for one in given:
+            under_way.append((one, threads.submit(make, one)))
+            if len(under_way) == lanes:
+                first, made = under_way.popleft()
+                yield first, made.result()
+        for first, made in under_way:
+            yield first, made.result()
+
+
+def default_workers(n_images: int) -> int:
+    """Rendering processes of one rank: its share of the cores, one for a handful of pictures."""
+    return 1 if n_images < 500 else cores_of_rank()

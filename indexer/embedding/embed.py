@@ -7,40 +7,94 @@ so one that dies loses its own block only. Everything but the library's folder m
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 import numpy as np
-from numpy.typing import NDArray
 
-from indexer.embedding.gathering import Gathering
-from indexer.embedding.lanes import n_lanes, side_by_side
+from indexer.arrays import Halves
+from indexer.embedding.batch_size import (
+    ON_CPU,
+    default_workers,
+    encode_names_within_memory,
+    encode_within_memory,
+    find_batch_size,
+    n_lanes,
+    out_of_memory_explained,
+    side_by_side,
+)
 from indexer.embedding.options import EmbedOptions
-from indexer.embedding.renderers import Renderers
 from indexer.embedding.shard_writer import OVER, ShardWriter
-from indexer.embedding.share import Share
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
-from indexer.library.shards import Block, Failed, Plan, read_plan
+from indexer.library.shards import (
+    Block,
+    Failed,
+    Outline,
+    Plan,
+    piece_paths,
+    read_blocks,
+    read_outlines,
+    read_plan,
+    read_settled,
+    shard_path,
+)
 from indexer.naming.printable import printable
 from indexer.process import cores_of_rank, end_at_once, give_back_memory, prepare_for_batches
 from indexer.ranks.distributed import Rank, leave_word, process_group, run_as_rank, total_over_ranks
 from indexer.ranks.gauges import Gauge
 from indexer.ranks.heartbeat import Report, Reporter, watched
 from indexer.ranks.progress import RankProgress, write_progress
+from indexer.rendering.pool import Job, RenderedChunk, RenderPool
 
 if TYPE_CHECKING:
     import torch
 
     from indexer.encoders.torch_encoder import Encoder
-    from indexer.rendering.pool import Job, RenderedChunk, RenderPool
 
 LONGEST_RUN = timedelta(days=30)
 """How long a rank that is done waits for the others: they are watched for getting on, not for taking long."""
 RERUN = "finished blocks are kept, `icons index` does the rest"
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Every W-th block of a plan for W ranks."""
+
+    plan: Path
+    folder: Path
+    """Where its shards lie."""
+    rank: Rank
+
+    def missing(self) -> list[Outline]:
+        """Blocks that have no shard yet."""
+        blocks = read_outlines(self.plan, rank=self.rank.index, world=self.rank.world)
+        return [block for block in blocks if not shard_path(self.folder, block.name).exists()]
+
+    def read(self, blocks: Sequence[Outline]) -> Iterator[Block]:
+        """Yield blocks with what is left of their items; one at a time: all would take as much memory as the model.
+
+        Raises:
+            ShardError: a piece of a block is damaged.
+        """
+        wanted = {block.name for block in blocks}
+        for block in read_blocks(self.plan, rank=self.rank.index, world=self.rank.world, wanted=wanted):
+            settled = self._settled(block.name)
+            yield replace(block, items=[item for item in block.items if item[0] not in settled]) if settled else block
+
+    def _settled(self, block: str) -> set[int]:
+        """Ids that pieces of a block hold, from a run that has ended early."""
+        settled: set[int] = set()
+        for path in piece_paths(self.folder, block):
+            _, ids, failures = read_settled(path)
+            settled.update(ids.tolist(), failures)
+        return settled
 
 
 def embed(
@@ -99,55 +153,51 @@ def _find_checkpoint(plan: Plan, rank: Rank) -> Checkpoint:
 
 
 def _embed_blocks(share: Share, plan: Plan, run: Path, device: "torch.device", reporter: Reporter) -> None:
-    from indexer.embedding.batch_size import out_of_memory_explained
     from indexer.encoders.torch_encoder import Encoder
 
     checkpoint, options = _find_checkpoint(plan, share.rank), EmbedOptions(**plan.options)
     missing = share.missing()
     names, images = ([block for block in missing if block.kind == kind] for kind in ("names", "images"))
     n_images = sum(block.n_items for block in images)
-    renderers = Renderers(n_images=n_images, workers=options.workers, batch_size=options.batch_size)
-    with out_of_memory_explained(device), renderers.start_ahead(checkpoint, device) as pool:
+    workers = default_workers(n_images) if options.workers is None else options.workers
+    start = partial(RenderPool, size=checkpoint.image_size, workers=workers, held=n_lanes(device))
+    is_ahead = bool(images) and device.type == "cpu"  # while the encoder loads; a GPU tells then what a batch may be
+    ahead = start(chunk=options.batch_size or ON_CPU) if is_ahead else nullcontext()
+    with out_of_memory_explained(device), ahead as started:
         encoder = Encoder(checkpoint, device=device, precision=options.precision)
-        with ShardWriter(share.folder, plan=plan, run=run, rank=share.rank, precision=encoder.precision) as writer:
+        with ShardWriter(share.folder, plan=plan, run=run, rank=share.rank, encoder=encoder) as writer:
             _embed_names(encoder, share.read(names), writer, reporter)
             give_back_memory()
             if images:
                 reporter.begin("finding out how many pictures go at once")
-                _embed_images(encoder, share.read(images), writer, reporter, pool or renderers.start(encoder))
+                pool = started or start(chunk=options.batch_size or find_batch_size(encoder, n_images=n_images))
+                _embed_images(encoder, share.read(images), writer, reporter, pool)
             reporter.begin("writing its last vectors")
 
 
 def _embed_names(encoder: "Encoder", blocks: Iterable[Block], writer: ShardWriter, reporter: Reporter) -> None:
-    from indexer.embedding.batch_size import encode_names_within_memory
-
-    gathered = Gathering("names", encoder.dim)
     for block in blocks:
         ids = np.array([item[0] for item in block.items], dtype=np.int64)
         names = [str(item[1]) for item in block.items]
         if names:
             reporter.begin(f"{len(names):,} names, from {_quoted(names[0])} to {_quoted(names[-1])}")
         for places, vectors in encode_names_within_memory(encoder, names):
-            gathered.add(ids[places], vectors)
+            writer.add(ids[places], vectors)
             reporter.add(names=len(places))
-            if writer.is_piece_due():
-                writer.write_piece(block.name, gathered.take())
-        writer.write(block.name, gathered.take())
+            writer.write_due_piece(block.name, "names")
+        writer.write(block.name, "names")
 
 
 def _embed_images(
-    encoder: "Encoder", blocks: Iterable[Block], writer: ShardWriter, reporter: Reporter, pool: "RenderPool"
+    encoder: "Encoder", blocks: Iterable[Block], writer: ShardWriter, reporter: Reporter, pool: RenderPool
 ) -> None:
-    from indexer.embedding.batch_size import encode_within_memory
-
-    gathered = Gathering("images", encoder.dim)
     none = np.empty((0, encoder.dim), dtype=np.float16)
     begun: list[str] = []  # names of blocks, by their place among those that are rendered
 
-    def tell(jobs: Sequence["Job"]) -> None:
+    def tell(jobs: Sequence[Job]) -> None:
         reporter.begin(_pictures(jobs))
 
-    def encode(chunk: "RenderedChunk") -> NDArray[np.float16]:
+    def encode(chunk: RenderedChunk) -> Halves:
         return encode_within_memory(encoder, chunk.batch)[chunk.rows] if len(chunk.ids) else none
 
     with pool:
@@ -155,16 +205,16 @@ def _embed_images(
         drawn = pool.render(_jobs(blocks, begun), waits_for=tell)
         for chunk, encoded in side_by_side(encode, drawn, lanes=n_lanes(encoder.device)):
             failed = [(failure.id, Failed(failure.reason, failure.is_final)) for failure in chunk.failures]
-            gathered.add(chunk.ids, encoded, chunk.traits, failed)
+            writer.add(chunk.ids, encoded, chunk.traits, failed)
             reporter.add(images=len(chunk.ids), failed=len(failed), waited=pool.waited_seconds)
             if chunk.ends_block:
-                writer.write(begun[chunk.block], gathered.take())
-            elif writer.is_piece_due():
-                writer.write_piece(begun[chunk.block], gathered.take())
+                writer.write(begun[chunk.block], "images")
+            else:
+                writer.write_due_piece(begun[chunk.block], "images")
         reporter.read_gauge()  # while the workers are there
 
 
-def _pictures(jobs: Sequence["Job"]) -> str:
+def _pictures(jobs: Sequence[Job]) -> str:
     """Say which pictures some jobs are about."""
     first, last = (
         _quoted(f"{job.location}/{job.path}".rstrip("/") + (f"#{job.member}" if job.member else ""))
@@ -177,9 +227,7 @@ def _quoted(name: str) -> str:
     return f'"{printable(name)}"'
 
 
-def _jobs(blocks: Iterable[Block], begun: list[str]) -> Iterator[list["Job"]]:
-    from indexer.rendering.pool import Job
-
+def _jobs(blocks: Iterable[Block], begun: list[str]) -> Iterator[list[Job]]:
     for block in blocks:
         begun.append(block.name)
         yield [

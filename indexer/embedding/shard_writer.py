@@ -1,17 +1,26 @@
-"""Writes shards in the background, so that the device need not wait for the disk: a block's own, and pieces on the way.
+"""Gathers what is made of a block and writes it in the background: the device need not wait for the disk.
 
 A block that takes long leaves pieces: after two seconds of work, then four, and so on up to half a minute. So a rank
 that is ended again and again still gets on, and one that is quick writes nothing more than a shard a block.
 """
 
 import time
+from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.arrays import Halves, Ids
 from indexer.errors import EmbedError
-from indexer.library.shards import Plan, Shard, piece_path, shard_path, write_shard
+from indexer.library.shards import Failed, Kind, Plan, Shard, piece_path, shard_path, write_shard
+from indexer.library.traits import TRAITS
 from indexer.ranks.distributed import Rank
+
+if TYPE_CHECKING:
+    from indexer.encoders.torch_encoder import Encoder
 
 FIRST_PIECE_SECONDS, PIECE_SECONDS = 2.0, 32.0
 OVER = "another run has begun since, and this rank belongs to one before it; nothing more was written"
@@ -23,16 +32,21 @@ class ShardWriter:
     `run` is the folder of the run that this rank belongs to: where it has gone, nothing is written any more.
     """
 
-    def __init__(self, folder: Path, *, plan: Plan, run: Path, rank: Rank, precision: str) -> None:
+    def __init__(self, folder: Path, *, plan: Plan, run: Path, rank: Rank, encoder: "Encoder") -> None:
         self.folder = folder
         self.run = run
         self.fingerprint = plan.fingerprint
-        facts = {"precision": precision, "model": plan.model, "run": plan.run}
+        facts = {"precision": encoder.precision, "model": plan.model, "run": plan.run}
         self.facts = {"rank": f"{rank.index}/{rank.world}", **facts}
         self.pool = ThreadPoolExecutor(1, thread_name_prefix="shards")
         self.pending: list[Future[None]] = []
         self.piece_seconds = FIRST_PIECE_SECONDS
         self.written = time.monotonic()
+        self.ids: list[Ids] = []
+        self.vectors: list[Halves] = []
+        self.traits: list[NDArray[np.void]] = []
+        self.failures: dict[int, Failed] = {}
+        self.dim = encoder.dim
 
     def __enter__(self) -> Self:
         return self
@@ -42,18 +56,38 @@ class ShardWriter:
         for written in self.pending:
             written.result()
 
-    def write(self, block: str, shard: Shard) -> None:
-        """Begin to write the shard of a block of that name. Raises what went wrong with those before."""
-        self._write(shard_path(self.folder, block), shard)
+    def add(
+        self,
+        ids: Ids,
+        vectors: Halves,
+        traits: NDArray[np.void] | None = None,
+        failures: Iterable[tuple[int, Failed]] = (),
+    ) -> None:
+        """Keep what was made of the block under way; of images with their traits, (n,)."""
+        self.ids.append(ids)
+        self.vectors.append(vectors)
+        if traits is not None:
+            self.traits.append(traits)
+        self.failures.update(failures)
 
-    def is_piece_due(self) -> bool:
-        """Whether it is so long since something was written that what was made since is worth a piece."""
-        return time.monotonic() - self.written >= self.piece_seconds
+    def write(self, block: str, kind: Kind) -> None:
+        """Begin to write what was kept as the shard of a block. Raises what went wrong with those before."""
+        self._write(shard_path(self.folder, block), self._take(kind))
 
-    def write_piece(self, block: str, shard: Shard) -> None:
-        """Begin to write a part of a block. Raises what went wrong with those before."""
-        self.piece_seconds = min(2 * self.piece_seconds, PIECE_SECONDS)
-        self._write(piece_path(self.folder, block, min((*shard.ids.tolist(), *shard.failures))), shard)
+    def write_due_piece(self, block: str, kind: Kind) -> None:
+        """Write what was kept as a part of a block, where the last writing is so long ago that it is worth that."""
+        if time.monotonic() - self.written >= self.piece_seconds:
+            shard, self.piece_seconds = self._take(kind), min(2 * self.piece_seconds, PIECE_SECONDS)
+            self._write(piece_path(self.folder, block, min((*shard.ids.tolist(), *shard.failures))), shard)
+
+    def _take(self, kind: Kind) -> Shard:
+        """Put all that was kept into a shard, by ascending id; after that there is nothing."""
+        ids = np.concatenate([np.empty(0, np.int64), *self.ids])
+        vectors = np.concatenate([np.empty((0, self.dim), np.float16), *self.vectors])
+        traits = np.concatenate([np.empty(0, TRAITS), *self.traits])
+        order, failures = np.argsort(ids), self.failures
+        self.ids, self.vectors, self.traits, self.failures = [], [], [], {}
+        return Shard(kind, ids[order], vectors[order], failures, traits[order] if kind == "images" else None)
 
     def _write(self, path: Path, shard: Shard) -> None:
         for written in [future for future in self.pending if future.done()]:
