@@ -6,18 +6,18 @@ from contextlib import closing
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from indexer.arrays import Ids
 from indexer.catalog.database import connect_to_read
 from indexer.doctor.findings import Finding
 from indexer.errors import IconsError, LibraryError, ShardError
 from indexer.library.durable import differences
 from indexer.library.folder import Generation, Library
 from indexer.publishing.facets import read_array
-from indexer.publishing.index_kinds import CHUNK
 from indexer.publishing.manifest import Manifest
 from indexer.publishing.merge import Vectors, gather
-from indexer.publishing.vector_index import VectorIndex
+from indexer.publishing.snapshot import read_rows
+from indexer.publishing.vector_index import VectorIndex, fp32_chunks
 
 TOLERANCE = 5e-3
 """Largest difference of a number in an index from the same in its shard: fp16, and another device's rounding."""
@@ -74,7 +74,7 @@ def check_generation(library: Library, generation: Generation, *, answers: bool)
     if any(finding.is_fault for finding in damaged):
         return
     try:
-        rows = read_rows(generation)
+        rows = read_rows(generation.catalog)
         differences = list(_compare(library, generation, manifest, rows, answers=answers))
     except (sqlite3.Error, RuntimeError, ValueError, OSError) as error:
         differences = [Finding("generation", f"{_called(generation)} can't be read ({error})", path=generation.folder)]
@@ -119,13 +119,6 @@ def _compare_catalog(library: Library, generation: Generation, manifest: Manifes
                 yield Finding("catalog", what_differs, path=library.catalog)
 
 
-def read_rows(generation: Generation) -> NDArray[np.int64]:
-    """Read (icon, image, name) ids of a snapshot's icons, (n, 3), by icon."""
-    with closing(connect_to_read(generation.catalog)) as connection:
-        found = connection.execute("SELECT id, image_id, name_id FROM icons ORDER BY id")
-        return np.fromiter((value for row in found for value in row), np.int64).reshape(-1, 3)
-
-
 def _check_files(generation: Generation, manifest: Manifest) -> Iterator[Finding]:
     for path, how in differences(generation.folder, manifest.files, sums=True):
         yield Finding("generation", f'"{path}" {how}', path=generation.folder)
@@ -136,7 +129,7 @@ def _check_files(generation: Generation, manifest: Manifest) -> Iterator[Finding
 
 
 def _compare(
-    library: Library, generation: Generation, manifest: Manifest, rows: NDArray[np.int64], *, answers: bool
+    library: Library, generation: Generation, manifest: Manifest, rows: Ids, *, answers: bool
 ) -> Iterator[Finding]:
     """Compare counts and ids of a snapshot, its indexes and its facets; then the indexes with the shards."""
     pictures = VectorIndex.open(generation.pictures, spec=manifest.pictures.spec)
@@ -170,18 +163,16 @@ def _compare(
 def _compare_vectors(
     generation: Generation, pictures: VectorIndex, icons: VectorIndex, vectors: Vectors, manifest: Manifest
 ) -> Iterator[Finding]:
-    of_pictures = (vectors.images[start : start + CHUNK] for start in range(0, len(vectors.images), CHUNK))
-    of_icons = vectors.fused(manifest.picture_weight)
     for name, index, ids, chunks in (
-        ("pictures.faiss", pictures, vectors.image_ids, of_pictures),
-        ("icons.faiss", icons, vectors.icon_ids, of_icons),
+        ("pictures.faiss", pictures, vectors.image_ids, fp32_chunks(vectors.images)),
+        ("icons.faiss", icons, vectors.icon_ids, vectors.fused(manifest.picture_weight)),
     ):
         if "fp16" not in index.spec:
             continue  # codes that lose something can't be compared
         start, wrong = 0, 0
         for chunk in chunks:
             stored = index.reconstruct(ids[start : start + len(chunk)])
-            wrong += int((np.abs(stored - chunk.astype(np.float32)).max(axis=1) > TOLERANCE).sum())
+            wrong += int((np.abs(stored - chunk).max(axis=1) > TOLERANCE).sum())
             start += len(chunk)
         if wrong:
             what = f"{wrong} vectors in {name} of {_called(generation)} are not those of the shards"

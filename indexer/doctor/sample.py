@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from indexer.arrays import Floats, Halves, Ids
 from indexer.catalog.database import connect_to_read
 from indexer.doctor.findings import Finding
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
 from indexer.errors import EmbedError, ModelError, ShardError
 from indexer.library.folder import Generation, Library
 from indexer.library.shards import Kind, read_vectors
+from indexer.publishing.calibration import spread
 from indexer.publishing.manifest import Manifest
 
 LEAST_COSINE = 0.99
@@ -67,7 +68,7 @@ def _compare(
 
     encoder = Encoder(checkpoint, device=torch.device("cpu"), precision="fp32")
     jobs = [Job(*picture) for picture in pictures]
-    cosines: list[NDArray[np.float32]] = []
+    cosines: list[Floats] = []
     n_drawn = 0
     with RenderPool(size=encoder.image_size, workers=1, chunk=max(1, len(jobs))) as pool:
         for chunk in pool.render([jobs]):
@@ -99,18 +100,13 @@ def _checkpoint(library: Library, fingerprint: str) -> Checkpoint:
     return checkpoint
 
 
-def _cosines(
-    library: Library, kind: Kind, ids: NDArray[np.int64], again: NDArray[np.float16], fingerprint: str
-) -> NDArray[np.float32]:
+def _cosines(library: Library, kind: Kind, ids: Ids, again: Halves, fingerprint: str) -> Floats:
     stored, filled = read_vectors(library.vectors(fingerprint), kind, ids, fingerprint=fingerprint)
     if not filled.all():
         raise ShardError(f"{int((~filled).sum())} {kind} of it have no vector; `icons index` makes them")
-    found: NDArray[np.float32] = (stored.astype(np.float32) * again.astype(np.float32)).sum(axis=1)
-    return found
+    return np.asarray((stored.astype(np.float32) * again.astype(np.float32)).sum(axis=1))
 
 
 def _spaced(rows: Sequence[Any], n: int) -> Sequence[Any]:
     """Take up to `n` rows, evenly spaced, the first and the last among them."""
-    if len(rows) <= n:
-        return rows
-    return [rows[int(position)] for position in np.linspace(0, len(rows) - 1, n)]
+    return [rows[place] for place in spread(len(rows), n).tolist()]

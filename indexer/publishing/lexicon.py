@@ -73,7 +73,8 @@ class Lexicon:
     def of(cls, connection: sqlite3.Connection, icons: Iterable[tuple[int, int]]) -> Self:
         """Make the lexicon of a keyword index; `icons` are (name id, icon id) of each icon."""
         connection.execute("CREATE VIRTUAL TABLE temp.instances USING fts5vocab('main', 'keywords', 'instance')")
-        name_ids = _column(connection.execute("SELECT rowid FROM keywords ORDER BY rowid"))
+        found = connection.execute("SELECT rowid FROM keywords ORDER BY rowid")
+        name_ids = np.fromiter((row[0] for row in found), np.int64)
         rows = connection.execute("SELECT term, doc, col FROM instances WHERE col <> 'categories'").fetchall()
         connection.execute("DROP TABLE temp.instances")
         encoded = np.array([as_term(row[0]) for row in rows], dtype=f"S{MOST_BYTES}")
@@ -174,7 +175,3 @@ def _check(lists: Lists, n: int | None) -> None:
         raise ValueError("its lists do not follow each other")
     if n is not None and len(values) and not 0 <= int(values.min()) <= int(values.max()) < n:
         raise ValueError("a list holds a row that is none")
-
-
-def _column(rows: Iterable[tuple[int]]) -> Ids:
-    return np.fromiter((row[0] for row in rows), np.int64)

@@ -13,25 +13,23 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
-from sqlalchemy import Connection, Engine, select
+from sqlalchemy import Engine
 
-from indexer.arrays import Floats, Ids
+from indexer.arrays import Floats, Halves, Ids
 from indexer.catalog import questions
-from indexer.catalog.schema import icons
 from indexer.encoders.query_encoder import QueryEncoder, open_query_encoder
 from indexer.errors import LibraryError, ShardError
 from indexer.library.durable import describe_file, folder_aside
 from indexer.library.folder import Generation, Library
 from indexer.library.shards import Kind, read_traits, read_vectors
+from indexer.library.traits import find_drawings
 from indexer.publishing.calibration import N_ASKED, calibrate, spread
 from indexer.publishing.curves import Calibration
-from indexer.publishing.drawings import find_drawings
 from indexer.publishing.facets import write_facets
 from indexer.publishing.index_kinds import CHUNK, LEAST_RECALL, recommended
 from indexer.publishing.lexicon import write_lexicon
 from indexer.publishing.manifest import PICTURE_WEIGHT, SNAPSHOT, IndexFacts, Manifest
-from indexer.publishing.snapshot import write_snapshot
+from indexer.publishing.snapshot import read_rows, write_snapshot
 from indexer.publishing.vector_index import VectorIndex, fp32_chunks, recall
 
 N_LEARNT = 16_384
@@ -45,9 +43,9 @@ class Vectors:
     """All vectors that a generation needs, ids ascending, and which icon shows and bears which."""
 
     image_ids: Ids
-    images: NDArray[np.float16]
+    images: Halves
     name_ids: Ids
-    names: NDArray[np.float16]
+    names: Halves
     icon_ids: Ids
     image_rows: Ids
     name_rows: Ids
@@ -73,9 +71,13 @@ def merge(library: Library, engine: Engine, *, fingerprint: str, embedded: Ids) 
         built = Generation(generation.number, aside)
         write_snapshot(library.catalog, built.catalog, embedded=embedded)
         with engine.connect() as connection:
-            vectors = _gather(connection, library.vectors(fingerprint), fingerprint=fingerprint, embedded=embedded)
             counts = questions.account(connection, fingerprint=fingerprint, embedded=embedded)
             revision = questions.revision(connection)
+        rows = read_rows(built.catalog)
+        if not len(rows):
+            what = "no icon is embedded yet, so there is nothing to search"
+            raise LibraryError(f"{what}; `icons failures` lists the reasons")
+        vectors = gather(rows, library.vectors(fingerprint), fingerprint=fingerprint)
         traits = read_traits(library.vectors(fingerprint), vectors.image_ids)
         write_facets(built, vectors.image_ids, traits)
         write_lexicon(built.catalog, built.lexicon)
@@ -103,16 +105,6 @@ def merge(library: Library, engine: Engine, *, fingerprint: str, embedded: Ids) 
     return generation
 
 
-def _gather(connection: Connection, folder: Path, *, fingerprint: str, embedded: Ids) -> Vectors:
-    query = select(icons.c.id, icons.c.image_id, icons.c.name_id).order_by(icons.c.id)
-    # numpy asks SQLAlchemy's rows for their fields in a way that takes ten times as long.
-    rows = np.fromiter((value for row in connection.execute(query) for value in row), np.int64).reshape(-1, 3)
-    rows = rows[np.isin(rows[:, 1], embedded)]
-    if not len(rows):
-        raise LibraryError("no icon is embedded yet, so there is nothing to search; `icons failures` lists the reasons")
-    return gather(rows, folder, fingerprint=fingerprint)
-
-
 def gather(rows: Ids, folder: Path, *, fingerprint: str) -> Vectors:
     """Read the vectors of some icons, given as (icon, image, name) ids (n, 3), by icon.
 
@@ -131,7 +123,7 @@ def gather(rows: Ids, folder: Path, *, fingerprint: str) -> Vectors:
     )
 
 
-def _assemble(folder: Path, kind: Kind, wanted: Ids, *, fingerprint: str) -> NDArray[np.float16]:
+def _assemble(folder: Path, kind: Kind, wanted: Ids, *, fingerprint: str) -> Halves:
     vectors, filled = read_vectors(folder, kind, wanted, fingerprint=fingerprint)
     if not filled.all():
         raise ShardError(f"{int((~filled).sum())} {kind} have no vector yet; `icons embed` makes them")
@@ -153,9 +145,8 @@ def _build(path: Path, ids: Ids, chunks: Callable[[], Iterator[Floats]], vectors
     index.save(path)
     del index
     opened = VectorIndex.open(path, spec=spec)
-    n_queries = min(N_QUERIES, len(vectors.names))
-    chosen = np.linspace(0, len(vectors.names) - 1, n_queries).astype(np.int64)
-    found = recall(opened, chunks(), vectors.names[chosen].astype(np.float32))
+    asked = vectors.names[spread(len(vectors.names), N_QUERIES)].astype(np.float32)
+    found = recall(opened, chunks(), asked)
     if found < LEAST_RECALL:
         raise LibraryError(f'index "{spec}" finds {found:.3f} of what exact search finds; nothing was published')
     return IndexFacts(spec, len(ids), round(found, 4))

@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from indexer.arrays import Ids
 from indexer.naming.words import normalise
 
 TOKENS = "unicode61 remove_diacritics 2 tokenchars '+#'"
@@ -34,7 +34,7 @@ DROP TABLE temp.written;
 """
 
 
-def write_snapshot(source: Path, target: Path, *, embedded: NDArray[np.int64]) -> None:
+def write_snapshot(source: Path, target: Path, *, embedded: Ids) -> None:
     """Copy a catalog as it is now; `embedded` are the ids of images that have a vector: a search must meet no other."""
     with closing(sqlite3.connect(source)) as connection:
         connection.execute("VACUUM INTO ?", (str(target),))
@@ -44,6 +44,13 @@ def write_snapshot(source: Path, target: Path, *, embedded: NDArray[np.int64]) -
         connection.execute("DELETE FROM icons WHERE image_id NOT IN (SELECT id FROM embedded)")
         write_keywords(connection, _names(connection))
         connection.executescript(_VOCABULARY)
+
+
+def read_rows(catalog: Path) -> Ids:
+    """Read (icon, image, name) ids of a snapshot's icons, (n, 3), by icon."""
+    with closing(sqlite3.connect(f"{catalog.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+        found = connection.execute("SELECT id, image_id, name_id FROM icons ORDER BY id")
+        return np.fromiter((value for row in found for value in row), np.int64).reshape(-1, 3)
 
 
 def write_keywords(connection: sqlite3.Connection, rows: Iterable[tuple[int, str, str, str]]) -> None:

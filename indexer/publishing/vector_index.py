@@ -54,21 +54,12 @@ class VectorIndex:
     def __init__(self, index: Any, *, spec: str) -> None:
         self._index = index
         self._inner = faiss.downcast_index(index.index)
-        self._ids: Ids = faiss.vector_to_array(index.id_map)
+        self.ids: Ids = faiss.vector_to_array(index.id_map)
+        """Of its vectors, ascending."""
         self.spec = spec
 
     def __len__(self) -> int:
         return int(self._index.ntotal)
-
-    @property
-    def ids(self) -> Ids:
-        """Ids of its vectors, ascending."""
-        return cast(Ids, faiss.vector_to_array(self._index.id_map))
-
-    @property
-    def dim(self) -> int:
-        """Length of a vector."""
-        return int(self._index.d)
 
     @classmethod
     def build(
@@ -144,13 +135,13 @@ class VectorIndex:
     def _ask(self, index: Any, parameters: Any, *, query: Floats, k: int) -> Neighbours:
         scores, positions = index.search(np.ascontiguousarray(query[None]), k, params=parameters)
         real = positions[0] >= 0
-        return Neighbours(scores[0][real], self._ids[positions[0][real]])
+        return Neighbours(scores[0][real], self.ids[positions[0][real]])
 
     def _places(self, only: Ids) -> Mask:
         """Which of the vectors, by position, bear some ids."""
-        is_kept = np.zeros(max(int(only[-1]), int(self._ids[-1])) + 1, dtype=bool)
+        is_kept = np.zeros(max(int(only[-1]), int(self.ids[-1])) + 1, dtype=bool)
         is_kept[only] = True
-        return cast(Mask, is_kept[self._ids])
+        return cast(Mask, is_kept[self.ids])
 
     def _sift(self, query: Floats, is_kept: Mask, *, least: int, most: int) -> Mask:
         """Of the vectors that a filter keeps, the `most` whose product codes are nearest: these know no selection.
@@ -174,8 +165,8 @@ class VectorIndex:
         Raises:
             KeyError: an id is not in the index.
         """
-        positions = np.searchsorted(self._ids, ids)
-        if len(ids) and (self._ids[np.minimum(positions, len(self) - 1)] != ids).any():
+        positions = np.searchsorted(self.ids, ids)
+        if len(ids) and (self.ids[np.minimum(positions, len(self) - 1)] != ids).any():
             raise KeyError("an id is not in the index")
         return cast(Floats, self._inner.reconstruct_batch(positions))
 

@@ -1,7 +1,6 @@
 import numpy as np
 
-from indexer.library.traits import NOT_KNOWN, TRAITS, digest_of
-from indexer.publishing.drawings import find_drawings
+from indexer.library.traits import NOT_KNOWN, TRAITS, digest_of, find_drawings
 
 VECTORS = np.random.default_rng(0).standard_normal((6, 64)).astype(np.float16)
 
