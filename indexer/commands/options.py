@@ -38,21 +38,16 @@ def _default_library() -> str:
     return str(user_data_path("icons"))
 
 
-def library_option(function: Function) -> Function:
-    """Add `--library`; ICONS_LIBRARY and the user's data folder come after it."""
-    return click.option(
-        "--library",
-        type=LibraryFolder(),
-        envvar="ICONS_LIBRARY",
-        default=_default_library,
-        show_default="your data folder",
-        help="Folder of the library; ICONS_LIBRARY sets it too.",
-    )(function)
-
-
-def json_option(function: Function) -> Function:
-    """Add `--json`."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")(function)
+library_option = click.option(
+    "--library",
+    type=LibraryFolder(),
+    envvar="ICONS_LIBRARY",
+    default=_default_library,
+    show_default="your data folder",
+    help="Folder of the library; ICONS_LIBRARY sets it too.",
+)
+"""Adds `--library`; ICONS_LIBRARY and the user's data folder come after it."""
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 
 
 def source_options(function: Function) -> Function:
