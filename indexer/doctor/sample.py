@@ -1,6 +1,5 @@
 """Does an encoder still make the vectors that a library holds? Some are rendered and embedded again, and compared."""
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from indexer.arrays import Floats, Halves, Ids
 from indexer.catalog.database import connect_to_read
 from indexer.doctor.findings import Finding
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
+from indexer.encoders.query_encoder import read_facts
 from indexer.errors import EmbedError, ModelError, ShardError
 from indexer.library.folder import Generation, Library
 from indexer.library.shards import Kind, read_vectors
@@ -93,7 +93,7 @@ def _findings(compared: Compared) -> Iterator[Finding]:
 
 
 def _checkpoint(library: Library, fingerprint: str) -> Checkpoint:
-    facts = json.loads((library.encoder(fingerprint) / "encoder.json").read_text("utf-8"))
+    facts = read_facts(library.encoder(fingerprint))
     checkpoint = find_checkpoint(ModelChoice.from_json(facts["choice"]))
     if checkpoint.fingerprint != fingerprint:
         raise ModelError(f'"{facts["model"]}" is "{checkpoint.fingerprint}" now, not "{fingerprint}"')

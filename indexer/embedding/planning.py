@@ -11,7 +11,7 @@ from sqlalchemy import Engine
 
 from indexer.catalog import questions
 from indexer.embedding.options import EmbedOptions
-from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint, must_be_fetched
+from indexer.encoders.checkpoint import ModelChoice, find_checkpoint, must_be_fetched
 from indexer.errors import RenderError
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
@@ -79,17 +79,14 @@ def _plan(library: Library, engine: Engine, outline: Plan, *, retry_failed: bool
 
 
 def export_missing(library: Library, engine: Engine, choice: ModelChoice, *, stage: Callable[[str], None]) -> bool:
-    """Put a query encoder that needs no torch into the library if it is not there; tell whether it was missing."""
+    """Put a query encoder that needs no torch into the library if it is not there; tell whether it was missing.
+
+    It is checked on the library's own words and known pictures.
+    """
     checkpoint = find_checkpoint(choice)
     if (library.encoder(checkpoint.fingerprint) / "encoder.json").is_file():
         return False
     stage("Preparing the query encoder")
-    _export(library, engine, choice, checkpoint)
-    return True
-
-
-def _export(library: Library, engine: Engine, choice: ModelChoice, checkpoint: Checkpoint) -> None:
-    """Export a query encoder, checked on the library's own words and known pictures."""
     import torch
 
     from indexer.encoders.export import export
@@ -101,6 +98,7 @@ def _export(library: Library, engine: Engine, choice: ModelChoice, checkpoint: C
         texts = [words for _, words in questions.words_of(connection, ids)] or ["icon"]
     pixels = _sample_pixels(encoder.image_size)
     export(encoder, library.encoder(checkpoint.fingerprint), choice=choice, texts=texts, pixels=pixels)
+    return True
 
 
 def _sample_pixels(size: int) -> NDArray[np.uint8]:
