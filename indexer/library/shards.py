@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
+from indexer.arrays import Halves, Ids, Mask
 from indexer.errors import ShardError
 from indexer.library.durable import write_file
 from indexer.library.traits import FLAGS, NOT_KNOWN, TRAITS
@@ -86,8 +87,8 @@ class Shard:
     """What a block became: `vectors[i]` belongs to `ids[i]`; every other item is in `failures`."""
 
     kind: Kind
-    ids: NDArray[np.int64]
-    vectors: NDArray[np.float16]
+    ids: Ids
+    vectors: Halves
     failures: dict[int, Failed]
     traits: NDArray[np.void] | None = None
     """What else is known of each image (`TRAITS`), (n,); None for names, and in older shards."""
@@ -200,9 +201,7 @@ def read_shard(path: Path, *, fingerprint: str) -> Shard:
     return Shard(kind, ids, vectors, failures, traits)
 
 
-def read_vectors(
-    folder: Path, kind: Kind, wanted: NDArray[np.int64], *, fingerprint: str
-) -> tuple[NDArray[np.float16], NDArray[np.bool_]]:
+def read_vectors(folder: Path, kind: Kind, wanted: Ids, *, fingerprint: str) -> tuple[Halves, Mask]:
     """Put the vectors of the wanted ids, which ascend, into one array (n, dim), whatever shard holds them.
 
     The second array (n,) says which of them have a vector; the rows of the others are zero.
@@ -224,7 +223,7 @@ def read_vectors(
     return vectors, filled
 
 
-def read_traits(folder: Path, wanted: NDArray[np.int64]) -> NDArray[np.void]:
+def read_traits(folder: Path, wanted: Ids) -> NDArray[np.void]:
     """Read what is known of the wanted images beside their vectors (`TRAITS`), (n,); ids ascend.
 
     Shards are not held against their receipts: `read_vectors` does that.
@@ -243,8 +242,8 @@ def read_traits(folder: Path, wanted: NDArray[np.int64]) -> NDArray[np.void]:
 class Coverage:
     """Which ids the shards of one encoder settle; ids ascending. A vector outweighs an earlier failure."""
 
-    images: NDArray[np.int64]
-    names: NDArray[np.int64]
+    images: Ids
+    names: Ids
     failures: dict[int, Failed]
 
 
@@ -254,7 +253,7 @@ def read_coverage(folder: Path) -> Coverage:
     Raises:
         ShardError: a shard is damaged.
     """
-    embedded: dict[str, list[NDArray[np.int64]]] = {"images": [], "names": []}
+    embedded: dict[str, list[Ids]] = {"images": [], "names": []}
     failures: dict[int, Failed] = {}
     for path in shard_paths(folder):
         kind, ids, failed = read_settled(path)
@@ -276,7 +275,7 @@ def unread_images(vectors: Path) -> Iterator[int]:
             yield from (image for image, failed in read_coverage(folder).failures.items() if not failed.is_final)
 
 
-def read_settled(path: Path) -> tuple[Kind, NDArray[np.int64], Mapping[int, Failed]]:
+def read_settled(path: Path) -> tuple[Kind, Ids, Mapping[int, Failed]]:
     """Read which ids of which kind a shard has vectors for, and what failed, without the vectors.
 
     What was read is remembered as long as the file stays the same: a run asks several times.
@@ -286,18 +285,15 @@ def read_settled(path: Path) -> tuple[Kind, NDArray[np.int64], Mapping[int, Fail
     """
     try:
         found = path.stat()
-    except OSError as error:
+        return _settled(path, (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns))
+    except _DAMAGES as error:
         raise ShardError(f'shard "{path}" can\'t be read ({error}); {ADVICE}') from error
-    return _settled(path, (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns))
 
 
 @cache
-def _settled(path: Path, _: tuple[int, ...]) -> tuple[Kind, NDArray[np.int64], Mapping[int, Failed]]:
-    try:
-        with safe_open(path, framework="numpy") as file:
-            return KINDS[file.metadata()["kind"]], file.get_tensor("ids"), _failures(file)
-    except _DAMAGES as error:
-        raise ShardError(f'shard "{path}" can\'t be read ({error}); {ADVICE}') from error
+def _settled(path: Path, _: tuple[int, ...]) -> tuple[Kind, Ids, Mapping[int, Failed]]:
+    with safe_open(path, framework="numpy") as file:
+        return KINDS[file.metadata()["kind"]], file.get_tensor("ids"), _failures(file)
 
 
 def shard_paths(folder: Path, kind: Kind | None = None) -> list[Path]:
@@ -305,7 +301,7 @@ def shard_paths(folder: Path, kind: Kind | None = None) -> list[Path]:
     return sorted(folder.glob(f"{kind or '[!.]'}*.safetensors"))
 
 
-def _sorted(parts: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+def _sorted(parts: list[Ids]) -> Ids:
     return np.unique(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)
 
 
