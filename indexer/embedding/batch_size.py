@@ -71,7 +71,7 @@ def encode_within_memory(encoder: "Encoder", pixels: Pixels) -> Halves:
         if len(pixels) == 1:
             raise _no_room(encoder.device, "one picture") from None
     # Outside the handler, so that the failed batch's tensors are free.
-    _free(encoder.device)
+    torch.cuda.empty_cache()
     middle = len(pixels) // 2
     return np.concatenate([encode_within_memory(encoder, part) for part in (pixels[:middle], pixels[middle:])])
 
@@ -98,7 +98,7 @@ def encode_names_within_memory(encoder: "Encoder", names: Sequence[str]) -> Iter
                 raise _no_room(encoder.device, "one name") from None
         left = left[~done]
         if len(left):
-            _free(encoder.device)
+            torch.cuda.empty_cache()
             size //= 2
 
 
@@ -119,13 +119,6 @@ def out_of_memory_explained(device: "torch.device") -> Iterator[None]:
 
 def _no_room(device: "torch.device", what: str) -> EmbedError:
     return EmbedError(f"device {device} has no room for {what}; free its memory, or use --devices cpu")
-
-
-def _free(device: "torch.device") -> None:
-    import torch
-
-    if device.type == "cuda":
-        torch.cuda.empty_cache()
 
 
 def _time(encoder: "Encoder", size: int) -> float:

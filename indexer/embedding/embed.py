@@ -85,16 +85,9 @@ class Share:
         """
         wanted = {block.name for block in blocks}
         for block in read_blocks(self.plan, rank=self.rank.index, world=self.rank.world, wanted=wanted):
-            settled = self._settled(block.name)
+            pieces = map(read_settled, piece_paths(self.folder, block.name))  # of a run that has ended early
+            settled = {item for _, ids, failures in pieces for item in (*ids.tolist(), *failures)}
             yield replace(block, items=[item for item in block.items if item[0] not in settled]) if settled else block
-
-    def _settled(self, block: str) -> set[int]:
-        """Ids that pieces of a block hold, from a run that has ended early."""
-        settled: set[int] = set()
-        for path in piece_paths(self.folder, block):
-            _, ids, failures = read_settled(path)
-            settled.update(ids.tolist(), failures)
-        return settled
 
 
 def embed(
