@@ -2,6 +2,5 @@
 
 from indexer.telemetry import LIBRARIES, silence
 
-silence(
-    LIBRARIES
-)  # the one thing done at an import: packages that report home do it as soon as they are imported themselves
+# The one thing done at an import: packages that report home do it as soon as they are imported themselves.
+silence(LIBRARIES)

@@ -12,7 +12,7 @@ from sqlalchemy import Engine
 
 from indexer.catalog import questions
 from indexer.catalog.accounting import Accounting
-from indexer.catalog.database import count_on, driver_of, open_catalog, used_ids
+from indexer.catalog.database import count_on, open_catalog, used_ids
 from indexer.catalog.scan import ScanTally, remember
 from indexer.catalog.scan import forget as forget_source
 from indexer.catalog.scan import scan as scan_sources
@@ -122,7 +122,9 @@ def _writing(library: Library) -> Iterator[Engine]:
         engine = open_catalog(library.catalog)
         try:
             with engine.begin() as connection:
-                count_on(driver_of(connection), used_ids(library))
+                driver = connection.connection.driver_connection  # SQLite's own, within the same transaction
+                assert driver is not None
+                count_on(driver, used_ids(library))
             yield engine
         finally:
             engine.dispose()

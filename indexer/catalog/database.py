@@ -126,13 +126,6 @@ def count_on(connection: SqliteConnection, used: dict[str, int]) -> None:
             connection.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (table, number))
 
 
-def driver_of(connection: Connection) -> SqliteConnection:
-    """Give SQLite's own connection, within the same transaction."""
-    own = connection.connection.driver_connection
-    assert isinstance(own, SqliteConnection)
-    return own
-
-
 def upgrade_catalog(path: Path) -> tuple[str | None, str]:
     """Bring a catalog to this program's schema, all of the way or none; return the revision before and after.
 

@@ -147,7 +147,8 @@ class _Scan:
             for scanned in batch:
                 known.pop(scanned.path, None)
             self.tally.files += len(batch)
-            self._store(source_id, [scanned for scanned in batch if _was_read(scanned)])
+            was_read = [scanned for scanned in batch if scanned.records is not None or scanned.error is not None]
+            self._store(source_id, was_read)
             self.report(self.tally)
         self.gone_files += [row.id for row in known.values()]
 
@@ -226,10 +227,6 @@ class _Scan:
             self.connection.execute(delete(files).where(files.c.id.in_(ids)))
         self.connection.execute(delete(sources).where(sources.c.id.not_in(self.sources_seen)))
         self.connection.execute(delete(sets).where(sets.c.id.not_in(select(icons.c.set_id).distinct())))
-
-
-def _was_read(scanned: FileScan) -> bool:
-    return scanned.records is not None or scanned.error is not None
 
 
 def _batches(scans: Iterable[FileScan]) -> Iterator[list[FileScan]]:

@@ -134,12 +134,10 @@ class Library:
 
     def candidates(self) -> list[Generation]:
         """Generations in the order in which a search should try them: the current one, then older ones."""
-        current = self.current()
-        numbers = self.numbers()
-        if current is None:
-            return [self.generation(number) for number in numbers]
-        older = [number for number in numbers if number < current]
-        return [self.generation(number) for number in (current, *older)]
+        current, numbers = self.current(), self.numbers()
+        if current is not None:
+            numbers = [current, *(number for number in numbers if number < current)]
+        return [self.generation(number) for number in numbers]
 
     def publish(self, generation: Generation) -> None:
         """Make `generation` the one that answers; the one that answered before is kept, all others are deleted."""

@@ -138,7 +138,8 @@ def _build(path: Path, ids: Ids, chunks: Callable[[], Iterator[Floats]], vectors
     dim = vectors.images.shape[1]
     spec = recommended(len(ids)).spec(len(ids), dim=dim)
     try:
-        sample = _every(len(ids) // N_LEARNT, chunks()) if len(ids) > CHUNK else None
+        every = len(ids) // N_LEARNT
+        sample = np.concatenate([chunk[::every] for chunk in chunks()]) if len(ids) > CHUNK else None
         index = VectorIndex.build(ids, chunks(), dim=dim, spec=spec, sample=sample)
     except ValueError as error:
         raise ShardError(f"{error}; delete the shards of this encoder and run `icons index`") from error
@@ -150,10 +151,6 @@ def _build(path: Path, ids: Ids, chunks: Callable[[], Iterator[Floats]], vectors
     if found < LEAST_RECALL:
         raise LibraryError(f'index "{spec}" finds {found:.3f} of what exact search finds; nothing was published')
     return IndexFacts(spec, len(ids), round(found, 4))
-
-
-def _every(step: int, chunks: Iterator[Floats]) -> Floats:
-    return np.concatenate([chunk[::step] for chunk in chunks])
 
 
 def _calibrate(

@@ -30,7 +30,8 @@ class Rank:
     @classmethod
     def from_environment(cls) -> "Rank":
         """Read RANK, LOCAL_RANK and WORLD_SIZE; without them this is the only process."""
-        return cls(*(int(os.environ.get(name, default)) for name, default in RANK_VARIABLES))
+        get = os.environ.get
+        return cls(int(get("RANK", 0)), int(get("LOCAL_RANK", 0)), int(get("WORLD_SIZE", 1)))
 
     def device(self, kind: str) -> str:
         """Name this rank's device of a kind: cpu, cuda (one GPU a rank, by its local rank), or auto."""
@@ -43,7 +44,6 @@ class Rank:
 
 MEETING = "ICONS_MEETING"
 """Folder in which the ranks of one machine meet (`indexer.ranks.agent`); without it they meet where torchrun says."""
-RANK_VARIABLES = (("RANK", "0"), ("LOCAL_RANK", "0"), ("WORLD_SIZE", "1"))
 
 
 def run_as_rank(work: Callable[[Rank], None]) -> None:
