@@ -2,12 +2,11 @@
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import numpy as np
 
-from indexer.arrays import Ids
 from indexer.catalog.database import connect_to_read
 from indexer.doctor.findings import Finding
 from indexer.errors import IconsError, LibraryError, ShardError
@@ -74,8 +73,7 @@ def check_generation(library: Library, generation: Generation, *, answers: bool)
     if any(finding.is_fault for finding in damaged):
         return
     try:
-        rows = read_rows(generation.catalog)
-        differences = list(_compare(library, generation, manifest, rows, answers=answers))
+        differences = list(_compare(library, generation, manifest, answers=answers))
     except (sqlite3.Error, RuntimeError, ValueError, OSError) as error:
         differences = [Finding("generation", f"{_called(generation)} can't be read ({error})", path=generation.folder)]
     yield from differences
@@ -128,12 +126,11 @@ def _check_files(generation: Generation, manifest: Manifest) -> Iterator[Finding
             yield Finding("leftover", f'"{path}" belongs to no generation', is_fault=False, path=path)
 
 
-def _compare(
-    library: Library, generation: Generation, manifest: Manifest, rows: Ids, *, answers: bool
-) -> Iterator[Finding]:
+def _compare(library: Library, generation: Generation, manifest: Manifest, *, answers: bool) -> Iterator[Finding]:
     """Compare counts and ids of a snapshot, its indexes and its facets; then the indexes with the shards."""
     pictures = VectorIndex.open(generation.pictures, spec=manifest.pictures.spec)
     icons = VectorIndex.open(generation.icons, spec=manifest.icons.spec)
+    rows = read_rows(generation.catalog)
     image_ids = np.unique(rows[:, 1])
     claims = [
         ("pictures.faiss", pictures.ids, image_ids, manifest.pictures.n),
@@ -183,9 +180,10 @@ def _called(generation: Generation) -> str:
     return f"generation {generation.number}"
 
 
-def is_whole(library: Library, generation: Generation) -> bool:
-    """Whether a search could answer from a generation."""
-    try:
-        return not any(finding.is_fault for finding in check_generation(library, generation, answers=False))
-    except IconsError:
-        return False
+def newest_whole(library: Library) -> Generation | None:
+    """Find the newest generation that a search could answer from."""
+    for generation in map(library.generation, library.numbers()):
+        with suppress(IconsError):
+            if not any(finding.is_fault for finding in check_generation(library, generation, answers=False)):
+                return generation
+    return None

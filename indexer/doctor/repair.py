@@ -14,7 +14,7 @@ from indexer.catalog.database import connect_to_read, count_on, used_ids
 from indexer.catalog.schema import metadata
 from indexer.doctor.examine import examine
 from indexer.doctor.findings import Finding, Report
-from indexer.doctor.generations import is_whole
+from indexer.doctor.generations import newest_whole
 from indexer.errors import IconsError
 from indexer.library.durable import make_folder, sync, write_file
 from indexer.library.folder import Generation, Library, require
@@ -85,23 +85,21 @@ def _restore_catalog(library: Library, aside: Path, used: dict[str, int]) -> Ite
     Every file is read again by the next scan, since the snapshot lacks the icons that have no vector. Ids that the
     damaged catalog may have given out since, up to `used`, are not given again: shards may hold vectors under them.
     """
-    for number in library.numbers():
-        generation = library.generation(number)
-        if not is_whole(library, generation):
-            continue
-        content = _as_catalog(generation, used)
-        for path in (library.catalog, *(Path(f"{library.catalog}{end}") for end in ("-wal", "-shm"))):
-            if path.exists():
-                yield from _set_aside(library, path, aside)
-        write_file(library.catalog, content)
+    generation = newest_whole(library)
+    if generation is None:
         yield (
-            f"restored the catalog from generation {number}; lost: what was scanned since, and runs. "
-            "`icons index` reads all sources again"
+            f'the catalog can\'t be restored, no generation is whole; move "{library.catalog}" away and '
+            "run `icons index SOURCE`: it begins anew"
         )
         return
+    content = _as_catalog(generation, used)
+    for path in (library.catalog, *(Path(f"{library.catalog}{end}") for end in ("-wal", "-shm"))):
+        if path.exists():
+            yield from _set_aside(library, path, aside)
+    write_file(library.catalog, content)
     yield (
-        f'the catalog can\'t be restored, no generation is whole; move "{library.catalog}" away and '
-        "run `icons index SOURCE`: it begins anew"
+        f"restored the catalog from generation {generation.number}; lost: what was scanned since, and runs. "
+        "`icons index` reads all sources again"
     )
 
 
@@ -129,11 +127,10 @@ def _point(library: Library, aside: Path) -> Iterator[str]:
         return
     if library.pointer.is_dir():
         yield from _set_aside(library, library.pointer, aside)
-    for number in library.numbers():
-        if is_whole(library, library.generation(number)):
-            library.publish(library.generation(number))
-            yield f"generation {number} answers again"
-            return
+    generation = newest_whole(library)
+    if generation is not None:
+        library.publish(generation)
+        yield f"generation {generation.number} answers again"
 
 
 def _rebuild(library: Library, stage: Stage, *, encoder: bool, generation: bool) -> Iterator[str]:
