@@ -1,32 +1,20 @@
-"""How many pictures go through a device at once, in how many lanes, and how many processes draw for it?
-
-A batch is doubled while that pays, and halved when memory runs out. A CPU takes several batches side by side, each with
-its share of the cores, a GPU one: two batches of one thread each take less processor time than one batch of two
-threads, which wait for each other after every layer; docs/log.md has the figures.
-"""
+"""How many pictures go through a device at once: doubled while that pays, halved when memory runs out."""
 
 import time
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from indexer.arrays import Halves, Ids, Pixels
 from indexer.errors import EmbedError
-from indexer.process import cores_of_rank
 
 if TYPE_CHECKING:
     import torch
 
     from indexer.encoders.torch_encoder import Encoder
 
-Given = TypeVar("Given")
-Made = TypeVar("Made")
-_MOST_LANES = 4
-"""The memory of so many batches at once is asked for, at most."""
 SMALLEST, LARGEST = 32, 2048
 ON_CPU = 64
 """Larger batches leave the caches: the bundled model does 2,955 pictures/s at 64 and 2,118 at 256 on two cores."""
@@ -132,32 +120,3 @@ def _time(encoder: "Encoder", size: int) -> float:
         if passes[0] > LONGEST_TRIAL_SECONDS:
             break
     return min(passes)
-
-
-def n_lanes(device: "torch.device") -> int:
-    """Batches that go through a device side by side."""
-    return min(_MOST_LANES, cores_of_rank()) if device.type == "cpu" else 1
-
-
-def side_by_side(make: Callable[[Given], Made], given: Iterable[Given], *, lanes: int) -> Iterator[tuple[Given, Made]]:
-    """Make something of each that is given, in order, up to `lanes` at a time, each with its share of the cores.
-
-    The next is asked for once fewer than `lanes` are under way. What `make` raises is raised here, in its turn.
-    """
-    import torch
-
-    share = max(1, cores_of_rank() // lanes)
-    under_way: deque[tuple[Given, Future[Made]]] = deque()
-    with ThreadPoolExecutor(lanes, "lane", initializer=torch.set_num_threads, initargs=(share,)) as threads:
-        for one in given:
-            under_way.append((one, threads.submit(make, one)))
-            if len(under_way) == lanes:
-                first, made = under_way.popleft()
-                yield first, made.result()
-        for first, made in under_way:
-            yield first, made.result()
-
-
-def default_workers(n_images: int) -> int:
-    """Rendering processes of one rank: its share of the cores, one for a handful of pictures."""
-    return 1 if n_images < 500 else cores_of_rank()

@@ -20,14 +20,12 @@ import numpy as np
 from indexer.arrays import Halves
 from indexer.embedding.batch_size import (
     ON_CPU,
-    default_workers,
     encode_names_within_memory,
     encode_within_memory,
     find_batch_size,
-    n_lanes,
     out_of_memory_explained,
-    side_by_side,
 )
+from indexer.embedding.lanes import default_workers, n_lanes, side_by_side
 from indexer.embedding.options import EmbedOptions
 from indexer.embedding.shard_writer import OVER, ShardWriter
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint

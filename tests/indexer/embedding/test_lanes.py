@@ -4,7 +4,7 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from indexer.embedding.batch_size import n_lanes, side_by_side
+from indexer.embedding.lanes import n_lanes, side_by_side
 from indexer.process import cores_of_rank
 
 
