@@ -1,27 +1,35 @@
-"""How long does an answer take: from a cold start, warm, and with others asking at the same time?"""
+"""How long does an answer take: from a cold start, warm, under filters, to a picture, and with others asking too?"""
 
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from itertools import cycle, islice
 from threading import Barrier
 
-from indexer.errors import IconsError
+import numpy as np
+
+from indexer.errors import IconsError, LibraryError, SourceError
 from indexer.library.folder import Library
+from indexer.library.traits import FLAGS
 from indexer.reports.bars import Progress
 from indexer.reports.measures import Figure
-from search.bench.measured import Cold, Load, Spread, Warm
+from search.bench.measured import Cold, Filtered, Load, Pictured, Spread, Warm
 from search.bench.timed_engine import STAGES, WHOLE, TimedEngine
-from search.engine import SearchEngine
+from search.engine import NO_FILTERS, SearchEngine
+from search.generation.facets import FIELDS, Facets
+from search.query import Filters, Query, Window
 
 CLIENTS = (1, 2, 4, 8, 16)
 ROUNDS = 3
 ROUND_SECONDS = 1.5
 PASSES = 5
 """Over the queries, warm."""
+N_PICTURES = 200
+_EVERY = 1_000_000
 
 
 def measure_cold(library: Library, *, n_runs: int, progress: Progress) -> Cold:
@@ -52,6 +60,74 @@ def measure_warm(engine: TimedEngine, queries: Sequence[str], *, k: int, progres
         progress("Warm queries", done, n)
     stages = {stage: Spread.of([seconds[stage] for seconds in taken]) for stage in (*STAGES, WHOLE)}
     return Warm(n, engine.manifest.icons.n, k, engine.manifest.icons.spec, stages)
+
+
+def measure_filtered(engine: SearchEngine, queries: Sequence[str], *, k: int, progress: Progress) -> list[Filtered]:
+    """Time queries under one filter of the library's own icons after the other, facets counted, as a page asks."""
+    facets = Facets.open(engine.generation)
+    chosen = dict(choose_filters(facets))
+    asked = [Query(words=words) for words in queries]
+    found = []
+    for done, (name, filters) in enumerate(chosen.items(), 1):
+        left = facets.select(filters)
+        spread = _ask_each(engine, asked, Window(k=k, facets=True), filters)
+        found.append(Filtered(name, len(facets) if left is None else len(left), len(asked), spread))
+        progress("Filters", done, len(chosen))
+    return found
+
+
+def choose_filters(facets: Facets) -> Iterator[tuple[str, Filters]]:
+    """Yield no filter, the most frequent value of each kind, the rarest set, and several at once."""
+    yield "none", Filters()
+    counted = facets.count(None, most=_EVERY)
+    most = {kind: of[0].value for kind, of in counted.items() if of}
+    for kind, value in most.items():
+        yield f"{kind} {value}", _filters({kind: value})
+    yield f"set {counted['set'][-1].value}, the rarest", _filters({"set": counted["set"][-1].value})
+    several = {kind: value for kind, value in most.items() if kind in ("style", "family", *FLAGS)}
+    yield ", ".join(f"{kind} {value}" for kind, value in several.items()), _filters(several)
+
+
+def _filters(values: dict[str, str]) -> Filters:
+    given: dict[str, tuple[str, ...]] = {FIELDS[kind]: (value,) for kind, value in values.items() if kind in FIELDS}
+    if "family" in values:
+        given["licences"] = (values["family"],)
+    truth = {flag: values[flag] == "true" for flag in FLAGS if flag in values}
+    sizes = (int(values["size"]),) if "size" in values else ()
+    return Filters(**given, **truth, sizes=sizes)  # type: ignore[arg-type]
+
+
+def measure_pictured(
+    engine: SearchEngine, icons: list[int], *, k: int, seed: int, progress: Progress
+) -> list[Pictured]:
+    """Time queries by files of the library's icons, which are decoded and encoded, and by icons, which have vectors.
+
+    Raises:
+        LibraryError: no file of the library's icons can be read any more.
+    """
+    chosen = np.random.default_rng(seed).permutation(icons)[:N_PICTURES].tolist()
+    files = []
+    for icon in chosen:
+        with suppress(SourceError):
+            files.append(Query(picture=engine.picture(icon)))
+    if not files:
+        raise LibraryError("no picture of this library can be read any more; run `icons index`")
+    asked = {"picture": files, "more like an icon": [Query(icon=icon) for icon in chosen]}
+    found = []
+    for done, (name, queries) in enumerate(asked.items(), 1):
+        found.append(Pictured(name, len(queries), _ask_each(engine, queries, Window(k=k))))
+        progress("Pictures", done, len(asked))
+    return found
+
+
+def _ask_each(engine: SearchEngine, queries: Sequence[Query], window: Window, filters: Filters = NO_FILTERS) -> Spread:
+    """Time queries one after the other; the first one twice, since it opens what the others find open."""
+    times = []
+    for query in (queries[0], *queries):
+        started = time.perf_counter()
+        engine.ask(query, filters=filters, window=window)
+        times.append(time.perf_counter() - started)
+    return Spread.of(times[1:])
 
 
 def measure_loads(engine: SearchEngine, queries: Sequence[str], *, k: int, progress: Progress) -> list[Load]:

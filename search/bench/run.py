@@ -13,13 +13,11 @@ from indexer.encoders.query_encoder import open_query_encoder
 from indexer.library.folder import Library
 from indexer.library.shards import read_vectors
 from indexer.reports.bars import Progress
-from search.bench.filtered import measure_filtered
 from search.bench.indexes import measure_indexes
-from search.bench.latency import measure_cold, measure_loads, measure_warm
+from search.bench.latency import measure_cold, measure_filtered, measure_loads, measure_pictured, measure_warm
 from search.bench.machine import describe_machine
 from search.bench.measured import SearchBench
 from search.bench.options import CLIENTS, COLD, FILTERS, INDEXES, PICTURES, WARM, SearchBenchOptions
-from search.bench.pictured import measure_pictured
 from search.bench.timed_engine import TimedEngine
 from search.engine import SearchEngine
 from search.evaluation.corpus import Corpus
