@@ -8,21 +8,7 @@ from indexer.reports.charts import Bar, Chart, Curve, Point, Scale, bar_chart, l
 from indexer.reports.measures import Figure
 from indexer.reports.page import page, section, table_html
 from search.bench.measured import Cold, IndexRow, Load, SearchBench, Warm
-from search.bench.tables import (
-    Grid,
-    cold_grid,
-    facts,
-    filtered_grid,
-    index_grid,
-    left_out,
-    loads_grid,
-    megabytes,
-    ms,
-    pictured_grid,
-    rate,
-    seconds,
-    warm_grid,
-)
+from search.bench.tables import Grid, facts, index_grid, left_out, megabytes, ms, part_grids, rate, seconds
 from search.bench.timed_engine import STAGES, WHOLE
 
 _COLOURS = {kind: number for number, kind in enumerate(KINDS)}
@@ -35,28 +21,23 @@ def bench_page(found: SearchBench) -> str:
 
 
 def _sections(found: SearchBench) -> Iterator[str]:
-    if found.cold:
-        yield _section(cold_grid(found.cold), [_cold(found.cold)])
-    if found.warm:
-        yield _section(warm_grid(found.warm), [_warm(found.warm)])
-    if found.filtered:
-        yield _section(filtered_grid(found.filtered), [])
-    if found.pictured:
-        yield _section(pictured_grid(found.pictured), [])
-    if found.loads:
-        yield _section(loads_grid(found.loads), _loads(found.loads))
+    charts = {
+        "cold start": [_cold(found.cold)] if found.cold else [],
+        "warm query": [_warm(found.warm)] if found.warm else [],
+        "clients": _loads(found.loads) if found.loads else [],
+    }
+    for grid in part_grids(found):
+        yield _section(grid, charts.get(grid.title, []))
     if len(found.sizes()) > 1:
-        yield _section(Grid("index over size", (), ()), _over_sizes(found))
+        yield section("index over size", charts=_over_sizes(found))
     for n in found.sizes():
-        rows = found.at(n)
-        yield _section(index_grid(rows), _kinds(rows))
+        yield _section(index_grid(found.at(n)), _kinds(found.at(n)))
     if found.left_out:
-        yield _section(Grid("not measured", (), (), left_out(found)), [])
+        yield section("not measured", lines=left_out(found))
 
 
 def _section(grid: Grid, charts: Sequence[Chart]) -> str:
-    table = table_html(grid.head, grid.rows) if grid.rows else ""
-    return section(grid.title, charts=charts, table=table, lines=grid.notes)
+    return section(grid.title, charts=charts, table=table_html(grid.head, grid.rows), lines=grid.notes)
 
 
 def _cold(cold: Cold) -> Chart:

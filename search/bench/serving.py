@@ -22,7 +22,7 @@ from search.bench.client import API, KINDS, N_SVG, WORDS, Asked, Client, use_pag
 from search.bench.machine import describe_machine
 from search.bench.measured import Machine, Spread
 from search.bench.server_process import ServerProcess, serving
-from search.bench.tables import Grid, megabytes, ms, rate
+from search.bench.tables import Grid, megabytes, rate, spread_cells
 from search.engine import SearchEngine
 from search.generation.snapshot import Snapshot
 
@@ -193,13 +193,10 @@ def facts(found: ServeBench) -> list[str]:
 
 def grids(found: ServeBench) -> list[Grid]:
     """Lay out times by kind of request, and what the crowd met."""
-    rows = [
-        [kind, f"{found.counts[kind]:,}", *(ms(value) for value in (of.p50, of.p95, of.p99))]
-        for kind, of in found.times.items()
-    ]
+    rows = [[kind, f"{found.counts[kind]:,}", *spread_cells(of)] for kind, of in found.times.items()]
     crowd = found.crowd
     met = [
-        [what, f"{n:,}", *(("", "", "") if of is None else (ms(of.p50), ms(of.p95), ms(of.p99)))]
+        [what, f"{n:,}", *(spread_cells(of) if of else [""] * 3)]
         for what, n, of in (
             ("answered", crowd.answered, crowd.answer),
             ("refused with 503", crowd.refused, crowd.refusal),

@@ -1,11 +1,12 @@
 """What does `icons bench search` say? Its figures as tables of text, for the terminal and for the page alike."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from indexer.publishing.index_kinds import KINDS, LEAST_RECALL
 from indexer.reports.measures import short, spell
-from search.bench.measured import Cold, Filtered, IndexRow, Load, Pictured, SearchBench, Warm
+from search.bench.measured import IndexRow, SearchBench, Spread
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,61 +39,37 @@ def facts(found: SearchBench) -> list[str]:
 
 def grids(found: SearchBench) -> list[Grid]:
     """Lay out every part that was measured."""
-    tables = []
-    if found.cold:
-        tables.append(cold_grid(found.cold))
-    if found.warm:
-        tables.append(warm_grid(found.warm))
+    return [*part_grids(found), *(index_grid(found.at(n)) for n in found.sizes())]
+
+
+def part_grids(found: SearchBench) -> Iterator[Grid]:
+    """Lay out every part that was measured but the indexes."""
+    quantiles = ["p50", "p95", "p99"]
+    if cold := found.cold:
+        processes = {"icons search arrow": cold.search, "import torch, open_clip": cold.imports}
+        rows = [[name, spell(figure, True, seconds)] for name, figure in processes.items()]
+        times = f"{cold.imports.value / cold.search.value:.1f} times faster than the bare import"
+        note = f"{times}; medians of {cold.n_runs} runs each, alternating"
+        yield Grid("cold start", ["process", "seconds (least-most)"], rows, [note])
+    if warm := found.warm:
+        rows = [[stage, *spread_cells(of)] for stage, of in warm.stages.items()]
+        note = f"{warm.n_queries:,} queries for {warm.k} hits among {warm.n_icons:,} icons; index {warm.spec}"
+        yield Grid("warm query", ["stage", *quantiles], rows, [note])
     if found.filtered:
-        tables.append(filtered_grid(found.filtered))
+        rows = [[of.filters, f"{of.n_icons:,}", *spread_cells(of.latency)] for of in found.filtered]
+        note = f"{found.filtered[0].n_queries:,} queries under each filter, facets counted"
+        yield Grid("under filters", ["filter", "icons", *quantiles], rows, [note])
     if found.pictured:
-        tables.append(pictured_grid(found.pictured))
+        rows = [[of.told, *spread_cells(of.latency)] for of in found.pictured]
+        n = found.pictured[0].n_queries
+        note = f"{n:,} files of the library's own icons, drawn and cut out as a stranger's picture is"
+        yield Grid("asked with a picture", ["query", *quantiles], rows, [note])
     if found.loads:
-        tables.append(loads_grid(found.loads))
-    tables += [index_grid(found.at(n)) for n in found.sizes()]
-    return tables
-
-
-def cold_grid(cold: Cold) -> Grid:
-    """Whole processes."""
-    rows = [
-        ["icons search arrow", spell(cold.search, True, seconds)],
-        ["import torch, open_clip", spell(cold.imports, True, seconds)],
-    ]
-    ratio = f"{cold.imports.value / cold.search.value:.1f} times faster than the bare import; medians of {cold.n_runs}"
-    return Grid("cold start", ["process", "seconds (least-most)"], rows, [f"{ratio} runs each, alternating"])
-
-
-def warm_grid(warm: Warm) -> Grid:
-    """Stages of a query."""
-    rows = [[stage, ms(of.p50), ms(of.p95), ms(of.p99)] for stage, of in warm.stages.items()]
-    note = f"{warm.n_queries:,} queries for {warm.k} hits among {warm.n_icons:,} icons; index {warm.spec}"
-    return Grid("warm query", ["stage", "p50", "p95", "p99"], rows, [note])
-
-
-def filtered_grid(filtered: Sequence[Filtered]) -> Grid:
-    """Queries under filters."""
-    rows = [
-        [of.filters, f"{of.n_icons:,}", ms(of.latency.p50), ms(of.latency.p95), ms(of.latency.p99)] for of in filtered
-    ]
-    note = f"{filtered[0].n_queries:,} queries under each filter, facets counted"
-    return Grid("under filters", ["filter", "icons", "p50", "p95", "p99"], rows, [note])
-
-
-def pictured_grid(pictured: Sequence[Pictured]) -> Grid:
-    """Queries with a picture."""
-    rows = [[of.told, ms(of.latency.p50), ms(of.latency.p95), ms(of.latency.p99)] for of in pictured]
-    note = f"{pictured[0].n_queries:,} files of the library's own icons, drawn and cut out as a stranger's picture is"
-    return Grid("asked with a picture", ["query", "p50", "p95", "p99"], rows, [note])
-
-
-def loads_grid(loads: Sequence[Load]) -> Grid:
-    """Clients at the same time."""
-    rows = [
-        [str(load.clients), spell(load.queries_per_second, True, rate), ms(load.latency.p50), ms(load.latency.p99)]
-        for load in loads
-    ]
-    return Grid("clients", ["clients", "queries/s (least-most)", "p50", "p99"], rows)
+        rows = [
+            [str(load.clients), spell(load.queries_per_second, True, rate), ms(load.latency.p50), ms(load.latency.p99)]
+            for load in found.loads
+        ]
+        yield Grid("clients", ["clients", "queries/s (least-most)", "p50", "p99"], rows)
 
 
 def index_grid(rows: Sequence[IndexRow]) -> Grid:
@@ -144,27 +121,20 @@ def _summary(row: IndexRow) -> str:
     )
 
 
-def ms(value: float) -> str:
-    """Spell milliseconds with three digits."""
-    return f"{_three(value)} ms"
-
-
-def seconds(value: float) -> str:
-    """Spell seconds with three digits."""
-    return f"{_three(value)} s"
-
-
-def rate(value: float) -> str:
-    """Spell queries per second."""
-    return f"{_three(value)}/s"
+def spread_cells(spread: Spread) -> list[str]:
+    """Spell p50, p95 and p99."""
+    return [ms(spread.p50), ms(spread.p95), ms(spread.p99)]
 
 
 def megabytes(n_bytes: float) -> str:
     """Spell a size."""
-    return f"{_three(n_bytes / 1e6)} MB"
+    return with_unit(n_bytes / 1e6, " MB")
 
 
-def _three(value: float) -> str:
-    if value >= 100:
-        return f"{value:,.0f}"
-    return f"{value:.1f}" if value >= 10 else f"{value:.2f}" if value >= 0.1 else f"{value:.3f}"
+def with_unit(value: float, unit: str) -> str:
+    """Spell a figure with three digits."""
+    digits = 0 if value >= 100 else 1 if value >= 10 else 2 if value >= 0.1 else 3
+    return f"{value:,.{digits}f}{unit}"
+
+
+ms, seconds, rate = partial(with_unit, unit=" ms"), partial(with_unit, unit=" s"), partial(with_unit, unit="/s")
