@@ -156,11 +156,11 @@ class Answer:
     hits: Sequence[Hit]
     n_found: int
     """Hits of all windows that reach the least score, counted up to 1,000."""
-    facets: Mapping[str, Sequence[FacetCount]] | None = None
+    facets: Mapping[str, Sequence[FacetCount]] | None
     """Kind (set, style, licence, category, tag) -> values, most frequent first; None where not asked for."""
-    spelled: str | None = None
+    spelled: str | None
     """The query as it was probably meant, where a word of it is unknown here."""
-    is_doubtful: bool = False
+    is_doubtful: bool
     """Whether not even the best hit is a good one: these are the nearest, and perhaps none is right."""
 
 

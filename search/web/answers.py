@@ -23,15 +23,11 @@ class HitAnswer(Hit):
 
 
 @dataclass(frozen=True, slots=True)
-class SearchAnswer:
+class SearchAnswer(Answer):
     """One window of what a query found."""
 
-    query: str
     hits: Sequence[HitAnswer]
-    n_found: int
-    facets: Mapping[str, Sequence[FacetCount]] | None
-    spelled: str | None
-    is_doubtful: bool
+    query: str
     generation: int
     ms: float
 
@@ -73,27 +69,20 @@ class Health:
     version: str
 
 
-def hit_json(hit: Hit) -> dict[str, Any]:
-    """Spell a hit. The number after v= changes with the picture, so a browser may keep what it got."""
-    name = Path(hit.path).name
-    pictures = f"{API}/icons/{hit.id}"
-    is_svg = hit.member != "" or _SVG_NAME.search(name)
-    svg_url = f"{pictures}/svg?v={hit.image}" if is_svg else None
-    return {**asdict(hit), "path": name, "svg_url": svg_url, "png_url": f"{pictures}/png?v={hit.image}"}
+def hit_json(hit: Mapping[str, Any]) -> dict[str, Any]:
+    """Spell the fields of a hit. The number after v= changes with the picture, so a browser may keep what it got."""
+    name = Path(hit["path"]).name
+    pictures = f"{API}/icons/{hit['id']}"
+    is_svg = hit["member"] != "" or _SVG_NAME.search(name)
+    svg_url = f"{pictures}/svg?v={hit['image']}" if is_svg else None
+    return {**hit, "path": name, "svg_url": svg_url, "png_url": f"{pictures}/png?v={hit['image']}"}
 
 
 def search_json(query: str, answer: Answer, *, generation: int, seconds: float) -> dict[str, Any]:
     """Spell an answer."""
-    return {
-        "query": query,
-        "hits": [hit_json(hit) for hit in answer.hits],
-        "n_found": answer.n_found,
-        "facets": None if answer.facets is None else facets_json(answer.facets),
-        "spelled": answer.spelled,
-        "is_doubtful": answer.is_doubtful,
-        "generation": generation,
-        "ms": round(1000 * seconds, 2),
-    }
+    found = asdict(answer)
+    found["hits"] = list(map(hit_json, found["hits"]))
+    return {"query": query, **found, "generation": generation, "ms": round(1000 * seconds, 2)}
 
 
 def facets_json(facets: Mapping[str, Sequence[FacetCount]]) -> dict[str, Any]:
@@ -103,15 +92,8 @@ def facets_json(facets: Mapping[str, Sequence[FacetCount]]) -> dict[str, Any]:
 
 def icon_json(details: Details) -> dict[str, Any]:
     """Spell everything that is known of an icon, as one flat object."""
-    return {
-        **hit_json(details.hit),
-        "caption": details.caption,
-        "tags": list(details.tags),
-        "categories": list(details.categories),
-        "author": details.author,
-        "version": details.version,
-        "set_licence": details.set_licence,
-        "source": Path(details.source).name or details.source,
-        "variants": [hit_json(hit) for hit in details.variants],
-        "near_duplicates": [hit_json(hit) for hit in details.near_duplicates],
-    }
+    known = asdict(details)
+    known["source"] = Path(details.source).name or details.source
+    for others in ("variants", "near_duplicates"):
+        known[others] = list(map(hit_json, known[others]))
+    return {**hit_json(known.pop("hit")), **known}

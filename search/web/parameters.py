@@ -1,6 +1,10 @@
-"""What does a request ask? Its parameters, by the names that the page's address uses too, as a query of the engine."""
+"""What does a request ask? Its parameters, by the names that the page's address uses too, as a query of the engine.
 
-from typing import Annotated
+Fields are called as those of the engine's own classes; an alias is what the address says.
+"""
+
+from dataclasses import fields
+from typing import Annotated, Any
 
 import numpy as np
 from fastapi import Path as PathParameter
@@ -23,13 +27,13 @@ class FilterParameters(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    set: Texts = Field((), description="Only icons of this set. Repeatable, as all that follow.")
-    style: Texts = Field((), description="outline, filled, ...")
-    category: Texts = ()
-    tag: Texts = ()
-    licence: Texts = Field((), description="An SPDX id, or a family: permissive, copyleft, ...")
-    size: Annotated[tuple[int, ...], Field(max_length=50)] = Field(
-        (), description="Of the grid that it is drawn on, in px."
+    sets: Texts = Field((), alias="set", description="Only icons of this set. Repeatable, as all that follow.")
+    styles: Texts = Field((), alias="style", description="outline, filled, ...")
+    categories: Texts = Field((), alias="category")
+    tags: Texts = Field((), alias="tag")
+    licences: Texts = Field((), alias="licence", description="An SPDX id, or a family: permissive, copyleft, ...")
+    sizes: Annotated[tuple[int, ...], Field(max_length=50)] = Field(
+        (), alias="size", description="Of the grid that it is drawn on, in px."
     )
     animated: bool | None = None
     coloured: bool | None = Field(None, description="true: of several colours; false: of one.")
@@ -43,26 +47,21 @@ class FilterParameters(BaseModel):
 
     def filters(self) -> Filters:
         """Spell them as the engine takes them."""
-        return Filters(
-            sets=self.set,
-            styles=self.style,
-            categories=self.category,
-            tags=self.tag,
-            licences=self.licence,
-            sizes=self.size,
-            animated=self.animated,
-            coloured=self.coloured,
-        )
+        return Filters(**self._taken(Filters))
 
     def window(self) -> Window:
         """Spell them as the engine takes them."""
-        return Window(k=self.k, offset=self.offset, min_score=self.min_score, flat=self.flat, facets=self.facets)
+        return Window(**self._taken(Window))
+
+    def _taken(self, kind: type[Filters | Window | Query]) -> dict[str, Any]:
+        """Values of the parameters that are fields of a kind."""
+        return {field.name: getattr(self, field.name) for field in fields(kind) if hasattr(self, field.name)}
 
 
 class SearchParameters(FilterParameters):
     """What is looked for, beside what a hit must be."""
 
-    q: str = Field("", max_length=10_000, description="What it means, how it looks, or its name.")
+    words: str = Field("", alias="q", max_length=10_000, description="What it means, how it looks, or its name.")
     keyword: bool = Field(False, description='Take q for a keyword query: prefix*, "a phrase", -excluded.')
     without: Annotated[tuple[Text, ...], Field(max_length=MOST_WITHOUT)] = Field(
         (), alias="not", description="What to steer away from. Repeatable."
@@ -72,11 +71,4 @@ class SearchParameters(FilterParameters):
 
     def query(self, *, picture: NDArray[np.uint8] | None = None) -> Query:
         """Spell it as the engine takes it."""
-        return Query(
-            words=self.q,
-            picture=picture,
-            icon=self.icon,
-            without=self.without,
-            keyword=self.keyword,
-            picture_share=self.picture_share,
-        )
+        return Query(picture=picture, **self._taken(Query))

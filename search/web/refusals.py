@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Mapping
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -21,62 +22,49 @@ _SHOWN = 100
 
 def refuse_in_json(app: FastAPI) -> None:
     """Give every error that can leave a request its status and its sentence."""
-    app.add_exception_handler(IconsError, _of_ours)
-    app.add_exception_handler(BusyError, _busy)
-    app.add_exception_handler(TooSlowError, _too_slow)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(HTTPException, _of_http)
-    app.add_exception_handler(ClientDisconnect, _hung_up)
-    app.add_exception_handler(Exception, _defect)
+    ours, of_http = (IconsError, BusyError, TooSlowError), (RequestValidationError, HTTPException, ClientDisconnect)
+    for kind in (*ours, *of_http, Exception):
+        app.add_exception_handler(kind, _refuse)
 
 
-def _refusal(status: int, error: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    return JSONResponse({"error": error}, status, headers=headers)
+async def _refuse(_: Request, error: Exception) -> JSONResponse:
+    headers: Mapping[str, str] | None = None
+    match error:
+        case UnknownIconError():
+            status, sentence = 404, str(error)
+        case RenderError():
+            status, sentence = 422, f"the picture can't be drawn: {error}"
+        case SourceError():
+            _log.warning("%s", error)  # its message names files of this machine
+            gone = "the picture of this icon has gone or changed since it was indexed"
+            status, sentence = 410, f"{gone}; `icons index` mends it"
+        case LibraryError() | EmbedError():
+            _log.error("%s", error)
+            headers = {"Retry-After": "5"}
+            status, sentence = 503, "the library can't be read at the moment; the server's log says why"
+        case IconsError():
+            status, sentence = 400, str(error)
+        case BusyError():
+            headers = {"Retry-After": "1"}
+            status, sentence = 503, "too many ask at the moment; try again in a second"
+        case TooSlowError():
+            headers = {"Retry-After": "1"}
+            status, sentence = 504, str(error)
+        case RequestValidationError():
+            status, sentence = 422, "; ".join(map(_reason, error.errors()[:_TOLD]))
+        case HTTPException():
+            headers = error.headers
+            status, sentence = error.status_code, str(error.detail)
+        case ClientDisconnect():
+            status, sentence = 400, "the request did not arrive"
+        case _:
+            status, sentence = 500, "something went wrong here; the server's log says what"
+    return JSONResponse({"error": sentence}, status, headers=headers)
 
 
-async def _of_ours(request: Request, error: Exception) -> JSONResponse:
-    if isinstance(error, UnknownIconError):
-        return _refusal(404, str(error))
-    if isinstance(error, RenderError):
-        return _refusal(422, f"the picture can't be drawn: {error}")
-    if isinstance(error, SourceError):  # its message names files of this machine
-        _log.warning("%s", error)
-        return _refusal(
-            410, "the picture of this icon has gone or changed since it was indexed; `icons index` mends it"
-        )
-    if isinstance(error, LibraryError | EmbedError):
-        _log.error("%s", error)
-        return _refusal(503, "the library can't be read at the moment; the server's log says why", {"Retry-After": "5"})
-    return _refusal(400, str(error))
-
-
-async def _busy(request: Request, error: Exception) -> JSONResponse:
-    return _refusal(503, "too many ask at the moment; try again in a second", {"Retry-After": "1"})
-
-
-async def _too_slow(request: Request, error: Exception) -> JSONResponse:
-    return _refusal(504, str(error), {"Retry-After": "1"})
-
-
-async def _invalid(request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, RequestValidationError)
-    reasons = []
-    for one in error.errors()[:_TOLD]:
-        name = ".".join(str(part) for part in one["loc"][1:])
-        value = str(one.get("input"))
-        shown = value if len(value) <= _SHOWN else f"{value[:_SHOWN]}..."
-        reasons.append(f'{name or "request"} is "{shown}": {one["msg"]}')
-    return _refusal(422, "; ".join(reasons))
-
-
-async def _of_http(request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, HTTPException)
-    return _refusal(error.status_code, str(error.detail), error.headers)
-
-
-async def _hung_up(request: Request, error: Exception) -> JSONResponse:
-    return _refusal(400, "the request did not arrive")
-
-
-async def _defect(request: Request, error: Exception) -> JSONResponse:
-    return _refusal(500, "something went wrong here; the server's log says what")
+def _reason(invalid: Mapping[str, Any]) -> str:
+    """Why one parameter is refused."""
+    name = ".".join(str(part) for part in invalid["loc"][1:])
+    value = str(invalid.get("input"))
+    shown = value if len(value) <= _SHOWN else f"{value[:_SHOWN]}..."
+    return f'{name or "request"} is "{shown}": {invalid["msg"]}'

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import asdict
 from pathlib import Path
 
 from PIL import Image, ImageDraw
@@ -45,7 +46,7 @@ def test_the_hit_that_is_shown_has_the_fields_of_a_hit(tmp_path: Path, tiny_mode
     library = Library(tmp_path / "library")
     index_into(library, tmp_path / "icons", model=tiny_model)
     [shown] = re.findall(r"```json\n(\{\"id\".*?)\n```", PAGE, re.DOTALL)
-    assert list(json.loads(shown)) == list(hit_json(SearchEngine.open(library.root).search("dot a", k=1)[0]))
+    assert list(json.loads(shown)) == list(hit_json(asdict(SearchEngine.open(library.root).search("dot a", k=1)[0])))
 
 
 def test_every_parameter_of_a_search_is_told() -> None:
