@@ -41,7 +41,7 @@ def serve(library: "Library", upload_mb: float | None, **given: Any) -> None:
       ICONS_TOKEN=secret icons serve --host 0.0.0.0 --port 80
       curl 'http://127.0.0.1:8000/api/v1/search?q=go+back&k=3'
     """
-    from search.web.limits import Limits
+    from search.web.gate import Limits
     from search.web.serve import ServeOptions
     from search.web.serve import serve as run
 

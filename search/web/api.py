@@ -53,12 +53,9 @@ async def search(service: Served, asked: Annotated[SearchParameters, Query()]) -
 )
 async def search_picture(request: Request, service: Served, asked: Annotated[SearchParameters, Query()]) -> Response:
     """Find icons that look like a picture: a screenshot, a drawing, any format and size; words may come along."""
-    service.begin_upload()
-    try:
+    with service.uploading():
         picture = await read_upload(request, service.limits)
         query = await service.query_of(picture, asked)
-    finally:
-        service.end_upload()
     return JSONResponse(await service.search(query, asked.filters(), asked.window()))
 
 

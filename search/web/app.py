@@ -15,8 +15,8 @@ from starlette.staticfiles import StaticFiles
 from search.engine import SearchEngine
 from search.web.answers import API
 from search.web.api import router
+from search.web.gate import Limits
 from search.web.guard import Guard
-from search.web.limits import Limits
 from search.web.refusals import refuse_in_json
 from search.web.service import Service
 

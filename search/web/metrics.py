@@ -28,14 +28,10 @@ class Metrics:
     def count(self, scope: Scope, *, status: int, seconds: float) -> None:
         """Note a request. Routes are counted by their pattern, so that ids and junk make no series of their own."""
         route = getattr(scope.get("route"), "path", "other")
-        self._requests.labels(route, _method(scope), status).inc()
+        method = scope["method"] if scope["method"] in ("GET", "HEAD", "POST", "OPTIONS") else "other"
+        self._requests.labels(route, method, status).inc()
         self._seconds.labels(route).observe(seconds)
 
     def text(self) -> bytes:
         """All figures, in the text format."""
         return generate_latest(self._registry)
-
-
-def _method(scope: Scope) -> str:
-    method: str = scope["method"]
-    return method if method in ("GET", "HEAD", "POST", "OPTIONS") else "other"

@@ -15,7 +15,7 @@ from indexer.telemetry import SERVERS, silence
 from search.engine import SearchEngine
 from search.web.app import Access, create_app
 from search.web.connections import BoundedConnection
-from search.web.limits import Limits
+from search.web.gate import Limits
 
 _log = logging.getLogger(__name__)
 _LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")

@@ -3,8 +3,8 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from typing import Any, TypeVar
 
@@ -14,12 +14,10 @@ from indexer.rendering.worker import ANY_PICTURE
 from search.engine import SearchEngine, StoredPicture
 from search.query import Filters, Query, Window
 from search.web.answers import facets_json, icon_json, search_json
-from search.web.gate import BusyError, Gate, TooSlowError
-from search.web.limits import Limits
+from search.web.gate import BusyError, Gate, Limits, TooSlowError
 from search.web.metrics import Metrics
 from search.web.parameters import SearchParameters
-from search.web.stack import stacked
-from search.web.svg import svg_text
+from search.web.svg import stacked, svg_text
 
 _log = logging.getLogger(__name__)
 _POLL_SECONDS = 1.0
@@ -166,8 +164,9 @@ class Service:
                 self._probed = time.monotonic(), state
             return self._probed[1]
 
-    def begin_upload(self) -> None:
-        """Count a picture that begins to arrive, so that those under way fit into memory; `end_upload` ends it.
+    @contextmanager
+    def uploading(self) -> Iterator[None]:
+        """Count a picture while it arrives, so that those under way fit into memory.
 
         Raises:
             BusyError: as many are under way as may be.
@@ -175,7 +174,7 @@ class Service:
         if self._n_uploads >= 4 * self.limits.threads:
             raise BusyError
         self._n_uploads += 1
-
-    def end_upload(self) -> None:
-        """Count it off."""
-        self._n_uploads -= 1
+        try:
+            yield
+        finally:
+            self._n_uploads -= 1

@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
-from search.web.limits import Limits
+from search.web.gate import Limits
 
 FIELD = "picture"
 _FORM_BYTES = 10_000

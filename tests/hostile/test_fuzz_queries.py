@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from indexer.errors import IconsError
 from search.engine import Filters, Query, SearchEngine, Window
 from search.web.app import create_app
-from search.web.limits import Limits
+from search.web.gate import Limits
 
 PIECES = ["arrow", "-", '"', "*", " ", "NEAR(", ")", "AND", "NOT", "OR", "^", ":", "words:", "{", "}", "+", "\0", "\n"]
 PIECES += ["--", ";", "/*", "'", "\\", "%", "_", "\ud800", "\u202e", "\ufdfa" * 9, "house", "filled", "24px", "a" * 999]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from indexer.rendering.render import render
-from search.web.stack import stacked
+from search.web.svg import stacked
 
 HEAD = b'<svg xmlns="http://www.w3.org/2000/svg" width="1em" height="1em" viewBox="0 0 24 24"'
 PLAIN = (

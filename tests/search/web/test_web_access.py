@@ -18,9 +18,8 @@ from search.deadline import refuse_late, until
 from search.engine import SearchEngine
 from search.query import Query
 from search.web.app import Access, create_app
-from search.web.gate import BusyError, Gate, TooSlowError
+from search.web.gate import BusyError, Gate, Limits, TooSlowError
 from search.web.guard import cookie_name, host_of
-from search.web.limits import Limits
 from search.web.serve import is_loopback
 from search.web.svg import svg_text
 
