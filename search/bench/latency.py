@@ -64,7 +64,7 @@ def measure_warm(engine: TimedEngine, queries: Sequence[str], *, k: int, progres
 
 def measure_filtered(engine: SearchEngine, queries: Sequence[str], *, k: int, progress: Progress) -> list[Filtered]:
     """Time queries under one filter of the library's own icons after the other, facets counted, as a page asks."""
-    facets = Facets.open(engine.generation)
+    facets = Facets(engine.generation)
     chosen = dict(choose_filters(facets))
     asked = [Query(words=words) for words in queries]
     found = []

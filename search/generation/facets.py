@@ -5,7 +5,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, Self, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,11 @@ _FEW = 8
 
 
 class Facets:
-    """What the icons of one generation can be filtered and counted by. Many threads may ask at once."""
+    """What the icons of one generation can be filtered and counted by. Many threads may ask at once.
+
+    Raises:
+        LibraryError: its files are missing or not whole.
+    """
 
     def __init__(self, generation: Generation) -> None:
         self._catalog = generation.catalog
@@ -44,15 +48,6 @@ class Facets:
             raise LibraryError(
                 f'facets of "{generation.folder}" can\'t be read ({error}); `icons merge` builds a new generation'
             ) from error
-
-    @classmethod
-    def open(cls, generation: Generation) -> Self:
-        """Map a generation's facets into memory.
-
-        Raises:
-            LibraryError: they are missing or not whole.
-        """
-        return cls(generation)
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -116,7 +116,7 @@ def _open(library: Library, generation: Generation, manifest: Manifest) -> Opene
         encoder=encoder,
         icons=VectorIndex.open(generation.icons, spec=manifest.icons.spec),
         pictures=VectorIndex.open(generation.pictures, spec=manifest.pictures.spec),
-        facets=Facets.open(generation),
+        facets=Facets(generation),
         drawings=read_array(generation.drawings),
         lexical=lexical,
         speller=Speller(snapshot.vocabulary, is_borne=lexical.knows, is_usual=encoder.has_token),

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,10 +28,16 @@ _CANDIDATES = """
     WHERE icons.id IN ({marks})
 """
 
-_FACTS = """
-    SELECT icons.caption, icons.tags, icons.categories, sets.author, sets.version, sets.licence, sources.given
-    FROM icons JOIN sets ON sets.id = icons.set_id JOIN sources ON sources.id = sets.source_id WHERE icons.id = ?
-"""
+_FACTS = {
+    "caption": "icons.caption",
+    "tags": "icons.tags",
+    "categories": "icons.categories",
+    "author": "sets.author",
+    "version": "sets.version",
+    "set_licence": "sets.licence",
+    "source": "sources.given",
+}
+"""Fields of `search.query.Details`, and the columns that say them."""
 
 _MATCHING = """
     SELECT rowid, bm25(keywords, 10.0, 3.0, 1.0) AS cost FROM keywords WHERE keywords MATCH ?
@@ -63,19 +70,6 @@ class IconRow:
     location: str
     path: str
     member: str
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What the catalog says of an icon and its set, beyond what a hit shows."""
-
-    caption: str | None
-    tags: Sequence[str]
-    categories: Sequence[str]
-    author: str | None
-    version: str | None
-    set_licence: str | None
-    source: str
 
 
 class Snapshot:
@@ -114,15 +108,13 @@ class Snapshot:
         query = "SELECT 1 FROM icons WHERE id = ?"
         return icon < 2**63 and self._connection.execute(query, (icon,)).fetchone() is not None
 
-    def facts(self, icon: int) -> Facts:
-        """Read what the catalog says of an icon beyond what a hit shows."""
-        caption, tags, categories, *of_set = self._connection.execute(_FACTS, (icon,)).fetchone()
-        return Facts(
-            caption,
-            tuple(tags.split("\n")) if tags else (),
-            tuple(categories.split("\n")) if categories else (),
-            *of_set,
-        )
+    def facts(self, icon: int) -> dict[str, Any]:
+        """Read what the catalog says of an icon beyond what a hit shows, by the fields of `search.query.Details`."""
+        joined = "icons JOIN sets ON sets.id = icons.set_id JOIN sources ON sources.id = sets.source_id"
+        query = f"SELECT {', '.join(_FACTS.values())} FROM {joined} WHERE icons.id = ?"
+        found = dict(zip(_FACTS, self._connection.execute(query, (icon,)).fetchone(), strict=True))
+        lists = {name: tuple(found[name].split("\n")) if found[name] else () for name in ("tags", "categories")}
+        return found | lists
 
     def variants_of(self, set_id: int, name_id: int) -> Ids:
         """Ids of the icons of one set and one name, ascending."""

@@ -108,8 +108,9 @@ def by_keywords(opened: Opened, text: str, reach: Reach) -> Candidates:
     Raises:
         IconsError: the query only excludes.
     """
-    keywords = read_keywords(text)
-    names, merits = opened.snapshot.matching(keywords.match(), most=reach.n) if keywords else _nothing()
+    match = read_keywords(text)
+    nothing = np.empty(0, np.int64), np.empty(0, np.float32)
+    names, merits = opened.snapshot.matching(match, most=reach.n) if match else nothing
     icons = opened.lexical.icons_of(names)
     ids = _among(np.sort(icons), reach.only)
     held = opened.facets.column("name")[opened.facets.positions(ids)]
@@ -119,10 +120,6 @@ def by_keywords(opened: Opened, text: str, reach: Reach) -> Candidates:
     return Candidates(
         ids, np.isin(ids, named), similarities, np.ones(len(ids), np.float32), is_all=len(names) < reach.n
     )
-
-
-def _nothing() -> tuple[Ids, Floats]:
-    return np.empty(0, np.int64), np.empty(0, np.float32)
 
 
 def _distinct(*parts: Ids) -> Ids:

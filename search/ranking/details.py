@@ -63,18 +63,11 @@ def show_icon(opened: Opened, icon: int) -> Details:
         UnknownIconError: no icon has this id.
     """
     found = opened.snapshot.icon(icon)
-    facts = opened.snapshot.facts(icon)
     variants = opened.snapshot.variants_of(found.set_id, found.name_id)
     alike = _alike(opened, icon)
     return Details(
         hit=hits_of(opened, np.array([icon]))[0],
-        caption=facts.caption,
-        tags=facts.tags,
-        categories=facts.categories,
-        author=facts.author,
-        version=facts.version,
-        set_licence=facts.set_licence,
-        source=facts.source,
+        **opened.snapshot.facts(icon),
         variants=hits_of(opened, variants[variants != icon][:MOST_SHOWN]),
         near_duplicates=hits_of(opened, np.setdiff1d(alike, variants)[:MOST_SHOWN]),
     )

@@ -4,7 +4,7 @@ Every word is quoted, so nothing that is typed is ever read as FTS5's own syntax
 """
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from indexer.errors import IconsError
 from indexer.naming.names import normalise
@@ -17,51 +17,31 @@ SHORTEST_PREFIX = 2
 _PART = re.compile(r'(?P<minus>-?)(?:"(?P<phrase>[^"]*)"?|(?P<word>[^\s"]+))')
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
-    """Words in a row, the last of them perhaps only begun."""
-
-    words: tuple[str, ...]
-    is_prefix: bool = False
-
-    def spelled(self) -> str:
-        """Spell it for FTS5."""
-        quoted = '"' + " ".join(self.words).replace('"', '""') + '"'
-        return f"{quoted} *" if self.is_prefix else quoted
-
-
-@dataclass(frozen=True, slots=True)
-class Keywords:
-    """What must be there, and what must not."""
-
-    wanted: tuple[Term, ...]
-    excluded: tuple[Term, ...]
-
-    def match(self) -> str:
-        """Spell the query for FTS5's MATCH."""
-        query = " AND ".join(term.spelled() for term in self.wanted)
-        return query + "".join(f" NOT {term.spelled()}" for term in self.excluded)
-
-
-def read_keywords(text: str) -> Keywords | None:
-    """Read a keyword query; None where it holds no word, only signs. What is written twice counts once.
+def read_keywords(text: str) -> str | None:
+    """Spell a keyword query for FTS5's MATCH; None where it holds only signs. What is written twice counts once.
 
     Raises:
         IconsError: it only excludes, holds too many words, or begins a word with a single letter.
     """
-    wanted: dict[Term, None] = {}
-    excluded: dict[Term, None] = {}
+    wanted: dict[str, int] = {}
+    excluded: dict[str, int] = {}
+    """Terms, each with the number of its words."""
     for part in _PART.finditer(text.replace("\0", " ")):
         written = part["word"] if part["phrase"] is None else part["phrase"]
-        words = tuple(word for word in normalise(written).split() if any(map(str.isalnum, word)))
-        if not words:
-            continue
-        term = Term(words, is_prefix=bool(part["word"]) and written.endswith("*"))
-        if term.is_prefix and len(words[-1]) < SHORTEST_PREFIX:
-            raise IconsError(f'"{words[-1]}*" begins a word with one letter; write {SHORTEST_PREFIX} or more before *')
-        (excluded if part["minus"] else wanted)[term] = None
-    if (n_words := sum(len(term.words) for term in (*wanted, *excluded))) > MOST_WORDS:
+        words = [word for word in normalise(written).split() if any(map(str.isalnum, word))]
+        if words:
+            is_prefix = bool(part["word"]) and written.endswith("*")
+            (excluded if part["minus"] else wanted)[_term(words, is_prefix=is_prefix)] = len(words)
+    if (n_words := sum((*wanted.values(), *excluded.values()))) > MOST_WORDS:
         raise IconsError(f"the keyword query holds {n_words:,} words; ask with {MOST_WORDS} or fewer")
     if excluded and not wanted:
         raise IconsError(f'the keyword query "{text}" only excludes; add a word that must be there')
-    return Keywords(tuple(wanted), tuple(excluded)) if wanted else None
+    return " AND ".join(wanted) + "".join(f" NOT {term}" for term in excluded) or None
+
+
+def _term(words: Sequence[str], *, is_prefix: bool) -> str:
+    """Spell words in a row for FTS5, the last of them perhaps only begun."""
+    if is_prefix and len(words[-1]) < SHORTEST_PREFIX:
+        raise IconsError(f'"{words[-1]}*" begins a word with one letter; write {SHORTEST_PREFIX} or more before *')
+    quoted = '"' + " ".join(words).replace('"', '""') + '"'
+    return f"{quoted} *" if is_prefix else quoted

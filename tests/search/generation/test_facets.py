@@ -63,7 +63,7 @@ def generation(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Ge
 
 @pytest.fixture(scope="module")
 def facets(generation: Generation) -> Facets:
-    return Facets.open(generation)
+    return Facets(generation)
 
 
 @pytest.fixture(scope="module")
@@ -192,7 +192,7 @@ def test_icons_of_which_nothing_was_seen_are_neither_coloured_nor_not(generation
     rows["coloured"][:3] = -1
     rows["animated"] = -1
     np.save(older.facets, rows)
-    facets = Facets.open(older)
+    facets = Facets(older)
     n = [len(facets.select(Filters(coloured=wanted))) for wanted in (True, False)]
     assert sum(n) == len(facets) - 3
     assert sum(facet.n for facet in facets.count(None)["coloured"]) == len(facets) - 3
@@ -226,7 +226,7 @@ def test_an_unknown_value_is_refused_with_near_ones(facets: Facets, filters: Fil
 def test_a_kind_that_no_icon_states_is_named_as_such(build: Build, library: Library, icon_folder: Path) -> None:
     build(icon_folder)
     with pytest.raises(IconsError, match='no tag "round" in this library: no icon of it states one'):
-        Facets.open(library.generation(1)).select(Filters(tags=("round",)))
+        Facets(library.generation(1)).select(Filters(tags=("round",)))
 
 
 def test_facets_that_are_cut_short_are_refused_with_the_command_that_mends(
@@ -235,7 +235,7 @@ def test_facets_that_are_cut_short_are_refused_with_the_command_that_mends(
     broken = _copy(generation, tmp_path)
     broken.facets.write_bytes(generation.facets.read_bytes()[:100])
     with pytest.raises(LibraryError, match="`icons merge` builds a new generation"):
-        Facets.open(broken)
+        Facets(broken)
 
 
 def test_an_updated_library_has_the_facets_of_one_built_anew(
@@ -264,7 +264,7 @@ def _write_manifest(folder: Path, tags: dict[str, str]) -> None:
 
 def _everything(generation: Generation) -> dict[str, list[tuple[object, ...]]]:
     """All that filters, counts and keywords go by, without ids and codes, which tell how a library came about."""
-    facets = Facets.open(generation)
+    facets = Facets(generation)
     with closing(sqlite3.connect(generation.catalog)) as connection:
         names = [name for (name,) in connection.execute("SELECT name FROM icons ORDER BY id")]
         tables = {
@@ -290,7 +290,7 @@ def test_vectors_of_an_older_program_answer_and_what_it_did_not_see_is_not_known
     (icon_folder / "new.svg").write_text(svg('<circle cx="20" cy="20" r="3" fill="red"/>'))
     again = build()
     assert (again.embed.images, again.generation) == (1, 1)
-    facets = Facets.open(library.generation(1))
+    facets = Facets(library.generation(1))
     assert Counter(facets.column("coloured").tolist()) == {-1: 12, 1: 1}
     assert [(facet.value, facet.n) for facet in facets.count(None)["coloured"]] == [("true", 1)]
 
