@@ -4,8 +4,9 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -108,32 +109,37 @@ def measure_indexes(
         most = max(n for n, _ in plan.steps)
         supply = write_vectors(folder / "vectors.npy", real, n=most, seed=options.seed, progress=progress)
         found.likeness = supply.likeness
-        bench = _Bench(supply, queries, folder, k=options.k, progress=progress)
-        for n, kind in plan.steps:
-            found.rows.append(bench.measure(kind, n))
+        bench = _Bench(supply, queries, folder, max(N_CANDIDATES, PER_HIT * options.k), progress)
+        for n, steps in groupby(plan.steps, key=itemgetter(0)):
+            least = bench.least(n)
+            for _, kind in steps:
+                found.rows.append(bench.measure(kind, n, least))
 
 
+@dataclass(frozen=True, slots=True)
 class _Bench:
-    """One supply of vectors, and the right answers over the part of it that was asked last."""
+    """One supply of vectors, and what is asked of it."""
 
-    def __init__(self, supply: Supply, queries: Floats, folder: Path, *, k: int, progress: Progress) -> None:
-        self._supply = supply
-        self._queries = queries
-        self._folder = folder
-        self._n_candidates = max(N_CANDIDATES, PER_HIT * k)
-        self._progress = progress
-        self._right: tuple[int, Floats] = 0, np.empty(0, np.float32)
+    supply: Supply
+    queries: Floats
+    folder: Path
+    n_candidates: int
+    progress: Progress
 
-    def measure(self, kind: IndexKind, n: int) -> IndexRow:
-        least = self._least(n)
-        spec = kind.spec(n, dim=self._supply.vectors.shape[1])
-        with self._built(kind, n, spec) as (path, seconds):
-            size = path.stat().st_size
-            index = VectorIndex.open(path, spec=spec)
-            times, shares = self._ask(index, least, f"Asking {kind.name} of {n:,}")
+    def least(self, n: int) -> Floats:
+        """What right answers score among the first `n` vectors."""
+        return least_scores(self._chunks(n, f"Exact search of {n:,}"), self.queries, k=RECALL_K)
+
+    def measure(self, kind: IndexKind, n: int, least: Floats) -> IndexRow:
+        path = self.folder / "index.faiss"
+        spec = kind.spec(n, dim=self.supply.vectors.shape[1])
+        seconds = self._build(path, kind, n, spec)
+        size = path.stat().st_size
+        times, shares = self._ask(VectorIndex.open(path, spec=spec), least, f"Asking {kind.name} of {n:,}")
+        path.unlink()
         return IndexRow(
             n_vectors=n,
-            n_real=min(n, self._supply.n_real),
+            n_real=min(n, self.supply.n_real),
             kind=kind.name,
             spec=spec,
             n_bytes=size,
@@ -144,54 +150,40 @@ class _Bench:
             is_rule=kind is recommended(n),
         )
 
-    def _least(self, n: int) -> Floats:
-        """What right answers score among the first `n` vectors; worked out once a size."""
-        if self._right[0] != n:
-            chunks = self._chunks(n, f"Exact search of {n:,}")
-            self._right = n, least_scores(chunks, self._queries, k=RECALL_K)
-        return self._right[1]
-
-    @contextmanager
-    def _built(self, kind: IndexKind, n: int, spec: str) -> Iterator[tuple[Path, float]]:
-        """Build an index as a merge does, into a file that is there inside only; yields it and the seconds."""
-        path = self._folder / "index.faiss"
-        vectors, n_trained = self._supply.vectors[:n], kind.n_trained(n)
+    def _build(self, path: Path, kind: IndexKind, n: int, spec: str) -> float:
+        """Build an index into a file, as a merge does; the seconds."""
+        vectors, n_trained = self.supply.vectors[:n], kind.n_trained(n)
         started = time.perf_counter()
         sample = vectors[:: n // n_trained][:n_trained].astype(np.float32) if n_trained else None
         chunks = self._chunks(n, f"Building {kind.name} of {n:,}")
         index = VectorIndex.build(np.arange(n), chunks, dim=vectors.shape[1], spec=spec, sample=sample)
         del sample
         index.save(path)
-        seconds = time.perf_counter() - started
-        del index
-        try:
-            yield path, seconds
-        finally:
-            path.unlink()
+        return time.perf_counter() - started
 
     def _chunks(self, n: int, title: str) -> Iterator[Floats]:
         done = 0
-        self._progress(title, 0, n)
-        for chunk in fp32_chunks(self._supply.vectors[:n]):
+        self.progress(title, 0, n)
+        for chunk in fp32_chunks(self.supply.vectors[:n]):
             yield chunk
             done += len(chunk)
-            self._progress(title, done, n)
+            self.progress(title, done, n)
 
     def _ask(self, index: VectorIndex, least: Floats, title: str) -> tuple[list[float], list[float]]:
         """Ask all queries, fewer of a slow index; the seconds and the share of right answers of each."""
         ends = time.perf_counter() + _WARM_SECONDS
-        for query in self._queries:  # pages are mapped when they are first read
-            index.search(query, k=self._n_candidates, per_hit=1)
+        for query in self.queries:  # pages are mapped when they are first read
+            index.search(query, k=self.n_candidates, per_hit=1)
             if time.perf_counter() > ends:
                 break
         times, shares = [], []
         ends = time.perf_counter() + _TIMED_SECONDS
-        for query, bound in zip(self._queries, least, strict=True):
+        for query, bound in zip(self.queries, least, strict=True):
             started = time.perf_counter()
-            found = index.search(query, k=self._n_candidates, per_hit=1)
+            found = index.search(query, k=self.n_candidates, per_hit=1)
             times.append(time.perf_counter() - started)
             shares.append(share_right(found, bound, k=RECALL_K))
-            self._progress(title, len(times), len(self._queries))
+            self.progress(title, len(times), len(self.queries))
             if time.perf_counter() > ends and len(times) >= _LEAST_TIMED:
                 break
         return times, shares

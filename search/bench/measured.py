@@ -1,8 +1,7 @@
 """What did `icons bench search` find? Plain data, as `--json` prints it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -149,7 +148,3 @@ class SearchBench:
     def at(self, n_vectors: int) -> list[IndexRow]:
         """Rows of one size, in the order of the kinds."""
         return [row for row in self.rows if row.n_vectors == n_vectors]
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain data for programs."""
-        return asdict(self)

@@ -8,10 +8,11 @@ Starts `icons serve` in a process of its own; only reads the library.
 import statistics
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
 
 import numpy as np
 
@@ -82,10 +83,6 @@ class ServeBench:
             - statistics.median(self.memory_bytes[quarter : 2 * quarter])
         )
 
-    def as_json(self) -> dict[str, Any]:
-        """Plain data for programs."""
-        return asdict(self)
-
 
 def bench_serve(library: Library, options: ServeBenchOptions, progress: Progress) -> ServeBench:
     """Measure a server over a library.
@@ -133,7 +130,8 @@ def _load(
     ends = time.monotonic() + options.seconds
     n = options.clients
     with ThreadPoolExecutor(n) as pool:
-        using = [pool.submit(_use, server, [*texts[c * len(texts) // n :], *texts], ends) for c in range(n)]
+        asks = [partial(use_page, texts=[*texts[c * len(texts) // n :], *texts]) for c in range(n)]
+        using = [pool.submit(_ask_until, ends, server, ask) for ask in asks]
         memory = []
         while (left := ends - time.monotonic()) > 0:
             time.sleep(min(1.0, left))
@@ -142,9 +140,9 @@ def _load(
         return [one for client in using for one in client.result()], memory
 
 
-def _use(server: ServerProcess, texts: Sequence[str], ends: float) -> list[Asked]:
+def _ask_until(ends: float, server: ServerProcess, ask: Callable[[Client], Iterator[object]]) -> list[Asked]:
     client = Client(server.host, server.port)
-    for _ in use_page(client, texts):
+    for _ in ask(client):
         if time.monotonic() > ends:
             break
     client.close()
@@ -157,11 +155,8 @@ def _crowd(server: ServerProcess, texts: Sequence[str], progress: Progress) -> C
     ends = time.monotonic() + CROWD_SECONDS
 
     def ask(number: int) -> list[Asked]:
-        client = Client(server.host, server.port)
-        while time.monotonic() < ends:
-            client.search(WORDS, q=texts[number % len(texts)], k=50)
-        client.close()
-        return client.asked
+        text = texts[number % len(texts)]
+        return _ask_until(ends, server, lambda client: (client.search(WORDS, q=text, k=50) for _ in count()))
 
     with ThreadPoolExecutor(CROWD) as pool:
         asked = [one for client in pool.map(ask, range(CROWD)) for one in client]

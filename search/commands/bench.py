@@ -1,6 +1,7 @@
 """The commands `icons bench search` and `icons bench serve`, beside those of `indexer`."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,7 +77,7 @@ def bench_search(library: "Library", report: Path | None, as_json: bool, **optio
     with warnings_as_lines(), ProgressLine() as progress:
         found = measure(library, SearchBenchOptions(**options), progress)
     if as_json:
-        click.echo(json.dumps(found.as_json()))
+        click.echo(json.dumps(asdict(found)))
     else:
         from search.bench.tables import facts, grids, left_out
 
@@ -115,7 +116,7 @@ def bench_serve(library: "Library", as_json: bool, **options: Any) -> None:
     with warnings_as_lines(), ProgressLine() as progress:
         found = measure(library, ServeBenchOptions(**options), progress)
     if as_json:
-        click.echo(json.dumps(found.as_json()))
+        click.echo(json.dumps(asdict(found)))
     else:
         _print(facts(found), grids(found))
     if found.errors or found.crowd.failed:

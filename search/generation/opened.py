@@ -102,25 +102,21 @@ def open_generation(library: Library, generation: Generation) -> Opened:
     for path, how in differences(generation.folder, manifest.files, sums=False):
         raise LibraryError(f'"{path}" {how}; {ADVICE}')
     with damage_explained(library, generation, manifest):
-        return _open(library, generation, manifest)
-
-
-def _open(library: Library, generation: Generation, manifest: Manifest) -> Opened:
-    snapshot = Snapshot(generation.catalog)
-    encoder = open_query_encoder(library.encoder(manifest.fingerprint))
-    lexical = Lexical(Lexicon.open(generation.lexicon))
-    return Opened(
-        generation=generation,
-        manifest=manifest,
-        snapshot=snapshot,
-        encoder=encoder,
-        icons=VectorIndex.open(generation.icons, spec=manifest.icons.spec),
-        pictures=VectorIndex.open(generation.pictures, spec=manifest.pictures.spec),
-        facets=Facets(generation),
-        drawings=read_array(generation.drawings),
-        lexical=lexical,
-        speller=Speller(snapshot.vocabulary, is_borne=lexical.knows, is_usual=encoder.has_token),
-    )
+        snapshot = Snapshot(generation.catalog)
+        encoder = open_query_encoder(library.encoder(manifest.fingerprint))
+        lexical = Lexical(Lexicon.open(generation.lexicon))
+        return Opened(
+            generation=generation,
+            manifest=manifest,
+            snapshot=snapshot,
+            encoder=encoder,
+            icons=VectorIndex.open(generation.icons, spec=manifest.icons.spec),
+            pictures=VectorIndex.open(generation.pictures, spec=manifest.pictures.spec),
+            facets=Facets(generation),
+            drawings=read_array(generation.drawings),
+            lexical=lexical,
+            speller=Speller(snapshot.vocabulary, is_borne=lexical.knows, is_usual=encoder.has_token),
+        )
 
 
 @contextmanager

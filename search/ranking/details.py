@@ -4,7 +4,6 @@ import re
 
 import numpy as np
 
-from indexer.arrays import Ids
 from indexer.errors import UnknownIconError
 from indexer.naming.names import normalise
 from indexer.naming.printable import unprinted
@@ -64,16 +63,11 @@ def show_icon(opened: Opened, icon: int) -> Details:
     """
     found = opened.snapshot.icon(icon)
     variants = opened.snapshot.variants_of(found.set_id, found.name_id)
-    alike = _alike(opened, icon)
+    drawing = opened.drawings[opened.facets.positions(np.array([icon]))]
+    alike = opened.facets.column("icon")[opened.drawings == drawing]
     return Details(
         hit=hits_of(opened, np.array([icon]))[0],
         **opened.snapshot.facts(icon),
         variants=hits_of(opened, variants[variants != icon][:MOST_SHOWN]),
         near_duplicates=hits_of(opened, np.setdiff1d(alike, variants)[:MOST_SHOWN]),
     )
-
-
-def _alike(opened: Opened, icon: int) -> Ids:
-    """Icons that show the drawing of an icon, itself included, ascending."""
-    drawing = opened.drawings[opened.facets.positions(np.array([icon]))]
-    return np.asarray(opened.facets.column("icon")[opened.drawings == drawing])

@@ -15,6 +15,7 @@ from search.web.service import Service
 from search.web.svg import svg_text
 from search.web.upload import BODY, read_upload
 
+SVG = "image/svg+xml"
 SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 """Opened by itself, a stored SVG runs no script, loads nothing, and belongs to no origin."""
 
@@ -84,16 +85,14 @@ async def svg(icon: IconId, service: Served, request: Request, color: Colour = N
     document = svg_text(found.content, colour=color)
     if document is None:
         raise HTTPException(404, f'the icon "{icon}" is no SVG; {API}/icons/{icon}/png draws it')
-    headers = {"Content-Security-Policy": SVG_POLICY}
-    return _kept(request, document, "image/svg+xml", is_fixed=v == found.image, headers=headers)
+    return _kept(request, document, SVG, is_fixed=v == found.image)
 
 
 @router.get(f"{API}/svgs", summary="Many pictures as one SVG", response_class=Response)
 async def svgs(service: Served, images: ImageIds, request: Request) -> Response:
     """Give many pictures in one answer, for `img`: the fragment #i17 shows the one that a hit calls image 17."""
     document, is_whole = await service.svgs(images)
-    headers = {"Content-Security-Policy": SVG_POLICY}
-    return _kept(request, document, "image/svg+xml", is_fixed=is_whole, headers=headers)
+    return _kept(request, document, SVG, is_fixed=is_whole)
 
 
 @router.get(f"{API}/icons/{{icon}}/png", summary="An icon as PNG", response_class=Response)
@@ -109,7 +108,7 @@ async def png(
     found = await service.picture(icon)
     content = found.content if color is None else svg_text(found.content, colour=color) or found.content
     drawn = await service.png(content, size=size)
-    return _kept(request, drawn, "image/png", is_fixed=v == found.image, headers={})
+    return _kept(request, drawn, "image/png", is_fixed=v == found.image)
 
 
 @router.get(
@@ -130,14 +129,13 @@ async def metrics(service: Served) -> Response:
     return Response(service.metrics.text(), media_type="text/plain; version=0.0.4")
 
 
-def _kept(request: Request, content: bytes, kind: str, *, is_fixed: bool, headers: dict[str, str]) -> Response:
+def _kept(request: Request, content: bytes, kind: str, *, is_fixed: bool) -> Response:
     """A picture, for ever where its address names it; else to be asked for again, and not sent twice."""
     tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
-    headers = {
-        **headers,
-        "ETag": tag,
-        "Cache-Control": f"private, {'max-age=31536000, immutable' if is_fixed else 'no-cache'}",
-    }
+    kept = "max-age=31536000, immutable" if is_fixed else "no-cache"
+    headers = {"ETag": tag, "Cache-Control": f"private, {kept}"}
+    if kind == SVG:
+        headers["Content-Security-Policy"] = SVG_POLICY
     if tag in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
     return Response(content, media_type=kind, headers=headers)
