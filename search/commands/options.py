@@ -151,7 +151,7 @@ def _values(option: str, name: str, metavar: str, chosen: str, *, also: Sequence
     """A repeatable option for labels of one kind, completed from what the library holds."""
 
     def complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        from search.commands.completing import labels_beginning
+        from search.commands.completion import labels_beginning
 
         found = labels_beginning(ctx.params["library"], option.removeprefix("--"), incomplete)
         return [CompletionItem(value) for value in found]

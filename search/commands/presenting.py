@@ -1,4 +1,4 @@
-"""What becomes of an answer? Results to stdout, all else to stderr, files where they were asked for."""
+"""Who is asked, and what becomes of the answer? Results to stdout, all else to stderr, files where asked for."""
 
 import json
 import sys
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from indexer.commands.options import warnings_as_lines
-from indexer.errors import IconsError, RenderError, SourceError
+from indexer.errors import IconsError, LibraryError, RenderError, SourceError
+from indexer.library.folder import Library
 from indexer.naming.printable import printable, say
 from search.commands.options import Asking, Output
 from search.query import MOST_COUNTED, Answer, Filters, Hit, Query
@@ -19,6 +20,25 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from search.engine import SearchEngine
+
+
+def engine_of(library: Library) -> "SearchEngine":
+    """Open a library, or take the one that `icons repl` holds open; a new generation answers from now on.
+
+    Raises:
+        LibraryError: it can't be read.
+    """
+    from search.engine import SearchEngine
+
+    warm = click.get_current_context().obj
+    if not (isinstance(warm, SearchEngine) and warm.library.root == library.root):
+        with warnings_as_lines():
+            return SearchEngine.open(library.root)
+    try:
+        warm.refresh()
+    except LibraryError as error:
+        say(f"Warning: {error}", err=True)
+    return warm
 
 
 def answer(engine: "SearchEngine", asked: str, query: Query, asking: Asking) -> None:

@@ -45,7 +45,7 @@ def repl(ctx: click.Context, library: "Library", pictures: bool | None) -> None:
       icons repl
       icons repl --library ~/brand-icons < queries.txt
     """
-    from search.commands.warm import engine_of
+    from search.commands.presenting import engine_of
 
     ctx.obj = engine_of(library)
     common = ["--library", str(library.root)]

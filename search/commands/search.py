@@ -45,8 +45,7 @@ def search(library: "Library", words: tuple[str, ...], image: BinaryIO | None, k
       icons search settings --json | jq -r .path
       icons search "shopping cart" --svg > cart.svg
     """
-    from search.commands.presenting import answer
-    from search.commands.warm import engine_of
+    from search.commands.presenting import answer, engine_of
 
     typed = " ".join(words)
     asked = ([_quoted(typed)] if typed.strip() else []) + ([f'picture "{_name(image)}"'] if image else [])

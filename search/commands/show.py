@@ -30,8 +30,7 @@ def show(library: "Library", keys: tuple[str, ...], as_svg: bool, pictures: bool
       icons show lucide:house --json | jq .near_duplicates[].key
       icons show lucide:house --svg > house.svg
     """
-    from search.commands.presenting import draw, print_svg
-    from search.commands.warm import engine_of
+    from search.commands.presenting import draw, engine_of, print_svg
 
     if as_svg and as_json:
         raise click.UsageError("--svg and --json are two forms of output; give one of them")

@@ -29,8 +29,7 @@ def similar(library: "Library", key: str, words: tuple[str, ...], asking: Asking
       icons similar mdi:home --not filled --licence permissive
       icons similar lucide:house dog -k 5 --paths
     """
-    from search.commands.presenting import answer
-    from search.commands.warm import engine_of
+    from search.commands.presenting import answer, engine_of
 
     engine = engine_of(library)
     query = Query(words=" ".join(words), icon=engine.find(key), **asking.steering)

@@ -20,7 +20,7 @@ from indexer.errors import IconsError
 from indexer.library.folder import Library
 from indexer.naming.printable import printable
 from search.cli import main
-from search.commands.completing import labels_beginning
+from search.commands.completion import labels_beginning
 from search.engine import Query, SearchEngine
 from search.showing.sheet_png import sheet_png
 
