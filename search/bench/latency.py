@@ -89,12 +89,11 @@ def choose_filters(facets: Facets) -> Iterator[tuple[str, Filters]]:
 
 
 def _filters(values: dict[str, str]) -> Filters:
-    given: dict[str, tuple[str, ...]] = {FIELDS[kind]: (value,) for kind, value in values.items() if kind in FIELDS}
-    if "family" in values:
-        given["licences"] = (values["family"],)
+    fields = {**FIELDS, "family": "licences"}
+    among = {fields[kind]: (value,) for kind, value in values.items() if kind in fields}
     truth = {flag: values[flag] == "true" for flag in FLAGS if flag in values}
     sizes = (int(values["size"]),) if "size" in values else ()
-    return Filters(**given, **truth, sizes=sizes)  # type: ignore[arg-type]
+    return Filters(**among, **truth, sizes=sizes)  # type: ignore[arg-type]
 
 
 def measure_pictured(

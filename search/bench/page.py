@@ -7,9 +7,8 @@ from indexer.publishing.index_kinds import KINDS
 from indexer.reports.charts import Bar, Chart, Curve, Point, Scale, bar_chart, line_chart, scatter_chart
 from indexer.reports.measures import Figure
 from indexer.reports.page import page, section, table_html
-from search.bench.measured import Cold, IndexRow, Load, SearchBench, Warm
+from search.bench.measured import Cold, IndexRow, Load, SearchBench, Spread, Warm
 from search.bench.tables import Grid, facts, index_grid, left_out, megabytes, ms, part_grids, rate, seconds
-from search.bench.timed_engine import STAGES, WHOLE
 
 _COLOURS = {kind: number for number, kind in enumerate(KINDS)}
 
@@ -46,17 +45,14 @@ def _cold(cold: Cold) -> Chart:
 
 
 def _warm(warm: Warm) -> Chart:
-    bars = []
-    for colour, stage in enumerate((*STAGES, WHOLE)):
-        spread = warm.stages[stage]
-        bars.append(Bar(stage, Figure(spread.p50, spread.p50, spread.p99), colour))
+    bars = [Bar(stage, _to_p99(of), colour) for colour, (stage, of) in enumerate(warm.stages.items())]
     return bar_chart("a warm query: p50, whisker to p99", bars, written=ms)
 
 
 def _loads(loads: Sequence[Load]) -> list[Chart]:
     ticks = [str(load.clients) for load in loads]
     rates = [load.queries_per_second for load in loads]
-    latencies = [Figure(load.latency.p50, load.latency.p50, load.latency.p99) for load in loads]
+    latencies = [_to_p99(load.latency) for load in loads]
     of_rates, of_latencies = Scale(written=rate), Scale(written=ms)
     x_title = "clients at the same time"
     return [
@@ -71,12 +67,12 @@ def _over_sizes(found: SearchBench) -> list[Chart]:
     """p50 and recall of every kind over the sizes, as far as the kind was measured."""
     sizes = found.sizes()
     ticks = [_short_count(n) for n in sizes]
-    by_kind = {kind: [row for row in found.rows if row.kind == kind] for kind in KINDS}
     times, recalls = [], []
-    for kind, rows in by_kind.items():
+    for kind, colour in _COLOURS.items():
+        rows = [row for row in found.rows if row.kind == kind]
         if [row.n_vectors for row in rows] == sizes[: len(rows)] and rows:
-            times.append(Curve(kind, [_point(row.query.p50) for row in rows], _COLOURS[kind]))
-            recalls.append(Curve(kind, [_point(row.recall_at_10) for row in rows], _COLOURS[kind]))
+            times.append(Curve(kind, [_point(row.query.p50) for row in rows], colour))
+            recalls.append(Curve(kind, [_point(row.recall_at_10) for row in rows], colour))
     of_times, of_recalls = Scale(written=ms, is_log=True), Scale(low=None, high=1.01)
     return [
         line_chart("p50 of a query, in ms", times, ticks=ticks, x_title="vectors", y=of_times),
@@ -95,6 +91,10 @@ def _kinds(rows: Sequence[IndexRow]) -> list[Chart]:
         bar_chart("built in, s", built, written=seconds),
         bar_chart("size, MB", sizes, written=lambda value: megabytes(1e6 * value)),
     ]
+
+
+def _to_p99(spread: Spread) -> Figure:
+    return Figure(spread.p50, spread.p50, spread.p99)
 
 
 def _point(value: float) -> Figure:

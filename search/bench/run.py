@@ -5,6 +5,8 @@ Reads one generation and the vectors behind it; writes into a temporary folder o
     icons bench search --report search.html
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,70 +38,67 @@ def bench_search(library: Library, options: SearchBenchOptions, progress: Progre
         QueryFileError: a query file is not as it should be.
         IconsError: more vectors were asked for than memory holds.
     """
-    run = _Run(TimedEngine.open(library.root), options, progress)
-    found = run.begin()
+    engine = TimedEngine.open(library.root)
+    corpus = Corpus.read(Snapshot(engine.generation.catalog))
+    texts = _choose_texts(corpus, options)
+    source = ", ".join(str(file) for file in options.queries) or "names of its own icons"
+    found = SearchBench(
+        library=str(library.root),
+        generation=engine.generation.number,
+        n_icons=len(corpus),
+        n_pictures=len(corpus.image_ids),
+        dim=engine.manifest.dim,
+        seed=options.seed,
+        queries=f"{len(texts)} queries: {source}",
+        machine=describe_machine(),
+    )
     try:
-        run.measure(found)
+        _Run(engine, corpus, texts, options, progress).measure(found)
     except KeyboardInterrupt:
         found.stopped = True
     return found
 
 
+def _choose_texts(corpus: Corpus, options: SearchBenchOptions) -> list[str]:
+    """Take at most N_QUERIES texts."""
+    own = [words for words in corpus.words.values() if words]
+    texts = [query.text for file in options.queries for query in read_queries(file)] if options.queries else own
+    generator = np.random.default_rng(options.seed)
+    return [texts[place] for place in generator.permutation(len(texts))[:N_QUERIES].tolist()]
+
+
+@dataclass(frozen=True, slots=True)
 class _Run:
     """One measurement under way: an open library, and what is asked of it."""
 
-    def __init__(self, engine: TimedEngine, options: SearchBenchOptions, progress: Progress) -> None:
-        self._engine = engine
-        self._corpus = Corpus.read(Snapshot(engine.generation.catalog))
-        self._options = options
-        self._progress = progress
-        self._texts = self._choose_texts()
-
-    def begin(self) -> SearchBench:
-        """Say what is measured, before anything is."""
-        options = self._options
-        source = ", ".join(str(file) for file in options.queries) or "names of its own icons"
-        return SearchBench(
-            library=str(self._engine.library.root),
-            generation=self._engine.generation.number,
-            n_icons=len(self._corpus),
-            n_pictures=len(self._corpus.image_ids),
-            dim=self._engine.manifest.dim,
-            seed=options.seed,
-            queries=f"{len(self._texts)} queries: {source}",
-            machine=describe_machine(),
-        )
+    engine: TimedEngine
+    corpus: Corpus
+    texts: list[str]
+    options: SearchBenchOptions
+    progress: Progress
 
     def measure(self, found: SearchBench) -> None:
         """Fill in part after part."""
-        parts, k, progress = self._options.parts, self._options.k, self._progress
+        parts, k, progress = self.options.parts, self.options.k, self.progress
         if COLD in parts:
-            found.cold = measure_cold(self._engine.library, n_runs=self._options.n_cold, progress=progress)
+            found.cold = measure_cold(self.engine.library, n_runs=self.options.n_cold, progress=progress)
         if WARM in parts:
-            found.warm = measure_warm(self._engine, self._texts, k=k, progress=progress)
-        untimed = SearchEngine.open(self._engine.library.root)
+            found.warm = measure_warm(self.engine, self.texts, k=k, progress=progress)
+        untimed = SearchEngine.open(self.engine.library.root)
         if FILTERS in parts:
-            found.filtered = measure_filtered(untimed, self._texts, k=k, progress=progress)
+            found.filtered = measure_filtered(untimed, self.texts, k=k, progress=progress)
         if PICTURES in parts:
-            icons = self._corpus.icon_ids.tolist()
-            found.pictured = measure_pictured(untimed, icons, k=k, seed=self._options.seed, progress=progress)
+            icons = self.corpus.icon_ids.tolist()
+            found.pictured = measure_pictured(untimed, icons, k=k, seed=self.options.seed, progress=progress)
         if CLIENTS in parts:
-            found.loads = measure_loads(untimed, self._texts, k=k, progress=progress)
+            found.loads = measure_loads(untimed, self.texts, k=k, progress=progress)
         if INDEXES in parts:
-            measure_indexes(found, *self._vectors(), self._options, progress)
-
-    def _choose_texts(self) -> list[str]:
-        """Take at most N_QUERIES texts."""
-        files = self._options.queries
-        own = [words for words in self._corpus.words.values() if words]
-        texts = [query.text for file in files for query in read_queries(file)] if files else own
-        generator = np.random.default_rng(self._options.seed)
-        return [texts[place] for place in generator.permutation(len(texts))[:N_QUERIES].tolist()]
+            measure_indexes(found, *self._vectors(), self.options, progress)
 
     def _vectors(self) -> tuple[NDArray[np.float16], Floats]:
         """Vectors of all pictures, and of the queries: words that ask for pictures are the hardest task of an index."""
-        library, fingerprint = self._engine.library, self._engine.manifest.fingerprint
+        library, fingerprint = self.engine.library, self.engine.manifest.fingerprint
         folder = library.vectors(fingerprint)
-        vectors, filled = read_vectors(folder, "images", self._corpus.image_ids, fingerprint=fingerprint)
+        vectors, filled = read_vectors(folder, "images", self.corpus.image_ids, fingerprint=fingerprint)
         encoder = open_query_encoder(library.encoder(fingerprint))
-        return vectors[filled], encode_texts(encoder, self._texts)
+        return vectors[filled], encode_texts(encoder, self.texts)

@@ -47,22 +47,6 @@ class Asking:
     output: Output
 
 
-def asking_options(function: Function) -> Function:
-    """Add what every question takes; the command gets it as one `asking`."""
-    options = [*_steering(), *_filters(), *_window(), *_outputs()]
-    own: list[str] = []
-
-    @wraps(function)
-    def asking(**given: Any) -> Any:
-        chosen = {name: value for name in own if (value := given.pop(name)) is not None}
-        return function(**given, asking=_asking(chosen))
-
-    for option in reversed(options):
-        option(asking)
-        own.append(asking.__click_params__[-1].name)  # type: ignore[attr-defined]
-    return asking  # type: ignore[return-value]
-
-
 def pictures_option(function: Function) -> Function:
     """Add `--pictures`."""
     return click.option(
@@ -72,79 +56,6 @@ def pictures_option(function: Function) -> Function:
         show_envvar=True,
         help="Draw icons in the terminal; where it can, if not given.",
     )(function)
-
-
-def _steering() -> Sequence[Option]:
-    return [
-        click.option(
-            "--not", "without", multiple=True, metavar="WORDS", help="Steer away from this: filled. Repeatable."
-        ),
-        click.option(
-            "--picture-share",
-            type=click.FloatRange(0, 1),
-            help="Share of the picture, or icon, beside words; half if not given.",
-        ),
-    ]
-
-
-def _filters() -> Sequence[Option]:
-    return [
-        _values("--set", "sets", "KEY", "Only icons of this set."),
-        _values("--style", "styles", "STYLE", "Only icons of this style: filled, outline, ..."),
-        _values("--category", "categories", "NAME", "Only icons of this category."),
-        _values("--tag", "tags", "TAG", "Only icons with this tag."),
-        _values(
-            "--licence",
-            "licences",
-            "LICENCE",
-            f"Only under this: an SPDX id, or one of {', '.join(FAMILIES)}.",
-            also=["--license"],
-        ),
-        click.option(
-            "--size",
-            "sizes",
-            multiple=True,
-            type=click.IntRange(1),
-            help="Only icons drawn for this many pixels. Repeatable.",
-        ),
-        click.option("--animated/--still", default=None, help="Only icons that move, or only those that don't."),
-        click.option(
-            "--color/--mono", "coloured", default=None, help="Only icons with colours, or only those without."
-        ),
-    ]
-
-
-def _window() -> Sequence[Option]:
-    return [
-        click.option("-k", "k", type=click.IntRange(1, 10_000), default=10, show_default=True, help="How many hits."),
-        click.option("--offset", type=click.IntRange(0, 9_999), default=0, help="Leave out so many hits first."),
-        click.option(
-            "--min-score",
-            type=click.FloatRange(0, 1),
-            help="Least score of a hit, which says how sure the match is; 0 for the nearest, however far.",
-        ),
-        click.option("--flat", is_flag=True, help="Variants and equal pictures as hits of their own."),
-        click.option("--facets", is_flag=True, help="Count what is found by set, style, category, tag and licence."),
-    ]
-
-
-def _outputs() -> Sequence[Option]:
-    return [
-        *(click.option(f"--{form}", f"as_{form}", is_flag=True, help=chosen) for form, chosen in FORMS.items()),
-        pictures_option,
-        click.option(
-            "--copy-to",
-            type=click.Path(path_type=Path, file_okay=False),
-            help="Copy the hits' pictures into this folder, each under a name of its own; nothing is overwritten.",
-        ),
-        click.option(
-            "--sheet",
-            type=click.Path(path_type=Path, dir_okay=False),
-            callback=_check_sheet,
-            help="Write the hits as one sheet of pictures, .html or .png.",
-        ),
-        click.option("--open", "open_sheet", is_flag=True, help="Show the hits as pictures in the browser."),
-    ]
 
 
 def _values(option: str, name: str, metavar: str, chosen: str, *, also: Sequence[str] = ()) -> Option:
@@ -165,6 +76,74 @@ def _check_sheet(_: click.Context, __: click.Parameter, sheet: Path | None) -> P
     if sheet is not None and sheet.suffix.lower() not in (".html", ".png"):
         raise click.BadParameter(f'"{sheet}" ends neither in .html nor in .png')
     return sheet
+
+
+_OPTIONS: Sequence[Option] = [
+    click.option("--not", "without", multiple=True, metavar="WORDS", help="Steer away from this: filled. Repeatable."),
+    click.option(
+        "--picture-share",
+        type=click.FloatRange(0, 1),
+        help="Share of the picture, or icon, beside words; half if not given.",
+    ),
+    _values("--set", "sets", "KEY", "Only icons of this set."),
+    _values("--style", "styles", "STYLE", "Only icons of this style: filled, outline, ..."),
+    _values("--category", "categories", "NAME", "Only icons of this category."),
+    _values("--tag", "tags", "TAG", "Only icons with this tag."),
+    _values(
+        "--licence",
+        "licences",
+        "LICENCE",
+        f"Only under this: an SPDX id, or one of {', '.join(FAMILIES)}.",
+        also=["--license"],
+    ),
+    click.option(
+        "--size",
+        "sizes",
+        multiple=True,
+        type=click.IntRange(1),
+        help="Only icons drawn for this many pixels. Repeatable.",
+    ),
+    click.option("--animated/--still", default=None, help="Only icons that move, or only those that don't."),
+    click.option("--color/--mono", "coloured", default=None, help="Only icons with colours, or only those without."),
+    click.option("-k", "k", type=click.IntRange(1, 10_000), default=10, show_default=True, help="How many hits."),
+    click.option("--offset", type=click.IntRange(0, 9_999), default=0, help="Leave out so many hits first."),
+    click.option(
+        "--min-score",
+        type=click.FloatRange(0, 1),
+        help="Least score of a hit, which says how sure the match is; 0 for the nearest, however far.",
+    ),
+    click.option("--flat", is_flag=True, help="Variants and equal pictures as hits of their own."),
+    click.option("--facets", is_flag=True, help="Count what is found by set, style, category, tag and licence."),
+    *(click.option(f"--{form}", f"as_{form}", is_flag=True, help=chosen) for form, chosen in FORMS.items()),
+    pictures_option,
+    click.option(
+        "--copy-to",
+        type=click.Path(path_type=Path, file_okay=False),
+        help="Copy the hits' pictures into this folder, each under a name of its own; nothing is overwritten.",
+    ),
+    click.option(
+        "--sheet",
+        type=click.Path(path_type=Path, dir_okay=False),
+        callback=_check_sheet,
+        help="Write the hits as one sheet of pictures, .html or .png.",
+    ),
+    click.option("--open", "open_sheet", is_flag=True, help="Show the hits as pictures in the browser."),
+]
+
+
+def asking_options(function: Function) -> Function:
+    """Add what every question takes; the command gets it as one `asking`."""
+    own: list[str] = []
+
+    @wraps(function)
+    def asking(**given: Any) -> Any:
+        chosen = {name: value for name in own if (value := given.pop(name)) is not None}
+        return function(**given, asking=_asking(chosen))
+
+    for option in reversed(_OPTIONS):
+        option(asking)
+        own.append(asking.__click_params__[-1].name)  # type: ignore[attr-defined]
+    return asking  # type: ignore[return-value]
 
 
 def _asking(chosen: Mapping[str, Any]) -> Asking:

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -62,7 +62,16 @@ def answer(engine: "SearchEngine", asked: str, query: Query, asking: Asking) -> 
     if found.is_doubtful:
         say(f"no good match for {asked}; these come nearest", err=True)
     _write_files(engine, asked, found.hits, asking.output)
-    _PRINTED[asking.output.form](engine, found, asking)
+    match asking.output.form:
+        case "table":
+            _print_table(engine, found, asking)
+        case "json":
+            _print_json(found)
+        case "paths":
+            for hit in found.hits:
+                say(hit.place)
+        case "svg":
+            print_svg(engine, found.hits[0])
 
 
 def _print_table(engine: "SearchEngine", found: Answer, asking: Asking) -> None:
@@ -81,29 +90,12 @@ def _print_table(engine: "SearchEngine", found: Answer, asking: Asking) -> None:
         click.echo(f"{first:,} to {last:,} of {many}; --offset {last} goes on", err=True)
 
 
-def _print_json(_: "SearchEngine", found: Answer, __: Asking) -> None:
+def _print_json(found: Answer) -> None:
     for hit in found.hits:
         click.echo(json.dumps(asdict(hit)))
     if found.facets is not None:
         facets = {kind: [asdict(count) for count in counts] for kind, counts in found.facets.items()}
         click.echo(json.dumps({"n_found": found.n_found, "facets": facets}))
-
-
-def _print_paths(_: "SearchEngine", found: Answer, __: Asking) -> None:
-    for hit in found.hits:
-        say(hit.place)
-
-
-def _print_svg(engine: "SearchEngine", found: Answer, _: Asking) -> None:
-    print_svg(engine, found.hits[0])
-
-
-_PRINTED: dict[str, Callable[["SearchEngine", Answer, Asking], None]] = {
-    "table": _print_table,
-    "json": _print_json,
-    "paths": _print_paths,
-    "svg": _print_svg,
-}
 
 
 def print_svg(engine: "SearchEngine", hit: Hit) -> None:
@@ -155,7 +147,11 @@ def _write_files(engine: "SearchEngine", asked: str, hits: Sequence[Hit], output
         return
     pictures = pictures_of(engine, hits)
     if output.copy_to:
-        _copy(output.copy_to, pictures)
+        from search.showing.copies import copy_hits
+
+        readable = ((hit, content) for hit, content in pictures if content is not None)
+        for path, is_new in copy_hits(output.copy_to, readable):
+            say(f"wrote {path}" if is_new else f"{path} is there already", err=True)
     if output.sheet:
         _write_sheet(output.sheet, asked, pictures)
     if output.open_sheet:
@@ -164,13 +160,6 @@ def _write_files(engine: "SearchEngine", asked: str, hits: Sequence[Hit], output
         page = Path(tempfile.mkdtemp(prefix="icons-"), "hits.html")
         _write_sheet(page, asked, pictures)
         click.launch(page.as_uri())
-
-
-def _copy(folder: Path, pictures: Sequence[tuple[Hit, bytes | None]]) -> None:
-    from search.showing.copies import copy_hits
-
-    for path, is_new in copy_hits(folder, ((hit, content) for hit, content in pictures if content is not None)):
-        say(f"wrote {path}" if is_new else f"{path} is there already", err=True)
 
 
 def _write_sheet(path: Path, title: str, pictures: Sequence[tuple[Hit, bytes | None]]) -> None:

@@ -143,16 +143,13 @@ def _damage(library: Library, generation: Generation, manifest: Manifest) -> str
     if not generation.folder.is_dir():
         return f'"{generation.folder}" has gone'
     looked, found = _looked.get(generation.folder, (-math.inf, None))
-    if time.monotonic() - looked >= LOOK_SECONDS:
-        found = _differences(library, generation, manifest)
-        _looked[generation.folder] = time.monotonic(), found
-    return found
-
-
-def _differences(library: Library, generation: Generation, manifest: Manifest) -> str | None:
+    if time.monotonic() - looked < LOOK_SECONDS:
+        return found
     encoder = library.encoder(manifest.fingerprint)
     written = {generation.folder: manifest.files}
     with suppress(OSError, ValueError):  # else the encoder was not opened in the first place
         written[encoder] = read_facts(encoder).get("files") or {}
-    damages = (found for folder, files in written.items() for found in differences(folder, files, sums=True))
-    return next((f'"{path}" {how}' for path, how in damages), None)
+    damages = (damage for folder, files in written.items() for damage in differences(folder, files, sums=True))
+    found = next((f'"{path}" {how}' for path, how in damages), None)
+    _looked[generation.folder] = time.monotonic(), found
+    return found

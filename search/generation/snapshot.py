@@ -103,11 +103,6 @@ class Snapshot:
             raise UnknownIconError(f'no icon has the id "{icon}"; `icons search` finds one by words')
         return found[icon]
 
-    def has_icon(self, icon: int) -> bool:
-        """Tell whether an icon has this id."""
-        query = "SELECT 1 FROM icons WHERE id = ?"
-        return icon < 2**63 and self._connection.execute(query, (icon,)).fetchone() is not None
-
     def facts(self, icon: int) -> dict[str, Any]:
         """Read what the catalog says of an icon beyond what a hit shows, by the fields of `search.query.Details`."""
         joined = "icons JOIN sets ON sets.id = icons.set_id JOIN sources ON sources.id = sets.source_id"
@@ -147,16 +142,11 @@ class Snapshot:
                 return int(row[0])
         return None
 
-    def of_words(self, words: str) -> int | None:
-        """Id of the first icon of a name, however it is spelt."""
-        named = self.named(words)
-        return int(named.min()) if len(named) else None
-
-    def key_of(self, icon: int) -> str:
-        """Spell the key of an icon that shares its set and name with another: "mdi:home#123"."""
+    def key_of(self, icon: int) -> str | None:
+        """Spell the key of an icon that shares its set and name with another: "mdi:home#123"; None if there is none."""
         query = "SELECT sets.key, icons.name FROM icons JOIN sets ON sets.id = set_id WHERE icons.id = ?"
-        set_key, name = self._connection.execute(query, (icon,)).fetchone()
-        return numbered_key(set_key, name, icon)
+        row = self._connection.execute(query, (icon,)).fetchone()
+        return numbered_key(row[0], row[1], icon) if row else None
 
     def keys_near(self, key: str) -> list[str]:
         """Keys of a few icons whose names are like that of `key`, from its set where that is known."""

@@ -38,21 +38,23 @@ def find_icon(snapshot: Snapshot, spelling: str) -> int:
 def _exactly(snapshot: Snapshot, spelling: str) -> int | None:
     """A key names one icon; a name that is spelt so comes before an id."""
     number = _ID.search(spelling)
-    own = int(number[1]) if number and snapshot.has_icon(int(number[1])) else None
-    if own is not None and spelling == snapshot.key_of(own):
+    own = int(number[1]) if number else None
+    key = None if own is None else snapshot.key_of(own)
+    if key == spelling:
         return own
     if (found := snapshot.with_key(spelling, as_words=False)) is not None:
         return found
     if (found := snapshot.spelt(spelling)) is not None:
         return found
-    return own if number and spelling == number[1] else None
+    return own if key and number and spelling == number[1] else None
 
 
 def _by_words(snapshot: Snapshot, spelling: str) -> int | None:
     """A key or a name in any spelling."""
     if (found := snapshot.with_key(spelling, as_words=True)) is not None:
         return found
-    return snapshot.of_words(normalise(spelling))
+    named = snapshot.named(normalise(spelling))
+    return int(named.min()) if len(named) else None
 
 
 def show_icon(opened: Opened, icon: int) -> Details:

@@ -22,7 +22,7 @@ from indexer.library.folder import Library
 from indexer.telemetry import SERVERS, silence
 from search.engine import SearchEngine
 from search.query import MOST_WITHOUT, Details, Filters, Hit, Query, Window
-from search.web.parameters import COLOUR
+from search.web.parameters import COLOUR, Text
 from search.web.svg import svg_text
 
 _log = logging.getLogger(__name__)
@@ -35,7 +35,6 @@ _MOST_HITS = 100
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
 Key = Annotated[str, Field(description='What search_icons gives: "mdi:home".', max_length=300)]
-Text = Annotated[str, Field(max_length=200)]
 Texts = Annotated[list[Text], Field(max_length=50)]
 
 

@@ -40,9 +40,6 @@ class BusyError(Exception):
 class TooSlowError(Exception):
     """No answer within the limit."""
 
-    def __init__(self, seconds: float) -> None:
-        super().__init__(f"no answer within {seconds:g} s")
-
 
 class Gate:
     """Threads behind a bounded queue."""
@@ -83,7 +80,7 @@ class Gate:
             async with asyncio.timeout(self._seconds):
                 return await asyncio.wrap_future(submitted)
         except (TimeoutError, LateError) as error:
-            raise TooSlowError(self._seconds) from error
+            raise TooSlowError(f"no answer within {self._seconds:g} s") from error
 
     def close(self) -> None:
         """Let nobody in any more; what waits is given up."""

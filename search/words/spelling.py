@@ -5,6 +5,7 @@ are made of usual words: an encoder reads these as one piece, and slips of the p
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 
 _SHORTEST = 4
@@ -16,25 +17,21 @@ _MUCH_RARER = 500
 3,675 bear "arrow"."""
 
 
+@dataclass(frozen=True)
 class Speller:
-    """A vocabulary: `read_vocabulary` gives every word with the number of names that bear it, once it is needed;
-    `is_borne` tells whether any does, `is_usual` whether a word needs no correction, whoever bears it.
-    """
+    """A vocabulary, and what needs no correction."""
 
-    def __init__(
-        self,
-        read_vocabulary: Callable[[], Mapping[str, int]],
-        *,
-        is_borne: Callable[[str], bool],
-        is_usual: Callable[[str], bool],
-    ) -> None:
-        self._read_vocabulary = read_vocabulary
-        self._is_borne = is_borne
-        self._is_usual = is_usual
+    read_vocabulary: Callable[[], Mapping[str, int]]
+    """Gives every word with the number of names that bear it, once it is needed."""
+    _: KW_ONLY
+    is_borne: Callable[[str], bool]
+    """Whether any name bears a word."""
+    is_usual: Callable[[str], bool]
+    """Whether a word needs no correction, whoever bears it."""
 
     def knows(self, word: str) -> bool:
         """Tell whether a word means something, here or anywhere."""
-        return self._is_usual(word) or self._is_borne(word)
+        return self.is_usual(word) or self.is_borne(word)
 
     def correct(self, words: str) -> str | None:
         """Spell normalised words as they were probably meant; None where there is nothing to correct."""
@@ -43,9 +40,9 @@ class Speller:
         return None if corrected == words else corrected
 
     def _meant(self, word: str) -> str | None:
-        if self._is_usual(word):
+        if self.is_usual(word):
             return None
-        return self._far_more_frequent(word) if self._is_borne(word) else self._nearest(word)
+        return self._far_more_frequent(word) if self.is_borne(word) else self._nearest(word)
 
     def _far_more_frequent(self, word: str) -> str | None:
         """The word that is spelled so by a slip of the pen and far more frequent; brands are one letter off, too, so
@@ -79,7 +76,7 @@ class Speller:
 
     @cached_property
     def _n_names(self) -> Mapping[str, int]:
-        return self._read_vocabulary()
+        return self.read_vocabulary()
 
     @cached_property
     def _most_borne(self) -> int:
