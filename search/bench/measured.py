@@ -7,8 +7,6 @@ import numpy as np
 
 from indexer.reports.measures import Figure
 
-QUANTILES = (50, 95, 99)
-
 
 @dataclass(frozen=True, slots=True)
 class Machine:
@@ -32,7 +30,7 @@ class Spread:
     @classmethod
     def of(cls, seconds: Sequence[float]) -> "Spread":
         """Take the quantiles of some times in seconds."""
-        return cls(*(round(1000 * float(value), 4) for value in np.percentile(seconds, QUANTILES)))
+        return cls(*(round(1000 * float(value), 4) for value in np.percentile(seconds, (50, 95, 99))))
 
 
 @dataclass(frozen=True, slots=True)

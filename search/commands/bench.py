@@ -1,6 +1,7 @@
 """The commands `icons bench search` and `icons bench serve`, beside those of `indexer`."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,8 +14,6 @@ from indexer.publishing.index_kinds import KINDS
 from search.bench.options import PARTS, SearchBenchOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from indexer.library.folder import Library
     from search.bench.tables import Grid
 
@@ -123,7 +122,7 @@ def bench_serve(library: "Library", as_json: bool, **options: Any) -> None:
         raise click.exceptions.Exit(1)
 
 
-def _print(lines: "Sequence[str]", grids: "Sequence[Grid]") -> None:
+def _print(lines: Sequence[str], grids: "Sequence[Grid]") -> None:
     from indexer.reports.tables import open_console, table_of
 
     console = open_console()

@@ -91,11 +91,11 @@ def _print_table(engine: "SearchEngine", found: Answer, asking: Asking) -> None:
 
 
 def _print_json(found: Answer) -> None:
-    for hit in found.hits:
-        click.echo(json.dumps(asdict(hit)))
+    plain = asdict(found)
+    for hit in plain["hits"]:
+        click.echo(json.dumps(hit))
     if found.facets is not None:
-        facets = {kind: [asdict(count) for count in counts] for kind, counts in found.facets.items()}
-        click.echo(json.dumps({"n_found": found.n_found, "facets": facets}))
+        click.echo(json.dumps({"n_found": found.n_found, "facets": plain["facets"]}))
 
 
 def print_svg(engine: "SearchEngine", hit: Hit) -> None:

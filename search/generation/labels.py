@@ -64,11 +64,9 @@ class Labels:
         if wanted not in self._codes:
             known = [*self._codes, *(FAMILIES if self.kind == "licence" else ())]
             near = get_close_matches(wanted, known, n=_NEAR, cutoff=0.4) or sorted(known)[:_NEAR]
-            raise IconsError(unknown(self.kind, value, [self._spelled(spelling) for spelling in near]))
+            spelled = [self.values[self._codes[folded][0]] if folded in self._codes else folded for folded in near]
+            raise IconsError(unknown(self.kind, value, spelled))
         return self._codes[wanted]
-
-    def _spelled(self, folded: str) -> str:
-        return self.values[self._codes[folded][0]] if folded in self._codes else folded
 
     @cached_property
     def _codes(self) -> dict[str, list[int]]:

@@ -61,13 +61,9 @@ def hits_of(opened: Opened, ids: Ids) -> list[Hit]:
 def _key(opened: Opened, icon: IconRow, variants: Sequence[tuple[int, str]]) -> str:
     """Spell what comes back to this icon: its set and name, and its id where another one comes first by these."""
     first = next(other for other, name in variants if name == icon.name)
-    is_first = first == icon.id and icon.set_id not in opened.snapshot.second_sets and _is_plain(icon)
-    return f"{icon.set}:{icon.name}" if is_first else numbered_key(icon.set, icon.name, icon.id)
-
-
-def _is_plain(icon: IconRow) -> bool:
-    """Whether a key of its set and name falls apart in one way alone."""
-    return ":" not in icon.set and ":" not in icon.name and not _NUMBERED.search(icon.name)
+    is_first = first == icon.id and icon.set_id not in opened.snapshot.second_sets
+    is_plain = ":" not in icon.set + icon.name and not _NUMBERED.search(icon.name)  # falls apart in one way alone
+    return f"{icon.set}:{icon.name}" if is_first and is_plain else numbered_key(icon.set, icon.name, icon.id)
 
 
 def _known(trait: int) -> bool | None:

@@ -41,7 +41,7 @@ def sheet_html(query: str, hits: Iterable[tuple[Hit, bytes | None]]) -> str:
             set=_shown(hit.set_title),
             more=f", {hit.variants} variants" if hit.variants > 1 else "",
             score=hit.score,
-            picture=_picture(hit, content),
+            picture=f'<img alt="{_shown(hit.name)}" src="{data_uri(content)}">' if content is not None else "gone",
             dark=" dark" if content and is_drawn_in_white(content) else "",
         )
         for hit, content in hits
@@ -51,7 +51,3 @@ def sheet_html(query: str, hits: Iterable[tuple[Hit, bytes | None]]) -> str:
 
 def _shown(text: str) -> str:
     return escape(printable(text))
-
-
-def _picture(hit: Hit, content: bytes | None) -> str:
-    return "gone" if content is None else f'<img alt="{_shown(hit.name)}" src="{data_uri(content)}">'

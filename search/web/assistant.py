@@ -66,7 +66,6 @@ class IconTools:
             _log.warning("%s", error)
         return self._opened
 
-    @_with_plain_errors
     def search_icons(
         self,
         query: Annotated[str, Field(description="What it means, how it looks, or its name.", max_length=10_000)],
@@ -87,13 +86,11 @@ class IconTools:
             plain["did_you_mean"] = answer.spelled
         return _written(plain)
 
-    @_with_plain_errors
     def show_icon(self, key: Key) -> str:
         """Tell tags, categories, licence, file and variants of an icon."""
         engine = self._engine
         return _written(_shown(engine.show(engine.find(key))))
 
-    @_with_plain_errors
     def get_svg(
         self,
         key: Key,
@@ -141,7 +138,7 @@ def create_assistant(engine: SearchEngine) -> MCPServer:
         ("Show an icon", tools.show_icon),
         ("Get an icon's SVG", tools.get_svg),
     ):
-        server.tool(title=title, annotations=_READ_ONLY, structured_output=False)(tool)
+        server.tool(title=title, annotations=_READ_ONLY, structured_output=False)(_with_plain_errors(tool))
     return server
 
 

@@ -38,12 +38,9 @@ class ServeOptions:
 
 def is_loopback(host: str) -> bool:
     """Whether a host that is listened on can be reached from this machine alone."""
-    if host == "localhost":
-        return True
-    try:
+    with suppress(ValueError):
         return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+    return host == "localhost"
 
 
 def serve(library: Library, options: ServeOptions) -> None:

@@ -3,10 +3,10 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.metadata import version
-from typing import Any, TypeVar
+from typing import Any
 
 from indexer.errors import IconsError, LibraryError
 from indexer.rendering.draw_pool import DrawPool
@@ -26,8 +26,6 @@ _PROBE_SECONDS = 2.0
 """In which a search has to be answered for the server to be well."""
 _DRAWING = 0.5
 """Share of an answer's time that drawing may take; the rest is for waiting, and for a process to start."""
-
-Result = TypeVar("Result")
 
 
 def warm_up(engine: SearchEngine) -> None:
@@ -85,35 +83,29 @@ class Service:
 
     def close(self) -> None:
         """End threads and processes."""
-        self._searches.close()
-        self._drawings.close()
-        self._probes.close()
-        self._pool.close()
-
-    async def ask(self, question: Callable[[SearchEngine], Result]) -> Result:
-        """Put a question to the engine; raises what it raises, BusyError and TooSlowError."""
-        return await self._searches.run(lambda: question(self.engine))
+        for part in (self._searches, self._drawings, self._probes, self._pool):
+            part.close()
 
     async def search(self, query: Query, filters: Filters, window: Window) -> dict[str, Any]:
-        """Answer a query, as JSON."""
+        """Answer a query, as JSON; raises what the engine raises, BusyError and TooSlowError."""
 
-        def question(engine: SearchEngine) -> dict[str, Any]:
+        def ask() -> dict[str, Any]:
             started = time.perf_counter()
-            answer = engine.ask(query, filters=filters, window=window)
+            answer = self.engine.ask(query, filters=filters, window=window)
             seconds = time.perf_counter() - started
-            return search_json(query.words, answer, generation=engine.generation.number, seconds=seconds)
+            return search_json(query.words, answer, generation=self.engine.generation.number, seconds=seconds)
 
-        return await self.ask(question)
+        return await self._searches.run(ask)
 
     async def show(self, icon: int) -> dict[str, Any]:
         """Tell everything of an icon, as JSON."""
-        return await self.ask(lambda engine: icon_json(engine.show(icon)))
+        return await self._searches.run(lambda: icon_json(self.engine.show(icon)))
 
     async def facets(self) -> dict[str, Any]:
         """Tell what the library's icons can be filtered by, and how many of each there are, as JSON."""
         number = self.engine.generation.number
         if number != self._facets[0]:
-            self._facets = number, await self.ask(lambda engine: facets_json(engine.facets()))
+            self._facets = number, await self._searches.run(lambda: facets_json(self.engine.facets()))
         return self._facets[1]
 
     async def picture(self, icon: int) -> StoredPicture:
