@@ -1,6 +1,7 @@
 """Run by torchrun from test_gradients.py: gradients of a step, or weights of a cut run, by case; saved by rank 0."""
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -72,3 +73,4 @@ def cut_and_resumed(chosen: dict[str, object], rank: Rank, file: Path) -> dict[s
 
 if __name__ == "__main__":
     main()
+    os._exit(0)  # gloo's threads may abort an interpreter that is torn down: pytorch/pytorch#179291
