@@ -198,9 +198,8 @@ class _Run:
         """What each precision costs in quality."""
         self.watcher.stage("Comparing precisions")
         precisions = ["bf16", "fp16"] if self.kind == "cuda" else ["bf16"]
-        choice = (self.options.choice.model, self.options.choice.pretrained)
         try:
-            self.findings.parities = call_apart(measure_parity, choice, self.kind, precisions, cores())
+            self.findings.parities = call_apart(measure_parity, self.options.choice, self.kind, precisions, cores())
         except IconsError as error:
             self.findings.notes.append(f"precisions were not compared: {error}")
 

@@ -7,10 +7,13 @@ alone are embedded in the precision that `icons index` chooses.
 import json
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import numpy as np
+
+from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.library.bundled import bundled
 from indexer.reports.measures import Figure, figures, first_ranks
 
@@ -34,29 +37,28 @@ class Parity:
     """MRR@50."""
 
 
-def measure_parity(model: tuple[str, str | None], kind: str, precisions: Sequence[str], n_threads: int) -> list[Parity]:
+def measure_parity(choice: ModelChoice, kind: str, precisions: Sequence[str], n_threads: int) -> list[Parity]:
     """Embed the bundled samples in every precision and ask the benchmark's queries of each."""
-    import numpy as np
     import torch
 
-    from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
     from indexer.encoders.torch_encoder import Encoder
 
     torch.set_num_threads(n_threads)
-    checkpoint, device = find_checkpoint(ModelChoice(*model)), torch.device(kind)
+    checkpoint, device = find_checkpoint(choice), torch.device(kind)
     exact = Encoder(checkpoint, device=device, precision="fp32")
     pixels, places = _pictures(exact.image_size)
     texts, right = _questions(places)
     words = exact.encode_texts(texts).astype(np.float32)
     words /= np.linalg.norm(words, axis=1, keepdims=True)
-    wanted = exact_vectors = _encode(exact, pixels)
+    exact_vectors = _encode(exact, pixels)
     ranks_before = first_ranks(words, exact_vectors, right)
     found = []
-    for precision in dict.fromkeys(["fp32", *precisions]):
+    for precision in ("fp32", *precisions):
+        vectors = exact_vectors
         if precision != "fp32":
-            wanted = _encode(Encoder(checkpoint, device=device, precision=precision), pixels)  # type: ignore[arg-type]
-        ranks = first_ranks(words, wanted, right)
-        cosines = (wanted * exact_vectors).sum(axis=1)
+            vectors = _encode(Encoder(checkpoint, device=device, precision=cast(Any, precision)), pixels)
+        ranks = first_ranks(words, vectors, right)
+        cosines = (vectors * exact_vectors).sum(axis=1)
         moved = np.abs(ranks - ranks_before)[ranks != ranks_before]
         measured = figures(ranks)
         found.append(
@@ -73,15 +75,8 @@ def measure_parity(model: tuple[str, str | None], kind: str, precisions: Sequenc
     return found
 
 
-def parity_json(parities: Sequence[Parity]) -> list[dict[str, Any]]:
-    """Spell it for the report."""
-    return [asdict(parity) for parity in parities]
-
-
 def _encode(encoder: Any, pixels: Any) -> Any:
     """Unit vectors fp32, from batches of 64."""
-    import numpy as np
-
     batches = [encoder.encode_images(pixels[start : start + 64]) for start in range(0, len(pixels), 64)]
     vectors = np.concatenate(batches).astype(np.float32)
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -89,8 +84,6 @@ def _encode(encoder: Any, pixels: Any) -> Any:
 
 def _pictures(size: int) -> tuple[Any, dict[str, list[int]]]:
     """Pixels of the bundled samples, and the places of each name."""
-    import numpy as np
-
     from indexer.rendering.render import render
 
     paths = sorted(bundled("samples/lucide-static").rglob("*.svg"))
@@ -102,8 +95,6 @@ def _pictures(size: int) -> tuple[Any, dict[str, list[int]]]:
 
 def _questions(places: dict[str, list[int]]) -> tuple[list[str], list[list[int]]]:
     """Texts and places of right answers, evenly from the benchmark's file."""
-    import numpy as np
-
     lines = Path(bundled("eval") / "lucide-1.62.0.jsonl").read_text("utf-8").splitlines()
     chosen = np.linspace(0, len(lines) - 1, min(MAX_QUERIES, len(lines))).astype(int)
     texts, right = [], []

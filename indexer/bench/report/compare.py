@@ -30,10 +30,6 @@ def verdict(before: Figure, now: Figure) -> str:
     return ("faster" if now.value > before.value else "slower") if is_clear else "within the intervals"
 
 
-FACTS = ("model", "fingerprint", "kind", "n_images", "n_devices")
-"""Of embedding, besides the machine."""
-
-
 class Described(Protocol):
     """What was measured of any kind, and on what."""
 

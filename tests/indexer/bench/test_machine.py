@@ -70,7 +70,7 @@ def test_a_row_is_held_against_the_limit() -> None:
 
 
 def test_a_precision_is_held_against_fp32(tiny_model: Path) -> None:
-    exact, half = measure_parity((f"local-dir:{tiny_model}", None), "cpu", ["bf16"], 1)
+    exact, half = measure_parity(ModelChoice(f"local-dir:{tiny_model}"), "cpu", ["bf16"], 1)
     assert (exact.precision, exact.changed_share) == ("fp32", 0.0)
     assert exact.least_cosine == pytest.approx(1, abs=1e-5)
     assert 0.99 < half.least_cosine < exact.least_cosine
