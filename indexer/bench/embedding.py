@@ -3,42 +3,33 @@
 Writes into a folder: `runs.jsonl`, a line a run as it comes; `report.json`; `report.html`; `charts/*.png`.
 """
 
+import os
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
 from indexer.bench.choices import Sweeps, strategies, swept, usual_sweeps
 from indexer.bench.limit import measure_tower
 from indexer.bench.machine import describe, measure_all_reduce, measure_host_to_device
 from indexer.bench.parity import measure_parity
-from indexer.bench.report.findings import Findings
+from indexer.bench.report.findings import EmbedFindings
 from indexer.bench.trials.apart import call_apart, in_part
 from indexer.bench.trials.knobs import Knobs, check, fits_index
-from indexer.bench.trials.material import Material, gather
-from indexer.bench.trials.sweep import Journal, measure
+from indexer.bench.trials.material import gather
+from indexer.bench.trials.sweep import Series
 from indexer.bench.trials.trial import Trial
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import BenchError, DeviceError, IconsError
 from indexer.process import cores
 from indexer.ranks.devices import parse_devices
+from indexer.reports.bars import Bars
 
 Section = Literal["sweeps", "strategies", "scaling", "machine", "limit", "parity"]
 SECTIONS: tuple[Section, ...] = ("machine", "limit", "sweeps", "strategies", "scaling", "parity")
 N_IMAGES = {"cpu": 1024, "cuda": 20_000}
-
-
-class Watcher(Protocol):
-    """Whoever shows a person how far the work is."""
-
-    def stage(self, title: str) -> None:
-        """A new step has begun."""
-
-    def advance(self, done: int, total: int | None, note: str = "") -> None:
-        """The step has come this far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +50,7 @@ class BenchOptions:
     sections: Sequence[Section] = SECTIONS
 
 
-def bench_embed(options: BenchOptions, watcher: Watcher) -> Findings:
+def bench_embed(options: BenchOptions, bars: Bars) -> EmbedFindings:
     """Measure what was asked for. Ctrl-C ends the measuring; what was measured is returned, and is on disk already.
 
     Raises:
@@ -74,14 +65,19 @@ def bench_embed(options: BenchOptions, watcher: Watcher) -> Findings:
     for knobs in everything:
         check(knobs, kind=kind, n_devices=n_devices, n_images=n_images)
     with tempfile.TemporaryDirectory(prefix="icons-bench-") as folder:
-        watcher.stage("Gathering pictures")
-        material = gather(Path(folder), options.source, choice=options.choice, n_images=n_images)
-        run = _Run(options, material, kind, n_devices, n_images, watcher)
+        whole = gathered(Path(folder), options, options.base, n_images=n_images, bars=bars)
+        run = _Run(options, whole, n_devices, bars)
         with suppress(KeyboardInterrupt):
             run.everything(groups)
             run.findings.is_cut_off = False
-        run.journal.close()
     return run.findings
+
+
+def gathered(folder: Path, options: BenchOptions, knobs: Knobs, *, n_images: int, bars: Bars) -> Trial:
+    """Gather pictures into a folder, and put a configuration to all of them on the whole machine."""
+    bars.stage("Gathering pictures")
+    material = gather(folder, options.source, choice=options.choice, n_images=n_images)
+    return Trial(knobs, material, count_devices(options.devices)[0], machine_cores(), n_images)
 
 
 def count_devices(text: str) -> tuple[str, int]:
@@ -119,33 +115,22 @@ def _groups(options: BenchOptions, *, kind: str, n_devices: int, n_images: int) 
     return found
 
 
-@dataclass(slots=True)
 class _Run:
     """One measuring: what stays the same over its parts."""
 
-    options: BenchOptions
-    material: Material
-    kind: str
-    n_devices: int
-    n_images: int
-    watcher: Watcher
-    findings: Findings = field(init=False)
-    journal: Journal = field(init=False)
-
-    def __post_init__(self) -> None:
-        choice = self.options.choice
-        self.findings = Findings(
-            made_at=datetime.now(UTC).isoformat(timespec="seconds"),
-            model=" ".join(filter(None, (choice.model, choice.pretrained))),
-            fingerprint=self.material.fingerprint,
-            kind=self.kind,
-            n_images=self.n_images,
-            n_distinct=self.material.n_distinct,
-            repeats=self.options.repeats,
-            n_devices=self.n_devices,
-            is_cut_off=True,
+    def __init__(self, options: BenchOptions, whole: Trial, n_devices: int, bars: Bars) -> None:
+        self.options, self.whole, self.kind, self.n_devices, self.bars = options, whole, whole.kind, n_devices, bars
+        self.findings = EmbedFindings(
+            model=" ".join(filter(None, astuple(options.choice))),
+            fingerprint=whole.material.fingerprint,
+            kind=whole.kind,
+            n_images=whole.n_images,
+            n_distinct=whole.material.n_distinct,
+            repeats=options.repeats,
+            n_devices=n_devices,
         )
-        self.journal = Journal(self.options.out / "runs.jsonl")
+        journal = options.out / "runs.jsonl"
+        self.series = Series(journal, self.findings.rows, repeats=options.repeats, bars=bars)
 
     def everything(self, groups: Sequence[tuple[str, list[Knobs]]]) -> None:
         """Measure all parts, in this order."""
@@ -155,7 +140,7 @@ class _Run:
         if "limit" in self.options.sections:
             self.limit()
         for group, configurations in groups:
-            self.measure(group, [self.trial(knobs) for knobs in configurations])
+            self.series.measure(group, [replace(self.whole, knobs=knobs) for knobs in configurations])
         if "scaling" in self.options.sections and self.n_devices > 1:
             self.scaling()
         if "parity" in self.options.sections:
@@ -163,71 +148,50 @@ class _Run:
 
     def links(self) -> None:
         """Bandwidths between devices, and to them."""
-        self.watcher.stage("Measuring links")
+        self.bars.stage("Measuring links")
         if self.kind == "cuda":
             self.findings.links["host to device, GB/s"] = call_apart(measure_host_to_device)
-        backends = ("nccl", "gloo") if self.kind == "cuda" else ("gloo",)
-        for backend in backends if self.n_devices > 1 else ():
-            kind = self.kind if backend == "nccl" else "cpu"
+        backends = {"gloo": "cpu"} if self.kind == "cpu" else {"nccl": "cuda", "gloo": "cpu"}
+        folder, n = self.whole.material.folder, self.n_devices
+        for backend, kind in backends.items() if n > 1 else ():
             try:
-                found = measure_all_reduce(self.material.folder, kind=kind, n_ranks=self.n_devices, backend=backend)
+                found = measure_all_reduce(folder, kind=kind, n_ranks=n, backend=backend)
+                self.findings.links[f"all-reduce over {n} ranks, {backend}, GB/s by MB"] = found
             except BenchError as error:
                 self.findings.notes.append(str(error))
-                continue
-            name = f"all-reduce over {self.n_devices} ranks, {backend}, GB/s by MB"
-            self.findings.links[name] = found
 
     def limit(self) -> None:
         """Ceilings, and what rendering and the forward pass take alone."""
-        self.watcher.stage("Measuring the limit")
-        whole = self.trial(replace(self.options.base, path="loop", strategy="ranks", devices=1, loader="icons"))
-        self.findings.tower = call_apart(measure_tower, whole)
-        self.measure("limit", [in_part(whole, "render"), in_part(whole, "forward")])
+        self.bars.stage("Measuring the limit")
+        knobs = replace(self.options.base, path="loop", strategy="ranks", devices=1, loader="icons")
+        one = replace(self.whole, knobs=knobs)
+        self.findings.tower = call_apart(measure_tower, one)
+        self.series.measure("limit", [in_part(one, "render"), in_part(one, "forward")])
 
     def scaling(self) -> None:
         """The same work, and as much for each, on 1 to N devices; then every stage by itself."""
         counts = [n for n in range(1, self.n_devices + 1) if n in (1, 2, 3, 4, 6, 8) or n == self.n_devices]
-        scaled = {n: _scaled(self.options.base, n) for n in counts}
-        each = self.n_images // self.n_devices
-        same = [self.part_of_machine(knobs, self.n_images) for knobs in scaled.values()]
-        self.measure("scaling", same)
-        self.measure("weak scaling", [self.part_of_machine(knobs, n * each) for n, knobs in scaled.items()])
-        self.measure("stages", [in_part(trial, "stages") for trial in same])
+        each = self.whole.n_images // self.n_devices
+        same = [self.part_of_machine(n) for n in counts]
+        self.series.measure("scaling", same)
+        self.series.measure("weak scaling", [replace(trial, n_images=trial.knobs.devices * each) for trial in same])
+        self.series.measure("stages", [in_part(trial, "stages") for trial in same])
+
+    def part_of_machine(self, n_devices: int) -> Trial:
+        """The base on devices with their share of the cores: N of them have N times the share of one."""
+        share = max(1, len(self.whole.cores) // self.n_devices) * n_devices
+        return replace(self.whole, knobs=_scaled(self.options.base, n_devices), cores=self.whole.cores[:share])
 
     def parity(self) -> None:
         """What each precision costs in quality."""
-        self.watcher.stage("Comparing precisions")
+        self.bars.stage("Comparing precisions")
         precisions = ["bf16", "fp16"] if self.kind == "cuda" else ["bf16"]
         try:
             self.findings.parities = call_apart(measure_parity, self.options.choice, self.kind, precisions, cores())
         except IconsError as error:
             self.findings.notes.append(f"precisions were not compared: {error}")
 
-    def measure(self, group: str, trials: Sequence[Trial]) -> None:
-        """Measure a group."""
-        self.watcher.stage(f"Measuring {group}")
-        measure(
-            group,
-            trials,
-            self.findings.rows,
-            repeats=self.options.repeats,
-            journal=self.journal,
-            tell=lambda label, done, total: self.watcher.advance(done, total, label),
-        )
-
-    def trial(self, knobs: Knobs) -> Trial:
-        """A configuration on the whole machine."""
-        return Trial(knobs, self.material, self.kind, machine_cores(), self.n_images)
-
-    def part_of_machine(self, knobs: Knobs, n_images: int) -> Trial:
-        """A configuration on its devices' share of the cores: N of them have N times the share of one."""
-        everyone = machine_cores()
-        share = max(1, len(everyone) // self.n_devices) * knobs.devices
-        return Trial(knobs, self.material, self.kind, everyone[:share], n_images)
-
 
 def machine_cores() -> tuple[int, ...]:
     """Numbers of the cores that this process may run on."""
-    import os
-
     return tuple(sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else range(cores()))

@@ -17,13 +17,13 @@ from pathlib import Path
 import numpy as np
 
 from indexer.bench.choices import usual_sweeps
-from indexer.bench.embedding import BenchOptions, Watcher, count_devices, machine_cores
+from indexer.bench.embedding import BenchOptions, count_devices, gathered
 from indexer.bench.trials.apart import in_part
 from indexer.bench.trials.knobs import NAIVE, Knobs
-from indexer.bench.trials.material import gather
-from indexer.bench.trials.sweep import Journal, Row, measure
+from indexer.bench.trials.sweep import Row, Series
 from indexer.bench.trials.trial import Trial
 from indexer.errors import BenchError
+from indexer.reports.bars import Bars
 
 LEAST_OVER_NAIVE = {"bundled": 3.5, "ViT-B-32": 2.3}
 _SWEPT_ON_CPU = {"batch": 2048, "workers": 2048, "precision": 512}
@@ -52,39 +52,24 @@ class Goal:
         return (self.least is None or self.reached >= self.least) and (self.most is None or self.reached <= self.most)
 
 
-def measure_goals(options: BenchOptions, watcher: Watcher) -> list[Goal]:
+def measure_goals(options: BenchOptions, bars: Bars) -> list[Goal]:
     """Measure all goals that this machine can tell of; runs go to `runs.jsonl` in the folder as they come."""
-    kind, n_devices = count_devices(options.devices)
-    n_images = options.n_images or 2048
-    rows: list[Row] = []
-    journal = Journal(options.out / "runs.jsonl")
+    _, n_devices = count_devices(options.devices)
+    series = Series(options.out / "runs.jsonl", [], repeats=options.repeats, bars=bars)
+
+    def run(group: str, trials: Sequence[Trial]) -> list[Row]:
+        rows = series.measure(group, trials)
+        for row in rows:
+            if row.error:
+                raise BenchError(f"{group}: {row.error}")
+        return rows
+
     with tempfile.TemporaryDirectory(prefix="icons-bench-") as folder:
-        watcher.stage("Gathering pictures")
-        material = gather(Path(folder), options.source, choice=options.choice, n_images=n_images)
-        whole = Trial(Knobs(), material, kind, machine_cores(), n_images)
-
-        def run(group: str, trials: Sequence[Trial]) -> list[Row]:
-            watcher.stage(f"Measuring {group}")
-            before = len(rows)
-            measure(
-                group,
-                trials,
-                rows,
-                repeats=options.repeats,
-                journal=journal,
-                tell=lambda label, done, total: watcher.advance(done, total, label),
-            )
-            for row in rows[before:]:
-                if row.error:
-                    raise BenchError(f"{group}: {row.error}")
-            return rows[before:]
-
-        found = [
+        whole = gathered(Path(folder), options, Knobs(), n_images=options.n_images or 2048, bars=bars)
+        return [
             *_against_the_whole(whole, run, n_devices=n_devices, model=options.choice.model),
             *_automatic(whole, run, n_devices=n_devices),
         ]
-    journal.close()
-    return found
 
 
 def _against_the_whole(whole: Trial, run: _Run, *, n_devices: int, model: str) -> Iterator[Goal]:
@@ -95,13 +80,15 @@ def _against_the_whole(whole: Trial, run: _Run, *, n_devices: int, model: str) -
         if n_devices > 1:
             trials["many"] = replace(whole, knobs=Knobs(devices=n_devices))
     rows = dict(zip(trials, run("the whole and its parts", list(trials.values())), strict=True))
-    yield _over_naive(rows["naive"], rows["whole"], model=model)
+    yield _faster("over the naive script", rows["whole"], rows["naive"], least=LEAST_OVER_NAIVE.get(model))
     if whole.kind == "cpu":
-        yield from _towards_limit(rows["whole"], rows["render"], rows["forward"])
+        yield _towards_limit(rows["whole"], rows["render"], rows["forward"])
     else:
-        yield from _waiting(rows["whole"])
+        share, note = rows["whole"].waited_share or 0.0, f"{rows['whole'].rate.value:,.0f} images/s"
+        yield Goal("share of waiting for pictures", share, most=0.05, note=note)
     if "many" in rows:
-        yield from _processes(rows["whole"], rows["many"])
+        name = f"{n_devices} processes against one, on the same cores"
+        yield _faster(name, rows["many"], rows["whole"], least=1.0)
 
 
 def _automatic(whole: Trial, run: _Run, *, n_devices: int) -> Iterator[Goal]:
@@ -110,17 +97,20 @@ def _automatic(whole: Trial, run: _Run, *, n_devices: int) -> Iterator[Goal]:
         part = replace(whole, n_images=min(whole.n_images, n_swept)) if whole.kind == "cpu" else whole
         values = list(dict.fromkeys([getattr(Knobs(), name), *usual[name]]))
         swept = [replace(part, knobs=replace(Knobs(), **{name: value})) for value in values]
-        yield from _choosing(name, run(f"auto {name}", swept))
+        automatic, *others = run(f"auto {name}", swept)
+        if others:
+            yield _choosing(name, automatic, others)
 
 
-def _over_naive(naive: Row, ours: Row, *, model: str) -> Goal:
-    ratios = _paired(ours, naive)
-    note = f"{naive.rate.value:,.0f} -> {ours.rate.value:,.0f} images/s"
-    least = LEAST_OVER_NAIVE.get(model)
-    return Goal("over the naive script", ours.rate.value / naive.rate.value, least=least, ratios=ratios, note=note)
+def _faster(name: str, ours: Row, other: Row, *, least: float | None) -> Goal:
+    """The ratio of images/s, and the ratios repeat by repeat."""
+    pairs = zip(ours.runs, other.runs, strict=False)
+    ratios = tuple(round(mine.images_per_second / theirs.images_per_second, 3) for mine, theirs in pairs)
+    note = f"{other.rate.value:,.0f} -> {ours.rate.value:,.0f} images/s"
+    return Goal(name, ours.rate.value / other.rate.value, least=least, ratios=ratios, note=note)
 
 
-def _towards_limit(whole: Row, render: Row, forward: Row) -> Iterator[Goal]:
+def _towards_limit(whole: Row, render: Row, forward: Row) -> Goal:
     """Processor time alone, as medians, over the cores: what no arrangement of the same work could beat."""
     alone = [float(np.median([run.cpu_seconds or 0.0 for run in row.runs])) for row in (render, forward)]
     least = sum(alone) / whole.n_cores
@@ -128,31 +118,10 @@ def _towards_limit(whole: Row, render: Row, forward: Row) -> Iterator[Goal]:
     note = (
         f"(rendering {alone[0]:.2f} s + forward {alone[1]:.2f} s) / {whole.n_cores}, whole {whole.seconds.value:.2f} s"
     )
-    yield Goal("wall time over the limit", whole.seconds.value / least, most=1.10, ratios=ratios, note=note)
+    return Goal("wall time over the limit", whole.seconds.value / least, most=1.10, ratios=ratios, note=note)
 
 
-def _waiting(whole: Row) -> Iterator[Goal]:
-    note = f"{whole.rate.value:,.0f} images/s"
-    yield Goal("share of waiting for pictures", whole.waited_share or 0.0, most=0.05, note=note)
-
-
-def _processes(one: Row, many: Row) -> Iterator[Goal]:
-    n = many.knobs.devices
-    note = f"{one.rate.value:,.0f} -> {many.rate.value:,.0f} images/s"
-    name = f"{n} processes against one, on the same cores"
-    yield Goal(name, many.rate.value / one.rate.value, least=1.0, ratios=_paired(many, one), note=note)
-
-
-def _choosing(name: str, rows: Sequence[Row]) -> Iterator[Goal]:
-    automatic, *others = [row for row in rows if row.runs]
-    if getattr(automatic.knobs, name) not in (None, "auto") or not others:
-        return
+def _choosing(name: str, automatic: Row, others: Sequence[Row]) -> Goal:
     best = max(others, key=lambda row: row.rate.value)
     note = f"best {name}={getattr(best.knobs, name)} {best.rate.value:,.0f}, auto {automatic.rate.value:,.0f} images/s"
-    yield Goal(f"auto {name} against the best", automatic.rate.value / best.rate.value, least=0.95, note=note)
-
-
-def _paired(ours: Row, other: Row) -> tuple[float, ...]:
-    """Ratios of images/s, repeat by repeat."""
-    pairs = zip(ours.runs, other.runs, strict=False)
-    return tuple(round(mine.images_per_second / theirs.images_per_second, 3) for mine, theirs in pairs)
+    return Goal(f"auto {name} against the best", automatic.rate.value / best.rate.value, least=0.95, note=note)

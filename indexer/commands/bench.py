@@ -16,9 +16,8 @@ from indexer.process import cores
 if TYPE_CHECKING:
     from indexer.bench.embedding import BenchOptions
     from indexer.bench.report.findings import Findings
-    from indexer.bench.training.findings import TrainFindings
 
-_Findings = TypeVar("_Findings", "Findings", "TrainFindings")
+_Findings = TypeVar("_Findings", bound="Findings")
 Folder = click.Path(file_okay=False, path_type=Path)
 Source = click.Path(exists=True, path_type=Path)
 _SECTIONS = ("machine", "limit", "sweeps", "strategies", "scaling", "parity")
@@ -69,12 +68,12 @@ def embed(source: Path | None, compare: Path | None, as_json: bool, settings: tu
       icons bench embed --compare icons-bench/before/report.json
     """
     from indexer.bench.embedding import bench_embed
-    from indexer.bench.report.findings import read_findings
+    from indexer.bench.report.findings import EmbedFindings
     from indexer.bench.report.page import write_report
     from indexer.bench.report.summary import print_summary
     from indexer.reports.bars import Bars
 
-    before = read_findings(compare) if compare else None
+    before = EmbedFindings.read(compare) if compare else None
     chosen = _options(source, settings, **options)
     with Bars(estimate=False) as view:
         findings = bench_embed(chosen, view)
@@ -148,7 +147,7 @@ def train(
       icons bench train --set batch=256 --sweep precision=fp32,bf16 --repeats 5
       icons bench train --sweep bucket_cap_mb=1,5,25,100 --compare icons-bench/before/report.json
     """
-    from indexer.bench.training.findings import read_training
+    from indexer.bench.training.findings import TrainFindings
     from indexer.bench.training.knobs import TrainKnobs
     from indexer.bench.training.measure import TrainBenchOptions, bench_train
     from indexer.bench.training.report import print_training, write_training
@@ -156,7 +155,7 @@ def train(
     from indexer.encoders.checkpoint import ModelChoice
     from indexer.reports.bars import Bars
 
-    before = read_training(compare) if compare else None
+    before = TrainFindings.read(compare) if compare else None
     choice = model_choice(options.pop("model"), options.pop("pretrained")) or ModelChoice.bundled()
     chosen = TrainBenchOptions(
         options.pop("out") or _new_folder(),

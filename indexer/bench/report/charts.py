@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from indexer.bench.report.findings import Findings
+from indexer.bench.report.findings import EmbedFindings
 from indexer.bench.scaling import amdahl, gustafson
 from indexer.bench.trials.knobs import Knobs, spell
 from indexer.bench.trials.sweep import Row
@@ -19,12 +19,12 @@ _AXES = {
 _OTHER_GROUPS = ("limit", "scaling", "weak scaling", "stages", "strategy", "grid")
 
 
-def sweep_names(findings: Findings) -> list[str]:
+def sweep_names(findings: EmbedFindings) -> list[str]:
     """Knobs that were swept one at a time."""
     return list(dict.fromkeys(row.group for row in findings.rows if row.runs and row.group not in _OTHER_GROUPS))
 
 
-def charts(findings: Findings) -> dict[str, Chart]:
+def charts(findings: EmbedFindings) -> dict[str, Chart]:
     """All charts by their file names, without suffix."""
     found: dict[str, Chart] = {}
     for name in sweep_names(findings):
@@ -87,7 +87,7 @@ def _sweep(name: str, rows: Sequence[Row]) -> Iterator[tuple[str, Chart]]:
         yield what, line_chart(title, [curve], ticks=ticks, x_title=_AXES[name], y=Scale(written=written))
 
 
-def _scaling(findings: Findings) -> Iterator[tuple[str, Chart]]:
+def _scaling(findings: EmbedFindings) -> Iterator[tuple[str, Chart]]:
     rows = findings.of("scaling")
     if len(rows) > 1 and rows[0].knobs.devices == 1:
         ticks = [str(row.knobs.devices) for row in rows]

@@ -1,41 +1,78 @@
 """What was measured, and what follows from it? Rows, speed-ups, laws, the limit; as `report.json`, and read from it."""
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from indexer.bench.limit import Limit, make_limit
 from indexer.bench.parity import Parity
 from indexer.bench.scaling import Fit, Speedups, fit, speedups
 from indexer.bench.trials.sweep import Row
-from indexer.bench.trials.trial import Part
+from indexer.bench.trials.trial import Part, from_plain
 from indexer.errors import BenchError
-from indexer.reports.measures import Figure
-
-FORMAT = 1
-"""Of `report.json`."""
 
 
-@dataclass(slots=True)
+@dataclass(kw_only=True)
 class Findings:
-    """All that was measured; parts that were not are empty."""
+    """What any benchmark has measured, and on what."""
 
-    made_at: str
+    COMMAND: ClassVar[str]
+    FORMAT: ClassVar[int | str]
+    """Of `report.json`."""
+    OTHER_FORMAT: ClassVar[str]
+    """What is said of a file of another one."""
+    SETTING: ClassVar[tuple[str, ...]]
+    """What two runs should have in common, besides the machine."""
+
+    made_at: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     model: str
     fingerprint: str
     kind: str
+    n_devices: int
+    repeats: int
+    machine: dict[str, Any] = field(default_factory=dict)
+    rows: list[Any] = field(default_factory=list)
+    is_cut_off: bool = True
+
+    def to_json(self) -> dict[str, Any]:
+        """Spell everything for programs, with what follows from it."""
+        facts = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {"format": self.FORMAT, **facts, "rows": [row.to_json() for row in self.rows]}
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read a saved `report.json`.
+
+        Raises:
+            BenchError: it is none, or of another kind or version.
+        """
+        try:
+            plain = json.loads(path.read_text("utf-8"))
+            if plain["format"] != cls.FORMAT:
+                raise BenchError(f'"{path}" {cls.OTHER_FORMAT.format(plain["format"])}')
+            findings: Self = from_plain(cls, plain)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise BenchError(f'"{path}" is no report.json of `{cls.COMMAND}` ({error!r}); give such a file') from error
+        return findings
+
+
+@dataclass(kw_only=True)
+class EmbedFindings(Findings):
+    """All that was measured of embedding; parts that were not are empty."""
+
+    COMMAND, FORMAT = "icons bench embed", 1
+    OTHER_FORMAT = "is of format {}, this program reads 1; measure again"
+    SETTING = ("model", "fingerprint", "kind", "n_images", "n_devices")
+
     n_images: int
     n_distinct: int
-    repeats: int
-    n_devices: int
-    machine: dict[str, Any] = field(default_factory=dict)
-    links: dict[str, dict[str, float]] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
+    links: dict[str, dict[str, float]] = field(default_factory=dict)
     tower: dict[str, Any] = field(default_factory=dict)
     parities: list[Parity] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    is_cut_off: bool = False
 
     def of(self, group: str, part: Part = "all") -> list[Row]:
         """Rows of a group that were measured, in the order in which they were asked for."""
@@ -45,9 +82,9 @@ class Findings:
     def limit(self) -> Limit | None:
         """What bounds the rows, where it was measured."""
         render, forward = self.of("limit", "render"), self.of("limit", "forward")
-        return (
-            make_limit(self.tower, render[0], forward[0], kind=self.kind) if self.tower and render and forward else None
-        )
+        if not (self.tower and render and forward):
+            return None
+        return make_limit(self.tower, render[0], forward[0], kind=self.kind)
 
     def rates(self, group: str) -> dict[int, list[float]]:
         """Images/s of every run by the number of devices."""
@@ -69,36 +106,10 @@ class Findings:
 
     def to_json(self) -> dict[str, Any]:
         """Spell everything for programs, with what follows from it."""
-        own = ("made_at", "model", "fingerprint", "kind", "n_images", "n_distinct", "repeats", "n_devices")
-        plain = {name: getattr(self, name) for name in (*own, "machine", "links", "tower", "notes", "is_cut_off")}
         limit = self.limit
         return {
-            "format": FORMAT,
-            **plain,
-            "rows": [row.to_json() for row in self.rows],
+            **super().to_json(),
             "parities": [asdict(parity) for parity in self.parities],
             "laws": [asdict(law) for law in self.fits()],
             "limit": limit and {**asdict(limit), "images_per_second": limit.images_per_second},
         }
-
-
-def read_findings(path: Path) -> Findings:
-    """Read a saved `report.json`.
-
-    Raises:
-        BenchError: it is none, or of another version.
-    """
-    try:
-        facts = json.loads(path.read_text("utf-8"))
-        if facts["format"] != FORMAT:
-            raise BenchError(f'"{path}" is of format {facts["format"]}, this program reads {FORMAT}; measure again')
-        parities = [
-            Parity(**{**one, "recall": Figure(**one["recall"]), "reciprocal": Figure(**one["reciprocal"])})
-            for one in facts.pop("parities")
-        ]
-        rows = [Row.from_json(row) for row in facts.pop("rows")]
-        for derived in ("format", "laws", "limit"):
-            facts.pop(derived)
-        return Findings(rows=rows, parities=parities, **facts)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise BenchError(f'"{path}" is no report.json of `icons bench embed` ({error!r}); give such a file') from error

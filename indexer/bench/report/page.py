@@ -1,30 +1,33 @@
 """What does a measurement look like? One HTML page with charts and tables, the same charts as PNG, and JSON."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from indexer.bench.report.charts import charts, sweep_names
-from indexer.bench.report.compare import COLUMNS as COMPARED
-from indexer.bench.report.compare import compared, differences
-from indexer.bench.report.findings import Findings
+from indexer.bench.report.charts import charts, label_in, sweep_names, times, whole
+from indexer.bench.report.findings import EmbedFindings, Findings
 from indexer.bench.report.summary import (
     COLUMNS,
     PARITY_COLUMNS,
     cells,
     headline,
+    interval,
     limit_lines,
     parity_cells,
     scaling_lines,
 )
 from indexer.library.durable import write_file
-from indexer.reports.charts import Chart
+from indexer.reports.charts import Chart, Written
+from indexer.reports.measures import Figure
 from indexer.reports.page import page, section, table_html
 
+Label = Callable[[Any, Sequence[Any]], str]
+"""Spells what sets a row apart from the others of its group."""
 
-def write_report(findings: Findings, out: Path, *, before: Findings | None = None) -> None:
+
+def write_report(findings: EmbedFindings, out: Path, *, before: EmbedFindings | None = None) -> None:
     """Write `report.json`, `report.html` and `charts/*.png` into a folder."""
     drawn = charts(findings)
     write_files(out, findings.to_json(), report_html(findings, drawn, before=before), drawn)
@@ -38,26 +41,48 @@ def write_files(out: Path, plain: Mapping[str, Any], html: str, drawn: Mapping[s
         write_file(out / "charts" / f"{name}.png", chart.png())
 
 
-def report_html(findings: Findings, drawn: dict[str, Chart], *, before: Findings | None = None) -> str:
+def report_html(findings: EmbedFindings, drawn: dict[str, Chart], *, before: EmbedFindings | None = None) -> str:
     """Lay out measurements as one page that needs nothing beside it."""
     sections = [
-        *_compared(findings, before),
         *_charted(findings, drawn),
         *_tables(findings),
         *machine_html(findings.machine),
     ]
+    if before is not None:
+        sections.insert(0, compared_html(before, findings, unit="images/s", label=label_in, written=whole))
     return page("How fast icons are embedded", facts=[*headline(findings), *findings.notes], sections=sections)
 
 
-def _compared(findings: Findings, before: Findings | None) -> Iterator[str]:
-    if before is None:
-        return
-    lines = [f"before: {before.made_at}", *differences(before, findings)]
-    table = table_html(COMPARED, compared(before, findings), n_left=2)
-    yield section("Compared with a saved run", table=table, lines=lines)
+def compared_html(before: Findings, now: Findings, *, unit: str, label: Label, written: Written) -> str:
+    """Lay out a line for every configuration that both have measured, and what else differs between the two."""
+    known = {(row.title, row.knobs): row.rate for row in before.rows if row.runs}
+    lines = []
+    for row in now.rows:
+        old = known.get((row.title, row.knobs))
+        if old is not None and row.runs:
+            name = label(row, [other for other in now.rows if other.group == row.group])
+            rates = (interval(old, written), interval(row.rate, written))
+            lines.append((row.title, name, *rates, times(row.rate.value / old.value), verdict(old, row.rate)))
+    head = ("measured", "configuration", f"{unit} before", f"{unit} now", "now / before", "")
+    facts = [f"before: {before.made_at}", *differences(before, now)]
+    return section("Compared with a saved run", table=table_html(head, lines, n_left=2), lines=facts)
 
 
-def _charted(findings: Findings, drawn: dict[str, Chart]) -> Iterator[str]:
+def verdict(before: Figure, now: Figure) -> str:
+    """Tell whether a rate has changed: not where the intervals overlap."""
+    is_clear = now.low > before.high or now.high < before.low
+    return ("faster" if now.value > before.value else "slower") if is_clear else "within the intervals"
+
+
+def differences(before: Findings, now: Findings) -> Iterator[str]:
+    """Say what else differs between two runs, so that nobody compares two machines unawares."""
+    facts = [(name, getattr(before, name), getattr(now, name)) for name in now.SETTING]
+    of_machine = ("processor", "cores", "python", "system")
+    facts += [(name, before.machine.get(name), now.machine.get(name)) for name in of_machine]
+    return (f"{name} was {was}, is {is_now}" for name, was, is_now in facts if was != is_now)
+
+
+def _charted(findings: EmbedFindings, drawn: dict[str, Chart]) -> Iterator[str]:
     """The charts by subject, each subject with its lines."""
     swept = {f"{name}-{what}" for name in sweep_names(findings) for what in ("time", "rate")}
     subjects: list[tuple[str, str, Iterable[str], Iterable[str]]] = [
@@ -74,7 +99,7 @@ def _charted(findings: Findings, drawn: dict[str, Chart]) -> Iterator[str]:
             yield section(title, small="" if is_plain else small, charts=found, lines=texts)
 
 
-def _tables(findings: Findings) -> Iterator[str]:
+def _tables(findings: EmbedFindings) -> Iterator[str]:
     if findings.rows:
         yield section("All rows", table=table_html(COLUMNS, cells(findings), n_left=2))
     if findings.parities:

@@ -1,10 +1,11 @@
 """What do measurements say in a terminal? One table of all rows, the laws, the limit, precision's price."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+
+from rich.table import Table
 
 from indexer.bench.report.charts import label_in, seconds, times, whole
-from indexer.bench.report.findings import Findings
+from indexer.bench.report.findings import EmbedFindings, Findings
 from indexer.bench.trials.sweep import Row
 from indexer.reports.measures import Figure, short
 from indexer.reports.tables import open_console, table_of
@@ -12,79 +13,76 @@ from indexer.reports.tables import open_console, table_of
 COLUMNS = ("measured", "configuration", "images/s", "seconds", "waits", "memory", "of the limit", "MFU", "bound by")
 
 
-def print_summary(findings: Findings) -> None:
+def print_summary(findings: EmbedFindings) -> None:
     """Print what was measured."""
-    console = open_console()
-    for line in headline(findings):
-        console.print(line, highlight=False, markup=False)
-    console.print()
-    console.print(table_of(COLUMNS, cells(findings), n_left=2))
+    print_measured(headline(findings), table_of(COLUMNS, cells(findings), n_left=2))
     if lines := [*scaling_lines(findings), *limit_lines(findings)]:
-        console.print()
-        for line in lines:
-            console.print(line, highlight=False, markup=False)
+        print_measured(["", *lines])
     if findings.parities:
+        print_measured([], table_of(PARITY_COLUMNS, parity_cells(findings), n_left=1))
+    print_measured(findings.notes)
+
+
+def print_measured(lines: Sequence[str], table: Table | None = None) -> None:
+    """Print lines, and a table beneath."""
+    console = open_console()
+    for line in lines:
+        console.print(line, highlight=False, markup=False)
+    if table:
         console.print()
-        console.print(table_of(PARITY_COLUMNS, parity_cells(findings), n_left=1))
-    for note in findings.notes:
-        console.print(note, highlight=False, markup=False)
+        console.print(table)
 
 
-def headline(findings: Findings) -> list[str]:
+def headline(findings: EmbedFindings) -> list[str]:
     """Say in a few lines what was measured on what."""
     again = f" ({findings.n_distinct:,} distinct)" if findings.n_distinct < findings.n_images else ""
     first = (
         f"{findings.n_images:,} pictures{again}, encoder {findings.model} ({findings.fingerprint}), "
         f"medians of {findings.repeats} with 95 % intervals"
     )
-    return [first, *machine_lines(findings.machine, findings.made_at, is_cut_off=findings.is_cut_off)]
+    return [first, *machine_lines(findings)]
 
 
-def machine_lines(machine: Mapping[str, Any], made_at: str, *, is_cut_off: bool) -> list[str]:
+def machine_lines(findings: Findings) -> list[str]:
     """Say in a few lines what was measured on, and when."""
     lines = []
-    if machine:
+    if machine := findings.machine:
         gpus = ", ".join(gpu["name"] for gpu in machine.get("gpus", ()))
         packages = machine["packages"]
         lines.append(
             f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gb']:g} GB{gpus and f'; {gpus}'}"
         )
-        lines.append(f"torch {packages['torch']}, Python {machine['python']}, {machine['system']}; {made_at}")
+        lines.append(f"torch {packages['torch']}, Python {machine['python']}, {machine['system']}; {findings.made_at}")
         if machine["load_before"] > 0.5:
             lines.append(f"the machine was busy before (load {machine['load_before']}): times are too long")
-    if is_cut_off:
+    if findings.is_cut_off:
         lines.append("cut off: what was measured until then is kept")
     return lines
 
 
-def cells(findings: Findings) -> Iterator[Sequence[str]]:
+def cells(findings: EmbedFindings) -> Iterator[Sequence[str]]:
     """Rows of the one table, as text."""
     limit = findings.limit
     previous = None
     for row in findings.rows:
         if row.part != "all":
             continue
-        group = findings.of(row.group) or [row]
         first, previous = ("" if row.group == previous else row.group), row.group
-        label = label_in(row, [other for other in findings.rows if other.group == row.group] or group)
+        label = label_in(row, [other for other in findings.rows if other.group == row.group])
         if not row.runs:
             yield first, label, row.error or "not measured", *[""] * 6
             continue
         waits = "" if row.waited_share is None else f"{row.waited_share:.0%}"
-        is_like_limit = limit is not None and _is_like(row, limit.precision)
-        others = (
-            (f"{limit.share(row):.0%}", f"{limit.mfu(row):.1%}", limit.bound_of(row))
-            if limit and is_like_limit
-            else ("",) * 3
-        )
+        others = ("", "", "")
+        if limit and _is_like(row, limit.precision):
+            others = (f"{limit.share(row):.0%}", f"{limit.mfu(row):.1%}", limit.bound_of(row))
         memory = f"{max(run.memory_bytes for run in row.runs) / 1e9:.2f} GB"
         yield first, label, interval(row.rate, whole), interval(row.seconds, seconds), waits, memory, *others
 
 
 def _is_like(row: Row, precision: str) -> bool:
     """Whether the limit, which was measured at one precision and size, is this row's too."""
-    given = row.knobs.precision
-    return row.knobs.size is None and row.knobs.loader == "icons" and given in ("auto", precision)
+    return row.knobs.size is None and row.knobs.loader == "icons" and row.knobs.precision in ("auto", precision)
 
 
 def interval(figure: Figure, spell_value: Callable[[float], str]) -> str:
@@ -93,7 +91,7 @@ def interval(figure: Figure, spell_value: Callable[[float], str]) -> str:
     return f"{spell_value(figure.value)} ({low.removesuffix(' s').removesuffix('x')}-{high})"
 
 
-def scaling_lines(findings: Findings) -> Iterator[str]:
+def scaling_lines(findings: EmbedFindings) -> Iterator[str]:
     """Speed-ups, and what the laws make of them."""
     for group, label in (("scaling", "same work"), ("weak scaling", "as much for each")):
         found = findings.speedups(group)
@@ -106,7 +104,7 @@ def scaling_lines(findings: Findings) -> Iterator[str]:
         yield f"{law.law}: serial share {1 - share.value:.3f} ({1 - share.high:.3f}-{1 - share.low:.3f}); {beyond}"
 
 
-def limit_lines(findings: Findings) -> Iterator[str]:
+def limit_lines(findings: EmbedFindings) -> Iterator[str]:
     """The ceilings, and the machine's links."""
     limit = findings.limit
     if limit is not None:
@@ -132,7 +130,7 @@ PARITY_COLUMNS = (
 )
 
 
-def parity_cells(findings: Findings) -> Iterator[Sequence[str]]:
+def parity_cells(findings: EmbedFindings) -> Iterator[Sequence[str]]:
     """Rows of the table of precisions."""
     for one in findings.parities:
         moved = (f"{one.changed_share:.1%}", f"{one.median_move:g}")

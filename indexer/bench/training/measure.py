@@ -4,24 +4,27 @@ Writes into a folder: `runs.jsonl`, a line a run as it comes; `report.json`; `re
 """
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime
+from dataclasses import astuple, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from indexer.bench.embedding import Watcher, count_devices, machine_cores
+from indexer.bench.embedding import count_devices, machine_cores
 from indexer.bench.machine import describe
 from indexer.bench.training.findings import TrainFindings
 from indexer.bench.training.knobs import Sweeps, TrainKnobs, check, check_batch, groups_of
-from indexer.bench.training.ranks import RankGroups, options_of
-from indexer.bench.training.tasks import places_in
+from indexer.bench.training.ranks import RankGroups, options_of, places_in
 from indexer.bench.training.trial import TrainRow
 from indexer.bench.trials.apart import call_apart
-from indexer.bench.trials.sweep import Journal, Take, alternate
+from indexer.bench.trials.sweep import Lane, Series
 from indexer.encoders.checkpoint import ModelChoice
+from indexer.finetune.plan import read_plan
 from indexer.library.bundled import bundled
+from indexer.process import cores
+from indexer.ranks.devices import Devices
+from indexer.reports.bars import Bars
 
 STEPS = {"cpu": 8, "cuda": 50}
 PROFILED_STEPS = 3
@@ -44,7 +47,7 @@ class TrainBenchOptions:
     is_thorough: bool = False
 
 
-def bench_train(options: TrainBenchOptions, watcher: Watcher) -> TrainFindings:
+def bench_train(options: TrainBenchOptions, bars: Bars) -> TrainFindings:
     """Measure what was asked for. Ctrl-C ends the measuring; what was measured is returned, and is on disk already.
 
     Raises:
@@ -57,29 +60,24 @@ def bench_train(options: TrainBenchOptions, watcher: Watcher) -> TrainFindings:
     for knobs in everything:
         check(knobs, kind=kind, n_devices=n_devices)
     with tempfile.TemporaryDirectory(prefix="icons-bench-") as folder:
-        findings = make_plan(Path(folder), options, kind=kind, n_devices=n_devices, watcher=watcher)
+        findings = make_plan(Path(folder), options, kind=kind, n_devices=n_devices, bars=bars)
         for knobs in everything:
             check_batch(knobs, n_icons=findings.n_icons)
-        journal = Journal(options.out / "runs.jsonl")
+        series = Series(options.out / "runs.jsonl", findings.rows, repeats=options.repeats, bars=bars)
         with suppress(KeyboardInterrupt), RankGroups(Path(folder), kind=kind) as ranks:
             findings.machine = call_apart(describe, kind)
             for group, configurations in groups:
-                watcher.stage(f"Measuring {group}")
-                _measure(group, configurations, findings, ranks=ranks, journal=journal, watcher=watcher)
+                lanes = [_lane(group, knobs, findings, ranks) for knobs in configurations]
+                series.begin(group, [row for row, _, _ in lanes])
+                series.alternate(lanes)
             findings.is_cut_off = False
-        journal.close()
     return findings
 
 
-def make_plan(
-    folder: Path, options: TrainBenchOptions, *, kind: str, n_devices: int, watcher: Watcher
-) -> TrainFindings:
+def make_plan(folder: Path, options: TrainBenchOptions, *, kind: str, n_devices: int, bars: Bars) -> TrainFindings:
     """Render what is learnt from, once, and write a plan that each run will change the options of."""
     from indexer.finetune.corpus.lesson import read_facts
-    from indexer.finetune.plan import read_plan
     from indexer.finetune.prepare import Request, prepare
-    from indexer.process import cores
-    from indexer.ranks.devices import Devices
 
     request = Request(
         places_in(folder).out,
@@ -88,66 +86,37 @@ def make_plan(
         options=options_of(TrainKnobs(batch=2), steps=1),
         workers=cores(),
     )
-    plan = read_plan(prepare(request, Devices(kind, 1), _Quiet(watcher)))
+    plan = read_plan(prepare(request, Devices(kind, 1), _Quiet(bars)))
     return TrainFindings(
-        made_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        model=" ".join(filter(None, (options.choice.model, options.choice.pretrained))),
+        model=" ".join(filter(None, astuple(options.choice))),
         fingerprint=plan.fingerprint,
         kind=kind,
         n_icons=len(read_facts(plan.corpus)["words"]),
         n_devices=n_devices,
         steps=options.steps or STEPS[kind],
         repeats=options.repeats,
-        is_cut_off=True,
     )
 
 
 class _Quiet:
     """Shows the pictures that are rendered, and nothing else that `icons finetune` would say."""
 
-    def __init__(self, watcher: Watcher) -> None:
-        self.stage, self._advance = watcher.stage, watcher.advance
-
-    def rendered(self, done: int, total: int) -> None:
-        self._advance(done, total)
+    def __init__(self, bars: Bars) -> None:
+        self.stage, self.rendered = bars.stage, bars.advance
 
     def note(self, text: str) -> None:
         pass
 
 
-def _measure(
-    group: str,
-    configurations: Sequence[TrainKnobs],
-    findings: TrainFindings,
-    *,
-    ranks: RankGroups,
-    journal: Journal,
-    watcher: Watcher,
-) -> None:
-    """Measure a group; the run that is not counted is the profiled one."""
-    everyone = machine_cores()
-    lanes: list[tuple[TrainRow, Take]] = []
-    for knobs in configurations:
-        n = len(everyone)
-        if group == "devices" and findings.kind == "cpu":  # N of D devices have N times a D-th of the cores
-            n = max(1, n // findings.n_devices) * knobs.devices
-        row = TrainRow(group, knobs, n)
-        lanes.append((row, _taking(row, everyone[:n], findings, ranks)))
-    findings.rows += [row for row, _ in lanes]
+def _lane(group: str, knobs: TrainKnobs, findings: TrainFindings, ranks: RankGroups) -> Lane:
+    """A row of a group, and how it is measured; the run that is not counted is the profiled one."""
+    on = machine_cores()
+    if group == "devices" and findings.kind == "cpu":  # N of D devices have N times a D-th of the cores
+        on = on[: max(1, len(on) // findings.n_devices) * knobs.devices]
+    row = TrainRow(group, knobs, len(on))
 
-    def tell(label: str, done: int, total: int) -> None:
-        watcher.advance(done, total, label)
+    def profile() -> Mapping[str, Any]:
+        row.shares = ranks.profile(knobs, cores=on, steps=PROFILED_STEPS)
+        return {"shares": row.shares}
 
-    alternate(lanes, repeats=findings.repeats, journal=journal, tell=tell)
-
-
-def _taking(row: TrainRow, cores: Sequence[int], findings: TrainFindings, ranks: RankGroups) -> Take:
-    def take(repeat: int) -> Mapping[str, Any] | None:
-        if repeat == 0:
-            row.shares = ranks.profile(row.knobs, cores=cores, steps=PROFILED_STEPS)
-            return {"shares": row.shares}
-        trained = ranks.train(row.knobs, cores=cores, steps=findings.steps)
-        row.runs.append(trained)
-        return asdict(trained)
-
-    return take
+    return row, profile, partial(ranks.train, knobs, cores=on, steps=findings.steps)

@@ -16,10 +16,10 @@ from typing import Any
 
 import click
 import torch
+from torch import Tensor, nn
 
-from indexer.bench.training.data_parallel import data_parallel
 from indexer.bench.training.knobs import TrainKnobs
-from indexer.bench.training.tasks import done_file, places_in, task_file
+from indexer.bench.training.ranks import done_file, places_in, task_file
 from indexer.finetune.plan import read_plan
 from indexer.finetune.run.batches import Draw, Feed, Part, draw_step, read_part
 from indexer.finetune.run.rank import joined_ranks, open_session, shortage_explained
@@ -31,6 +31,8 @@ from indexer.ranks.distributed import Rank, run_as_rank
 from indexer.ranks.gauges import peak_memory
 
 _LOOK_SECONDS = 0.05
+_SCALARS = ("scale", "bias")
+Answers = dict[str, Tensor]
 
 
 class WholeFeed(Feed):
@@ -44,6 +46,32 @@ class WholeFeed(Feed):
         everything = [read_part(self.lesson, draw, part=place, parts=parts) for place in range(parts)]
         first = self.rank.index * each
         return draw, everything[first : first + each]
+
+
+class _Spread(nn.Module):
+    """A student whose scalars are vectors of one, which can be gathered as its features are."""
+
+    def __init__(self, student: nn.Module) -> None:
+        super().__init__()
+        self.student = student
+
+    def forward(self, *given: Tensor | None) -> Answers:
+        """Features of a part."""
+        answers: Answers = self.student(*given)
+        return {name: value.reshape(1) if name in _SCALARS else value for name, value in answers.items()}
+
+
+class _Gathered(nn.Module):
+    """Features of a whole batch from a module that shares it out; scale and bias, the same on all devices, once."""
+
+    def __init__(self, shared: nn.Module) -> None:
+        super().__init__()
+        self.shared = shared
+
+    def forward(self, *given: Tensor | None) -> Answers:
+        """Features of a batch."""
+        answers: Answers = self.shared(*given)
+        return {name: value.mean() if name in _SCALARS else value for name, value in answers.items()}
 
 
 def take_task(folder: Path, knobs: TrainKnobs, *, rank: Rank, device: torch.device) -> dict[str, Any]:
@@ -75,7 +103,8 @@ def _arrange(session: Session, knobs: TrainKnobs) -> None:
     if knobs.strategy == "ddp":
         session.make_feed = WholeFeed
     elif knobs.strategy == "data-parallel":
-        session.wrapped = data_parallel(session.student, n_devices=knobs.devices)
+        spread = nn.DataParallel(_Spread(session.student), device_ids=list(range(knobs.devices)))
+        session.wrapped = _Gathered(spread)
 
 
 @click.command()

@@ -1,6 +1,7 @@
 """How are configurations trained in turn without loading torch each time? Groups of ranks that live to the end.
 
-Each group is one torchrun: so many processes with one backend on some cores. It trains whatever plan it is given.
+Each group is one torchrun: so many processes with one backend on some cores. It trains whatever plan it is given. The
+benchmark and its ranks leave word for each other in files of the group's folder.
 """
 
 import json
@@ -13,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from indexer.bench.training.knobs import TrainKnobs
-from indexer.bench.training.tasks import done_file, places_in, task_file
 from indexer.bench.training.trial import SHARES, Trained
 from indexer.errors import BenchError
 from indexer.finetune.options import FinetuneOptions, Places
@@ -29,6 +29,21 @@ WARM_UP_STEPS = 2
 """Not counted; in the first one DDP learns in which order gradients come, and puts its buckets together anew."""
 _LOOK_SECONDS = 0.05
 NEVER = 10**9
+
+
+def places_in(folder: Path) -> Places:
+    """Where in the folder of a benchmark the plan lies that is trained next: one group of ranks at a time does."""
+    return Places(folder / "model")
+
+
+def task_file(folder: Path, number: int) -> Path:
+    """What is to be done, in the words of `TrainKnobs`."""
+    return folder / f"task-{number}.json"
+
+
+def done_file(folder: Path, number: int, rank: int) -> Path:
+    """Where a rank writes what came of it."""
+    return folder / f"done-{number}-{rank}.json"
 
 
 class RankGroups:
@@ -122,15 +137,11 @@ class _Group:
         until = time.monotonic() + LIMIT_SECONDS
         while not all(file.is_file() for file in files):
             if not self._ranks.is_running:
-                raise BenchError(self._cause())
+                raise BenchError(self._ranks.cause())
             if time.monotonic() > until:
                 raise BenchError(f"took longer than {LIMIT_SECONDS:.0f} s")
             time.sleep(_LOOK_SECONDS)
         return [json.loads(file.read_text("utf-8")) for file in files]
-
-    def _cause(self) -> str:
-        """Say why the ranks ended: the folder with their log goes with the benchmark."""
-        return self._ranks.cause()
 
     def end(self) -> None:
         """End the ranks, whatever they are at."""

@@ -4,18 +4,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from indexer.bench.report.charts import times, whole
-from indexer.bench.report.compare import differences, verdict
-from indexer.bench.report.page import machine_html, write_files
-from indexer.bench.report.summary import interval, machine_lines
+from indexer.bench.report.page import compared_html, machine_html, write_files
+from indexer.bench.report.summary import interval, machine_lines, print_measured
 from indexer.bench.training.findings import TrainFindings
 from indexer.bench.training.trial import SHARES, TrainRow
 from indexer.bench.trials.knobs import spell
 from indexer.reports.charts import Bar, Chart, Stack, bar_chart, stacked_chart
 from indexer.reports.page import page, section, table_html
-from indexer.reports.tables import open_console, table_of
+from indexer.reports.tables import table_of
 
 COLUMNS = ("measured", "configuration", "steps/s", "pictures/s", "against the first", *SHARES, "waits", "loss")
-COMPARED = ("measured", "configuration", "steps/s before", "steps/s now", "now / before", "")
 _NAMES = {"data-parallel": "nn.DataParallel", "ddp": "DDP", "ddp-sampled": "DDP, distributed sampling"}
 _TOLD = {
     "strategy": "the same batches in every way",
@@ -24,8 +22,9 @@ _TOLD = {
 }
 
 
-def label_in(row: TrainRow, base: TrainRow) -> str:
+def label_in(row: TrainRow, rows: Sequence[TrainRow]) -> str:
     """Spell what sets a row apart from the first of its group, which bears its own value of what the others change."""
+    base = rows[0]
     if row.group == "strategy":
         n = row.knobs.devices
         return "one device" if n == 1 else f"{_NAMES[row.knobs.strategy]} x {n}"
@@ -42,7 +41,7 @@ def headline(findings: TrainFindings) -> list[str]:
         f"{findings.n_icons:,} icons, model {findings.model} ({findings.fingerprint}), {devices}; {findings.steps} "
         f"steps a run, medians of {findings.repeats} with 95 % intervals"
     )
-    return [first, *machine_lines(findings.machine, findings.made_at, is_cut_off=findings.is_cut_off)]
+    return [first, *machine_lines(findings)]
 
 
 def cells(findings: TrainFindings) -> Iterator[Sequence[str]]:
@@ -50,7 +49,7 @@ def cells(findings: TrainFindings) -> Iterator[Sequence[str]]:
     previous = None
     for row, base, effect in findings.effects():
         first, previous = ("" if row.group == previous else row.group), row.group
-        label = label_in(row, base)
+        label = label_in(row, [base])
         shares = [f"{row.shares[name]:.0%}" if name in row.shares else "" for name in SHARES]
         if not row.runs:
             yield first, label, row.error or "not measured", "", "", *shares, "", ""
@@ -67,25 +66,21 @@ def rate(value: float) -> str:
 
 def print_training(findings: TrainFindings) -> None:
     """Print what was measured."""
-    console = open_console()
-    for line in headline(findings):
-        console.print(line, highlight=False, markup=False)
-    console.print()
-    console.print(table_of(COLUMNS, cells(findings), n_left=2))
+    print_measured(headline(findings), table_of(COLUMNS, cells(findings), n_left=2))
 
 
 def charts(findings: TrainFindings) -> dict[str, Chart]:
     """Pictures/s and shares of every group, by the names of their files without suffix."""
     found: dict[str, Chart] = {}
     for group in findings.groups():
-        rows = [row for row in findings.of(group) if row.runs]
+        everyone = findings.of(group)
+        rows = [row for row in everyone if row.runs]
         if not rows:
             continue
-        base = findings.of(group)[0]
-        bars = [Bar(label_in(row, base), row.images_per_second, 0 if row is base else 1) for row in rows]
+        bars = [Bar(label_in(row, everyone), row.images_per_second, 0 if row is everyone[0] else 1) for row in rows]
         found[f"{_file(group)}-rate"] = bar_chart(f"{group}: pictures/s", bars, written=whole)
         if all(row.shares for row in rows):
-            stacks = [Stack(label_in(row, base), [_seconds(row, name) for name in SHARES]) for row in rows]
+            stacks = [Stack(label_in(row, everyone), [_seconds(row, name) for name in SHARES]) for row in rows]
             title = f"{group}: seconds of a step"
             found[f"{_file(group)}-shares"] = stacked_chart(title, stacks, parts=SHARES, written=_spell_seconds)
     return found
@@ -101,25 +96,12 @@ def _spell_seconds(value: float) -> str:
     return f"{value:.2f} s" if value >= 0.1 else f"{1000 * value:.1f} ms"
 
 
-def compared(before: TrainFindings, now: TrainFindings) -> Iterator[Sequence[str]]:
-    """A line for every configuration that both have measured."""
-    known = {(row.group, row.knobs): row.rate for row in before.rows if row.runs}
-    for row, base, _ in now.effects():
-        old = known.get((row.group, row.knobs))
-        if old is not None and row.runs:
-            rates = (interval(old, rate), interval(row.rate, rate))
-            yield row.group, label_in(row, base), *rates, times(row.rate.value / old.value), verdict(old, row.rate)
-
-
 def write_training(findings: TrainFindings, out: Path, *, before: TrainFindings | None = None) -> None:
     """Write `report.json`, `report.html` and `charts/*.png` into a folder."""
     drawn = charts(findings)
     sections = []
     if before is not None:
-        names = ("model", "fingerprint", "kind", "n_icons", "n_devices", "steps")
-        lines = [f"before: {before.made_at}", *differences(before, findings, names=names)]
-        table = table_html(COMPARED, compared(before, findings), n_left=2)
-        sections.append(section("Compared with a saved run", table=table, lines=lines))
+        sections.append(compared_html(before, findings, unit="steps/s", label=label_in, written=rate))
     for group in findings.groups():
         pictures = [drawn[name] for name in (f"{_file(group)}-rate", f"{_file(group)}-shares") if name in drawn]
         if pictures:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from indexer.bench.training.knobs import TrainKnobs
-from indexer.bench.trials.sweep import median
+from indexer.bench.trials.sweep import Entry, median
 from indexer.reports.measures import Figure
 
 SHARES = ("data", "compute", "communication")
@@ -31,18 +31,21 @@ class Trained:
         """Of the whole batch."""
         return self.steps / self.seconds
 
+    def to_json(self) -> dict[str, Any]:
+        """Spell it for a file."""
+        return asdict(self)
 
-@dataclass(slots=True)
-class TrainRow:
-    """A configuration with what its runs said so far, or why it can't be run."""
 
-    group: str
+@dataclass
+class TrainRow(Entry):
+    """A configuration by which a model learns."""
+
+    FACTS = ("group", "n_cores")
     knobs: TrainKnobs
     n_cores: int
-    runs: list[Trained] = field(default_factory=list)
+    runs: list[Trained] = field(default_factory=list, kw_only=True)
     shares: Mapping[str, float] = field(default_factory=dict)
     """Of the profiled run, which is not among the others: data, compute, communication; the mean over ranks."""
-    error: str | None = None
 
     @property
     def rate(self) -> Figure:
@@ -59,14 +62,6 @@ class TrainRow:
         """Share of time spent waiting for data: the median of the runs."""
         return float(np.median([run.waited_share for run in self.runs]))
 
-    def label(self) -> str:
-        """Name it while it runs."""
-        return self.knobs.label()
-
-    def facts(self) -> dict[str, Any]:
-        """Say what it is, for the journal."""
-        return {"group": self.group, "n_cores": self.n_cores, "knobs": asdict(self.knobs)}
-
     def effect(self, base: "TrainRow") -> Figure | None:
         """Pictures/s over those of a base, repeat by repeat; None where nothing was measured of either."""
         pairs = list(zip(self.runs, base.runs, strict=False))
@@ -75,15 +70,10 @@ class TrainRow:
         of_batch = self.knobs.batch / base.knobs.batch
         return median([of_batch * mine.steps_per_second / its.steps_per_second for mine, its in pairs])
 
+    def figures(self) -> dict[str, Figure]:
+        """What follows from its runs, for the report."""
+        return {"steps_per_second": self.rate, "images_per_second": self.images_per_second}
+
     def to_json(self) -> dict[str, Any]:
         """Spell it for the report."""
-        plain: dict[str, Any] = {**self.facts(), "error": self.error, "shares": dict(self.shares)}
-        if self.runs:
-            plain |= {"steps_per_second": asdict(self.rate), "images_per_second": asdict(self.images_per_second)}
-        return {**plain, "runs": [asdict(run) for run in self.runs]}
-
-    @classmethod
-    def from_json(cls, facts: dict[str, Any]) -> "TrainRow":
-        """Read it from a report."""
-        own = {name: facts[name] for name in ("group", "n_cores", "shares", "error")}
-        return cls(knobs=TrainKnobs(**facts["knobs"]), runs=[Trained(**run) for run in facts["runs"]], **own)
+        return {**super().to_json(), "shares": dict(self.shares)}

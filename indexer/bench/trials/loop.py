@@ -24,7 +24,7 @@ from indexer.bench.trials.feeds import StageClock, from_files, opened_here, rend
 from indexer.bench.trials.knobs import AUTO
 from indexer.bench.trials.material import png_files, read_jobs
 from indexer.bench.trials.strategies import load_tower, make_compute
-from indexer.bench.trials.trial import Measured, Trial, measured_json
+from indexer.bench.trials.trial import Measured, Trial
 from indexer.embedding.batch_size import ON_CPU
 from indexer.embedding.lanes import default_workers
 from indexer.errors import BenchError
@@ -214,7 +214,7 @@ def main(trial_file: Path) -> None:
             loop = Loop(trial, rank=rank, device=device)
             dist.barrier()
             began = time.time()
-            content = json.dumps([began, measured_json(loop.run())])
+            content = json.dumps([began, loop.run().to_json()])
             write_file(share_file(trial_file, rank.index), content.encode())
 
     run_as_rank(work)

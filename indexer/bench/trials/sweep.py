@@ -8,55 +8,80 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
 from indexer.bench.trials.apart import Apart
 from indexer.bench.trials.knobs import Knobs
-from indexer.bench.trials.trial import Measured, Part, Trial, measured_json
+from indexer.bench.trials.trial import Measured, Part, Trial
 from indexer.errors import BenchError
+from indexer.reports.bars import Bars
 from indexer.reports.measures import RESAMPLES, Figure
 
-Told = Callable[[str, int, int], None]
-"""What is told of the progress: a label, runs done, runs in all."""
-Take = Callable[[int], Mapping[str, Any] | None]
-"""Runs a configuration for the n-th time, 0 being the run that is not counted, and says what to note of it, if
-anything; a BenchError says why it can't be run."""
 
+@dataclass
+class Entry:
+    """A row of any benchmark: a configuration with what its runs said so far, or why it can't be run."""
 
-class Entry(Protocol):
-    """A row of any benchmark."""
+    FACTS: ClassVar[tuple[str, ...]]
+    """What it is, besides its knobs."""
+    group: str
+    knobs: Any
+    runs: list[Any] = field(default_factory=list, kw_only=True)
+    error: str | None = field(default=None, kw_only=True)
 
-    error: str | None
+    @property
+    def title(self) -> str:
+        """Name what was measured, and of what: no two rows of the same knobs share it."""
+        return self.group
 
     def label(self) -> str:
         """Name it while it runs."""
+        return str(self.knobs.label())
 
     def facts(self) -> dict[str, Any]:
         """Say what it is, for the journal."""
+        return {name: getattr(self, name) for name in self.FACTS} | {"knobs": asdict(self.knobs)}
+
+    def figures(self) -> dict[str, Figure]:
+        """What follows from its runs, for the report."""
+        raise NotImplementedError
+
+    def to_json(self) -> dict[str, Any]:
+        """Spell it for the report."""
+        figures = {name: asdict(figure) for name, figure in self.figures().items()} if self.runs else {}
+        return {**self.facts(), "error": self.error, **figures, "runs": [run.to_json() for run in self.runs]}
 
 
-@dataclass(slots=True)
-class Row:
-    """A configuration with what its runs said so far, or why it can't be run."""
+Lane = tuple[Entry, Callable[[], Mapping[str, Any] | None], Callable[[], Any]]
+"""A row, the run that is not counted, which says what to note of it, if anything, and a run that is. A BenchError of
+either says why the configuration can't be run."""
 
-    group: str
+
+@dataclass
+class Row(Entry):
+    """A configuration by which pictures become vectors."""
+
+    FACTS = ("group", "n_images", "n_cores", "part")
     knobs: Knobs
     n_images: int
     n_cores: int
     part: Part = "all"
-    runs: list[Measured] = field(default_factory=list)
-    error: str | None = None
+    runs: list[Measured] = field(default_factory=list, kw_only=True)
+
+    @property
+    def title(self) -> str:
+        """Name its group, and the part that was measured alone."""
+        return self.group if self.part == "all" else f"{self.group} ({self.part})"
 
     def label(self) -> str:
         """Name it while it runs."""
         return self.knobs.label() if self.part == "all" else self.part
 
-    def facts(self) -> dict[str, Any]:
-        """Say what it is, for the journal."""
-        facts = {"group": self.group, "n_images": self.n_images, "n_cores": self.n_cores, "part": self.part}
-        return {**facts, "knobs": asdict(self.knobs)}
+    def figures(self) -> dict[str, Figure]:
+        """What follows from its runs, for the report."""
+        return {"images_per_second": self.rate, "seconds": self.seconds}
 
     @property
     def rate(self) -> Figure:
@@ -74,20 +99,6 @@ class Row:
         shares = [run.waited_seconds / run.seconds for run in self.runs if run.waited_seconds is not None]
         return float(np.median(shares)) if shares else None
 
-    def to_json(self) -> dict[str, Any]:
-        """Spell it for the report."""
-        plain: dict[str, Any] = {**self.facts(), "error": self.error}
-        if self.runs:
-            plain |= {"images_per_second": asdict(self.rate), "seconds": asdict(self.seconds)}
-        return {**plain, "runs": [measured_json(run) for run in self.runs]}
-
-    @classmethod
-    def from_json(cls, facts: dict[str, Any]) -> "Row":
-        """Read it from a report."""
-        own = ("group", "n_images", "n_cores", "part", "error")
-        runs = [Measured(**run) for run in facts["runs"]]
-        return cls(knobs=Knobs(**facts["knobs"]), runs=runs, **{name: facts[name] for name in own})
-
 
 def median(values: Sequence[float], *, seed: int = 0) -> Figure:
     """The median with its 95 % percentile bootstrap interval over repeats: of three it is their range."""
@@ -96,68 +107,61 @@ def median(values: Sequence[float], *, seed: int = 0) -> Figure:
     return Figure(float(np.median(values)), float(low), float(high))
 
 
-class Journal:
-    """Appends a JSON line for every run, as it comes: whatever ends the process, these are kept."""
+class Series:
+    """Runs configurations against each other, group by group, each so often.
 
-    def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = path.open("a", encoding="utf-8")
-
-    def write(self, facts: Mapping[str, Any]) -> None:
-        """Add a run, or why there is none."""
-        self._file.write(json.dumps(facts) + "\n")
-        self._file.flush()
-
-    def close(self) -> None:
-        """End the file."""
-        self._file.close()
-
-
-def measure(
-    group: str, trials: Iterable[Trial], rows: list[Row], *, repeats: int, journal: Journal, tell: Told
-) -> None:
-    """Measure trials against each other; `rows` grows by one for each and holds what was measured, whatever happens."""
-    made = [(trial, Row(group, trial.knobs, trial.n_images, len(trial.cores), trial.part)) for trial in trials]
-    rows += [row for _, row in made]
-    with ExitStack() as processes:
-        lanes = [(row, _taking(processes.enter_context(Apart(trial)), row)) for trial, row in made]
-        alternate(lanes, repeats=repeats, journal=journal, tell=tell)
-
-
-def alternate(lanes: Sequence[tuple[Entry, Take]], *, repeats: int, journal: Journal, tell: Told) -> None:
-    """Run configurations against each other.
-
-    Each runs once uncounted. Then all run in turn, forwards and backwards alternating, so that what drifts drifts for
-    all. One that can't be run says so in its row, and the others go on.
+    Every run is a JSON line of `journal` as it comes: whatever ends the process, these are kept. `rows` hold what was
+    measured so far.
     """
-    n_runs, done = len(lanes) * (repeats + 1), 0
-    for repeat in range(repeats + 1):
-        for entry, take in lanes if repeat % 2 else reversed(lanes):
-            tell(entry.label(), done, n_runs)
-            done += 1
-            if entry.error is not None:
-                continue
-            try:
-                plain = take(repeat)
-            except BenchError as error:
-                entry.error = str(error)
-                plain = {"error": entry.error}
-            if plain is not None:
-                journal.write({**entry.facts(), "repeat": repeat, **plain})
-    tell("", n_runs, n_runs)
 
+    def __init__(self, journal: Path, rows: list[Any], *, repeats: int, bars: Bars) -> None:
+        journal.parent.mkdir(parents=True, exist_ok=True)
+        journal.touch()
+        self._journal, self._rows, self._repeats, self._bars = journal, rows, repeats, bars
 
-def _taking(apart: Apart, row: Row) -> Take:
-    # Ranks are new processes at every run: nothing stays warm.
-    starts_anew = row.knobs.strategy == "ranks" and row.knobs.devices > 1
+    def begin(self, group: str, rows: Sequence[Entry]) -> None:
+        """Begin a group."""
+        self._bars.stage(f"Measuring {group}")
+        self._rows += rows
 
-    def take(repeat: int) -> Mapping[str, Any] | None:
-        if repeat == 0 and starts_anew:
-            return None
-        measured = apart.measure()
-        if repeat == 0:
-            return None
-        row.runs.append(measured)
-        return measured_json(measured)
+    def measure(self, group: str, trials: Iterable[Trial]) -> list[Row]:
+        """Measure trials against each other, each in its process."""
+        made = [(trial, Row(group, trial.knobs, trial.n_images, len(trial.cores), trial.part)) for trial in trials]
+        rows = [row for _, row in made]
+        self.begin(group, rows)
+        with ExitStack() as processes:
+            apart = [processes.enter_context(Apart(trial)) for trial, _ in made]
+            self.alternate([(row, of.warm_up, of.measure) for row, of in zip(rows, apart, strict=True)])
+        return rows
 
-    return take
+    def alternate(self, lanes: Sequence[Lane]) -> None:
+        """Run a group.
+
+        Each runs once uncounted. Then all run in turn, forwards and backwards alternating, so that what drifts drifts
+        for all. One that can't be run says so in its row, and the others go on.
+        """
+        n_runs, done = len(lanes) * (self._repeats + 1), 0
+        for repeat in range(self._repeats + 1):
+            for row, warm_up, take in lanes if repeat % 2 else reversed(lanes):
+                self._bars.advance(done, n_runs, row.label())
+                done += 1
+                if row.error is not None:
+                    continue
+                try:
+                    plain = self._counted(row, take) if repeat else warm_up()
+                except BenchError as error:
+                    row.error = str(error)
+                    plain = {"error": row.error}
+                if plain is not None:
+                    self._note({**row.facts(), "repeat": repeat, **plain})
+        self._bars.advance(n_runs, n_runs)
+
+    def _counted(self, row: Entry, take: Callable[[], Any]) -> Mapping[str, Any]:
+        run = take()
+        row.runs.append(run)
+        plain: Mapping[str, Any] = run.to_json()
+        return plain
+
+    def _note(self, facts: Mapping[str, Any]) -> None:
+        with self._journal.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(facts) + "\n")

@@ -2,13 +2,12 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from indexer.bench.trials.knobs import Knobs
 from indexer.bench.trials.material import Material
-from indexer.encoders.checkpoint import ModelChoice
 
 Part = Literal["all", "stages", "render", "forward"]
 STAGES = ("read", "render", "copy in", "forward", "copy out", "write")
@@ -34,12 +33,8 @@ class Trial:
     @classmethod
     def from_json(cls, text: str) -> "Trial":
         """Read it there."""
-        facts = json.loads(text)
-        material = facts.pop("material")
-        there = Material(
-            **{**material, "folder": Path(material["folder"]), "choice": ModelChoice(**material["choice"])},
-        )
-        return cls(Knobs(**facts.pop("knobs")), there, cores=tuple(facts.pop("cores")), **facts)
+        trial: Trial = from_plain(cls, json.loads(text))
+        return trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +57,11 @@ class Measured:
         """Over all devices."""
         return self.images / self.seconds
 
-
-def measured_json(measured: Measured) -> dict[str, Any]:
-    """Spell it for a file, to a tenth of a millisecond."""
-    facts = asdict(measured)
-    facts["stages"] = {name: round(seconds, 4) for name, seconds in measured.stages.items()}
-    return {name: round(value, 4) if isinstance(value, float) else value for name, value in facts.items()}
+    def to_json(self) -> dict[str, Any]:
+        """Spell it for a file, to a tenth of a millisecond."""
+        facts = asdict(self)
+        facts["stages"] = {name: round(seconds, 4) for name, seconds in self.stages.items()}
+        return {name: round(value, 4) if isinstance(value, float) else value for name, value in facts.items()}
 
 
 def merged(shares: list[tuple[float, Measured]]) -> Measured:
@@ -83,3 +77,13 @@ def merged(shares: list[tuple[float, Measured]]) -> Measured:
         memory_bytes=sum(share.memory_bytes for _, share in shares),
         stages={name: sum(share.stages.get(name, 0.0) for _, share in shares) / len(shares) for name in names},
     )
+
+
+def from_plain(kind: Any, plain: Any) -> Any:
+    """Make a dataclass, and those in it, of what `asdict` and JSON have made of it; what has no field is left."""
+    if isinstance(kind, type) and is_dataclass(kind):
+        hints, names = get_type_hints(kind), [field.name for field in fields(kind) if field.name in plain]
+        return kind(**{name: from_plain(hints[name], plain[name]) for name in names})
+    if get_origin(kind) in (list, tuple):
+        return get_origin(kind)(from_plain(get_args(kind)[0], item) for item in plain)
+    return Path(plain) if kind is Path else plain

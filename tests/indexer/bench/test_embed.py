@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 from PIL import Image
 
-from indexer.bench.report.findings import read_findings
+from indexer.bench.report.findings import EmbedFindings
 from search.cli import main
 
 
@@ -65,7 +65,7 @@ def test_the_report_shows_charts_and_the_limit(measured: tuple[Path, Result]) ->
 
 def test_a_saved_run_reads_back_and_compares(measured: tuple[Path, Result], tiny_model: Path, tmp_path: Path) -> None:
     out, _ = measured
-    findings = read_findings(out / "report.json")
+    findings = EmbedFindings.read(out / "report.json")
     assert [len(row.runs) for row in findings.of("batch")] == [2, 2]
     assert findings.limit is not None and findings.limit.images_per_second > 0
     small = ["--images", "24", "--repeats", "1", "--only", "sweeps", "--sweep", "batch=16"]
@@ -87,7 +87,7 @@ def test_ctrl_c_keeps_what_was_measured(
     code, said, told, lines = interrupted(["embed", *options, *sweep], journal=out / "runs.jsonl", lines=3)
     assert code == 1, told
     assert "cut off: what was measured until then is kept" in said
-    findings = read_findings(out / "report.json")
+    findings = EmbedFindings.read(out / "report.json")
     n_kept = sum(len(row.runs) for row in findings.rows)
     assert findings.is_cut_off
     assert n_kept >= 3
@@ -100,7 +100,7 @@ def test_a_row_that_can_not_be_measured_says_why_and_the_others_go_on(tiny_model
     result = _run(tmp_path / "out", tiny_model, *small)
     assert result.exit_code == 1, result.output
     assert 'size "48" is none that this tower takes' in result.stdout
-    assert [len(row.runs) for row in read_findings(tmp_path / "out" / "report.json").rows] == [1, 0]
+    assert [len(row.runs) for row in EmbedFindings.read(tmp_path / "out" / "report.json").rows] == [1, 0]
 
 
 @pytest.mark.parametrize(

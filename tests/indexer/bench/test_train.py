@@ -9,25 +9,17 @@ import pytest
 import torch
 from click.testing import CliRunner, Result
 
-from indexer.bench.training.findings import read_training
+from indexer.bench.training.findings import TrainFindings
 from indexer.bench.training.knobs import TrainKnobs, groups_of
 from indexer.bench.training.measure import TrainBenchOptions, make_plan
-from indexer.bench.training.ranks import RankGroups
-from indexer.bench.training.tasks import places_in
+from indexer.bench.training.ranks import RankGroups, places_in
 from indexer.bench.training.trial import Trained, TrainRow
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import BenchError
+from indexer.reports.bars import Bars
 from search.cli import main
 
 CPU = torch.device("cpu")
-
-
-class Silent:
-    """Shows nothing."""
-
-    def stage(self, title: str) -> None: ...
-
-    def advance(self, done: int, total: int | None, told: str = "") -> None: ...
 
 
 def _run(out: Path, model: Path, *arguments: str) -> Result:
@@ -94,7 +86,7 @@ def test_a_saved_run_reads_back_compares_and_is_shown(
     measured: tuple[Path, Result], tiny_model: Path, tmp_path: Path
 ) -> None:
     out, _ = measured
-    findings = read_training(out / "report.json")
+    findings = TrainFindings.read(out / "report.json")
     assert [row.to_json() for row in findings.rows] == [
         {name: value for name, value in row.items() if name != "effect"}
         for row in json.loads(measured[1].stdout)["rows"]
@@ -115,7 +107,7 @@ def test_a_saved_run_reads_back_compares_and_is_shown(
 def test_ranks_that_fail_say_why_and_are_started_anew(tiny_model: Path, tmp_path: Path) -> None:
     choice = ModelChoice(f"local-dir:{tiny_model}")
     options = TrainBenchOptions(tmp_path / "out", choice=choice, steps=1)
-    findings = make_plan(tmp_path, options, kind="cpu", n_devices=2, watcher=Silent())
+    findings = make_plan(tmp_path, options, kind="cpu", n_devices=2, bars=Bars())
     assert findings.n_icons > 2000
     facts = places_in(tmp_path).corpus / "corpus.json"
     knobs, cores = TrainKnobs(devices=2, batch=8), sorted(os.sched_getaffinity(0))[:2]
@@ -137,7 +129,7 @@ def test_ctrl_c_keeps_what_was_measured(
     code, said, told, lines = interrupted(["train", *options, *sweep], journal=out / "runs.jsonl", lines=4)
     assert code == 1, told
     assert "cut off: what was measured until then is kept" in said
-    findings = read_training(out / "report.json")
+    findings = TrainFindings.read(out / "report.json")
     assert findings.is_cut_off
     n_kept = sum(len(row.runs) for row in findings.rows)
     assert n_kept >= 2
