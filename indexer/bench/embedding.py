@@ -5,11 +5,11 @@ Writes into a folder: `runs.jsonl`, a line a run as it comes; `report.json`; `re
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 from indexer.bench.choices import Sweeps, strategies, swept, usual_sweeps
 from indexer.bench.limit import measure_tower
@@ -27,30 +27,36 @@ from indexer.process import cores
 from indexer.ranks.devices import parse_devices
 from indexer.reports.bars import Bars
 
-Section = Literal["sweeps", "strategies", "scaling", "machine", "limit", "parity"]
-SECTIONS: tuple[Section, ...] = ("machine", "limit", "sweeps", "strategies", "scaling", "parity")
 N_IMAGES = {"cpu": 1024, "cuda": 20_000}
 
 
 @dataclass(frozen=True, slots=True)
 class BenchOptions:
-    """What is to be measured, and with what."""
+    """What is to be measured by any benchmark, and with what."""
 
     out: Path
     source: Path | None = None
     choice: ModelChoice = field(default_factory=ModelChoice.bundled)
     devices: str = "auto"
-    n_images: int | None = None
     repeats: int = 3
-    base: Knobs = field(default_factory=Knobs)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Knobs of the base, where it is not the usual one."""
     sweeps: Sweeps = ()
     """What the person asked for; nothing: the usual ones."""
-    is_grid: bool = False
     is_thorough: bool = False
-    sections: Sequence[Section] = SECTIONS
 
 
-def bench_embed(options: BenchOptions, bars: Bars) -> EmbedFindings:
+@dataclass(frozen=True, slots=True)
+class EmbedBenchOptions(BenchOptions):
+    """The same for embedding."""
+
+    n_images: int | None = None
+    is_grid: bool = False
+    sections: Sequence[str] = ()
+    """Parts to measure: machine, limit, sweeps, strategies, scaling, parity."""
+
+
+def bench_embed(options: EmbedBenchOptions, bars: Bars) -> EmbedFindings:
     """Measure what was asked for. Ctrl-C ends the measuring; what was measured is returned, and is on disk already.
 
     Raises:
@@ -58,14 +64,15 @@ def bench_embed(options: BenchOptions, bars: Bars) -> EmbedFindings:
     """
     kind, n_devices = count_devices(options.devices)
     n_images = options.n_images or N_IMAGES[kind]
-    groups = _groups(options, kind=kind, n_devices=n_devices, n_images=n_images)
-    everything = [options.base, *(knobs for _, configurations in groups for knobs in configurations)]
+    base = replace(Knobs(), **options.settings)
+    groups = _groups(options, base, kind=kind, n_devices=n_devices, n_images=n_images)
+    everything = [base, *(knobs for _, configurations in groups for knobs in configurations)]
     if "scaling" in options.sections:
-        everything.append(_scaled(options.base, n_devices))
+        everything.append(_scaled(base, n_devices))
     for knobs in everything:
         check(knobs, kind=kind, n_devices=n_devices, n_images=n_images)
     with tempfile.TemporaryDirectory(prefix="icons-bench-") as folder:
-        whole = gathered(Path(folder), options, options.base, n_images=n_images, bars=bars)
+        whole = gathered(Path(folder), options, base, n_images=n_images, bars=bars)
         run = _Run(options, whole, n_devices, bars)
         with suppress(KeyboardInterrupt):
             run.everything(groups)
@@ -103,22 +110,24 @@ def _scaled(base: Knobs, n_devices: int) -> Knobs:
     return replace(knobs, path="index" if fits_index(knobs) else "loop")
 
 
-def _groups(options: BenchOptions, *, kind: str, n_devices: int, n_images: int) -> list[tuple[str, list[Knobs]]]:
+def _groups(
+    options: EmbedBenchOptions, base: Knobs, *, kind: str, n_devices: int, n_images: int
+) -> list[tuple[str, list[Knobs]]]:
     """All configurations by the group that they are compared in; scaling needs none of its own."""
     found: list[tuple[str, list[Knobs]]] = []
     if "sweeps" in options.sections:
         usual = usual_sweeps(kind, n_devices=n_devices, n_images=n_images, is_thorough=options.is_thorough)
         sweeps = options.sweeps if options.sweeps or options.is_grid else usual
-        found += swept(options.base, sweeps, is_grid=options.is_grid)
+        found += swept(base, sweeps, is_grid=options.is_grid)
     if "strategies" in options.sections:
-        found.append(("strategy", strategies(options.base, n_devices, kind=kind)))
+        found.append(("strategy", strategies(base, n_devices, kind=kind)))
     return found
 
 
 class _Run:
     """One measuring: what stays the same over its parts."""
 
-    def __init__(self, options: BenchOptions, whole: Trial, n_devices: int, bars: Bars) -> None:
+    def __init__(self, options: EmbedBenchOptions, whole: Trial, n_devices: int, bars: Bars) -> None:
         self.options, self.whole, self.kind, self.n_devices, self.bars = options, whole, whole.kind, n_devices, bars
         self.findings = EmbedFindings(
             model=" ".join(filter(None, astuple(options.choice))),
@@ -163,7 +172,7 @@ class _Run:
     def limit(self) -> None:
         """Ceilings, and what rendering and the forward pass take alone."""
         self.bars.stage("Measuring the limit")
-        knobs = replace(self.options.base, path="loop", strategy="ranks", devices=1, loader="icons")
+        knobs = replace(self.whole.knobs, path="loop", strategy="ranks", devices=1, loader="icons")
         one = replace(self.whole, knobs=knobs)
         self.findings.tower = call_apart(measure_tower, one)
         self.series.measure("limit", [in_part(one, "render"), in_part(one, "forward")])
@@ -180,7 +189,7 @@ class _Run:
     def part_of_machine(self, n_devices: int) -> Trial:
         """The base on devices with their share of the cores: N of them have N times the share of one."""
         share = max(1, len(self.whole.cores) // self.n_devices) * n_devices
-        return replace(self.whole, knobs=_scaled(self.options.base, n_devices), cores=self.whole.cores[:share])
+        return replace(self.whole, knobs=_scaled(self.whole.knobs, n_devices), cores=self.whole.cores[:share])
 
     def parity(self) -> None:
         """What each precision costs in quality."""

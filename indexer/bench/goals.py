@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from indexer.bench.choices import usual_sweeps
-from indexer.bench.embedding import BenchOptions, count_devices, gathered
+from indexer.bench.embedding import EmbedBenchOptions, count_devices, gathered
 from indexer.bench.trials.apart import in_part
 from indexer.bench.trials.knobs import NAIVE, Knobs
 from indexer.bench.trials.sweep import Row, Series
@@ -52,7 +52,7 @@ class Goal:
         return (self.least is None or self.reached >= self.least) and (self.most is None or self.reached <= self.most)
 
 
-def measure_goals(options: BenchOptions, bars: Bars) -> list[Goal]:
+def measure_goals(options: EmbedBenchOptions, bars: Bars) -> list[Goal]:
     """Measure all goals that this machine can tell of; runs go to `runs.jsonl` in the folder as they come."""
     _, n_devices = count_devices(options.devices)
     series = Series(options.out / "runs.jsonl", [], repeats=options.repeats, bars=bars)

@@ -4,7 +4,9 @@ Other rooms add theirs to the group: `bench.add_command(search)`.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from indexer.bench.report.findings import Findings
 
 _Findings = TypeVar("_Findings", bound="Findings")
+_Options = TypeVar("_Options", bound="BenchOptions")
 Folder = click.Path(file_okay=False, path_type=Path)
 Source = click.Path(exists=True, path_type=Path)
 _SECTIONS = ("machine", "limit", "sweeps", "strategies", "scaling", "parity")
@@ -48,13 +51,20 @@ def bench() -> None:
 @click.option("--sweep", "sweeps", multiple=True, metavar="KNOB=V1,V2", help="Vary a knob. Repeatable.")
 @click.option("--grid", "is_grid", is_flag=True, help="All combinations of the sweeps, not one at a time.")
 @click.option("--thorough", "is_thorough", is_flag=True, help="Vary every knob that this machine has; takes long.")
-@click.option("--only", multiple=True, type=click.Choice(_SECTIONS), help="Measure this alone. Repeatable.")
+@click.option(
+    "--only",
+    "sections",
+    multiple=True,
+    type=click.Choice(_SECTIONS),
+    default=_SECTIONS,
+    help="Measure this alone. Repeatable.",
+)
 @click.option(
     "--compare", type=click.Path(path_type=Path), metavar="FILE", help="A saved report.json to hold it against."
 )
 @model_options
 @json_option
-def embed(source: Path | None, compare: Path | None, as_json: bool, settings: tuple[str, ...], **options: Any) -> None:
+def embed(compare: Path | None, as_json: bool, **options: Any) -> None:
     """Measure how pictures become vectors: knobs, strategies, devices, the machine and its limit.
 
     SOURCE is anything that `icons index` takes; without it, the bundled samples. Ctrl-C keeps what was measured. Exit
@@ -67,14 +77,15 @@ def embed(source: Path | None, compare: Path | None, as_json: bool, settings: tu
       icons bench embed --only sweeps --sweep batch=32,64,128 --sweep workers=1,2 --grid
       icons bench embed --compare icons-bench/before/report.json
     """
-    from indexer.bench.embedding import bench_embed
+    from indexer.bench.embedding import EmbedBenchOptions, bench_embed
     from indexer.bench.report.findings import EmbedFindings
     from indexer.bench.report.page import write_report
     from indexer.bench.report.summary import print_summary
+    from indexer.bench.trials.knobs import Knobs
     from indexer.reports.bars import Bars
 
     before = EmbedFindings.read(compare) if compare else None
-    chosen = _options(source, settings, **options)
+    chosen = _options(EmbedBenchOptions, Knobs, **options)
     with Bars(estimate=False) as view:
         findings = bench_embed(chosen, view)
     write_report(findings, chosen.out, before=before)
@@ -89,7 +100,7 @@ def embed(source: Path | None, compare: Path | None, as_json: bool, settings: tu
 @click.option("--repeats", type=click.IntRange(1), default=5, show_default=True, help="Counted runs of each.")
 @model_options
 @json_option
-def goals(source: Path | None, as_json: bool, **options: Any) -> None:
+def goals(as_json: bool, **options: Any) -> None:
     """Tell whether embedding is as fast as it should be: against the naive script, and against this machine's limit.
 
     Exit code 0: all goals are met, 1: some are not, 2: error.
@@ -100,13 +111,13 @@ def goals(source: Path | None, as_json: bool, **options: Any) -> None:
       icons bench goals node_modules/@mdi/svg --images 7000
       icons bench goals --model ViT-B-32 --pretrained weights.safetensors --images 512
     """
-    from dataclasses import asdict
-
+    from indexer.bench.embedding import EmbedBenchOptions
     from indexer.bench.goals import measure_goals
+    from indexer.bench.trials.knobs import Knobs
     from indexer.reports.bars import Bars
 
     with Bars(estimate=False) as view:
-        found = measure_goals(_options(source, (), sweeps=(), only=(), **options), view)
+        found = measure_goals(_options(EmbedBenchOptions, Knobs, **options), view)
     if as_json:
         click.echo(json.dumps([{**asdict(goal), "is_met": goal.is_met} for goal in found]))
     for goal in () if as_json else found:
@@ -133,9 +144,7 @@ def goals(source: Path | None, as_json: bool, **options: Any) -> None:
 )
 @model_options
 @json_option
-def train(
-    compare: Path | None, as_json: bool, settings: tuple[str, ...], sweeps: tuple[str, ...], **options: Any
-) -> None:
+def train(compare: Path | None, as_json: bool, **options: Any) -> None:
     """Measure how a model learns: nn.DataParallel, DDP with and without distributed sampling, and DDP's options.
 
     Trains a few steps of what `icons finetune` trains, on the icons of SOURCE or on the bundled samples, and keeps no
@@ -151,19 +160,10 @@ def train(
     from indexer.bench.training.knobs import TrainKnobs
     from indexer.bench.training.measure import TrainBenchOptions, bench_train
     from indexer.bench.training.report import print_training, write_training
-    from indexer.bench.trials.knobs import parse_setting, parse_sweep
-    from indexer.encoders.checkpoint import ModelChoice
     from indexer.reports.bars import Bars
 
     before = TrainFindings.read(compare) if compare else None
-    choice = model_choice(options.pop("model"), options.pop("pretrained")) or ModelChoice.bundled()
-    chosen = TrainBenchOptions(
-        options.pop("out") or _new_folder(),
-        choice=choice,
-        settings=dict(parse_setting(text, of=TrainKnobs) for text in settings),
-        sweeps=[parse_sweep(text, of=TrainKnobs) for text in sweeps],
-        **options,
-    )
+    chosen = _options(TrainBenchOptions, TrainKnobs, **options)
     with Bars(estimate=False) as view:
         findings = bench_train(chosen, view)
     write_training(findings, chosen.out, before=before)
@@ -185,8 +185,6 @@ def index(
     Example:
       icons bench index node_modules/@mdi/svg node_modules/@iconify/json
     """
-    from dataclasses import asdict
-
     from indexer.bench.whole import measure_whole
 
     options = ["--devices", devices]
@@ -223,8 +221,6 @@ def isolation(source: Path | None, as_json: bool, **chosen: Any) -> None:
     Example:
       icons bench isolation node_modules/@mdi/svg --images 2000
     """
-    from dataclasses import asdict
-
     from indexer.bench.isolation import measure_source
 
     cost = measure_source(source, **chosen)
@@ -252,29 +248,18 @@ def _conclude(findings: _Findings, out: Path, *, as_json: bool, show: Callable[[
         raise click.exceptions.Exit(1)
 
 
-def _new_folder() -> Path:
-    """Where a report goes that was not measured where."""
-    from datetime import UTC, datetime
-
-    return Path("icons-bench") / datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
-
-
-def _options(source: Path | None, settings: tuple[str, ...], **options: Any) -> "BenchOptions":
-    from dataclasses import replace
-
-    from indexer.bench.embedding import SECTIONS, BenchOptions
-    from indexer.bench.trials.knobs import Knobs, parse_setting, parse_sweep
+def _options(
+    of: type[_Options], knobs: type[Any], settings: Sequence[str] = (), sweeps: Sequence[str] = (), **options: Any
+) -> _Options:
+    """Read what is to be measured; a report that has no folder gets a new one."""
+    from indexer.bench.trials.knobs import parse_setting, parse_sweep
     from indexer.encoders.checkpoint import ModelChoice
 
-    assert set(SECTIONS) == set(_SECTIONS)
-    sweeps = [parse_sweep(text) for text in options.pop("sweeps")]
-    sections = options.pop("only") or SECTIONS
-    return BenchOptions(
-        options.pop("out") or _new_folder(),
-        source,
-        model_choice(options.pop("model"), options.pop("pretrained")) or ModelChoice.bundled(),
-        base=replace(Knobs(), **dict(parse_setting(text) for text in settings)),
-        sweeps=sweeps,
-        sections=sections,
+    choice = model_choice(options.pop("model"), options.pop("pretrained")) or ModelChoice.bundled()
+    return of(
+        options.pop("out") or Path("icons-bench") / datetime.now(UTC).strftime("%Y%m%d-%H%M%S"),
+        choice=choice,
+        settings=dict(parse_setting(text, of=knobs) for text in settings),
+        sweeps=[parse_sweep(text, of=knobs) for text in sweeps],
         **options,
     )

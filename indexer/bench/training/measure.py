@@ -6,20 +6,19 @@ Writes into a folder: `runs.jsonl`, a line a run as it comes; `report.json`; `re
 import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import astuple, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from indexer.bench.embedding import count_devices, machine_cores
+from indexer.bench.embedding import BenchOptions, count_devices, machine_cores
 from indexer.bench.machine import describe
 from indexer.bench.training.findings import TrainFindings
-from indexer.bench.training.knobs import Sweeps, TrainKnobs, check, check_batch, groups_of
+from indexer.bench.training.knobs import TrainKnobs, check, check_batch, groups_of
 from indexer.bench.training.ranks import RankGroups, options_of, places_in
 from indexer.bench.training.trial import TrainRow
 from indexer.bench.trials.apart import call_apart
 from indexer.bench.trials.sweep import Lane, Series
-from indexer.encoders.checkpoint import ModelChoice
 from indexer.finetune.plan import read_plan
 from indexer.library.bundled import bundled
 from indexer.process import cores
@@ -31,20 +30,10 @@ PROFILED_STEPS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class TrainBenchOptions:
-    """What is to be measured, and with what."""
+class TrainBenchOptions(BenchOptions):
+    """What is to be measured, and with what; the usual base is what `icons finetune` does on all devices."""
 
-    out: Path
-    source: Path | None = None
-    choice: ModelChoice = field(default_factory=ModelChoice.bundled)
-    devices: str = "auto"
     steps: int | None = None
-    repeats: int = 3
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    """Of the base, which otherwise is what `icons finetune` does on all devices."""
-    sweeps: Sweeps = ()
-    """What the person asked for; nothing: the usual ones."""
-    is_thorough: bool = False
 
 
 def bench_train(options: TrainBenchOptions, bars: Bars) -> TrainFindings:
