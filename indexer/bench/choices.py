@@ -1,14 +1,12 @@
 """What is compared with what? The usual values of each knob on this machine, the strategies, the grids."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from indexer.bench.trials.knobs import NAIVE, Knobs, Strategy, fits_index, grid, one_at_a_time
+from indexer.bench.trials.knobs import NAIVE, Knobs, Strategy, Sweeps, fits_index, grid, one_at_a_time
 from indexer.errors import BenchError
 from indexer.process import cores
 
-Sweeps = Sequence[tuple[str, list[Any]]]
 BATCHES = (32, 64, 128, 256, 512, 768, 1024, 1080, 1280, 1400)
 """Of the original posts; those that the pictures allow are tried."""
 

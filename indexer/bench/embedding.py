@@ -11,13 +11,13 @@ from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from indexer.bench.choices import Sweeps, strategies, swept, usual_sweeps
+from indexer.bench.choices import strategies, swept, usual_sweeps
 from indexer.bench.limit import measure_tower
 from indexer.bench.machine import describe, measure_all_reduce, measure_host_to_device
 from indexer.bench.parity import measure_parity
 from indexer.bench.report.findings import EmbedFindings
 from indexer.bench.trials.apart import call_apart, in_part
-from indexer.bench.trials.knobs import Knobs, check, fits_index
+from indexer.bench.trials.knobs import Knobs, Sweeps, check, fits_index
 from indexer.bench.trials.material import gather
 from indexer.bench.trials.sweep import Series
 from indexer.bench.trials.trial import Trial

@@ -4,18 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from indexer.bench.trials.knobs import differing, spell
-from indexer.errors import BenchError, DeviceError
+from indexer.bench.trials.knobs import Configuration, Sweeps, check_devices, spell
+from indexer.errors import BenchError
 
 Strategy = Literal["ddp-sampled", "ddp", "data-parallel"]
-Sweeps = Sequence[tuple[str, list[Any]]]
 STRATEGIES: tuple[Strategy, ...] = ("data-parallel", "ddp", "ddp-sampled")
 DDP_OPTIONS = ("bucket_cap_mb", "gradient_as_bucket_view", "static_graph")
+_OF_GPUS = {"backend": ["nccl"], "precision": ["fp16"], "strategy": ["data-parallel"]}
 _OF_RANKS = (*DDP_OPTIONS, "backend", "accumulate")
 
 
 @dataclass(frozen=True, slots=True)
-class TrainKnobs:
+class TrainKnobs(Configuration):
     """One configuration; docs/performance.md says what each knob means."""
 
     strategy: Strategy = "ddp-sampled"
@@ -34,10 +34,6 @@ class TrainKnobs:
     def ranks(self) -> int:
         """Processes."""
         return 1 if self.strategy == "data-parallel" else self.devices
-
-    def label(self, *, of: "TrainKnobs | None" = None) -> str:
-        """Spell what differs from another configuration, the default if none is given."""
-        return differing(self, of or TrainKnobs())
 
 
 def groups_of(
@@ -85,18 +81,11 @@ def check(knobs: TrainKnobs, *, kind: str, n_devices: int) -> None:
     Raises:
         DeviceError, BenchError: with the value that is wrong.
     """
-    if knobs.devices > n_devices:
-        what = "GPUs" if kind == "cuda" else "cores, which stand for devices here"
-        raise DeviceError(f'devices "{knobs.devices}" are more than there are: {n_devices} {what}')
-    of_gpus = {"backend": "nccl", "precision": "fp16", "strategy": "data-parallel"}
-    for name, value in of_gpus.items() if kind == "cpu" else ():
-        if getattr(knobs, name) == value:
-            what = f'{name} "{value}"'
-            raise DeviceError(f"{what} needs GPUs, and this run is on the CPU; leave it out, or try --devices auto")
+    check_devices(knobs, _OF_GPUS, kind=kind, n_devices=n_devices)
     if knobs.ranks == 1:
         for name in _OF_RANKS if knobs.strategy == "data-parallel" else (*DDP_OPTIONS, "backend"):
             value = getattr(knobs, name)
-            if value != TrainKnobs.__dataclass_fields__[name].default:
+            if value != getattr(TrainKnobs(), name):
                 raise BenchError(
                     f'{name} "{spell(value)}" needs several ranks; set devices=2 or more, not data-parallel'
                 )

@@ -3,28 +3,37 @@
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
 from indexer.errors import BenchError, DeviceError
 from indexer.library.shards import BLOCK_SIZE
 
 Strategy = Literal["ranks", "data-parallel", "threads"]
-Loader = Literal["icons", "files"]
-Route = Literal["index", "loop", "naive"]
-Precision = Literal["auto", "fp64", "fp32", "tf32", "bf16", "fp16"]
-Copy = Literal["batch", "item", "stream", "stream-high"]
+Sweeps = Sequence[tuple[str, list[Any]]]
+"""Knobs and the values that each of them takes."""
 AUTO = "auto"
 
 
 @dataclass(frozen=True, slots=True)
-class Knobs:
+class Configuration:
+    """Knobs of any benchmark."""
+
+    def label(self, *, of: Self | None = None) -> str:
+        """Spell what differs from another configuration, the default if none is given."""
+        before, now = asdict(of or type(self)()), asdict(self)
+        return " ".join(f"{name}={spell(now[name])}" for name in now if now[name] != before[name]) or "base"
+
+
+@dataclass(frozen=True, slots=True)
+class Knobs(Configuration):
     """One configuration; docs/performance.md says what each knob means. None stands for "auto": as `index` chooses."""
 
-    path: Route = "index"
+    path: Literal["index", "loop", "naive"] = "index"
     """index: what `icons index` runs; loop: a plain loop with more knobs; naive: the script everyone writes first."""
     strategy: Strategy = "ranks"
-    loader: Loader = "icons"
+    loader: Literal["icons", "files"] = "icons"
     devices: int = 1
     batch: int | None = None
     workers: int | None = None
@@ -32,23 +41,27 @@ class Knobs:
     pinned: bool = False
     shuffle: bool = False
     backend: Literal["auto", "nccl", "gloo"] = "auto"
-    precision: Precision = "auto"
+    precision: Literal["auto", "fp64", "fp32", "tf32", "bf16", "fp16"] = "auto"
     size: int | None = None
     compile: bool = False
     channels_last: bool = True
     cudnn_benchmark: bool = False
-    copy: Copy = "batch"
+    copy: Literal["batch", "item", "stream", "stream-high"] = "batch"
     barrier: bool = False
-
-    def label(self, *, of: "Knobs | None" = None) -> str:
-        """Spell what differs from another configuration, the default if none is given."""
-        return differing(self, of or Knobs())
 
 
 NAIVE = Knobs(path="naive", loader="files", batch=64, workers=0, precision="fp32", channels_last=False)
 """The script as the original post prints it: PNG files, Pillow, the stock transform, no loader workers, fp32."""
 OF_INDEX = ("devices", "batch", "workers", "backend", "precision")
 """Knobs that `icons index` has itself; any other needs the loop."""
+_OF_GPUS: Mapping[str, Sequence[Any]] = {
+    "backend": ["nccl"],
+    "precision": ["tf32"],
+    "strategy": ["data-parallel"],
+    "pinned": [True],
+    "cudnn_benchmark": [True],
+    "copy": ["stream", "stream-high"],
+}
 _PRECISIONS_OF_INDEX = ("auto", "fp32", "bf16", "fp16")
 NEEDED: Mapping[str, Mapping[str, Any]] = {
     "prefetch": {"loader": "files", "workers": 2},
@@ -68,14 +81,6 @@ def spell(value: Any) -> str:
     return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
 
 
-def differing(knobs: Any, other: Any) -> str:
-    """Spell where a configuration differs from another one of its kind."""
-    before = asdict(other)
-    return (
-        " ".join(f"{name}={spell(value)}" for name, value in asdict(knobs).items() if value != before[name]) or "base"
-    )
-
-
 def parse(name: str, text: str, *, of: type[Any] = Knobs) -> Any:
     """Read the value of a knob of a configuration, a dataclass.
 
@@ -87,35 +92,26 @@ def parse(name: str, text: str, *, of: type[Any] = Knobs) -> Any:
         known = ", ".join(sorted(kinds.keys() - {"path"}))
         raise BenchError(f'no knob "{name}"; there are {known}')
     kind = kinds[name]
+    choices: dict[str, Any] = {choice: choice for choice in get_args(kind) if isinstance(choice, str)}
     if kind is bool:
-        choices: Mapping[str, Any] = {"on": True, "off": False}
-    elif choices_of := get_args(kind):
-        choices = {} if int in choices_of else {choice: choice for choice in choices_of}
-    else:
-        choices = {}
+        choices = {"on": True, "off": False}
     if text in choices:
         return choices[text]
-    if choices:
-        raise BenchError(f'"{text}" is no value of {name}; it takes {", ".join(choices)}')
-    if kind is float:
-        return _positive(name, text)
-    if text == AUTO and kind is not int:
-        return None
     least = 0 if name == "workers" else 1
-    if not text.isascii() or not text.isdigit() or int(text) < least:
+    if choices:
+        what = ", ".join(choices)
+    elif kind is float:
+        what = "a number above 0"
+        with suppress(ValueError):
+            if 0 < float(text) < math.inf:
+                return float(text)
+    else:
         what = f"a number from {least}" + ("" if kind is int else " or auto")
-        raise BenchError(f'"{text}" is no value of {name}; it takes {what}')
-    return int(text)
-
-
-def _positive(name: str, text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 < value < math.inf:
-        raise BenchError(f'"{text}" is no value of {name}; it takes a number above 0')
-    return value
+        if text == AUTO and kind is not int:
+            return None
+        if text.isascii() and text.isdigit() and int(text) >= least:
+            return int(text)
+    raise BenchError(f'"{text}" is no value of {name}; it takes {what}')
 
 
 def parse_setting(text: str, *, of: type[Any] = Knobs) -> tuple[str, Any]:
@@ -130,7 +126,7 @@ def parse_sweep(text: str, *, of: type[Any] = Knobs) -> tuple[str, list[Any]]:
     return name, list(dict.fromkeys(parse(name, value, of=of) for value in values.split(",")))
 
 
-def one_at_a_time(base: Knobs, sweeps: Sequence[tuple[str, list[Any]]]) -> Iterator[tuple[str, list[Knobs]]]:
+def one_at_a_time(base: Knobs, sweeps: Sweeps) -> Iterator[tuple[str, list[Knobs]]]:
     """Vary one knob after the other around a base: (knob, its configurations), all of a knob on one path."""
     for name, values in sweeps:
         needed = {key: _enough(getattr(base, key), value) for key, value in NEEDED.get(name, {}).items()}
@@ -138,7 +134,7 @@ def one_at_a_time(base: Knobs, sweeps: Sequence[tuple[str, list[Any]]]) -> Itera
         yield name, _on_one_path([replace(around, **{name: value}) for value in values])
 
 
-def grid(base: Knobs, sweeps: Sequence[tuple[str, list[Any]]]) -> list[Knobs]:
+def grid(base: Knobs, sweeps: Sweeps) -> list[Knobs]:
     """Every combination of the values of all sweeps, all on one path."""
     names = [name for name, _ in sweeps]
     chosen = itertools.product(*(values for _, values in sweeps))
@@ -168,13 +164,9 @@ def check(knobs: Knobs, *, kind: str, n_devices: int, n_images: int) -> None:
     Raises:
         DeviceError, BenchError: with the value that is wrong.
     """
-    if knobs.devices > n_devices:
-        what = "GPUs" if kind == "cuda" else "cores, which stand for devices here"
-        raise DeviceError(f'devices "{knobs.devices}" are more than there are: {n_devices} {what}')
+    check_devices(knobs, _OF_GPUS, kind=kind, n_devices=n_devices)
     if knobs.batch is not None and knobs.path != "naive":  # which is what it is
         _check_batch(knobs, knobs.batch, n_images=n_images)
-    if kind == "cpu":
-        _check_for_cpu(knobs)
     if knobs.barrier and (knobs.devices == 1 or knobs.strategy != "ranks"):
         raise BenchError('barrier "on" needs strategy=ranks and devices=2 or more')
     if knobs.prefetch is not None and (knobs.loader != "files" or not knobs.workers):
@@ -194,15 +186,16 @@ def _check_batch(knobs: Knobs, batch: int, *, n_images: int) -> None:
         )
 
 
-def _check_for_cpu(knobs: Knobs) -> None:
-    wanted = {
-        'backend "nccl"': knobs.backend == "nccl",
-        'precision "tf32"': knobs.precision == "tf32",
-        'strategy "data-parallel"': knobs.strategy == "data-parallel",
-        'pinned "on"': knobs.pinned,
-        'cudnn_benchmark "on"': knobs.cudnn_benchmark,
-        f'copy "{knobs.copy}"': knobs.copy.startswith("stream"),
-    }
-    for what, is_wanted in wanted.items():
-        if is_wanted:
+def check_devices(knobs: Any, of_gpus: Mapping[str, Sequence[Any]], *, kind: str, n_devices: int) -> None:
+    """Refuse more devices than there are of a kind, and on CPUs the values of knobs that only GPUs take.
+
+    Raises:
+        DeviceError: with the value that is wrong.
+    """
+    if knobs.devices > n_devices:
+        what = "GPUs" if kind == "cuda" else "cores, which stand for devices here"
+        raise DeviceError(f'devices "{knobs.devices}" are more than there are: {n_devices} {what}')
+    for name, values in of_gpus.items() if kind == "cpu" else ():
+        if (value := getattr(knobs, name)) in values:
+            what = f'{name} "{spell(value)}"'
             raise DeviceError(f"{what} needs GPUs, and this run is on the CPU; leave it out, or try --devices auto")
