@@ -4,13 +4,15 @@ The processes are forked from a server that has imported torch and computed noth
 The naive script gets a fresh interpreter instead, which is set up as nobody has thought of it.
 """
 
+import json
 import os
-import shutil
 import signal
+import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.forkserver import ensure_running
@@ -18,9 +20,14 @@ from pathlib import Path
 from typing import Any
 
 from indexer.bench.trials.material import make_library, read_jobs, write_files
-from indexer.bench.trials.trial import Measured, Trial, merged
+from indexer.bench.trials.trial import Measured, Part, Trial, merged, share_file
+from indexer.embedding.options import EmbedOptions
 from indexer.errors import BenchError
 from indexer.process import end_at_once, prepare_for_batches
+from indexer.ranks.devices import Devices
+from indexer.ranks.distributed import Rank
+from indexer.ranks.launch import Ranks
+from indexer.ranks.progress import RankProgress
 
 LIMIT_SECONDS = 1800.0
 """Of one run: a trial that hangs is ended and named."""
@@ -107,55 +114,35 @@ def _prepare(trial: Trial) -> Callable[[], Measured]:
     torch.set_num_threads(len(trial.cores))
     if trial.knobs.loader == "files":
         write_files(trial.material, n_images=trial.n_images, workers=len(trial.cores))
+    from indexer.bench.trials.loop import Loop
+
+    device = torch.device("cuda", 0) if trial.kind == "cuda" else torch.device("cpu")
     if trial.knobs.path == "index":
         if trial.kind == "cuda" and trial.knobs.batch is not None and trial.knobs.devices == 1:
-            _refuse_what_does_not_fit(trial)
-        return lambda: _run_index(trial)
+            # `icons index` would halve a batch that its GPU has no room for; as a row of its own it would be a lie.
+            Loop(in_part(trial, "all"), rank=Rank(), device=device)
+            torch.cuda.empty_cache()
+        return partial(_run_index, trial)
     if trial.knobs.strategy == "ranks" and trial.knobs.devices > 1:
-        return lambda: _run_ranks(trial)
-    from indexer.bench.trials.loop import Loop
-    from indexer.ranks.distributed import Rank
-
-    return Loop(trial, rank=Rank(), device=torch.device("cuda", 0) if trial.kind == "cuda" else torch.device("cpu")).run
-
-
-def _refuse_what_does_not_fit(trial: Trial) -> None:
-    """`icons index` would halve a batch that its GPU has no room for; as a row of its own it would be a lie."""
-    import torch
-
-    from indexer.bench.trials.loop import Loop
-    from indexer.ranks.distributed import Rank
-
-    Loop(in_part(trial, "all"), rank=Rank(), device=torch.device("cuda", 0))
-    torch.cuda.empty_cache()
+        return partial(_run_ranks, trial)
+    return Loop(trial, rank=Rank(), device=device).run
 
 
 def _run_index(trial: Trial) -> Measured:
     """Embed a plan as `icons index` does, in a library made for it."""
     from indexer.embedding.launch import run_ranks
-    from indexer.embedding.options import EmbedOptions
-    from indexer.ranks.progress import RankProgress
 
-    knobs = trial.knobs
+    knobs, material = trial.knobs, trial.material
     reported: list[RankProgress] = []
 
-    def watch(ranks: Any) -> None:
+    def watch(ranks: Sequence[RankProgress]) -> None:
         reported[:] = ranks
 
-    root = Path(tempfile.mkdtemp(dir=trial.material.folder))
-    try:
-        jobs = read_jobs(trial.material, trial.n_images)
+    with tempfile.TemporaryDirectory(dir=material.folder) as root:
+        jobs = read_jobs(material, trial.n_images)
         options = EmbedOptions(trial.kind, knobs.precision, knobs.batch, knobs.workers, knobs.backend)  # type: ignore[arg-type]
-        library = make_library(root, trial.material, jobs, world=knobs.devices, options=options)
-        run_ranks(
-            library,
-            trial.material.fingerprint,
-            devices=_devices(trial),
-            watch=watch,
-            give_up=end_at_once,
-        )
-    finally:
-        shutil.rmtree(root)
+        library = make_library(Path(root), material, jobs, world=knobs.devices, options=options)
+        run_ranks(library, material.fingerprint, devices=_devices(trial), watch=watch, give_up=end_at_once)
     return merged(
         [
             (rank.began_at, Measured(rank.images, rank.seconds, rank.waited_seconds, memory_bytes=rank.memory_bytes))
@@ -166,34 +153,23 @@ def _run_index(trial: Trial) -> Measured:
 
 def _run_ranks(trial: Trial) -> Measured:
     """Run the loop in ranks under torchrun, for the knobs that `icons index` has not."""
-    import json
-    import sys
-
-    from indexer.bench.trials.loop import share_file
-    from indexer.ranks.launch import Ranks
-
-    folder = Path(tempfile.mkdtemp(dir=trial.material.folder))
-    file = folder / "trial.json"
-    file.write_text(trial.to_json(), "utf-8")
-    try:
-        with Ranks("indexer.bench.trials.loop", str(file), devices=_devices(trial), folder=folder) as ranks:
+    with tempfile.TemporaryDirectory(dir=trial.material.folder) as folder:
+        file = Path(folder, "trial.json")
+        file.write_text(trial.to_json(), "utf-8")
+        with Ranks("indexer.bench.trials.loop", str(file), devices=_devices(trial), folder=file.parent) as ranks:
             if cause := ranks.follow():
                 sys.stderr.write(ranks.log.read_text("utf-8", errors="replace")[-2000:])
                 raise BenchError(f"{cause}; its last words stand above")
         shares = [json.loads(share_file(file, rank).read_text("utf-8")) for rank in range(trial.knobs.devices)]
-    finally:
-        shutil.rmtree(folder)
     return merged([(began, Measured(**share)) for began, share in shares])
 
 
-def _devices(trial: Trial) -> Any:
-    from indexer.ranks.devices import Devices
-
+def _devices(trial: Trial) -> Devices:
     n = trial.knobs.devices
     return Devices(trial.kind, n, ",".join(map(str, range(n))) if trial.kind == "cuda" else None)
 
 
-def in_part(trial: Trial, part: Any) -> Trial:
+def in_part(trial: Trial, part: Part) -> Trial:
     """The same trial on the loop, for one part of it."""
     return replace(trial, knobs=replace(trial.knobs, path="loop"), part=part)
 

@@ -24,7 +24,7 @@ from indexer.bench.trials.feeds import StageClock, from_files, opened_here, rend
 from indexer.bench.trials.knobs import AUTO
 from indexer.bench.trials.material import png_files, read_jobs
 from indexer.bench.trials.strategies import load_tower, make_compute
-from indexer.bench.trials.trial import Measured, Trial
+from indexer.bench.trials.trial import Measured, Trial, share_file
 from indexer.embedding.batch_size import ON_CPU
 from indexer.embedding.lanes import default_workers
 from indexer.errors import BenchError
@@ -191,11 +191,6 @@ class Loop:
 def _children_seconds() -> float:
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
-
-
-def share_file(trial_file: Path, rank: int) -> Path:
-    """Where a rank writes what it measured."""
-    return trial_file.parent / f"rank-{rank}.json"
 
 
 @click.command()

@@ -87,3 +87,8 @@ def from_plain(kind: Any, plain: Any) -> Any:
     if get_origin(kind) in (list, tuple):
         return get_origin(kind)(from_plain(get_args(kind)[0], item) for item in plain)
     return Path(plain) if kind is Path else plain
+
+
+def share_file(trial_file: Path, rank: int) -> Path:
+    """Where a rank writes what it measured."""
+    return trial_file.parent / f"rank-{rank}.json"
