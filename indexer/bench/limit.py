@@ -7,6 +7,7 @@ matrix products, and at least its bytes over that of memory. MFU is the share of
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
 from indexer.bench.trials.sweep import Row
@@ -52,8 +53,7 @@ class Limit:
 
     def mfu(self, row: Row) -> float:
         """Share of the ceiling of matrix products that a row reaches."""
-        part = row.knobs.devices if self.kind == "cuda" else row.n_cores / self.n_cores
-        return row.rate.value * self.flops_per_image / (self.flops_per_second * part)
+        return self.share(row) * self.images_per_second * self.flops_per_image / self.flops_per_second
 
     def share(self, row: Row) -> float:
         """Share of `images_per_second` that a row reaches."""
@@ -64,10 +64,9 @@ class Limit:
         """Say what bounds a row."""
         if self.kind == "cuda":
             waits = (row.waited_share or 0.0) > _WAITING
-            return "rendering" if waits else f"forward ({self.forward_is_bound_by})"
-        if self.render_seconds > self.forward_seconds:
-            return "rendering"
-        return f"forward ({self.forward_is_bound_by})"
+        else:
+            waits = self.render_seconds > self.forward_seconds
+        return "rendering" if waits else f"forward ({self.forward_is_bound_by})"
 
 
 def measure_tower(trial: Trial) -> dict[str, Any]:
@@ -104,26 +103,21 @@ def measure_tower(trial: Trial) -> dict[str, Any]:
 def _bytes_per_image(tower: Any, pixels: Any, *, itemsize: int, batch: int) -> int:
     import torch
 
-    numbers = [0]
+    numbers = 0
 
     def count(_: Any, inputs: Any, output: Any) -> None:
-        tensors = [tensor for tensor in (*inputs, output) if isinstance(tensor, torch.Tensor)]
-        numbers[0] += sum(tensor.numel() for tensor in tensors)
+        nonlocal numbers
+        numbers += sum(tensor.numel() for tensor in (*inputs, output) if isinstance(tensor, torch.Tensor))
 
-    leaves = [module for module in tower.modules() if not any(True for _ in module.children())]
+    leaves = [module for module in tower.modules() if not list(module.children())]
     hooks = [leaf.register_forward_hook(count) for leaf in leaves]
     with torch.no_grad():
         tower(pixels)
     for hook in hooks:
         hook.remove()
-    weights = sum(parameter.numel() for parameter in _picture_parameters(tower))
-    return int(itemsize * (numbers[0] + weights / batch))
-
-
-def _picture_parameters(tower: Any) -> Any:
-    """Parameters of the picture tower alone."""
     model = next(module for module in tower.modules() if hasattr(module, "visual"))
-    return model.visual.parameters()
+    weights = sum(parameter.numel() for parameter in model.visual.parameters())
+    return int(itemsize * (numbers + weights / batch))
 
 
 def _matmul_ceiling(device: Any, kind: Any) -> float:
@@ -171,8 +165,5 @@ def make_limit(tower: dict[str, Any], render: Row, forward: Row, *, kind: str) -
 
 def _seconds_per_image(row: Row) -> float:
     """Processor time where it is told, else the duration; the median of the runs."""
-    from indexer.bench.trials.sweep import median
-
-    return median(
-        [(run.seconds if run.cpu_seconds is None else run.cpu_seconds) / run.images for run in row.runs]
-    ).value
+    taken = [run.seconds if run.cpu_seconds is None else run.cpu_seconds for run in row.runs]
+    return median([seconds / run.images for seconds, run in zip(taken, row.runs, strict=True)])

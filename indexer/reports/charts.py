@@ -210,11 +210,7 @@ def _rows(axes: Axes, labels: Sequence[str], ends: Sequence[tuple[float, str]]) 
 
 def _set_scale(axes: Axes, name: str, scale: Scale) -> None:
     axis = axes.xaxis if name == "x" else axes.yaxis
-    if scale.is_log:
-        axes.set(**{f"{name}scale": "log"})
-    else:
-        set_limits = axes.set_xlim if name == "x" else axes.set_ylim
-        set_limits(scale.low, scale.high)
+    axes.set(**{f"{name}scale": "log"} if scale.is_log else {f"{name}lim": (scale.low, scale.high)})
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
     axis.set_label_text(scale.title)
 

@@ -73,7 +73,10 @@ def load_tower(trial: Trial, device: torch.device) -> tuple[nn.Module, Any, str]
         return tower.eval(), image_transform_v2(PreprocessCfg(**preprocess), is_train=False), "fp32"
     is_plain = knobs.precision in ("fp64", "tf32")
     encoder = Encoder(checkpoint, device=device, precision="fp32" if is_plain else cast(Any, knobs.precision))
-    preprocess = {**load_preprocess(trial), **({"size": knobs.size} if knobs.size else {})}
+    # what the model's own config says of its input, with what open_clip takes for granted
+    preprocess = {"size": trial.material.image_size, **checkpoint.config.get("preprocess_cfg", {})}
+    if knobs.size:
+        preprocess["size"] = knobs.size
     transform = image_transform_v2(PreprocessCfg(**preprocess), is_train=False)
     layout = torch.channels_last if knobs.channels_last else torch.contiguous_format
     encoder.model.to(memory_format=layout)
@@ -91,38 +94,26 @@ def load_tower(trial: Trial, device: torch.device) -> tuple[nn.Module, Any, str]
     return tower, transform, knobs.precision if is_plain else encoder.precision
 
 
-def load_preprocess(trial: Trial) -> dict[str, Any]:
-    """What the model's own config says of its input, with what open_clip takes for granted."""
-    config = find_checkpoint(trial.material.choice).config
-    return {"size": trial.material.image_size, **config.get("preprocess_cfg", {})}
-
-
 def make_compute(knobs: Knobs, tower: nn.Module, precision: str, device: torch.device, *, n_cores: int) -> Compute:
     """Choose the way that a configuration asks for."""
-    if knobs.devices == 1 or knobs.strategy == "ranks":
-        return OneDevice(tower, precision, device, copy=knobs.copy, pinned=knobs.pinned, double=_is_double(knobs))
-    if knobs.strategy == "data-parallel":
-        wrapped = nn.DataParallel(tower, device_ids=list(range(knobs.devices)))
-        return OneDevice(wrapped, precision, device, copy=knobs.copy, pinned=knobs.pinned, double=_is_double(knobs))
-    devices = [torch.device("cuda", n) if device.type == "cuda" else device for n in range(knobs.devices)]
-    return Replicas(tower, precision, devices, n_cores=n_cores, double=_is_double(knobs))
-
-
-def _is_double(knobs: Knobs) -> bool:
-    return knobs.precision == "fp64" and knobs.loader == "files"
+    is_double = knobs.precision == "fp64" and knobs.loader == "files"
+    if knobs.strategy == "threads" and knobs.devices > 1:
+        devices = [torch.device("cuda", n) if device.type == "cuda" else device for n in range(knobs.devices)]
+        return Replicas(tower, precision, devices, n_cores=n_cores, double=is_double)
+    if knobs.strategy == "data-parallel" and knobs.devices > 1:
+        tower = nn.DataParallel(tower, device_ids=list(range(knobs.devices)))
+    return OneDevice(tower, precision, device, knobs=knobs, double=is_double)
 
 
 class OneDevice:
     """Computes on one device, or on several through a module that scatters the batch itself."""
 
-    def __init__(
-        self, tower: nn.Module, precision: str, device: torch.device, *, copy: str, pinned: bool, double: bool
-    ) -> None:
+    def __init__(self, tower: nn.Module, precision: str, device: torch.device, *, knobs: Knobs, double: bool) -> None:
         self.tower, self.precision, self.device = tower, precision, device
-        self.by_item, self.pinned, self.double = copy == "item", pinned, double
+        self.by_item, self.pinned, self.double = knobs.copy == "item", knobs.pinned, double
         self.stream: Any = None
-        if copy.startswith("stream"):
-            self.stream = cast(Any, torch.cuda.Stream)(device, priority=-1 if copy == "stream-high" else 0)
+        if knobs.copy.startswith("stream"):
+            self.stream = cast(Any, torch.cuda.Stream)(device, priority=-1 if knobs.copy == "stream-high" else 0)
 
     def copy_in(self, batch: Tensor) -> Tensor:
         """In one copy, in one a picture, or in one on a stream of its own, which the forward pass then waits for."""
@@ -163,11 +154,8 @@ class Replicas:
 
     def copy_in(self, batch: Tensor) -> list[Tensor]:
         """Split the batch by hand."""
-        parts = [
-            part.to(device)
-            for part, device in zip(batch.tensor_split(len(self.devices)), self.devices, strict=True)
-            if len(part)
-        ]
+        split = zip(batch.tensor_split(len(self.devices)), self.devices, strict=True)
+        parts = [part.to(device) for part, device in split if len(part)]
         return [part.double() for part in parts] if self.double else parts
 
     def forward(self, there: list[Tensor]) -> list[Tensor]:
