@@ -152,18 +152,7 @@ def _best_seconds(function: Callable[[], Any], device: Any) -> float:
     return best
 
 
-def make_limit(tower: dict[str, Any], render: Row, forward: Row, *, kind: str) -> Limit:
-    """Put what was measured together."""
-    return Limit(
-        **tower,
-        render_seconds=_seconds_per_image(render),
-        forward_seconds=_seconds_per_image(forward),
-        n_cores=forward.n_cores,
-        kind=kind,
-    )
-
-
-def _seconds_per_image(row: Row) -> float:
+def seconds_per_image(row: Row) -> float:
     """Processor time where it is told, else the duration; the median of the runs."""
     taken = [run.seconds if run.cpu_seconds is None else run.cpu_seconds for run in row.runs]
     return median([seconds / run.images for seconds, run in zip(taken, row.runs, strict=True)])

@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from indexer.reports.measures import RESAMPLES, Figure
+from indexer.reports.measures import RESAMPLES, Figure, Scores
 
 Law = Literal["Amdahl", "Gustafson"]
 
@@ -80,7 +80,7 @@ def fit(law: Law, rates: Mapping[int, Sequence[float]], *, beyond: Sequence[int]
     return Fit(law, _figure(found, shares), extrapolated)
 
 
-def _drawn_speedups(rates: Mapping[int, Sequence[float]]) -> dict[int, "np.ndarray[tuple[int], np.dtype[np.float64]]"]:
+def _drawn_speedups(rates: Mapping[int, Sequence[float]]) -> dict[int, Scores]:
     """For each number of devices the speed-ups of `RESAMPLES` draws of the repeats."""
     generator = np.random.default_rng(0)
     medians = {
@@ -89,6 +89,6 @@ def _drawn_speedups(rates: Mapping[int, Sequence[float]]) -> dict[int, "np.ndarr
     return {n: of_n / medians[1] for n, of_n in medians.items()}
 
 
-def _figure(value: float, drawn: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> Figure:
+def _figure(value: float, drawn: Scores) -> Figure:
     low, high = np.percentile(drawn, (2.5, 97.5))
     return Figure(value, float(low), float(high))

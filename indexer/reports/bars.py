@@ -93,9 +93,7 @@ class Bars:
 class ProgressLine(Bars):
     """A `Progress`."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._title = ""
+    _title = ""
 
     def __call__(self, title: str, done: int, total: int) -> None:
         """Show it; another title begins another step."""

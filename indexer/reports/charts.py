@@ -23,7 +23,7 @@ Written = Callable[[float], str]
 COLOURS = ("#0b7a75", "#3a6fd8", "#d9822b", "#9b4fb5", "#c23b5a", "#8a94a3", "#7a6a2f")
 _TEXT, _SOFT, _LINE = "#1c2127", "#5f6b7a", "#d9dee5"
 _VARIABLES = {_TEXT: "text", _SOFT: "soft", _LINE: "line", **{colour: f"c{n}" for n, colour in enumerate(COLOURS)}}
-"""Names of these colours in `style`."""
+"""Names of these colours in the style sheet of `page`."""
 _LOOKS: dict[Any, Any] = {
     "font.family": "sans-serif",
     "font.size": 9,
@@ -115,7 +115,7 @@ class Chart:
     sheet: Sheet
 
     def svg(self) -> str:
-        """Spell it as an element of a page whose style sheet is `style.STYLE`."""
+        """Spell it as an element of a page whose style sheet is `page.STYLE`."""
         file = io.StringIO()
         with mpl.rc_context(_LOOKS):
             self.sheet.savefig(file, format="svg", transparent=True, metadata=_NOTHING)

@@ -53,9 +53,9 @@ def first_ranks(queries: Floats, corpus: Floats, relevant: Sequence[Sequence[int
     return np.array([right_ranks(corpus @ queries[row], right)[0] for row, right in enumerate(relevant)], np.int64)
 
 
-def figures(ranks: Ranks, *, resamples: int = RESAMPLES, seed: int = 0) -> dict[str, Figure]:
+def figures(ranks: Ranks, *, seed: int = 0) -> dict[str, Figure]:
     """R@1, R@5, R@10 and MRR@50 of the first right answers' ranks (n,), with intervals."""
-    return means(first_rank_scores(ranks, cuts=CUTS), resamples=resamples, seed=seed)
+    return means(first_rank_scores(ranks, cuts=CUTS), seed=seed)
 
 
 def first_rank_scores(ranks: Ranks, *, cuts: Sequence[int]) -> dict[str, Scores]:
@@ -65,15 +65,15 @@ def first_rank_scores(ranks: Ranks, *, cuts: Sequence[int]) -> dict[str, Scores]
     return scores
 
 
-def means(scores: Mapping[str, Scores], *, resamples: int = RESAMPLES, seed: int = 0) -> dict[str, Figure]:
+def means(scores: Mapping[str, Scores], *, seed: int = 0) -> dict[str, Figure]:
     """Average each measure's scores (n,), n > 0, over queries, to four digits; all measures see the same draws."""
     table = np.stack(list(scores.values()))
     n = table.shape[1]
     generator = np.random.default_rng(seed)
     rows_at_once = max(1, _DRAWS_AT_ONCE // (n * len(table)))
     resampled = []
-    for start in range(0, resamples, rows_at_once):
-        drawn = generator.integers(n, size=(min(rows_at_once, resamples - start), n))
+    for start in range(0, RESAMPLES, rows_at_once):
+        drawn = generator.integers(n, size=(min(rows_at_once, RESAMPLES - start), n))
         resampled.append(table[:, drawn].mean(axis=2))
     low, high = np.percentile(np.concatenate(resampled, axis=1), (2.5, 97.5), axis=1)
     return {

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from indexer.bench.limit import Limit, make_limit
+from indexer.bench.limit import Limit, seconds_per_image
 from indexer.bench.parity import Parity
 from indexer.bench.scaling import Fit, Speedups, fit, speedups
 from indexer.bench.trials.sweep import Row
@@ -84,7 +84,13 @@ class EmbedFindings(Findings):
         render, forward = self.of("limit", "render"), self.of("limit", "forward")
         if not (self.tower and render and forward):
             return None
-        return make_limit(self.tower, render[0], forward[0], kind=self.kind)
+        return Limit(
+            **self.tower,
+            render_seconds=seconds_per_image(render[0]),
+            forward_seconds=seconds_per_image(forward[0]),
+            n_cores=forward[0].n_cores,
+            kind=self.kind,
+        )
 
     def rates(self, group: str) -> dict[int, list[float]]:
         """Images/s of every run by the number of devices."""

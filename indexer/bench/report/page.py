@@ -30,7 +30,11 @@ Label = Callable[[Any, Sequence[Any]], str]
 def write_report(findings: EmbedFindings, out: Path, *, before: EmbedFindings | None = None) -> None:
     """Write `report.json`, `report.html` and `charts/*.png` into a folder."""
     drawn = charts(findings)
-    write_files(out, findings.to_json(), report_html(findings, drawn, before=before), drawn)
+    sections = [*_charted(findings, drawn), *_tables(findings), *machine_html(findings.machine)]
+    if before is not None:
+        sections.insert(0, compared_html(before, findings, unit="images/s", label=label_in, written=whole))
+    html = page("How fast icons are embedded", facts=[*headline(findings), *findings.notes], sections=sections)
+    write_files(out, findings.to_json(), html, drawn)
 
 
 def write_files(out: Path, plain: Mapping[str, Any], html: str, drawn: Mapping[str, Chart]) -> None:
@@ -39,18 +43,6 @@ def write_files(out: Path, plain: Mapping[str, Any], html: str, drawn: Mapping[s
     write_file(out / "report.html", html.encode())
     for name, chart in drawn.items():
         write_file(out / "charts" / f"{name}.png", chart.png())
-
-
-def report_html(findings: EmbedFindings, drawn: dict[str, Chart], *, before: EmbedFindings | None = None) -> str:
-    """Lay out measurements as one page that needs nothing beside it."""
-    sections = [
-        *_charted(findings, drawn),
-        *_tables(findings),
-        *machine_html(findings.machine),
-    ]
-    if before is not None:
-        sections.insert(0, compared_html(before, findings, unit="images/s", label=label_in, written=whole))
-    return page("How fast icons are embedded", facts=[*headline(findings), *findings.notes], sections=sections)
 
 
 def compared_html(before: Findings, now: Findings, *, unit: str, label: Label, written: Written) -> str:

@@ -58,7 +58,7 @@ class RankGroups:
 
     def __exit__(self, *error: object) -> None:
         for group in self._groups.values():
-            group.end()
+            group.ranks.end()
 
     def train(self, knobs: TrainKnobs, *, cores: Sequence[int], steps: int) -> Trained:
         """Train so many counted steps.
@@ -105,7 +105,7 @@ class RankGroups:
         try:
             return group.do(knobs)
         except BenchError:
-            self._groups.pop(name).end()
+            self._groups.pop(name).ranks.end()
             raise
 
 
@@ -126,7 +126,7 @@ class _Group:
             left.unlink()
         self._folder, self._n, self._number = folder, devices.n, 0
         settings = ["--device", devices.device, "--backend", backend, "--cores", ",".join(map(str, cores))]
-        self._ranks = Ranks("indexer.bench.training.rank", str(folder), *settings, devices=devices, folder=folder)
+        self.ranks = Ranks("indexer.bench.training.rank", str(folder), *settings, devices=devices, folder=folder)
 
     def do(self, knobs: TrainKnobs) -> list[dict[str, Any]]:
         """Have a task done; what every rank says of it."""
@@ -136,13 +136,9 @@ class _Group:
         files = [done_file(self._folder, number, rank) for rank in range(self._n)]
         until = time.monotonic() + LIMIT_SECONDS
         while not all(file.is_file() for file in files):
-            if not self._ranks.is_running:
-                raise BenchError(self._ranks.cause())
+            if not self.ranks.is_running:
+                raise BenchError(self.ranks.cause())
             if time.monotonic() > until:
                 raise BenchError(f"took longer than {LIMIT_SECONDS:.0f} s")
             time.sleep(_LOOK_SECONDS)
         return [json.loads(file.read_text("utf-8")) for file in files]
-
-    def end(self) -> None:
-        """End the ranks, whatever they are at."""
-        self._ranks.end()

@@ -49,7 +49,11 @@ class Apart:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self.close()
+        """End the process, whatever it is at; its ranks and render workers end with it."""
+        self._connection.close()
+        if self._process.is_alive():
+            self._process.terminate()
+        self._process.join()
 
     def warm_up(self) -> None:
         """Run the trial once uncounted; ranks are new processes at every run: nothing stays warm."""
@@ -77,13 +81,6 @@ class Apart:
             raise BenchError(answer)
         assert isinstance(answer, Measured)
         return answer
-
-    def close(self) -> None:
-        """End the process, whatever it is at; its ranks and render workers end with it."""
-        self._connection.close()
-        if self._process.is_alive():
-            self._process.terminate()
-        self._process.join()
 
 
 def _live(connection: "Connection[Any, Any]", trial: Trial) -> None:

@@ -1,5 +1,6 @@
 """How do pictures reach a loop? From a pool of renderers, one by one in this process, or from PNG files."""
 
+import io
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -60,9 +61,10 @@ def rendered_here(jobs: Sequence[Job], *, size: int, batch: int, clock: StageClo
     """
     for start in range(0, len(jobs), batch):
         with clock.stage("read"):
-            contents = []
-            for job in jobs[start : start + batch]:
-                contents.append(read_picture(job.kind, Path(job.location), job.path, job.member, digest=job.digest))
+            contents = [
+                read_picture(job.kind, Path(job.location), job.path, job.member, digest=job.digest)
+                for job in jobs[start : start + batch]
+            ]
         with clock.stage("render"):
             drawn = []
             for content in contents:
@@ -112,8 +114,6 @@ def from_files(
 
 def opened_here(files: Sequence[Path], *, transform: Any, batch: int, clock: StageClock) -> Iterator[Tensor]:
     """The same floats, with a clock on reading and on what follows it."""
-    import io
-
     for start in range(0, len(files), batch):
         with clock.stage("read"):
             contents = [file.read_bytes() for file in files[start : start + batch]]

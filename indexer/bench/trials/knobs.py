@@ -166,24 +166,19 @@ def check(knobs: Knobs, *, kind: str, n_devices: int, n_images: int) -> None:
     """
     check_devices(knobs, _OF_GPUS, kind=kind, n_devices=n_devices)
     if knobs.batch is not None and knobs.path != "naive":  # which is what it is
-        _check_batch(knobs, knobs.batch, n_images=n_images)
+        ranks = knobs.devices if knobs.strategy == "ranks" else 1
+        if knobs.batch > n_images // ranks:
+            of = f"{n_images} pictures" + (f" over {ranks} devices" if ranks > 1 else "")
+            raise BenchError(f'batch "{knobs.batch}" is more than {of} can fill; give --images {knobs.batch * ranks}')
+        if knobs.path == "index" and knobs.batch > BLOCK_SIZE["images"]:
+            raise BenchError(
+                f'batch "{knobs.batch}" is more than a block of `icons index`, {BLOCK_SIZE["images"]} pictures; '
+                "sweep a knob beside it that puts both on the loop, such as --set shuffle=on"
+            )
     if knobs.barrier and (knobs.devices == 1 or knobs.strategy != "ranks"):
         raise BenchError('barrier "on" needs strategy=ranks and devices=2 or more')
     if knobs.prefetch is not None and (knobs.loader != "files" or not knobs.workers):
         raise BenchError(f'prefetch "{knobs.prefetch}" needs loader=files and workers=1 or more')
-
-
-def _check_batch(knobs: Knobs, batch: int, *, n_images: int) -> None:
-    """Refuse batches that would never be full."""
-    ranks = knobs.devices if knobs.strategy == "ranks" else 1
-    if batch > n_images // ranks:
-        of = f"{n_images} pictures" + (f" over {ranks} devices" if ranks > 1 else "")
-        raise BenchError(f'batch "{batch}" is more than {of} can fill; give --images {batch * ranks}')
-    if knobs.path == "index" and batch > BLOCK_SIZE["images"]:
-        raise BenchError(
-            f'batch "{batch}" is more than a block of `icons index`, {BLOCK_SIZE["images"]} pictures; '
-            "sweep a knob beside it that puts both on the loop, such as --set shuffle=on"
-        )
 
 
 def check_devices(knobs: Any, of_gpus: Mapping[str, Sequence[Any]], *, kind: str, n_devices: int) -> None:

@@ -74,11 +74,8 @@ class Loop:
         """Embed all pictures of this rank once."""
         if self.device.type == "cuda":
             torch.cuda.reset_peak_memory_stats(self.device)
-        if self.trial.part == "render":
-            return self._render()
-        if self.trial.part == "forward":
-            return self._forward()
-        return self._stages() if self.trial.part == "stages" else self._all()
+        parts = {"all": self._all, "stages": self._stages, "render": self._render, "forward": self._forward}
+        return parts[self.trial.part]()
 
     def _all(self) -> Measured:
         """As a loop runs: one batch ahead of the copy back, so that a copy on a stream has something to hide in."""
@@ -147,18 +144,15 @@ class Loop:
 
     def _forward(self) -> Measured:
         """Encode pixels that lie in memory."""
-        batches = [batch.clone() for batch in rendered_here(
-            self.jobs, size=self.size, batch=self.batch, clock=StageClock()
-        )]  # fmt: skip
+        feed = rendered_here(self.jobs, size=self.size, batch=self.batch, clock=StageClock())
+        batches = [batch.clone() for batch in feed]
         began_cpu, started = time.process_time(), time.perf_counter()
         for batch in batches:
             self.compute.copy_out(self.compute.forward(self.compute.copy_in(batch)))
         synchronise(self.device)
-        return Measured(
-            sum(map(len, batches)), time.perf_counter() - started,
-            cpu_seconds=time.process_time() - began_cpu if self.device.type == "cpu" else None,
-            memory_bytes=peak_memory(self.device),
-        )  # fmt: skip
+        seconds = time.perf_counter() - started
+        cpu = time.process_time() - began_cpu if self.device.type == "cpu" else None
+        return Measured(sum(map(len, batches)), seconds, cpu_seconds=cpu, memory_bytes=peak_memory(self.device))
 
     def _feed(self) -> Iterator[Tensor]:
         knobs = self.trial.knobs

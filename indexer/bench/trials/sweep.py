@@ -4,7 +4,7 @@ What is measured together stands in one group: the same minutes of a machine who
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -124,13 +124,12 @@ class Series:
         self._bars.stage(f"Measuring {group}")
         self._rows += rows
 
-    def measure(self, group: str, trials: Iterable[Trial]) -> list[Row]:
+    def measure(self, group: str, trials: Sequence[Trial]) -> list[Row]:
         """Measure trials against each other, each in its process."""
-        made = [(trial, Row(group, trial.knobs, trial.n_images, len(trial.cores), trial.part)) for trial in trials]
-        rows = [row for _, row in made]
+        rows = [Row(group, trial.knobs, trial.n_images, len(trial.cores), trial.part) for trial in trials]
         self.begin(group, rows)
         with ExitStack() as processes:
-            apart = [processes.enter_context(Apart(trial)) for trial, _ in made]
+            apart = [processes.enter_context(Apart(trial)) for trial in trials]
             self.alternate([(row, of.warm_up, of.measure) for row, of in zip(rows, apart, strict=True)])
         return rows
 

@@ -21,7 +21,7 @@ from indexer.reports.charts import (
     stacked_chart,
 )
 from indexer.reports.measures import Figure
-from indexer.reports.style import STYLE
+from indexer.reports.page import STYLE
 
 RIGHT = Figure(0.5, 0.4, 0.7)
 CHARTS = {
