@@ -109,7 +109,7 @@ def bench_serve(library: Library, options: ServeBenchOptions, progress: Progress
         requests_per_second=round(len(asked) / options.seconds, 1),
         times={kind: Spread.of(seconds) for kind, seconds in by_kind.items() if seconds},
         counts={kind: len(seconds) for kind, seconds in by_kind.items() if seconds},
-        errors=Counter(f"{one.kind} {one.status}" for one in asked if one.status != 200),
+        errors=dict(Counter(f"{one.kind} {one.status}" for one in asked if one.status != 200)),
         memory_bytes=memory,
         crowd=crowd,
     )

@@ -35,7 +35,7 @@ from indexer.finetune.words.vocabulary import teaching_texts
 class DistillOptions:
     """How the text tower is taught; saved in the lineage of the model."""
 
-    steps: int = 1600
+    steps: int = 1400
     batch: int = 512
     rate: float = 2e-3
     icon_share: float = 0.4

@@ -50,6 +50,20 @@ def test_a_server_is_measured_and_nothing_fails(icon_library: Library, monkeypat
     assert crowd["failed"] == 0 and crowd["answered"] > 0
 
 
+def test_requests_that_were_not_answered_are_told_as_json(
+    tmp_path: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serving, "CROWD_SECONDS", 0.5)
+    write_icons(tmp_path / "icons")
+    index_into(Library(tmp_path / "library"), tmp_path / "icons", model=tiny_model)
+    for file in (tmp_path / "icons").rglob("*.svg"):
+        file.unlink()
+    arguments = ["bench", "serve", "--clients", "1", "--seconds", "5", "--json", "--library", str(tmp_path / "library")]
+    done = CliRunner().invoke(main, arguments)
+    assert json.loads(done.stdout)["errors"]["svg 410"] > 0
+    assert done.exit_code == 1
+
+
 def test_a_request_that_is_not_answered_is_counted(icon_library: Library) -> None:
     with server_of(icon_library) as server:
         client = Client(server.host, server.port)
