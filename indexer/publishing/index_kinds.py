@@ -1,6 +1,6 @@
 """Which index for how many vectors? The kinds there are, what each takes, and the rule that `icons merge` follows.
 
-`vectors.py` makes them; nothing here knows FAISS but the spelling of its factory strings. `icons bench search` measures
+`vector_index` makes them; nothing here knows FAISS but the spelling of its factory strings. `icons bench search` measures
 all of them on a library's own vectors, so that the rule can be held against the machine at hand.
 """
 
