@@ -78,17 +78,17 @@ def take_task(folder: Path, knobs: TrainKnobs, *, rank: Rank, device: torch.devi
     """Train the plan in a configuration; the steps' seconds stand in the log, as of any training."""
     places = places_in(folder.parent)
     plan = read_plan(places)
-    said: list[TrainingProgress] = []
+    reports: list[TrainingProgress] = []
     gc.collect()  # what DDP left of the task before
     torch.set_num_threads(cores_of_rank())
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
     with shortage_explained(plan.options, rank):
-        session, _ = open_session(places, plan, rank=rank, device=device, report=said.append)
+        session, _ = open_session(places, plan, rank=rank, device=device, report=reports.append)
         _arrange(session, knobs)
-        train(session, None, places=places, made_by={}, report=said.append, resume=False)
+        train(session, None, places=places, made_by={}, report=reports.append, resume=False)
     return {
-        "waited_share": said[-1].waited_seconds / said[-1].seconds,
+        "waited_share": reports[-1].waited_seconds / reports[-1].seconds,
         "memory_bytes": peak_memory(device) if device.type == "cuda" else None,
     }
 
