@@ -159,7 +159,7 @@ class SearchEngine:
 
     def _read(self, icon: IconRow, digest: bytes) -> bytes:
         """The bytes that an icon was indexed from, and no others; a file that has changed is noted for the scan."""
-        from indexer.sources import read_indexed
+        from indexer.sources.source import read_indexed
 
         try:
             return read_indexed(icon.kind, Path(icon.location), icon.path, icon.member, digest=digest)

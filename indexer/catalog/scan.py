@@ -17,8 +17,8 @@ from sqlalchemy import Connection, Engine, bindparam, delete, func, insert, sele
 from indexer.catalog import questions, writer
 from indexer.catalog.schema import files, icons, problems, sets, sources
 from indexer.errors import SourceError
-from indexer.sources import Source, open_sources
 from indexer.sources.records import FileScan
+from indexer.sources.source import Source, open_sources
 
 
 @dataclass(slots=True)

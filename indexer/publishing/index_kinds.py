@@ -1,7 +1,7 @@
 """Which index for how many vectors? The kinds there are, what each takes, and the rule that `icons merge` follows.
 
-`vector_index` makes them; nothing here knows FAISS but the spelling of its factory strings. `icons bench search` measures
-all of them on a library's own vectors, so that the rule can be held against the machine at hand.
+`vector_index` makes them; nothing here knows FAISS but the spelling of its factory strings. `icons bench search`
+measures all of them on a library's own vectors, so that the rule can be held against the machine at hand.
 """
 
 from dataclasses import dataclass

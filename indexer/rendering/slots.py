@@ -21,8 +21,8 @@ from indexer.errors import IconsError, SourceError
 from indexer.library.traits import TRAITS, digest_of
 from indexer.rendering.render import render
 from indexer.rendering.worker import Worker, limited, serve
-from indexer.sources import read_picture
 from indexer.sources.pictures import reason_of
+from indexer.sources.source import read_picture
 
 UNTOUCHED, STARTED, DRAWN, FAILED, UNREADABLE = range(5)
 """States of a picture in a slot. `UNREADABLE` is the file's or the moment's fault, and so worth another try; `FAILED`

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from indexer.arrays import Ids
-from indexer.sources import read_indexed
+from indexer.sources.source import read_indexed
 from search.evaluation.corpus import Corpus
 from search.generation.snapshot import IconRow, Snapshot
 

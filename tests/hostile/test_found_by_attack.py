@@ -12,7 +12,7 @@ from conftest import Build, disc, svg
 from indexer.commands.status import read_failures
 from indexer.errors import IconsError
 from indexer.library.folder import Library
-from indexer.sources import open_sources
+from indexer.sources.source import open_sources
 from search.engine import SearchEngine
 
 HALF = b"\xed\xa0\x80"

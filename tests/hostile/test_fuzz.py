@@ -19,8 +19,8 @@ from indexer.errors import IconsError, RenderError
 from indexer.naming.names import common_affixes, normalise, parse, path_hints
 from indexer.rendering import svg_document
 from indexer.rendering.render import render
-from indexer.sources import open_sources, read_picture
 from indexer.sources.records import content_digest
+from indexer.sources.source import open_sources, read_picture
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><path d="M0 0h8v8z"/></svg>'
 

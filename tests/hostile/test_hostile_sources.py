@@ -11,8 +11,8 @@ import pytest
 from indexer.catalog.database import open_catalog, upgrade_catalog
 from indexer.catalog.scan import remember, scan
 from indexer.errors import SourceError
-from indexer.sources import open_sources, read_picture
 from indexer.sources.records import FileScan
+from indexer.sources.source import open_sources, read_picture
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><path d="M0 0h8v8z"/></svg>'
 GOOD = {"body": '<path d="M0 0h8v8z"/>'}

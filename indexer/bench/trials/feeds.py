@@ -20,7 +20,7 @@ from indexer.ranks.distributed import Rank
 from indexer.rendering.pool import RenderPool
 from indexer.rendering.render import render
 from indexer.rendering.slots import Job
-from indexer.sources import read_picture
+from indexer.sources.source import read_picture
 
 
 @dataclass(slots=True)

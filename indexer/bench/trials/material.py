@@ -19,7 +19,7 @@ from indexer.library.folder import Library
 from indexer.library.shards import BLOCK_SIZE, Plan, cut_blocks, write_plan
 from indexer.rendering.pool import RenderPool
 from indexer.rendering.slots import Job
-from indexer.sources import open_sources
+from indexer.sources.source import open_sources
 
 FILE_SIDE = 224
 """Of the PNG files, in pixels, whatever the model takes: icons are exported larger than the bundled model sees them."""

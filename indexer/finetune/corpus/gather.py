@@ -83,7 +83,7 @@ def read_sources(
     skipped: list[tuple[str, str]] | None = None,
 ) -> list[Placed]:
     """Scan every source once; files that can't be read are added to `skipped`, and named on stderr without it."""
-    from indexer.sources import open_sources
+    from indexer.sources.source import open_sources
 
     placed = []
     for location in locations:

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from indexer.errors import SourceError
 from indexer.naming.names import common_affixes, parse
 from indexer.rendering.render import render
-from indexer.sources import open_sources, read_indexed, read_picture
 from indexer.sources.iconify_file import read_icon_alone
 from indexer.sources.iconify_svg import build_svg
 from indexer.sources.records import FileScan, Record, content_digest
+from indexer.sources.source import open_sources, read_indexed, read_picture
 
 CORNER = '<path d="M1 2h4v2H1z"/>'
 """Off every axis, so that no turn or flip leaves it where it was."""

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from indexer.sources import open_sources, read_picture
 from indexer.sources.records import FileScan, Record, content_digest
+from indexer.sources.source import open_sources, read_picture
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><path d="M0 0h8v8z"/></svg>'
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from indexer.errors import SourceError
-from indexer.sources import open_sources
 from indexer.sources.records import FileScan, Record
+from indexer.sources.source import open_sources
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><path d="M0 0h8v8z"/></svg>'
 

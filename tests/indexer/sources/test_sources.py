@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 import indexer.sources
 from indexer.errors import SourceError
-from indexer.sources import open_sources, read_picture
 from indexer.sources.records import content_digest
+from indexer.sources.source import open_sources, read_picture
 
 BOX = st.integers(-20, 40)
 ICON = st.fixed_dictionaries(

@@ -1,0 +1,129 @@
+"""What lies at a location, and how is a picture of it read again? A source says what its icons are called."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import starmap
+from pathlib import Path
+
+from indexer.errors import ChangedError, SourceError
+from indexer.sources import folders, iconify, iconify_file, manifests, npm
+from indexer.sources.exclusion import Exclusion
+from indexer.sources.paths import from_text, is_unicode
+from indexer.sources.pictures import SUFFIXES
+from indexer.sources.reading import read_regular, real_path
+from indexer.sources.records import UNREAD, FileScan, content_digest
+
+_FOLDER, _ICONIFY, _MANIFEST, _NPM = "folder", "iconify", "manifest", "npm"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Something at one location that holds icons."""
+
+    kind: str
+    """How its pictures are read again: the first argument of `read_picture`."""
+    location: Path
+    """The file or folder that paths are relative to."""
+    scan: Callable[[Mapping[str, str]], Iterator[FileScan]]
+    """Tells what is there, file by file, always in one order; what the stamps (path -> stamp) know is not read."""
+
+
+def open_sources(location: Path, *, exclude: Sequence[str] = ()) -> list[Source]:
+    """Recognise what lies at a location: one source, or for a node_modules folder one for each icon package in it.
+
+    `exclude` takes patterns as in .gitignore, and "@gitignore" for those of the .gitignore files in the tree.
+
+    Raises:
+        SourceError: nothing is there, or nothing that holds icons.
+    """
+    if not is_unicode(str(location)):
+        raise SourceError(f'the path "{location!a}" is not valid UTF-8; rename it, or give a link to it')
+    exclusion = Exclusion.of(exclude)
+    if location.is_file():
+        return [_open_file(location, exclusion)]
+    if not location.is_dir():
+        raise SourceError(f'"{location}" does not exist; give a folder, an Iconify set, an npm package or a manifest')
+    if location.name == "node_modules":
+        return _open_node_modules(location, exclusion)
+    return [_open_folder(location, exclusion)]
+
+
+def read_picture(kind: str, location: Path, path: str, member: str, *, digest: bytes | None = None) -> bytes:
+    """Read the bytes that a record's digest was taken of; given the digest, no others.
+
+    Raises:
+        OSError: the file is gone or may not be read.
+        SourceError: the file no longer holds that icon.
+        ChangedError: it is another one by now.
+    """
+    if digest is None:
+        return _read(kind, location, path, member)
+    content = iconify_file.read_icon_alone(location / path, member) if kind == _ICONIFY else None
+    if content is None or content_digest(content) != digest:
+        content = _read(kind, location, path, member)
+        if content_digest(content) != digest:
+            raise ChangedError("changed since the scan")
+    return content
+
+
+def _read(kind: str, location: Path, path: str, member: str) -> bytes:
+    if kind == _ICONIFY:
+        return iconify.read_icon(location, path, member)
+    if kind not in (_FOLDER, _MANIFEST, _NPM):
+        raise SourceError(f'unknown kind of source "{kind}"')
+    folder, within = _place(kind, location, path)
+    return read_regular(folder / from_text(within), inside=real_path(folder) if within else None)
+
+
+def _place(kind: str, location: Path, path: str) -> tuple[Path, str]:
+    """Tell the folder that a picture must lie in, and its path there; "" for a picture that the user has named."""
+    return (location.parent, manifests.path_of_row(path)) if kind == _MANIFEST else (location, path)
+
+
+def read_indexed(kind: str, location: Path, path: str, member: str, *, digest: bytes) -> bytes:
+    """Read one picture for whoever asks a library, with errors that say what to do.
+
+    Raises:
+        SourceError: it is gone.
+        ChangedError: it is another one by now.
+    """
+    file = Path(*_place(kind, location, path))
+    try:
+        return read_picture(kind, location, path, member, digest=digest)
+    except OSError as error:
+        raise SourceError(f'"{file}" can\'t be read ({error.strerror}); run `icons index`') from error
+    except ChangedError as error:
+        raise ChangedError(f'"{file}" has changed since it was indexed; run `icons index`') from error
+
+
+def _open_file(file: Path, exclusion: Exclusion) -> Source:
+    suffix = file.suffix.lower()
+    if suffix in manifests.SUFFIXES:
+        return Source(_MANIFEST, file, partial(manifests.scan, file))
+    if suffix in SUFFIXES:
+        return Source(_FOLDER, file, partial(folders.scan, file, exclusion))
+    if iconify.is_iconify(file):
+        return Source(_ICONIFY, file, partial(iconify.scan, file, exclusion))
+    raise SourceError(f'"{file}" is neither a picture, an Iconify set (.json) nor a manifest (.csv, .tsv, .jsonl)')
+
+
+def _open_folder(folder: Path, exclusion: Exclusion) -> Source:
+    if iconify.is_iconify(folder):
+        return Source(_ICONIFY, folder, partial(iconify.scan, folder, exclusion))
+    if npm.is_package(folder):
+        return Source(_NPM, folder, partial(npm.scan, folder, exclusion))
+    return Source(_FOLDER, folder, partial(folders.scan, folder, exclusion))
+
+
+def _open_node_modules(folder: Path, exclusion: Exclusion) -> list[Source]:
+    found, unread = npm.packages_in(folder)
+    packages = [package for package in found if iconify.is_iconify(package) or npm.has_icons(package)]
+    if not packages:
+        raise SourceError(f'no icon package in "{folder}"; give the folder of the package itself')
+    return [*(_open_folder(package, exclusion) for package in packages), *starmap(_unread, unread)]
+
+
+def _unread(location: Path, reason: str) -> Source:
+    """A folder of packages that can't be looked into: nothing but the reason."""
+    return Source(_FOLDER, location, lambda _: iter([FileScan("", UNREAD, error=reason)]))
