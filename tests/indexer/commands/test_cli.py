@@ -140,7 +140,7 @@ def test_searching_imports_no_torch_and_help_imports_nothing_heavy(
     searching = _modules("search", "arrow", library=library)
     assert {"faiss", "onnxruntime", "tokenizers"} <= searching
     assert not {"torch", "open_clip", "transformers", "sqlalchemy", "alembic", "pyvips"} & searching
-    assert not {"PIL", "textual_image", "rapidfuzz"} & searching
+    assert not {"PIL", "textual_image", "rapidfuzz", "pathspec"} & searching
     assert not SERVING & searching
     helping = _modules("--help", library=library)
     assert not {"torch", "faiss", "onnxruntime", "numpy", "sqlalchemy", "rich.table"} & helping
