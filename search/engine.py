@@ -79,17 +79,20 @@ class SearchEngine:
             LibraryError: it can't be read. The one before keeps answering, and this one is not tried again.
         """
         with self._opening:
-            current = self.library.current()
-            if current is None or current in (self.generation.number, self._refused):
-                return False
-            try:
-                opened = open_generation(self.library, self.library.generation(current))
-                warm_up(SearchEngine(self.library, opened))
-            except LibraryError as error:
-                self._refused = current
-                raise LibraryError(f"{error}; generation {self.generation.number} answers on") from error
-            self._opened, self._refused = opened, None
-            return True
+            while True:
+                current = self.library.current()
+                if current is None or current in (self.generation.number, self._refused):
+                    return False
+                try:
+                    opened = open_generation(self.library, self.library.generation(current))
+                    warm_up(SearchEngine(self.library, opened))
+                except LibraryError as error:
+                    if self.library.current() != current:
+                        continue  # another one was published meanwhile, which this one may have made room for
+                    self._refused = current
+                    raise LibraryError(f"{error}; generation {self.generation.number} answers on") from error
+                self._opened, self._refused = opened, None
+                return True
 
     def search(self, words: str, *, k: int = 10, sets: Sequence[str] = ()) -> list[Hit]:
         """Find the `k` best icons for some words, best first, variants as one hit; `sets` keeps only some sets' icons.

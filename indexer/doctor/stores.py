@@ -83,7 +83,7 @@ def check_failures(library: Library) -> Iterator[Finding]:
             with closing(connect_to_read(library.catalog)) as connection:
                 known = connection.execute("SELECT image_id FROM failures WHERE fingerprint = ?", (folder.name,))
                 n_unexplained = len(failed.keys() - {image for (image,) in known})
-        except (ShardError, sqlite3.Error):  # told by other checks
+        except (ShardError, sqlite3.Error, UnicodeError):  # told by other checks
             continue
         if n_unexplained:
             what = f"{n_unexplained} pictures failed, and the catalog does not say why; `icons merge` brings that in"

@@ -124,13 +124,19 @@ class Library:
 
     def current(self) -> int | None:
         """Number that the pointer names; None when it is missing, garbage, or names nothing."""
+        before, number = None, self._pointed()
+        while number != before:
+            if number is None or self.generation(number).folder.is_dir():
+                return number
+            before, number = number, self._pointed()  # it may have made room since the pointer was read
+        return None
+
+    def _pointed(self) -> int | None:
         try:
             text = self.pointer.read_text("ascii").strip()
         except (OSError, UnicodeDecodeError):
             return None
-        if not re.fullmatch(r"[0-9]{1,9}", text):
-            return None
-        return int(text) if self.generation(int(text)).folder.is_dir() else None
+        return int(text) if re.fullmatch(r"[0-9]{1,9}", text) else None
 
     def candidates(self) -> list[Generation]:
         """Generations in the order in which a search should try them: the current one, then older ones."""

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import asdict, astuple, dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -191,8 +191,9 @@ def read_shard(path: Path, *, fingerprint: str) -> Shard:
             receipt, failures, traits = file.metadata(), _failures(file), _traits(file)
             tensors = {name: file.get_tensor(name) for name in _HASHED if name in file.keys()}  # noqa: SIM118 (no dict)
         ids, vectors = tensors["ids"], tensors["vectors"]
-        whole = len(ids) == int(receipt["count"]) and _content_hash(tensors) == receipt["sha256"]
         kind, owner = receipt["kind"], receipt["fingerprint"]
+        whole = len(ids) == int(receipt["count"]) and _content_hash(tensors) == receipt["sha256"]
+        whole = whole and kind in get_args(Kind)
     except _DAMAGES as error:
         raise ShardError(f'shard "{path}" can\'t be read ({error}); {ADVICE}') from error
     if not whole or owner != fingerprint:

@@ -15,6 +15,7 @@ from indexer.library.durable import folder_aside
 from indexer.library.folder import Generation, Library
 from indexer.publishing.manifest import Manifest
 from search.engine import SearchEngine
+from search.generation.opened import Opened, open_generation
 from search.query import Query, Window
 
 Ask = Callable[[], set[str]]
@@ -116,6 +117,33 @@ def test_queries_while_generations_are_published_are_answered_from_one_generatio
     assert n_published >= 3
     assert len(answers) >= n_queries
     assert {frozenset(answer) for answer in answers} == {frozenset({"red"}), frozenset({"blue"})}
+
+
+def test_a_generation_that_goes_while_it_is_opened_makes_room_for_the_one_that_answers_now(
+    pair: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = SearchEngine.open(pair.root)
+    _publish_next(pair)
+    passing = pair.current()
+
+    def open_late(library: Library, generation: Generation) -> Opened:
+        while pair.generation(passing or 0).folder.exists():
+            _publish_next(pair)
+        return open_generation(library, generation)
+
+    monkeypatch.setattr("search.engine.open_generation", open_late)
+    assert engine.refresh()
+    assert engine.generation.number == pair.current() != passing
+
+
+def test_a_pointer_that_moves_on_while_its_generation_goes_is_read_again(
+    pair: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answering = pair.current()
+    monkeypatch.setattr(pair, "_pointed", iter([99, answering]).__next__)
+    assert pair.current() == answering
+    monkeypatch.setattr(pair, "_pointed", iter([98, 99, 99]).__next__)
+    assert pair.current() is None
 
 
 def test_an_engine_whose_generation_has_gone_answers_from_the_one_that_answers_now(pair: Library) -> None:
