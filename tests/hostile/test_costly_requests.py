@@ -38,6 +38,9 @@ def _n_at_work(client: httpx.Client) -> int:
 
 
 def _probe(library: Library, *, rounds: int) -> None:
+    for number in library.numbers():
+        for file in library.generation(number).files:
+            file.read_bytes()  # what is measured is no disk
     with serving(library) as (client, _):
         client.timeout = httpx.Timeout(60)
         prober = Prober(client)
