@@ -23,7 +23,8 @@ from indexer.errors import LibraryError
 from indexer.library.bundled import bundled
 from indexer.library.changed import noted_changes
 from indexer.library.folder import Generation, Library, require
-from indexer.library.shards import Coverage, Plan, read_coverage, unread_images
+from indexer.library.plans import Plan
+from indexer.library.shards import Coverage, read_coverage, unread_images
 from indexer.process import give_back_memory
 from indexer.publishing.manifest import PICTURE_WEIGHT, answering_manifest
 from indexer.ranks.progress import RankProgress

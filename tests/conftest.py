@@ -20,7 +20,7 @@ from indexer.catalog.scan import ScanTally
 from indexer.embedding.options import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.library.folder import Library
-from indexer.library.shards import Plan
+from indexer.library.plans import Plan
 from indexer.pipeline import IndexOptions, IndexSummary, index
 from indexer.ranks.progress import RankProgress
 from indexer.rendering.render import render

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from indexer.catalog.scan import ScanTally
-from indexer.library.shards import Plan
+from indexer.library.plans import Plan
 from indexer.process import end_at_once
 from indexer.ranks.progress import RankProgress
 from indexer.reports.bars import Bars

@@ -31,18 +31,8 @@ from indexer.embedding.shard_writer import OVER, ShardWriter
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
-from indexer.library.shards import (
-    Block,
-    Failed,
-    Outline,
-    Plan,
-    piece_paths,
-    read_blocks,
-    read_outlines,
-    read_plan,
-    read_settled,
-    shard_path,
-)
+from indexer.library.plans import Block, Outline, Plan, read_blocks, read_outlines, read_plan
+from indexer.library.shards import Failed, piece_paths, read_settled, shard_path
 from indexer.naming.printable import printable
 from indexer.process import cores_of_rank, end_at_once, give_back_memory, prepare_for_batches
 from indexer.ranks.distributed import Rank, leave_word, process_group, run_as_rank, total_over_ranks

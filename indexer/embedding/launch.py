@@ -6,7 +6,7 @@ from indexer.embedding.embed import RERUN, embed
 from indexer.embedding.options import EmbedOptions
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
-from indexer.library.shards import read_plan
+from indexer.library.plans import read_plan
 from indexer.ranks.devices import Devices
 from indexer.ranks.distributed import Rank
 from indexer.ranks.heartbeat import Watchdog

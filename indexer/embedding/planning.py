@@ -15,7 +15,8 @@ from indexer.encoders.checkpoint import ModelChoice, find_checkpoint, must_be_fe
 from indexer.errors import RenderError
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
-from indexer.library.shards import Plan, cut_blocks, read_coverage, write_plan
+from indexer.library.plans import Plan, cut_blocks, write_plan
+from indexer.library.shards import read_coverage
 from indexer.process import prepare_for_batches
 
 N_PARITY_INPUTS = 32

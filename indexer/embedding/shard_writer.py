@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from indexer.arrays import Halves, Ids
 from indexer.errors import EmbedError
-from indexer.library.shards import Failed, Kind, Plan, Shard, piece_path, shard_path, write_shard
+from indexer.library.plans import Plan
+from indexer.library.shards import Failed, Kind, Shard, piece_path, shard_path, write_shard
 from indexer.library.traits import TRAITS
 from indexer.ranks.distributed import Rank
 

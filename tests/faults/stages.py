@@ -30,7 +30,8 @@ from indexer.embedding.options import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import IconsError
 from indexer.library.folder import Library
-from indexer.library.shards import BLOCK_SIZE, read_shard, shard_paths
+from indexer.library.plans import BLOCK_SIZE
+from indexer.library.shards import read_shard, shard_paths
 from indexer.pipeline import IndexOptions, index
 from indexer.publishing.manifest import Manifest
 

@@ -15,7 +15,8 @@ from indexer.embedding.options import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
-from indexer.library.shards import BLOCK_SIZE, read_coverage, shard_paths
+from indexer.library.plans import BLOCK_SIZE
+from indexer.library.shards import read_coverage, shard_paths
 from indexer.pipeline import IndexOptions, embed, scan
 from indexer.ranks.heartbeat import Watchdog, watched
 from indexer.ranks.progress import RankProgress

@@ -23,7 +23,8 @@ from indexer.embedding.options import EmbedOptions
 from indexer.embedding.shard_writer import OVER
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.library.folder import Library
-from indexer.library.shards import BLOCK_SIZE, piece_paths, read_blocks, read_coverage, read_shard, shard_paths
+from indexer.library.plans import BLOCK_SIZE, read_blocks
+from indexer.library.shards import piece_paths, read_coverage, read_shard, shard_paths
 from indexer.pipeline import IndexOptions, embed, merge, plan_only, scan
 from indexer.publishing.merge import merge as merge_shards
 from indexer.ranks.agent import _remove_leftovers

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, Self, get_args
 
 from indexer.errors import BenchError, DeviceError
-from indexer.library.shards import BLOCK_SIZE
+from indexer.library.plans import BLOCK_SIZE
 
 Strategy = Literal["ranks", "data-parallel", "threads"]
 Sweeps = Sequence[tuple[str, list[Any]]]

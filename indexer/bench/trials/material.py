@@ -16,7 +16,7 @@ from indexer.errors import BenchError
 from indexer.library.bundled import bundled
 from indexer.library.durable import write_file
 from indexer.library.folder import Library
-from indexer.library.shards import BLOCK_SIZE, Plan, cut_blocks, write_plan
+from indexer.library.plans import BLOCK_SIZE, Plan, cut_blocks, write_plan
 from indexer.rendering.pool import RenderPool
 from indexer.rendering.slots import Job
 from indexer.sources.source import open_sources

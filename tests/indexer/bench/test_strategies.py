@@ -22,7 +22,7 @@ from indexer.embedding.options import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import Encoder
 from indexer.errors import BenchError
-from indexer.library.shards import BLOCK_SIZE, read_blocks
+from indexer.library.plans import BLOCK_SIZE, read_blocks
 from indexer.ranks.distributed import Rank
 from indexer.sources.records import content_digest
 

@@ -10,7 +10,7 @@ from conftest import Build, svg
 
 from indexer.commands.console import ProgressView
 from indexer.library.folder import Library
-from indexer.library.shards import Plan
+from indexer.library.plans import Plan
 from indexer.ranks.progress import RankProgress
 from search.cli import main
 

@@ -17,7 +17,8 @@ from indexer.embedding.options import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import DeviceError, EmbedError
 from indexer.library.folder import Library
-from indexer.library.shards import BLOCK_SIZE, Plan, read_blocks, read_coverage, read_shard, shard_path, shard_paths
+from indexer.library.plans import BLOCK_SIZE, Plan, read_blocks
+from indexer.library.shards import read_coverage, read_shard, shard_path, shard_paths
 from indexer.pipeline import IndexOptions, embed, scan
 from indexer.ranks.devices import Devices, parse_devices
 from indexer.ranks.progress import RankProgress

@@ -6,20 +6,15 @@ import pytest
 from safetensors.numpy import save_file
 
 from indexer.errors import ShardError
+from indexer.library.plans import BLOCK_SIZE, Plan, cut_blocks, read_blocks, read_plan, write_plan
 from indexer.library.shards import (
-    BLOCK_SIZE,
     Failed,
-    Plan,
     Shard,
-    cut_blocks,
-    read_blocks,
     read_coverage,
-    read_plan,
     read_shard,
     read_traits,
     shard_path,
     unread_images,
-    write_plan,
     write_shard,
 )
 from indexer.library.traits import TRAITS
