@@ -26,7 +26,7 @@ from indexer.library.folder import Generation, Library, require
 from indexer.library.plans import Plan
 from indexer.library.shards import Coverage, read_coverage, unread_images
 from indexer.process import give_back_memory
-from indexer.publishing.manifest import PICTURE_WEIGHT, answering_manifest
+from indexer.publishing.manifest import WEIGHTS, answering_manifest
 from indexer.ranks.progress import RankProgress
 
 Stage = Callable[[str], None]
@@ -250,8 +250,8 @@ def _publish(library: Library, engine: Engine, fingerprint: str, stage: Stage) -
         revision = questions.revision(connection)
     current = answering_manifest(library)
     if current is not None:
-        published = (current.fingerprint, current.revision, current.picture_weight, current.counts)
-        if published == (fingerprint, revision, PICTURE_WEIGHT, counts):
+        published = (current.fingerprint, current.revision, current.weights, current.counts)
+        if published == (fingerprint, revision, WEIGHTS, counts):
             return counts, None
     stage("Merging")
     give_back_memory()  # what embedding has used

@@ -10,7 +10,7 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 
 from indexer.arrays import Ids
 from indexer.catalog.accounting import Accounting
-from indexer.catalog.schema import failures, files, icons, images, names, problems, runs, sets, settings, sources
+from indexer.catalog.schema import failures, files, icons, images, problems, runs, sets, settings, sources
 
 
 def setting(connection: Connection, key: str) -> str | None:
@@ -36,17 +36,12 @@ def bump_revision(connection: Connection) -> None:
 
 def image_ids(connection: Connection) -> Ids:
     """Ids of the images that icons show now, ascending."""
-    return _ids(connection, select(icons.c.image_id).distinct().order_by(icons.c.image_id))
-
-
-def name_ids(connection: Connection) -> Ids:
-    """Ids of the names that icons bear now, ascending."""
-    return _ids(connection, select(icons.c.name_id).distinct().order_by(icons.c.name_id))
+    return ids_of(connection, select(icons.c.image_id).distinct().order_by(icons.c.image_id))
 
 
 def locate_images(connection: Connection, wanted: Ids) -> Iterator[RowMapping]:
     """Yield (id, digest, kind, location, path, member) of the first icon that shows each wanted image, by id."""
-    is_wanted = icons.c.image_id.in_(_selecting(connection, wanted))
+    is_wanted = icons.c.image_id.in_(selecting(connection, wanted))
     first = select(func.min(icons.c.id)).where(is_wanted).group_by(icons.c.image_id)
     query = (
         select(images.c.id, images.c.digest, sources.c.kind, sources.c.location, files.c.path, icons.c.member)
@@ -55,13 +50,6 @@ def locate_images(connection: Connection, wanted: Ids) -> Iterator[RowMapping]:
         .order_by(images.c.id)
     )
     yield from connection.execute(query).mappings()
-
-
-def words_of(connection: Connection, wanted: Ids) -> Iterator[tuple[int, str]]:
-    """Yield (id, words) of each wanted name, by id."""
-    query = select(names.c.id, names.c.words).where(names.c.id.in_(_selecting(connection, wanted)))
-    for row in connection.execute(query.order_by(names.c.id)):
-        yield row.id, row.words
 
 
 def reasons(connection: Connection, fingerprint: str) -> dict[int, str]:
@@ -80,7 +68,7 @@ def replace_failures(connection: Connection, fingerprint: str, found: dict[int, 
 
 def account(connection: Connection, *, fingerprint: str, embedded: Ids) -> Accounting:
     """Count where every entry ended, given the ids of the images that have a vector of this encoder."""
-    shown = _ids(connection, select(icons.c.image_id))
+    shown = ids_of(connection, select(icons.c.image_id))
     with_vector = shown[np.isin(shown, embedded)]
     without = shown[~np.isin(shown, embedded)]
     n_failed = int(np.isin(without, list(reasons(connection, fingerprint))).sum())
@@ -115,7 +103,7 @@ def list_failures(connection: Connection, fingerprint: str | None) -> Iterator[R
 def files_showing(connection: Connection, wanted: Ids) -> set[tuple[str, str]]:
     """Source's location and path of the files that hold some images."""
     query = select(sources.c.location, files.c.path).select_from(files.join(sources).join(icons))
-    query = query.where(icons.c.image_id.in_(_selecting(connection, wanted)))
+    query = query.where(icons.c.image_id.in_(selecting(connection, wanted)))
     return {(row.location, row.path) for row in connection.execute(query)}
 
 
@@ -148,11 +136,12 @@ def last_run(connection: Connection) -> RowMapping | None:
     return connection.execute(select(runs).order_by(runs.c.id.desc()).limit(1)).mappings().first()
 
 
-def _ids(connection: Connection, query: Select[Any]) -> Ids:
+def ids_of(connection: Connection, query: Select[Any]) -> Ids:
+    """Read a column of ids."""
     return np.fromiter(connection.execute(query).scalars(), dtype=np.int64)
 
 
-def _selecting(connection: Connection, wanted: Ids) -> Select[Any]:
+def selecting(connection: Connection, wanted: Ids) -> Select[Any]:
     """Lay ids down in a temporary table, where those of an earlier call go; return what selects them."""
     connection.execute(text("CREATE TEMP TABLE IF NOT EXISTS wanted (id INTEGER PRIMARY KEY)"))
     connection.execute(text("DELETE FROM wanted"))

@@ -87,6 +87,7 @@ names = Table(
     Column("words", Text, nullable=False, unique=True),
     sqlite_autoincrement=True,
 )
+"""Words that have a vector: what icons are called, and what their tags say."""
 
 icons = Table(
     "icons",

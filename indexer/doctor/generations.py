@@ -14,9 +14,9 @@ from indexer.library.durable import differences
 from indexer.library.folder import Generation, Library
 from indexer.publishing.facets import read_array
 from indexer.publishing.manifest import Manifest
-from indexer.publishing.merge import Vectors, gather
 from indexer.publishing.snapshot import read_rows
 from indexer.publishing.vector_index import VectorIndex, fp32_chunks
+from indexer.publishing.vectors import Vectors, gather
 
 TOLERANCE = 5e-3
 """Largest difference of a number in an index from the same in its shard: fp16, and another device's rounding."""
@@ -149,7 +149,7 @@ def _compare(library: Library, generation: Generation, manifest: Manifest, *, an
     if differs:
         return
     try:
-        vectors = gather(rows, library.vectors(manifest.fingerprint), fingerprint=manifest.fingerprint)
+        vectors = gather(generation, rows, library.vectors(manifest.fingerprint), fingerprint=manifest.fingerprint)
     except ShardError as error:
         what = f"{_called(generation)} can't be held against its vectors: {error}"
         yield Finding("vectors", what, is_fault=answers)
@@ -162,7 +162,7 @@ def _compare_vectors(
 ) -> Iterator[Finding]:
     for name, index, ids, chunks in (
         ("pictures.faiss", pictures, vectors.image_ids, fp32_chunks(vectors.images)),
-        ("icons.faiss", icons, vectors.icon_ids, vectors.fused(manifest.picture_weight)),
+        ("icons.faiss", icons, vectors.icon_ids, vectors.fused(manifest.weights)),
     ):
         if "fp16" not in index.spec:
             continue  # codes that lose something can't be compared

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Engine
 
-from indexer.catalog import questions
+from indexer.catalog import questions, texts
 from indexer.embedding.options import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint, must_be_fetched
 from indexer.errors import RenderError
@@ -62,12 +62,12 @@ def _plan(library: Library, engine: Engine, outline: Plan, *, retry_failed: bool
     with engine.begin() as connection:
         settled = np.union1d(covered.images, np.array(final, dtype=np.int64))
         images = np.setdiff1d(questions.image_ids(connection), settled)
-        names = np.setdiff1d(questions.name_ids(connection), covered.names)
+        names = np.setdiff1d(texts.text_ids(connection), covered.names)
         image_items = [
             (row.id, row.kind, row.location, row.path, row.member, row.digest.hex())
             for row in questions.locate_images(connection, images)
         ]
-        name_items = list(questions.words_of(connection, names))
+        name_items = list(texts.words_of(connection, names))
     blocks = [
         *cut_blocks("names", name_items, attempt=""),
         *cut_blocks("images", image_items, attempt=attempt),
@@ -95,10 +95,10 @@ def export_missing(library: Library, engine: Engine, choice: ModelChoice, *, sta
 
     encoder = Encoder(checkpoint, device=torch.device("cpu"), precision="fp32")
     with engine.begin() as connection:
-        ids = questions.name_ids(connection)[:N_PARITY_INPUTS]
-        texts = [words for _, words in questions.words_of(connection, ids)] or ["icon"]
+        ids = texts.name_ids(connection)[:N_PARITY_INPUTS]
+        samples = [words for _, words in texts.words_of(connection, ids)] or ["icon"]
     pixels = _sample_pixels(encoder.image_size)
-    export(encoder, library.encoder(checkpoint.fingerprint), choice=choice, texts=texts, pixels=pixels)
+    export(encoder, library.encoder(checkpoint.fingerprint), choice=choice, texts=samples, pixels=pixels)
     return True
 
 

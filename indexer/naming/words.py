@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 from itertools import pairwise
 
 Tokens = tuple[str, ...]
@@ -52,6 +53,12 @@ def split(text: str) -> list[str]:
 def normalise(text: str) -> str:
     """Spell a query or a name the one way in which both are compared; text of nothing but signs stays as it is."""
     return " ".join(split(text)) or "".join(unicodedata.normalize("NFKC", text).lower().split())
+
+
+@lru_cache(maxsize=1 << 16)
+def normalise_tag(tag: str) -> str:
+    """Spell a tag as `normalise` does; remembered, since icons of a set share most of their tags."""
+    return normalise(tag)
 
 
 def _numbers_apart(piece: str) -> Tokens:

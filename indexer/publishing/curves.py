@@ -30,10 +30,14 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """The curves of one generation, for what is asked with words and what with a picture."""
+    """What evidence is worth in one generation."""
 
+    unit: float
+    """Cosine with the vector of words that is worth one log-odd."""
     words: Curve
+    """Of the evidence for an icon that was asked for with words (`publishing.evidence`)."""
     pictures: Curve
+    """Of the cosine with the vector of a picture."""
 
 
 def fit(good: Floats, bad: Floats) -> Curve:

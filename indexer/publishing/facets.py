@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from indexer.errors import LibraryError
 from indexer.library.folder import Generation
 from indexer.library.traits import FLAGS, NOT_KNOWN
+from indexer.naming.words import normalise_tag
 
 ROW = np.dtype(
     [
@@ -89,7 +90,7 @@ def _write_several(connection: sqlite3.Connection, kind: str) -> NDArray[np.int3
     spellings: dict[str, set[str]] = defaultdict(set)
     positions: list[int] = []
     values: list[str] = []
-    for position, found in enumerate(_values(connection, SEVERAL[kind])):
+    for position, found in enumerate(_values(connection, kind)):
         for value, spelling in found.items():
             spellings[value].add(spelling)
             positions.append(position)
@@ -101,16 +102,16 @@ def _write_several(connection: sqlite3.Connection, kind: str) -> NDArray[np.int3
     return np.array([positions, [codes[value] for value in values]], np.int32)
 
 
-def _values(connection: sqlite3.Connection, column: str) -> Iterator[dict[str, str]]:
+def _values(connection: sqlite3.Connection, kind: str) -> Iterator[dict[str, str]]:
     """Yield the values of each icon, by id, as they are compared, with how its source spells them."""
-    for (text,) in connection.execute(f"SELECT {column} FROM icons ORDER BY id"):
+    for (text,) in connection.execute(f"SELECT {SEVERAL[kind]} FROM icons ORDER BY id"):
         spellings = [" ".join(part.split()) for part in text.split("\n")] if text else ()
-        yield {fold(spelling): spelling for spelling in spellings if spelling}
+        yield {value: spelling for spelling in spellings if (value := compared(kind, spelling))}
 
 
-def fold(value: str) -> str:
-    """Spell a value the way in which it is compared."""
-    return " ".join(value.lower().split())
+def compared(kind: str, value: str) -> str:
+    """Spell a value of a kind the way in which it is compared: a tag as queries are, others by case and spaces."""
+    return normalise_tag(value) if kind == "tag" else " ".join(value.lower().split())
 
 
 _PARSING = threading.Lock()

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Self
 
@@ -18,12 +18,19 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 
-from indexer.arrays import Ids
+from indexer.arrays import Floats, Ids, rows_by_id
 from indexer.errors import LibraryError
 from indexer.publishing.snapshot import TOKENS, write_keywords
 
 MOST_BYTES = 32
 """Of a stem; longer ones are cut, in the lexicon and in queries."""
+STATED_SHARE = 0.5
+"""What a word that only a tag says counts, beside 1 for a word of the name."""
+FUNCTION_WORDS = frozenset(
+    ["a", "an", "the", "of", "that", "this", "these", "those", "its", "is", "are", "some", "someone", "something"]
+)
+"""Words that say nothing of an icon, though icons of letters bear "a". Those that tell log in from log out count."""
+_LONGEST_NAME = 50
 _LISTS = ("names", "told", "icons")
 """As a generation's file calls them."""
 
@@ -52,9 +59,9 @@ class Lists:
         return self.values[offsets + np.arange(len(offsets))]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Lexicon:
-    """Rows are places in `name_ids`."""
+    """Rows are places in `name_ids`. Coverage is by rows: (names,), 0 to 1."""
 
     terms: NDArray[np.bytes_]
     """Stems in UTF-8, ascending."""
@@ -89,10 +96,10 @@ class Lexicon:
         return cls(terms, _weights(borne, tagged, len(name_ids)), borne, tagged, name_ids, of_names)
 
     @classmethod
-    def of_names(cls, words: Iterable[tuple[int, str]], icons: Iterable[tuple[int, int]]) -> Self:
-        """Make a lexicon of names alone, without tags: `words` are (name id, words) of each name."""
+    def of_keywords(cls, rows: Iterable[tuple[int, str, str, str]], icons: Iterable[tuple[int, int]]) -> Self:
+        """Make a lexicon of rows as `write_keywords` takes them."""
         with closing(sqlite3.connect(":memory:")) as connection:
-            write_keywords(connection, ((name, text, "", "") for name, text in words))
+            write_keywords(connection, rows)
             return cls.of(connection, icons)
 
     @classmethod
@@ -120,11 +127,64 @@ class Lexicon:
             held |= {f"{name}.starts": lists.starts, f"{name}.values": lists.values}
         path.write_bytes(save({name: np.ascontiguousarray(values) for name, values in held.items()}))
 
+    def coverage(self, words: str) -> Floats:
+        """Say how much of some normalised words each name covers: the weights of those it bears, over those of all.
+
+        A word that no name bears weighs most: a name that covers all the others does not cover the query.
+        Function words count where there are no others.
+        """
+        covered = np.zeros(len(self.name_ids), np.float32)
+        total = 0.0
+        for term in stems(telling(words)):
+            place = self.place(term)
+            if place is None:
+                total += 1
+                continue
+            weight = self.weights[place]
+            total += float(weight)
+            covered[self.names.of(place)] += weight
+            covered[self.tagged.of(place)] += STATED_SHARE * weight
+        return covered / np.float32(total or 1)
+
+    def rows(self, name_ids: Ids) -> Ids:
+        """Rows of some names."""
+        return self._rows_by_id[name_ids]
+
+    def best_icons(self, coverage: Floats, *, most: int) -> Ids:
+        """Ids of the icons whose names cover most, of equal ones the shortest names first; `most` at most."""
+        rows = np.flatnonzero(coverage)
+        merit = coverage[rows] - self._lengths[rows] * np.float32(1e-4)
+        if len(rows) > most:
+            chosen = np.argpartition(-merit, most)[:most]
+            rows, merit = rows[chosen], merit[chosen]
+        return self.icons.of_many(rows[np.lexsort((rows, -merit))])[:most]
+
+    def icons_of(self, name_ids: Ids) -> Ids:
+        """Ids of the icons of some names, name by name."""
+        return self.icons.of_many(self.rows(name_ids))
+
+    def knows(self, word: str) -> bool:
+        """Tell whether a name or a tag bears a word, in any form of it."""
+        return all(self.place(term) is not None for term in stems(word))
+
+    @cached_property
+    def _rows_by_id(self) -> Ids:
+        return rows_by_id(self.name_ids)
+
+    @cached_property
+    def _lengths(self) -> Ids:
+        return np.bincount(self.names.values, minlength=len(self.name_ids)).clip(max=_LONGEST_NAME)
+
     def place(self, term: str) -> int | None:
         """Place of a stem, None where no name and no tag bears it."""
         wanted = np.array(as_term(term), dtype=f"S{MOST_BYTES}")
         place = int(np.searchsorted(self.terms, wanted))
         return place if place < len(self.terms) and self.terms[place] == wanted else None
+
+
+def telling(words: str) -> str:
+    """Leave out the function words of some normalised words, unless there are no others."""
+    return " ".join(word for word in words.split() if word not in FUNCTION_WORDS) or words
 
 
 def write_lexicon(catalog: Path, target: Path) -> None:

@@ -9,10 +9,22 @@ from indexer.library.durable import check_own_checksum, with_checksum
 from indexer.library.folder import Generation, Library
 from indexer.publishing.curves import Calibration, Curve
 
-SNAPSHOT = "0002"
+SNAPSHOT = "0003"
 """Format of the generations that this program writes and reads; a catalog's own schema is `database.REVISION`."""
-PICTURE_WEIGHT = 0.4
-"""Share of the picture in a fused vector, the rest is the name's; chosen on held-out names, see docs/training.md."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Shares in a fused vector (`publishing.vectors`)."""
+
+    picture: float
+    """The rest is the name's."""
+    tags: float
+    """Of an icon that states some; the rest is picture and name."""
+
+
+WEIGHTS = Weights(picture=0.4, tags=0.375)
+"""Chosen on held-out names, the picture's in docs/training.md, that of tags in docs/evaluation.md."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +48,7 @@ class Manifest:
     """The catalog's revision at the snapshot: equal ones need no new generation."""
     fingerprint: str
     dim: int
-    picture_weight: float
+    weights: Weights
     pictures: IndexFacts
     icons: IndexFacts
     calibration: Calibration
@@ -62,7 +74,10 @@ class Manifest:
             check_own_checksum(facts)
             for name in ("pictures", "icons"):
                 facts[name] = IndexFacts(**facts[name])
-            facts["calibration"] = Calibration(**{name: Curve(**of) for name, of in facts["calibration"].items()})
+            calibration = facts["calibration"]
+            curves = {name: Curve(**calibration[name]) for name in ("words", "pictures")}
+            facts["calibration"] = Calibration(**{**calibration, **curves})
+            facts["weights"] = Weights(**facts["weights"])
             facts["counts"] = Accounting(**facts["counts"])
             return cls(**facts)
         except (OSError, ValueError, TypeError, KeyError) as error:

@@ -3,60 +3,39 @@
     icons merge
 
 A generation holds a snapshot of the catalog with its keyword index, facets to filter and count by, an index of pictures
-(image ids) and an index of fused vectors (icon ids): weight * picture + (1 - weight) * name, so that one inner product
-with a query is the weighted sum of both similarities.
+(image ids) and an index of fused vectors (icon ids), sums of picture, name and tags, so that one inner product with a
+query is the weighted sum of its similarities to all three.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 from sqlalchemy import Engine
 
-from indexer.arrays import Floats, Halves, Ids
+from indexer.arrays import Floats, Ids
 from indexer.catalog import questions
 from indexer.encoders.query_encoder import QueryEncoder, open_query_encoder
 from indexer.errors import LibraryError, ShardError
 from indexer.library.durable import describe_file, folder_aside
 from indexer.library.folder import Generation, Library
-from indexer.library.shards import Kind, read_traits, read_vectors
+from indexer.library.shards import read_traits
 from indexer.library.traits import find_drawings
-from indexer.publishing.calibration import N_ASKED, calibrate, spread
+from indexer.publishing.calibration import N_ASKED, Answering, Asked, calibrate, spread
 from indexer.publishing.curves import Calibration
 from indexer.publishing.facets import write_facets
 from indexer.publishing.index_kinds import CHUNK, LEAST_RECALL, recommended
-from indexer.publishing.lexicon import write_lexicon
-from indexer.publishing.manifest import PICTURE_WEIGHT, SNAPSHOT, IndexFacts, Manifest
-from indexer.publishing.snapshot import read_rows, write_snapshot
+from indexer.publishing.lexicon import Lexicon, write_lexicon
+from indexer.publishing.manifest import SNAPSHOT, WEIGHTS, IndexFacts, Manifest
+from indexer.publishing.snapshot import read_rows, read_words, write_snapshot
 from indexer.publishing.vector_index import VectorIndex, fp32_chunks, recall
+from indexer.publishing.vectors import Vectors, gather
 
 N_LEARNT = 16_384
 """Vectors that an index learns from, where it has to."""
 N_QUERIES = 64
 """Real names asked to measure recall."""
-
-
-@dataclass(frozen=True, slots=True)
-class Vectors:
-    """All vectors that a generation needs, ids ascending, and which icon shows and bears which."""
-
-    image_ids: Ids
-    images: Halves
-    name_ids: Ids
-    names: Halves
-    icon_ids: Ids
-    image_rows: Ids
-    name_rows: Ids
-
-    def fused(self, weight: float = PICTURE_WEIGHT) -> Iterator[Floats]:
-        """Yield the sums of picture and name, in the order of the icons, a chunk at a time."""
-        for start in range(0, len(self.icon_ids), CHUNK):
-            part = slice(start, start + CHUNK)
-            picture = self.images[self.image_rows[part]].astype(np.float32)
-            name = self.names[self.name_rows[part]].astype(np.float32)
-            yield weight * picture + (1 - weight) * name
 
 
 def merge(library: Library, engine: Engine, *, fingerprint: str, embedded: Ids) -> Generation:
@@ -77,14 +56,15 @@ def merge(library: Library, engine: Engine, *, fingerprint: str, embedded: Ids) 
         if not len(rows):
             what = "no icon is embedded yet, so there is nothing to search"
             raise LibraryError(f"{what}; `icons failures` lists the reasons")
-        vectors = gather(rows, library.vectors(fingerprint), fingerprint=fingerprint)
-        traits = read_traits(library.vectors(fingerprint), vectors.image_ids)
-        write_facets(built, vectors.image_ids, traits)
+        shown = np.unique(rows[:, 1])
+        traits = read_traits(library.vectors(fingerprint), shown)
+        write_facets(built, shown, traits)
+        vectors = gather(built, rows, library.vectors(fingerprint), fingerprint=fingerprint)
         write_lexicon(built.catalog, built.lexicon)
         drawings = vectors.image_ids[find_drawings(traits, vectors.images)]
         np.save(built.drawings, drawings[vectors.image_rows])
         pictures = _build(built.pictures, vectors.image_ids, lambda: fp32_chunks(vectors.images), vectors)
-        fused = _build(built.icons, vectors.icon_ids, vectors.fused, vectors)
+        fused = _build(built.icons, vectors.icon_ids, lambda: vectors.fused(WEIGHTS), vectors)
         encoder = open_query_encoder(library.encoder(fingerprint))
         manifest = Manifest(
             number=generation.number,
@@ -93,7 +73,7 @@ def merge(library: Library, engine: Engine, *, fingerprint: str, embedded: Ids) 
             revision=revision,
             fingerprint=fingerprint,
             dim=vectors.images.shape[1],
-            picture_weight=PICTURE_WEIGHT,
+            weights=WEIGHTS,
             pictures=pictures,
             icons=fused,
             calibration=_calibrate(built, pictures, fused, vectors, drawings, encoder),
@@ -103,31 +83,6 @@ def merge(library: Library, engine: Engine, *, fingerprint: str, embedded: Ids) 
         manifest.write(built)
     library.publish(generation)
     return generation
-
-
-def gather(rows: Ids, folder: Path, *, fingerprint: str) -> Vectors:
-    """Read the vectors of some icons, given as (icon, image, name) ids (n, 3), by icon.
-
-    Raises:
-        ShardError: one is missing or damaged.
-    """
-    image_ids, name_ids = np.unique(rows[:, 1]), np.unique(rows[:, 2])
-    return Vectors(
-        image_ids=image_ids,
-        images=_assemble(folder, "images", image_ids, fingerprint=fingerprint),
-        name_ids=name_ids,
-        names=_assemble(folder, "names", name_ids, fingerprint=fingerprint),
-        icon_ids=np.ascontiguousarray(rows[:, 0]),
-        image_rows=np.searchsorted(image_ids, rows[:, 1]),
-        name_rows=np.searchsorted(name_ids, rows[:, 2]),
-    )
-
-
-def _assemble(folder: Path, kind: Kind, wanted: Ids, *, fingerprint: str) -> Halves:
-    vectors, filled = read_vectors(folder, kind, wanted, fingerprint=fingerprint)
-    if not filled.all():
-        raise ShardError(f"{int((~filled).sum())} {kind} have no vector yet; `icons embed` makes them")
-    return vectors
 
 
 def _build(path: Path, ids: Ids, chunks: Callable[[], Iterator[Floats]], vectors: Vectors) -> IndexFacts:
@@ -164,11 +119,13 @@ def _calibrate(
     """Ask both indexes as a search will."""
     borne = np.unique(vectors.name_rows)
     chosen = borne[spread(len(borne), N_ASKED)]
-    return calibrate(
-        VectorIndex.open(built.icons, spec=fused.spec),
-        VectorIndex.open(built.pictures, spec=pictures.spec),
-        names=(vectors.names[chosen].astype(np.float32), vectors.name_ids[chosen]),
+    ids, looked_up = vectors.name_ids[chosen], vectors.names[chosen].astype(np.float32)
+    answering = Answering(
+        icons=VectorIndex.open(built.icons, spec=fused.spec),
+        pictures=VectorIndex.open(built.pictures, spec=pictures.spec),
+        lexicon=Lexicon.open(built.lexicon),
+        encoder=encoder,
         bearers=(vectors.icon_ids, vectors.name_ids[vectors.name_rows]),
         drawings=(vectors.image_ids, drawings),
-        encoder=encoder,
     )
+    return calibrate(answering, [*map(Asked, read_words(built.catalog, ids), looked_up, ids.tolist())])

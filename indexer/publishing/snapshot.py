@@ -7,13 +7,12 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 
 from indexer.arrays import Ids
-from indexer.naming.words import normalise
+from indexer.naming.words import normalise_tag
 
 TOKENS = "unicode61 remove_diacritics 2 tokenchars '+#'"
 """Signs that are part of a word for `indexer.naming.words` are part of it here: c++, c#."""
@@ -53,6 +52,13 @@ def read_rows(catalog: Path) -> Ids:
         return np.fromiter((value for row in found for value in row), np.int64).reshape(-1, 3)
 
 
+def read_words(catalog: Path, names: Ids) -> list[str]:
+    """Read the words of some names of a snapshot, in their order."""
+    with closing(sqlite3.connect(f"{catalog.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+        read = connection.execute
+        return [read("SELECT words FROM names WHERE id = ?", (name,)).fetchone()[0] for name in names.tolist()]
+
+
 def write_keywords(connection: sqlite3.Connection, rows: Iterable[tuple[int, str, str, str]]) -> None:
     """Write a keyword index of (name id, words, tags, categories)."""
     connection.executescript(_KEYWORDS)
@@ -62,11 +68,10 @@ def write_keywords(connection: sqlite3.Connection, rows: Iterable[tuple[int, str
 
 def _names(connection: sqlite3.Connection) -> Iterator[tuple[int, str, str, str]]:
     """Yield (id, words, tags, categories) of every name that an icon bears, the last two of all icons of that name."""
-    spelled = cache(normalise)
     described: dict[int, tuple[dict[str, None], dict[str, None]]] = defaultdict(lambda: ({}, {}))
     for name, *texts in connection.execute("SELECT name_id, tags, categories FROM icons ORDER BY id"):
         for values, text in zip(described[name], texts, strict=True):
-            values.update(dict.fromkeys(map(spelled, text.split("\n"))) if text else ())
+            values.update(dict.fromkeys(map(normalise_tag, text.split("\n"))) if text else ())
     words = dict(connection.execute("SELECT id, words FROM names"))
     for name, (tags, categories) in sorted(described.items()):
         yield name, words[name], " ; ".join(sorted(filter(None, tags))), " ; ".join(sorted(filter(None, categories)))

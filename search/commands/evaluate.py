@@ -34,6 +34,17 @@ if TYPE_CHECKING:
     "--picture-weight", type=click.FloatRange(0, 1), help="Of the fused ranker; the library's own if not given."
 )
 @click.option(
+    "--tag-weight", type=click.FloatRange(0, 1), help="Of tags in the fused ranker; the library's own if not given."
+)
+@click.option(
+    "--tags",
+    "n_tags",
+    type=click.IntRange(0),
+    default=500,
+    show_default=True,
+    help="Tags of the library to ask for, in every regime; 0 for none.",
+)
+@click.option(
     "--names",
     "n_names",
     type=click.IntRange(0),
@@ -64,9 +75,10 @@ if TYPE_CHECKING:
 def evaluate(library: "Library", report: Path | None, as_json: bool, **options: Any) -> None:
     """Measure how well icons are found: by what they mean, by how they look, and from screenshots.
 
-    Ranks all icons by keywords, by the vectors of names, of pictures, and of both, and as the engine does, and tells
-    how high the right ones stand, with 95 % intervals. docs/evaluation.md says how to write queries for a library of
-    your own.
+    Ranks all icons by keywords, by the vectors of names, pictures and tags, and of all, and as the engine does, and
+    tells how high the right ones stand, with 95 % intervals. What the library's tags add is seen in three regimes: none
+    of them known, half of them hidden and asked for, all known. docs/evaluation.md says how to write queries for a
+    library of your own.
 
     \b
     Examples:

@@ -62,7 +62,9 @@ def rank_answers(
     for block in in_blocks(len(questions), n_candidates=n_icons):
         part = questions[block]
         for ranker, scores in rankers.scores([question.query.text for question in part]).items():
-            ranks[ranker] += [right_ranks(row, question.right) for row, question in zip(scores, part, strict=True)]
+            for row, question in zip(scores, part, strict=True):
+                row[question.aside] = -np.inf
+                ranks[ranker].append(right_ranks(row, question.right))
         progress(title, block.stop, len(questions))
     return dict(ranks)
 
@@ -84,6 +86,7 @@ def worst_cases(
     for place in np.lexsort((-by_vectors, -first))[:n].tolist():
         question = questions[place]
         scores = rankers.scores([question.query.text])["engine"][0]
+        scores[question.aside] = -np.inf
         right = question.right[np.argsort(-scores[question.right], kind="stable")]
         order = np.argsort(-scores, kind="stable")
         cases.append(

@@ -41,6 +41,8 @@ class CorpusVectors:
     """(pictures of the corpus,): False where this encoder could not embed one; its row is zero."""
     names: Floats
     """(names of the corpus, dim)."""
+    tags: Floats
+    """(tags of the corpus, dim), by code."""
 
 
 def find_contenders(library: Library, models: Sequence[str], *, in_use: str) -> list[Contender]:
@@ -65,7 +67,7 @@ def find_contenders(library: Library, models: Sequence[str], *, in_use: str) -> 
 
 
 def read_vectors_of(library: Library, contender: Contender, corpus: Corpus) -> CorpusVectors:
-    """Open an encoder and read its vectors of every picture and name of a corpus.
+    """Open an encoder and read its vectors of every picture, name and tag of a corpus.
 
     Raises:
         LibraryError: some have no vector, and no reason why.
@@ -73,12 +75,14 @@ def read_vectors_of(library: Library, contender: Contender, corpus: Corpus) -> C
     """
     images, has_image = _vectors(library, contender, "images", corpus.image_ids)
     names, has_name = _vectors(library, contender, "names", corpus.name_ids)
+    tag_ids, places = np.unique(corpus.tag_ids, return_inverse=True)
+    tags, has_tag = _vectors(library, contender, "names", tag_ids)
     failed = np.fromiter(read_coverage(library.vectors(contender.fingerprint)).failures, np.int64)
-    n_missing = int((~has_name).sum() + (~np.isin(corpus.image_ids[~has_image], failed)).sum())
+    n_missing = int((~has_name).sum() + (~has_tag).sum() + (~np.isin(corpus.image_ids[~has_image], failed)).sum())
     if n_missing:
         raise _lacks_vectors(contender.model, n_missing)
     encoder = open_query_encoder(library.encoder(contender.fingerprint))
-    return CorpusVectors(contender.fingerprint, encoder, images, has_image, names)
+    return CorpusVectors(contender.fingerprint, encoder, images, has_image, names, tags[places])
 
 
 def _vectors(library: Library, contender: Contender, kind: Kind, ids: Ids) -> tuple[Floats, NDArray[np.bool_]]:

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from indexer.arrays import Ids
+from indexer.publishing.vectors import read_tag_ids
 from search.generation.snapshot import Snapshot
 
 
@@ -29,6 +30,8 @@ class Corpus:
     """Each icon's set key."""
     words: Mapping[int, str]
     """Words of a name by its id."""
+    tag_ids: Ids
+    """In the table of names, the words of each tag, by its code."""
 
     def __len__(self) -> int:
         return len(self.icon_ids)
@@ -53,6 +56,7 @@ class Corpus:
             names=[row[4] for row in rows],
             sets=[keys[set_id] for set_id in set_ids.tolist()],
             words=snapshot.all_words(),
+            tag_ids=read_tag_ids(snapshot.path),
         )
 
     def variants(self, rows: Ids) -> Ids:

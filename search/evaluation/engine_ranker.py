@@ -1,43 +1,46 @@
-"""Which icons does the engine itself answer with? Asked over a lexicon of names alone, for evaluations.
+"""Which icons does the engine itself answer with, given an encoder, weights, and the tags that it may know?"""
 
-A search knows tags, too. Where tags are the queries it would find what it was told, so they are left out here.
-"""
-
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from indexer.arrays import Floats, Ids
-from indexer.publishing.calibration import N_ASKED, calibrate, spread
-from indexer.publishing.index_kinds import CHUNK, FP16
+from indexer.publishing.calibration import N_ASKED, Answering, Asked, calibrate, spread
+from indexer.publishing.index_kinds import FP16
 from indexer.publishing.lexicon import Lexicon
+from indexer.publishing.manifest import Weights
 from indexer.publishing.vector_index import VectorIndex
+from indexer.publishing.vectors import TagVectors, Vectors
 from search.evaluation.contenders import CorpusVectors
 from search.evaluation.corpus import Corpus
+from search.evaluation.regimes import Tags
 from search.generation.opened import Opened
 from search.ranking.answer import N_CANDIDATES
 from search.ranking.candidates import Reach, by_words
-from search.ranking.scores import good_enough
-from search.words.lexical import Lexical
+from search.ranking.scores import RELATED, good_enough
 from search.words.spelling import Speller
 from search.words.wording import read_words
 
-_FIRST = 10.0
-"""More than any similarity: an exact name comes first."""
+_FIRST = 1e4
+"""More than any evidence: a tier comes before the next."""
 
 
 class EngineRanker:
-    """The engine over one generation, as an encoder and a weight of pictures would have it."""
+    """The engine over one generation, as another encoder, other weights or fewer tags would have it."""
 
-    def __init__(self, opened: Opened, corpus: Corpus, vectors: CorpusVectors, *, picture_weight: float) -> None:
+    def __init__(
+        self, opened: Opened, corpus: Corpus, vectors: CorpusVectors, weights: Weights, known: Tags | None = None
+    ) -> None:
         self._corpus = corpus
         is_seen = vectors.has_image[corpus.image_rows]
         self._only = None if is_seen.all() else corpus.icon_ids[is_seen]
-        if (vectors.fingerprint, picture_weight) != (opened.manifest.fingerprint, opened.manifest.picture_weight):
-            opened = _published(opened, corpus, vectors, picture_weight=picture_weight)
-        self._opened = _without_tags(opened, corpus)
+        is_its_own = (vectors.fingerprint, weights) == (opened.manifest.fingerprint, opened.manifest.weights)
+        every = Tags.read(opened)
+        if known is not None and len(known.rows) < len(every.rows):
+            opened, is_its_own = _told(opened, corpus, known), False
+        self._opened = opened if is_its_own else _published(opened, corpus, vectors, weights, known or every)
 
     def scores(self, texts: Sequence[str], vectors: Floats) -> Floats:
         """What each icon is ranked by, (texts, icons), minus infinity for all that the answer leaves out."""
@@ -48,48 +51,62 @@ class EngineRanker:
         found = by_words(self._opened, wording, vector, Reach(N_CANDIDATES, self._only))
         kept = good_enough(np.arange(len(found.ids)), found.scores, None)
         scores = np.full(len(self._corpus), -np.inf, np.float32)
-        scores[np.searchsorted(self._corpus.icon_ids, found.ids[kept])] = (
-            found.similarities[kept] + _FIRST * found.exact[kept]
-        )
+        firsts = _FIRST * (RELATED - found.tiers[kept])
+        scores[np.searchsorted(self._corpus.icon_ids, found.ids[kept])] = found.evidence[kept] + firsts
         return scores
 
 
-def _without_tags(opened: Opened, corpus: Corpus) -> Opened:
-    words = [(name, corpus.words[name]) for name in corpus.name_ids.tolist()]
+def _told(opened: Opened, corpus: Corpus, known: Tags) -> Opened:
+    """The same generation, as if its sources stated some tags alone: what its words say and filters know of them."""
+    tags: defaultdict[int, set[str]] = defaultdict(set)
+    for row, code in zip(corpus.name_rows[known.rows].tolist(), known.codes.tolist(), strict=True):
+        tags[row].add(known.words[code])
+    keywords = [
+        (name, corpus.words[name], " ; ".join(sorted(tags[row])), "")
+        for row, name in enumerate(corpus.name_ids.tolist())
+    ]
     bearers = zip(corpus.name_ids[corpus.name_rows].tolist(), corpus.icon_ids.tolist(), strict=True)
-    lexical = Lexical(Lexicon.of_names(words, bearers))
-    vocabulary = Counter(word for _, name in words for word in set(name.split()) if len(word) > 1)
-    speller = Speller(lambda: vocabulary, is_borne=lexical.knows, is_usual=opened.encoder.has_token)
-    return replace(opened, lexical=lexical, speller=speller)
+    lexicon = Lexicon.of_keywords(keywords, bearers)
+    of_names = (set(f"{words} {told}".split()) for _, words, told, _ in keywords)
+    vocabulary = Counter(word for words in of_names for word in words if len(word) > 1)
+    speller = Speller(lambda: vocabulary, is_borne=lexicon.knows, is_usual=opened.encoder.has_token)
+    facets = opened.facets.telling("tag", np.stack([known.rows, known.codes]))
+    return replace(opened, lexicon=lexicon, speller=speller, facets=facets)
 
 
-def _published(opened: Opened, corpus: Corpus, vectors: CorpusVectors, *, picture_weight: float) -> Opened:
-    """The same generation, as a merge would make it for another encoder or weight; its indexes are exact."""
+def _published(opened: Opened, corpus: Corpus, vectors: CorpusVectors, weights: Weights, known: Tags) -> Opened:
+    """The same generation, as a merge would make it of these vectors; its indexes are exact."""
     is_seen = vectors.has_image[corpus.image_rows]
-    icon_ids = corpus.icon_ids[is_seen]
-    image_rows, name_rows = corpus.image_rows[is_seen], corpus.name_rows[is_seen]
-
-    def fused() -> Iterator[Floats]:
-        for start in range(0, len(icon_ids), CHUNK):
-            part = slice(start, start + CHUNK)
-            pictures, names = vectors.images[image_rows[part]], vectors.names[name_rows[part]]
-            yield picture_weight * pictures + (1 - picture_weight) * names
-
-    shown = np.flatnonzero(vectors.has_image)
-    dim = vectors.images.shape[1]
-    icons = _index(icon_ids, fused(), dim=dim)
+    rows = np.flatnonzero(is_seen)
+    stated = is_seen[known.rows]
+    tags = TagVectors(vectors.tags, np.searchsorted(rows, known.rows[stated]), known.codes[stated])
+    seen = Vectors(
+        image_ids=corpus.image_ids,
+        images=vectors.images,
+        name_ids=corpus.name_ids,
+        names=vectors.names,
+        icon_ids=corpus.icon_ids[rows],
+        image_rows=corpus.image_rows[rows],
+        name_rows=corpus.name_rows[rows],
+        tags=tags,
+    )
+    dim, shown = vectors.images.shape[1], np.flatnonzero(vectors.has_image)
+    icons = _index(seen.icon_ids, seen.fused(weights), dim=dim)
     pictures = _index(corpus.image_ids[shown], [vectors.images[shown]], dim=dim)
     first_icons = np.unique(corpus.image_rows, return_index=True)[1]
-    chosen = spread(len(corpus.name_ids), N_ASKED)
-    calibration = calibrate(
-        icons,
-        pictures,
-        names=(vectors.names[chosen], corpus.name_ids[chosen]),
-        bearers=(icon_ids, corpus.name_ids[name_rows]),
-        drawings=(corpus.image_ids[shown], opened.drawings[first_icons[shown]]),
+    answering = Answering(
+        icons=icons,
+        pictures=pictures,
+        lexicon=opened.lexicon,
         encoder=vectors.encoder,
+        bearers=(seen.icon_ids, corpus.name_ids[seen.name_rows]),
+        drawings=(corpus.image_ids[shown], opened.drawings[first_icons[shown]]),
     )
-    manifest = replace(opened.manifest, calibration=calibration)
+    names = [
+        Asked(corpus.words[int(corpus.name_ids[row])], vectors.names[row], int(corpus.name_ids[row]))
+        for row in spread(len(corpus.name_ids), N_ASKED).tolist()
+    ]
+    manifest = replace(opened.manifest, calibration=calibrate(answering, names))
     return replace(opened, manifest=manifest, encoder=vectors.encoder, icons=icons, pictures=pictures)
 
 

@@ -6,12 +6,13 @@ Reads one generation, the vectors of the encoders that are compared, and query f
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from indexer.errors import QueryFileError, SourceError
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
+from indexer.publishing.manifest import Weights
 from indexer.reports.bars import Progress
 from indexer.reports.measures import Ranks
 from search.engine import SearchEngine
@@ -23,8 +24,9 @@ from search.evaluation.findings import Evaluation, Row
 from search.evaluation.metrics import measure
 from search.evaluation.name_queries import name_questions
 from search.evaluation.originals import Originals
-from search.evaluation.queries import Question, find_answers, read_queries
+from search.evaluation.queries import find_answers, read_queries
 from search.evaluation.rankers import KeywordRanker, Rankers, VectorRankers
+from search.evaluation.regimes import Regime, Tags, regimes
 from search.evaluation.screenshot_task import TASK, Shots, choose_shots, rank_shots, worst_shots
 from search.evaluation.screenshots import CHANGES, USUAL_SIZE, Condition, conditions
 from search.generation.opened import open_current
@@ -44,7 +46,10 @@ class EvaluateOptions:
     models: Sequence[str] = ()
     """None: the encoder in use."""
     picture_weight: float | None = None
-    """None: the one that the library's index was made with."""
+    tag_weight: float | None = None
+    """None: those that the library's index was made with."""
+    n_tags: int = 500
+    """Tags of the library that are asked for."""
     n_names: int = 500
     """Names of the library that are asked for."""
     n_screenshots: int = 500
@@ -68,8 +73,8 @@ class Subject:
     def query_files(self, options: EvaluateOptions) -> list[Path]:
         """Choose the query files: those that were given, else the bundled benchmark for the bundled icons."""
         files = list(options.queries) or ([bundled("eval") / "lucide-1.62.0.jsonl"] if self.is_bundled else [])
-        if not files and not options.n_screenshots and not options.n_names:
-            raise QueryFileError("nothing to ask; give --queries FILE, or --names or --screenshots above 0")
+        if not files and not (options.n_screenshots or options.n_names or options.n_tags):
+            raise QueryFileError("nothing to ask; give --queries FILE, or --names, --tags or --screenshots above 0")
         return files
 
 
@@ -83,21 +88,28 @@ def evaluate(subject: Subject, options: EvaluateOptions, progress: Progress) -> 
     contenders = find_contenders(subject.library, options.models, in_use=subject.manifest.fingerprint)
     files = subject.query_files(options)
     questions = find_answers([query for file in files for query in read_queries(file)], subject.corpus)
-    weight = subject.manifest.picture_weight if options.picture_weight is None else options.picture_weight
+    own = subject.manifest.weights
+    weights = Weights(
+        picture=own.picture if options.picture_weight is None else options.picture_weight,
+        tags=own.tags if options.tag_weight is None else options.tag_weight,
+    )
     found = Evaluation(
         library=str(subject.library.root),
         generation=subject.manifest.number,
         n_icons=len(subject.corpus),
         n_pictures=len(subject.corpus.image_ids),
-        picture_weight=weight,
+        picture_weight=weights.picture,
+        tag_weight=weights.tags,
         seed=options.seed,
         encoders=contenders,
         files=[str(file) for file in files],
         n_dropped=len(questions.dropped),
         unknown=questions.unknown,
     )
-    asked = [*questions.asked, *name_questions(subject.corpus, n=options.n_names, seed=options.seed)]
-    _Run(subject, asked, options.n_screenshots, found, progress).compare(contenders)
+    *others, own_regime = regimes(Tags.read(subject.opened), questions.asked, n_tags=options.n_tags, seed=options.seed)
+    names = name_questions(subject.corpus, n=options.n_names, seed=options.seed)
+    asked = [*others, replace(own_regime, questions=[*own_regime.questions, *names])]
+    _Run(subject, asked, weights, options.n_screenshots, found, progress).compare(contenders)
     if options.n_scored and questions.asked:
         found.empty = measure_empty_answers(
             subject.engine, subject.corpus, questions.asked, n=options.n_scored, seed=options.seed, progress=progress
@@ -111,13 +123,15 @@ class _Run:
     def __init__(
         self,
         subject: Subject,
-        questions: Sequence[Question],
+        regimes: Sequence[Regime],
+        weights: Weights,
         n_screenshots: int,
         found: Evaluation,
         progress: Progress,
     ) -> None:
         self._subject = subject
-        self._questions = questions
+        self._regimes = [regime for regime in regimes if regime.questions]
+        self._weights = weights
         self._n_screenshots = n_screenshots
         self._shots: Shots | None = None
         self._found = found
@@ -125,32 +139,32 @@ class _Run:
 
     def compare(self, contenders: Sequence[Contender]) -> None:
         """Ask keywords, then one encoder after the other, so that the vectors of one are in memory at a time."""
-        if self._questions:
-            self._ask(KeywordRanker(self._subject.corpus), encoder=None)
+        for regime in self._regimes:
+            self._ask(KeywordRanker(self._subject.corpus, regime.known), regime, encoder=None)
         for contender in contenders:
             vectors = read_vectors_of(self._subject.library, contender, self._subject.corpus)
-            if self._questions:
-                self._ask_words(contender, vectors)
+            for regime in self._regimes:
+                self._ask_words(contender, vectors, regime)
             if self._n_screenshots:
                 self._ask_with_screenshots(contender, vectors)
         self._found.sort_rows()
 
-    def _ask_words(self, contender: Contender, vectors: CorpusVectors) -> None:
-        subject, weight = self._subject, self._found.picture_weight
-        rankers = VectorRankers(subject.opened, subject.corpus, vectors, picture_weight=weight)
-        ranks = self._ask(rankers, encoder=contender.label)
-        if not self._found.worst:
-            self._found.worst = worst_cases(rankers, self._questions, ranks, subject.originals, n=N_WORST)
+    def _ask_words(self, contender: Contender, vectors: CorpusVectors, regime: Regime) -> None:
+        subject = self._subject
+        rankers = VectorRankers(subject.opened, subject.corpus, vectors, self._weights, regime.known)
+        ranks = self._ask(rankers, regime, encoder=contender.label)
+        if not self._found.worst and regime is self._regimes[-1]:
+            self._found.worst = worst_cases(rankers, regime.questions, ranks, subject.originals, n=N_WORST)
 
-    def _ask(self, rankers: Rankers, *, encoder: str | None) -> dict[str, list[Ranks]]:
-        """Ask all questions, and add a row for each task and ranker."""
-        title = f"Asking {encoder or 'keywords'}"
+    def _ask(self, rankers: Rankers, regime: Regime, *, encoder: str | None) -> dict[str, list[Ranks]]:
+        """Ask all questions of a regime, and add a row for each task and ranker."""
+        title = f"Asking {encoder or 'keywords'}, {regime.name} known"
         n_icons = len(self._subject.corpus)
-        ranks = rank_answers(rankers, self._questions, n_icons=n_icons, title=title, progress=self._progress)
-        for kind, places in rows_of_kind(self._questions).items():
+        ranks = rank_answers(rankers, regime.questions, n_icons=n_icons, title=title, progress=self._progress)
+        for kind, places in rows_of_kind(regime.questions).items():
             for ranker, of_all in ranks.items():
                 figures = measure([of_all[place] for place in places], seed=self._found.seed)
-                self._found.rows.append(Row(kind, ranker, encoder, len(places), figures))
+                self._found.rows.append(Row(kind, ranker, encoder, len(places), figures, regime=regime.name))
         return ranks
 
     def _ask_with_screenshots(self, contender: Contender, vectors: CorpusVectors) -> None:

@@ -1,6 +1,6 @@
 """What did an evaluation find? Plain data, for tables, reports and programs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -9,6 +9,11 @@ from search.evaluation.asking import Case
 from search.evaluation.contenders import Contender
 from search.evaluation.empty_answers import EmptyRow
 from search.evaluation.screenshots import Condition, conditions
+
+ENGINE = "engine"
+COMPARED = ("R@1", "R@10", "MRR@50")
+_SAME = 5e-4
+"""What the third digit does not show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +28,13 @@ class Row:
     figures: Mapping[str, Figure]
     condition: Condition | None = None
     """How the screenshots were taken; None for words."""
+    regime: str | None = None
+    """Which tags were known (`regimes`); None for screenshots."""
+
+    @property
+    def title(self) -> str:
+        """Name of the task, with the tags that were known."""
+        return f"{self.task}, {self.regime}" if self.regime else self.task
 
 
 @dataclass(slots=True)
@@ -34,6 +46,7 @@ class Evaluation:
     n_icons: int
     n_pictures: int
     picture_weight: float
+    tag_weight: float
     seed: int
     encoders: Sequence[Contender]
     files: Sequence[str]
@@ -52,17 +65,35 @@ class Evaluation:
     """Of the first encoder, all changes at the usual size."""
 
     def sort_rows(self) -> None:
-        """Put rows of one task beside each other, and screenshots into the order of their conditions."""
-        tasks = list(dict.fromkeys(row.task for row in self.rows))
+        """Put rows of one task and regime beside each other, and screenshots into the order of their conditions."""
+        tasks, regimes = (
+            {value: place for place, value in enumerate(dict.fromkeys(values))}
+            for values in ([row.task for row in self.rows], [row.regime for row in self.rows])
+        )
         places = {condition: place for place, condition in enumerate(conditions(), 1)}
         self.rows = sorted(
-            self.rows, key=lambda row: (tasks.index(row.task), places[row.condition] if row.condition else 0)
+            self.rows,
+            key=lambda row: (tasks[row.task], regimes[row.regime], places[row.condition] if row.condition else 0),
         )
 
     def of_words(self) -> dict[str, list[Row]]:
-        """Rows of query files by task."""
-        asked = [row for row in self.rows if row.condition is None]
-        return {task: [row for row in asked if row.task == task] for task in dict.fromkeys(row.task for row in asked)}
+        """Rows of query files, tags and names, by the title of task and regime."""
+        found: dict[str, list[Row]] = {}
+        for row in self.rows:
+            if row.condition is None:
+                found.setdefault(row.title, []).append(row)
+        return found
+
+    def below(self) -> Iterator[str]:
+        """Say where the engine finds less than a ranker that it is made of."""
+        for title, rows in self.of_words().items():
+            for engine in (row for row in rows if row.ranker == ENGINE):
+                arms = [row for row in rows if row.ranker != ENGINE and row.encoder in (None, engine.encoder)]
+                for measure in COMPARED:
+                    best = max(arms, key=lambda arm: arm.figures[measure].value)
+                    ours, theirs = engine.figures[measure].value, best.figures[measure].value
+                    if ours < theirs - _SAME:
+                        yield f"{title}: {measure} of the engine {ours:.3f}, of {best.ranker} alone {theirs:.3f}"
 
     def of_screenshots(self) -> list[Row]:
         """Rows of screenshots."""

@@ -7,7 +7,7 @@ A query file is JSONL: `{"query": "throw away", "kind": "means", "relevant": ["t
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,8 @@ class Question:
 
     query: BenchmarkQuery
     right: Ids
+    aside: Ids = field(default_factory=lambda: np.empty(0, np.int64))
+    """Rows that are neither right nor wrong."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ that icons that share one are tied to the last bit.
 """
 
 import sqlite3
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
@@ -13,9 +14,12 @@ import numpy as np
 from indexer.arrays import Floats
 from indexer.encoders.query_encoder import QueryEncoder
 from indexer.naming.names import normalise
+from indexer.publishing.manifest import Weights
+from indexer.publishing.vectors import TagVectors
 from search.evaluation.contenders import CorpusVectors
 from search.evaluation.corpus import Corpus
 from search.evaluation.engine_ranker import EngineRanker
+from search.evaluation.regimes import Tags
 from search.generation.opened import Opened
 
 SCORES_AT_ONCE = 8_000_000
@@ -32,27 +36,33 @@ class Rankers(Protocol):
 
 
 class KeywordRanker:
-    """BM25 over the words of names (SQLite FTS5); an icon that bears no word of the query is not ranked."""
+    """BM25 over the words of names and tags (SQLite FTS5); an icon that bears no word of the query is not ranked."""
 
-    def __init__(self, corpus: Corpus) -> None:
-        self._corpus = corpus
+    def __init__(self, corpus: Corpus, known: Tags) -> None:
+        self._n = len(corpus)
         self._connection = sqlite3.connect(":memory:")
-        self._connection.execute("CREATE VIRTUAL TABLE names USING fts5 (words, tokenize = 'porter unicode61')")
-        rows = ((place, corpus.words[name]) for place, name in enumerate(corpus.name_ids.tolist()))
-        self._connection.executemany("INSERT INTO names (rowid, words) VALUES (?, ?)", rows)
+        self._connection.execute("CREATE VIRTUAL TABLE icons USING fts5 (name, tags, tokenize = 'porter unicode61')")
+        tags: defaultdict[int, list[str]] = defaultdict(list)
+        for row, code in zip(known.rows.tolist(), known.codes.tolist(), strict=True):
+            tags[row].append(known.words[code])
+        rows = (
+            (row, corpus.words[name], " ; ".join(tags[row]))
+            for row, name in enumerate(corpus.name_ids[corpus.name_rows].tolist())
+        )
+        self._connection.executemany("INSERT INTO icons (rowid, name, tags) VALUES (?, ?, ?)", rows)
 
     def scores(self, texts: Sequence[str]) -> dict[str, Floats]:
-        """Score every icon by its name's BM25."""
-        return {"keyword": np.stack([self._of_names(text)[self._corpus.name_rows] for text in texts])}
+        """Score every icon by its BM25, a word of the name as three of tags."""
+        return {"keyword": np.stack([self._of_icons(text) for text in texts])}
 
-    def _of_names(self, text: str) -> Floats:
-        scores = np.full(len(self._corpus.name_ids), -np.inf, np.float32)
+    def _of_icons(self, text: str) -> Floats:
+        scores = np.full(self._n, -np.inf, np.float32)
         found = self._connection.execute(
-            "SELECT rowid, -bm25(names) FROM names WHERE names MATCH ?", (any_word_of(text),)
+            "SELECT rowid, -bm25(icons, 3.0, 1.0) FROM icons WHERE icons MATCH ?", (any_word_of(text),)
         ).fetchall()
         if found:
-            places, values = zip(*found, strict=True)
-            scores[list(places)] = values
+            rows, values = zip(*found, strict=True)
+            scores[list(rows)] = values
         return scores
 
 
@@ -63,24 +73,36 @@ def any_word_of(text: str) -> str:
 
 
 class VectorRankers:
-    """Names only, pictures only, and their weighted sum, by inner product with the query's vector; and the engine."""
+    """Names, pictures and tags by inner product with the query's vector, their weighted sum, and the engine."""
 
-    def __init__(self, opened: Opened, corpus: Corpus, vectors: CorpusVectors, *, picture_weight: float) -> None:
+    def __init__(
+        self, opened: Opened, corpus: Corpus, vectors: CorpusVectors, weights: Weights, known: Tags | None = None
+    ) -> None:
         self._corpus = corpus
         self._vectors = vectors
-        self._weight = picture_weight
-        self._engine = EngineRanker(opened, corpus, vectors, picture_weight=picture_weight)
+        self._weights = weights
+        known = known or Tags.read(opened)
+        self._means = TagVectors(vectors.tags, known.rows, known.codes).means(0, len(corpus))
+        self._is_tagged = self._means.any(axis=1)
+        self._engine = EngineRanker(opened, corpus, vectors, weights, known)
         self._unseen = ~vectors.has_image[corpus.image_rows]
 
     def scores(self, texts: Sequence[str]) -> dict[str, Floats]:
-        """Score every icon by its name, by its picture, by both, and by where the engine puts it."""
+        """Score every icon by its name, its picture and its tags, by all three, and by where the engine puts it."""
         queries = encode_texts(self._vectors.encoder, texts)
         names = (queries @ self._vectors.names.T)[:, self._corpus.name_rows]
         pictures = (queries @ self._vectors.images.T)[:, self._corpus.image_rows]
-        fused = self._weight * pictures + (1 - self._weight) * names
+        fused = self._weights.picture * pictures + (1 - self._weights.picture) * names
+        found = {"names": names, "pictures": pictures}
+        if self._is_tagged.any():
+            tags = queries @ self._means.T
+            share = self._weights.tags * self._is_tagged
+            fused = (1 - share) * fused + share * tags
+            tags[:, ~self._is_tagged] = -np.inf
+            found["tags"] = tags
         for scores in (pictures, fused):
             scores[:, self._unseen] = -np.inf
-        return {"names": names, "pictures": pictures, "fused": fused, "engine": self._engine.scores(texts, queries)}
+        return {**found, "fused": fused, "engine": self._engine.scores(texts, queries)}
 
 
 def encode_texts(encoder: QueryEncoder, texts: Sequence[str]) -> Floats:

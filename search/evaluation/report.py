@@ -20,7 +20,7 @@ ReadPicture = Callable[[int], bytes]
 CHARTED = ("R@10", "MRR@50")
 MAX_INLINE_BYTES = 16_000
 """Larger pictures are drawn anew: a page of two hundred photographs would not open."""
-_RANKER_COLOURS = {"keyword": 5, "names": 1, "pictures": 2, "fused": 3, "engine": 0}
+_RANKER_COLOURS = {"keyword": 5, "names": 1, "pictures": 2, "tags": 4, "fused": 3, "engine": 0}
 _CURVES = {(): "clean", BAR: "theme, background, blur", CHANGES: "all changes"}
 
 

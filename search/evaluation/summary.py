@@ -29,6 +29,10 @@ def print_summary(evaluation: "Evaluation") -> None:
         if rows:
             console.print()
             console.print(_table(title, rows, with_interval))
+    if below := [*evaluation.below()]:
+        console.print()
+        for line in ("The engine finds less than a part of it:", *(f"  {line}" for line in below)):
+            console.print(printable(line), highlight=False, markup=False)
     if evaluation.empty:
         console.print()
         console.print(_empty_answers(evaluation.empty))
@@ -39,7 +43,8 @@ def headline(evaluation: "Evaluation") -> list[str]:
     lines = [
         f"{evaluation.n_icons:,} icons, {evaluation.n_pictures:,} pictures; {evaluation.library}, generation "
         f"{evaluation.generation}",
-        f"fused: {evaluation.picture_weight:g} picture + {1 - evaluation.picture_weight:g} name; exact search, fp32",
+        f"fused: {evaluation.picture_weight:g} picture + {1 - evaluation.picture_weight:g} name, tags for "
+        f"{evaluation.tag_weight:g} of it where known; exact search, fp32",
     ]
     if not evaluation.files:
         lines.append("no words were asked: --queries FILE gives some, docs/evaluation.md says how to write them")
@@ -61,7 +66,7 @@ def _empty_answers(rows: "Sequence[EmptyRow]") -> Table:
 
 
 def _table(title: str, rows: "Sequence[Row]", with_interval: Sequence[str]) -> Table:
-    names = [row.task if row.condition is None else row.condition.label for row in rows]
+    names = [row.title if row.condition is None else row.condition.label for row in rows]
     cells = [
         (
             "" if name == before else name,

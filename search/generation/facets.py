@@ -4,20 +4,20 @@
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from functools import partial
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.arrays import Ids, Mask, Positions
+from indexer.arrays import Ids, Mask, Positions, rows_by_id
 from indexer.errors import IconsError, LibraryError
 from indexer.library.folder import Generation
 from indexer.library.traits import FLAGS, NOT_KNOWN
 from indexer.publishing.facets import NONE, SEVERAL, read_array
 from indexer.sources.licences import FAMILIES, family
 from search.generation.labels import Labels, unknown
-from search.id_table import rows_by_id
 from search.query import N_VALUES, FacetCount, Filters
 
 Codes = NDArray[np.int32]
@@ -70,6 +70,22 @@ class Facets:
         is_wanted = np.zeros(self._keep("last image", lambda: int(shown.max(initial=0))) + 1, dtype=bool)
         is_wanted[images] = True
         return cast(Ids, self.column("icon")[is_wanted[shown]])
+
+    def pairs(self, kind: str) -> Codes:
+        """Which row bears which label of a kind that icons have several of: rows, which ascend, and codes, (2, n)."""
+        return cast(Codes, self._pairs[kind])
+
+    def telling(self, kind: str, pairs: NDArray[np.integer]) -> "Facets":
+        """The same icons, as if these pairs of rows and codes were all that is known of a kind."""
+        other = copy(self)
+        other._pairs = {**self._pairs, kind: pairs}
+        other._kept = {}
+        return other
+
+    def stating(self, tag: int) -> Ids:
+        """Ids of the icons that state a tag, given by its code, ascending."""
+        rows, borne = self._pairs["tag"]
+        return cast(Ids, self.column("icon")[rows[borne == tag]])
 
     def select(self, filters: Filters) -> Ids | None:
         """Ids of the icons that fit, ascending; None where nothing is filtered.

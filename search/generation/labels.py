@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.errors import IconsError, LibraryError
-from indexer.publishing.facets import NONE, fold
+from indexer.publishing.facets import NONE, compared
 from indexer.sources.licences import FAMILIES, family
 
 _NEAR = 5
@@ -57,7 +57,7 @@ class Labels:
         return [code for value in asked for code in self._meant(value)]
 
     def _meant(self, value: str) -> list[int]:
-        wanted = fold(value)
+        wanted = compared(self.kind, value)
         if self.kind == "licence" and wanted in FAMILIES:
             stated = [code for code, licence in enumerate(self.values) if family(licence) == wanted]
             return [*stated, NONE] if family(None) == wanted else stated
@@ -73,7 +73,7 @@ class Labels:
         """Codes by folded value: of two licences that differ in case only, both."""
         codes: dict[str, list[int]] = {}
         for code, value in enumerate(self.values):
-            codes.setdefault(fold(value), []).append(code)
+            codes.setdefault(compared(self.kind, value), []).append(code)
         return codes
 
 

@@ -24,7 +24,6 @@ from indexer.publishing.vector_index import VectorIndex
 from search.deadline import refuse_late
 from search.generation.facets import Facets
 from search.generation.snapshot import Snapshot
-from search.words.lexical import Lexical
 from search.words.spelling import Speller
 
 ADVICE = "`icons doctor --repair` makes it again"
@@ -49,7 +48,7 @@ class Opened:
     facets: Facets
     drawings: NDArray[Any]
     """For each icon, in the order of the facets, the first picture that shows its drawing."""
-    lexical: Lexical
+    lexicon: Lexicon
     speller: Speller
 
     def images_of(self, ids: Ids) -> Ids:
@@ -58,7 +57,7 @@ class Opened:
 
     def name_rows(self, ids: Ids) -> Ids:
         """Rows of the lexicon in which the names of some icons stand."""
-        return self.lexical.rows(self.facets.column("name")[self.facets.positions(ids)])
+        return self.lexicon.rows(self.facets.column("name")[self.facets.positions(ids)])
 
 
 def open_current(library: Library) -> Opened:
@@ -104,7 +103,7 @@ def open_generation(library: Library, generation: Generation) -> Opened:
     with damage_explained(library, generation, manifest):
         snapshot = Snapshot(generation.catalog)
         encoder = open_query_encoder(library.encoder(manifest.fingerprint))
-        lexical = Lexical(Lexicon.open(generation.lexicon))
+        lexicon = Lexicon.open(generation.lexicon)
         return Opened(
             generation=generation,
             manifest=manifest,
@@ -114,8 +113,8 @@ def open_generation(library: Library, generation: Generation) -> Opened:
             pictures=VectorIndex.open(generation.pictures, spec=manifest.pictures.spec),
             facets=Facets(generation),
             drawings=read_array(generation.drawings),
-            lexical=lexical,
-            speller=Speller(snapshot.vocabulary, is_borne=lexical.knows, is_usual=encoder.has_token),
+            lexicon=lexicon,
+            speller=Speller(snapshot.vocabulary, is_borne=lexicon.knows, is_usual=encoder.has_token),
         )
 
 

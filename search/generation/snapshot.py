@@ -76,6 +76,7 @@ class Snapshot:
     """A generation's catalog, opened for reading only."""
 
     def __init__(self, path: Path) -> None:
+        self.path = path
         try:
             self._uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
             self._of_thread = threading.local()
@@ -169,6 +170,12 @@ class Snapshot:
         """Ids of the icons that bear exactly this name."""
         query = "SELECT icons.id FROM icons JOIN names ON names.id = icons.name_id WHERE names.words = ?"
         return _ids(self._connection.execute(query, (words,)))
+
+    def tag_code(self, words: str) -> int | None:
+        """Code of a tag, given its words as a query spells them."""
+        query = "SELECT code FROM labels WHERE kind = 'tag' AND value = ?"
+        row = self._connection.execute(query, (words,)).fetchone()
+        return None if row is None else int(row[0])
 
     def vocabulary(self) -> dict[str, int]:
         """Every word of two letters or more that a name, tag or category holds, and how many names bear it."""

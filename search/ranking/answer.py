@@ -32,7 +32,7 @@ def answer(opened: Opened, query: Query, filters: Filters, window: Window) -> An
     while True:
         refuse_late()
         found = ask(Reach(n, only, query.without))
-        order = rank(found.ids, found.similarities, found.exact)
+        order = rank(found.ids, found.evidence, found.tiers)
         if query.icon is not None:
             order = order[~_is_own(opened, found.ids[order], query.icon, flat=window.flat)]
         places = good_enough(order, found.scores, window.min_score, is_never_empty=is_like_an_icon)

@@ -12,7 +12,8 @@ from indexer.sources.licences import family
 from search.generation.opened import Opened
 from search.generation.snapshot import IconRow, numbered_key
 from search.query import Hit
-from search.ranking.candidates import Candidates
+from search.ranking.candidates import Candidates, untold
+from search.ranking.scores import NAMED
 
 _NUMBERED = re.compile("#[0-9]+$")
 
@@ -44,7 +45,7 @@ def as_hits(opened: Opened, found: Candidates, places: NDArray[np.intp], *, flat
             member=icon.member,
             score=round(float(found.scores[place]), 4),
             similarity=round(float(found.similarities[place]), 4),
-            exact=bool(found.exact[place]),
+            exact=bool(found.tiers[place] == NAMED),
             variants=1 if flat else len(variants[icon.set_id, icon.name_id]),
         )
         for icon, row, place in zip(in_order, rows, places.tolist(), strict=True)
@@ -54,7 +55,7 @@ def as_hits(opened: Opened, found: Candidates, places: NDArray[np.intp], *, flat
 def hits_of(opened: Opened, ids: Ids) -> list[Hit]:
     """Spell some icons as hits that were asked for themselves: score and similarity are 1."""
     ones = np.ones(len(ids), np.float32)
-    found = Candidates(ids, np.zeros(len(ids), bool), ones, ones, is_all=True)
+    found = Candidates(ids, untold(ids), ones, ones, ones, is_all=True)
     return as_hits(opened, found, np.arange(len(ids)), flat=False)
 
 

@@ -3,14 +3,13 @@
 from collections.abc import Hashable, Iterable
 
 import numpy as np
-from numpy.typing import NDArray
+
+from indexer.arrays import Floats, Ids, Positions, Tiers
 
 
-def rank(ids: NDArray[np.int64], similarities: NDArray[np.float32], exact: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Order candidates best first: icons whose name is exactly the query, then by similarity; ties by id, so order is
-    stable. Returns their places.
-    """
-    return np.lexsort((ids, -similarities, ~exact))
+def rank(ids: Ids, evidence: Floats, tiers: Tiers) -> Positions:
+    """Order candidates best first: by tier, then by evidence; ties by id, so order is stable. Returns their places."""
+    return np.lexsort((ids, -evidence, tiers))
 
 
 def group(keys: Iterable[tuple[Hashable, Hashable]], *, k: int | None = None) -> list[int]:

@@ -1,19 +1,19 @@
-"""What is a similarity worth to people, and from which score on is a hit shown? Pure functions.
+"""What is the evidence for a hit worth to people, and from which score on is it shown? Pure functions.
 
-A curve (`calibration`) tells queries that have an answer from those that have none. Whether one hit of an
-answer is right is less certain, and a query of words that nobody knows rarely has one; both are put in here.
-`icons evaluate` measures how often the two limits err, docs/evaluation.md shows it.
+A score is the chance that a hit is right, by the curve of its library (`publishing.calibration`). `icons evaluate`
+measures how often the limits err, docs/evaluation.md shows it.
 """
 
 import numpy as np
 
-from indexer.arrays import Floats, Mask, Positions
+from indexer.arrays import Floats, Positions, Tiers
 from indexer.publishing.curves import Curve, sigmoid
 
-TEMPERATURE = 2.5
-"""How much less a similarity says of one hit than of the whole answer: over the open benchmark, log-odds of the first
-ten hits to be right rise by 15 a unit of similarity, the curve of that library by 38."""
-UNKNOWN_COST = 3.0
+NAMED, STATED, RELATED = 0, 1, 2
+"""Tiers: an icon whose name is the query, one with a tag that is the query, any other."""
+CERTAINTY = np.array([2.0, 1.0, 0.0], np.float32)
+"""Log-odds that each tier adds to what the vectors and words say."""
+UNKNOWN_COST = 1.2
 """Log-odds lost where neither the library nor the encoder knows a word of the query: true of every made-up word, and of
 one in eight queries of the benchmark."""
 BEST_SCORE = 0.15
@@ -25,15 +25,13 @@ GOOD_SCORE = 0.5
 """Where the best hit has less, nothing may be right: whoever shows the answer says so."""
 
 
-def scores_of_words(curve: Curve, similarities: Floats, exact: Mask, *, are_known: bool) -> Floats:
-    """Score what words found, 0 to 1.
-
-    A name that is the query closes half of what is missing to 1, and no other hit has a better score.
-    """
-    logits = curve.logits(similarities) - (0 if are_known else UNKNOWN_COST)
-    scores = sigmoid(logits / TEMPERATURE)
-    best_other = scores[~exact].max(initial=0)
-    return np.where(exact, np.maximum((1 + scores) / 2, best_other), scores)
+def scores_of_words(curve: Curve, evidence: Floats, tiers: Tiers, *, are_known: bool) -> Floats:
+    """Score what words found, 0 to 1; no hit has a better score than one of a tier before its own."""
+    scores = sigmoid(curve.logits(evidence) - (0 if are_known else UNKNOWN_COST) + CERTAINTY[tiers])
+    for tier in (STATED, NAMED):
+        best_after = scores[tiers > tier].max(initial=0)
+        scores = np.where(tiers == tier, np.maximum(scores, best_after), scores)
+    return scores
 
 
 def good_enough(

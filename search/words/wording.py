@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from indexer.errors import IconsError
 from indexer.naming.names import normalise, parse
-from search.words.lexical import telling
+from indexer.publishing.lexicon import telling
 from search.words.spelling import Speller
 
 MOST_LETTERS = 1_000

@@ -19,7 +19,7 @@ from indexer.finetune.corpus.lesson import Lesson, Tokenizer, tokenize
 from indexer.finetune.model.student import Student
 from indexer.finetune.options import Augmentation
 from indexer.finetune.pictures.augment import augment, draw_changes
-from indexer.publishing.manifest import PICTURE_WEIGHT
+from indexer.publishing.manifest import WEIGHTS
 from indexer.reports.measures import Figure, figures, first_ranks
 
 MAX_ICONS, MAX_QUERIES = 2000, 2000
@@ -107,7 +107,7 @@ def compare_rankers(queries: Floats, pictures: Floats, names: Floats, answers: S
     rankers = {
         "pictures": pictures,
         "names": names,
-        "fused": PICTURE_WEIGHT * pictures + (1 - PICTURE_WEIGHT) * names,
+        "fused": WEIGHTS.picture * pictures + (1 - WEIGHTS.picture) * names,
     }
     return {ranker: figures(first_ranks(queries, corpus, answers)) for ranker, corpus in rankers.items()}
 

@@ -7,10 +7,9 @@ import pytest
 
 from indexer.errors import IconsError, LibraryError
 from indexer.publishing.curves import Curve, fit
-from indexer.publishing.lexicon import Lexicon, stems
+from indexer.publishing.lexicon import STATED_SHARE, Lexicon, stems
 from indexer.publishing.snapshot import write_keywords
 from search.words.keywords import read_keywords
-from search.words.lexical import TOLD_SHARE, Lexical
 from search.words.spelling import Speller
 
 NAMES = [
@@ -31,30 +30,29 @@ def lexicon(tmp_path: Path) -> Lexicon:
 
 
 def test_coverage_is_the_weight_of_the_words_that_a_name_bears_or_is_told(lexicon: Lexicon) -> None:
-    lexical = Lexical(lexicon)
     arrow, left = (float(lexicon.weights[lexicon.place(word)]) for word in ("arrow", "left"))
-    expected = [1, arrow / (arrow + left), TOLD_SHARE * left / (arrow + left), 0]
-    assert lexical.coverage("left arrow") == pytest.approx(expected)
-    assert lexical.coverage("left unheard") == pytest.approx([left / (left + 1), 0, TOLD_SHARE * left / (left + 1), 0])
+    expected = [1, arrow / (arrow + left), STATED_SHARE * left / (arrow + left), 0]
+    assert lexicon.coverage("left arrow") == pytest.approx(expected)
+    assert lexicon.coverage("left unheard") == pytest.approx(
+        [left / (left + 1), 0, STATED_SHARE * left / (left + 1), 0]
+    )
 
 
 def test_function_words_count_where_there_are_no_others(lexicon: Lexicon) -> None:
-    lexical = Lexical(lexicon)
-    assert lexical.coverage("an arrow of the left").tolist() == lexical.coverage("arrow left").tolist()
-    assert lexical.coverage("of the").tolist() == [0, 0, 0, 0]
+    assert lexicon.coverage("an arrow of the left").tolist() == lexicon.coverage("arrow left").tolist()
+    assert lexicon.coverage("of the").tolist() == [0, 0, 0, 0]
 
 
 def test_stems_are_those_of_the_keyword_index(lexicon: Lexicon) -> None:
     assert stems("battery arrows") == ("batteri", "arrow")
-    assert Lexical(lexicon).coverage("battery").argmax() == 2
-    assert Lexical(lexicon).coverage("c++").tolist() == [0, 0, 0, 1]
+    assert lexicon.coverage("battery").argmax() == 2
+    assert lexicon.coverage("c++").tolist() == [0, 0, 0, 1]
 
 
 def test_the_best_icons_are_those_whose_short_names_cover_most(lexicon: Lexicon) -> None:
-    lexical = Lexical(lexicon)
-    assert lexical.best_icons(lexical.coverage("arrow left"), most=10).tolist() == [1, 7, 2, 4]
-    assert lexical.best_icons(lexical.coverage("arrow left"), most=1).tolist() == [1]
-    assert lexical.best_icons(lexical.coverage("nothing"), most=10).tolist() == []
+    assert lexicon.best_icons(lexicon.coverage("arrow left"), most=10).tolist() == [1, 7, 2, 4]
+    assert lexicon.best_icons(lexicon.coverage("arrow left"), most=1).tolist() == [1]
+    assert lexicon.best_icons(lexicon.coverage("nothing"), most=10).tolist() == []
 
 
 def test_a_damaged_lexicon_says_what_to_run(tmp_path: Path) -> None:

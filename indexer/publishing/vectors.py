@@ -1,0 +1,119 @@
+"""What are icons found by? Vectors of pictures, names and tags out of the shards, and their sum for each icon.
+
+An icon's fused vector is p * picture + (1 - p) * name. Where tags are stated, a share of it is the direction of their
+mean instead, which also says something of words that none of the tags contains.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.arrays import Floats, Halves, Ids
+from indexer.errors import ShardError
+from indexer.library.folder import Generation
+from indexer.library.shards import Kind, read_vectors
+from indexer.publishing.facets import read_array
+from indexer.publishing.index_kinds import CHUNK
+from indexer.publishing.manifest import Weights
+
+_ICONS_AT_ONCE = 4_096
+"""Whose tags' vectors are in memory at a time: 60 MB at ten tags each."""
+
+
+@dataclass(frozen=True, slots=True)
+class TagVectors:
+    """Vectors of tags, and which icon states which."""
+
+    vectors: NDArray[Any]
+    """(tags, dim)."""
+    rows: Ids
+    """Places of icons, ascending, one for each tag that is stated."""
+    tags: Ids
+    """Places in `vectors`, for each of `rows`."""
+
+    def means(self, start: int, stop: int) -> Floats:
+        """Directions of the mean tag of icons `start` to `stop`, (stop - start, dim); zero where none is stated."""
+        means = np.zeros((stop - start, self.vectors.shape[1]), np.float32)
+        for first in range(start, stop, _ICONS_AT_ONCE):
+            low, high = np.searchsorted(self.rows, [first, min(stop, first + _ICONS_AT_ONCE)])
+            if low == high:
+                continue
+            places, begins = np.unique(self.rows[low:high], return_index=True)
+            sums = np.add.reduceat(self.vectors[self.tags[low:high]].astype(np.float32), begins, axis=0)
+            means[places - start] = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
+        return means
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """All vectors that a generation needs, fp16 or fp32, ids ascending; which icon shows, bears and states which."""
+
+    image_ids: Ids
+    images: NDArray[Any]
+    name_ids: Ids
+    names: NDArray[Any]
+    icon_ids: Ids
+    image_rows: Ids
+    name_rows: Ids
+    tags: TagVectors
+
+    def fused(self, weights: Weights) -> Iterator[Floats]:
+        """Yield the sums of picture, name and tags, in the order of the icons, a chunk at a time."""
+        for start in range(0, len(self.icon_ids), CHUNK):
+            stop = min(len(self.icon_ids), start + CHUNK)
+            picture = self.images[self.image_rows[start:stop]].astype(np.float32)
+            name = self.names[self.name_rows[start:stop]].astype(np.float32)
+            seen = weights.picture * picture + (1 - weights.picture) * name
+            means = self.tags.means(start, stop)
+            share = weights.tags * means.any(axis=1, keepdims=True).astype(np.float32)
+            yield (1 - share) * seen + share * means
+
+
+def gather(built: Generation, rows: Ids, folder: Path, *, fingerprint: str) -> Vectors:
+    """Read the vectors of some icons, given as (icon, image, name) ids (n, 3), by icon; tags from their facets.
+
+    Raises:
+        ShardError: one is missing or damaged.
+    """
+    image_ids, name_ids = np.unique(rows[:, 1]), np.unique(rows[:, 2])
+    tag_ids = read_tag_ids(built.catalog)
+    stated, codes = read_array(built.tags).astype(np.int64)
+    text_ids = np.union1d(name_ids, tag_ids)
+    texts = _assemble(folder, "names", text_ids, fingerprint=fingerprint)
+    return Vectors(
+        image_ids=image_ids,
+        images=_assemble(folder, "images", image_ids, fingerprint=fingerprint),
+        name_ids=name_ids,
+        names=texts[np.searchsorted(text_ids, name_ids)],
+        icon_ids=np.ascontiguousarray(rows[:, 0]),
+        image_rows=np.searchsorted(image_ids, rows[:, 1]),
+        name_rows=np.searchsorted(name_ids, rows[:, 2]),
+        tags=TagVectors(texts[np.searchsorted(text_ids, tag_ids)], stated, codes),
+    )
+
+
+def read_tag_ids(catalog: Path) -> Ids:
+    """Ids in `names` of the words of a snapshot's tags, by their codes.
+
+    Raises:
+        ShardError: one is no row there yet.
+    """
+    query = "SELECT names.id FROM labels LEFT JOIN names ON words = value WHERE kind = 'tag' ORDER BY code"
+    with closing(sqlite3.connect(f"{catalog.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+        found = [row[0] for row in connection.execute(query)]
+    if None in found:
+        raise ShardError(f"{found.count(None)} tags have no vector yet; `icons embed` makes them")
+    return np.array(found, np.int64)
+
+
+def _assemble(folder: Path, kind: Kind, wanted: Ids, *, fingerprint: str) -> Halves:
+    vectors, filled = read_vectors(folder, kind, wanted, fingerprint=fingerprint)
+    if not filled.all():
+        raise ShardError(f"{int((~filled).sum())} {kind} have no vector yet; `icons embed` makes them")
+    return vectors
