@@ -5,7 +5,7 @@ The only importer of onnxruntime.
 
 import json
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -47,6 +47,9 @@ class QueryEncoder(Protocol):
 
     def has_token(self, word: str) -> bool:
         """Tell whether a word is so usual that the encoder reads it as one piece."""
+
+    def whole_words(self) -> list[str]:
+        """List the words that are so usual that the encoder reads each as one piece."""
 
     def encode_words(self, words: str) -> Floats:
         """Encode normalised words; what does not fit the context is cut."""
@@ -111,6 +114,10 @@ class OnnxQueryEncoder(QueryEncoder):
         """Tell whether a word is so usual that the encoder reads it as one piece."""
         return len(self._tokenizer.encode(word, add_special_tokens=False).ids) == 1
 
+    def whole_words(self) -> list[str]:
+        """List the words that are one piece."""
+        return _whole_words(self._tokenizer.get_vocab())
+
     def encode_many_words(self, texts: Sequence[str]) -> Floats:
         """Encode several texts of normalised words, (n, dim)."""
         return self.encode_tokens(np.stack([self.tokenize(words) for words in texts]))
@@ -156,9 +163,19 @@ class _TorchQueryEncoder(QueryEncoder):
         tokens = self._encoder.tokenizer([word, ""])
         return int((tokens[0] != tokens[1]).sum()) <= 2  # the word itself, and the end mark that it moved
 
+    def whole_words(self) -> list[str]:
+        tokenizer = self._encoder.tokenizer
+        return _whole_words(tokenizer.encoder if hasattr(tokenizer, "encoder") else tokenizer.tokenizer.get_vocab())
+
     def encode_many_words(self, texts: Sequence[str]) -> Floats:
         tokens = self._encoder.tokenizer(list(texts))
         return np.asarray(self._encoder.encode_tokens(tokens).cpu().numpy(), dtype=np.float32)
 
     def encode_many_pictures(self, pixels: NDArray[np.uint8]) -> Floats:
         return np.asarray(self._encoder.encode_images(pixels), dtype=np.float32)
+
+
+def _whole_words(vocabulary: Iterable[str]) -> list[str]:
+    """Pick the pieces that are words, by the marks of CLIP's tokenizer, of byte-level BPE and of SentencePiece."""
+    ended = [piece.removesuffix("</w>") for piece in vocabulary if piece.endswith("</w>")]
+    return ended + [piece[1:] for piece in vocabulary if piece[:1] in ("\u0120", "\u2581")]

@@ -69,7 +69,7 @@ def _told(opened: Opened, corpus: Corpus, known: Tags) -> Opened:
     lexicon = Lexicon.of_keywords(keywords, bearers)
     of_names = (set(f"{words} {told}".split()) for _, words, told, _ in keywords)
     vocabulary = Counter(word for words in of_names for word in words if len(word) > 1)
-    speller = Speller(lambda: vocabulary, is_borne=lexicon.knows, is_usual=opened.encoder.has_token)
+    speller = Speller.of(lambda: vocabulary, lexicon, opened.encoder)
     facets = opened.facets.telling("tag", np.stack([known.rows, known.codes]))
     return replace(opened, lexicon=lexicon, speller=speller, facets=facets)
 

@@ -114,7 +114,7 @@ def open_generation(library: Library, generation: Generation) -> Opened:
             facets=Facets(generation),
             drawings=read_array(generation.drawings),
             lexicon=lexicon,
-            speller=Speller(snapshot.vocabulary, is_borne=lexicon.knows, is_usual=encoder.has_token),
+            speller=Speller.of(snapshot.vocabulary, lexicon, encoder),
         )
 
 

@@ -16,10 +16,10 @@ CERTAINTY = np.array([2.0, 1.0, 0.0], np.float32)
 UNKNOWN_COST = 1.2
 """Log-odds lost where neither the library nor the encoder knows a word of the query: true of every made-up word, and of
 one in eight queries of the benchmark."""
-BEST_SCORE = 0.15
+BEST_SCORE = 0.1
 """Where not even the best hit reaches this score, the answer is empty."""
-LEAST_SCORE = 0.1
-SHARE_OF_BEST = 0.25
+LEAST_SCORE = 0.05
+SHARE_OF_BEST = 0.15
 """Other hits of an answer have at least the former, and this share of the best one's score."""
 GOOD_SCORE = 0.5
 """Where the best hit has less, nothing may be right: whoever shows the answer says so."""

@@ -7,6 +7,11 @@ are made of usual words: an encoder reads these as one piece, and slips of the p
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
+from typing import Self
+
+from indexer.encoders.query_encoder import QueryEncoder
+from indexer.publishing.lexicon import Lexicon
+from search.words.plausible import Plausible
 
 _SHORTEST = 4
 """Of three letters nearly everything is one letter away from something."""
@@ -28,10 +33,18 @@ class Speller:
     """Whether any name bears a word."""
     is_usual: Callable[[str], bool]
     """Whether a word needs no correction, whoever bears it."""
+    could_be: Callable[[str], bool]
+    """Whether a word that is neither reads like one."""
+
+    @classmethod
+    def of(cls, read_vocabulary: Callable[[], Mapping[str, int]], lexicon: Lexicon, encoder: QueryEncoder) -> Self:
+        """Spell as the names and tags of a lexicon do, and as an encoder knows words."""
+        could_be = Plausible(encoder.whole_words).reads_like_a_word
+        return cls(read_vocabulary, is_borne=lexicon.knows, is_usual=encoder.has_token, could_be=could_be)
 
     def knows(self, word: str) -> bool:
-        """Tell whether a word means something, here or anywhere."""
-        return self.is_usual(word) or self.is_borne(word)
+        """Tell whether a word means something, here or anywhere, or may do so."""
+        return self.is_usual(word) or self.is_borne(word) or self.could_be(word)
 
     def correct(self, words: str) -> str | None:
         """Spell normalised words as they were probably meant; None where there is nothing to correct."""
