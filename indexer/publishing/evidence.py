@@ -14,6 +14,8 @@ STYLE = 0.75
 """Of the style that was asked for."""
 WITHOUT = -4.5
 """Of being all that was asked to leave out."""
+PARTS = 0.7
+"""Of each log-odd by which what is worst shown of a drawing's parts lies below their mean."""
 
 
 def of_words(similarities: Floats, coverage: Floats, *, unit: float) -> Floats:
@@ -22,3 +24,12 @@ def of_words(similarities: Floats, coverage: Floats, *, unit: float) -> Floats:
     `unit` is the cosine that is worth one log-odd.
     """
     return np.asarray(similarities / np.float32(unit) + np.float32(COVERAGE) * coverage, np.float32)
+
+
+def of_parts(of_each: Floats) -> Floats:
+    """Log-odds that a drawing loses where it shows some of its parts less than others, (icons,), 0 or below.
+
+    `of_each` (parts, icons) is the evidence for each part; the worst is a soft minimum.
+    """
+    worst = -np.log(np.exp(-(of_each - of_each.mean(axis=0))).mean(axis=0))
+    return np.asarray(np.float32(PARTS) * worst, np.float32)

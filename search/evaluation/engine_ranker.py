@@ -18,10 +18,10 @@ from search.evaluation.corpus import Corpus
 from search.evaluation.regimes import Tags
 from search.generation.opened import Opened
 from search.ranking.answer import N_CANDIDATES
+from search.ranking.asked import read_asked, read_avoided
 from search.ranking.candidates import Reach, by_words
 from search.ranking.scores import RELATED, good_enough
 from search.words.spelling import Speller
-from search.words.wording import read_words
 
 _FIRST = 1e4
 """More than any evidence: a tier comes before the next."""
@@ -47,8 +47,9 @@ class EngineRanker:
         return np.stack([self._of_icons(text, vector) for text, vector in zip(texts, vectors, strict=True)])
 
     def _of_icons(self, text: str, vector: Floats) -> Floats:
-        wording = read_words(text, self._opened.speller)
-        found = by_words(self._opened, wording, vector, Reach(N_CANDIDATES, self._only))
+        asked = read_asked(self._opened, text, vector=vector)
+        avoided = read_avoided(self._opened, *asked.wording.without)
+        found = by_words(self._opened, asked, avoided, Reach(N_CANDIDATES, self._only))
         kept = good_enough(np.arange(len(found.ids)), found.scores, None)
         scores = np.full(len(self._corpus), -np.inf, np.float32)
         firsts = _FIRST * (RELATED - found.tiers[kept])

@@ -19,6 +19,7 @@ from indexer.publishing.facets import NONE, SEVERAL, read_array
 from indexer.sources.licences import FAMILIES, family
 from search.generation.labels import Labels, unknown
 from search.query import N_VALUES, FacetCount, Filters
+from search.words.set_names import SetNames
 
 Codes = NDArray[np.int32]
 
@@ -59,6 +60,12 @@ class Facets:
     def labels(self, kind: str) -> Labels:
         """The values of a kind: set, style, licence, category or tag."""
         return cast(Labels, self._keep(f"labels of {kind}", lambda: Labels.read(self._catalog, kind)))
+
+    @property
+    def set_names(self) -> SetNames:
+        """What the library's sets are called."""
+        labels = self.labels("set")
+        return cast(SetNames, self._keep("set names", lambda: SetNames(labels.values, labels.titles)))
 
     def positions(self, ids: Ids) -> Positions:
         """Rows of some icons of this generation."""

@@ -51,6 +51,10 @@ class Opened:
     lexicon: Lexicon
     speller: Speller
 
+    def is_borne(self, words: str) -> bool:
+        """Tell whether an icon is called so or states it as a tag."""
+        return len(self.snapshot.named(words)) > 0 or self.snapshot.tag_code(words) is not None
+
     def images_of(self, ids: Ids) -> Ids:
         """Pictures that some icons show."""
         return np.asarray(self.facets.column("image")[self.facets.positions(ids)])

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from indexer.arrays import Ids
 from indexer.errors import LibraryError, UnknownIconError
-from indexer.naming.names import normalise
+from indexer.naming.names import normalise, parse
 from search.deadline import is_late
 
 _CANDIDATES = """
@@ -170,6 +170,20 @@ class Snapshot:
         """Ids of the icons that bear exactly this name."""
         query = "SELECT icons.id FROM icons JOIN names ON names.id = icons.name_id WHERE names.words = ?"
         return _ids(self._connection.execute(query, (words,)))
+
+    def called(self, sets: Sequence[str], name: str) -> Ids:
+        """Ids of the icons of some sets whose name is spelt so, else is the same words, its style included."""
+        of_sets = f"SELECT icons.id FROM icons JOIN sets ON sets.id = set_id WHERE sets.key IN ({_marks(sets)})"
+        spelt = _ids(self._connection.execute(f"{of_sets} AND icons.name = ?", (*sets, name)))
+        return spelt if len(spelt) else self._by_words(sets, name)
+
+    def _by_words(self, sets: Sequence[str], name: str) -> Ids:
+        """Ids of the icons of some sets whose name, with or without its style, is the same words as another."""
+        query = f"""SELECT icons.id, icons.name, names.words FROM names JOIN icons ON icons.name_id = names.id
+            JOIN sets ON sets.id = set_id WHERE names.words IN (?, ?) AND sets.key IN ({_marks(sets)})"""
+        words = normalise(name)
+        found = self._connection.execute(query, (words, parse(name).words, *sets))
+        return _ids((icon,) for icon, spelt, named in found if words in (normalise(spelt), named))
 
     def tag_code(self, words: str) -> int | None:
         """Code of a tag, given its words as a query spells them."""

@@ -10,11 +10,11 @@ from indexer.errors import IconsError
 from search.deadline import refuse_late
 from search.generation.opened import Opened
 from search.query import MOST_COUNTED, Answer, Filters, Query, Window
+from search.ranking.asked import read_asked, read_avoided
 from search.ranking.candidates import Candidates, Reach, by_both, by_keywords, by_picture, by_words
 from search.ranking.hits import as_hits
 from search.ranking.order import group, rank
 from search.ranking.scores import GOOD_SCORE, good_enough
-from search.words.wording import read_words
 
 N_CANDIDATES = 1_000
 """Icons that the vectors are asked for at first: no more than what a refined index looks at in any case."""
@@ -31,7 +31,7 @@ def answer(opened: Opened, query: Query, filters: Filters, window: Window) -> An
     n = max(N_CANDIDATES, PER_HIT * wanted)
     while True:
         refuse_late()
-        found = ask(Reach(n, only, query.without))
+        found = ask(Reach(n, only))
         order = rank(found.ids, found.evidence, found.tiers)
         if query.icon is not None:
             order = order[~_is_own(opened, found.ids[order], query.icon, flat=window.flat)]
@@ -58,14 +58,15 @@ def _way_of_asking(opened: Opened, query: Query) -> tuple[Callable[[Reach], Cand
         return partial(by_keywords, opened, query.words), None
     look = _look_of(opened, query)
     if look is not None and not query.words.strip():
-        return partial(by_picture, opened, look), None
-    wording = read_words(query.words, opened.speller)
-    words = opened.encoder.encode_words(wording.typed)
+        return partial(by_picture, opened, look, read_avoided(opened, *query.without)), None
+    asked = read_asked(opened, query.words)
+    avoided = read_avoided(opened, *asked.wording.without, *query.without)
     if look is None:
-        return partial(by_words, opened, wording, words), wording.spelled
+        return partial(by_words, opened, asked, avoided), asked.wording.spelled
     if not 0 <= query.picture_share <= 1:
         raise IconsError(f'picture_share is "{query.picture_share}"; give a number from 0 to 1')
-    return partial(by_both, opened, wording, (words, look), picture_share=query.picture_share), wording.spelled
+    by_look_and_words = partial(by_both, opened, asked, look, avoided, picture_share=query.picture_share)
+    return by_look_and_words, asked.wording.spelled
 
 
 def _check_keywords(query: Query) -> None:

@@ -4,16 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from indexer.arrays import Floats, Ids, Mask, Tiers
-from indexer.naming.looks import canonical_style
+from indexer.arrays import Floats, Ids, Tiers
 from indexer.naming.names import normalise
-from indexer.publishing import evidence
 from indexer.publishing.curves import sigmoid
-from search.deadline import refuse_late
 from search.generation.opened import Opened
-from search.ranking.scores import NAMED, RELATED, STATED, scores_of_words
+from search.ranking.asked import NOTHING, Asked, Avoided
+from search.ranking.judging import direct_answers, evidence_against, evidence_for, tiers_of
+from search.ranking.scores import NAMED, RELATED, scores_of_words
 from search.words.keywords import read_keywords
-from search.words.wording import Wording, read
 
 N_LEXICAL = 400
 """Icons that names, and tags, each add to those that the vectors find."""
@@ -43,32 +41,36 @@ class Reach:
     """Icons, or pictures, that the vectors are asked for."""
     only: Ids | None = None
     """The icons that the filters leave, ascending; None for all."""
-    without: tuple[str, ...] = ()
-    """What counts against a candidate."""
 
 
-def by_words(opened: Opened, wording: Wording, vector: Floats, reach: Reach) -> Candidates:
-    """The icons that words find: by the similarity of their fused vectors, and by their names."""
-    return _spoken(opened, wording, vector, reach, opened.lexicon.coverage(wording.name))
+def by_words(opened: Opened, asked: Asked, avoided: Avoided, reach: Reach) -> Candidates:
+    """The icons that words find: by the similarity of their fused vectors, by their names and by their tags."""
+    return _spoken(opened, asked, avoided, reach, _coverage(opened, asked))
 
 
-def _spoken(opened: Opened, wording: Wording, vector: Floats, reach: Reach, coverage: Floats) -> Candidates:
-    nearest = opened.icons.search(vector, k=reach.n, only=reach.only, per_hit=1)
-    named, stated = _named(opened, wording, reach.only), _stated(opened, wording, reach.only)
+def _coverage(opened: Opened, asked: Asked) -> Floats:
+    """How much of what is asked each name covers."""
+    return opened.lexicon.coverage(asked.wording.name)
+
+
+def _spoken(opened: Opened, asked: Asked, avoided: Avoided, reach: Reach, coverage: Floats) -> Candidates:
+    nearest = opened.icons.search(asked.vector, k=reach.n, only=reach.only, per_hit=1)
+    direct = {tier: _among(ids, reach.only) for tier, ids in direct_answers(opened, asked).items()}
     lexical = opened.lexicon.best_icons(coverage, most=N_LEXICAL if reach.only is None else 8 * N_LEXICAL)
-    more = _distinct(_among(lexical, reach.only)[:N_LEXICAL], named, stated)
+    more = _distinct(_among(lexical, reach.only)[:N_LEXICAL], *direct.values())
     more = np.setdiff1d(more, nearest.ids, assume_unique=True)
     ids = np.concatenate([nearest.ids, more])
     similarities = nearest.scores
     if len(more):
-        similarities = np.concatenate([similarities, opened.icons.reconstruct(more) @ vector])
-    found = _evidence(opened, wording, coverage, ids, similarities) + _cost(opened, ids, reach.without)
-    tiers = np.where(np.isin(ids, named), NAMED, np.where(np.isin(ids, stated), STATED, RELATED)).astype(np.int8)
-    scores = scores_of_words(opened.manifest.calibration.words, found, tiers, are_known=wording.are_known)
-    return Candidates(ids, tiers, similarities, found, scores, is_all=len(nearest.ids) < reach.n)
+        similarities = np.concatenate([similarities, opened.icons.reconstruct(more) @ asked.vector])
+    against = evidence_against(opened, avoided, ids)
+    evidence = evidence_for(opened, asked, coverage, ids, similarities) + against
+    tiers, curve = tiers_of(ids, direct, against), opened.manifest.calibration.words
+    scores = scores_of_words(curve, evidence, tiers, are_known=asked.wording.are_known)
+    return Candidates(ids, tiers, similarities, evidence, scores, is_all=len(nearest.ids) < reach.n)
 
 
-def by_picture(opened: Opened, vector: Floats, reach: Reach) -> Candidates:
+def by_picture(opened: Opened, vector: Floats, avoided: Avoided, reach: Reach) -> Candidates:
     """The icons that look like a picture."""
     images = None if reach.only is None else np.unique(opened.images_of(reach.only))
     nearest = opened.pictures.search(vector, k=reach.n, only=images, per_hit=1)
@@ -76,30 +78,28 @@ def by_picture(opened: Opened, vector: Floats, reach: Reach) -> Candidates:
     order = np.argsort(nearest.ids)
     places = np.searchsorted(nearest.ids[order], opened.images_of(ids))
     similarities = nearest.scores[order][places]
-    logits = opened.manifest.calibration.pictures.logits(similarities) + _cost(opened, ids, reach.without)
+    logits = opened.manifest.calibration.pictures.logits(similarities) + evidence_against(opened, avoided, ids)
     return Candidates(ids, untold(ids), similarities, logits, sigmoid(logits), is_all=len(nearest.ids) < reach.n)
 
 
 def by_both(
-    opened: Opened, wording: Wording, vectors: tuple[Floats, Floats], reach: Reach, *, picture_share: float
+    opened: Opened, asked: Asked, picture: Floats, avoided: Avoided, reach: Reach, *, picture_share: float
 ) -> Candidates:
-    """The icons that words or a picture find, by both; `vectors` are those of the words and of the picture.
+    """The icons that words or a picture find, by both; `picture` is the picture's vector.
 
     The two kinds of similarity have nothing in common but their curves, so what is added up are logits.
     """
-    words, picture = vectors
-    anything = Reach(reach.n, reach.only)
-    coverage = opened.lexicon.coverage(wording.name)
-    spoken = _spoken(opened, wording, words, anything, coverage)
-    shown = by_picture(opened, picture, anything)
+    coverage = _coverage(opened, asked)
+    spoken = _spoken(opened, asked, NOTHING, reach, coverage)
+    shown = by_picture(opened, picture, NOTHING, reach)
     ids = np.union1d(spoken.ids, shown.ids)
     images, places = np.unique(opened.images_of(ids), return_inverse=True)
     looks = (opened.pictures.reconstruct(images) @ picture)[places]
-    meanings = opened.icons.reconstruct(ids) @ words
+    meanings = opened.icons.reconstruct(ids) @ asked.vector
     curves = opened.manifest.calibration
-    meant = curves.words.logits(_evidence(opened, wording, coverage, ids, meanings))
+    meant = curves.words.logits(evidence_for(opened, asked, coverage, ids, meanings))
     logits = picture_share * curves.pictures.logits(looks) + (1 - picture_share) * meant
-    logits += _cost(opened, ids, reach.without)
+    logits += evidence_against(opened, avoided, ids)
     similarities = picture_share * looks + (1 - picture_share) * meanings
     is_all = spoken.is_all and shown.is_all
     return Candidates(ids, untold(ids), similarities, logits, sigmoid(logits), is_all=is_all)
@@ -132,58 +132,6 @@ def _distinct(*parts: Ids) -> Ids:
     """All ids, ascending, each once; `np.unique` would import numpy.ma, which a cold start waits 10 ms for."""
     ids = np.sort(np.concatenate(parts))
     return ids[np.diff(ids, prepend=ids[:1] - 1) > 0]
-
-
-def _named(opened: Opened, wording: Wording, only: Ids | None) -> Ids:
-    """Icons whose name is the query, or its name in the style that it asks for."""
-    named = opened.snapshot.named(wording.typed)
-    if wording.spelled:
-        named = _distinct(named, opened.snapshot.named(wording.spelled))
-    if wording.style:
-        of_name = opened.snapshot.named(wording.name)
-        named = _distinct(named, of_name[_in_style(opened, of_name, wording.style)])
-    return _among(named, only)
-
-
-def _stated(opened: Opened, wording: Wording, only: Ids | None) -> Ids:
-    """Icons with a tag that is the query."""
-    tag = opened.snapshot.tag_code(wording.typed)
-    return _among(opened.facets.stating(tag), only) if tag is not None else np.empty(0, np.int64)
-
-
-def _evidence(opened: Opened, wording: Wording, coverage: Floats, ids: Ids, similarities: Floats) -> Floats:
-    """What vectors, names and styles say for some icons; `coverage` is that of every name."""
-    covered = coverage[opened.name_rows(ids)]
-    found = evidence.of_words(similarities, covered, unit=opened.manifest.calibration.unit)
-    if wording.style:
-        found += np.float32(evidence.STYLE) * _in_style(opened, ids, wording.style)
-    return found
-
-
-def _cost(opened: Opened, ids: Ids, without: tuple[str, ...]) -> Floats:
-    """Log-odds that being like each of some words takes off: by how good a hit of theirs it is, or by its style."""
-    most = np.zeros(len(ids), np.float32)
-    avoided = list(filter(None, dict.fromkeys(map(read, without))))
-    if not avoided or not len(ids):
-        return most
-    meanings = opened.encoder.encode_many_words(avoided) @ opened.icons.reconstruct(ids).T
-    for words, meaning in zip(avoided, meanings, strict=True):
-        refuse_late()
-        covered = opened.lexicon.coverage(words)[opened.name_rows(ids)]
-        curves = opened.manifest.calibration
-        likeness = curves.words.scores(evidence.of_words(meaning, covered, unit=curves.unit))
-        style, _ = canonical_style(words)
-        in_style = _in_style(opened, ids, style) if style else np.zeros(len(ids), bool)
-        most = np.maximum(most, np.where(in_style, 1, likeness))
-    return np.asarray(evidence.WITHOUT * most, np.float32)
-
-
-def _in_style(opened: Opened, ids: Ids, style: str) -> Mask:
-    """Whether each icon's style has all words of `style`: "sharp filled" is "filled"."""
-    wanted = set(style.split())
-    fitting = [wanted <= set(value.split()) for value in opened.facets.labels("style").values]
-    of_codes = np.array([*fitting, False])  # code -1 is "none"
-    return np.asarray(of_codes[opened.facets.column("style")[opened.facets.positions(ids)]])
 
 
 def _among(ids: Ids, only: Ids | None) -> Ids:

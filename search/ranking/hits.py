@@ -45,7 +45,7 @@ def as_hits(opened: Opened, found: Candidates, places: NDArray[np.intp], *, flat
             member=icon.member,
             score=round(float(found.scores[place]), 4),
             similarity=round(float(found.similarities[place]), 4),
-            exact=bool(found.tiers[place] == NAMED),
+            exact=bool(found.tiers[place] <= NAMED),
             variants=1 if flat else len(variants[icon.set_id, icon.name_id]),
         )
         for icon, row, place in zip(in_order, rows, places.tolist(), strict=True)

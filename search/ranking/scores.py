@@ -9,9 +9,9 @@ import numpy as np
 from indexer.arrays import Floats, Positions, Tiers
 from indexer.publishing.curves import Curve, sigmoid
 
-NAMED, STATED, RELATED = 0, 1, 2
-"""Tiers: an icon whose name is the query, one with a tag that is the query, any other."""
-CERTAINTY = np.array([2.0, 1.0, 0.0], np.float32)
+CALLED, NAMED, STATED, RELATED = range(4)
+"""Tiers: an icon that the query calls as code does, one whose name is the query, one with a tag that is, any other."""
+CERTAINTY = np.array([3.0, 2.0, 1.0, 0.0], np.float32)
 """Log-odds that each tier adds to what the vectors and words say."""
 UNKNOWN_COST = 1.2
 """Log-odds lost where neither the library nor the encoder knows a word of the query: true of every made-up word, and of
@@ -28,7 +28,7 @@ GOOD_SCORE = 0.5
 def scores_of_words(curve: Curve, evidence: Floats, tiers: Tiers, *, are_known: bool) -> Floats:
     """Score what words found, 0 to 1; no hit has a better score than one of a tier before its own."""
     scores = sigmoid(curve.logits(evidence) - (0 if are_known else UNKNOWN_COST) + CERTAINTY[tiers])
-    for tier in (STATED, NAMED):
+    for tier in (STATED, NAMED, CALLED):
         best_after = scores[tiers > tier].max(initial=0)
         scores = np.where(tiers == tier, np.maximum(scores, best_after), scores)
     return scores

@@ -1,45 +1,89 @@
-"""What do the words of a query ask for? A meaning, a name, and perhaps a style; what is misspelt is put right."""
+"""What do the words of a query ask for? A meaning, a name, a style, parts of a drawing; slips are put right."""
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from indexer.errors import IconsError
-from indexer.naming.names import normalise, parse
+from indexer.naming.looks import CERTAIN
+from indexer.naming.names import canonical_style, normalise, parse
 from indexer.publishing.lexicon import telling
+from search.words.phrases import Phrase, read_phrase
+from search.words.signs import spell_signs
 from search.words.spelling import Speller
 
+_LEADING_STYLES = CERTAIN | {"solid"}
+_NUMBER = re.compile("^(?:one|two|three|four|five|several|many) (?=.)")
 MOST_LETTERS = 1_000
 """Of a query that are looked at: more than an encoder's context ever holds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """Words as they are looked for."""
+    """Words as they are looked for, normalised."""
 
+    spellings: tuple[str, ...]
+    """What an icon is called or tagged that was asked for itself: as typed, and with signs in words."""
     typed: str
-    """Normalised. The encoder is asked with these: it has its own idea of what it does not know."""
+    """What it shows or means. The encoder is asked with this: it has its own idea of what it does not know."""
     name: str
-    """What the name of an icon would say: spelt as the library spells, without a style."""
+    """What the name of an icon would say: spelt as the library spells, without a style and what joins parts."""
     style: str | None
     spelled: str | None
     """All words as they were probably meant, where that differs from what was typed."""
     are_known: bool
-    """Whether the library or the encoder knows one of them, function words apart."""
+    """Whether the library or the encoder knows one of them or could, function words apart."""
+    parts: tuple[str, ...]
+    """What is joined by "with", "and", "in a"; two or more, or none."""
+    without: tuple[str, ...]
+    """What is to be left out."""
 
 
-def read_words(text: str, speller: Speller) -> Wording:
+def read_words(text: str, speller: Speller, *, is_borne: Callable[[str], bool] = lambda _: False) -> Wording:
     """Read the words of a query; "home filled" asks for the name "home" in the style "filled".
 
+    A text that is a name or a tag here, as `is_borne` tells, is not taken apart.
+
     Raises:
-        IconsError: there are none.
+        IconsError: there are no words.
     """
-    typed = read(text)
-    if not typed:
+    literal = read(text)
+    if not literal:
         raise IconsError('the query is empty; try `icons search "arrow"`')
-    spelled = speller.correct(typed)
-    whole = spelled or typed
-    parsed = parse(whole)
-    are_known = any(map(speller.knows, telling(whole).split()))
-    return Wording(typed, parsed.words if parsed.style else whole, parsed.style, spelled, are_known)
+    said = spell_signs(_cut(text.replace("\0", " ")))
+    spellings = tuple(dict.fromkeys((literal, read(said) or literal)))
+    is_name = any(map(is_borne, spellings))
+    phrase = Phrase(said, (), ()) if is_name else read_phrase(said)
+    typed = read(phrase.words) or literal
+    parts = tuple(filter(None, map(read, phrase.parts)))
+    told = " ".join(map(_without_number, parts)) if len(parts) > 1 else typed
+    spelled = speller.correct(told)
+    whole = spelled or told
+    name, style = (whole, None) if is_name and not parse(whole).style else _name_and_style(whole)
+    return Wording(
+        spellings=(typed,) if phrase.without else spellings,
+        typed=typed,
+        name=name,
+        style=style,
+        spelled=spelled,
+        are_known=any(map(speller.knows, telling(whole).split())),
+        parts=parts if len(parts) > 1 else (),
+        without=tuple(filter(None, map(read, phrase.without))),
+    )
+
+
+def _name_and_style(words: str) -> tuple[str, str | None]:
+    """Take off a style, at the end as names have it, or at the start as people say it: "star filled", "filled star"."""
+    first, _, rest = words.partition(" ")
+    if rest and first in _LEADING_STYLES:
+        return rest, canonical_style(first)[0]
+    parsed = parse(words)
+    return (parsed.words, parsed.style) if parsed.style else (words, None)
+
+
+def _without_number(part: str) -> str:
+    """How many there are of a thing is seen, and rarely said by a name."""
+    return _NUMBER.sub("", part)
 
 
 def read(text: str) -> str:

@@ -1,0 +1,69 @@
+"""What do the words of a query ask of this library? Read once, with all vectors that ranking takes."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from indexer.arrays import Floats
+from indexer.naming.names import normalise
+from search.generation.opened import Opened
+from search.words.codes import Code, read_code
+from search.words.wording import Wording, read, read_words
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Words of a query, read and encoded."""
+
+    wording: Wording
+    code: Code | None
+    """The icon that was called as code does."""
+    vector: Floats
+    """(dim,) of what is meant."""
+    parts: Floats
+    """(parts, dim) of what is joined, in the order of the wording."""
+
+
+@dataclass(frozen=True, slots=True)
+class Avoided:
+    """Words of what is to be left out, and their vectors (n, dim)."""
+
+    words: tuple[str, ...]
+    vectors: Floats
+
+
+NOTHING = Avoided((), np.empty((0, 0), np.float32))
+
+
+def read_asked(opened: Opened, text: str, *, vector: Floats | None = None) -> Asked:
+    """Read the words of a query; `vector` is that of the whole text where it is known already.
+
+    Raises:
+        IconsError: there are none.
+    """
+    code = _code_in(opened, text)
+    wording = read_words(text if code is None else code.name, opened.speller, is_borne=opened.is_borne)
+    if code is not None:
+        wording = replace(wording, spellings=(*wording.spellings, normalise(text)))
+    if vector is None or wording.typed != normalise(text):
+        vector = opened.encoder.encode_words(wording.typed)
+    return Asked(wording, code, vector, encode(opened, wording.parts))
+
+
+def read_avoided(opened: Opened, *words: str) -> Avoided:
+    """Read what is to be left out; each thing once."""
+    distinct = tuple(filter(None, dict.fromkeys(map(read, words))))
+    return Avoided(distinct, encode(opened, distinct))
+
+
+def encode(opened: Opened, words: tuple[str, ...]) -> Floats:
+    """Encode some words, (n, dim); none cost nothing."""
+    if not words:
+        return np.empty((0, opened.manifest.dim), np.float32)
+    return opened.encoder.encode_many_words(words)
+
+
+def _code_in(opened: Opened, text: str) -> Code | None:
+    """Code, unless it could be words and is a name here."""
+    code = read_code(text, opened.facets.set_names)
+    return None if code is not None and not code.is_certain and opened.is_borne(normalise(text)) else code

@@ -1,0 +1,85 @@
+"""What speaks for and against each candidate? Tiers and evidence, by what a query's words ask of a library."""
+
+import numpy as np
+
+from indexer.arrays import Floats, Ids, Mask, Tiers
+from indexer.naming.looks import canonical_style
+from indexer.publishing import evidence
+from search.deadline import refuse_late
+from search.generation.opened import Opened
+from search.ranking.asked import Asked, Avoided
+from search.ranking.scores import CALLED, NAMED, RELATED, STATED
+
+
+def direct_answers(opened: Opened, asked: Asked) -> dict[int, Ids]:
+    """Icons of each tier that words lead to without any vector, by tier."""
+    wording, snapshot = asked.wording, opened.snapshot
+    named = [snapshot.named(words) for words in wording.spellings]
+    if wording.style and not wording.spelled:
+        of_name = snapshot.named(wording.name)
+        named.append(of_name[in_style(opened, of_name, wording.style)])
+    tags = (snapshot.tag_code(words) for words in wording.spellings)
+    stated = [opened.facets.stating(tag) for tag in tags if tag is not None]
+    return {CALLED: _called(opened, asked), NAMED: _joined(named), STATED: _joined(stated)}
+
+
+def tiers_of(ids: Ids, direct: dict[int, Ids], against: Floats) -> Tiers:
+    """Tier of each icon; what is more like what is to be left out than not is no direct answer."""
+    tiers = np.full(len(ids), RELATED, np.int8)
+    for tier in sorted(direct, reverse=True):
+        tiers[np.isin(ids, direct[tier])] = tier
+    tiers[against < evidence.WITHOUT / 2] = RELATED
+    return tiers
+
+
+def evidence_for(opened: Opened, asked: Asked, coverage: Floats, ids: Ids, similarities: Floats) -> Floats:
+    """What vectors, names, styles and parts say for some icons; `coverage` is that of every name."""
+    unit, rows = opened.manifest.calibration.unit, opened.name_rows(ids)
+    found = evidence.of_words(similarities, coverage[rows], unit=unit)
+    if asked.wording.style:
+        found += np.float32(evidence.STYLE) * in_style(opened, ids, asked.wording.style)
+    if len(asked.parts) and len(ids):
+        vectors = opened.icons.reconstruct(ids)
+        covered = [opened.lexicon.coverage(part)[rows] for part in asked.wording.parts]
+        of_parts = [
+            evidence.of_words(vectors @ part, of, unit=unit) for part, of in zip(asked.parts, covered, strict=True)
+        ]
+        found += evidence.of_parts(np.stack(of_parts))
+    return found
+
+
+def evidence_against(opened: Opened, avoided: Avoided, ids: Ids) -> Floats:
+    """Log-odds lost by being like what is to be left out: by how good a hit of it an icon is, or by its style."""
+    most = np.zeros(len(ids), np.float32)
+    if not avoided.words or not len(ids):
+        return most
+    rows, curves = opened.name_rows(ids), opened.manifest.calibration
+    meanings = avoided.vectors @ opened.icons.reconstruct(ids).T
+    for words, meaning in zip(avoided.words, meanings, strict=True):
+        refuse_late()
+        covered = opened.lexicon.coverage(words)[rows]
+        likeness = curves.words.scores(evidence.of_words(meaning, covered, unit=curves.unit))
+        style, _ = canonical_style(words)
+        is_so = in_style(opened, ids, style) if style else np.zeros(len(ids), bool)
+        most = np.maximum(most, np.where(is_so, 1, likeness))
+    return np.asarray(evidence.WITHOUT * most, np.float32)
+
+
+def in_style(opened: Opened, ids: Ids, style: str) -> Mask:
+    """Whether each icon's style has all words of `style`: "sharp filled" is "filled"."""
+    asked_for = set(style.split())
+    fitting = [asked_for <= set(value.split()) for value in opened.facets.labels("style").values]
+    of_codes = np.array([*fitting, False])  # code -1 is "none"
+    return np.asarray(of_codes[opened.facets.column("style")[opened.facets.positions(ids)]])
+
+
+def _called(opened: Opened, asked: Asked) -> Ids:
+    """Icons of the sets that code tells whose names are spelt as it spells them, else by the same words."""
+    if asked.code is None or not asked.code.sets:
+        return np.empty(0, np.int64)
+    keys = [opened.facets.labels("set").values[code] for code in asked.code.sets]
+    return opened.snapshot.called(keys, asked.code.name)
+
+
+def _joined(parts: list[Ids]) -> Ids:
+    return np.concatenate(parts) if parts else np.empty(0, np.int64)

@@ -1,0 +1,48 @@
+"""Which parts has a described drawing, and what should it lack? "bell with a plus, no dot" -> bell + plus, not dot.
+
+Only what stands between other words joins or leaves out: "no smoking", "sign in" and "plus" are names.
+"""
+
+import re
+from dataclasses import dataclass
+
+from indexer.naming.looks import STYLES
+
+_MINUS = re.compile(r"(?<!\S)-(?=\w)(\S+)")
+_ARTICLE = r"(?:an?|the|any|its)\s+"
+_NOT = rf"not(?=\s+(?:in\s|{_ARTICLE}|(?:{'|'.join(STYLES)})\b))"
+"""Before a style or a thing; "do not disturb" and "page not found" are names."""
+_LEAVING_OUT = re.compile(rf"[\s,]+(?:with\s+no|without|w/o|no|except|excluding|{_NOT})\s+", re.IGNORECASE)
+_SHAPE = r"(?:circle|square|box|frame|triangle|hexagon|diamond|shield|cloud|folder|heart|hand|bubble|window)\b"
+_JOINING = re.compile(
+    rf"\s+(?:with|and|inside|within|containing|plus|w/|\+|&|in(?=\s+(?:{_ARTICLE}|{_SHAPE})))\s+", re.IGNORECASE
+)
+_OR = re.compile(r"\s*(?:,|\b(?:or|nor|and)\b)\s*", re.IGNORECASE)
+_LEADING = re.compile(_ARTICLE, re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A described drawing, as it was typed."""
+
+    words: str
+    """All that it should show."""
+    parts: tuple[str, ...]
+    """What is joined, two or more; none where nothing is."""
+    without: tuple[str, ...]
+
+
+def read_phrase(text: str) -> Phrase:
+    """Take a text apart; a text that only leaves out is read as it stands."""
+    shown, *left_out = _LEAVING_OUT.split(_MINUS.sub(" ", text))
+    if not shown.strip():
+        return Phrase(text, (), ())
+    parts = _apart(_JOINING, shown)
+    without = [*_MINUS.findall(text), *(word for phrase in left_out for word in _apart(_OR, phrase))]
+    return Phrase(shown.strip(), parts if len(parts) > 1 else (), tuple(without))
+
+
+def _apart(separator: re.Pattern[str], text: str) -> tuple[str, ...]:
+    """Cut a text, without the articles that parts begin with."""
+    parts = (_LEADING.sub("", part.strip(), count=1) for part in separator.split(text))
+    return tuple(filter(None, parts))

@@ -1,0 +1,78 @@
+"""What do emoji and other signs say in words? By the English annotations of Unicode's CLDR, else by their own names.
+
+`data/language/signs.json` is written from the npm package `cldr-annotations-full`:
+
+    python -m search.words.signs node_modules/cldr-annotations-full > data/language/signs.json
+"""
+
+import json
+import re
+import sys
+import unicodedata
+from functools import cache
+from pathlib import Path
+
+from indexer.library.bundled import bundled
+
+_SEPARATING = frozenset(",.;:-_/\\|'\"`~()[]{}&+<>^")
+"""Signs that stand between words; they are said only where there are no words."""
+_VARIANTS = re.compile("[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]")
+"""Marks that choose how a sign is drawn: as text or picture, and colours of skin."""
+_ARROWS = {"->": "right arrow", "-->": "right arrow", "=>": "right arrow", "<-": "left arrow", "<--": "left arrow"}
+_KINDS = ("So", "Sm", "Sc", "Sk", "Po")
+
+
+def spell_signs(text: str) -> str:
+    """Put the names of signs in their place: "🔔 off" becomes "bell off", "?" "question mark".
+
+    Within a word, and between words, signs of ASCII stay as they are: c++, a/b, this + that.
+    """
+    if text.isascii() and any(map(str.isalnum, text)) and not re.search(r"(?:^|\s)[^\w\s]+(?:\s|$)", text):
+        return text
+    has_words = any(map(str.isalnum, text))
+    return " ".join(" ".join(_spell(token, has_words=has_words) for token in _VARIANTS.sub("", text).split()).split())
+
+
+def _spell(token: str, *, has_words: bool) -> str:
+    if token.isascii():
+        if any(map(str.isalnum, token)) or (has_words and _SEPARATING.issuperset(token)):
+            return token
+        return " ".join(_ARROWS.get(token) or name_of(sign) for sign in dict.fromkeys(token))
+    if (name := _annotations().get(token)) is not None:
+        return name
+    return "".join(f" {name_of(sign)} " if _is_sign(sign) else sign for sign in token)
+
+
+def name_of(sign: str) -> str:
+    """Name of one sign, in lower case; "" where it has none."""
+    return _annotations().get(sign) or unicodedata.name(sign, "").lower()
+
+
+def _is_sign(sign: str) -> bool:
+    return not sign.isascii() and (unicodedata.category(sign) in _KINDS or sign in _annotations())
+
+
+@cache
+def _annotations() -> dict[str, str]:
+    found: dict[str, str] = json.loads((bundled("language") / "signs.json").read_text("utf-8"))
+    return found
+
+
+def read_annotations(package: Path) -> dict[str, str]:
+    """Read sign -> English name from the npm package; what is a letter or a digit says itself."""
+    held = json.loads((package / "annotations/en/annotations.json").read_text("utf-8"))
+    found = {
+        _VARIANTS.sub("", sign): _as_named(about["tts"][0].lower())
+        for sign, about in held["annotations"]["annotations"].items()
+        if "tts" in about and not sign.isalnum()
+    }
+    return {sign: name for sign, name in found.items() if sign}
+
+
+def _as_named(annotation: str) -> str:
+    """Say it as icons are named: "plus sign" is plus, "right-pointing arrow" right arrow, "red heart" heart."""
+    return re.sub(" sign$|-pointing|^red (?=heart$)", "", annotation)
+
+
+if __name__ == "__main__":
+    print(json.dumps(read_annotations(Path(sys.argv[1])), ensure_ascii=False, indent=0))
