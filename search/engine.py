@@ -15,9 +15,10 @@ from indexer.publishing.manifest import Manifest
 from search.deadline import refuse_late
 from search.generation.opened import Opened, damage_explained, open_current, open_generation
 from search.generation.snapshot import IconRow, Snapshot
-from search.query import Answer, Details, FacetCount, Filters, Hit, Query, Window
+from search.query import Answer, Details, Explanation, FacetCount, Filters, Hit, Query, Window
 from search.ranking.answer import answer
 from search.ranking.details import find_icon, show_icon
+from search.ranking.explain import explain
 
 __all__ = ["Answer", "Details", "Filters", "Hit", "Query", "SearchEngine", "StoredPicture", "Window"]
 
@@ -122,6 +123,15 @@ class SearchEngine:
             UnknownIconError: there is none; the message names near ones.
         """
         return self._put(lambda opened: find_icon(opened.snapshot, spelling))
+
+    def explain(self, query: Query, icon: int) -> Explanation:
+        """Tell why an icon stands where it stands in the answer to some words.
+
+        Raises:
+            IconsError: the query holds anything but words, or none.
+            UnknownIconError: no icon has this id.
+        """
+        return self._put(lambda opened: explain(opened, query, icon))
 
     def show(self, icon: int) -> Details:
         """Tell everything that the library knows of one icon.

@@ -165,6 +165,41 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Judged:
+    """What an answer makes of one icon."""
+
+    hit: Hit
+    """Its score and similarity are those of this query."""
+    rank: int | None
+    """Place among all icons that the answer looks at, each for itself; None where it looks at others."""
+    tier: str
+    """How directly it answers: called, named, stated (a tag is the query), related."""
+    cosines: Mapping[str, float]
+    """With the query's vector: picture, name, tags where it states some, and all of them fused."""
+    evidence: Mapping[str, float]
+    """Log-odds by what says it: vectors, words of the name, style, parts, what is left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why an icon stands where it stands, beside the one that comes first."""
+
+    typed: str
+    """What the encoder is asked with."""
+    name: str
+    """What names are looked through for."""
+    style: str | None
+    parts: Sequence[str]
+    without: Sequence[str]
+    spelled: str | None
+    icon: Judged
+    first: Judged | None
+    """None where the answer is empty."""
+    shown: str
+    """Whether the icon is a hit, and if not, why."""
+
+
+@dataclass(frozen=True, slots=True)
 class Details:
     """Everything that a library knows of one icon."""
 

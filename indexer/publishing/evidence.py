@@ -18,12 +18,19 @@ PARTS = 0.7
 """Of each log-odd by which what is worst shown of a drawing's parts lies below their mean."""
 
 
-def of_words(similarities: Floats, coverage: Floats, *, unit: float) -> Floats:
-    """Log-odds, up to a constant of the library, by cosines with the query's vector and by what names cover of it.
+def of_cosines(similarities: Floats, *, unit: float) -> Floats:
+    """Log-odds, up to a constant of the library, by cosines with a vector of words; `unit` is what one is worth."""
+    return np.asarray(similarities / np.float32(unit), np.float32)
 
-    `unit` is the cosine that is worth one log-odd.
-    """
-    return np.asarray(similarities / np.float32(unit) + np.float32(COVERAGE) * coverage, np.float32)
+
+def of_coverage(coverage: Floats) -> Floats:
+    """Log-odds by how much names cover of words, 0 to 1."""
+    return np.asarray(np.float32(COVERAGE) * coverage, np.float32)
+
+
+def of_words(similarities: Floats, coverage: Floats, *, unit: float) -> Floats:
+    """Both together."""
+    return of_cosines(similarities, unit=unit) + of_coverage(coverage)
 
 
 def of_parts(of_each: Floats) -> Floats:

@@ -64,8 +64,7 @@ class Facets:
     @property
     def set_names(self) -> SetNames:
         """What the library's sets are called."""
-        labels = self.labels("set")
-        return cast(SetNames, self._keep("set names", lambda: SetNames(labels.values, labels.titles)))
+        return self.labels("set").set_names
 
     def positions(self, ids: Ids) -> Positions:
         """Rows of some icons of this generation."""

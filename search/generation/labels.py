@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from indexer.errors import IconsError, LibraryError
 from indexer.publishing.facets import NONE, compared
 from indexer.sources.licences import FAMILIES, family
+from search.words.set_names import SetNames
 
 _NEAR = 5
 
@@ -61,12 +62,24 @@ class Labels:
         if self.kind == "licence" and wanted in FAMILIES:
             stated = [code for code, licence in enumerate(self.values) if family(licence) == wanted]
             return [*stated, NONE] if family(None) == wanted else stated
+        if self.kind == "set" and (meant := self.set_names.meant(value)):
+            return list(meant)
         if wanted not in self._codes:
-            known = [*self._codes, *(FAMILIES if self.kind == "licence" else ())]
-            near = get_close_matches(wanted, known, n=_NEAR, cutoff=0.4) or sorted(known)[:_NEAR]
-            spelled = [self.values[self._codes[folded][0]] if folded in self._codes else folded for folded in near]
-            raise IconsError(unknown(self.kind, value, spelled))
+            raise IconsError(unknown(self.kind, value, self._near(wanted)))
         return self._codes[wanted]
+
+    def _near(self, wanted: str) -> list[str]:
+        """Values that are spelt, or titled, much like one that is none."""
+        known = {title.lower(): value for title, value in zip(self.titles, self.values, strict=True)}
+        known |= {family: family for family in (FAMILIES if self.kind == "licence" else ())}
+        known |= {folded: self.values[codes[0]] for folded, codes in self._codes.items()}
+        near = get_close_matches(wanted, known, n=_NEAR, cutoff=0.4) or sorted(known)[:_NEAR]
+        return list(dict.fromkeys(known[name] for name in near))
+
+    @cached_property
+    def set_names(self) -> SetNames:
+        """What the values are called beside their keys, where they are sets."""
+        return SetNames(self.values, self.titles)
 
     @cached_property
     def _codes(self) -> dict[str, list[int]]:

@@ -9,7 +9,7 @@ from indexer.naming.names import normalise
 from indexer.publishing.curves import sigmoid
 from search.generation.opened import Opened
 from search.ranking.asked import NOTHING, Asked, Avoided
-from search.ranking.judging import direct_answers, evidence_against, evidence_for, tiers_of
+from search.ranking.judging import added_up, direct_answers, evidence_against, evidence_for, tiers_of
 from search.ranking.scores import NAMED, RELATED, scores_of_words
 from search.words.keywords import read_keywords
 
@@ -64,7 +64,7 @@ def _spoken(opened: Opened, asked: Asked, avoided: Avoided, reach: Reach, covera
     if len(more):
         similarities = np.concatenate([similarities, opened.icons.reconstruct(more) @ asked.vector])
     against = evidence_against(opened, avoided, ids)
-    evidence = evidence_for(opened, asked, coverage, ids, similarities) + against
+    evidence = added_up(evidence_for(opened, asked, coverage, ids, similarities)) + against
     tiers, curve = tiers_of(ids, direct, against), opened.manifest.calibration.words
     scores = scores_of_words(curve, evidence, tiers, are_known=asked.wording.are_known)
     return Candidates(ids, tiers, similarities, evidence, scores, is_all=len(nearest.ids) < reach.n)
@@ -97,7 +97,7 @@ def by_both(
     looks = (opened.pictures.reconstruct(images) @ picture)[places]
     meanings = opened.icons.reconstruct(ids) @ asked.vector
     curves = opened.manifest.calibration
-    meant = curves.words.logits(evidence_for(opened, asked, coverage, ids, meanings))
+    meant = curves.words.logits(added_up(evidence_for(opened, asked, coverage, ids, meanings)))
     logits = picture_share * curves.pictures.logits(looks) + (1 - picture_share) * meant
     logits += evidence_against(opened, avoided, ids)
     similarities = picture_share * looks + (1 - picture_share) * meanings

@@ -1,5 +1,7 @@
 """What speaks for and against each candidate? Tiers and evidence, by what a query's words ask of a library."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from indexer.arrays import Floats, Ids, Mask, Tiers
@@ -32,20 +34,25 @@ def tiers_of(ids: Ids, direct: dict[int, Ids], against: Floats) -> Tiers:
     return tiers
 
 
-def evidence_for(opened: Opened, asked: Asked, coverage: Floats, ids: Ids, similarities: Floats) -> Floats:
-    """What vectors, names, styles and parts say for some icons; `coverage` is that of every name."""
+def evidence_for(opened: Opened, asked: Asked, coverage: Floats, ids: Ids, similarities: Floats) -> dict[str, Floats]:
+    """What vectors, words of names, style and parts say for some icons, in log-odds by what says it.
+
+    `coverage` is that of every name, `similarities` are cosines of the icons with the query's vector.
+    """
     unit, rows = opened.manifest.calibration.unit, opened.name_rows(ids)
-    found = evidence.of_words(similarities, coverage[rows], unit=unit)
+    found = {"vectors": evidence.of_cosines(similarities, unit=unit), "words": evidence.of_coverage(coverage[rows])}
     if asked.wording.style:
-        found += np.float32(evidence.STYLE) * in_style(opened, ids, asked.wording.style)
+        found["style"] = np.float32(evidence.STYLE) * in_style(opened, ids, asked.wording.style)
     if len(asked.parts) and len(ids):
-        vectors = opened.icons.reconstruct(ids)
-        covered = [opened.lexicon.coverage(part)[rows] for part in asked.wording.parts]
-        of_parts = [
-            evidence.of_words(vectors @ part, of, unit=unit) for part, of in zip(asked.parts, covered, strict=True)
-        ]
-        found += evidence.of_parts(np.stack(of_parts))
+        cosines = asked.parts @ opened.icons.reconstruct(ids).T
+        covered = np.stack([opened.lexicon.coverage(part)[rows] for part in asked.wording.parts])
+        found["parts"] = evidence.of_parts(evidence.of_cosines(cosines, unit=unit) + evidence.of_coverage(covered))
     return found
+
+
+def added_up(evidence: Mapping[str, Floats]) -> Floats:
+    """All evidence for some icons."""
+    return np.asarray(np.sum(list(evidence.values()), axis=0), np.float32)
 
 
 def evidence_against(opened: Opened, avoided: Avoided, ids: Ids) -> Floats:

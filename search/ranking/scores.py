@@ -11,6 +11,7 @@ from indexer.publishing.curves import Curve, sigmoid
 
 CALLED, NAMED, STATED, RELATED = range(4)
 """Tiers: an icon that the query calls as code does, one whose name is the query, one with a tag that is, any other."""
+TIERS = ("called", "named", "stated", "related")
 CERTAINTY = np.array([3.0, 2.0, 1.0, 0.0], np.float32)
 """Log-odds that each tier adds to what the vectors and words say."""
 UNKNOWN_COST = 1.2
@@ -42,9 +43,13 @@ def good_enough(
     An answer that `is_never_empty` goes by the share of the best score alone.
     """
     in_order = scores[order]
-    best = in_order.max(initial=0)
     if min_score is None:
-        min_score = SHARE_OF_BEST * best
-        if not is_never_empty:
-            min_score = max(LEAST_SCORE, min_score) if best >= BEST_SCORE else np.inf
+        min_score = least_score(float(in_order.max(initial=0)), is_never_empty=is_never_empty)
     return order[in_order >= min_score]
+
+
+def least_score(best: float, *, is_never_empty: bool = False) -> float:
+    """Score from which on hits are shown, given the best one's; infinity where none is."""
+    if is_never_empty:
+        return SHARE_OF_BEST * best
+    return max(LEAST_SCORE, SHARE_OF_BEST * best) if best >= BEST_SCORE else float("inf")

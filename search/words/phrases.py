@@ -30,6 +30,8 @@ class Phrase:
     parts: tuple[str, ...]
     """What is joined, two or more; none where nothing is."""
     without: tuple[str, ...]
+    is_explicit: bool = False
+    """Whether a minus says what to leave out, which no name has."""
 
 
 def read_phrase(text: str) -> Phrase:
@@ -39,7 +41,8 @@ def read_phrase(text: str) -> Phrase:
         return Phrase(text, (), ())
     parts = _apart(_JOINING, shown)
     without = [*_MINUS.findall(text), *(word for phrase in left_out for word in _apart(_OR, phrase))]
-    return Phrase(shown.strip(), parts if len(parts) > 1 else (), tuple(without))
+    is_explicit = _MINUS.search(text) is not None
+    return Phrase(shown.strip(), parts if len(parts) > 1 else (), tuple(without), is_explicit)
 
 
 def _apart(separator: re.Pattern[str], text: str) -> tuple[str, ...]:

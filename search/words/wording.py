@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from indexer.errors import IconsError
-from indexer.naming.looks import CERTAIN
+from indexer.naming.looks import CERTAIN, FILLERS
 from indexer.naming.names import canonical_style, normalise, parse
 from indexer.publishing.lexicon import telling
 from search.words.phrases import Phrase, read_phrase
@@ -52,16 +52,20 @@ def read_words(text: str, speller: Speller, *, is_borne: Callable[[str], bool] =
         raise IconsError('the query is empty; try `icons search "arrow"`')
     said = spell_signs(_cut(text.replace("\0", " ")))
     spellings = tuple(dict.fromkeys((literal, read(said) or literal)))
-    is_name = any(map(is_borne, spellings))
-    phrase = Phrase(said, (), ()) if is_name else read_phrase(said)
+    phrase = read_phrase(said)
+    is_name = not phrase.is_explicit and any(map(is_borne, spellings))
+    if is_name:
+        phrase = Phrase(said, (), ())
     typed = read(phrase.words) or literal
+    if not is_name:
+        typed = _without_filler(typed)
     parts = tuple(filter(None, map(read, phrase.parts)))
     told = " ".join(map(_without_number, parts)) if len(parts) > 1 else typed
     spelled = speller.correct(told)
     whole = spelled or told
     name, style = (whole, None) if is_name and not parse(whole).style else _name_and_style(whole)
     return Wording(
-        spellings=(typed,) if phrase.without else spellings,
+        spellings=spellings if is_name else tuple(dict.fromkeys((*spellings, typed)))[-1 if phrase.without else 0 :],
         typed=typed,
         name=name,
         style=style,
@@ -79,6 +83,14 @@ def _name_and_style(words: str) -> tuple[str, str | None]:
         return rest, canonical_style(first)[0]
     parsed = parse(words)
     return (parsed.words, parsed.style) if parsed.style else (words, None)
+
+
+def _without_filler(words: str) -> str:
+    """A "bell icon" is a bell."""
+    first, *rest = words.split()
+    while rest and rest[-1] in FILLERS:
+        rest.pop()
+    return " ".join((first, *rest))
 
 
 def _without_number(part: str) -> str:

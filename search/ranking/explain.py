@@ -1,0 +1,90 @@
+"""Why does an icon stand where it stands? What each arm says of it for a query, beside the icon that comes first."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from indexer.arrays import Floats, Positions
+from indexer.errors import IconsError
+from indexer.naming.words import normalise_tag
+from search.generation.opened import Opened
+from search.query import Explanation, Judged, Query
+from search.ranking.asked import Asked, Avoided, encode, read_asked, read_avoided
+from search.ranking.candidates import Candidates, Reach, by_words
+from search.ranking.hits import hits_of
+from search.ranking.judging import evidence_against, evidence_for
+from search.ranking.order import rank
+from search.ranking.scores import TIERS, good_enough, least_score
+
+REACH = 10_000
+"""Icons among which ranks are told."""
+
+
+def explain(opened: Opened, query: Query, icon: int) -> Explanation:
+    """Tell what a query of words makes of an icon, whether it finds it or not.
+
+    Raises:
+        IconsError: the query holds a picture or keywords, or no words.
+        UnknownIconError: no icon has this id.
+    """
+    if query.picture is not None or query.icon is not None or query.keyword:
+        raise IconsError("only a query of words alone can be explained")
+    opened.snapshot.icon(icon)
+    asked = read_asked(opened, query.words)
+    avoided = read_avoided(opened, *asked.wording.without, *query.without)
+    found = by_words(opened, asked, avoided, Reach(REACH))
+    order = rank(found.ids, found.evidence, found.tiers)
+    kept = good_enough(order, found.scores, None)
+    wording = asked.wording
+    return Explanation(
+        typed=wording.typed,
+        name=wording.name,
+        style=wording.style,
+        parts=wording.parts,
+        without=avoided.words,
+        spelled=wording.spelled,
+        icon=_judge(opened, asked, avoided, found, order, icon),
+        first=_judge(opened, asked, avoided, found, order, int(found.ids[kept[0]])) if len(kept) else None,
+        shown=_shown(opened, found, kept, icon),
+    )
+
+
+def _judge(opened: Opened, asked: Asked, avoided: Avoided, found: Candidates, order: Positions, icon: int) -> Judged:
+    ids = np.array([icon])
+    cosines = _cosines(opened, asked.vector, icon)
+    fused = np.array([cosines["fused"]], np.float32)
+    speaks = evidence_for(opened, asked, opened.lexicon.coverage(asked.wording.name), ids, fused)
+    speaks["left out"] = evidence_against(opened, avoided, ids)
+    place = next(iter(np.flatnonzero(found.ids == icon).tolist()), None)
+    [hit] = hits_of(opened, ids)
+    score = 0.0 if place is None else float(found.scores[place])
+    return Judged(
+        hit=replace(hit, score=round(score, 4), similarity=round(cosines["fused"], 4)),
+        rank=None if place is None else int(np.flatnonzero(order == place)[0]) + 1,
+        tier=TIERS[-1] if place is None else TIERS[found.tiers[place]],
+        cosines={arm: round(value, 4) for arm, value in cosines.items()},
+        evidence={what: round(float(value[0]), 3) for what, value in speaks.items() if value[0] or what == "vectors"},
+    )
+
+
+def _cosines(opened: Opened, vector: Floats, icon: int) -> dict[str, float]:
+    row = opened.snapshot.icon(icon)
+    picture = opened.pictures.reconstruct(np.array([row.image_id]))[0]
+    [name] = encode(opened, (row.words,))
+    found = {"picture": float(picture @ vector), "name": float(name @ vector)}
+    tags = tuple(filter(None, map(normalise_tag, opened.snapshot.facts(icon)["tags"])))
+    if tags:
+        mean = encode(opened, tags).mean(axis=0)
+        found["tags"] = float(mean @ vector / np.linalg.norm(mean))
+    found["fused"] = float(opened.icons.reconstruct(np.array([icon]))[0] @ vector)
+    return found
+
+
+def _shown(opened: Opened, found: Candidates, kept: Positions, icon: int) -> str:
+    if icon not in found.ids:
+        return f"not a hit: {REACH:,} icons are nearer"
+    [place] = np.flatnonzero(found.ids == icon)
+    if place not in kept:
+        least = min(1.0, least_score(float(found.scores.max())))
+        return f"not a hit: its score {found.scores[place]:.2f} is below {least:.2f}"
+    return "a hit"
