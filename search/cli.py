@@ -14,7 +14,10 @@ _MODULES = {
     "doctor": "indexer.commands.doctor",
     **dict.fromkeys(("finetune", "captions"), "indexer.commands.finetune"),
     "bench": "search.commands.bench",
-    **{name: f"search.commands.{name}" for name in ("search", "similar", "show", "repl", "evaluate", "completion")},
+    **{
+        name: f"search.commands.{name}"
+        for name in ("search", "similar", "show", "explain", "repl", "evaluate", "completion")
+    },
     **dict.fromkeys(("serve", "mcp"), "search.commands.serve"),
 }
 """Where each command stands, under its own name. One is imported when it is asked for: all of them take 30 ms more."""

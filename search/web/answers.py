@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from search.query import Answer, Details, FacetCount, Hit
+from search.query import Answer, Details, Explanation, FacetCount, Hit
 
 API = "/api/v1"
 _SVG_NAME = re.compile(r"\.svgz?(?:#[0-9]+)?$", re.IGNORECASE)
@@ -83,6 +83,14 @@ def search_json(query: str, answer: Answer, *, generation: int, seconds: float) 
     found = asdict(answer)
     found["hits"] = list(map(hit_json, found["hits"]))
     return {"query": query, **found, "generation": generation, "ms": round(1000 * seconds, 2)}
+
+
+def explanation_json(explanation: Explanation) -> dict[str, Any]:
+    """Spell why an icon stands where it stands."""
+    told = asdict(explanation)
+    for judged in filter(None, (told["icon"], told["first"])):
+        judged["hit"] = hit_json(judged["hit"])
+    return told
 
 
 def facets_json(facets: Mapping[str, Sequence[FacetCount]]) -> dict[str, Any]:

@@ -19,6 +19,10 @@ ImageIds = Annotated[list[Annotated[int, Field(ge=1, lt=2**63)]], QueryParameter
 COLOUR = r"^(#[0-9a-fA-F]{3,4}|#[0-9a-fA-F]{6}|#[0-9a-fA-F]{8}|[a-zA-Z]{3,20})$"
 
 Text = Annotated[str, Field(max_length=200)]
+Without = Annotated[
+    tuple[Text, ...],
+    QueryParameter(alias="not", max_length=MOST_WITHOUT, description="What to steer away from. Repeatable."),
+]
 Texts = Annotated[tuple[Text, ...], Field(max_length=50)]
 
 
@@ -63,9 +67,7 @@ class SearchParameters(FilterParameters):
 
     words: str = Field("", alias="q", max_length=10_000, description="What it means, how it looks, or its name.")
     keyword: bool = Field(False, description='Take q for a keyword query: prefix*, "a phrase", -excluded.')
-    without: Annotated[tuple[Text, ...], Field(max_length=MOST_WITHOUT)] = Field(
-        (), alias="not", description="What to steer away from. Repeatable."
-    )
+    without: Without = ()
     icon: int | None = Field(None, ge=1, lt=2**63, description="Id of an icon: more like this one.")
     picture_share: float = Field(0.5, ge=0, le=1, description="Share of the picture or icon beside words.")
 

@@ -13,7 +13,7 @@ from indexer.rendering.draw_pool import DrawPool
 from indexer.rendering.worker import ANY_PICTURE
 from search.engine import SearchEngine, StoredPicture
 from search.query import Filters, Query, Window
-from search.web.answers import facets_json, icon_json, search_json
+from search.web.answers import explanation_json, facets_json, icon_json, search_json
 from search.web.gate import BusyError, Gate, Limits, TooSlowError
 from search.web.metrics import Metrics
 from search.web.parameters import SearchParameters
@@ -96,6 +96,10 @@ class Service:
             return search_json(query.words, answer, generation=self.engine.generation.number, seconds=seconds)
 
         return await self._searches.run(ask)
+
+    async def explain(self, query: Query, icon: int) -> dict[str, Any]:
+        """Tell why an icon stands where it stands, as JSON."""
+        return await self._searches.run(lambda: explanation_json(self.engine.explain(query, icon)))
 
     async def show(self, icon: int) -> dict[str, Any]:
         """Tell everything of an icon, as JSON."""

@@ -1,6 +1,6 @@
 // What does the server know? The only module that talks to it.
 
-import { question } from "./state.js";
+import { question, words } from "./state.js";
 import { toBlob } from "./picture.js";
 
 const BASE = new URL("api/v1/", document.baseURI);
@@ -57,6 +57,7 @@ export async function search(state, { k, offset = 0, facets = false, signal }) {
 }
 
 export const show = (id, { signal } = {}) => fetchJson(`icons/${id}`, { signal });
+export const why = (id, state, { signal } = {}) => fetchJson(`icons/${id}/why?${words(state)}`, { signal });
 export const similar = (id, { k, signal }) => fetchJson(`similar/${id}?k=${k}`, { signal });
 export const labels = () => fetchJson("facets");
 export const health = () => fetchJson("../../health");

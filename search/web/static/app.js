@@ -1,12 +1,13 @@
 // The page: one state, held in the address; everything else follows from it.
 
+import { why } from "./api.js";
 import { Detail, copy } from "./detail.js";
 import { announce, find, PAUSE_MS, say } from "./elements.js";
 import { Filters } from "./filters.js";
 import { Grid } from "./grid.js";
 import { drawThumbnail, shrink, watchForPictures } from "./picture.js";
 import { describeLibrary, Search } from "./search.js";
-import { asks, cleared, format, fromBox, PAGE, parse, toBox, withoutFilters } from "./state.js";
+import { asks, cleared, format, fromBox, isExplained, PAGE, parse, toBox, withoutFilters } from "./state.js";
 import { applyView, watchView } from "./surface.js";
 
 let state = parse(location.href);
@@ -30,6 +31,7 @@ const detail = new Detail(find("#detail"), {
   like: (icon) => go({ ...cleared(state), icon: icon.id, open: null }),
   filter: (kind, value) => change({ [kind]: [...new Set([...state[kind], value])], k: PAGE }),
   close: closeDetail,
+  explain: (id) => (isExplained(state) ? (options) => why(id, state, options) : null),
 });
 const showView = watchView({
   surfaces: find("#surfaces"), colour: find("#colour"), size: find("#size"),

@@ -37,7 +37,10 @@ export async function copy(icon, format = "SVG") {
 }
 
 export class Detail {
-  /** `open(icon)` shows another icon, `like(icon)` asks for more like it, `filter(kind, value)` narrows, `close()` leaves. */
+  /**
+   * `open(icon)` shows another icon, `like(icon)` asks for more like it, `filter(kind, value)` narrows, `close()` leaves;
+   * `explain(id)` gives what asks why the icon is here, or null.
+   */
   constructor(dialog, actions) {
     Object.assign(this, { dialog, ...actions, id: null, loading: null });
     dialog.addEventListener("cancel", (event) => { event.preventDefault(); this.close(); });
@@ -105,6 +108,7 @@ export class Detail {
       make("button", { type: "button", className: "wide", onclick: () => this.like(icon), "data-key": "like" }, symbol("sparkles"), "More like this"),
       make("section", { className: "mini variants", hidden: true }),
       this.#facts(icon, complete),
+      complete && this.#why(icon),
       make("section", { className: "mini similar", hidden: !complete }));
     if (complete) {
       const others = [...icon.variants, ...icon.near_duplicates].filter((one, at, all) => one.id !== icon.id && all.findIndex(({ id }) => id === one.id) === at);
@@ -155,6 +159,21 @@ export class Detail {
     return make("dl", {}, rows.filter(([, value]) => value).map(([title, value]) => make("div", {}, make("dt", { textContent: title }), make("dd", {}, value))));
   }
 
+  /** What each part of the search says of the icon, beside the one that comes first; asked for when it is opened. */
+  #why(icon) {
+    const ask = this.explain(icon.id);
+    if (!ask) return null;
+    const folded = make("details", { className: "why" }, make("summary", { textContent: "Why is it here?", "data-key": "why" }));
+    folded.addEventListener("toggle", async () => {
+      try {
+        folded.append(...explained(await ask({ signal: this.loading.signal })));
+      } catch (error) {
+        if (error.name !== "AbortError") folded.append(make("p", { textContent: error.message }));
+      }
+    }, { once: true });
+    return folded;
+  }
+
   #link(kind, value, title) {
     return make("button", { type: "button", className: "link", textContent: title || value, title: `Only this ${kind}`, onclick: () => this.filter(kind, value) });
   }
@@ -174,6 +193,24 @@ export class Detail {
       make("button", { type: "button", className: "quiet", "aria-label": "Close", onclick: () => this.close() }, symbol("x"))), make("p", { textContent: text }));
     this.#unfold();
   }
+}
+
+/** Lay out an explanation: how the words were read, then a column for each icon. */
+function* explained({ typed, style, parts, without, icon, first, shown }) {
+  const read = [`asked: ${typed}`, style && `style: ${style}`, parts.length && `parts: ${parts.join(", ")}`, without.length && `without: ${without.join(", ")}`];
+  yield make("p", { textContent: read.filter(Boolean).join(" · ") });
+  const columns = first && first.hit.id !== icon.hit.id ? [icon, first] : [icon];
+  const values = columns.map(({ cosines, evidence, tier, hit, rank }) => new Map([
+    ...Object.entries(cosines).map(([arm, value]) => [`${arm}, cosine`, value.toFixed(3)]),
+    ...Object.entries(evidence).map(([what, value]) => [`${what}, log-odds`, value.toFixed(2)]),
+    ["answers", tier], ["score", percent(hit.score)], ["rank", rank ?? "far down"],
+  ]));
+  const labels = new Set(values.flatMap((column) => [...column.keys()]));
+  yield make("table", {},
+    make("thead", {}, make("tr", {}, make("td"), columns.map(({ hit }) => make("th", { scope: "col", textContent: hit.name })))),
+    make("tbody", {}, [...labels].map((label) => make("tr", {}, make("th", { scope: "row", textContent: label }),
+      values.map((column) => make("td", { textContent: column.get(label) ?? "" }))))));
+  yield make("p", { textContent: `It is ${shown}.` });
 }
 
 /** A picture's address with a size of its PNG. */

@@ -54,6 +54,16 @@ export function question(state) {
   return parameters;
 }
 
+/** The part of a question that is words. */
+export function words(state) {
+  const parameters = new URLSearchParams({ q: state.q.trim() });
+  for (const value of state.not) parameters.append("not", value);
+  return parameters;
+}
+
+/** Whether an icon's place in the answer can be explained: words were asked, and nothing else. */
+export const isExplained = (state) => Boolean(state.q.trim()) && !state.keyword && !state.picture && state.icon === null;
+
 /** The address of a state, relative to the page. A picture stands behind "#": browsers send that part nowhere. */
 export function format(state) {
   const parameters = question(state);
