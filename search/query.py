@@ -43,6 +43,11 @@ class Query:
             raise IconsError(f"{len(self.without)} things to steer away from; name {MOST_WITHOUT} or fewer")
 
 
+def pasted_svg(words: str) -> bytes | None:
+    """The SVG that stands where words should: a picture to ask with. None where words stand there."""
+    return words.encode() if words.lstrip()[:5].lower() in ("<svg ", "<svg>", "<?xml") else None
+
+
 def refuse_broken(text: str) -> None:
     """Refuse what is no Unicode text: half of a surrogate pair, as a byte that is not UTF-8 becomes on a command line.
 

@@ -106,7 +106,7 @@ def _others(by: Answering, asked: Asked) -> tuple[Floats, Floats]:
     is_other = bearing != asked.name
     if not is_other.any():
         return np.ones(1, np.float32), np.ones(1, np.float32)
-    return found.scores[is_other], by.lexicon.coverage(asked.words)[by.lexicon.rows(bearing[is_other])]
+    return found.scores[is_other], by.lexicon.fits(asked.words)[by.lexicon.rows(bearing[is_other])]
 
 
 def made_up_words(n: int, *, seed: int = 0) -> list[str]:

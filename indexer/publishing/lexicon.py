@@ -30,6 +30,9 @@ FUNCTION_WORDS = frozenset(
     ["a", "an", "the", "of", "that", "this", "these", "those", "its", "is", "are", "some", "someone", "something"]
 )
 """Words that say nothing of an icon, though icons of letters bear "a". Those that tell log in from log out count."""
+WHOLE = 0.5
+"""What it adds to full coverage that a name says nothing else, in any order."""
+_ALL = 0.999
 _LONGEST_NAME = 50
 _LISTS = ("names", "told", "icons")
 """As a generation's file calls them."""
@@ -145,6 +148,17 @@ class Lexicon:
             covered[self.names.of(place)] += weight
             covered[self.tagged.of(place)] += STATED_SHARE * weight
         return covered / np.float32(total or 1)
+
+    def fits(self, words: str, *, is_guess: bool = False) -> Floats:
+        """Say how well each name fits some normalised words: coverage, and `WHOLE` for a name of these words alone.
+
+        A single word is such a name itself, unless the words are a guess at what was misspelt.
+        """
+        coverage, n_words = self.coverage(words), len(stems(telling(words)))
+        if n_words < 2 and not is_guess:
+            return coverage
+        is_whole = (coverage > _ALL) & (self._lengths == n_words)
+        return np.asarray(coverage + np.float32(WHOLE) * is_whole, np.float32)
 
     def rows(self, name_ids: Ids) -> Ids:
         """Rows of some names."""

@@ -8,7 +8,7 @@ from indexer.commands.options import library_option
 from indexer.errors import IconsError, RenderError
 from indexer.naming.printable import printable
 from search.commands.options import Asking, asking_options
-from search.query import Query
+from search.query import Query, pasted_svg
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,6 +52,8 @@ def search(library: "Library", words: tuple[str, ...], image: BinaryIO | None, k
     if not asked:
         raise click.UsageError('say what to look for: words, or --image FILE; try `icons search "arrow"`')
     named = (_name(image), _read(image)) if image else None
+    if named is None and (svg := pasted_svg(typed)):
+        named, typed, asked = ("pasted SVG", svg), "", ["the pasted SVG"]
     engine = engine_of(library)
     picture = _drawn(*named, size=engine.image_size) if named else None
     query = Query(words=typed, picture=picture, keyword=keyword, **asking.steering)

@@ -1,6 +1,7 @@
 """From a query to its answer: what is asked, which icons could answer, in what order, and what of it is shown."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -9,7 +10,7 @@ from indexer.arrays import Floats, Ids, Mask
 from indexer.errors import IconsError
 from search.deadline import refuse_late
 from search.generation.opened import Opened
-from search.query import MOST_COUNTED, Answer, Filters, Query, Window
+from search.query import MOST_COUNTED, Answer, Filters, Query, Window, pasted_svg
 from search.ranking.asked import read_asked, read_avoided
 from search.ranking.candidates import Candidates, Reach, by_both, by_keywords, by_picture, by_words
 from search.ranking.hits import as_hits
@@ -56,6 +57,8 @@ def _way_of_asking(opened: Opened, query: Query) -> tuple[Callable[[Reach], Cand
     if query.keyword:
         _check_keywords(query)
         return partial(by_keywords, opened, query.words), None
+    if query.picture is None and (svg := pasted_svg(query.words)):
+        query = replace(query, words="", picture=svg)
     look = _look_of(opened, query)
     if look is not None and not query.words.strip():
         return partial(by_picture, opened, look, read_avoided(opened, *query.without)), None

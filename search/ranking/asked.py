@@ -45,9 +45,17 @@ def read_asked(opened: Opened, text: str, *, vector: Floats | None = None) -> As
     wording = read_words(text if code is None else code.name, opened.speller, is_borne=opened.is_borne)
     if code is not None:
         wording = replace(wording, spellings=(*wording.spellings, normalise(text)))
-    if vector is None or wording.typed != normalise(text):
+    if wording.spelled:
+        vector = _middle(opened.encoder.encode_many_words([wording.typed, wording.spelled]))
+    elif vector is None or wording.typed != normalise(text):
         vector = opened.encoder.encode_words(wording.typed)
     return Asked(wording, code, vector, encode(opened, wording.parts))
+
+
+def _middle(vectors: Floats) -> Floats:
+    """Direction between two vectors: a guess may be wrong, and what was typed may be none of the encoder's words."""
+    middle = vectors.sum(axis=0)
+    return np.asarray(middle / np.linalg.norm(middle), np.float32)
 
 
 def read_avoided(opened: Opened, *words: str) -> Avoided:

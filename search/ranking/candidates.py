@@ -45,12 +45,12 @@ class Reach:
 
 def by_words(opened: Opened, asked: Asked, avoided: Avoided, reach: Reach) -> Candidates:
     """The icons that words find: by the similarity of their fused vectors, by their names and by their tags."""
-    return _spoken(opened, asked, avoided, reach, _coverage(opened, asked))
+    return _spoken(opened, asked, avoided, reach, name_fits(opened, asked))
 
 
-def _coverage(opened: Opened, asked: Asked) -> Floats:
-    """How much of what is asked each name covers."""
-    return opened.lexicon.coverage(asked.wording.name)
+def name_fits(opened: Opened, asked: Asked) -> Floats:
+    """How well each name fits what is asked."""
+    return opened.lexicon.fits(asked.wording.name, is_guess=asked.wording.spelled is not None)
 
 
 def _spoken(opened: Opened, asked: Asked, avoided: Avoided, reach: Reach, coverage: Floats) -> Candidates:
@@ -89,7 +89,7 @@ def by_both(
 
     The two kinds of similarity have nothing in common but their curves, so what is added up are logits.
     """
-    coverage = _coverage(opened, asked)
+    coverage = name_fits(opened, asked)
     spoken = _spoken(opened, asked, NOTHING, reach, coverage)
     shown = by_picture(opened, picture, NOTHING, reach)
     ids = np.union1d(spoken.ids, shown.ids)

@@ -10,7 +10,7 @@ from indexer.naming.words import normalise_tag
 from search.generation.opened import Opened
 from search.query import Explanation, Judged, Query
 from search.ranking.asked import Asked, Avoided, encode, read_asked, read_avoided
-from search.ranking.candidates import Candidates, Reach, by_words
+from search.ranking.candidates import Candidates, Reach, by_words, name_fits
 from search.ranking.hits import hits_of
 from search.ranking.judging import evidence_against, evidence_for
 from search.ranking.order import rank
@@ -53,7 +53,7 @@ def _judge(opened: Opened, asked: Asked, avoided: Avoided, found: Candidates, or
     ids = np.array([icon])
     cosines = _cosines(opened, asked.vector, icon)
     fused = np.array([cosines["fused"]], np.float32)
-    speaks = evidence_for(opened, asked, opened.lexicon.coverage(asked.wording.name), ids, fused)
+    speaks = evidence_for(opened, asked, name_fits(opened, asked), ids, fused)
     speaks["left out"] = evidence_against(opened, avoided, ids)
     place = next(iter(np.flatnonzero(found.ids == icon).tolist()), None)
     [hit] = hits_of(opened, ids)

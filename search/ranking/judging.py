@@ -45,7 +45,7 @@ def evidence_for(opened: Opened, asked: Asked, coverage: Floats, ids: Ids, simil
         found["style"] = np.float32(evidence.STYLE) * in_style(opened, ids, asked.wording.style)
     if len(asked.parts) and len(ids):
         cosines = asked.parts @ opened.icons.reconstruct(ids).T
-        covered = np.stack([opened.lexicon.coverage(part)[rows] for part in asked.wording.parts])
+        covered = np.stack([opened.lexicon.fits(part)[rows] for part in asked.wording.parts])
         found["parts"] = evidence.of_parts(evidence.of_cosines(cosines, unit=unit) + evidence.of_coverage(covered))
     return found
 
@@ -64,7 +64,7 @@ def evidence_against(opened: Opened, avoided: Avoided, ids: Ids) -> Floats:
     meanings = avoided.vectors @ opened.icons.reconstruct(ids).T
     for words, meaning in zip(avoided.words, meanings, strict=True):
         refuse_late()
-        covered = opened.lexicon.coverage(words)[rows]
+        covered = opened.lexicon.fits(words)[rows]
         likeness = curves.words.scores(evidence.of_words(meaning, covered, unit=curves.unit))
         style, _ = canonical_style(words)
         is_so = in_style(opened, ids, style) if style else np.zeros(len(ids), bool)

@@ -5,14 +5,18 @@ import logging
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from indexer.errors import IconsError, LibraryError
 from indexer.rendering.draw_pool import DrawPool
 from indexer.rendering.worker import ANY_PICTURE
 from search.engine import SearchEngine, StoredPicture
-from search.query import Filters, Query, Window
+from search.query import Filters, Query, Window, pasted_svg
 from search.web.answers import explanation_json, facets_json, icon_json, search_json
 from search.web.gate import BusyError, Gate, Limits, TooSlowError
 from search.web.metrics import Metrics
@@ -88,6 +92,8 @@ class Service:
 
     async def search(self, query: Query, filters: Filters, window: Window) -> dict[str, Any]:
         """Answer a query, as JSON; raises what the engine raises, BusyError and TooSlowError."""
+        if svg := pasted_svg(query.words):
+            query = replace(query, words="", picture=await self._pixels(svg))
 
         def ask() -> dict[str, Any]:
             started = time.perf_counter()
@@ -132,8 +138,11 @@ class Service:
 
     async def query_of(self, picture: bytes, asked: SearchParameters) -> Query:
         """Make a query of a stranger's picture, which only a drawing process decodes."""
+        return asked.query(picture=await self._pixels(picture))
+
+    async def _pixels(self, picture: bytes) -> NDArray[np.uint8]:
         size = self.engine.image_size
-        return asked.query(picture=await self._drawings.run(lambda: self._pool.pixels(picture, size=size)))
+        return await self._drawings.run(lambda: self._pool.pixels(picture, size=size))
 
     async def health(self) -> dict[str, Any]:
         """Say whether a search would be answered, and from which generation, as JSON."""
