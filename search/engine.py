@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import NamedTuple, Self, TypeVar
@@ -15,6 +16,7 @@ from indexer.publishing.manifest import Manifest
 from search.deadline import refuse_late
 from search.generation.opened import Opened, damage_explained, open_current, open_generation
 from search.generation.snapshot import IconRow, Snapshot
+from search.preferences import read_preferred
 from search.query import Answer, Details, Explanation, FacetCount, Filters, Hit, Query, Window
 from search.ranking.answer import answer
 from search.ranking.details import find_icon, show_icon
@@ -110,7 +112,29 @@ class SearchEngine:
             IconsError: the query asks nothing, or a filter names what is not in this library.
             RenderError: the picture of the query is none.
         """
+        query = self._with_preferred(query)
         return self._put(lambda opened: answer(opened, query, filters, window))
+
+    def _with_preferred(self, query: Query) -> Query:
+        """Fill in what the library's user prefers; a set of it that has gone since is not missed."""
+        if query.prefer is not None:
+            return query
+        preferred = read_preferred(self.library)
+        held = set(self._opened.facets.labels("set").values) if preferred else set()
+        return replace(query, prefer=tuple(key for key in preferred if key in held))
+
+    def set_keys(self, names: Sequence[str]) -> list[str]:
+        """Keys of the sets that some keys or titles mean, each once.
+
+        Raises:
+            IconsError: one is unknown here; the message names near ones.
+        """
+
+        def look(opened: Opened) -> list[str]:
+            labels = opened.facets.labels("set")
+            return list(dict.fromkeys(labels.values[code] for code in labels.meant(names)))
+
+        return self._put(look)
 
     def facets(self) -> dict[str, list[FacetCount]]:
         """Tell what the library's icons can be filtered by, and how many have each value; at most 1,000 of a kind."""
@@ -131,6 +155,7 @@ class SearchEngine:
             IconsError: the query holds anything but words, or none.
             UnknownIconError: no icon has this id.
         """
+        query = self._with_preferred(query)
         return self._put(lambda opened: explain(opened, query, icon))
 
     def show(self, icon: int) -> Details:

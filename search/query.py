@@ -35,6 +35,9 @@ class Query:
     """Whether the words are a keyword query: words that must all be there, prefix*, "a phrase", -excluded."""
     picture_share: float = 0.5
     """Share of the picture or icon beside words, 0 to 1."""
+    prefer: tuple[str, ...] | None = None
+    """Sets that come first where several have an icon, by key or title, best first; None: those that the library's
+    user chose (`icons prefer`)."""
 
     def __post_init__(self) -> None:
         for text in (self.words, *self.without):

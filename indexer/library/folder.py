@@ -77,6 +77,8 @@ class Library:
         self.catalog = self.root / "catalog.sqlite"
         self.generations = self.root / "generations"
         self.pointer = self.root / "CURRENT"
+        self.preferences = self.root / "preferences.json"
+        """Which sets searches put first (`search.preferences`)."""
 
     def exists(self) -> bool:
         """Tell whether anything was ever indexed here: a catalog may be lost, and its generations still answer."""

@@ -14,6 +14,8 @@ STYLE = 0.75
 """Of the style that was asked for."""
 WITHOUT = -4.5
 """Of being all that was asked to leave out."""
+PREFERRED_FIRST = 3.0
+"""What a direct answer of a preferred set gains beside others, whose pictures differ by less."""
 PARTS = 0.7
 """Of each log-odd by which what is worst shown of a drawing's parts lies below their mean."""
 

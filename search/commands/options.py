@@ -85,6 +85,7 @@ _OPTIONS: Sequence[Option] = [
         type=click.FloatRange(0, 1),
         help="Share of the picture, or icon, beside words; half if not given.",
     ),
+    _values("--prefer", "prefer", "SET", "Put this set first where several have the icon: for this search alone."),
     _values("--set", "sets", "KEY", "Only icons of this set."),
     _values("--style", "styles", "STYLE", "Only icons of this style: filled, outline, ..."),
     _values("--category", "categories", "NAME", "Only icons of this category."),
@@ -151,7 +152,7 @@ def _asking(chosen: Mapping[str, Any]) -> Asking:
     if len(forms) > 1:
         raise click.UsageError(f"--{forms[0]} and --{forms[1]} are two forms of output; give one of them")
     return Asking(
-        steering={name: chosen[name] for name in ("without", "picture_share") if name in chosen},
+        steering={name: chosen[name] for name in ("without", "picture_share", "prefer") if chosen.get(name)},
         filters=_taken(Filters, chosen),
         window=_taken(Window, chosen),
         output=_taken(Output, {**chosen, "form": forms[0] if forms else "table"}),

@@ -3,7 +3,7 @@
 import math
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +24,7 @@ from indexer.publishing.vector_index import VectorIndex
 from search.deadline import refuse_late
 from search.generation.facets import Facets
 from search.generation.snapshot import Snapshot
+from search.generation.standing import Standing, standing
 from search.words.spelling import Speller
 
 ADVICE = "`icons doctor --repair` makes it again"
@@ -54,6 +55,10 @@ class Opened:
     def is_borne(self, words: str) -> bool:
         """Tell whether an icon is called so or states it as a tag."""
         return len(self.snapshot.named(words)) > 0 or self.snapshot.tag_code(words) is not None
+
+    def standing(self, preferred: Sequence[str]) -> Standing:
+        """How the library's sets stand, given what is preferred."""
+        return standing(self.facets.labels("set"), self.snapshot.sets(), preferred)
 
     def images_of(self, ids: Ids) -> Ids:
         """Pictures that some icons show."""

@@ -72,6 +72,15 @@ class IconRow:
     member: str
 
 
+@dataclass(frozen=True, slots=True)
+class SetRow:
+    """One set as the catalog knows it."""
+
+    key: str
+    licence: str | None
+    location: str
+
+
 class Snapshot:
     """A generation's catalog, opened for reading only."""
 
@@ -210,6 +219,12 @@ class Snapshot:
     def all_words(self) -> dict[int, str]:
         """Words of every name, by id."""
         return dict(self._connection.execute("SELECT id, words FROM names"))
+
+    def sets(self) -> list[SetRow]:
+        """Read all sets: of those with one key the first comes last."""
+        query = """SELECT sets.key, sets.licence, location FROM sets JOIN sources ON sources.id = source_id
+            ORDER BY sets.id DESC"""
+        return [SetRow(*row) for row in self._connection.execute(query)]
 
     def set_keys(self) -> dict[int, str]:
         """Key of every set, by id."""

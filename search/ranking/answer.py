@@ -62,7 +62,7 @@ def _way_of_asking(opened: Opened, query: Query) -> tuple[Callable[[Reach], Cand
     look = _look_of(opened, query)
     if look is not None and not query.words.strip():
         return partial(by_picture, opened, look, read_avoided(opened, *query.without)), None
-    asked = read_asked(opened, query.words)
+    asked = read_asked(opened, query.words, prefer=query.prefer or ())
     avoided = read_avoided(opened, *asked.wording.without, *query.without)
     if look is None:
         return partial(by_words, opened, asked, avoided), asked.wording.spelled

@@ -1,5 +1,6 @@
 """What do the words of a query ask of this library? Read once, with all vectors that ranking takes."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy as np
 from indexer.arrays import Floats
 from indexer.naming.names import normalise
 from search.generation.opened import Opened
+from search.generation.standing import Standing
 from search.words.codes import Code, read_code
 from search.words.wording import Wording, read, read_words
 
@@ -22,6 +24,8 @@ class Asked:
     """(dim,) of what is meant."""
     parts: Floats
     """(parts, dim) of what is joined, in the order of the wording."""
+    sets: Standing
+    """How the library's sets stand for who asks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +39,11 @@ class Avoided:
 NOTHING = Avoided((), np.empty((0, 0), np.float32))
 
 
-def read_asked(opened: Opened, text: str, *, vector: Floats | None = None) -> Asked:
+def read_asked(opened: Opened, text: str, *, prefer: Sequence[str] = (), vector: Floats | None = None) -> Asked:
     """Read the words of a query; `vector` is that of the whole text where it is known already.
 
     Raises:
-        IconsError: there are none.
+        IconsError: there are none, or a set that is preferred is unknown.
     """
     code = _code_in(opened, text)
     wording = read_words(text if code is None else code.name, opened.speller, is_borne=opened.is_borne)
@@ -49,7 +53,7 @@ def read_asked(opened: Opened, text: str, *, vector: Floats | None = None) -> As
         vector = _middle(opened.encoder.encode_many_words([wording.typed, wording.spelled]))
     elif vector is None or wording.typed != normalise(text):
         vector = opened.encoder.encode_words(wording.typed)
-    return Asked(wording, code, vector, encode(opened, wording.parts))
+    return Asked(wording, code, vector, encode(opened, wording.parts), opened.standing(prefer))
 
 
 def _middle(vectors: Floats) -> Floats:

@@ -9,7 +9,7 @@ from indexer.naming.names import normalise
 from indexer.publishing.curves import sigmoid
 from search.generation.opened import Opened
 from search.ranking.asked import NOTHING, Asked, Avoided
-from search.ranking.judging import added_up, direct_answers, evidence_against, evidence_for, tiers_of
+from search.ranking.judging import added_up, direct_answers, evidence_against, evidence_for, first_of_tiers, tiers_of
 from search.ranking.scores import NAMED, RELATED, scores_of_words
 from search.words.keywords import read_keywords
 
@@ -66,6 +66,7 @@ def _spoken(opened: Opened, asked: Asked, avoided: Avoided, reach: Reach, covera
     against = evidence_against(opened, avoided, ids)
     evidence = added_up(evidence_for(opened, asked, coverage, ids, similarities)) + against
     tiers, curve = tiers_of(ids, direct, against), opened.manifest.calibration.words
+    evidence += first_of_tiers(opened, asked, ids, tiers)
     scores = scores_of_words(curve, evidence, tiers, are_known=asked.wording.are_known)
     return Candidates(ids, tiers, similarities, evidence, scores, is_all=len(nearest.ids) < reach.n)
 

@@ -30,7 +30,7 @@ def explain(opened: Opened, query: Query, icon: int) -> Explanation:
     if query.picture is not None or query.icon is not None or query.keyword:
         raise IconsError("only a query of words alone can be explained")
     opened.snapshot.icon(icon)
-    asked = read_asked(opened, query.words)
+    asked = read_asked(opened, query.words, prefer=query.prefer or ())
     avoided = read_avoided(opened, *asked.wording.without, *query.without)
     found = by_words(opened, asked, avoided, Reach(REACH))
     order = rank(found.ids, found.evidence, found.tiers)

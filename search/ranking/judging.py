@@ -41,6 +41,8 @@ def evidence_for(opened: Opened, asked: Asked, coverage: Floats, ids: Ids, simil
     """
     unit, rows = opened.manifest.calibration.unit, opened.name_rows(ids)
     found = {"vectors": evidence.of_cosines(similarities, unit=unit), "words": evidence.of_coverage(coverage[rows])}
+    sets = opened.facets.column("set")[opened.facets.positions(ids)]
+    found["set"] = asked.sets.of(sets)
     if asked.wording.style:
         found["style"] = np.float32(evidence.STYLE) * in_style(opened, ids, asked.wording.style)
     if len(asked.parts) and len(ids):
@@ -48,6 +50,12 @@ def evidence_for(opened: Opened, asked: Asked, coverage: Floats, ids: Ids, simil
         covered = np.stack([opened.lexicon.fits(part)[rows] for part in asked.wording.parts])
         found["parts"] = evidence.of_parts(evidence.of_cosines(cosines, unit=unit) + evidence.of_coverage(covered))
     return found
+
+
+def first_of_tiers(opened: Opened, asked: Asked, ids: Ids, tiers: Tiers) -> Floats:
+    """Log-odds by which direct answers of preferred sets come before all others of their tier."""
+    sets = opened.facets.column("set")[opened.facets.positions(ids)]
+    return np.asarray(evidence.PREFERRED_FIRST * (asked.sets.is_preferred[sets] & (tiers < RELATED)), np.float32)
 
 
 def added_up(evidence: Mapping[str, Floats]) -> Floats:

@@ -68,6 +68,10 @@ class SearchParameters(FilterParameters):
     words: str = Field("", alias="q", max_length=10_000, description="What it means, how it looks, or its name.")
     keyword: bool = Field(False, description='Take q for a keyword query: prefix*, "a phrase", -excluded.')
     without: Without = ()
+    prefer: Annotated[tuple[Text, ...] | None, Field(max_length=50)] = Field(
+        None,
+        description="A set that comes first where several have an icon. Repeatable; `icons prefer` if not given.",
+    )
     icon: int | None = Field(None, ge=1, lt=2**63, description="Id of an icon: more like this one.")
     picture_share: float = Field(0.5, ge=0, le=1, description="Share of the picture or icon beside words.")
 

@@ -1,0 +1,57 @@
+"""Which sets come first where all else is equal? What the user prefers, then complete sets under free licences."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from indexer.arrays import Floats, Ids, Mask
+from indexer.library.bundled import bundled
+from indexer.sources.licences import family
+from search.generation.labels import Labels
+from search.generation.snapshot import SetRow
+
+COMPLETE = 0.3
+"""Log-odds by which the largest set stands before one of a single icon."""
+FREE = 0.1
+"""What a permissive licence adds."""
+SAMPLE = -0.5
+"""What it costs to be a bundled sample: own sources come first."""
+PREFERRED = 1.0
+"""What the most preferred set gains; each further one a tenth less."""
+_STEP = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How sets stand, by code."""
+
+    evidence: Floats
+    """Log-odds, 0 for the set that stands best."""
+    is_preferred: Mask
+
+    def of(self, codes: Ids) -> Floats:
+        """Log-odds of some icons, given the codes of their sets."""
+        return np.asarray(self.evidence[codes], np.float32)
+
+
+def standing(labels: Labels, sets: Sequence[SetRow], preferred: Sequence[str]) -> Standing:
+    """Say how sets stand; `sets` are all rows of the catalog, `preferred` what the user likes, best first.
+
+    Raises:
+        IconsError: a preferred set is unknown here.
+    """
+    sizes = np.log1p(labels.n)
+    evidence = COMPLETE * sizes / max(1e-9, float(sizes.max(initial=0)))
+    samples = str(bundled("samples"))
+    about = {one.key: one for one in sets}
+    for code, key in enumerate(labels.values):
+        evidence[code] += FREE * (family(about[key].licence) == "permissive")
+        evidence[code] += SAMPLE * about[key].location.startswith(samples)
+    evidence -= evidence.max(initial=-np.inf) if len(evidence) else 0
+    is_preferred = np.zeros(len(evidence), bool)
+    for place, name in enumerate(preferred):
+        for code in labels.meant([name]):
+            evidence[code] += 0 if is_preferred[code] else PREFERRED * max(_STEP, 1 - _STEP * place)
+            is_preferred[code] = True
+    return Standing(evidence.astype(np.float32), is_preferred)
