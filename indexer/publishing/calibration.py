@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from indexer.arrays import Floats, Ids
 from indexer.encoders.query_encoder import QueryEncoder
-from indexer.publishing.curves import Calibration, Curve, fit
+from indexer.publishing.curves import Calibration, Curve, CurveBySize, fit
 from indexer.publishing.evidence import of_words
 from indexer.publishing.lexicon import Lexicon
 from indexer.publishing.vector_index import VectorIndex
@@ -26,6 +26,8 @@ N_NONSENSE, N_PICTURES = 40, 48
 TEMPERATURE = 2.5
 """How much less evidence says of one hit than of the whole answer: over the open benchmark, log-odds of the first ten
 hits to be right rise by 15 a unit of cosine, the curve of that library's answers by 38."""
+N_FEW, ONE_IN = 256, 64
+"""Pictures that a filter leaves: so many at least, or one in so many."""
 _DEPTH = 400
 """Icons among which one of another name is looked for: a name of many sets has a few hundred bearers."""
 
@@ -72,12 +74,23 @@ class Asked:
 def calibrate(by: Answering, names: Sequence[Asked]) -> Calibration:
     """Ask a generation for some of its names, for some of its pictures, and for what it does not have."""
     unit, words = _calibrate_words(by, names)
-    chosen = spread(len(by.drawings[0]), N_ASKED)
-    looks = by.pictures.reconstruct(by.drawings[0][chosen])
-    shown = _best_others(by.pictures, looks, by.drawings[1][chosen], *by.drawings)
+    return Calibration(unit, words, _calibrate_pictures(by))
+
+
+def _calibrate_pictures(by: Answering) -> CurveBySize:
+    """Ask among all pictures, and among few of them as a filter leaves them: every so many, by id."""
+    images, drawings = by.drawings
+    chosen = spread(len(images), N_ASKED)
+    looks = by.pictures.reconstruct(images[chosen])
     size = by.encoder.image_size
     nothing = by.encoder.encode_many_pictures(np.stack(list(pictures_of_nothing(N_PICTURES, size=size))))
-    return Calibration(unit, words, pictures=fit(shown, _best(by.pictures, nothing)))
+
+    def curve(only: Ids | None) -> Curve:
+        shown = _best_others(by.pictures, looks, drawings[chosen], images, drawings, only)
+        return fit(shown, _best(by.pictures, nothing, only))
+
+    few = images[spread(len(images), max(N_FEW, len(images) // ONE_IN))]
+    return CurveBySize(few=curve(few), n_few=len(few), every=curve(None), n_every=len(images))
 
 
 def _calibrate_words(by: Answering, names: Sequence[Asked]) -> tuple[float, Curve]:
@@ -139,15 +152,15 @@ def spread(n: int, wanted: int) -> Ids:
     return np.unique(np.linspace(0, n - 1, min(n, wanted)).astype(np.int64))
 
 
-def _best_others(index: VectorIndex, queries: Floats, own: Ids, ids: Ids, owners: Ids) -> Floats:
+def _best_others(index: VectorIndex, queries: Floats, own: Ids, ids: Ids, owners: Ids, only: Ids | None) -> Floats:
     """Best similarity of each query among ids of another owner; 1 where there is no other."""
     best = []
     for query, mine in zip(queries, own.tolist(), strict=True):
-        found = index.search(query, k=_DEPTH)
+        found = index.search(query, k=_DEPTH, only=only)
         others = found.scores[owners[np.searchsorted(ids, found.ids)] != mine]
         best.append(others[0] if len(others) else 1.0)
     return np.array(best, np.float32)
 
 
-def _best(index: VectorIndex, queries: Floats) -> Floats:
-    return np.array([index.search(query, k=1).scores[0] for query in queries], np.float32)
+def _best(index: VectorIndex, queries: Floats, only: Ids | None) -> Floats:
+    return np.array([index.search(query, k=1, only=only).scores[0] for query in queries], np.float32)

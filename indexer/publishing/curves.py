@@ -1,6 +1,7 @@
 """What score is a similarity worth? Logistic curves, and how one is fitted. Pure functions; no FAISS."""
 
 from dataclasses import dataclass
+from math import log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,24 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True)
+class CurveBySize:
+    """Curves by how many things are looked among: the best of few is less similar than the best of many."""
+
+    few: Curve
+    n_few: int
+    every: Curve
+    n_every: int
+
+    def among(self, n: int) -> Curve:
+        """The curve of the best of `n`, between both by the logarithm of their numbers."""
+        if self.n_every <= self.n_few:
+            return self.every
+        share = min(1.0, max(0.0, log(max(n, 1) / self.n_few) / log(self.n_every / self.n_few)))
+        slope = self.few.slope + share * (self.every.slope - self.few.slope)
+        return Curve(slope, self.few.centre + share * (self.every.centre - self.few.centre))
+
+
+@dataclass(frozen=True, slots=True)
 class Calibration:
     """What evidence is worth in one generation."""
 
@@ -36,7 +55,7 @@ class Calibration:
     """Cosine with the vector of words that is worth one log-odd."""
     words: Curve
     """Of the evidence for an icon that was asked for with words (`publishing.evidence`)."""
-    pictures: Curve
+    pictures: CurveBySize
     """Of the cosine with the vector of a picture."""
 
 

@@ -7,7 +7,7 @@ from indexer.catalog.accounting import Accounting
 from indexer.errors import LibraryError
 from indexer.library.durable import check_own_checksum, with_checksum
 from indexer.library.folder import Generation, Library
-from indexer.publishing.curves import Calibration, Curve
+from indexer.publishing.curves import Calibration, Curve, CurveBySize
 
 SNAPSHOT = "0003"
 """Format of the generations that this program writes and reads; a catalog's own schema is `database.REVISION`."""
@@ -75,8 +75,10 @@ class Manifest:
             for name in ("pictures", "icons"):
                 facts[name] = IndexFacts(**facts[name])
             calibration = facts["calibration"]
-            curves = {name: Curve(**calibration[name]) for name in ("words", "pictures")}
-            facts["calibration"] = Calibration(**{**calibration, **curves})
+            sized = calibration["pictures"]
+            curves = {name: Curve(**sized[name]) for name in ("few", "every")}
+            pictures = CurveBySize(**{**sized, **curves})
+            facts["calibration"] = Calibration(calibration["unit"], Curve(**calibration["words"]), pictures)
             facts["weights"] = Weights(**facts["weights"])
             facts["counts"] = Accounting(**facts["counts"])
             return cls(**facts)

@@ -79,7 +79,8 @@ def by_picture(opened: Opened, vector: Floats, avoided: Avoided, reach: Reach) -
     order = np.argsort(nearest.ids)
     places = np.searchsorted(nearest.ids[order], opened.images_of(ids))
     similarities = nearest.scores[order][places]
-    logits = opened.manifest.calibration.pictures.logits(similarities) + evidence_against(opened, avoided, ids)
+    curve = opened.manifest.calibration.pictures.among(len(opened.pictures) if images is None else len(images))
+    logits = curve.logits(similarities) + evidence_against(opened, avoided, ids)
     return Candidates(ids, untold(ids), similarities, logits, sigmoid(logits), is_all=len(nearest.ids) < reach.n)
 
 
@@ -99,7 +100,8 @@ def by_both(
     meanings = opened.icons.reconstruct(ids) @ asked.vector
     curves = opened.manifest.calibration
     meant = curves.words.logits(added_up(evidence_for(opened, asked, coverage, ids, meanings)))
-    logits = picture_share * curves.pictures.logits(looks) + (1 - picture_share) * meant
+    n_images = len(opened.pictures) if reach.only is None else len(np.unique(opened.images_of(reach.only)))
+    logits = picture_share * curves.pictures.among(n_images).logits(looks) + (1 - picture_share) * meant
     logits += evidence_against(opened, avoided, ids)
     similarities = picture_share * looks + (1 - picture_share) * meanings
     is_all = spoken.is_all and shown.is_all
