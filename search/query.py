@@ -131,7 +131,7 @@ class Hit:
     score: float
     """Calibrated, 0 to 1: where the best hit has less than 0.5, the query may have no answer here."""
     similarity: float
-    """What it is ranked by, before calibration."""
+    """Cosine of its vector with the query's; of a keyword query, how well its words fit."""
     exact: bool
     """Whether its name is the query."""
     variants: int

@@ -74,15 +74,15 @@ def read_vectors_of(library: Library, contender: Contender, corpus: Corpus) -> C
         EmbedError: a shard is damaged.
     """
     images, has_image = _vectors(library, contender, "images", corpus.image_ids)
-    names, has_name = _vectors(library, contender, "names", corpus.name_ids)
-    tag_ids, places = np.unique(corpus.tag_ids, return_inverse=True)
-    tags, has_tag = _vectors(library, contender, "names", tag_ids)
+    text_ids = np.union1d(corpus.name_ids, corpus.tag_ids)
+    texts, has_text = _vectors(library, contender, "names", text_ids)
+    names, tags = (texts[np.searchsorted(text_ids, ids)] for ids in (corpus.name_ids, corpus.tag_ids))
     failed = np.fromiter(read_coverage(library.vectors(contender.fingerprint)).failures, np.int64)
-    n_missing = int((~has_name).sum() + (~has_tag).sum() + (~np.isin(corpus.image_ids[~has_image], failed)).sum())
+    n_missing = int((~has_text).sum() + (~np.isin(corpus.image_ids[~has_image], failed)).sum())
     if n_missing:
         raise _lacks_vectors(contender.model, n_missing)
     encoder = open_query_encoder(library.encoder(contender.fingerprint))
-    return CorpusVectors(contender.fingerprint, encoder, images, has_image, names, tags[places])
+    return CorpusVectors(contender.fingerprint, encoder, images, has_image, names, tags)
 
 
 def _vectors(library: Library, contender: Contender, kind: Kind, ids: Ids) -> tuple[Floats, NDArray[np.bool_]]:
@@ -127,7 +127,7 @@ def _encoders(library: Library) -> Iterator[dict[str, Any]]:
 
 
 def _lacks_vectors(model: str, n_missing: int | None = None) -> LibraryError:
-    what = f" for {n_missing:,} pictures and names" if n_missing else ""
+    what = f" for {n_missing:,} pictures, names and tags" if n_missing else ""
     return LibraryError(
         f'this library has no vectors of model "{model}"{what}; `icons embed --model {model}` makes them'
     )

@@ -73,7 +73,8 @@ class Subject:
     def query_files(self, options: EvaluateOptions) -> list[Path]:
         """Choose the query files: those that were given, else the bundled benchmark for the bundled icons."""
         files = list(options.queries) or ([bundled("eval") / "lucide-1.62.0.jsonl"] if self.is_bundled else [])
-        if not files and not (options.n_screenshots or options.n_names or options.n_tags):
+        asks_tags = options.n_tags and self.opened.facets.labels("tag").values
+        if not files and not (options.n_screenshots or options.n_names or asks_tags):
             raise QueryFileError("nothing to ask; give --queries FILE, or --names, --tags or --screenshots above 0")
         return files
 

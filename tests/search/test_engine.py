@@ -70,7 +70,7 @@ def test_nonsense_finds_nothing_unless_everything_is_wanted(engine: SearchEngine
 
 
 def test_scores_fall_from_the_exact_name_and_tell_good_from_less_good(engine: SearchEngine) -> None:
-    hits = engine.ask(Query(words="bell"), window=Window(k=200, min_score=0)).hits
+    hits = engine.ask(Query(words="bell"), window=Window(k=1000, min_score=0)).hits
     scores = [hit.score for hit in hits]
     assert 0.95 < scores[0] <= 1
     assert scores == sorted(scores, reverse=True)

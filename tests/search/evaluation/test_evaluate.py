@@ -20,6 +20,7 @@ from indexer.errors import LibraryError, ModelError, QueryFileError, SourceError
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from indexer.pipeline import IndexOptions, embed
+from indexer.publishing.manifest import Weights
 from indexer.reports.measures import right_ranks
 from search.cli import main
 from search.engine import Query as EngineQuery
@@ -31,6 +32,7 @@ from search.evaluation.metrics import MEASURES
 from search.evaluation.name_queries import SLIPPED, name_questions
 from search.evaluation.queries import BenchmarkQuery, find_answers
 from search.evaluation.rankers import KeywordRanker, VectorRankers, encode_texts, in_blocks
+from search.evaluation.regimes import NO_TAGS, Tags
 from search.evaluation.report import report_html
 from search.evaluation.screenshot_task import choose_shots, take
 from search.evaluation.screenshots import Condition, conditions
@@ -61,7 +63,7 @@ def subject(build: Build, library: Library, icon_folder: Path) -> Subject:
 def _vectors(subject: Subject) -> VectorRankers:
     [contender] = find_contenders(subject.library, [], in_use=subject.manifest.fingerprint)
     vectors = read_vectors_of(subject.library, contender, subject.corpus)
-    return VectorRankers(subject.opened, subject.corpus, vectors, picture_weight=0.25)
+    return VectorRankers(subject.opened, subject.corpus, vectors, Weights(picture=0.25, tags=0.5))
 
 
 def test_vector_rankers_score_as_torch_does(subject: Subject, tiny_model: Path, icon_folder: Path) -> None:
@@ -92,7 +94,7 @@ def test_icons_that_share_a_picture_or_a_name_are_tied_to_the_last_bit(subject: 
 
 
 def test_keywords_rank_the_icons_that_bear_a_word_of_the_query_and_no_others(subject: Subject) -> None:
-    ranker = KeywordRanker(subject.corpus)
+    ranker = KeywordRanker(subject.corpus, Tags.read(subject.opened))
     scores = ranker.scores(["dots copy", "of the", "zebra"])["keyword"]
     ranked = [{subject.corpus.names[row] for row in np.flatnonzero(np.isfinite(row_scores))} for row_scores in scores]
     assert ranked[0] == {name for name in subject.corpus.names if "dot" in name}  # porter: dots is dot
@@ -111,8 +113,8 @@ def test_rows_hold_every_task_and_ranker_with_the_figures_of_exact_search(subjec
     file = _write_queries(tmp_path / "q.jsonl")
     options = EvaluateOptions(queries=[file], n_names=0, n_screenshots=0, n_scored=0, picture_weight=0.25)
     found = evaluate(subject, options, _quiet)
-    assert [(row.task, row.ranker, row.n_queries) for row in found.rows] == [
-        (task, ranker, n)
+    assert [(row.task, row.regime, row.ranker, row.n_queries) for row in found.rows] == [
+        (task, NO_TAGS, ranker, n)
         for task, n in (("names", 2), ("means", 1))
         for ranker in ("keyword", "names", "pictures", "fused", "engine")
     ]
@@ -172,7 +174,7 @@ def test_icons_without_a_vector_of_an_encoder_are_an_error(subject: Subject) -> 
     fingerprint = subject.manifest.fingerprint
     for shard in subject.library.vectors(fingerprint).glob("images-*"):
         shard.unlink()
-    with pytest.raises(LibraryError, match=r"no vectors of model .* for 11 pictures and names"):
+    with pytest.raises(LibraryError, match=r"no vectors of model .* for 11 pictures, names and tags"):
         evaluate(subject, EvaluateOptions(n_screenshots=2), _quiet)
 
 
@@ -287,7 +289,9 @@ def test_the_command_prints_a_table_writes_a_page_and_speaks_json(subject: Subje
     library = subject.library
     table = _run(library, "--queries", str(file), "--screenshots", "3", "--report", str(page))
     assert table.exit_code == 0, table.output
-    assert re.search(r"^names +keyword +2 +[\d.]+ +[\d.]+ +[\d.]+ \([\d.]+-[\d.]+\)", table.stdout, re.MULTILINE)
+    assert re.search(
+        r"^names, no tags +keyword +2 +[\d.]+ +[\d.]+ +[\d.]+ \([\d.]+-[\d.]+\)", table.stdout, re.MULTILINE
+    )
     assert "24 px theme+background+blur" in table.stdout
     assert re.search(r"^off topic, answered +100 +[\d.]+", table.stdout, re.MULTILINE)
     assert "2 relevant names that no icon bears: gone, no-such-icon" in table.stdout
@@ -360,13 +364,12 @@ def test_names_are_found_first_as_they_are_and_nearly_always_when_misspelt(lucid
 
 @pytest.mark.parametrize("is_merged_anew", [False, True], ids=["its own indexes", "merged anew"])
 def test_the_engine_row_ranks_as_the_engine_answers(lucide: Library, *, is_merged_anew: bool) -> None:
-    """The samples have no tags, so that an answer is the same with them and without."""
     subject = Subject(lucide)
     [contender] = find_contenders(lucide, [], in_use=subject.manifest.fingerprint)
     vectors = read_vectors_of(lucide, contender, subject.corpus)
     if is_merged_anew:
         subject.opened.manifest = replace(subject.manifest, fingerprint="another")
-    ranker = EngineRanker(subject.opened, subject.corpus, vectors, picture_weight=subject.manifest.picture_weight)
+    ranker = EngineRanker(subject.opened, subject.corpus, vectors, subject.manifest.weights)
     texts = ["bell", "arow", "bell filled", "throw away", "qwzx", "something went wrong"]
     for text, scores in zip(texts, ranker.scores(texts, encode_texts(vectors.encoder, texts)), strict=True):
         hits = subject.engine.ask(EngineQuery(words=text), window=Window(k=30, flat=True)).hits

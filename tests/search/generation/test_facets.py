@@ -50,7 +50,7 @@ def generation(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Ge
             circle = f'<circle cx="{3 + 3 * column}" cy="{6 + 6 * number}" r="4" {paint}>{moving}</circle>'
             (folder / f"{column}.svg").write_text(svg(circle))
             own = "gpl-3.0" if column == 5 else licence
-            tags = '"Round, full  moon"' if column % 2 else '"round,C++"'
+            tags = '"Round, full  moon, E-Mail"' if column % 2 else '"round,C++"'
             category = "shapes" if column < 4 else ""
             style = ("filled", "outline")[column % 2]
             rows.append(f"{column}.svg,ball {column},{tags},{category},{own},{style},{(16, 24)[column // 3]}")
@@ -81,7 +81,7 @@ def _copy(generation: Generation, folder: Path) -> Generation:
 
 
 def _values(text: str) -> frozenset[str]:
-    return frozenset(" ".join(part.split()).lower() for part in text.split("\n") if part.strip())
+    return frozenset(" ".join(part.replace("-", " ").split()).lower() for part in text.split("\n") if part.strip())
 
 
 def _fits(icon: Told, filters: Filters) -> bool:
@@ -162,7 +162,7 @@ def test_labels_account_for_every_icon_and_every_tag(facets: Facets, told: list[
     assert int(facets.labels("tag").n.sum()) == sum(len(icon.tags) for icon in told)
     assert int(facets.labels("category").n.sum()) == sum(len(icon.categories) for icon in told)
     assert dict(zip(facets.labels("tag").values, facets.labels("tag").titles, strict=True)) == {
-        "c++": "C++", "full moon": "full moon", "round": "Round",
+        "c++": "C++", "e mail": "E-Mail", "full moon": "full moon", "round": "Round",
     }  # fmt: skip
 
 
@@ -206,6 +206,27 @@ def test_values_are_compared_case_aside(facets: Facets) -> None:
     loose = facets.select(Filters(tags=(" FULL  Moon ",), licences=("GPL-3.0",)))
     assert exact is not None and loose is not None
     assert exact.tolist() == loose.tolist() != []
+
+
+@pytest.mark.parametrize("spelling", ["e-mail", "E mail", "e.mail", "E_MAIL"])
+def test_a_tag_is_meant_however_it_is_spelt(facets: Facets, told: list[Told], spelling: str) -> None:
+    selected = facets.select(Filters(tags=(spelling,)))
+    assert selected is not None
+    assert selected.tolist() == [icon.id for icon in told if "e mail" in icon.tags] != []
+
+
+def test_the_icons_that_state_a_tag_are_those_whose_source_says_it(facets: Facets, told: list[Told]) -> None:
+    for code, tag in enumerate(facets.labels("tag").values):
+        assert facets.stating(code).tolist() == [icon.id for icon in told if tag in icon.tags]
+
+
+def test_facets_as_if_fewer_tags_were_known_keep_all_else(facets: Facets) -> None:
+    rows, codes = facets.pairs("tag")
+    fewer = facets.telling("tag", np.stack([rows[codes == 0], codes[codes == 0]]))
+    assert fewer.stating(0).tolist() == facets.stating(0).tolist() != []
+    assert [len(fewer.stating(code)) for code in (1, 2, 3)] == [0, 0, 0]
+    assert len(facets.stating(1)) == 6
+    assert fewer.count(None, kinds=["set", "category"]) == facets.count(None, kinds=["set", "category"])
 
 
 @pytest.mark.parametrize(
@@ -310,8 +331,10 @@ def test_keywords_find_stems_prefixes_tags_and_signs_and_the_vocabulary_keeps_wh
         assert found("categories : shape") == {f"ball {column}" for column in range(4)}
         assert found('"full moon" NOT words : "3"') == {"ball 1", "ball 5"}
         terms = dict(connection.execute("SELECT term, doc FROM vocabulary"))
-        names = {words for (words,) in connection.execute("SELECT words FROM names")}
-        assert connection.execute("SELECT COUNT(*) FROM keywords").fetchone() == (len(names),)
+        (n_borne,) = connection.execute("SELECT COUNT(DISTINCT name_id) FROM icons").fetchone()
+        tags = {words for (words,) in connection.execute("SELECT words FROM names")} & {"round", "full moon", "c++"}
+        assert connection.execute("SELECT COUNT(*) FROM keywords").fetchone() == (n_borne,)
+        assert len(tags) == 3  # these have a vector, and no row of their own
     assert (terms["shapes"], terms["round"], terms["c++"], terms["ball"]) == (4, 6, 3, 6)
     assert "shape" not in terms
 

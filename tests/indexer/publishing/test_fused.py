@@ -1,0 +1,140 @@
+"""Are fused vectors the sums of picture, name and tags that they should be, and is a missing vector told?"""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import Build, Silent
+
+from indexer.errors import ShardError
+from indexer.library.folder import Library
+from indexer.library.shards import shard_paths
+from indexer.pipeline import IndexOptions, embed, merge, scan
+from indexer.publishing.manifest import WEIGHTS, Manifest, Weights
+from indexer.publishing.snapshot import read_rows
+from indexer.publishing.vector_index import VectorIndex
+from indexer.publishing.vectors import TagVectors, Vectors, gather
+
+N_ICONS, N_TAGS, DIM = 23, 9, 8
+OWN = Weights(picture=0.3, tags=0.6)
+
+
+def _units(n: int, *, seed: int) -> np.ndarray:
+    found = np.random.default_rng(seed).standard_normal((n, DIM))
+    return (found / np.linalg.norm(found, axis=1, keepdims=True)).astype(np.float16)
+
+
+@pytest.fixture(scope="module")
+def stated() -> list[list[int]]:
+    """The tags that each icon states: none, one, or several; a long row of icons states none."""
+    random = np.random.default_rng(5)
+    return [[] if 8 <= row < 15 else sorted(random.permutation(N_TAGS)[: row % 4].tolist()) for row in range(N_ICONS)]
+
+
+@pytest.fixture(scope="module")
+def vectors(stated: list[list[int]]) -> Vectors:
+    random = np.random.default_rng(1)
+    pairs = np.array([(row, tag) for row, tags in enumerate(stated) for tag in tags], np.int64)
+    return Vectors(
+        image_ids=np.arange(6) + 10,
+        images=_units(6, seed=2),
+        name_ids=np.arange(5) + 3,
+        names=_units(5, seed=3),
+        icon_ids=np.arange(N_ICONS) * 2 + 1,
+        image_rows=random.integers(0, 6, N_ICONS),
+        name_rows=random.integers(0, 5, N_ICONS),
+        tags=TagVectors(_units(N_TAGS, seed=4), pairs[:, 0], pairs[:, 1]),
+    )
+
+
+def _by_hand(vectors: Vectors, row: int, tags: list[int], weights: Weights) -> np.ndarray:
+    picture = vectors.images[vectors.image_rows[row]].astype(float)
+    name = vectors.names[vectors.name_rows[row]].astype(float)
+    seen = weights.picture * picture + (1 - weights.picture) * name
+    if not tags:
+        return np.asarray(seen)
+    mean = sum(vectors.tags.vectors[tag].astype(float) for tag in tags) / len(tags)
+    return np.asarray((1 - weights.tags) * seen + weights.tags * mean / np.linalg.norm(mean))
+
+
+@pytest.mark.parametrize(("chunk", "at_once"), [(65_536, 4_096), (10, 3), (4, 3), (7, 50), (1, 1)])
+def test_fused_vectors_are_those_of_a_slow_sum_wherever_chunks_end(
+    vectors: Vectors, stated: list[list[int]], chunk: int, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("indexer.publishing.vectors.CHUNK", chunk)
+    monkeypatch.setattr("indexer.publishing.vectors._ICONS_AT_ONCE", at_once)
+    chunks = list(vectors.fused(OWN))
+    assert [len(part) for part in chunks[:-1]] == [chunk] * (len(chunks) - 1)
+    expected = [_by_hand(vectors, row, tags, OWN) for row, tags in enumerate(stated)]
+    assert np.concatenate(chunks) == pytest.approx(np.array(expected), abs=1e-6)
+
+
+def test_an_icon_without_tags_keeps_exactly_picture_and_name(vectors: Vectors, stated: list[list[int]]) -> None:
+    [fused] = vectors.fused(OWN)
+    [seen] = vectors.fused(Weights(picture=OWN.picture, tags=0))
+    bare = [row for row, tags in enumerate(stated) if not tags]
+    assert len(bare) > 7
+    assert np.array_equal(fused[bare], seen[bare])
+    assert (np.abs(fused - seen).max(axis=1) > 0.01).sum() == N_ICONS - len(bare)
+
+
+def test_the_mean_of_tags_is_a_direction_and_zero_where_none_is_stated(
+    vectors: Vectors, stated: list[list[int]]
+) -> None:
+    means = vectors.tags.means(5, 20)
+    lengths = np.linalg.norm(means, axis=1)
+    assert lengths == pytest.approx([1.0 if tags else 0.0 for tags in stated[5:20]], abs=1e-6)
+
+
+@pytest.fixture
+def tagged(icon_folder: Path) -> Path:
+    """Of eleven icons each second states tags, one of them a name of an icon, too."""
+    lines = ["file_path,name,tags"]
+    for number, file in enumerate(sorted(icon_folder.glob("dot-*.svg"))):
+        lines.append(f'{file.name},{file.stem},"{f"Round, e-mail, arrow up, t{number}" if number % 2 else ""}"')
+    lines.append("arrow-up.svg,arrow-up,north")
+    (icon_folder / "icons.csv").write_text("\n".join(lines) + "\n")
+    return icon_folder / "icons.csv"
+
+
+def test_a_merge_fuses_the_tags_of_its_library_with_the_weights_of_its_manifest(
+    build: Build, library: Library, tagged: Path
+) -> None:
+    fingerprint = build(tagged).embed.fingerprint
+    generation = library.generation(1)
+    manifest = Manifest.read(generation)
+    assert manifest.weights == WEIGHTS
+    rows = read_rows(generation.catalog)
+    vectors = gather(generation, rows, library.vectors(fingerprint), fingerprint=fingerprint)
+    assert vectors.name_ids.tolist() == np.unique(rows[:, 2]).tolist()
+    assert np.bincount(vectors.tags.rows, minlength=len(rows)).tolist() == [0, 4] * 4 + [0, 1]
+    index = VectorIndex.open(generation.icons, spec=manifest.icons.spec)
+    stated = [vectors.tags.tags[vectors.tags.rows == row].tolist() for row in range(len(rows))]
+    expected = [_by_hand(vectors, row, tags, WEIGHTS) for row, tags in enumerate(stated)]
+    assert index.reconstruct(vectors.icon_ids) == pytest.approx(np.array(expected), abs=2e-3)
+
+
+def test_tags_that_were_scanned_and_not_embedded_are_told_with_the_command_that_embeds_them(
+    build: Build, library: Library, icon_folder: Path, tagged: Path
+) -> None:
+    build(icon_folder)
+    scan(library, IndexOptions(sources=[tagged]), Silent())
+    with pytest.raises(ShardError, match="7 tags have no vector yet; `icons embed` makes them"):
+        merge(library, None, print)
+    assert library.current() == 1
+    embed(library, IndexOptions(devices="cpu"), Silent())
+    merge(library, None, print)
+    assert library.current() == 2
+
+
+def test_a_tag_whose_vector_was_lost_is_told_with_the_command_that_makes_it(
+    build: Build, library: Library, icon_folder: Path, tagged: Path
+) -> None:
+    fingerprint = build(icon_folder).embed.fingerprint
+    folder, before = library.vectors(fingerprint), shard_paths(library.vectors(fingerprint), "names")
+    build(tagged)
+    [of_tags] = set(shard_paths(folder, "names")) - set(before)
+    of_tags.unlink()
+    generation = library.generation(2)
+    with pytest.raises(ShardError, match="7 names have no vector yet; `icons embed` makes them"):
+        gather(generation, read_rows(generation.catalog), folder, fingerprint=fingerprint)
