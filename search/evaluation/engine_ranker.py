@@ -20,11 +20,8 @@ from search.generation.opened import Opened
 from search.ranking.answer import N_CANDIDATES
 from search.ranking.asked import read_asked, read_avoided
 from search.ranking.candidates import Reach, by_words
-from search.ranking.scores import RELATED, good_enough
+from search.ranking.scores import good_enough
 from search.words.spelling import Speller
-
-_FIRST = 1e4
-"""More than any evidence: a tier comes before the next."""
 
 
 class EngineRanker:
@@ -43,7 +40,7 @@ class EngineRanker:
         self._opened = opened if is_its_own else _published(opened, corpus, vectors, weights, known or every)
 
     def scores(self, texts: Sequence[str], vectors: Floats) -> Floats:
-        """What each icon is ranked by, (texts, icons), minus infinity for all that the answer leaves out."""
+        """Where each icon stands, 0 for the first, then -1 ..., (texts, icons); minus infinity for what is left out."""
         return np.stack([self._of_icons(text, vector) for text, vector in zip(texts, vectors, strict=True)])
 
     def _of_icons(self, text: str, vector: Floats) -> Floats:
@@ -52,8 +49,9 @@ class EngineRanker:
         found = by_words(self._opened, asked, avoided, Reach(N_CANDIDATES, self._only))
         kept = good_enough(np.arange(len(found.ids)), found.scores, None)
         scores = np.full(len(self._corpus), -np.inf, np.float32)
-        firsts = _FIRST * (RELATED - found.tiers[kept])
-        scores[np.searchsorted(self._corpus.icon_ids, found.ids[kept])] = found.evidence[kept] + firsts
+        ranked_by = np.stack([found.tiers[kept], -found.evidence[kept]])
+        places = np.unique(ranked_by, axis=1, return_inverse=True)[1].reshape(-1)
+        scores[np.searchsorted(self._corpus.icon_ids, found.ids[kept])] = -places
         return scores
 
 

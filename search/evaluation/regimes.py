@@ -94,10 +94,11 @@ def regimes(tags: Tags, questions: Sequence[Question], *, n_tags: int, seed: int
 
 
 def _of_hidden(question: Question, known: Tags, hidden: Tags) -> Question | None:
-    """Ask for the icons of which a tag was hidden; those that still state it are neither right nor wrong."""
+    """Ask for the icons of which a tag was hidden; others that are right, or still state it, are not wrong."""
     words = normalise(question.query.text)
     right = np.intersect1d(question.right, hidden.stating(words))
-    return replace(question, right=right, aside=known.stating(words)) if len(right) else None
+    aside = np.union1d(np.setdiff1d(question.right, right), known.stating(words))
+    return replace(question, right=right, aside=aside) if len(right) else None
 
 
 def _tag_questions(tags: Tags, n: int, seed: int) -> Iterator[Question]:
