@@ -19,7 +19,7 @@ from search.evaluation.queries import Question
 from search.query import Hit
 from search.ranking.scores import BEST_SCORE, GOOD_SCORE
 
-LIMITS = (0.05, 0.1, BEST_SCORE, 0.2, 0.25, 0.3, 0.4, GOOD_SCORE)
+LIMITS = (0.05, BEST_SCORE, 0.15, 0.2, 0.25, 0.3, 0.4, GOOD_SCORE)
 """Least scores of the best hit that are tried."""
 EMPTY, OFF_TOPIC, MADE_UP = "wrongly empty", "off topic, answered", "made up, answered"
 N_MADE_UP, MADE_UP_SEED = 100, 1

@@ -6,6 +6,7 @@ import numpy as np
 
 from indexer.arrays import Floats, Ids, Tiers
 from indexer.naming.names import normalise
+from indexer.publishing.calibration import TEMPERATURE
 from indexer.publishing.curves import sigmoid
 from search.generation.opened import Opened
 from search.ranking.asked import NOTHING, Asked, Avoided
@@ -89,7 +90,8 @@ def by_both(
 ) -> Candidates:
     """The icons that words or a picture find, by both; `picture` is the picture's vector.
 
-    The two kinds of similarity have nothing in common but their curves, so what is added up are logits.
+    The two kinds of similarity have nothing in common but their curves, so what is added up are logits. Those of words
+    are made as steep as those of pictures, which tell of the whole answer.
     """
     coverage = name_fits(opened, asked)
     spoken = _spoken(opened, asked, NOTHING, reach, coverage)
@@ -99,7 +101,7 @@ def by_both(
     looks = (opened.pictures.reconstruct(images) @ picture)[places]
     meanings = opened.icons.reconstruct(ids) @ asked.vector
     curves = opened.manifest.calibration
-    meant = curves.words.logits(added_up(evidence_for(opened, asked, coverage, ids, meanings)))
+    meant = TEMPERATURE * curves.words.logits(added_up(evidence_for(opened, asked, coverage, ids, meanings)))
     n_images = len(opened.pictures) if reach.only is None else len(np.unique(opened.images_of(reach.only)))
     logits = picture_share * curves.pictures.among(n_images).logits(looks) + (1 - picture_share) * meant
     logits += evidence_against(opened, avoided, ids)

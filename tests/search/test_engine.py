@@ -129,6 +129,15 @@ def test_a_picture_and_words_are_weighed(engine: SearchEngine) -> None:
         assert engine.ask(query, window=ANYTHING).hits[0].name.startswith(expected)
 
 
+def test_words_beside_an_icon_shift_the_answer(engine: SearchEngine) -> None:
+    house, bell = engine.find("house"), engine.find("bell")
+    for icon, words in ((house, "trash"), (bell, "house"), (bell, "arrow left")):
+        alike = names(engine.ask(Query(icon=icon), window=ANYTHING).hits[:3])
+        both = names(engine.ask(Query(icon=icon, words=words, picture_share=0.7), window=ANYTHING).hits[:3])
+        meant = {name for name in both if set(words.split()) <= set(name.replace("home", "house").split("-"))}
+        assert meant and not meant & set(alike), (alike, both)
+
+
 def test_what_is_left_out_falls_behind(engine: SearchEngine) -> None:
     plain = names(engine.ask(Query(words="arrow"), window=ANYTHING).hits)
     steered = names(engine.ask(Query(words="arrow", without=("left",)), window=ANYTHING).hits)

@@ -135,6 +135,7 @@ def test_empty_answers_are_counted_as_a_search_gives_them(subject: Subject, tmp_
     options = EvaluateOptions(queries=[_write_queries(tmp_path / "q.jsonl")], n_names=0, n_screenshots=0, n_scored=3)
     held_out, off_topic, made_up = evaluate(subject, options, _quiet).empty
     assert held_out.kind == "wrongly empty"
+    assert list(held_out.figures) == ["0.05", "0.1", "0.15", "0.2", "0.25", "0.3", "0.4", "0.5"]
     assert (held_out.n_queries, off_topic.n_queries, made_up.n_queries) == (3, 100, 100)
     topics = (bundled("eval") / "off-topic.txt").read_text().splitlines()
     nearest = Window(k=1, min_score=0)
