@@ -77,6 +77,10 @@ class Filters:
     animated: bool | None = None
     coloured: bool | None = None
 
+    def __post_init__(self) -> None:
+        for text in (*self.sets, *self.styles, *self.categories, *self.tags, *self.licences):
+            refuse_broken(text)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:

@@ -163,11 +163,11 @@ def test_no_value_is_completed_that_a_shell_or_terminal_would_obey(hostile: Path
 
 @pytest.mark.parametrize("text", ["\udcff", "dot\ud800", "\udcff:x"])
 def test_what_is_no_unicode_text_is_refused_as_a_query(hostile: Path, text: str) -> None:
-    for command in (["search", text], ["search", "dot", "--not", text], ["similar", text], ["show", text]):
+    searches = [["search", text], *(["search", "dot", option, text] for option in ("--not", "--tag", "--set"))]
+    for command in (*searches, ["similar", text], ["show", text]):
         done = run(hostile, *command)
         assert done.exit_code == 2
         assert done.stderr == f'Error: "{printable(text)}" is not Unicode text; type it again, in UTF-8\n'
-    assert run(hostile, "search", "dot", "--tag", text).stderr.startswith('Error: no tag "')
     with pytest.raises(IconsError, match="is not Unicode text"):
         SearchEngine.open(hostile).ask(Query(words=text, keyword=True))
 
