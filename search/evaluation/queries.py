@@ -4,12 +4,10 @@ A query file is JSONL: `{"query": "throw away", "kind": "means", "relevant": ["t
 "set" where only one set's icons are meant.
 """
 
-import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -17,9 +15,7 @@ from indexer.arrays import Ids
 from indexer.errors import QueryFileError
 from indexer.naming.names import normalise
 from search.evaluation.corpus import Corpus
-
-FIELDS = ("query", "kind", "relevant")
-_EXAMPLE = '{"query": "throw away", "kind": "means", "relevant": ["trash"]}'
+from search.evaluation.query_lines import Fields, Format, read_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +57,10 @@ def read_queries(file: Path) -> list[BenchmarkQuery]:
     Raises:
         QueryFileError: it can't be read, holds no query, or a line is not as above; the message names the line.
     """
-    try:
-        lines = file.read_text("utf-8-sig").split("\n")  # splitlines would cut inside a text
-    except (OSError, UnicodeDecodeError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or "it is not UTF-8"
-        raise QueryFileError(f'"{file}" can\'t be read: {reason}') from error
-    queries = [_parse(line, where=f'"{file}", line {n}') for n, line in enumerate(lines, 1) if line.strip()]
-    if not queries:
-        raise QueryFileError(f'"{file}" holds no query; write one a line: {_EXAMPLE}')
-    return queries
+    return [
+        BenchmarkQuery(fields["query"], fields["kind"], tuple(fields["relevant"]), fields.get("set"))
+        for fields in read_lines(file, _LINE)
+    ]
 
 
 def find_answers(queries: Sequence[BenchmarkQuery], corpus: Corpus) -> Questions:
@@ -111,29 +102,12 @@ def _bearers(wanted: set[str], corpus: Corpus) -> defaultdict[str, list[int]]:
     return bearers
 
 
-def _parse(line: str, *, where: str) -> BenchmarkQuery:
-    try:
-        fields = json.loads(line)
-    except ValueError as error:
-        raise QueryFileError(f"{where} is not JSON ({error}); a line is {_EXAMPLE}") from error
-    problem = next(_problems(fields), None)
-    if problem:
-        raise QueryFileError(f"{where}: {problem}; a line is {_EXAMPLE}")
-    return BenchmarkQuery(fields["query"], fields["kind"], tuple(fields["relevant"]), fields.get("set"))
-
-
-def _problems(fields: Any) -> Iterator[str]:
-    if not isinstance(fields, dict):
-        yield "it is not an object"
-        return
-    for name in FIELDS:
-        if name not in fields:
-            yield f'"{name}" is missing'
-    for name in ("query", "kind"):
-        if not isinstance(fields[name], str) or not fields[name].strip():
-            yield f'"{name}" is not a text'
+def _problems(fields: Fields) -> Iterator[str]:
     names = fields["relevant"]
     if not isinstance(names, list) or not names or not all(isinstance(name, str) and name.strip() for name in names):
         yield '"relevant" is not a list of names, one at least'
     if not isinstance(fields.get("set"), str | None):
         yield '"set" is not the key of a set'
+
+
+_LINE = Format(("relevant",), _problems, '{"query": "throw away", "kind": "means", "relevant": ["trash"]}')
