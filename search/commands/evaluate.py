@@ -24,6 +24,13 @@ if TYPE_CHECKING:
     help="JSONL file of queries with their right answers. Repeatable. Over the bundled samples: the Lucide benchmark.",
 )
 @click.option(
+    "--described",
+    "described",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="JSONL file of described drawings: what must and must not be among the first five hits. Repeatable.",
+)
+@click.option(
     "--model",
     "models",
     multiple=True,
@@ -84,6 +91,7 @@ def evaluate(library: "Library", report: Path | None, as_json: bool, **options: 
     Examples:
       icons evaluate --report report.html
       icons evaluate --queries mine.jsonl --model bundled --model local-dir:other
+      icons evaluate --described data/eval/described-open.jsonl --names 0 --tags 0 --screenshots 0
       icons evaluate --screenshots 0 --json | jq '.rows[] | {task, ranker, figures}'
     """
     from indexer.reports.bars import ProgressLine

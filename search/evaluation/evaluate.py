@@ -19,6 +19,7 @@ from search.engine import SearchEngine
 from search.evaluation.asking import rank_answers, rows_of_kind, worst_cases
 from search.evaluation.contenders import Contender, CorpusVectors, find_contenders, read_vectors_of
 from search.evaluation.corpus import Corpus
+from search.evaluation.described import ask_described, described_rows, read_described
 from search.evaluation.empty_answers import measure_empty_answers
 from search.evaluation.findings import Evaluation, Row
 from search.evaluation.metrics import measure
@@ -43,6 +44,8 @@ class EvaluateOptions:
 
     queries: Sequence[Path] = ()
     """None: the bundled benchmark where the library is the bundled sample icons, else no words are asked."""
+    described: Sequence[Path] = ()
+    """Files of described drawings (`described`)."""
     models: Sequence[str] = ()
     """None: the encoder in use."""
     picture_weight: float | None = None
@@ -74,8 +77,10 @@ class Subject:
         """Choose the query files: those that were given, else the bundled benchmark for the bundled icons."""
         files = list(options.queries) or ([bundled("eval") / "lucide-1.62.0.jsonl"] if self.is_bundled else [])
         asks_tags = options.n_tags and self.opened.facets.labels("tag").values
-        if not files and not (options.n_screenshots or options.n_names or asks_tags):
-            raise QueryFileError("nothing to ask; give --queries FILE, or --names, --tags or --screenshots above 0")
+        if not (files or options.described or options.n_screenshots or options.n_names or asks_tags):
+            raise QueryFileError(
+                "nothing to ask; give --queries FILE or --described FILE, or --names, --tags or --screenshots above 0"
+            )
         return files
 
 
@@ -89,6 +94,7 @@ def evaluate(subject: Subject, options: EvaluateOptions, progress: Progress) -> 
     contenders = find_contenders(subject.library, options.models, in_use=subject.manifest.fingerprint)
     files = subject.query_files(options)
     questions = find_answers([query for file in files for query in read_queries(file)], subject.corpus)
+    described = {str(file): read_described(file) for file in options.described}
     own = subject.manifest.weights
     weights = Weights(
         picture=own.picture if options.picture_weight is None else options.picture_weight,
@@ -103,7 +109,7 @@ def evaluate(subject: Subject, options: EvaluateOptions, progress: Progress) -> 
         tag_weight=weights.tags,
         seed=options.seed,
         encoders=contenders,
-        files=[str(file) for file in files],
+        files=[*map(str, files), *described],
         n_dropped=len(questions.dropped),
         unknown=questions.unknown,
     )
@@ -115,6 +121,8 @@ def evaluate(subject: Subject, options: EvaluateOptions, progress: Progress) -> 
         found.empty = measure_empty_answers(
             subject.engine, subject.corpus, questions.asked, n=options.n_scored, seed=options.seed, progress=progress
         )
+    found.described_answers = ask_described(subject.engine, described, progress)
+    found.described = described_rows(found.described_answers, seed=options.seed)
     return found
 
 
@@ -140,6 +148,8 @@ class _Run:
 
     def compare(self, contenders: Sequence[Contender]) -> None:
         """Ask keywords, then one encoder after the other, so that the vectors of one are in memory at a time."""
+        if not self._regimes and not self._n_screenshots:
+            return
         for regime in self._regimes:
             self._ask(KeywordRanker(self._subject.corpus, regime.known), regime, encoder=None)
         for contender in contenders:

@@ -7,6 +7,7 @@ from typing import Any
 from indexer.reports.measures import RESAMPLES, Figure
 from search.evaluation.asking import Case
 from search.evaluation.contenders import Contender
+from search.evaluation.described import DescribedAnswer, DescribedRow
 from search.evaluation.empty_answers import EmptyRow
 from search.evaluation.screenshots import Condition, conditions
 
@@ -59,6 +60,9 @@ class Evaluation:
     rows: list[Row] = field(default_factory=list)
     empty: list[EmptyRow] = field(default_factory=list)
     """Of the library as it is searched, whatever encoders are compared."""
+    described: list[DescribedRow] = field(default_factory=list)
+    described_answers: list[DescribedAnswer] = field(default_factory=list)
+    """Of all described queries, those that hold and those that do not."""
     worst: list[Case] = field(default_factory=list)
     """Of the engine with the first encoder."""
     worst_shots: list[Case] = field(default_factory=list)
@@ -94,6 +98,10 @@ class Evaluation:
                     ours, theirs = engine.figures[measure].value, best.figures[measure].value
                     if ours < theirs - _SAME:
                         yield f"{title}: {measure} of the engine {ours:.3f}, of {best.ranker} alone {theirs:.3f}"
+
+    def failed(self) -> list[DescribedAnswer]:
+        """Described queries that do not hold."""
+        return [answer for answer in self.described_answers if not answer.holds]
 
     def of_screenshots(self) -> list[Row]:
         """Rows of screenshots."""

@@ -9,10 +9,11 @@ from indexer.reports.charts import Bar, Chart, Curve, bar_chart, line_chart
 from indexer.reports.measures import Figure, short
 from indexer.reports.page import Html, page, section, table_html
 from search.evaluation.asking import Case, Shown
+from search.evaluation.described import DescribedAnswer
 from search.evaluation.findings import Evaluation, Row
 from search.evaluation.metrics import MEASURES
 from search.evaluation.screenshots import BAR, CHANGES, SIZES, USUAL_SIZE, Condition, png
-from search.evaluation.summary import headline
+from search.evaluation.summary import counted, headline
 from search.showing.in_page import data_uri, is_drawn_in_white
 
 ReadPicture = Callable[[int], bytes]
@@ -31,7 +32,9 @@ def report_html(evaluation: Evaluation, read_picture: ReadPicture) -> str:
         *_words(evaluation),
         *_screenshots(evaluation),
         *_empty_answers(evaluation),
+        *_described(evaluation),
         *_worst(evaluation, pictures),
+        *_failed(evaluation, pictures),
     ]
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     facts = [*headline(evaluation), *_sources(evaluation), made]
@@ -79,6 +82,15 @@ def _empty_answers(evaluation: Evaluation) -> Iterator[str]:
         "Share of queries", curves, ticks=list(evaluation.empty[0].figures), x_title="least score of the best hit"
     )
     yield section("empty answers", small="where a least score errs", charts=[chart])
+
+
+def _described(evaluation: Evaluation) -> Iterator[str]:
+    if not evaluation.described:
+        return
+    chart = bar_chart("Share that holds", [Bar(row.title, row.holds, 0) for row in evaluation.described])
+    cells = [[row.title, f"{row.n_queries:,}", _cell(row.holds, is_best=False)] for row in evaluation.described]
+    table = table_html(["described drawings", "queries", "hold"], cells)
+    yield section("described drawings", small="by the names of the first five hits", charts=[chart], table=table)
 
 
 def _curves(evaluation: Evaluation, rows: Sequence[Row]) -> Iterator[Chart]:
@@ -146,14 +158,29 @@ def _card(case: Case, pictures: "_Pictures") -> str:
     asked = f"<b>{escape(case.query)}</b>"
     if case.picture:
         asked = f'<img class="shot" alt="" src="{data_uri(case.picture)}"><div>{asked}'
-    right = "".join(pictures.tile(icon) for icon in case.right)
-    instead = "".join(pictures.tile(icon) for icon in case.instead)
     return (
         f'<div class="case"><div class="asked">{asked}<small>{rank}{n_right}</small>'
         f"<small>{escape(case.task)}</small>{'</div>' if case.picture else ''}</div>"
-        f'<div class="group"><em>right</em><div>{right}</div></div>'
-        f'<div class="group"><em>came first</em><div>{instead}</div></div></div>'
+        f"{_group('right', case.right, pictures)}{_group('came first', case.instead, pictures)}</div>"
     )
+
+
+def _failed(evaluation: Evaluation, pictures: "_Pictures") -> Iterator[str]:
+    if failed := evaluation.failed():
+        cards = "".join(_failed_card(answer, pictures) for answer in failed)
+        yield f"<section><h2>Described drawings that were not found</h2><div>{cards}</div></section>"
+
+
+def _failed_card(answer: DescribedAnswer, pictures: "_Pictures") -> str:
+    return (
+        f'<div class="case"><div class="asked"><b>{escape(answer.query)}</b><small>{counted(answer)}</small>'
+        f"<small>{escape(answer.kind)}</small></div>{_group('came first', answer.hits, pictures)}</div>"
+    )
+
+
+def _group(title: str, icons: Sequence[Shown], pictures: "_Pictures") -> str:
+    tiles = "".join(pictures.tile(icon) for icon in icons)
+    return f'<div class="group"><em>{title}</em><div>{tiles}</div></div>'
 
 
 class _Pictures:

@@ -11,6 +11,7 @@ from indexer.reports.tables import open_console, table_of
 from search.evaluation.metrics import MEASURES
 
 if TYPE_CHECKING:
+    from search.evaluation.described import DescribedAnswer, DescribedRow
     from search.evaluation.empty_answers import EmptyRow
     from search.evaluation.findings import Evaluation, Row
 
@@ -36,6 +37,11 @@ def print_summary(evaluation: "Evaluation") -> None:
     if evaluation.empty:
         console.print()
         console.print(_empty_answers(evaluation.empty))
+    if evaluation.described:
+        console.print()
+        console.print(_described(evaluation.described))
+    for answer in evaluation.failed():
+        console.print(printable(f"  {_failure(answer)}"), highlight=False, markup=False)
 
 
 def headline(evaluation: "Evaluation") -> list[str]:
@@ -63,6 +69,21 @@ def headline(evaluation: "Evaluation") -> list[str]:
 def _empty_answers(rows: "Sequence[EmptyRow]") -> Table:
     cells = [(row.kind, f"{row.n_queries:,}", *map(spell, row.figures.values())) for row in rows]
     return table_of(("best score below", "queries", *rows[0].figures), cells)
+
+
+def _described(rows: "Sequence[DescribedRow]") -> Table:
+    cells = [(row.title, f"{row.n_queries:,}", spell(row.holds, with_interval=True)) for row in rows]
+    return table_of(("described drawings", "queries", "hold"), cells)
+
+
+def _failure(answer: "DescribedAnswer") -> str:
+    names = ", ".join(f"{hit.set}:{hit.name}" for hit in answer.hits) or "nothing"
+    return f"{answer.query}: {counted(answer)}: {names}"
+
+
+def counted(answer: "DescribedAnswer") -> str:
+    """Say how many of the first hits are what they must be, and how many what they must not."""
+    return f"{answer.n_right} right, {answer.n_wrong} wrong"
 
 
 def _table(title: str, rows: "Sequence[Row]", with_interval: Sequence[str]) -> Table:
