@@ -6,11 +6,10 @@ Only what stands between other words joins or leaves out: "no smoking", "sign in
 import re
 from dataclasses import dataclass
 
-from indexer.naming.looks import STYLES
-
 _MINUS = re.compile(r"(?<!\S)-(?=\w)(\S+)")
 _ARTICLE = r"(?:an?|the|any|its)\s+"
-_NOT = rf"not(?=\s+(?:in\s|{_ARTICLE}|(?:{'|'.join(STYLES)})\b))"
+_NAMED = "found|allowed|available|equals?|disturb|enter|started|verified|saved|supported|sent|delivered|listed|rated"
+_NOT = rf"(?:but\s+)?(?<!\bdo )(?<!\bdoes )not(?=\s+(?!(?:{_NAMED})\b)\S)"
 """Before a style or a thing; "do not disturb" and "page not found" are names."""
 _LEAVING_OUT = re.compile(rf"[\s,]+(?:with\s+no|without|w/o|no|except|excluding|{_NOT})\s+", re.IGNORECASE)
 _SHAPE = r"(?:circle|square|box|frame|triangle|hexagon|diamond|shield|cloud|folder|heart|hand|bubble|window)\b"
@@ -18,6 +17,7 @@ _JOINING = re.compile(
     rf"\s+(?:with|and|inside|within|containing|plus|w/|\+|&|in(?=\s+(?:{_ARTICLE}|{_SHAPE})))\s+", re.IGNORECASE
 )
 _OR = re.compile(r"\s*(?:,|\b(?:or|nor|and)\b)\s*", re.IGNORECASE)
+_UNFILLED = re.compile(r"\b(?:unfilled|hollow|non-?filled)\s+(?=\S)", re.IGNORECASE)
 _LEADING = re.compile(_ARTICLE, re.IGNORECASE)
 
 
@@ -36,11 +36,12 @@ class Phrase:
 
 def read_phrase(text: str) -> Phrase:
     """Take a text apart; a text that only leaves out is read as it stands."""
-    shown, *left_out = _LEAVING_OUT.split(_MINUS.sub(" ", text))
+    shown, *left_out = _LEAVING_OUT.split(_UNFILLED.sub("", _MINUS.sub(" ", text)))
     if not shown.strip():
         return Phrase(text, (), ())
     parts = _apart(_JOINING, shown)
-    without = [*_MINUS.findall(text), *(word for phrase in left_out for word in _apart(_OR, phrase))]
+    without = [*_MINUS.findall(text), *("filled" for _ in _UNFILLED.findall(text))]
+    without += [*(word for phrase in left_out for word in _apart(_OR, phrase))]
     is_explicit = _MINUS.search(text) is not None
     return Phrase(shown.strip(), parts if len(parts) > 1 else (), tuple(without), is_explicit)
 
