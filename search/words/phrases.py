@@ -18,7 +18,7 @@ _JOINING = re.compile(
 )
 _OR = re.compile(r"\s*(?:,|\b(?:or|nor|and)\b)\s*", re.IGNORECASE)
 _UNFILLED = re.compile(r"\b(?:unfilled|hollow|non-?filled)\s+(?=\S)", re.IGNORECASE)
-_LEADING = re.compile(_ARTICLE, re.IGNORECASE)
+_LEADING = re.compile(rf"(?:(?:in|inside|with)\s+)?(?:{_ARTICLE})?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,8 @@ const detail = new Detail(find("#detail"), {
   like: (icon) => go({ ...cleared(state), icon: icon.id, open: null }),
   filter: (kind, value) => change({ [kind]: [...new Set([...state[kind], value])], k: PAGE }),
   close: closeDetail,
+  preferred: () => state.prefer,
+  prefer: (set, yes) => change({ prefer: yes ? [...state.prefer, set] : state.prefer.filter((other) => other !== set), k: PAGE }),
   explain: (id) => (isExplained(state) ? (options) => why(id, state, options) : null),
 });
 const showView = watchView({

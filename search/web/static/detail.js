@@ -39,7 +39,7 @@ export async function copy(icon, format = "SVG") {
 export class Detail {
   /**
    * `open(icon)` shows another icon, `like(icon)` asks for more like it, `filter(kind, value)` narrows, `close()` leaves;
-   * `explain(id)` gives what asks why the icon is here, or null.
+   * `explain(id)` gives what asks why the icon is here, or null; `preferred()` sets come first, `prefer(set, yes)` changes that.
    */
   constructor(dialog, actions) {
     Object.assign(this, { dialog, ...actions, id: null, loading: null });
@@ -102,7 +102,7 @@ export class Detail {
     const hadFocus = this.dialog.contains(document.activeElement) && document.activeElement.dataset.key;
     this.dialog.replaceChildren(
       make("div", { className: "head" },
-        make("div", {}, make("h2", { id: "detail-name", textContent: icon.name }), make("p", {}, this.#link("set", icon.set, icon.set_title))),
+        make("div", {}, make("h2", { id: "detail-name", textContent: icon.name }), make("p", { className: "links" }, this.#link("set", icon.set, icon.set_title), this.#pin(icon))),
         make("button", { type: "button", className: "quiet", "aria-label": "Close", onclick: () => this.close(), "data-key": "close" }, symbol("x"))),
       this.#preview(icon), this.#copying(icon), this.#downloads(icon),
       make("button", { type: "button", className: "wide", onclick: () => this.like(icon), "data-key": "like" }, symbol("sparkles"), "More like this"),
@@ -172,6 +172,16 @@ export class Detail {
       }
     }, { once: true });
     return folded;
+  }
+
+  /** Whether icons of this set come first where several sets have the icon. */
+  #pin({ set }) {
+    const pressed = this.preferred().includes(set);
+    return make("button", {
+      type: "button", className: "link", "aria-pressed": String(pressed), textContent: pressed ? "comes first" : "put first",
+      title: "Icons of this set come first", "data-key": "pin",
+      onclick: ({ currentTarget }) => { this.prefer(set, !pressed); currentTarget.replaceWith(this.#pin({ set })); },
+    });
   }
 
   #link(kind, value, title) {

@@ -92,6 +92,7 @@ export class Filters {
   }
 
   #chips(state) {
+    const pins = state.prefer.map((set) => ({ text: `First: ${set}`, remove: () => this.change({ prefer: state.prefer.filter((other) => other !== set) }) }));
     const chips = FACETS.flatMap((kind) => state[kind].map((value) => {
       const n = labelsOf(this.counts, kind).find((one) => String(one.value) === value)?.n;
       const label = [...labelsOf(this.counts, kind), ...labelsOf(this.known, kind)].find((one) => String(one.value) === value);
@@ -101,7 +102,7 @@ export class Filters {
     for (const [kind, { values }] of Object.entries(CHOICES)) {
       if (state[kind] !== null) chips.push({ text: values.find(([value]) => value === state[kind])[1], remove: () => this.change({ [kind]: null }) });
     }
-    return chips;
+    return [...pins, ...chips];
   }
 
   #chip({ text, n, remove }) {

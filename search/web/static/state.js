@@ -1,14 +1,14 @@
 // What is asked and how is it shown? The address of the page holds all of it, under the API's own names.
 
 export const FACETS = ["set", "style", "category", "tag", "licence", "size"];
-const LISTS = ["not", ...FACETS];
+const LISTS = ["not", "prefer", ...FACETS];
 export const SIZES = [16, 20, 24, 32, 40, 48, 64, 96, 128];
 export const PAGE = 60;
 const MOST = 1200;
 
 const EMPTY = {
   q: "", keyword: false, icon: null, picture: null,
-  not: [], set: [], style: [], category: [], tag: [], licence: [], size: [],
+  not: [], prefer: [], set: [], style: [], category: [], tag: [], licence: [], size: [],
   animated: null, coloured: null, flat: false, min_score: null,
   k: PAGE, open: null, bg: "auto", px: 48,
 };
