@@ -55,11 +55,11 @@ class Facets:
 
     def column(self, name: str) -> NDArray[Any]:
         """One field of all rows, by ascending icon id: contiguous, which is quicker to go through."""
-        return cast(NDArray[Any], self._keep(name, lambda: np.ascontiguousarray(self.rows[name])))
+        return cast(NDArray[Any], self.keep(name, lambda: np.ascontiguousarray(self.rows[name])))
 
     def labels(self, kind: str) -> Labels:
         """The values of a kind: set, style, licence, category or tag."""
-        return cast(Labels, self._keep(f"labels of {kind}", lambda: Labels.read(self._catalog, kind)))
+        return cast(Labels, self.keep(f"labels of {kind}", lambda: Labels.read(self._catalog, kind)))
 
     @property
     def set_names(self) -> SetNames:
@@ -68,12 +68,12 @@ class Facets:
 
     def positions(self, ids: Ids) -> Positions:
         """Rows of some icons of this generation."""
-        return cast(Positions, self._keep("rows by id", lambda: rows_by_id(self.column("icon")))[ids])
+        return cast(Positions, self.keep("rows by id", lambda: rows_by_id(self.column("icon")))[ids])
 
     def showing(self, images: Ids) -> Ids:
         """Ids of the icons that show some pictures, ascending."""
         shown = self.column("image")
-        is_wanted = np.zeros(self._keep("last image", lambda: int(shown.max(initial=0))) + 1, dtype=bool)
+        is_wanted = np.zeros(self.keep("last image", lambda: int(shown.max(initial=0))) + 1, dtype=bool)
         is_wanted[images] = True
         return cast(Ids, self.column("icon")[is_wanted[shown]])
 
@@ -110,7 +110,7 @@ class Facets:
         What is not known of an icon is not counted, but a licence that is not stated belongs to the unknown family.
         """
         if ids is None:
-            tallies = {kind: self._keep(f"tally of {kind}", partial(self._tally, kind, None)) for kind in kinds}
+            tallies = {kind: self.keep(f"tally of {kind}", partial(self._tally, kind, None)) for kind in kinds}
         else:
             positions = self.positions(ids)
             tallies = {kind: self._tally(kind, positions) for kind in kinds}
@@ -199,7 +199,7 @@ class Facets:
         # Each row's pairs follow one another: where they start, repeated for each, and how far behind that it stands.
         return cast(Codes, codes[np.repeat(starts - np.cumsum(n) + n, n) + np.arange(n.sum())])
 
-    def _keep(self, name: str, make: Callable[[], Any]) -> Any:
+    def keep(self, name: str, make: Callable[[], Any]) -> Any:
         """Make a thing once; where two threads make it at the same time, one of the two is kept."""
         if name not in self._kept:
             self._kept.setdefault(name, make())

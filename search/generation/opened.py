@@ -24,7 +24,7 @@ from indexer.publishing.vector_index import VectorIndex
 from search.deadline import refuse_late
 from search.generation.facets import Facets
 from search.generation.snapshot import Snapshot
-from search.generation.standing import Standing, standing
+from search.generation.standing import Standing, preferring, standing
 from search.words.spelling import Speller
 
 ADVICE = "`icons doctor --repair` makes it again"
@@ -58,7 +58,9 @@ class Opened:
 
     def standing(self, preferred: Sequence[str]) -> Standing:
         """How the library's sets stand, given what is preferred."""
-        return standing(self.facets.labels("set"), self.snapshot.sets(), preferred)
+        labels = self.facets.labels("set")
+        own = self.facets.keep("standing", lambda: standing(labels, self.snapshot.sets()))
+        return preferring(own, labels, preferred) if preferred else own
 
     def images_of(self, ids: Ids) -> Ids:
         """Pictures that some icons show."""

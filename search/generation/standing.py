@@ -35,12 +35,8 @@ class Standing:
         return np.asarray(self.evidence[codes], np.float32)
 
 
-def standing(labels: Labels, sets: Sequence[SetRow], preferred: Sequence[str]) -> Standing:
-    """Say how sets stand; `sets` are all rows of the catalog, `preferred` what the user likes, best first.
-
-    Raises:
-        IconsError: a preferred set is unknown here.
-    """
+def standing(labels: Labels, sets: Sequence[SetRow]) -> Standing:
+    """Say how sets stand by themselves; `sets` are all rows of the catalog."""
     sizes = np.log1p(labels.n)
     evidence = COMPLETE * sizes / max(1e-9, float(sizes.max(initial=0)))
     samples = str(bundled("samples"))
@@ -48,10 +44,19 @@ def standing(labels: Labels, sets: Sequence[SetRow], preferred: Sequence[str]) -
     for code, key in enumerate(labels.values):
         evidence[code] += FREE * (family(about[key].licence) == "permissive")
         evidence[code] += SAMPLE * about[key].location.startswith(samples)
-    evidence -= evidence.max(initial=-np.inf) if len(evidence) else 0
-    is_preferred = np.zeros(len(evidence), bool)
+    best = evidence.max() if len(evidence) else 0
+    return Standing((evidence - best).astype(np.float32), np.zeros(len(evidence), bool))
+
+
+def preferring(own: Standing, labels: Labels, preferred: Sequence[str]) -> Standing:
+    """Say how sets stand for a user who prefers some, by key or title, best first.
+
+    Raises:
+        IconsError: a preferred set is unknown here.
+    """
+    evidence, is_preferred = own.evidence.copy(), own.is_preferred.copy()
     for place, name in enumerate(preferred):
         for code in labels.meant([name]):
             evidence[code] += 0 if is_preferred[code] else PREFERRED * max(_STEP, 1 - _STEP * place)
             is_preferred[code] = True
-    return Standing(evidence.astype(np.float32), is_preferred)
+    return Standing(evidence, is_preferred)

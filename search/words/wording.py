@@ -53,7 +53,7 @@ def read_words(text: str, speller: Speller, *, is_borne: Callable[[str], bool] =
     said = spell_signs(_cut(text.replace("\0", " ")))
     spellings = tuple(dict.fromkeys((literal, read(said) or literal)))
     phrase = read_phrase(said)
-    is_name = not phrase.is_explicit and any(map(is_borne, spellings))
+    is_name = not phrase.is_explicit and _says_more(phrase, spellings[-1]) and any(map(is_borne, spellings))
     if is_name:
         phrase = Phrase(said, (), ())
     typed = read(phrase.words) or literal
@@ -83,6 +83,13 @@ def _name_and_style(words: str) -> tuple[str, str | None]:
         return rest, canonical_style(first)[0]
     parsed = parse(words)
     return (parsed.words, parsed.style) if parsed.style else (words, None)
+
+
+def _says_more(phrase: Phrase, words: str) -> bool:
+    """Whether a text is read otherwise than as it stands, unless it is a name."""
+    first, *rest = words.split()
+    has_style = bool(rest) and first in _LEADING_STYLES
+    return bool(phrase.parts or phrase.without) or has_style or (bool(rest) and rest[-1] in FILLERS)
 
 
 def _without_filler(words: str) -> str:
