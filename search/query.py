@@ -167,13 +167,21 @@ class Answer:
 
     hits: Sequence[Hit]
     n_found: int
-    """Hits of all windows that reach the least score, counted up to 1,000."""
+    """Hits of all windows, counted up to 1,000; the same for every window."""
+    is_more: bool
+    """Whether there are more hits than `n_found`, or may be."""
     facets: Mapping[str, Sequence[FacetCount]] | None
-    """Kind (set, style, licence, category, tag) -> values, most frequent first; None where not asked for."""
+    """Kind (set, style, licence, category, tag) -> values, most frequent first; None where not asked for. A value's
+    count is that of the hits that this query has under a filter for it, however many these are."""
     spelled: str | None
     """The query as it was probably meant, where a word of it is unknown here."""
     is_doubtful: bool
     """Whether not even the best hit is a good one: these are the nearest, and perhaps none is right."""
+
+    @property
+    def counted(self) -> str:
+        """How many hits there are, for people: "1,000+" where there are more."""
+        return f"{self.n_found:,}+" if self.is_more else f"{self.n_found:,}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from search.bench.machine import free_memory
 from search.bench.measured import IndexRow, LeftOut, SearchBench, Spread
 from search.bench.options import DEFAULT_VECTORS, SIZES, SearchBenchOptions
 from search.bench.supply import Supply, write_vectors
-from search.ranking.answer import N_CANDIDATES, PER_HIT
+from search.ranking.gathering import N_CANDIDATES
 
 USED_SHARE = 0.8
 """Share of the free memory and disk that an index may take."""
@@ -109,7 +109,7 @@ def measure_indexes(
         most = max(n for n, _ in plan.steps)
         supply = write_vectors(folder / "vectors.npy", real, n=most, seed=options.seed, progress=progress)
         found.likeness = supply.likeness
-        bench = _Bench(supply, queries, folder, max(N_CANDIDATES, PER_HIT * options.k), progress)
+        bench = _Bench(supply, queries, folder, max(N_CANDIDATES, options.k), progress)
         for n, steps in groupby(plan.steps, key=itemgetter(0)):
             least = bench.least(n)
             for _, kind in steps:

@@ -12,6 +12,7 @@ from indexer.encoders.query_encoder import OnnxQueryEncoder
 from indexer.library.folder import Library
 from search.engine import Hit, SearchEngine
 from search.generation.opened import Opened
+from search.generation.remembering import forgetful
 
 TOKENISE, ENCODE, INDEX, CATALOG, RANK = "tokenise", "encode", "index", "catalog", "rank"
 STAGES = (TOKENISE, ENCODE, INDEX, CATALOG, RANK)
@@ -28,7 +29,7 @@ class TimedEngine(SearchEngine):
             opened,
             snapshot=cast(Any, _Timed(opened.snapshot, self._laps, CATALOG)),
             icons=cast(Any, _Timed(opened.icons, self._laps, INDEX)),
-            encoder=cast(Any, _TimedEncoder(opened.encoder, self._laps, TOKENISE)),
+            encoder=cast(Any, _TimedEncoder(forgetful(opened.encoder), self._laps, TOKENISE)),
         )
         super().__init__(library, timed)
 

@@ -14,7 +14,7 @@ from indexer.errors import IconsError, LibraryError, RenderError, SourceError
 from indexer.library.folder import Library
 from indexer.naming.printable import printable, say
 from search.commands.options import Asking, Output
-from search.query import MOST_COUNTED, Answer, Filters, Hit, Query
+from search.query import Answer, Filters, Hit, Query
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -85,9 +85,8 @@ def _print_table(engine: "SearchEngine", found: Answer, asking: Asking) -> None:
     if found.facets is not None:
         print_facets(console, found.facets)
     last = asking.window.offset + len(found.hits)
-    if last < found.n_found:
-        many = f"{found.n_found:,}" + (" or more" if found.n_found >= MOST_COUNTED else "")
-        click.echo(f"{first:,} to {last:,} of {many}; --offset {last} goes on", err=True)
+    if last < found.n_found or found.is_more:
+        click.echo(f"{first:,} to {last:,} of {found.counted}; --offset {last} goes on", err=True)
 
 
 def _print_json(found: Answer) -> None:
@@ -95,7 +94,7 @@ def _print_json(found: Answer) -> None:
     for hit in plain["hits"]:
         click.echo(json.dumps(hit))
     if found.facets is not None:
-        click.echo(json.dumps({"n_found": found.n_found, "facets": plain["facets"]}))
+        click.echo(json.dumps({name: plain[name] for name in ("n_found", "is_more", "facets")}))
 
 
 def print_svg(engine: "SearchEngine", hit: Hit) -> None:
@@ -179,7 +178,7 @@ def _write_sheet(path: Path, title: str, pictures: Sequence[tuple[Hit, bytes | N
 
 def _nothing(asked: str, query: Query, asking: Asking, found: Answer) -> str:
     if found.n_found:
-        return f"{asked} finds {found.n_found:,}; --offset {asking.window.offset} leaves out all of them"
+        return f"{asked} finds {found.counted}; --offset {asking.window.offset} leaves out all of them"
     line = f"nothing found for {asked}" + (" with these filters" if asking.filters != Filters() else "")
     is_cut = not query.keyword and asking.window.min_score != 0
     return f"{line}; --min-score 0 shows what is nearest" if is_cut else line

@@ -17,9 +17,9 @@ from search.evaluation.contenders import CorpusVectors
 from search.evaluation.corpus import Corpus
 from search.evaluation.regimes import Tags
 from search.generation.opened import Opened
-from search.ranking.answer import N_CANDIDATES
 from search.ranking.asked import read_asked, read_avoided
 from search.ranking.candidates import Reach, by_words
+from search.ranking.gathering import N_CANDIDATES
 from search.ranking.scores import good_enough
 from search.words.spelling import Speller
 

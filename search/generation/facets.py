@@ -28,8 +28,8 @@ KINDS = ("set", "style", "licence", "family", "category", "tag", "size", "colour
 FIELDS = {"set": "sets", "style": "styles", "licence": "licences", "category": "categories", "tag": "tags"}
 """Kind of label -> its field in `Filters`."""
 _TITLES = {"coloured": ("one colour", "coloured"), "animated": ("still", "animated")}
-_FEW = 8
-"""For one icon in so many, or fewer, its pairs are looked up; for more, all pairs are gone through."""
+Choice = Callable[[Positions, Ids], Positions]
+"""Which of some pairs of places and codes count."""
 
 
 class Facets:
@@ -103,17 +103,23 @@ class Facets:
         return cast(Ids, self.column("icon")[np.logical_and.reduce(masks)]) if masks else None
 
     def count(
-        self, ids: Ids | None = None, *, kinds: Sequence[str] = KINDS, most: int = N_VALUES
+        self,
+        ids: Ids | None = None,
+        *,
+        kinds: Sequence[str] = KINDS,
+        most: int = N_VALUES,
+        choose: Choice | None = None,
     ) -> dict[str, list[FacetCount]]:
         """Count the values of some icons, None for all: at most `most` of a kind, most frequent first, then by value.
 
         What is not known of an icon is not counted, but a licence that is not stated belongs to the unknown family.
+        Given places in `ids` and the code that each has of a kind, `choose` says which of these pairs count.
         """
         if ids is None:
             tallies = {kind: self.keep(f"tally of {kind}", partial(self._tally, kind, None)) for kind in kinds}
         else:
             positions = self.positions(ids)
-            tallies = {kind: self._tally(kind, positions) for kind in kinds}
+            tallies = {kind: self._tally(kind, positions, choose) for kind in kinds}
         return {kind: _most_frequent(*tally, most=most) for kind, tally in tallies.items()}
 
     def _masks(self, filters: Filters) -> Iterator[Mask]:
@@ -155,49 +161,58 @@ class Facets:
             )
         return cast(Mask, column == wanted)
 
-    def _tally(self, kind: str, positions: Positions | None) -> tuple[Sequence[str], Sequence[str], Ids]:
+    def _tally(
+        self, kind: str, positions: Positions | None, choose: Choice | None = None
+    ) -> tuple[Sequence[str], Sequence[str], Ids]:
         """Values of a kind, their titles, and how many of the icons have each."""
+        values, titles = self._values(kind)
+        if positions is None and kind in FIELDS:
+            return values, titles, self.labels(kind).n
+        places, codes = self._coded(kind, np.arange(len(self)) if positions is None else positions)
+        if codes.max(initial=NONE) >= len(values):  # a damaged one would cost as much memory as it is large
+            raise IndexError(f"a code of a {kind} has no label")
+        if choose is not None:
+            codes = codes[choose(places, codes)]
+        return values, titles, np.bincount(codes, minlength=len(values))
+
+    def _values(self, kind: str) -> tuple[Sequence[str], Sequence[str]]:
+        """All values of a kind, by their codes, and their titles."""
         if kind in FIELDS:
             labels = self.labels(kind)
-            return labels.values, labels.titles, self._by_code(kind, positions)
+            return labels.values, labels.titles
         if kind == "family":
-            return FAMILIES, FAMILIES, self._by_family(positions)
-        column = self.column(kind) if positions is None else self.column(kind)[positions]
-        values, counts = np.unique(column[column != NONE], return_counts=True)
-        numbers = values.tolist()
+            return FAMILIES, FAMILIES
+        if kind in FLAGS:
+            return ("false", "true"), _TITLES[kind]
+        sizes = self._sizes.tolist()
+        return list(map(str, sizes)), [f"{size} px" for size in sizes]
+
+    @property
+    def _sizes(self) -> Ids:
+        """All sizes that icons have, ascending."""
+        return cast(Ids, self.keep("sizes", lambda: np.setdiff1d(self.column("size"), [NONE])))
+
+    def _coded(self, kind: str, positions: Positions) -> tuple[Positions, Ids]:
+        """Which of some rows has which code of a kind: places in `positions`, which ascend, and codes; without NONE."""
+        if kind in SEVERAL:
+            return self._several(kind, positions)
+        if kind == "family":
+            of_licences = [FAMILIES.index(family(licence)) for licence in (*self.labels("licence").values, None)]
+            return np.arange(len(positions)), np.array(of_licences)[self.column("licence")[positions]]  # -1 is NONE
+        codes = self.column(kind)[positions]
+        places = np.flatnonzero(codes != NONE)  # which is NOT_KNOWN, too
         if kind == "size":
-            return [str(size) for size in numbers], [f"{size} px" for size in numbers], counts
-        return [("false", "true")[is_so] for is_so in numbers], [_TITLES[kind][is_so] for is_so in numbers], counts
+            return places, np.searchsorted(self._sizes, codes[places])
+        return places, codes[places] if kind in FLAGS else self.labels(kind).first_alike[codes[places]]
 
-    def _by_code(self, kind: str, positions: Positions | None) -> Ids:
-        """How many of the icons bear each label of a kind, by code."""
-        labels = self.labels(kind)
-        if positions is None:
-            return labels.n
-        codes = self._codes_at(kind, positions) if kind in SEVERAL else self.column(kind)[positions]
-        if codes.max(initial=NONE) >= len(labels.values):  # a damaged one would cost as much memory as it is large
-            raise IndexError(f"a code of a {kind} has no label")
-        return np.bincount(codes + 1, minlength=len(labels.values) + 1)[1:]  # NONE first
-
-    def _by_family(self, positions: Positions | None) -> Ids:
-        counts = self._by_code("licence", positions)
-        n = dict.fromkeys(FAMILIES, 0)
-        for licence, icons in zip(self.labels("licence").values, counts.tolist(), strict=True):
-            n[family(licence)] += icons
-        n["unknown"] += (len(self) if positions is None else len(positions)) - int(counts.sum())
-        return np.array(list(n.values()))
-
-    def _codes_at(self, kind: str, positions: Positions) -> Codes:
-        """Codes of all labels that some rows bear."""
+    def _several(self, kind: str, positions: Positions) -> tuple[Positions, Ids]:
+        """Places and codes of all labels that some rows bear."""
         rows, codes = self._pairs[kind]
-        if len(positions) * _FEW > len(self):
-            chosen = np.zeros(len(self), dtype=bool)
-            chosen[positions] = True
-            return cast(Codes, codes[chosen[rows]])
-        starts = np.searchsorted(rows, positions)
-        n = np.searchsorted(rows, positions, side="right") - starts
+        starts = self.keep(f"starts of {kind}", lambda: np.searchsorted(rows, np.arange(len(self) + 1)))
+        n = starts[positions + 1] - starts[positions]
         # Each row's pairs follow one another: where they start, repeated for each, and how far behind that it stands.
-        return cast(Codes, codes[np.repeat(starts - np.cumsum(n) + n, n) + np.arange(n.sum())])
+        offsets = np.repeat(starts[positions] - np.cumsum(n) + n, n)
+        return np.repeat(np.arange(len(positions)), n), codes[offsets + np.arange(len(offsets))]
 
     def keep(self, name: str, make: Callable[[], Any]) -> Any:
         """Make a thing once; where two threads make it at the same time, one of the two is kept."""

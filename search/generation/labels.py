@@ -82,6 +82,14 @@ class Labels:
         return SetNames(self.values, self.titles)
 
     @cached_property
+    def first_alike(self) -> NDArray[np.int64]:
+        """For each label the first one that is the same, case aside: who filters by one of them means all."""
+        firsts = np.arange(len(self.values))
+        for codes in self._codes.values():
+            firsts[codes] = codes[0]
+        return firsts
+
+    @cached_property
     def _codes(self) -> dict[str, list[int]]:
         """Codes by folded value: of two licences that differ in case only, both."""
         codes: dict[str, list[int]] = {}

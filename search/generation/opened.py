@@ -1,7 +1,5 @@
 """One generation of a library, open for queries: its catalog, its indexes and its encoder."""
 
-import math
-import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -23,15 +21,15 @@ from indexer.publishing.manifest import Manifest
 from indexer.publishing.vector_index import VectorIndex
 from search.deadline import refuse_late
 from search.generation.facets import Facets
+from search.generation.remembering import RememberingEncoder
 from search.generation.snapshot import Snapshot
 from search.generation.standing import Standing, preferring, standing
 from search.words.spelling import Speller
 
 ADVICE = "`icons doctor --repair` makes it again"
-LOOK_SECONDS = 60.0
-"""Between two looks at all checksums of a generation, which takes seconds: a query that fails may be asked often."""
-_looked: dict[Path, tuple[float, str | None]] = {}
-"""When the checksums of a generation were looked at, and what was found."""
+_looked: dict[Path, tuple[object, str | None]] = {}
+"""The stamps that a generation's files had when their checksums were looked at, and what was found. That takes seconds,
+and a query that fails may be asked often: they are looked at again once a file has another stamp."""
 
 
 @dataclass(slots=True)
@@ -113,7 +111,7 @@ def open_generation(library: Library, generation: Generation) -> Opened:
         raise LibraryError(f'"{path}" {how}; {ADVICE}')
     with damage_explained(library, generation, manifest):
         snapshot = Snapshot(generation.catalog)
-        encoder = open_query_encoder(library.encoder(manifest.fingerprint))
+        encoder = RememberingEncoder(open_query_encoder(library.encoder(manifest.fingerprint)))
         lexicon = Lexicon.open(generation.lexicon)
         return Opened(
             generation=generation,
@@ -152,14 +150,24 @@ def damage_explained(library: Library, generation: Generation, manifest: Manifes
 def _damage(library: Library, generation: Generation, manifest: Manifest) -> str | None:
     if not generation.folder.is_dir():
         return f'"{generation.folder}" has gone'
-    looked, found = _looked.get(generation.folder, (-math.inf, None))
-    if time.monotonic() - looked < LOOK_SECONDS:
-        return found
     encoder = library.encoder(manifest.fingerprint)
     written = {generation.folder: manifest.files}
     with suppress(OSError, ValueError):  # else the encoder was not opened in the first place
         written[encoder] = read_facts(encoder).get("files") or {}
+    stamps = [_stamp(folder / name) for folder, files in written.items() for name in sorted(files)]
+    looked, found = _looked.get(generation.folder, (None, None))
+    if looked == stamps:
+        return found
     damages = (damage for folder, files in written.items() for damage in differences(folder, files, sums=True))
     found = next((f'"{path}" {how}' for path, how in damages), None)
-    _looked[generation.folder] = time.monotonic(), found
+    _looked[generation.folder] = stamps, found
     return found
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    """Size and time of change of a file; None where there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_size, status.st_mtime_ns

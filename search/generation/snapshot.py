@@ -44,7 +44,15 @@ _MATCHING = """
     ORDER BY cost, rowid LIMIT ?
 """
 
+_MOST_MARKS = 10_000
+"""Values, or pairs of them, that one query is put with: SQLite takes 32,766 at most, and one of pairs has two each."""
 _LONGEST_SPELLING = 200
+_LEAST_LIKENESS = 60
+"""Per cent of the letters of two names that have to be the same ones in the same order."""
+_LONGER = 1.5
+"""How many times as long, or as short, a near name may be: others, of which there may be 100,000, are not read."""
+_N_NAMES_NEAR = 30
+"""Names whose icons are looked at: several icons that bear one are spelt in several ways."""
 _MOST_COLONS = 8
 """Of a key, at which it may fall into set and name: both may have some."""
 _STEPS_BETWEEN_LOOKS = 2_000
@@ -128,8 +136,8 @@ class Snapshot:
 
     def showing(self, images: Ids) -> Ids:
         """Ids of the icons that show some pictures, ascending."""
-        query = f"SELECT id FROM icons WHERE image_id IN ({_marks(images)}) ORDER BY id"
-        return _ids(self._connection.execute(query, images.tolist()))
+        query = "SELECT id FROM icons WHERE image_id IN ({marks})"
+        return np.sort(_ids(self._rows_of(query, images.tolist())))
 
     def with_key(self, key: str, *, as_words: bool) -> int | None:
         """Id of the first icon of a set and name ("mdi:home"), the name as it is spelt, or by its words."""
@@ -160,20 +168,32 @@ class Snapshot:
 
     def keys_near(self, key: str) -> list[str]:
         """Keys of a few icons whose names are like that of `key`, from its set where that is known."""
-        set_key, _, name = key.rpartition(":")
-        known = {row[0] for row in self._connection.execute("SELECT DISTINCT key FROM sets")}
-        query = "SELECT DISTINCT sets.key, icons.name FROM icons JOIN sets ON sets.id = set_id"
-        where = ("WHERE sets.key = ?", (set_key,)) if set_key in known else ("", ())
-        keys = {f"{key}:{icon}": icon for key, icon in self._connection.execute(f"{query} {where[0]}", where[1])}
         from rapidfuzz import fuzz, process  # only where a key is unknown
 
-        found = process.extract(name[:_LONGEST_SPELLING], keys, scorer=fuzz.ratio, limit=5, score_cutoff=60)
+        set_key, _, name = key.rpartition(":")
+        name = name[:_LONGEST_SPELLING]
+        known = {row[0] for row in self._connection.execute("SELECT DISTINCT key FROM sets")}
+        query = "SELECT sets.key, icons.name FROM icons JOIN sets ON sets.id = set_id WHERE {where} ORDER BY icons.id"
+        where, values = "sets.key = ?", list[Any]([set_key])
+        if set_key not in known:
+            values = self._names_near(normalise(name) or name)
+            where = f"name_id IN ({','.join('?' * len(values))})"
+        keys = {f"{key}:{icon}": icon for key, icon in self._connection.execute(query.format(where=where), values)}
+        found = process.extract(name, keys, scorer=fuzz.ratio, limit=5, score_cutoff=_LEAST_LIKENESS)
         return [key for _, _, key in found]
+
+    def _names_near(self, words: str) -> list[int]:
+        """Ids of the names that are spelt most alike, of those that are about as long."""
+        from rapidfuzz import fuzz, process
+
+        query = "SELECT id, words FROM names WHERE length(words) BETWEEN ? AND ?"
+        names = dict(self._connection.execute(query, (len(words) / _LONGER, len(words) * _LONGER)))
+        near = process.extract(words, names, scorer=fuzz.ratio, limit=_N_NAMES_NEAR, score_cutoff=_LEAST_LIKENESS)
+        return [name for _, _, name in near]
 
     def candidates(self, ids: Ids) -> dict[int, IconRow]:
         """Read icons by id."""
-        rows = self._connection.execute(_CANDIDATES.format(marks=_marks(ids)), ids.tolist())
-        return {row[0]: IconRow(*row) for row in rows}
+        return {row[0]: IconRow(*row) for row in self._rows_of(_CANDIDATES, ids.tolist())}
 
     def named(self, words: str) -> Ids:
         """Ids of the icons that bear exactly this name."""
@@ -182,14 +202,16 @@ class Snapshot:
 
     def called(self, sets: Sequence[str], name: str) -> Ids:
         """Ids of the icons of some sets whose name is spelt so, else is the same words, its style included."""
-        of_sets = f"SELECT icons.id FROM icons JOIN sets ON sets.id = set_id WHERE sets.key IN ({_marks(sets)})"
+        of_sets = (
+            f"SELECT icons.id FROM icons JOIN sets ON sets.id = set_id WHERE sets.key IN ({','.join('?' * len(sets))})"
+        )
         spelt = _ids(self._connection.execute(f"{of_sets} AND icons.name = ?", (*sets, name)))
         return spelt if len(spelt) else self._by_words(sets, name)
 
     def _by_words(self, sets: Sequence[str], name: str) -> Ids:
         """Ids of the icons of some sets whose name, with or without its style, is the same words as another."""
         query = f"""SELECT icons.id, icons.name, names.words FROM names JOIN icons ON icons.name_id = names.id
-            JOIN sets ON sets.id = set_id WHERE names.words IN (?, ?) AND sets.key IN ({_marks(sets)})"""
+            JOIN sets ON sets.id = set_id WHERE names.words IN (?, ?) AND sets.key IN ({",".join("?" * len(sets))})"""
         words = normalise(name)
         found = self._connection.execute(query, (words, parse(name).words, *sets))
         return _ids((icon,) for icon, spelt, named in found if words in (normalise(spelt), named))
@@ -241,17 +263,21 @@ class Snapshot:
 
     def variants(self, groups: Sequence[tuple[int, int]]) -> dict[tuple[int, int], list[tuple[int, str]]]:
         """Ids and names of all icons of some (set id, name id) groups, by id."""
-        marks = ",".join(["(?,?)"] * len(groups))
         # CROSS JOIN fixes the order: the few groups first. Asked with IN, SQLite walks the whole index instead.
-        wanted = f"WITH wanted (set_id, name_id) AS (VALUES {marks})"
+        wanted = "WITH wanted (set_id, name_id) AS (VALUES {marks})"
         joined = "wanted CROSS JOIN icons USING (set_id, name_id)"
         query = f"{wanted} SELECT set_id, name_id, id, name FROM {joined} ORDER BY id"
         found: dict[tuple[int, int], list[tuple[int, str]]] = {}
-        for set_id, name_id, icon, name in self._connection.execute(
-            query, [value for group in groups for value in group]
-        ):
+        for set_id, name_id, icon, name in self._rows_of(query, groups, mark="(?,?)"):
             found.setdefault((set_id, name_id), []).append((icon, name))
         return found
+
+    def _rows_of(self, query: str, values: Sequence[Any], *, mark: str = "?") -> Iterator[tuple[Any, ...]]:
+        """Put a query with {marks} for some values, or pairs of values, a chunk of them at a time."""
+        for start in range(0, len(values), _MOST_MARKS):
+            chunk = values[start : start + _MOST_MARKS]
+            bound = [value for pair in chunk for value in pair] if mark != "?" else chunk
+            yield from self._connection.execute(query.format(marks=",".join([mark] * len(chunk))), bound)
 
     @cached_property
     def second_sets(self) -> frozenset[int]:
@@ -263,10 +289,6 @@ class Snapshot:
 def numbered_key(set_key: str, name: str, icon: int) -> str:
     """Spell the key of an icon that its set and name alone do not lead to."""
     return f"{set_key}:{name}#{icon}"
-
-
-def _marks(values: Sequence[object] | Ids) -> str:
-    return ",".join("?" * len(values))
 
 
 def _ids(rows: Iterable[tuple[int]]) -> Ids:

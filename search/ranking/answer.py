@@ -6,50 +6,53 @@ from functools import partial
 
 import numpy as np
 
-from indexer.arrays import Floats, Ids, Mask
+from indexer.arrays import Floats
 from indexer.errors import IconsError
-from search.deadline import refuse_late
 from search.generation.opened import Opened
-from search.query import MOST_COUNTED, Answer, Filters, Query, Window, pasted_svg
+from search.query import Answer, Filters, Query, Window, pasted_svg
 from search.ranking.asked import read_asked, read_avoided
 from search.ranking.candidates import Candidates, Reach, by_both, by_keywords, by_picture, by_words
+from search.ranking.gathering import N_CANDIDATES, Gathering, Limit, Question
 from search.ranking.hits import as_hits
-from search.ranking.order import group, rank
-from search.ranking.scores import GOOD_SCORE, good_enough
-
-N_CANDIDATES = 1_000
-"""Icons that the vectors are asked for at first: no more than what a refined index looks at in any case."""
-PER_HIT = 4
-"""Candidates for each wanted hit, at least; four times as many where variants use them up."""
+from search.ranking.scores import GOOD_SCORE
 
 
 def answer(opened: Opened, query: Query, filters: Filters, window: Window) -> Answer:
     """Answer a query from one generation; errors as `SearchEngine.ask`."""
-    only = opened.facets.select(filters)
     ask, spelled = _way_of_asking(opened, query)
-    is_like_an_icon = query.icon is not None and not query.words.strip()  # some are always nearest
-    wanted = window.offset + window.k
-    n = max(N_CANDIDATES, PER_HIT * wanted)
-    while True:
-        refuse_late()
-        found = ask(Reach(n, only))
-        order = rank(found.ids, found.evidence, found.tiers)
-        if query.icon is not None:
-            order = order[~_is_own(opened, found.ids[order], query.icon, flat=window.flat)]
-        places = good_enough(order, found.scores, window.min_score, is_never_empty=is_like_an_icon)
-        kept = places if window.flat else places[_first_of_each(opened, found.ids[places])]
-        if len(kept) >= wanted or found.is_all or len(places) < len(order):
-            break
-        n *= 4
-    shown = kept[window.offset : wanted]
-    facets = opened.facets.count(found.ids[kept[:MOST_COUNTED]]) if window.facets else None
-    return Answer(
-        hits=as_hits(opened, found, shown, flat=window.flat),
-        n_found=min(MOST_COUNTED, len(kept)),
-        facets=facets,
-        spelled=spelled,
-        is_doubtful=len(kept) > 0 and bool(found.scores[kept[0]] < GOOD_SCORE),
+    question = Question(
+        opened=opened,
+        ask=ask,
+        own=query.icon,
+        flat=window.flat,
+        is_never_empty=query.icon is not None and not query.words.strip(),  # some are always nearest
     )
+    hits = _hits(question, filters, window)
+    kept = hits.reach(window.offset + window.k)
+    shown = kept[window.offset : window.offset + window.k]
+    return Answer(
+        hits=as_hits(opened, hits.found, shown, flat=window.flat),
+        n_found=hits.n,
+        is_more=hits.is_more,
+        facets=hits.count() if window.facets else None,
+        spelled=spelled,
+        is_doubtful=len(kept) > 0 and bool(hits.found.confidence[kept[0]] < GOOD_SCORE),
+    )
+
+
+def _hits(question: Question, filters: Filters, window: Window) -> Gathering:
+    """The hits that the filters leave of a query's; where they leave none, the nearest of what they leave."""
+    only = question.opened.facets.select(filters)
+    nearest = question.candidates(N_CANDIDATES, None)
+    limit = Limit.of(nearest, window.min_score, is_never_empty=question.is_never_empty)
+    if only is None:
+        return Gathering(question, limit, None, nearest)
+    fitting = question.candidates(N_CANDIDATES, only)
+    hits = Gathering(question, limit, only, fitting)
+    if hits.n or window.min_score is not None:
+        return hits
+    own = Limit.of(fitting, None, is_never_empty=question.is_never_empty)
+    return Gathering(question, own, only, fitting)
 
 
 def _way_of_asking(opened: Opened, query: Query) -> tuple[Callable[[Reach], Candidates], str | None]:
@@ -93,20 +96,3 @@ def _look_of(opened: Opened, query: Query) -> Floats | None:
     from indexer.rendering.cutout import cut_out  # words need no decoder
 
     return opened.encoder.encode_picture(cut_out(query.picture, size=opened.encoder.image_size))
-
-
-def _is_own(opened: Opened, ids: Ids, own: int, *, flat: bool) -> Mask:
-    """Whether each of the icons is the one that was asked with, or in an answer of groups one of its variants."""
-    if flat:
-        return np.asarray(ids == own)
-    rows, [row] = opened.facets.positions(ids), opened.facets.positions(np.array([own]))
-    sets, names = opened.facets.column("set"), opened.facets.column("name")
-    return np.asarray((sets[rows] == sets[row]) & (names[rows] == names[row]))
-
-
-def _first_of_each(opened: Opened, ids: Ids) -> list[int]:
-    """Places of the icons that are hits: one of each variant group and drawing."""
-    rows = opened.facets.positions(ids)
-    sets, names = opened.facets.column("set")[rows], opened.facets.column("name")[rows]
-    variants = sets.astype(np.int64) << 32 | names.astype(np.int64)  # one number is hashed sooner than a pair
-    return group(zip(variants.tolist(), opened.drawings[rows].tolist(), strict=True))

@@ -1,13 +1,16 @@
 """Which icons could answer, and how similar is each? A function for each way of asking; no grouping, no windows."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from indexer.arrays import Floats, Ids, Tiers
 from indexer.naming.names import normalise
+from indexer.publishing import evidence
 from indexer.publishing.calibration import TEMPERATURE
 from indexer.publishing.curves import sigmoid
+from indexer.publishing.vector_index import Neighbours, VectorIndex
 from search.generation.opened import Opened
 from search.ranking.asked import NOTHING, Asked, Avoided
 from search.ranking.judging import added_up, direct_answers, evidence_against, evidence_for, first_of_tiers, tiers_of
@@ -29,9 +32,11 @@ class Candidates:
     evidence: Floats
     """What they are ranked by within a tier."""
     scores: Floats
-    """0 to 1."""
-    is_all: bool
-    """Whether there are no more to be had by asking for more."""
+    """0 to 1, the same whatever is filtered: by these hits are told from others."""
+    confidence: Floats
+    """0 to 1, as people see it: a picture's best match is less like it among the few that a filter leaves."""
+    beyond: float
+    """The best score that an icon which is none of them may have; 0 where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,35 +59,48 @@ def name_fits(opened: Opened, asked: Asked) -> Floats:
     return opened.lexicon.fits(asked.wording.name, is_guess=asked.wording.spelled is not None)
 
 
-def _spoken(opened: Opened, asked: Asked, avoided: Avoided, reach: Reach, coverage: Floats) -> Candidates:
-    nearest = opened.icons.search(asked.vector, k=reach.n, only=reach.only, per_hit=1)
+def _spoken(opened: Opened, asked: Asked, avoided: Avoided, reach: Reach, fits: Floats) -> Candidates:
+    nearest = _nearest(opened.icons, asked.vector, reach.n, reach.only)
     direct = {tier: _among(ids, reach.only) for tier, ids in direct_answers(opened, asked).items()}
-    lexical = opened.lexicon.best_icons(coverage, most=N_LEXICAL if reach.only is None else 8 * N_LEXICAL)
-    more = _distinct(_among(lexical, reach.only)[:N_LEXICAL], *direct.values())
-    more = np.setdiff1d(more, nearest.ids, assume_unique=True)
-    ids = np.concatenate([nearest.ids, more])
-    similarities = nearest.scores
-    if len(more):
+    lexical, unseen_fit = _best_named(opened, fits, reach)
+    ids, similarities = nearest.ids, nearest.scores
+    if len(ids) < len(opened.icons):
+        more = np.setdiff1d(_distinct(lexical, *direct.values()), ids, assume_unique=True)
+        ids = np.concatenate([ids, more])
         similarities = np.concatenate([similarities, opened.icons.reconstruct(more) @ asked.vector])
     against = evidence_against(opened, avoided, ids)
-    evidence = added_up(evidence_for(opened, asked, coverage, ids, similarities)) + against
+    found = added_up(evidence_for(opened, asked, fits, ids, similarities)) + against
     tiers, curve = tiers_of(ids, direct, against), opened.manifest.calibration.words
-    evidence += first_of_tiers(opened, asked, ids, tiers)
-    scores = scores_of_words(curve, evidence, tiers, are_known=asked.wording.are_known)
-    return Candidates(ids, tiers, similarities, evidence, scores, is_all=len(nearest.ids) < reach.n)
+    found += first_of_tiers(opened, asked, ids, tiers)
+    scores = scores_of_words(curve, found, tiers, are_known=asked.wording.are_known)
+    beyond = _beyond(nearest, lambda likely: _unseen_scores(opened, asked, likely, unseen_fit))
+    return Candidates(ids, tiers, similarities, found, scores, scores, beyond)
+
+
+def _best_named(opened: Opened, fits: Floats, reach: Reach) -> tuple[Ids, float]:
+    """Icons whose names fit best, and how well one may fit that is none of them."""
+    most = max(N_LEXICAL, reach.n // 5)
+    best = opened.lexicon.best_icons(fits, most=most if reach.only is None else 8 * most)
+    lexical = _among(best, reach.only)[:most]
+    is_cut = len(lexical) == most or (reach.only is not None and len(best) == 8 * most)
+    last = (lexical if len(lexical) == most else best)[-1:]
+    return lexical, float(fits[opened.name_rows(last)].max(initial=0)) if is_cut else 0.0
 
 
 def by_picture(opened: Opened, vector: Floats, avoided: Avoided, reach: Reach) -> Candidates:
     """The icons that look like a picture."""
     images = None if reach.only is None else np.unique(opened.images_of(reach.only))
-    nearest = opened.pictures.search(vector, k=reach.n, only=images, per_hit=1)
+    nearest = _nearest(opened.pictures, vector, reach.n, images)
     ids = _among(opened.facets.showing(nearest.ids), reach.only)
     order = np.argsort(nearest.ids)
     places = np.searchsorted(nearest.ids[order], opened.images_of(ids))
     similarities = nearest.scores[order][places]
-    curve = opened.manifest.calibration.pictures.among(len(opened.pictures) if images is None else len(images))
-    logits = curve.logits(similarities) + evidence_against(opened, avoided, ids)
-    return Candidates(ids, untold(ids), similarities, logits, sigmoid(logits), is_all=len(nearest.ids) < reach.n)
+    every = opened.manifest.calibration.pictures
+    among = every.every if images is None else every.among(len(images))
+    against = evidence_against(opened, avoided, ids)
+    logits, sure = every.every.logits(similarities) + against, among.logits(similarities) + against
+    beyond = _beyond(nearest, every.every.scores)
+    return Candidates(ids, untold(ids), similarities, logits, sigmoid(logits), sigmoid(sure), beyond)
 
 
 def by_both(
@@ -94,7 +112,8 @@ def by_both(
     are made as steep as those of pictures, which tell of the whole answer.
     """
     coverage = name_fits(opened, asked)
-    spoken = _spoken(opened, asked, NOTHING, reach, coverage)
+    known = replace(asked, wording=replace(asked.wording, are_known=True))
+    spoken = _spoken(opened, known, NOTHING, reach, coverage)
     shown = by_picture(opened, picture, NOTHING, reach)
     ids = np.union1d(spoken.ids, shown.ids)
     images, places = np.unique(opened.images_of(ids), return_inverse=True)
@@ -102,12 +121,12 @@ def by_both(
     meanings = opened.icons.reconstruct(ids) @ asked.vector
     curves = opened.manifest.calibration
     meant = TEMPERATURE * curves.words.logits(added_up(evidence_for(opened, asked, coverage, ids, meanings)))
-    n_images = len(opened.pictures) if reach.only is None else len(np.unique(opened.images_of(reach.only)))
-    logits = picture_share * curves.pictures.among(n_images).logits(looks) + (1 - picture_share) * meant
+    logits = picture_share * curves.pictures.every.logits(looks) + (1 - picture_share) * meant
     logits += evidence_against(opened, avoided, ids)
     similarities = picture_share * looks + (1 - picture_share) * meanings
-    is_all = spoken.is_all and shown.is_all
-    return Candidates(ids, untold(ids), similarities, logits, sigmoid(logits), is_all=is_all)
+    beyond = max(spoken.beyond, shown.beyond) if min(spoken.beyond, shown.beyond) else 0.0
+    scores = sigmoid(logits)
+    return Candidates(ids, untold(ids), similarities, logits, scores, scores, beyond)
 
 
 def by_keywords(opened: Opened, text: str, reach: Reach) -> Candidates:
@@ -125,12 +144,35 @@ def by_keywords(opened: Opened, text: str, reach: Reach) -> Candidates:
     order = np.argsort(names)
     fits = merits[order][np.searchsorted(names[order], held)] if len(ids) else merits[:0]
     tiers = np.where(np.isin(ids, opened.snapshot.named(normalise(text))), NAMED, RELATED).astype(np.int8)
-    return Candidates(ids, tiers, fits, fits, np.ones(len(ids), np.float32), is_all=len(names) < reach.n)
+    ones = np.ones(len(ids), np.float32)
+    return Candidates(ids, tiers, fits, fits, ones, ones, float(len(names) == reach.n))
 
 
-def untold(ids: Ids) -> Tiers:
+def untold(ids: Ids | Floats) -> Tiers:
     """Tiers of icons that no words tell apart."""
     return np.full(len(ids), RELATED, np.int8)
+
+
+def _nearest(index: VectorIndex, vector: Floats, n: int, only: Ids | None) -> Neighbours:
+    """The `n` nearest among some ids, None for all."""
+    return (
+        index.everything(vector)
+        if only is None and n >= len(index)
+        else index.search(vector, k=n, only=only, per_hit=1)
+    )
+
+
+def _beyond(nearest: Neighbours, scores_of: Callable[[Floats], Floats]) -> float:
+    """The best score that an icon may have which is not among the nearest; 0 where all are."""
+    return float(scores_of(np.array([nearest.beyond], np.float32))[0]) if np.isfinite(nearest.beyond) else 0.0
+
+
+def _unseen_scores(opened: Opened, asked: Asked, similarities: Floats, fit: float) -> Floats:
+    """Scores of icons of which it is known how similar they are at most, and how well their names fit at most."""
+    curves, wording = opened.manifest.calibration, asked.wording
+    found = evidence.of_words(similarities, np.full(1, fit, np.float32), unit=curves.unit)
+    found += np.float32(evidence.STYLE if wording.style else 0) + asked.sets.evidence.max(initial=0)
+    return scores_of_words(curves.words, found, untold(found), are_known=wording.are_known)
 
 
 def _distinct(*parts: Ids) -> Ids:

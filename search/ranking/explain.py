@@ -85,6 +85,6 @@ def _shown(opened: Opened, found: Candidates, kept: Positions, icon: int) -> str
         return f"not a hit: {REACH:,} icons are nearer"
     [place] = np.flatnonzero(found.ids == icon)
     if place not in kept:
-        least = min(1.0, least_score(float(found.scores.max())))
+        least = min(1.0, least_score(found.scores))
         return f"not a hit: its score {found.scores[place]:.2f} is below {least:.2f}"
     return "a hit"

@@ -43,7 +43,7 @@ def as_hits(opened: Opened, found: Candidates, places: NDArray[np.intp], *, flat
             animated=_known(row["animated"]),
             path=str(_file_of(icon)),
             member=icon.member,
-            score=round(float(found.scores[place]), 4),
+            score=round(float(found.confidence[place]), 4),
             similarity=round(float(found.similarities[place]), 4),
             exact=bool(found.tiers[place] <= NAMED),
             variants=1 if flat else len(variants[icon.set_id, icon.name_id]),
@@ -55,7 +55,7 @@ def as_hits(opened: Opened, found: Candidates, places: NDArray[np.intp], *, flat
 def hits_of(opened: Opened, ids: Ids) -> list[Hit]:
     """Spell some icons as hits that were asked for themselves: score and similarity are 1."""
     ones = np.ones(len(ids), np.float32)
-    found = Candidates(ids, untold(ids), ones, ones, ones, is_all=True)
+    found = Candidates(ids, untold(ids), ones, ones, ones, ones, beyond=0)
     return as_hits(opened, found, np.arange(len(ids)), flat=False)
 
 

@@ -29,3 +29,32 @@ def group(keys: Iterable[tuple[Hashable, Hashable]], *, k: int | None = None) ->
         if len(kept) == k:
             break
     return kept
+
+
+def group_many(variants: Ids, drawings: Ids) -> Positions:
+    """Keep the same places as `group`, ascending; for many candidates; numbers are 0 or more.
+
+    In each round those stay that come first in their group and in their drawing, and take what shares either with them.
+    """
+    kept: list[Positions] = []
+    rest = np.arange(len(variants))
+    while len(rest):
+        firsts = _firsts(variants[rest]), _firsts(drawings[rest])
+        stays = (firsts[0] == np.arange(len(rest))) & (firsts[1] == np.arange(len(rest)))
+        kept.append(rest[stays])
+        rest = rest[~(stays[firsts[0]] | stays[firsts[1]])]
+    return np.sort(np.concatenate(kept)) if kept else rest
+
+
+def _firsts(numbers: Ids) -> Positions:
+    """For each of some numbers the place where it comes first.
+
+    Sorted together with their places they are sorted in a tenth of the time of a stable sort.
+    """
+    bits = len(numbers).bit_length()
+    order = np.sort(numbers << bits | np.arange(len(numbers)))
+    places, in_order = order & (1 << bits) - 1, order >> bits
+    is_first = np.diff(in_order, prepend=-1) > 0
+    firsts = np.empty(len(numbers), np.int64)
+    firsts[places] = places[is_first][np.cumsum(is_first) - 1]
+    return firsts

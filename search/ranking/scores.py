@@ -35,21 +35,22 @@ def scores_of_words(curve: Curve, evidence: Floats, tiers: Tiers, *, are_known: 
     return scores
 
 
-def good_enough(
-    order: Positions, scores: Floats, min_score: float | None, *, is_never_empty: bool = False
-) -> Positions:
-    """Keep of some places, best first, those whose scores suffice: `min_score`, or the limits above.
+def least_score(scores: Floats, *, is_never_empty: bool = False) -> float:
+    """Say from which score on a candidate is a hit, by the limits above; infinity where the answer is empty.
 
     An answer that `is_never_empty` goes by the share of the best score alone.
     """
-    in_order = scores[order]
-    if min_score is None:
-        min_score = least_score(float(in_order.max(initial=0)), is_never_empty=is_never_empty)
-    return order[in_order >= min_score]
-
-
-def least_score(best: float, *, is_never_empty: bool = False) -> float:
-    """Score from which on hits are shown, given the best one's; infinity where none is."""
+    best = float(scores.max(initial=0))
     if is_never_empty:
         return SHARE_OF_BEST * best
-    return max(LEAST_SCORE, SHARE_OF_BEST * best) if best >= BEST_SCORE else float("inf")
+    return max(LEAST_SCORE, SHARE_OF_BEST * best) if best >= BEST_SCORE else np.inf
+
+
+def good_enough(
+    order: Positions, scores: Floats, min_score: float | None, *, is_never_empty: bool = False
+) -> Positions:
+    """Keep of some places, best first, those whose scores suffice: `min_score`, or the limits above."""
+    in_order = scores[order]
+    if min_score is None:
+        min_score = least_score(in_order, is_never_empty=is_never_empty)
+    return order[in_order >= min_score]

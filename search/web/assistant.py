@@ -80,6 +80,8 @@ class IconTools:
         filters = Filters(sets=tuple(sets), styles=tuple(styles), licences=tuple(licences))
         answer = self._engine.ask(asked, filters=filters, window=Window(k=k))
         plain: dict[str, Any] = {"icons": [_found(hit) for hit in answer.hits], "n_found": answer.n_found}
+        if answer.is_more:
+            plain["is_more"] = True
         if answer.is_doubtful:
             plain["note"] = "no good match; these come nearest"
         if answer.spelled:

@@ -5,14 +5,13 @@ import { announce, find, make, PAUSE_MS, plural, whenIdle } from "./elements.js"
 import { frame } from "./grid.js";
 import { asks, countFilters, PAGE, question } from "./state.js";
 
-const COUNTED = 1000; // the server stops counting there
 const MOST_AT_ONCE = 1000;
 const EXAMPLES = ["settings", "go back", "shopping", "a cup with steam", "sleep", "danger"];
 
 export class Search {
   /** `change(changes)` alters the state, `counted(facets)` takes the counts of labels. */
   constructor({ grid, change, clearFilters, counted }) {
-    Object.assign(this, { grid, change, clearFilters, counted, asking: null, state: null, nFound: 0, shown: 0, asked: null });
+    Object.assign(this, { grid, change, clearFilters, counted, asking: null, state: null, nFound: 0, isMore: false, shown: 0, asked: null });
     this.more = find("#more");
     this.more.addEventListener("click", () => this.#next());
     this.nearEnd = new IntersectionObserver((entries) => { if (entries.at(-1).isIntersecting) this.#next(); }, { rootMargin: "600px" });
@@ -61,14 +60,14 @@ export class Search {
     }
   }
 
-  #show({ hits, n_found: nFound, spelled, is_doubtful: isDoubtful }) {
+  #show({ hits, n_found: nFound, is_more: isMore, spelled, is_doubtful: isDoubtful }) {
     const { state } = this;
-    this.nFound = nFound;
+    Object.assign(this, { nFound, isMore });
     this.shown = hits.length;
     this.grid.show(hits);
     this.nearEnd.unobserve(this.more);
     this.#offerMore(hits.length, state.k);
-    const number = nFound >= COUNTED ? `More than ${COUNTED.toLocaleString("en")} icons` : plural(nFound, "icon");
+    const number = isMore ? `${nFound.toLocaleString("en")}+ icons` : plural(nFound, "icon");
     const found = isDoubtful ? `No good match for ${subject(state)}. These come nearest.` : `${number} for ${subject(state)}`;
     const text = hits.length ? found : `Nothing good found for ${subject(state)}`;
     find("#summary").textContent = hits.length ? text : "";
@@ -137,7 +136,7 @@ export class Search {
 
   #offerMore(got, wanted) {
     this.more.textContent = "Show more";
-    this.more.hidden = got < wanted || (this.shown >= this.nFound && this.nFound < COUNTED);
+    this.more.hidden = got < wanted || (this.shown >= this.nFound && !this.isMore);
   }
 
   #busy(is) {

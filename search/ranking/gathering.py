@@ -1,0 +1,166 @@
+"""Which hits has a query, and are these all? Candidates are gathered in steps: the nearest first, then deeper.
+
+What is counted depends on the query and its filters alone, never on the window that is asked for:
+
+- An icon has the same score whatever is filtered, and is a hit from the same `Limit` on: that of the query without
+  filters. So a filter leaves those hits that the menu counted for it.
+- Counting ends where more than `MOST_COUNTED` hits are found, where no icon beyond can reach the limit, or at `N_SURE`.
+- Windows may lie deeper. What a deeper step finds stands behind what was found before, so that pages follow each other.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.arrays import Floats, Ids, Mask, Positions
+from search.deadline import refuse_late
+from search.generation.facets import Choice
+from search.generation.opened import Opened
+from search.query import MOST_COUNTED, FacetCount
+from search.ranking.candidates import Candidates, Reach
+from search.ranking.order import group_many, rank
+from search.ranking.scores import CALLED, NAMED, STATED, least_score
+
+N_CANDIDATES = 2_500
+"""Icons that the vectors are asked for at first: of all of Iconify's they hold over 1,000 hits, if there are."""
+STEP = 4
+"""How many times as many are asked for with each step."""
+N_SURE = 50_000
+"""Among so many icons, or fewer, hits are counted up to `MOST_COUNTED` however deep they lie. Among more, the vectors
+are asked twice at most; as what codes leave out is not known, "488+" is said then."""
+_BY_ICON = [field.name for field in fields(Candidates) if field.name != "beyond"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A query as it is put, perhaps several times: deeper, or among fewer icons."""
+
+    opened: Opened
+    ask: Callable[[Reach], Candidates]
+    own: int | None
+    """Icon that is asked with, which does not answer; nor do its variants, where icons are grouped."""
+    flat: bool
+    is_never_empty: bool
+
+    def candidates(self, n: int, only: Ids | None) -> Candidates:
+        """Ask for the `n` nearest among some icons, None for all."""
+        refuse_late()
+        found = self.ask(Reach(n, only))
+        return found if self.own is None else _at(found, ~self._is_own(found.ids, self.own))
+
+    def _is_own(self, ids: Ids, own: int) -> Mask:
+        if self.flat:
+            return np.asarray(ids == own)
+        facets = self.opened.facets
+        rows, [row] = facets.positions(ids), facets.positions(np.array([own]))
+        sets, names = facets.column("set"), facets.column("name")
+        return np.asarray((sets[rows] == sets[row]) & (names[rows] == names[row]))
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """From which score on an icon is a hit of a query."""
+
+    least: float
+    floors: Floats
+    """Least score of an icon of each tier: what the best one of a later tier has."""
+
+    @classmethod
+    def of(cls, found: Candidates, min_score: float | None, *, is_never_empty: bool) -> Self:
+        """The limit that the first candidates of a query set."""
+        least = least_score(found.scores, is_never_empty=is_never_empty) if min_score is None else min_score
+        best_after = [found.scores[found.tiers > tier].max(initial=0) for tier in (CALLED, NAMED, STATED)]
+        return cls(least, np.array([*best_after, 0], np.float32))
+
+    def hits(self, found: Candidates) -> Candidates:
+        """Those candidates that are hits, by their scores."""
+        floors = self.floors[found.tiers]
+        scores, confidence = np.maximum(found.scores, floors), np.maximum(found.confidence, floors)
+        return _at(replace(found, scores=scores, confidence=confidence), scores >= self.least)
+
+
+class Gathering:
+    """The hits of a question among some icons, as far as they are known: `found` best first, `kept` one a group."""
+
+    def __init__(self, question: Question, limit: Limit, only: Ids | None, first: Candidates) -> None:
+        self._question, self._limit, self._only = question, limit, only
+        self._n = N_CANDIDATES
+        self._beyond = first.beyond
+        self.found = _best_first(limit.hits(first))
+        self.kept = self._grouped(self.found.ids)
+        n_among = len(question.opened.facets) if only is None else len(only)
+        while self._has_more and len(self.kept) <= MOST_COUNTED and (self._n == N_CANDIDATES or n_among <= N_SURE):
+            self.found = _best_first(self._with(STEP * self._n))
+            self.kept = self._grouped(self.found.ids)
+        self.n = min(MOST_COUNTED, len(self.kept))
+        """Hits, counted up to `MOST_COUNTED`."""
+        self.is_more = len(self.kept) > MOST_COUNTED or self._has_more
+        """Whether there are, or may be, more hits than `n`."""
+
+    def reach(self, n: int) -> Positions:
+        """Look for `n` hits or more, if there are as many; places in `found` of all that are known, best first."""
+        while self._has_more and len(self.kept) < n:
+            self.found = self._with(STEP * self._n)
+            self.kept = self._grouped(self.found.ids)
+        return self.kept
+
+    def count(self) -> dict[str, list[FacetCount]]:
+        """Count how many hits each value of a filter would leave, over all hits that there are."""
+        facets = self._question.opened.facets
+        every = self._with(len(facets)) if self._has_more else self.found
+        ids = _best_first(every).ids
+        return facets.count(ids, choose=None if self._question.flat else self._choice(ids))
+
+    @property
+    def _has_more(self) -> bool:
+        """Whether an icon that was not found may be a hit."""
+        return self._beyond > 0 and self._beyond >= self._limit.least
+
+    def _with(self, n: int) -> Candidates:
+        """The hits that were found, and behind them those among `n` candidates that are new, best first."""
+        deeper = self._question.candidates(n, self._only)
+        self._n, self._beyond = n, deeper.beyond
+        hits = self._limit.hits(deeper)
+        new = _best_first(_at(hits, np.isin(hits.ids, self.found.ids, invert=True)))
+        return _changed(new, lambda name: np.concatenate([getattr(self.found, name), getattr(new, name)]))
+
+    def _grouped(self, ids: Ids) -> Positions:
+        """Places of the hits among some icons: all of them, or one of each variant group and drawing."""
+        return np.arange(len(ids)) if self._question.flat else group_many(*self._groups(ids))
+
+    def _groups(self, ids: Ids) -> tuple[Ids, Ids]:
+        """A number for the variant group of each icon, and one for its drawing."""
+        opened = self._question.opened
+        rows = opened.facets.positions(ids)
+        sets, names = opened.facets.column("set")[rows], opened.facets.column("name")[rows]
+        variants = sets.astype(np.int64) << int(names.max(initial=0)).bit_length() | names
+        return variants, opened.drawings[rows]
+
+    def _choice(self, ids: Ids) -> Choice:
+        """Which pairs of a place in `ids` and a code are hits: of those with the same code one of each group."""
+        variants, drawings = (np.unique(numbers, return_inverse=True)[1] for numbers in self._groups(ids))
+        bits = len(ids).bit_length()
+
+        def first_of_each(places: Positions, codes: Ids) -> Positions:
+            of_codes = codes.astype(np.int64) << bits
+            return group_many(of_codes | variants[places], of_codes | drawings[places])
+
+        return first_of_each
+
+
+def _best_first(found: Candidates) -> Candidates:
+    return _at(found, rank(found.ids, found.evidence, found.tiers))
+
+
+def _at(found: Candidates, places: Positions | Mask) -> Candidates:
+    """Some of the candidates, in the order of their places."""
+    return _changed(found, lambda name: getattr(found, name)[places])
+
+
+def _changed(found: Candidates, change: Callable[[str], NDArray[Any]]) -> Candidates:
+    """The candidates with other arrays, each given its field's name."""
+    arrays: dict[str, Any] = {name: change(name) for name in _BY_ICON}
+    return replace(found, **arrays)
