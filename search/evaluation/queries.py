@@ -1,12 +1,15 @@
 """What is asked in an evaluation, and which icons are right? Reads query files and finds their answers in a library.
 
 A query file is JSONL: `{"query": "throw away", "kind": "means", "relevant": ["trash", "bin"]}` a line, with an optional
-"set" where only one set's icons are meant.
+"set" where only one set's icons are meant. Where icons are right by set, `"relevant": {"lucide": ["trash-2"], "tabler":
+["trash"]}`, the line is a question for each of its sets that the library holds, asked among that set's icons alone.
 """
 
+import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +31,8 @@ class BenchmarkQuery:
     relevant: tuple[str, ...]
     """Names of the right icons, in any spelling."""
     set: str | None = None
+    by_set: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The same by the word of each set, where a line says it so; `relevant` is empty then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +51,7 @@ class Questions:
 
     asked: Sequence[Question]
     dropped: Sequence[BenchmarkQuery]
-    """None of their relevant names is in the library."""
+    """None of their relevant names is in the library, or none of their sets."""
     unknown: Sequence[str]
     """Relevant names that no icon bears, sorted."""
 
@@ -57,10 +62,7 @@ def read_queries(file: Path) -> list[BenchmarkQuery]:
     Raises:
         QueryFileError: it can't be read, holds no query, or a line is not as above; the message names the line.
     """
-    return [
-        BenchmarkQuery(fields["query"], fields["kind"], tuple(fields["relevant"]), fields.get("set"))
-        for fields in read_lines(file, _LINE)
-    ]
+    return [_read(fields) for fields in read_lines(file, _LINE)]
 
 
 def find_answers(queries: Sequence[BenchmarkQuery], corpus: Corpus) -> Questions:
@@ -69,28 +71,88 @@ def find_answers(queries: Sequence[BenchmarkQuery], corpus: Corpus) -> Questions
     A name fits an icon when both are the same words, spelled in any way: the icon's whole name, or what is left of it
     without style and size.
 
+    A query with names by set becomes a question for each set that is here, of kind "means, lucide": icons of other sets
+    are neither right nor wrong.
+
     Raises:
         QueryFileError: no query has an answer here.
     """
-    bearers = _bearers({normalise(name) for query in queries for name in query.relevant}, corpus)
-    asked, dropped, unknown = [], [], set()
+    answers = _Answers(queries, corpus)
+    asked, dropped = [], []
     for query in queries:
-        rows = []
-        for name in query.relevant:
-            found = [row for row in bearers[normalise(name)] if query.set in (None, corpus.sets[row])]
-            rows += found
-            if not found:
-                unknown.add(name)
-        if rows:
-            asked.append(Question(query, corpus.variants(np.array(rows, np.int64))))
-        else:
+        questions = list(answers.questions(query))
+        asked += questions
+        if not questions:
             dropped.append(query)
     if queries and not asked:
-        some = ", ".join(f'"{name}"' for name in sorted(unknown)[:5])
-        raise QueryFileError(
-            f"no icon of this library bears any of the relevant names ({some}, ...); is --library right?"
-        )
-    return Questions(asked, dropped, sorted(unknown))
+        raise QueryFileError(f"{_why_nothing(queries, answers.unknown)}; is --library right?")
+    return Questions(asked, dropped, sorted(answers.unknown))
+
+
+def keys_of_set(word: str, keys: Iterable[str]) -> frozenset[str]:
+    """Choose the sets that a word means: that of this key, else all whose key has the word in it ("@tabler/icons")."""
+    keys = frozenset(keys)
+    as_word = re.compile(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", re.IGNORECASE)
+    return keys & {word} or frozenset(key for key in keys if as_word.search(key))
+
+
+class _Answers:
+    """Finds right icons by their names, and collects the names that no icon bears."""
+
+    def __init__(self, queries: Sequence[BenchmarkQuery], corpus: Corpus) -> None:
+        self.unknown: set[str] = set()
+        self._corpus = corpus
+        self._bearers = _bearers({normalise(name) for query in queries for name in _names(query)}, corpus)
+        self._outside: dict[frozenset[str], Ids] = {}
+
+    def questions(self, query: BenchmarkQuery) -> Iterator[Question]:
+        """Ask a query of every set that it means, or of the whole library."""
+        if not query.by_set:
+            right = self._rows(query.relevant, None if query.set is None else frozenset({query.set}))
+            if len(right):
+                yield Question(query, right)
+        for word, names in query.by_set.items():
+            keys = keys_of_set(word, self._keys)
+            right = self._rows(names, keys) if keys else np.empty(0, np.int64)
+            if len(right):
+                asked = replace(query, kind=f"{query.kind}, {word}", relevant=names, by_set={})
+                yield Question(asked, right, self._others(keys))
+
+    def _rows(self, names: Iterable[str], keys: frozenset[str] | None) -> Ids:
+        """Rows of the icons of some sets, or of all, that bear some names, with their variants."""
+        rows = []
+        for name in names:
+            found = [row for row in self._bearers[normalise(name)] if keys is None or self._corpus.sets[row] in keys]
+            rows += found
+            if not found:
+                self.unknown.add(name)
+        return self._corpus.variants(np.array(rows, np.int64))
+
+    def _others(self, keys: frozenset[str]) -> Ids:
+        """Rows of the icons of all sets but these."""
+        if keys not in self._outside:
+            outside = [row for row, key in enumerate(self._corpus.sets) if key not in keys]
+            self._outside[keys] = np.array(outside, np.int64)
+        return self._outside[keys]
+
+    @cached_property
+    def _keys(self) -> frozenset[str]:
+        return frozenset(self._corpus.sets)
+
+
+def _names(query: BenchmarkQuery) -> Iterator[str]:
+    """All names of right icons, of whatever set."""
+    yield from query.relevant
+    for names in query.by_set.values():
+        yield from names
+
+
+def _why_nothing(queries: Sequence[BenchmarkQuery], unknown: Iterable[str]) -> str:
+    names = ", ".join(f'"{name}"' for name in sorted(unknown)[:5])
+    if names:
+        return f"no icon of this library bears any of the relevant names ({names}, ...)"
+    sets = ", ".join(f'"{word}"' for word in sorted({word for query in queries for word in query.by_set})[:5])
+    return f"this library holds none of the sets that are asked about ({sets})"
 
 
 def _bearers(wanted: set[str], corpus: Corpus) -> defaultdict[str, list[int]]:
@@ -102,12 +164,36 @@ def _bearers(wanted: set[str], corpus: Corpus) -> defaultdict[str, list[int]]:
     return bearers
 
 
-def _problems(fields: Fields) -> Iterator[str]:
+def _read(fields: Fields) -> BenchmarkQuery:
     names = fields["relevant"]
-    if not isinstance(names, list) or not names or not all(isinstance(name, str) and name.strip() for name in names):
+    by_set = {word: tuple(of_set) for word, of_set in names.items()} if isinstance(names, dict) else {}
+    return BenchmarkQuery(
+        fields["query"], fields["kind"], () if by_set else tuple(names), fields.get("set"), by_set=by_set
+    )
+
+
+def _problems(fields: Fields) -> Iterator[str]:
+    relevant = fields["relevant"]
+    if isinstance(relevant, dict):
+        yield from _problems_by_set(relevant, fields)
+    elif not _are_names(relevant):
         yield '"relevant" is not a list of names, one at least'
     if not isinstance(fields.get("set"), str | None):
         yield '"set" is not the key of a set'
+
+
+def _problems_by_set(relevant: Fields, fields: Fields) -> Iterator[str]:
+    if not relevant or not all(word.strip() for word in relevant):
+        yield '"relevant" is not an object of sets and their names, one at least'
+    for word, names in relevant.items():
+        if not _are_names(names):
+            yield f'"relevant" of the set "{word}" is not a list of names, one at least'
+    if fields.get("set") is not None:
+        yield '"set" and "relevant" both name sets'
+
+
+def _are_names(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(name, str) and name.strip() for name in value)
 
 
 _LINE = Format(("relevant",), _problems, '{"query": "throw away", "kind": "means", "relevant": ["trash"]}')
