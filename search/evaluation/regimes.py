@@ -97,7 +97,8 @@ def _of_hidden(question: Question, known: Tags, hidden: Tags) -> Question | None
     """Ask for the icons of which a tag was hidden; others that are right, or still state it, are not wrong."""
     words = normalise(question.query.text)
     right = np.intersect1d(question.right, hidden.stating(words))
-    aside = np.union1d(np.setdiff1d(question.right, right), known.stating(words))
+    others = np.union1d(question.aside, np.setdiff1d(question.right, right))
+    aside = np.union1d(others, known.stating(words))
     return replace(question, right=right, aside=aside) if len(right) else None
 
 

@@ -3,6 +3,7 @@
 import hashlib
 from pathlib import Path
 
+import numpy as np
 import pytest
 from conftest import Build, disc, svg
 
@@ -10,7 +11,8 @@ from indexer.errors import QueryFileError
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from search.evaluation.corpus import Corpus
-from search.evaluation.queries import BenchmarkQuery, find_answers, keys_of_set, read_queries
+from search.evaluation.queries import BenchmarkQuery, Question, find_answers, keys_of_set, read_queries
+from search.evaluation.regimes import HALF, Tags, regimes
 from search.generation.snapshot import Snapshot
 
 BY_SET = '{"query": "up", "kind": "concept", "relevant": {"icons": ["arrow-up"], "symbols": ["arrow-up", "dot"]}}'
@@ -124,3 +126,15 @@ def test_halves_of_the_concepts_are_as_their_hashes_say_and_lucides_names_exist(
     samples = {path.stem for path in bundled("samples/lucide-static/icons").glob("*.svg")}
     named = {name for queries in halves.values() for query in queries for name in query.by_set["lucide"]}
     assert named <= samples
+
+
+def test_what_is_aside_stays_aside_where_half_of_the_tags_are_hidden() -> None:
+    rows = np.repeat(np.arange(10), 2)
+    tags = Tags(words=["up", "sky"], rows=rows, codes=np.tile(np.array([0, 1]), 10))
+    question = Question(
+        BenchmarkQuery("up", "concept, icons", ("arrow-up",)), right=np.arange(10), aside=np.array([12, 13])
+    )
+    regime = next(regime for regime in regimes(tags, [question], n_tags=0, seed=0) if regime.name == HALF)
+    (asked,) = regime.questions
+    assert 0 < len(asked.right) < 10
+    assert sorted([*asked.right, *asked.aside]) == [*range(10), 12, 13]
