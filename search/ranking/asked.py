@@ -24,6 +24,8 @@ class Asked:
     """(dim,) of what is meant."""
     parts: Floats
     """(parts, dim) of what is joined, in the order of the wording."""
+    drawn: Floats
+    """(drawn, dim) of what is customarily drawn, in the order of the wording."""
     sets: Standing
     """How the library's sets stand for who asks."""
 
@@ -53,7 +55,8 @@ def read_asked(opened: Opened, text: str, *, prefer: Sequence[str] = (), vector:
         vector = _middle(opened.encoder.encode_many_words([wording.typed, wording.spelled]))
     elif vector is None or wording.typed != normalise(text):
         vector = opened.encoder.encode_words(wording.typed)
-    return Asked(wording, code, vector, encode(opened, wording.parts), opened.standing(prefer))
+    parts, drawn = encode(opened, wording.parts), encode(opened, wording.drawn)
+    return Asked(wording, code, vector, parts, drawn, opened.standing(prefer))
 
 
 def _middle(vectors: Floats) -> Floats:

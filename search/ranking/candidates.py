@@ -1,6 +1,6 @@
 """Which icons could answer, and how similar is each? A function for each way of asking; no grouping, no windows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +17,8 @@ from search.ranking.judging import added_up, direct_answers, evidence_against, e
 from search.ranking.scores import NAMED, RELATED, scores_of_words
 from search.words.keywords import read_keywords
 
+N_DRAWN = 50
+"""Icons that each customary drawing adds by its vector, and as many by names."""
 N_LEXICAL = 400
 """Icons that names, and tags, each add to those that the vectors find."""
 
@@ -65,7 +67,9 @@ def _spoken(opened: Opened, asked: Asked, avoided: Avoided, reach: Reach, fits: 
     lexical, unseen_fit = _best_named(opened, fits, reach)
     ids, similarities = nearest.ids, nearest.scores
     if len(ids) < len(opened.icons):
-        more = np.setdiff1d(_distinct(lexical, *direct.values()), ids, assume_unique=True)
+        more = np.setdiff1d(
+            _distinct(lexical, *direct.values(), *_drawn(opened, asked, reach)), ids, assume_unique=True
+        )
         ids = np.concatenate([ids, more])
         similarities = np.concatenate([similarities, opened.icons.reconstruct(more) @ asked.vector])
     against = evidence_against(opened, avoided, ids)
@@ -75,6 +79,13 @@ def _spoken(opened: Opened, asked: Asked, avoided: Avoided, reach: Reach, fits: 
     scores = scores_of_words(curve, found, tiers, are_known=asked.wording.are_known)
     beyond = _beyond(nearest, lambda likely: _unseen_scores(opened, asked, likely, unseen_fit))
     return Candidates(ids, tiers, similarities, found, scores, scores, beyond)
+
+
+def _drawn(opened: Opened, asked: Asked, reach: Reach) -> Iterator[Ids]:
+    """Icons that are called as what is customarily drawn, and those nearest to it."""
+    for words, vector in zip(asked.wording.drawn, asked.drawn, strict=True):
+        yield opened.icons.search(vector, k=N_DRAWN, only=reach.only).ids
+        yield _among(opened.lexicon.best_icons(opened.lexicon.fits(words), most=N_DRAWN), reach.only)
 
 
 def _best_named(opened: Opened, fits: Floats, reach: Reach) -> tuple[Ids, float]:

@@ -41,6 +41,8 @@ def evidence_for(opened: Opened, asked: Asked, coverage: Floats, ids: Ids, simil
     """
     unit, rows = opened.manifest.calibration.unit, opened.name_rows(ids)
     found = {"vectors": evidence.of_cosines(similarities, unit=unit), "words": evidence.of_coverage(coverage[rows])}
+    if len(asked.drawn):
+        found["drawn"] = _of_drawn(opened, asked, ids, found["vectors"] + found["words"])
     sets = opened.facets.column("set")[opened.facets.positions(ids)]
     found["set"] = asked.sets.of(sets)
     if asked.wording.style:
@@ -50,6 +52,16 @@ def evidence_for(opened: Opened, asked: Asked, coverage: Floats, ids: Ids, simil
         covered = np.stack([opened.lexicon.fits(part)[rows] for part in asked.wording.parts])
         found["parts"] = evidence.of_parts(evidence.of_cosines(cosines, unit=unit) + evidence.of_coverage(covered))
     return found
+
+
+def _of_drawn(opened: Opened, asked: Asked, ids: Ids, own: Floats) -> Floats:
+    """Log-odds by which icons answer what is customarily drawn better than the words themselves."""
+    unit, rows = opened.manifest.calibration.unit, opened.name_rows(ids)
+    cosines = asked.drawn @ opened.icons.reconstruct(ids).T
+    fits = np.stack([opened.lexicon.fits(words)[rows] for words in asked.wording.drawn])
+    found = evidence.of_words(cosines, fits, unit=unit)
+    costs = evidence.DRAWN + evidence.DRAWN_NEXT * np.arange(len(asked.drawn), dtype=np.float32)
+    return np.asarray(np.maximum((found + costs[:, None]).max(axis=0) - own, 0), np.float32)
 
 
 def first_of_tiers(opened: Opened, asked: Asked, ids: Ids, tiers: Tiers) -> Floats:

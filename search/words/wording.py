@@ -11,6 +11,7 @@ from indexer.publishing.lexicon import telling
 from search.words.phrases import Phrase, read_phrase
 from search.words.signs import spell_signs
 from search.words.spelling import Speller
+from search.words.thesaurus import drawn_for
 
 _LEADING_STYLES = CERTAIN | {"solid"}
 _NUMBER = re.compile("^(?:one|two|three|four|five|several|many) (?=.)")
@@ -37,6 +38,8 @@ class Wording:
     """What is joined by "with", "and", "in a"; two or more, or none."""
     without: tuple[str, ...]
     """What is to be left out."""
+    drawn: tuple[str, ...]
+    """What is customarily drawn for it, the best first; none where it is no term of the thesaurus."""
 
 
 def read_words(text: str, speller: Speller, *, is_borne: Callable[[str], bool] = lambda _: False) -> Wording:
@@ -61,7 +64,8 @@ def read_words(text: str, speller: Speller, *, is_borne: Callable[[str], bool] =
         typed = _without_filler(typed)
     parts = tuple(filter(None, map(read, phrase.parts)))
     told = " ".join(map(_without_number, parts)) if len(parts) > 1 else typed
-    spelled = speller.correct(told)
+    drawn = () if len(parts) > 1 else drawn_for(typed)
+    spelled = None if drawn else speller.correct(told)
     whole = spelled or told
     name, style = (whole, None) if is_name and not parse(whole).style else _name_and_style(whole)
     return Wording(
@@ -73,6 +77,7 @@ def read_words(text: str, speller: Speller, *, is_borne: Callable[[str], bool] =
         are_known=any(map(speller.knows, telling(whole).split())),
         parts=parts if len(parts) > 1 else (),
         without=tuple(filter(None, map(read, phrase.without))),
+        drawn=drawn,
     )
 
 
