@@ -1,7 +1,7 @@
 """What became of the items of a plan? Shards: a file a block, with its receipt; and which ids they settle.
 
-A shard is a safetensors file (`ids` int64, `vectors` fp16, `failed` int64, of images also `traits` int8 and `drawings`
-int64) whose metadata is its receipt. A block that takes long leaves pieces on the way.
+A shard is a safetensors file (`ids` int64, `vectors` fp16, `failed` int64, of images also `traits` int8, `drawings`
+int64 and `ink` int8) whose metadata is its receipt. A block that takes long leaves pieces on the way.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ KINDS: dict[str, Kind] = {"images": "images", "names": "names"}
 ADVICE = "`icons doctor --repair` sets it aside, `icons index` makes its vectors again"
 _DAMAGES = (SafetensorError, OSError, KeyError, TypeError, ValueError)
 _PIECE = "+"
-_HASHED = ("ids", "vectors", "traits", "drawings")
+_HASHED = ("ids", "vectors", "traits", "drawings", "ink")
 """In the order in which a receipt's hash takes them."""
 
 
@@ -218,11 +218,12 @@ def _columns(traits: NDArray[np.void] | None) -> dict[str, NDArray[Any]]:
     """Lay traits out as tensors: safetensors hold no structures."""
     if traits is None:
         return {}
-    return {"traits": np.stack([traits[flag] for flag in FLAGS], axis=1), "drawings": traits["drawing"].copy()}
+    flags = np.stack([traits[flag] for flag in FLAGS], axis=1)
+    return {"traits": flags, "drawings": traits["drawing"].copy(), "ink": traits["ink"].copy()}
 
 
 def _traits(file: Any) -> NDArray[np.void] | None:
-    """Read traits; older shards have none, or no drawings."""
+    """Read traits; older shards have none, or no drawings, or no ink."""
     names = file.keys()
     if "traits" not in names:
         return None
@@ -230,8 +231,9 @@ def _traits(file: Any) -> NDArray[np.void] | None:
     traits = np.full(len(columns), NOT_KNOWN, dtype=TRAITS)
     for flag, column in zip(FLAGS, columns.T, strict=True):
         traits[flag] = column
-    if "drawings" in names:
-        traits["drawing"] = file.get_tensor("drawings")
+    for field, name in (("drawing", "drawings"), ("ink", "ink")):
+        if name in names:
+            traits[field] = file.get_tensor(name)
     return traits
 
 

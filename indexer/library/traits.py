@@ -5,7 +5,7 @@ one. A search should answer with it once.
 """
 
 import hashlib
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,31 @@ from numpy.typing import NDArray
 from indexer.arrays import Halves, Positions
 
 FLAGS = ("coloured", "animated")
-TRAITS = np.dtype([*((flag, np.int8) for flag in FLAGS), ("drawing", np.int64)])
-"""Flags are 1, 0, or `NOT_KNOWN`; `drawing` is `digest_of` the pixels, which equal drawings share."""
+
+
+class Ink(NamedTuple):
+    """How the ink of a picture lies, as `rendering.ink` measures it on a grid of 64 x 64; shares are percent."""
+
+    area: int
+    """Of the grid that bears any ink."""
+    pale: int
+    """Of the ink: areas, and lines of 3 px or more, in a second, lighter tone."""
+    solid: int
+    """Of what the ink encloses from four sides: the rest is holes."""
+    thick_1: int
+    thick_2: int
+    thick_3: int
+    thick_4: int
+    """Of the ink that is left once so many px are taken off every edge."""
+    coloured: int
+    """Of the ink."""
+    n_hues: int
+    """Sixths of the colour circle that hold coloured ink, 0 to 6."""
+
+
+TRAITS = np.dtype([*((flag, np.int8) for flag in FLAGS), ("drawing", np.int64), ("ink", np.int8, len(Ink._fields))])
+"""Flags are 1, 0, or `NOT_KNOWN`; `drawing` is `digest_of` the pixels, which equal drawings share; `ink` is
+an `Ink`, all of it `NOT_KNOWN` in shards of older programs."""
 NOT_KNOWN = -1
 
 

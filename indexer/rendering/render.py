@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from indexer.errors import RenderError
+from indexer.library.traits import Ink
+from indexer.rendering.ink import Planes, measure
 from indexer.rendering.svg_document import stated_side, svg_document
 
 RECIPE = 1
@@ -40,8 +42,6 @@ _CLEAR_CONTRAST = 24
 _VISIBLE_CONTRAST = 4
 """Of 255: less than this is noise of the compression, not a shape."""
 
-_COLOUR = 48
-"""Of 255, between a pixel's strongest channel and its weakest: the slate greys of interfaces (#64748b) reach 39."""
 _COLOURED_SHARE = 0.001
 """Of all pixels: a badge of three pixels' radius has 28 of 4,096, the rim of a grey shape in a JPEG fewer than 4."""
 _SVG_MOVES = (b"<animate", b"<set ", b"keyframes ")
@@ -60,6 +60,8 @@ class Rendered:
     background: Background
     coloured: bool
     animated: bool
+    ink: Ink
+    """How its ink lies, by which looks are told apart."""
 
 
 def render(content: bytes, *, size: int) -> Rendered:
@@ -69,7 +71,9 @@ def render(content: bytes, *, size: int) -> Rendered:
     """
     picture, animated = _draw(content, size=size)
     pixels, background = _composite(picture, size=size)
-    return Rendered(pixels, background, _is_coloured(pixels), animated)
+    planes = Planes.of(pixels)
+    ink = measure(pixels, planes, on_light=background == "light")
+    return Rendered(pixels, background, _is_coloured(planes), animated, ink)
 
 
 def draw(content: bytes, *, size: int) -> NDArray[np.uint8]:
@@ -260,9 +264,6 @@ def _contrast(canvas: NDArray[np.uint8]) -> int:
     return int((highest.astype(np.int64) - lowest).max())
 
 
-def _is_coloured(pixels: NDArray[np.uint8]) -> bool:
-    """Whether a picture on its ground, (size, size, 3), shows any colour, or shades of grey alone."""
-    planes = np.ascontiguousarray(pixels.reshape(-1, 3).T)  # a plane at a time is twice as fast
-    highest = np.maximum(np.maximum(planes[0], planes[1]), planes[2])
-    lowest = np.minimum(np.minimum(planes[0], planes[1]), planes[2])
-    return bool(np.count_nonzero(highest - lowest > _COLOUR) > _COLOURED_SHARE * len(highest))
+def _is_coloured(planes: Planes) -> bool:
+    """Whether a picture on its ground shows any colour, or shades of grey alone."""
+    return bool(np.count_nonzero(planes.coloured) > _COLOURED_SHARE * len(planes.highest))

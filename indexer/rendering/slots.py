@@ -124,5 +124,5 @@ def _draw(slot: np.void, position: int, job: Job) -> None:
         fail(slot, position, reason_of(error))
         return
     slot["pixels"][position] = rendered.pixels
-    slot["traits"][position] = (rendered.coloured, rendered.animated, digest_of(rendered.pixels))
+    slot["traits"][position] = (rendered.coloured, rendered.animated, digest_of(rendered.pixels), rendered.ink)
     slot["state"][position] = DRAWN

@@ -17,7 +17,7 @@ from indexer.library.shards import (
     unread_images,
     write_shard,
 )
-from indexer.library.traits import TRAITS
+from indexer.library.traits import TRAITS, Ink
 
 PLAN = Plan("f00d", '{"model": "bundled"}', 0, 0, 0)
 
@@ -34,10 +34,15 @@ def _write(
     vectors = np.arange(len(ids) * 4, dtype=np.float16).reshape(-1, 4)
     path = folder / f"{kind}-{name}.safetensors"
     failed = {item: why if isinstance(why, Failed) else Failed(why, True) for item, why in failures.items()}
-    known = None if traits is None else np.array(traits, TRAITS)
+    known = None if traits is None else np.array([(*trait, [trait[2]] * len(Ink._fields)) for trait in traits], TRAITS)
     shard = Shard(kind, np.array(ids), vectors, failed, known)  # type: ignore[arg-type]
     write_shard(path, shard, fingerprint="f00d", facts={})
     return path
+
+
+def _plain(traits: np.ndarray) -> list[tuple[int, ...]]:
+    """Flags, the digest, and what all measures of the ink have in common."""
+    return [(trait["coloured"], trait["animated"], trait["drawing"], *set(trait["ink"].tolist())) for trait in traits]
 
 
 @pytest.mark.parametrize("world", [1, 2, 3, 7])
@@ -124,7 +129,7 @@ def test_a_shard_of_an_older_program_says_nothing_of_drawings_and_whether_failur
     shard = read_shard(tmp_path / "images-a.safetensors", fingerprint="f00d")
     assert shard.failures == {5: Failed("blank", False)}
     assert shard.traits is not None
-    assert shard.traits.tolist() == [(1, 0, -1)]
+    assert _plain(shard.traits) == [(1, 0, -1, -1)]
 
 
 def test_an_empty_shard_says_what_failed(tmp_path: Path) -> None:
@@ -139,7 +144,19 @@ def test_traits_are_read_by_image_and_unknown_where_an_older_shard_has_none(tmp_
     _write(tmp_path, "a", [2, 5, 9], {}, traits=[(1, 0, 70), (0, 1, 71), (1, 1, 70)])
     _write(tmp_path, "b", [3, 4], {})
     found = read_traits(tmp_path, np.array([2, 3, 9, 11]))
-    assert found.tolist() == [(1, 0, 70), (-1, -1, -1), (1, 1, 70), (-1, -1, -1)]
+    assert _plain(found) == [(1, 0, 70, 70), (-1, -1, -1, -1), (1, 1, 70, 70), (-1, -1, -1, -1)]
+
+
+def test_a_shard_of_an_older_program_says_nothing_of_ink(tmp_path: Path) -> None:
+    ids, vectors, flags = np.array([4]), np.ones((1, 4), np.float16), np.array([[1, 0]], np.int8)
+    tensors = {"ids": ids, "vectors": vectors, "traits": flags, "drawings": np.array([70])}
+    content = hashlib.sha256(b"".join(tensor.tobytes() for tensor in tensors.values())).hexdigest()
+    receipt = {"fingerprint": "f00d", "kind": "images", "count": "1", "sha256": content, "reasons": "[]"}
+    older = {**tensors, "failed": np.empty(0, np.int64)}
+    save_file(older, tmp_path / "images-a.safetensors", metadata=receipt)
+    shard = read_shard(tmp_path / "images-a.safetensors", fingerprint="f00d")
+    assert shard.traits is not None
+    assert _plain(shard.traits) == _plain(read_traits(tmp_path, ids)) == [(1, 0, 70, -1)]
 
 
 def test_a_changed_trait_does_not_match_the_receipt(tmp_path: Path) -> None:

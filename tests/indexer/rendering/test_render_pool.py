@@ -129,7 +129,9 @@ def test_a_chunk_tells_pictures_and_failures_apart(tmp_path: Path, workers: int)
     assert chunk.pixels.shape == (2, 32, 32, 3)
     np.testing.assert_array_equal(chunk.pixels, [render(icon(1), size=32).pixels, render(white, size=32).pixels])
     digests = [digest_of(pixels.copy()) for pixels in chunk.pixels]
-    assert chunk.traits.tolist() == [(True, False, digests[0]), (False, False, digests[1])]
+    assert chunk.traits[["coloured", "animated", "drawing"]].tolist() == [(1, 0, digests[0]), (0, 0, digests[1])]
+    inks = [render(content, size=32).ink for content in (icon(1), white)]
+    assert chunk.traits["ink"].tolist() == list(map(list, inks))
     reasons = {failure.id: failure.reason for failure in chunk.failures}
     assert reasons.keys() == {2, 4, 5, 6}
     assert reasons[2] == "not a picture"
