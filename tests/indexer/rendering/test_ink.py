@@ -66,9 +66,9 @@ def test_ink_that_shows_on_black_alone_is_measured_as_on_white() -> None:
 
 
 def test_ink_at_an_edge_is_not_taken_for_that_of_the_opposite_edge() -> None:
-    pixels = np.full((GRID, GRID, 3), 255, np.uint8)
-    pixels[:, -1] = 0
-    ink = measure(pixels, Planes.of(pixels), on_light=True)
+    channels = np.full((3, GRID, GRID), 255, np.uint8)
+    channels[:, :, -1] = 0
+    ink = measure(Planes.of(channels), on_light=True)
     assert (ink.solid, ink.thick_1) == (100, 0)
-    pixels[0] = 0
-    assert measure(pixels, Planes.of(pixels), on_light=True).thick_1 == 0
+    channels[:, 0] = 0
+    assert measure(Planes.of(channels), on_light=True).thick_1 == 0
