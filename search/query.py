@@ -69,6 +69,9 @@ class Filters:
 
     sets: tuple[str, ...] = ()
     styles: tuple[str, ...] = ()
+    """As people call them: filled or solid, outline or line; "sharp filled" is both."""
+    corners: tuple[str, ...] = ()
+    """Rounded, sharp."""
     categories: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     licences: tuple[str, ...] = ()
@@ -123,6 +126,7 @@ class Hit:
     set: str
     set_title: str
     style: str | None
+    """All that is stated, and the look that was seen: "filled", "sharp outline"."""
     size: int | None
     licence: str | None
     licence_family: str
@@ -171,8 +175,8 @@ class Answer:
     is_more: bool
     """Whether there are more hits than `n_found`, or may be."""
     facets: Mapping[str, Sequence[FacetCount]] | None
-    """Kind (set, style, licence, category, tag) -> values, most frequent first; None where not asked for. A value's
-    count is that of the hits that this query has under a filter for it, however many these are."""
+    """Kind (set, style, corner, licence, category, tag) -> values, most frequent first; None where not asked for. A
+    value's count is that of the hits that this query has under a filter for it, however many these are."""
     spelled: str | None
     """The query as it was probably meant, where a word of it is unknown here."""
     is_doubtful: bool

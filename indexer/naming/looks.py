@@ -11,12 +11,19 @@ STYLES: dict[str, str | None] = {
     **dict.fromkeys(("outline", "outlined", "line", "stroke"), "outline"),
     **dict.fromkeys(("rounded", "round"), "rounded"),
     **dict.fromkeys(("duotone", "duo"), "duotone"),
-    **dict.fromkeys(("color", "colored", "colors", "colour"), "color"),
+    **dict.fromkeys(("color", "colored", "colors", "colour", "coloured", "colours"), "color"),
     **dict.fromkeys(("regular", "baseline", "normal"), None),
     **{word: word for word in ("sharp", "twotone", "thin", "light", "medium", "bold", "dark", "linear", "flat")},
     **{word: word for word in ("broken", "remix", "block", "print", "mono", "background", "1x1", "4x3")},
 }
 """Style words and what they are called here; None is the ordinary look of a set, which needs no name."""
+LOOKS = ("outline", "filled", "duotone", "color")
+"""Every picture has one of these, whether anybody says so or not; all other styles stand beside it."""
+CORNERS = ("rounded", "sharp")
+_LOOK_OF = {**{look: look for look in LOOKS}, "twotone": "duotone", "linear": "outline"}
+_STRONGEST = ("duotone", "color", "filled", "outline")
+"""Of two looks that are stated, the first here is what is seen: a duotone outline is a duotone."""
+_ASKED: dict[str, str | None] = {**STYLES, "twotone": "duotone", "regular": "outline"}
 CERTAIN = frozenset(("filled", "outline", "outlined", "duotone", "twotone"))
 CERTAIN_ALONE = CERTAIN | {"rounded"}
 """In a set that has no `rounded` look, `square-rounded` is a shape; of a single name more is not known."""
@@ -35,6 +42,27 @@ def canonical_style(text: str | None) -> tuple[str | None, int | None]:
     sizes = [size for token in tokens if (size := as_size(token))]
     styles = [STYLES.get(token, token) for token in tokens if as_size(token) is None]
     return join_styles(styles), (sizes[-1] if sizes else None)
+
+
+def stated_look(styles: str | None) -> str | None:
+    """Find the look among styles that are stated: "sharp twotone" -> "duotone"."""
+    stated = {_LOOK_OF.get(style) for style in (styles or "").split()}
+    return next((look for look in _STRONGEST if look in stated), None)
+
+
+def with_look(styles: str | None, look: str | None) -> str | None:
+    """Write styles with the look that they state, or that was seen: ("sharp twotone", "duotone") -> "sharp duotone"."""
+    others = [style for style in (styles or "").split() if style != "twotone"]
+    return join_styles([*others, look])
+
+
+@lru_cache(maxsize=1024)
+def asked_style(text: str) -> str:
+    """Read styles as a person asks for them, whose "regular" is an outline: "Sharp solid" -> "sharp filled"."""
+    tokens = tokens_of(text.lower().replace("-", " "))
+    styles = [_ASKED.get(token, token) for token in tokens]
+    is_flat_colour = "flat" in styles and "color" in styles
+    return join_styles(style for style in styles if not (is_flat_colour and style == "flat")) or ""
 
 
 def path_hints(parts: Sequence[str]) -> tuple[str | None, int | None]:

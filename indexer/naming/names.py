@@ -93,7 +93,7 @@ def _is_style(word: str, taken: list[str], affixes: Affixes, *, doubtful: frozen
     if any(STYLES.get(word, word) == STYLES[other] for other in taken):
         return False
     if affixes.is_sized is None:
-        return word in CERTAIN_ALONE or word in doubtful
+        return word in CERTAIN_ALONE or word in doubtful or word in affixes.styles
     is_known = word in CERTAIN or word in affixes.styles
     return is_known and all(frozenset((word, other)) in affixes.style_pairs for other in taken)
 

@@ -1,8 +1,9 @@
 """By what are icons filtered and counted? Writes a generation's labels and facets; a search reads them.
 
 A label is one value of a kind (a set, a style, a licence, a category, a tag), numbered within its kind in the table
-`labels` of the snapshot. `facets.npy` holds a row for each icon; an icon has several tags and categories, so these are
-pairs in files of their own, (2, n): positions of rows, which ascend, and codes.
+`labels` of the snapshot. All styles of an icon are one label of the kind "look", such as "sharp filled"; labels of the
+kinds "style" and "corner" are words of looks. `facets.npy` holds a row for each icon; an icon has several tags and
+categories, so these are pairs in files of their own, (2, n): positions of rows, which ascend, and codes.
 """
 
 import sqlite3
@@ -19,7 +20,9 @@ from numpy.typing import NDArray
 from indexer.errors import LibraryError
 from indexer.library.folder import Generation
 from indexer.library.traits import FLAGS, NOT_KNOWN
+from indexer.naming.looks import CORNERS, asked_style
 from indexer.naming.words import normalise_tag
+from indexer.publishing.styles import name_styles
 
 ROW = np.dtype(
     [
@@ -27,7 +30,7 @@ ROW = np.dtype(
         ("image", np.int64),
         ("name", np.int64),
         ("set", np.int32),
-        ("style", np.int32),
+        ("look", np.int32),
         ("licence", np.int32),
         ("size", np.int32),
         ("coloured", np.int8),
@@ -41,6 +44,9 @@ NONE = -1
 SEVERAL = {"tag": "tags", "category": "categories"}
 """Kinds of which an icon has any number: kind -> its column in the catalog, and its file in `Generation`."""
 
+OF_LOOK = ("style", "corner")
+"""Kinds whose values are words of the look."""
+
 _LABELS = """
 CREATE TABLE labels (kind TEXT NOT NULL, code INTEGER NOT NULL, value TEXT NOT NULL, title TEXT NOT NULL,
     n INTEGER NOT NULL, CONSTRAINT pk_labels PRIMARY KEY (kind, code)) WITHOUT ROWID;
@@ -50,19 +56,18 @@ _LABELLED = """
 INSERT INTO labels SELECT '{kind}', ROW_NUMBER() OVER (ORDER BY {value}) - 1, {value}, {title}, COUNT(*)
 FROM icons JOIN sets ON sets.id = icons.set_id WHERE {value} <> '' GROUP BY {value}
 """
+_INSERT = "INSERT INTO labels VALUES (?, ?, ?, ?, ?)"
 _LICENCE = "COALESCE(NULLIF(icons.licence, ''), sets.licence)"
 _ONE = {
     "set": ("sets.key", "MIN(sets.title)"),
-    "style": ("icons.style", "icons.style"),
     "licence": (_LICENCE, _LICENCE),
 }
 """Kinds of which an icon has one at most: the value and the title of its label, in SQL."""
 _ROWS = f"""
-SELECT icons.id, icons.image_id, icons.name_id, a.code, COALESCE(b.code, {NONE}), COALESCE(c.code, {NONE}),
+SELECT icons.id, icons.image_id, icons.name_id, a.code, {NONE}, COALESCE(b.code, {NONE}),
     COALESCE(icons.size, {NONE}), {NOT_KNOWN}, {NOT_KNOWN}
 FROM icons JOIN sets ON sets.id = icons.set_id JOIN labels a ON a.kind = 'set' AND a.value = sets.key
-LEFT JOIN labels b ON b.kind = 'style' AND b.value = icons.style
-LEFT JOIN labels c ON c.kind = 'licence' AND c.value = {_LICENCE}
+LEFT JOIN labels b ON b.kind = 'licence' AND b.value = {_LICENCE}
 ORDER BY icons.id
 """
 
@@ -80,6 +85,7 @@ def write_facets(generation: Generation, images: NDArray[np.int64], traits: NDAr
         shown = traits[np.searchsorted(images, rows["image"])]
         for flag in FLAGS:
             rows[flag] = shown[flag]
+        rows["look"] = _write_looks(connection, rows["set"], shown["ink"])
         np.save(generation.facets, rows)
         for kind, name in SEVERAL.items():
             np.save(getattr(generation, name), _write_several(connection, kind))
@@ -98,8 +104,24 @@ def _write_several(connection: sqlite3.Connection, kind: str) -> NDArray[np.int3
     codes = {value: code for code, value in enumerate(sorted(spellings))}
     n_icons = Counter(values)
     labels = [(kind, code, value, min(spellings[value]), n_icons[value]) for value, code in codes.items()]
-    connection.executemany("INSERT INTO labels VALUES (?, ?, ?, ?, ?)", labels)
+    connection.executemany(_INSERT, labels)
     return np.array([positions, [codes[value] for value in values]], np.int32)
+
+
+def _write_looks(connection: sqlite3.Connection, sets: NDArray[np.int32], ink: NDArray[np.int8]) -> NDArray[np.int32]:
+    """Write the labels of looks and of their words; return the code of each icon's look, (n,)."""
+    stated = [style for (style,) in connection.execute("SELECT style FROM icons ORDER BY id")]
+    named = name_styles(stated, sets, ink)
+    looks = Counter(filter(None, named))
+    words: dict[str, Counter[str]] = {"style": Counter(), "corner": Counter()}
+    for look, n in looks.items():
+        for word in look.split():
+            words["corner" if word in CORNERS else "style"][word] += n
+    codes = {look: code for code, look in enumerate(sorted(looks))}
+    for kind, counts in {"look": looks, **words}.items():
+        labels = ((kind, code, value, value, counts[value]) for code, value in enumerate(sorted(counts)))
+        connection.executemany(_INSERT, labels)
+    return np.array([codes[look] if look else NONE for look in named], np.int32)
 
 
 def _values(connection: sqlite3.Connection, kind: str) -> Iterator[dict[str, str]]:
@@ -110,7 +132,10 @@ def _values(connection: sqlite3.Connection, kind: str) -> Iterator[dict[str, str
 
 
 def compared(kind: str, value: str) -> str:
-    """Spell a value of a kind the way in which it is compared: a tag as queries are, others by case and spaces."""
+    """Spell a value of a kind the way in which it is compared: a tag as queries are, a style by what it means, others
+    by case and spaces."""
+    if kind in OF_LOOK:
+        return asked_style(value)
     return normalise_tag(value) if kind == "tag" else " ".join(value.lower().split())
 
 

@@ -21,7 +21,7 @@ _LABELS = "SELECT value FROM labels WHERE kind = ? AND value GLOB ? AND value NO
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
-    """Print what a shell needs to complete commands, options, sets, styles, categories, tags and licences.
+    """Print what a shell needs to complete commands, options, sets, styles, corners, categories, tags and licences.
 
     \b
     Install it once:
@@ -39,7 +39,7 @@ def completion(ctx: click.Context, shell: str) -> None:
 
 
 def labels_beginning(library: Library, kind: str, start: str) -> list[str]:
-    """Values of a kind (set, style, category, tag, licence) that begin so, the most frequent first."""
+    """Values of a kind (set, style, corner, category, tag, licence) that begin so, the most frequent first."""
     pattern = "".join(f"[{sign}]" if sign in "*?[" else sign for sign in start) + "*"
     for generation in library.candidates():
         try:

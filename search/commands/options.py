@@ -87,7 +87,8 @@ _OPTIONS: Sequence[Option] = [
     ),
     _values("--prefer", "prefer", "SET", "Put this set first where several have the icon: for this search alone."),
     _values("--set", "sets", "KEY", "Only icons of this set."),
-    _values("--style", "styles", "STYLE", "Only icons of this style: filled, outline, ..."),
+    _values("--style", "styles", "STYLE", "Only icons of this style: outline, filled, duotone, color, ..."),
+    _values("--corner", "corners", "CORNER", "Only icons whose corners are stated to be so: rounded, sharp."),
     _values("--category", "categories", "NAME", "Only icons of this category."),
     _values("--tag", "tags", "TAG", "Only icons with this tag."),
     _values(
@@ -114,7 +115,9 @@ _OPTIONS: Sequence[Option] = [
         help="Least score of a hit, which says how sure the match is; 0 for the nearest, however far.",
     ),
     click.option("--flat", is_flag=True, help="Variants and equal pictures as hits of their own."),
-    click.option("--facets", is_flag=True, help="Count what is found by set, style, category, tag and licence."),
+    click.option(
+        "--facets", is_flag=True, help="Count what is found by set, style, corner, category, tag and licence."
+    ),
     *(click.option(f"--{form}", f"as_{form}", is_flag=True, help=chosen) for form, chosen in FORMS.items()),
     pictures_option,
     click.option(

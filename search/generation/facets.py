@@ -15,7 +15,7 @@ from indexer.arrays import Ids, Mask, Positions, rows_by_id
 from indexer.errors import IconsError, LibraryError
 from indexer.library.folder import Generation
 from indexer.library.traits import FLAGS, NOT_KNOWN
-from indexer.publishing.facets import NONE, SEVERAL, read_array
+from indexer.publishing.facets import NONE, OF_LOOK, SEVERAL, compared, read_array
 from indexer.sources.licences import FAMILIES, family
 from search.generation.labels import Labels, unknown
 from search.query import N_VALUES, FacetCount, Filters
@@ -23,9 +23,16 @@ from search.words.set_names import SetNames
 
 Codes = NDArray[np.int32]
 
-KINDS = ("set", "style", "licence", "family", "category", "tag", "size", "coloured", "animated")
+KINDS = ("set", "style", "corner", "licence", "family", "category", "tag", "size", "coloured", "animated")
 """What is counted; "family" is the licence's."""
-FIELDS = {"set": "sets", "style": "styles", "licence": "licences", "category": "categories", "tag": "tags"}
+FIELDS = {
+    "set": "sets",
+    "style": "styles",
+    "corner": "corners",
+    "licence": "licences",
+    "category": "categories",
+    "tag": "tags",
+}
 """Kind of label -> its field in `Filters`."""
 _TITLES = {"coloured": ("one colour", "coloured"), "animated": ("still", "animated")}
 Choice = Callable[[Positions, Ids], Positions]
@@ -58,7 +65,7 @@ class Facets:
         return cast(NDArray[Any], self.keep(name, lambda: np.ascontiguousarray(self.rows[name])))
 
     def labels(self, kind: str) -> Labels:
-        """The values of a kind: set, style, licence, category or tag."""
+        """The values of a kind: set, look, style, corner, licence, category or tag."""
         return cast(Labels, self.keep(f"labels of {kind}", lambda: Labels.read(self._catalog, kind)))
 
     @property
@@ -93,6 +100,17 @@ class Facets:
         rows, borne = self._pairs["tag"]
         return cast(Ids, self.column("icon")[rows[borne == tag]])
 
+    def looks(self, ids: Ids) -> list[str | None]:
+        """All styles of some icons, as one text each: "sharp filled"."""
+        values = (*self.labels("look").values, None)  # code -1 is "none"
+        return [values[code] for code in self.column("look")[self.positions(ids)].tolist()]
+
+    def in_style(self, style: str, rows: Positions | slice = slice(None)) -> Mask:
+        """Which rows have all words of a style, as `naming.looks.asked_style` spells it: "sharp filled" is "filled"."""
+        wanted = frozenset(style.split())
+        fitting = [bool(wanted) and wanted <= words for words in self._words_of_looks()]
+        return cast(Mask, np.array([*fitting, False])[self.column("look")[rows]])  # code -1 is "none"
+
     def select(self, filters: Filters) -> Ids | None:
         """Ids of the icons that fit, ascending; None where nothing is filtered.
 
@@ -125,7 +143,11 @@ class Facets:
     def _masks(self, filters: Filters) -> Iterator[Mask]:
         """Yield which rows fit, a filter at a time."""
         for kind, field in FIELDS.items():
-            if asked := getattr(filters, field):
+            if not (asked := getattr(filters, field)):
+                continue
+            if kind in OF_LOOK:
+                yield np.logical_or.reduce([self.in_style(self._known(kind, value)) for value in asked])
+            else:
                 yield self._bearing(kind, self.labels(kind).meant(asked))
         if filters.sizes:
             yield self._of_sizes(filters.sizes)
@@ -142,6 +164,31 @@ class Facets:
         mask = np.zeros(len(self), dtype=bool)
         mask[rows[wanted[borne]]] = True
         return mask
+
+    def _known(self, kind: str, asked: str) -> str:
+        """Spell a style as looks do: each of its words is a label of its kind, or of the other one.
+
+        Raises:
+            IconsError: one is not, or there are none.
+        """
+        known = {value for other in OF_LOOK for value in self.labels(other).values}
+        style = compared(kind, asked)
+        if not style or not known.issuperset(style.split()):
+            self.labels(kind).meant([asked])
+        return style
+
+    def _words_of_looks(self) -> list[frozenset[str]]:
+        """Words of each look, by code."""
+        values = self.labels("look").values
+        return cast(list[frozenset[str]], self.keep("words", lambda: [frozenset(look.split()) for look in values]))
+
+    def _holding(self, kind: str) -> Mask:
+        """Which looks, by code, hold which labels of a kind that are words of theirs, (labels, looks)."""
+        words = self._words_of_looks()
+        found = self.keep(
+            f"looks of {kind}", lambda: [[label in look for look in words] for label in self.labels(kind).values]
+        )
+        return np.array(found, bool).reshape(len(self.labels(kind).values), len(words))
 
     def _of_sizes(self, sizes: Sequence[int]) -> Mask:
         column = self.column("size")
@@ -196,6 +243,8 @@ class Facets:
         """Which of some rows has which code of a kind: places in `positions`, which ascend, and codes; without NONE."""
         if kind in SEVERAL:
             return self._several(kind, positions)
+        if kind in OF_LOOK:
+            return self._of_look(kind, positions)
         if kind == "family":
             of_licences = [FAMILIES.index(family(licence)) for licence in (*self.labels("licence").values, None)]
             return np.arange(len(positions)), np.array(of_licences)[self.column("licence")[positions]]  # -1 is NONE
@@ -204,6 +253,13 @@ class Facets:
         if kind == "size":
             return places, np.searchsorted(self._sizes, codes[places])
         return places, codes[places] if kind in FLAGS else self.labels(kind).first_alike[codes[places]]
+
+    def _of_look(self, kind: str, positions: Positions) -> tuple[Positions, Ids]:
+        """Places and codes of all labels of a kind that are words of the looks of some rows."""
+        looks = self.column("look")[positions]
+        pairs = [(np.flatnonzero(np.append(held, False)[looks]), code) for code, held in enumerate(self._holding(kind))]
+        places = [found for found, _ in pairs] or [np.empty(0, np.int64)]
+        return np.concatenate(places), np.repeat(np.arange(len(pairs)), [len(found) for found, _ in pairs])
 
     def _several(self, kind: str, positions: Positions) -> tuple[Positions, Ids]:
         """Places and codes of all labels that some rows bear."""

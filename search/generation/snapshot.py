@@ -21,7 +21,7 @@ from search.deadline import is_late
 
 _CANDIDATES = """
     SELECT icons.id, icons.set_id, icons.name_id, icons.image_id, icons.name, names.words, sets.key, sets.title,
-        icons.style, icons.size, COALESCE(icons.licence, sets.licence), sources.kind, sources.location, files.path,
+        icons.size, COALESCE(icons.licence, sets.licence), sources.kind, sources.location, files.path,
         icons.member
     FROM icons JOIN names ON names.id = icons.name_id JOIN sets ON sets.id = icons.set_id
     JOIN files ON files.id = icons.file_id JOIN sources ON sources.id = files.source_id
@@ -71,7 +71,6 @@ class IconRow:
     words: str
     set: str
     set_title: str
-    style: str | None
     size: int | None
     licence: str | None
     kind: str

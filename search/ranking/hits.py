@@ -26,6 +26,7 @@ def as_hits(opened: Opened, found: Candidates, places: NDArray[np.intp], *, flat
     groups = dict.fromkeys((icon.set_id, icon.name_id) for icon in in_order)
     variants = opened.snapshot.variants(list(groups)) if groups else {}
     rows = opened.facets.rows[opened.facets.positions(ids)]
+    styles = opened.facets.looks(ids)
     return [
         Hit(
             id=icon.id,
@@ -35,7 +36,7 @@ def as_hits(opened: Opened, found: Candidates, places: NDArray[np.intp], *, flat
             words=icon.words,
             set=icon.set,
             set_title=icon.set_title,
-            style=icon.style,
+            style=style,
             size=icon.size,
             licence=icon.licence,
             licence_family=family(icon.licence),
@@ -48,7 +49,7 @@ def as_hits(opened: Opened, found: Candidates, places: NDArray[np.intp], *, flat
             exact=bool(found.tiers[place] <= NAMED),
             variants=1 if flat else len(variants[icon.set_id, icon.name_id]),
         )
-        for icon, row, place in zip(in_order, rows, places.tolist(), strict=True)
+        for icon, row, style, place in zip(in_order, rows, styles, places.tolist(), strict=True)
     ]
 
 

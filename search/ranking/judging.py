@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from indexer.arrays import Floats, Ids, Mask, Tiers
-from indexer.naming.looks import canonical_style
+from indexer.naming.looks import asked_style
 from indexer.publishing import evidence
 from search.deadline import refuse_late
 from search.generation.opened import Opened
@@ -86,18 +86,13 @@ def evidence_against(opened: Opened, avoided: Avoided, ids: Ids) -> Floats:
         refuse_late()
         covered = opened.lexicon.fits(words)[rows]
         likeness = curves.words.scores(evidence.of_words(meaning, covered, unit=curves.unit))
-        style, _ = canonical_style(words)
-        is_so = in_style(opened, ids, style) if style else np.zeros(len(ids), bool)
-        most = np.maximum(most, np.where(is_so, 1, likeness))
+        most = np.maximum(most, np.where(in_style(opened, ids, asked_style(words)), 1, likeness))
     return np.asarray(evidence.WITHOUT * most, np.float32)
 
 
 def in_style(opened: Opened, ids: Ids, style: str) -> Mask:
-    """Whether each icon's style has all words of `style`: "sharp filled" is "filled"."""
-    asked_for = set(style.split())
-    fitting = [asked_for <= set(value.split()) for value in opened.facets.labels("style").values]
-    of_codes = np.array([*fitting, False])  # code -1 is "none"
-    return np.asarray(of_codes[opened.facets.column("style")[opened.facets.positions(ids)]])
+    """Whether each icon has all words of a style, as `naming.looks.asked_style` spells it."""
+    return opened.facets.in_style(style, opened.facets.positions(ids))
 
 
 def _called(opened: Opened, asked: Asked) -> Ids:

@@ -71,7 +71,7 @@ class IconTools:
         query: Annotated[str, Field(description="What it means, how it looks, or its name.", max_length=10_000)],
         k: Annotated[int, Field(ge=1, le=_MOST_HITS, description="How many hits.")] = 10,
         sets: Annotated[Texts, Field(description='Only icons of these sets: ["lucide"].')] = [],  # noqa: B006
-        styles: Annotated[Texts, Field(description='["outline"], ["filled"], ...')] = [],  # noqa: B006
+        styles: Annotated[Texts, Field(description='["outline"], ["color"], ["sharp filled"] ...')] = [],  # noqa: B006
         licences: Annotated[Texts, Field(description='SPDX ids, or families: ["permissive"].')] = [],  # noqa: B006
         avoid: Annotated[list[Text], Field(max_length=MOST_WITHOUT, description='Steer away from: ["filled"].')] = [],  # noqa: B006
     ) -> str:

@@ -32,7 +32,8 @@ class FilterParameters(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     sets: Texts = Field((), alias="set", description="Only icons of this set. Repeatable, as all that follow.")
-    styles: Texts = Field((), alias="style", description="outline, filled, ...")
+    styles: Texts = Field((), alias="style", description="outline or line, filled or solid, duotone, color, ...")
+    corners: Texts = Field((), alias="corner", description="rounded, sharp")
     categories: Texts = Field((), alias="category")
     tags: Texts = Field((), alias="tag")
     licences: Texts = Field((), alias="licence", description="An SPDX id, or a family: permissive, copyleft, ...")
@@ -47,7 +48,7 @@ class FilterParameters(BaseModel):
         None, ge=0, le=1, description="Least score of a hit; if not given, what separates right from wrong here."
     )
     flat: bool = Field(False, description="Every icon by itself: no grouping of variants.")
-    facets: bool = Field(False, description="Count sets, styles, licences, ... of what is found.")
+    facets: bool = Field(False, description="Count sets, styles, corners, licences, ... of what is found.")
 
     def filters(self) -> Filters:
         """Spell them as the engine takes them."""

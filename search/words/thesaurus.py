@@ -4,6 +4,7 @@
 """
 
 import json
+import re
 from functools import cache
 
 from indexer.library.bundled import bundled

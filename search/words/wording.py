@@ -5,18 +5,24 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from indexer.errors import IconsError
-from indexer.naming.looks import CERTAIN, FILLERS
-from indexer.naming.names import canonical_style, normalise, parse
+from indexer.naming.affixes import Affixes
+from indexer.naming.looks import FILLERS, asked_style
+from indexer.naming.names import normalise, parse
 from indexer.publishing.lexicon import telling
 from search.words.phrases import Phrase, read_phrase
 from search.words.signs import spell_signs
 from search.words.spelling import Speller
 from search.words.thesaurus import drawn_for
 
-_LEADING_STYLES = CERTAIN | {"solid"}
 _NUMBER = re.compile("^(?:one|two|three|four|five|several|many) (?=.)")
 MOST_LETTERS = 1_000
 """Of a query that are looked at: more than an encoder's context ever holds."""
+
+_ASKED = Affixes(
+    styles=frozenset(("solid", "fill")),
+    leading_styles=frozenset(("filled", "solid", "outline", "outlined", "duotone", "twotone", "colored", "coloured")),
+)
+"""What people put before or behind what they look for; "line" and "color" are as often what is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +49,7 @@ class Wording:
 
 
 def read_words(text: str, speller: Speller, *, is_borne: Callable[[str], bool] = lambda _: False) -> Wording:
-    """Read the words of a query; "home filled" asks for the name "home" in the style "filled".
+    """Read the words of a query; "home filled" and "solid home" ask for the name "home" in the style "filled".
 
     A text that is a name or a tag here, as `is_borne` tells, is not taken apart.
 
@@ -83,17 +89,15 @@ def read_words(text: str, speller: Speller, *, is_borne: Callable[[str], bool] =
 
 def _name_and_style(words: str) -> tuple[str, str | None]:
     """Take off a style, at the end as names have it, or at the start as people say it: "star filled", "filled star"."""
-    first, _, rest = words.partition(" ")
-    if rest and first in _LEADING_STYLES:
-        return rest, canonical_style(first)[0]
-    parsed = parse(words)
-    return (parsed.words, parsed.style) if parsed.style else (words, None)
+    parsed = parse(words, _ASKED)
+    style = asked_style(parsed.style or "")
+    return (parsed.words, style) if style else (words, None)
 
 
 def _says_more(phrase: Phrase, words: str) -> bool:
     """Whether a text is read otherwise than as it stands, unless it is a name."""
     first, *rest = words.split()
-    has_style = bool(rest) and first in _LEADING_STYLES
+    has_style = bool(rest) and first in _ASKED.leading_styles
     return bool(phrase.parts or phrase.without) or has_style or (bool(rest) and rest[-1] in FILLERS)
 
 

@@ -3,8 +3,8 @@
 import { find, make, plural, symbol } from "./elements.js";
 import { FACETS } from "./state.js";
 
-const TITLES = { set: "Set", style: "Style", licence: "Licence", category: "Category", tag: "Tag", size: "Size" };
-const ORDER = ["set", "style", "licence", "category", "tag", "size"];
+const TITLES = { set: "Set", style: "Style", corner: "Corners", licence: "Licence", category: "Category", tag: "Tag", size: "Size" };
+const ORDER = ["set", "style", "corner", "licence", "category", "tag", "size"];
 const CHOICES = {
   coloured: { title: "Colour", values: [[true, "Many colours"], [false, "One colour"]] },
   animated: { title: "Motion", values: [[true, "Animated"], [false, "Still"]] },

@@ -1,6 +1,6 @@
 // What is asked and how is it shown? The address of the page holds all of it, under the API's own names.
 
-export const FACETS = ["set", "style", "category", "tag", "licence", "size"];
+export const FACETS = ["set", "style", "corner", "category", "tag", "licence", "size"];
 const LISTS = ["not", "prefer", ...FACETS];
 export const SIZES = [16, 20, 24, 32, 40, 48, 64, 96, 128];
 export const PAGE = 60;
@@ -8,7 +8,7 @@ const MOST = 1200;
 
 const EMPTY = {
   q: "", keyword: false, icon: null, picture: null,
-  not: [], prefer: [], set: [], style: [], category: [], tag: [], licence: [], size: [],
+  not: [], prefer: [], set: [], style: [], corner: [], category: [], tag: [], licence: [], size: [],
   animated: null, coloured: null, flat: false, min_score: null,
   k: PAGE, open: null, bg: "auto", px: 48,
 };
@@ -81,8 +81,8 @@ export const asks = (state) => Boolean(state.q.trim() || state.picture || state.
 export const cleared = ({ bg, px }) => ({ ...EMPTY, bg, px });
 
 export const withoutFilters = (state) => {
-  const { set, style, category, tag, licence, size, animated, coloured } = EMPTY;
-  return { ...state, set, style, category, tag, licence, size, animated, coloured, k: PAGE };
+  const { set, style, corner, category, tag, licence, size, animated, coloured } = EMPTY;
+  return { ...state, set, style, corner, category, tag, licence, size, animated, coloured, k: PAGE };
 };
 
 export const countFilters = (state) =>

@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from indexer.naming.looks import asked_style, stated_look, with_look
 from indexer.naming.names import Affixes, Name, canonical_style, common_affixes, normalise, parse, path_hints, split
 
 SUBJECTS = ("Home", "MarkForRedaction", "AddCircle", "Search", "ArrowRight", "Sun", "Lock", "Folder", "User", "Trash")
@@ -215,3 +216,36 @@ def test_folders_that_name_only_a_look_state_it(
     parts: tuple[str, ...], expected: tuple[str | None, int | None]
 ) -> None:
     assert path_hints(parts) == expected
+
+
+@pytest.mark.parametrize(
+    ("asked", "style"),
+    [
+        *((text, "filled") for text in ("filled", "Fill", "solid")),
+        *((text, "outline") for text in ("outlined", "line", "regular", "stroke")),
+        *((text, "duotone") for text in ("duotone", "duo", "two-tone", "Two Tone")),
+        *((text, "color") for text in ("color", "colours", "flat colour")),
+        ("Sharp solid", "sharp filled"),
+        ("round", "rounded"),
+        ("broken", "broken"),
+        ("normal", ""),
+    ],
+)
+def test_styles_are_asked_for_under_several_names(asked: str, style: str) -> None:
+    assert asked_style(asked) == style
+
+
+@pytest.mark.parametrize(
+    ("styles", "look", "whole"),
+    [
+        ("sharp filled", "filled", "sharp filled"),
+        ("rounded twotone", "duotone", "rounded duotone"),
+        ("duotone outline", "duotone", "duotone outline"),
+        ("linear", "outline", "linear outline"),
+        ("bold", None, "bold"),
+        (None, None, None),
+    ],
+)
+def test_the_look_is_one_of_four_of_the_styles(styles: str | None, look: str | None, whole: str | None) -> None:
+    assert stated_look(styles) == look
+    assert with_look(styles, look) == whole

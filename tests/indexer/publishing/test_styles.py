@@ -1,0 +1,90 @@
+"""Is the look of an icon seen as a person sees it, alone and by the habits of its set?"""
+
+import numpy as np
+import pytest
+from conftest import svg
+
+from indexer.library.traits import NOT_KNOWN, Ink
+from indexer.naming.looks import LOOKS
+from indexer.publishing.seen_looks import likelihoods
+from indexer.publishing.styles import name_styles
+from indexer.rendering.render import render
+
+RING = '<circle cx="12" cy="12" r="9" fill="none" stroke="black" stroke-width="2"/>'
+HOUSE = '<path d="M3 11l9-8 9 8v10h-6v-7H9v7H3z" fill="none" stroke="black" stroke-width="2"/>'
+DISC = '<circle cx="12" cy="12" r="10"/>'
+SHIELD = '<path d="M12 1l9 4v7c0 5-4 9-9 11-5-2-9-6-9-11V5z"/>'
+ARROW = '<path d="M4 12h16M13 5l7 7-7 7" fill="none" stroke="black" stroke-width="2"/>'
+DUOTONE = f'<circle cx="12" cy="12" r="9" opacity=".3"/>{RING}'
+FLAT = (
+    '<circle cx="12" cy="12" r="10" fill="#2196f3"/><rect x="6" y="8" width="12" height="9" fill="#ffc107"/>'
+    '<rect x="9" y="4" width="6" height="6" fill="#4caf50"/>'
+)
+UNKNOWN = [NOT_KNOWN] * len(Ink._fields)
+
+
+def _ink(*bodies: str) -> np.ndarray:
+    return np.array([render(svg(body).encode(), size=64).ink for body in bodies], np.int8)
+
+
+def _named(*bodies: str, stated: list[str | None] | None = None) -> list[str | None]:
+    return name_styles(stated or [None] * len(bodies), np.zeros(len(bodies), np.int32), _ink(*bodies))
+
+
+@pytest.mark.parametrize(
+    ("body", "look"),
+    [
+        (RING, "outline"),
+        (HOUSE, "outline"),
+        (ARROW, "outline"),
+        (DISC, "filled"),
+        (SHIELD, "filled"),
+        (DUOTONE, "duotone"),
+        (FLAT, "color"),
+    ],
+)
+def test_a_picture_alone_shows_its_look(body: str, look: str) -> None:
+    [likely] = likelihoods(_ink(body))
+    assert LOOKS[int(likely.argmax())] == look
+    assert likely.sum() == pytest.approx(1)
+    assert _named(body) == [look]
+
+
+def test_what_shows_no_colour_is_no_picture_in_colours() -> None:
+    assert (likelihoods(_ink(RING, DISC, DUOTONE))[:, LOOKS.index("color")] == 0).all()
+    assert _named(*[FLAT] * 30, DISC)[-1] == "filled"
+
+
+def test_an_arrow_is_as_the_others_of_its_set_are() -> None:
+    assert _named(*[DISC, SHIELD] * 15, ARROW)[-1] == "filled"
+    assert _named(*[RING, HOUSE] * 15, ARROW)[-1] == "outline"
+    assert _named(*[RING, DISC] * 15, ARROW)[-1] == "outline"
+
+
+def test_what_is_clear_is_not_changed_by_its_set() -> None:
+    assert _named(*[RING, HOUSE] * 15, DISC)[-1] == "filled"
+
+
+def test_icons_that_state_other_styles_are_a_group_of_their_own() -> None:
+    bodies = [*[RING, HOUSE] * 15, *[DISC, SHIELD] * 15, ARROW]
+    stated = [*[None] * 30, *["bold"] * 31]
+    assert _named(*bodies, stated=stated)[-1] == "bold filled"  # type: ignore[arg-type]
+
+
+def test_sets_do_not_meddle_with_each_other() -> None:
+    bodies = [*[DISC, SHIELD] * 15, ARROW, *[RING, HOUSE] * 15, ARROW]
+    sets = np.repeat([4, 9], 31)
+    named = name_styles([None] * 62, sets, _ink(*bodies))
+    assert (named[30], named[61]) == ("filled", "outline")
+
+
+def test_a_stated_look_is_kept_and_other_styles_stand_beside_the_one_that_is_seen() -> None:
+    stated: list[str | None] = ["filled", "sharp twotone", "rounded", "linear", "color"]
+    expected = ["filled", "sharp duotone", "rounded filled", "linear outline", "color"]
+    assert _named(RING, RING, DISC, DISC, RING, stated=stated) == expected
+
+
+def test_without_measures_only_what_is_stated_is_known() -> None:
+    ink = np.array([UNKNOWN, UNKNOWN, *_ink(DISC).tolist()], np.int8)
+    assert name_styles([None, "sharp outline", None], np.zeros(3, np.int32), ink) == [None, "sharp outline", "filled"]
+    assert name_styles([], np.zeros(0, np.int32), np.zeros((0, len(Ink._fields)), np.int8)) == []
