@@ -1,5 +1,6 @@
 """What is asked, and what is answered: plain data that the engine, the command line and the HTTP API share."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -42,13 +43,25 @@ class Query:
     def __post_init__(self) -> None:
         for text in (self.words, *self.without):
             refuse_broken(text)
-        if len(self.without) > MOST_WITHOUT:
-            raise IconsError(f"{len(self.without)} things to steer away from; name {MOST_WITHOUT} or fewer")
+        refuse_many(self.without)
+
+
+_SVG = re.compile(r"(?>\s+|<\?.*?\?>|<!--.*?-->|<!doctype[^>]*>)*+<svg[\s>]", re.IGNORECASE | re.DOTALL)
 
 
 def pasted_svg(words: str) -> bytes | None:
     """The SVG that stands where words should: a picture to ask with. None where words stand there."""
-    return words.encode() if words.lstrip()[:5].lower() in ("<svg ", "<svg>", "<?xml") else None
+    return words.encode() if _SVG.match(words) else None
+
+
+def refuse_many(without: Sequence[str]) -> None:
+    """Refuse to steer away from more than a search can hold against every candidate.
+
+    Raises:
+        IconsError: that is so.
+    """
+    if len(without) > MOST_WITHOUT:
+        raise IconsError(f"{len(without)} things to steer away from; name {MOST_WITHOUT} or fewer")
 
 
 def refuse_broken(text: str) -> None:

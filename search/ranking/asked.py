@@ -9,6 +9,7 @@ from indexer.arrays import Floats
 from indexer.naming.names import normalise
 from search.generation.opened import Opened
 from search.generation.standing import Standing
+from search.query import refuse_many
 from search.words.codes import Code, read_code
 from search.words.wording import Wording, read, read_words
 
@@ -66,8 +67,13 @@ def _middle(vectors: Floats) -> Floats:
 
 
 def read_avoided(opened: Opened, *words: str) -> Avoided:
-    """Read what is to be left out; each thing once."""
+    """Read what is to be left out; each thing once.
+
+    Raises:
+        IconsError: it is too much.
+    """
     distinct = tuple(filter(None, dict.fromkeys(map(read, words))))
+    refuse_many(distinct)
     return Avoided(distinct, encode(opened, distinct))
 
 

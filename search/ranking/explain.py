@@ -8,13 +8,13 @@ from indexer.arrays import Floats, Positions
 from indexer.errors import IconsError
 from indexer.naming.words import normalise_tag
 from search.generation.opened import Opened
-from search.query import Explanation, Judged, Query
+from search.query import Explanation, Judged, Query, pasted_svg
 from search.ranking.asked import Asked, Avoided, encode, read_asked, read_avoided
-from search.ranking.candidates import Candidates, Reach, by_words, name_fits
+from search.ranking.candidates import Candidates, Reach, by_words, name_fits, untold
 from search.ranking.hits import hits_of
-from search.ranking.judging import evidence_against, evidence_for
+from search.ranking.judging import evidence_against, evidence_for, first_of_tiers
 from search.ranking.order import rank
-from search.ranking.scores import TIERS, good_enough, least_score
+from search.ranking.scores import BEST_SCORE, TIERS, good_enough, least_score
 
 REACH = 10_000
 """Icons among which ranks are told."""
@@ -27,7 +27,7 @@ def explain(opened: Opened, query: Query, icon: int) -> Explanation:
         IconsError: the query holds a picture or keywords, or no words.
         UnknownIconError: no icon has this id.
     """
-    if query.picture is not None or query.icon is not None or query.keyword:
+    if query.picture is not None or query.icon is not None or query.keyword or pasted_svg(query.words):
         raise IconsError("only a query of words alone can be explained")
     opened.snapshot.icon(icon)
     asked = read_asked(opened, query.words, prefer=query.prefer or ())
@@ -56,12 +56,14 @@ def _judge(opened: Opened, asked: Asked, avoided: Avoided, found: Candidates, or
     speaks = evidence_for(opened, asked, name_fits(opened, asked), ids, fused)
     speaks["left out"] = evidence_against(opened, avoided, ids)
     place = next(iter(np.flatnonzero(found.ids == icon).tolist()), None)
+    tiers = untold(ids) if place is None else found.tiers[[place]]
+    speaks["preferred"] = first_of_tiers(opened, asked, ids, tiers)
     [hit] = hits_of(opened, ids)
     score = 0.0 if place is None else float(found.scores[place])
     return Judged(
         hit=replace(hit, score=round(score, 4), similarity=round(cosines["fused"], 4)),
         rank=None if place is None else int(np.flatnonzero(order == place)[0]) + 1,
-        tier=TIERS[-1] if place is None else TIERS[found.tiers[place]],
+        tier=TIERS[tiers[0]],
         cosines={arm: round(value, 4) for arm, value in cosines.items()},
         evidence={what: round(float(value[0]), 3) for what, value in speaks.items() if value[0] or what == "vectors"},
     )
@@ -85,6 +87,8 @@ def _shown(opened: Opened, found: Candidates, kept: Positions, icon: int) -> str
         return f"not a hit: {REACH:,} icons are nearer"
     [place] = np.flatnonzero(found.ids == icon)
     if place not in kept:
-        least = min(1.0, least_score(found.scores))
-        return f"not a hit: its score {found.scores[place]:.2f} is below {least:.2f}"
+        best = float(found.scores.max())
+        if best < BEST_SCORE:
+            return f"not a hit: no icon has a score of {BEST_SCORE}, the best one has {best:.3f}"
+        return f"not a hit: its score {found.scores[place]:.3f} is below {least_score(found.scores):.3f}"
     return "a hit"

@@ -7,17 +7,25 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from search.words.set_names import IN_CODE, Meant, SetNames
+from search.words.set_names import IN_CLASSES, Meant, SetNames
 
-_ATTRIBUTE = re.compile(r"""\b(?:class|className|icon|name)\s*=\s*["'{`]+([^"'`}]+)""")
+_LONGEST = 1_000
+"""Letters of a text that is looked at as code."""
+_ATTRIBUTE = re.compile(r"""\b(class|className|icon|name)\s*=\s*["'{`]+([^"'`}]+)""")
+_CONTENT = re.compile(r">\s*(\w[\w -]*?)\s*</")
 _ELEMENT = re.compile(r"<\s*/?\s*([A-Za-z][\w.-]*)")
-_FILE = re.compile(r"(?:.*[/\\])?([^/\\]+?)\.(?:svg|png|webp|gif|ico|jsx?|tsx?|vue|svelte)", re.IGNORECASE)
+_FILE = re.compile(r"(?:.*[/\\])?([^/\\]+?)\.(?:svg|png|webp|gif|ico)", re.IGNORECASE)
+_MODULE = re.compile(r".*[/\\]([^/\\]+?)\.(?:jsx?|tsx?|vue|svelte)", re.IGNORECASE)
+"""With its folder: without one it may be a name, as "node.js"."""
 _UTILITY = re.compile(r"icon-\[(.*)\]|i-(?=[\w-]+:)(.*)")
-_QUALIFIED = re.compile(r"@?([a-z][\w-]*?)(?::|/|--)([a-z0-9][\w-]*)", re.IGNORECASE)
-_CLASSES = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?: [a-z0-9]+(?:-[a-z0-9]+)*)*")
+_QUALIFIED = re.compile(r"(@?[a-z]\S*):(\w[\w .-]*)", re.IGNORECASE)
+_JOINED = re.compile(r"@?([a-z][\w-]*?)(?:/|--)([a-z0-9][\w-]*)", re.IGNORECASE)
+_CLASSES = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?: [a-z0-9_]+(?:-[a-z0-9]+)*)*")
+_LOOK = re.compile("[a-z]+-(?:[0-9]+(?:x|px)|2?x[sl]|sm|lg|fw|spin|pulse|bold|light|thin|fill|duotone)")
+"""Classes that stand beside the name: how large the icon is, how heavy, how it moves."""
 _COMPONENT = re.compile(r"(?:Icon)?([A-Z][A-Za-z0-9]*?)(?:Icon)?")
-_REACT = re.compile(r"([A-Z][a-z]{1,2})[0-9]?([A-Z][a-z0-9].*)")
-"""A component of react-icons: two or three letters for the set, then the name."""
+_REACT = re.compile(r"([A-Za-z][a-z]{1,2})[0-9]?([A-Z][a-z0-9].*)")
+"""A component of react-icons, or what a set's module exports: two or three letters for the set, then the name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,55 +37,72 @@ class Code:
     sets: Meant = ()
     """Sets that are meant; none where the code tells no set of this library."""
     is_certain: bool = True
-    """Whether it can be nothing but code: "mdi-home" could be two words."""
+    """Whether it can be nothing but code: "mdi-home" and "MapPin" could be words."""
 
 
 def read_code(text: str, sets: SetNames) -> Code | None:
     """Read a text as code; None where it is none."""
     text = text.strip()
+    if len(text) > _LONGEST:
+        return None
     if text.startswith("<"):
         return _of_element(text, sets)
-    if match := _FILE.fullmatch(text):
+    if match := _FILE.fullmatch(text) or _MODULE.fullmatch(text):
         return Code(match[1])
     return _of_qualified(text, sets) or _of_classes(text, sets) or _of_component(text, sets)
 
 
 def _of_element(text: str, sets: SetNames) -> Code | None:
-    for value in _ATTRIBUTE.findall(text):
-        if found := _of_qualified(value.strip(), sets) or _of_classes(value.strip(), sets):
-            return found
-    match = _ELEMENT.match(text)
-    return (_of_component(match[1], sets) or Code(match[1])) if match else None
+    """An element of HTML or JSX: by its classes, by what it says its icon is, by its letters, or by its own name."""
+    attributes, content, element = _ATTRIBUTE.findall(text), _CONTENT.search(text), _ELEMENT.match(text)
+    for _, value in attributes:
+        for written in (f"{value} {content[1]}", value) if content else (value,):
+            if found := _of_qualified(written.strip(), sets) or _of_classes(written.strip(), sets):
+                return found
+    names = [value.strip() for attribute, value in attributes if attribute in ("icon", "name")]
+    if content and element and element[1].islower():
+        names.append(content[1])
+    if element:
+        names.append(element[1])
+    return (_of_component(names[0], sets) or Code(names[0])) if names else None
 
 
 def _of_qualified(text: str, sets: SetNames) -> Code | None:
     """A set's key and a name: mdi:home, i-mdi:home, mdi/home, icon-[mdi--home]."""
-    match = _QUALIFIED.fullmatch(_UTILITY.sub(lambda utility: utility[1] or utility[2], text))
+    plain = _UTILITY.sub(lambda utility: utility[1] or utility[2], text)
+    match = _QUALIFIED.fullmatch(plain) or _JOINED.fullmatch(plain)
     meant = sets.with_key(match[1]) if match else None
     return Code(match[2], meant) if match and meant is not None else None
 
 
 def _of_classes(text: str, sets: SetNames) -> Code | None:
-    """Classes of CSS, of which the last says the name: "fa-solid fa-user", "bi bi-alarm", "i-lucide-bell"."""
+    """Classes of CSS, of which the last that is no look says the name: "fa-solid fa-user fa-2x", "i-lucide-bell"."""
     if not _CLASSES.fullmatch(text):
         return None
-    *before, last = text.split()
-    narrower = [meant for word in before if (meant := sets.in_code(word)) is not None]
+    classes = text.split()
+    return _called(list(filter(lambda one: not _LOOK.fullmatch(one), classes)), sets) or _called(classes, sets)
+
+
+def _called(classes: list[str], sets: SetNames) -> Code | None:
+    if not classes:
+        return None
+    *before, last = classes
+    narrower = [meant for word in before if (meant := sets.in_class(word)) is not None]
     if before and not narrower:
         return None
-    if before and before[-1] in IN_CODE and "-" in before[-1] and "-" not in last:
+    if before and before[-1] in IN_CLASSES and "-" in before[-1] and "-" not in last:
         return Code(last, narrower[-1])  # a font whose letters are names: "material-icons home"
     for prefix, name in _cuts(last.removeprefix("i-")):
-        if (meant := sets.in_code(prefix)) is not None:
+        if (meant := sets.in_class(prefix)) is not None:
             both = tuple(code for code in meant if not narrower or code in narrower[0])
             return Code(name, both or meant, is_certain=bool(before) or last.startswith("i-"))
     return None
 
 
 def _of_component(text: str, sets: SetNames) -> Code | None:
-    """A component: BellIcon, IconBell, LuBell."""
-    if (match := _REACT.fullmatch(text)) and (meant := sets.in_code(match[1])) is not None:
-        return Code(match[2], meant)
+    """A component, or what a module exports: BellIcon, IconBell, LuBell, faBell."""
+    if (match := _REACT.fullmatch(text)) and (meant := sets.in_component(match[1])) is not None:
+        return Code(match[2], meant, is_certain=False)
     match = _COMPONENT.fullmatch(text)
     return Code(match[1]) if match and match[1] != text else None
 

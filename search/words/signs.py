@@ -18,6 +18,9 @@ _SEPARATING = frozenset(",.;:-_/\\|'\"`~()[]{}&+<>^")
 """Signs that stand between words; they are said only where there are no words."""
 _VARIANTS = re.compile("[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]")
 """Marks that choose how a sign is drawn: as text or picture, and colours of skin."""
+_REGION = re.compile("[\U0001f1e6-\U0001f1ff]{2}")
+"""A flag: the two letters of a country."""
+_JOINER = "\u200d"
 _ARROWS = {"->": "right arrow", "-->": "right arrow", "=>": "right arrow", "<-": "left arrow", "<--": "left arrow"}
 _KINDS = ("So", "Sm", "Sc", "Sk", "Po")
 
@@ -25,22 +28,31 @@ _KINDS = ("So", "Sm", "Sc", "Sk", "Po")
 def spell_signs(text: str) -> str:
     """Put the names of signs in their place: "🔔 off" becomes "bell off", "?" "question mark".
 
-    Within a word, and between words, signs of ASCII stay as they are: c++, a/b, this + that.
+    Within a word, and between words, punctuation and signs of ASCII stay as they are: c++, a/b, this + that, “don’t”.
     """
     if text.isascii() and any(map(str.isalnum, text)) and not re.search(r"(?:^|\s)[^\w\s]+(?:\s|$)", text):
         return text
     has_words = any(map(str.isalnum, text))
-    return " ".join(" ".join(_spell(token, has_words=has_words) for token in _VARIANTS.sub("", text).split()).split())
+    tokens = _REGION.sub(_flag_of, _VARIANTS.sub("", text)).split()
+    return " ".join(" ".join(_spell(token, has_words=has_words) for token in tokens).split())
 
 
 def _spell(token: str, *, has_words: bool) -> str:
+    if (name := _ARROWS.get(token)) is not None:
+        return name
     if token.isascii():
         if any(map(str.isalnum, token)) or (has_words and _SEPARATING.issuperset(token)):
             return token
-        return " ".join(_ARROWS.get(token) or name_of(sign) for sign in dict.fromkeys(token))
-    if (name := _annotations().get(token)) is not None:
+        return " ".join(name_of(sign) for sign in dict.fromkeys(token))
+    if (name := _annotations().get(token)) is not None and not (has_words and _is_punctuation(token)):
         return name
-    return "".join(f" {name_of(sign)} " if _is_sign(sign) else sign for sign in token)
+    signs = token.replace(_JOINER, " ") if any(map(_is_sign, token)) else token  # it joins letters, too
+    return "".join(f" {name_of(sign)} " if _is_said(sign, has_words=has_words) else sign for sign in signs)
+
+
+def _flag_of(region: re.Match[str]) -> str:
+    letters = (chr(ord("a") + ord(sign) - 0x1F1E6) for sign in region.group())
+    return f" flag {''.join(letters)} "
 
 
 def name_of(sign: str) -> str:
@@ -48,8 +60,16 @@ def name_of(sign: str) -> str:
     return _annotations().get(sign) or unicodedata.name(sign, "").lower()
 
 
+def _is_said(sign: str, *, has_words: bool) -> bool:
+    return _is_sign(sign) and not (has_words and _is_punctuation(sign))
+
+
 def _is_sign(sign: str) -> bool:
     return not sign.isascii() and (unicodedata.category(sign) in _KINDS or sign in _annotations())
+
+
+def _is_punctuation(sign: str) -> bool:
+    return len(sign) == 1 and unicodedata.category(sign).startswith("P")
 
 
 @cache
@@ -70,8 +90,8 @@ def read_annotations(package: Path) -> dict[str, str]:
 
 
 def _as_named(annotation: str) -> str:
-    """Say it as icons are named: "plus sign" is plus, "right-pointing arrow" right arrow, "red heart" heart."""
-    return re.sub(" sign$|-pointing|^red (?=heart$)", "", annotation)
+    """Say it as icons are named: plus sign, right-pointing arrow, red heart and hyphen-minus by a word less."""
+    return re.sub(" sign$|-pointing|^red (?=heart$)|^hyphen-(?=minus$)", "", annotation)
 
 
 if __name__ == "__main__":

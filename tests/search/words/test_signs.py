@@ -1,0 +1,145 @@
+"""Are emoji and other signs said in words, and words left as they are?"""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from search.words.signs import name_of, read_annotations, spell_signs
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("🏠", "house"),
+        ("🔔", "bell"),
+        ("🔔\ufe0f", "bell"),
+        ("☎", "telephone"),
+        ("☎\ufe0f", "telephone"),
+        ("☎\ufe0e", "telephone"),
+        ("❤️", "heart"),
+        ("👍", "thumbs up"),
+        ("👍🏽", "thumbs up"),
+        ("👩🏽\u200d💻", "woman technologist"),
+        ("❤️\u200d🔥", "heart on fire"),
+        ("👨\u200d👩\u200d👧", "man woman girl"),
+        ("🇩🇪", "flag de"),
+        ("🇫🇷🇧🇷", "flag fr flag br"),
+        ("🔔🔕", "bell bell with slash"),
+        ("🔔 off", "bell off"),
+        ("folder with 🔒", "folder with locked"),
+        ("bell🔔", "bell bell"),
+    ],
+)
+def test_emoji_are_said_in_words_whatever_their_variant(text: str, said: str) -> None:
+    assert spell_signs(text) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("€", "euro"),
+        ("£", "pound"),
+        ("$", "dollar"),
+        ("5 $", "5 dollar"),
+        ("50 %", "50 percent"),
+        ("+", "plus"),
+        ("-", "minus"),
+        ("\u2212", "minus"),
+        ("\u00d7", "multiplication"),
+        ("÷", "division"),
+        ("=", "equal"),
+        ("?", "question mark"),
+        ("!!", "exclamation mark"),
+        ("@", "at-sign"),
+        ("->", "right arrow"),
+        ("<-", "left arrow"),
+        ("=>", "right arrow"),
+        ("→", "right arrow"),
+        ("left → right", "left right arrow right"),
+        ("A→B", "A right arrow B"),
+        ("…", "ellipsis"),
+        ("✔", "check mark"),
+        ("10°", "10 degree"),
+    ],
+)
+def test_signs_are_said_in_words(text: str, said: str) -> None:
+    assert spell_signs(text) == said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "bell",
+            "c++",
+            "c#",
+            "a + b",
+            "a & b",
+            "a/b",
+            "50%",
+            "$5",
+            "-filled bell",
+            "bell -filled",
+            "file - pdf",
+            "Q&A",
+        ),
+        *(
+            "16:9",
+            "don't",
+            "don\u2019t",
+            "“bell”",
+            "bell \u2013 off",
+            "naïve café",
+            "日本語",
+            "矢印・左",
+            "ベル、家",
+            "שלום",
+            "½",
+        ),
+        *("", "x\u200dy", "\u0645\u06cc\u200c\u062e", "\U0010ffff", "a\u0301"),
+    ],
+)
+def test_words_and_what_stands_between_them_stay(text: str) -> None:
+    assert spell_signs(text) == text
+
+
+def test_a_sign_without_annotation_has_the_name_that_unicode_gives_it() -> None:
+    assert name_of("★") == "black star"
+    assert spell_signs("⭍ up") == "downwards triangle-headed zigzag arrow up"
+    assert name_of("\ue000") == ""
+
+
+def test_long_texts_are_said_in_no_time() -> None:
+    started = time.perf_counter()
+    for text in ("🔔", "🔔 ", "🇩", "\u200d", "+", "+ ", "a+ ", "\u2019", "👨\u200d"):
+        spell_signs(text * (10_000 // len(text)))
+    assert time.perf_counter() - started < 0.5
+
+
+def test_annotations_are_read_from_the_package_as_icons_are_named(tmp_path: Path) -> None:
+    said = {
+        "🏠": {"default": ["building", "home"], "tts": ["House"]},
+        "☎\ufe0f": {"tts": ["telephone"]},
+        "→": {"tts": ["right-pointing arrow"]},
+        "+": {"tts": ["plus sign"]},
+        "-": {"tts": ["hyphen-minus"]},
+        "❤": {"tts": ["red heart"]},
+        "❤\u200d🔥": {"tts": ["heart on fire"]},
+        "🏽": {"tts": ["medium skin tone"]},
+        "ª": {"tts": ["feminine ordinal indicator"]},
+        "☃": {"default": ["cold"]},
+    }
+    folder = tmp_path / "annotations" / "en"
+    folder.mkdir(parents=True)
+    (folder / "annotations.json").write_text(json.dumps({"annotations": {"annotations": said}}), "utf-8")
+    assert read_annotations(tmp_path) == {
+        "🏠": "house",
+        "☎": "telephone",
+        "→": "right arrow",
+        "+": "plus",
+        "-": "minus",
+        "❤": "heart",
+        "❤\u200d🔥": "heart on fire",
+    }
