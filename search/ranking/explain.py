@@ -74,7 +74,7 @@ def _cosines(opened: Opened, vector: Floats, icon: int) -> dict[str, float]:
     picture = opened.pictures.reconstruct(np.array([row.image_id]))[0]
     [name] = encode(opened, (row.words,))
     found = {"picture": float(picture @ vector), "name": float(name @ vector)}
-    tags = tuple(filter(None, map(normalise_tag, opened.snapshot.facts(icon)["tags"])))
+    tags = tuple(filter(None, dict.fromkeys(map(normalise_tag, opened.snapshot.facts(icon)["tags"]))))
     if tags:
         mean = encode(opened, tags).mean(axis=0)
         found["tags"] = float(mean @ vector / np.linalg.norm(mean))

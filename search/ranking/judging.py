@@ -5,12 +5,15 @@ from collections.abc import Mapping
 import numpy as np
 
 from indexer.arrays import Floats, Ids, Mask, Tiers
-from indexer.naming.looks import asked_style
+from indexer.naming.looks import CERTAIN, asked_style
 from indexer.publishing import evidence
 from search.deadline import refuse_late
 from search.generation.opened import Opened
 from search.ranking.asked import Asked, Avoided
 from search.ranking.scores import CALLED, NAMED, RELATED, STATED
+
+_STYLES = CERTAIN | {"fill", "solid"}
+"""Words that mean a style and no thing, of which a vector says nothing: most stars are near "filled"."""
 
 
 def direct_answers(opened: Opened, asked: Asked) -> dict[int, Ids]:
@@ -84,9 +87,10 @@ def evidence_against(opened: Opened, avoided: Avoided, ids: Ids) -> Floats:
     meanings = avoided.vectors @ opened.icons.reconstruct(ids).T
     for words, meaning in zip(avoided.words, meanings, strict=True):
         refuse_late()
-        covered = opened.lexicon.fits(words)[rows]
-        likeness = curves.words.scores(evidence.of_words(meaning, covered, unit=curves.unit))
-        most = np.maximum(most, np.where(in_style(opened, ids, asked_style(words)), 1, likeness))
+        if not _STYLES.issuperset(words.split()):
+            covered = opened.lexicon.fits(words)[rows]
+            most = np.maximum(most, curves.words.scores(evidence.of_words(meaning, covered, unit=curves.unit)))
+        most = np.maximum(most, in_style(opened, ids, asked_style(words)))
     return np.asarray(evidence.WITHOUT * most, np.float32)
 
 

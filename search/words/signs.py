@@ -28,7 +28,7 @@ _KINDS = ("So", "Sm", "Sc", "Sk", "Po")
 def spell_signs(text: str) -> str:
     """Put the names of signs in their place: "🔔 off" becomes "bell off", "?" "question mark".
 
-    Within a word, and between words, punctuation and signs of ASCII stay as they are: c++, a/b, this + that, “don’t”.
+    Within a word, and between words, punctuation and signs of ASCII stay as they are: c++, a/b, this + that, “bell”.
     """
     if text.isascii() and any(map(str.isalnum, text)) and not re.search(r"(?:^|\s)[^\w\s]+(?:\s|$)", text):
         return text

@@ -1,0 +1,180 @@
+"""Is a query found as it was meant, whichever way it was typed: code, emoji, parts, a slip, what to leave out?"""
+
+import pytest
+from called_icons import N_ICONS, build_called
+
+from indexer.errors import IconsError
+from search.engine import Answer, Filters, Hit, Query, SearchEngine, Window
+
+ALL = Window(k=50, min_score=0, flat=True)
+STARS = {"lucide:star", "mdi:star", "fa6-solid:star"}
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> SearchEngine:
+    return SearchEngine.open(build_called(tmp_path_factory.mktemp("asking")).root)
+
+
+def _ask(engine: SearchEngine, words: str, *without: str, sets: tuple[str, ...] = ()) -> Answer:
+    return engine.ask(Query(words=words, without=without), filters=Filters(sets=sets), window=ALL)
+
+
+def _keys(answer: Answer) -> list[str]:
+    return [hit.key for hit in answer.hits]
+
+
+def _direct(answer: Answer) -> set[str]:
+    """Keys of the hits that are named or called so."""
+    return {hit.key for hit in answer.hits if hit.exact}
+
+
+@pytest.mark.parametrize(
+    ("query", "key"),
+    [
+        ("mdi:home", "mdi:home"),
+        ("lucide:home", "lucide:home"),
+        ("map:home", "map:home"),
+        ("mdi-home", "mdi:home"),
+        ("i-mdi-home", "mdi:home"),
+        ("mdi mdi-home", "mdi:home"),
+        ('<Icon icon="mdi:home" />', "mdi:home"),
+        ("mdi:home-outline", "mdi:home-outline"),
+        ("mdiHomeOutline", "mdi:home-outline"),
+        ("fas fa-star", "fa6-solid:star"),
+        ('<i class="fa-solid fa-user fa-2x"></i>', "fa6-solid:user"),
+        ("LuBell", "lucide:bell"),
+        ("i-lucide-star-filled", "lucide:star-filled"),
+    ],
+)
+def test_what_is_called_as_code_does_comes_first_though_others_bear_the_name(
+    engine: SearchEngine, query: str, key: str
+) -> None:
+    answer = _ask(engine, query)
+    assert _keys(answer)[0] == key
+    assert answer.hits[0].exact
+    scores = [hit.score for hit in answer.hits]
+    assert scores[0] == max(scores)
+
+
+def test_namesakes_in_other_sets_come_right_after_the_one_that_is_called(engine: SearchEngine) -> None:
+    keys = _keys(_ask(engine, "mdi:home"))
+    assert set(keys[1:4]) == {"lucide:home", "map:home", "mdi:home-outline"}
+    assert keys[4] == "lucide:house"  # which states it as a tag
+
+
+@pytest.mark.parametrize(
+    "query", ["tabler:star", "ti ti-star", "tabler-star", "TbStar", "star.svg", "StarIcon", "<Star/>"]
+)
+def test_a_set_that_the_library_lacks_leaves_the_name(engine: SearchEngine, query: str) -> None:
+    answer = _ask(engine, query)
+    assert _direct(answer) == set(_keys(answer)[:4]) == {*STARS, "lucide:star-filled"}
+    assert answer.spelled is None
+
+
+def test_what_could_be_words_and_is_a_name_is_words(engine: SearchEngine) -> None:
+    for query in ("MapPin", "map-pin", "mapPin"):
+        assert _keys(_ask(engine, query))[0] == "lucide:map-pin", query
+        assert _direct(_ask(engine, query)) == {"lucide:map-pin"}, query
+    assert _keys(_ask(engine, "map:pin"))[0] == "map:pin"
+    assert _keys(_ask(engine, "MapFlag"))[0] == "map:flag"  # no name: then it is code
+
+
+@pytest.mark.parametrize(
+    ("title", "sets"),
+    [
+        ("mdi", {"mdi"}),
+        ("Material Design", {"mdi"}),
+        ("material", {"mdi"}),
+        ("Font Awesome", {"fa6-solid"}),
+        ("fontawesome", {"fa6-solid"}),
+        ("FA6", {"fa6-solid"}),
+    ],
+)
+def test_a_set_is_kept_by_its_key_or_its_title(engine: SearchEngine, title: str, sets: set[str]) -> None:
+    assert {hit.set for hit in _ask(engine, "star", sets=(title,)).hits} == sets
+
+
+def test_a_set_that_nothing_is_called_names_near_ones(engine: SearchEngine) -> None:
+    with pytest.raises(IconsError, match='no set "lucid" in this library; near: lucide'):
+        _ask(engine, "star", sets=("lucid",))
+
+
+@pytest.mark.parametrize("query", ["star not filled", "star -filled", "star without filled", "star, not filled"])
+def test_a_style_that_is_left_out_comes_after_and_is_no_name(engine: SearchEngine, query: str) -> None:
+    answer = _ask(engine, query)
+    assert set(_keys(answer)[:3]) == STARS == _direct(answer)
+    plain, filled = _ask(engine, "star"), "lucide:star-filled"
+    assert _direct(plain) == {*STARS, filled}
+    assert _by_key(answer, filled).score < _by_key(plain, filled).score / 2
+
+
+def test_what_is_left_out_goes_down_by_words_or_by_an_option(engine: SearchEngine) -> None:
+    plain = _ask(engine, "arrow right")
+    assert _keys(plain)[:2] == ["lucide:arrow-right", "lucide:arrow-right-circle"]
+    circle = _by_key(plain, "lucide:arrow-right-circle")
+    for answer in (
+        _ask(engine, "arrow right -circle"),
+        _ask(engine, "arrow right without circle"),
+        _ask(engine, "arrow right", "circle"),
+    ):
+        assert _keys(answer)[0] == "lucide:arrow-right"
+        assert _by_key(answer, circle.key).score < circle.score
+    assert _keys(_ask(engine, "arrow right -circle")) == _keys(_ask(engine, "arrow right", "circle"))
+
+
+def test_a_tag_that_says_no_leaves_nothing_out(engine: SearchEngine) -> None:
+    answer = _ask(engine, "no smoking")
+    assert _keys(answer)[:2] == ["lucide:cigarette-off", "lucide:cigarette"]
+
+
+def test_parts_are_names_together(engine: SearchEngine) -> None:
+    assert _keys(_ask(engine, "bell with a plus"))[0] == "lucide:bell-plus"
+    assert _keys(_ask(engine, "🔔 + plus"))[0] == "lucide:bell-plus"
+
+
+@pytest.mark.parametrize(("sign", "word"), [("🔔", "bell"), ("🏠", "house"), ("+", "plus"), ("🔔\ufe0f", "bell")])
+def test_a_sign_is_the_name_that_it_has_in_words(engine: SearchEngine, sign: str, word: str) -> None:
+    answer = _ask(engine, sign)
+    assert _keys(answer) == _keys(_ask(engine, word))
+    assert _direct(answer) == _direct(_ask(engine, word)) != set()
+
+
+def test_a_guess_is_told_and_is_no_exact_name(engine: SearchEngine) -> None:
+    answer = _ask(engine, "arow right")
+    assert answer.spelled == "arrow right"
+    assert _keys(answer)[0] == "lucide:arrow-right"
+    assert _direct(answer) == set()
+    assert answer.hits[0].score < _ask(engine, "arrow right").hits[0].score
+
+
+def test_a_pasted_svg_finds_its_icon(engine: SearchEngine) -> None:
+    [bell] = [hit for hit in _ask(engine, "lucide:bell").hits if hit.key == "lucide:bell"]
+    drawing = engine.picture(bell.id).decode()
+    for pasted in (
+        drawing,
+        f"\n {drawing}",
+        f'<?xml version="1.0"?>\n<!-- by hand -->\n<!DOCTYPE svg>\n{drawing}',
+        drawing.replace("<svg ", "<svg\n  class='a'\n  ", 1),
+    ):
+        answer = _ask(engine, pasted)
+        assert answer.hits[0].key == "lucide:bell"
+        assert answer.hits[0].similarity == pytest.approx(1, abs=1e-3)
+
+
+def test_no_more_can_be_left_out_by_words_than_by_options(engine: SearchEngine) -> None:
+    named = [f"a{chr(97 + number)}" for number in range(17)]
+    for query in ("bell " + " ".join(f"-{word}" for word in named), "bell without " + ", ".join(named)):
+        with pytest.raises(IconsError, match="17 things to steer away from; name 16 or fewer"):
+            _ask(engine, query)
+    assert _keys(_ask(engine, "bell " + " ".join(f"-{word}" for word in named[1:])))[0].endswith(":bell")
+
+
+@pytest.mark.parametrize(
+    "query", ["<", "<>", "</svg>", "<svg", ":", "::", "mdi:", ":home", "i-", "-", "--", "+ +", "a:b:c"]
+)
+def test_half_typed_queries_are_answered(engine: SearchEngine, query: str) -> None:
+    assert len(_ask(engine, query).hits) == N_ICONS
+
+
+def _by_key(answer: Answer, key: str) -> Hit:
+    return next(hit for hit in answer.hits if hit.key == key)
