@@ -19,8 +19,8 @@ UNKNOWN_COST = 1.2
 one in eight queries of the benchmark."""
 BEST_SCORE = 0.1
 """Where not even the best hit reaches this score, the answer is empty."""
-LEAST_SCORE = 0.05
-SHARE_OF_BEST = 0.15
+LEAST_SCORE = 0.1
+SHARE_OF_BEST = 0.25
 """Other hits of an answer have at least the former, and this share of the best one's score."""
 GOOD_SCORE = 0.5
 """Where the best hit has less, nothing may be right: whoever shows the answer says so."""
