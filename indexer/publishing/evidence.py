@@ -12,6 +12,8 @@ COVERAGE = 1.5
 """Of all words of a query standing in an icon's name."""
 STYLE = 0.75
 """Of the style that was asked for."""
+SAYS_STYLE = 0.05
+"""Of stating it, beside others that only look so: "arrow-up-filled" is that icon, though "arrow-up" is filled too."""
 WITHOUT = -4.5
 """Of being all that was asked to leave out."""
 PREFERRED_FIRST = 3.0

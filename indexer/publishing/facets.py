@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from indexer.errors import LibraryError
 from indexer.library.folder import Generation
 from indexer.library.traits import FLAGS, NOT_KNOWN
-from indexer.naming.looks import CORNERS, asked_style
+from indexer.naming.looks import CORNERS, asked_style, stated_look
 from indexer.naming.words import normalise_tag
 from indexer.publishing.styles import name_styles
 
@@ -35,10 +35,12 @@ ROW = np.dtype(
         ("size", np.int32),
         ("coloured", np.int8),
         ("animated", np.int8),
+        ("says_look", np.int8),
     ],
     align=True,
 )
-"""Ids of icon, image and name; codes of labels; pixels; 1, 0, or -1 for not known. Icon ids ascend."""
+"""Ids of icon, image and name; codes of labels; pixels; 1, 0, or -1 for not known; whether the look is stated, not
+seen. Icon ids ascend."""
 NONE = -1
 """No such label, or no size."""
 SEVERAL = {"tag": "tags", "category": "categories"}
@@ -65,7 +67,7 @@ _ONE = {
 """Kinds of which an icon has one at most: the value and the title of its label, in SQL."""
 _ROWS = f"""
 SELECT icons.id, icons.image_id, icons.name_id, a.code, {NONE}, COALESCE(b.code, {NONE}),
-    COALESCE(icons.size, {NONE}), {NOT_KNOWN}, {NOT_KNOWN}
+    COALESCE(icons.size, {NONE}), {NOT_KNOWN}, {NOT_KNOWN}, 0
 FROM icons JOIN sets ON sets.id = icons.set_id JOIN labels a ON a.kind = 'set' AND a.value = sets.key
 LEFT JOIN labels b ON b.kind = 'licence' AND b.value = {_LICENCE}
 ORDER BY icons.id
@@ -85,7 +87,9 @@ def write_facets(generation: Generation, images: NDArray[np.int64], traits: NDAr
         shown = traits[np.searchsorted(images, rows["image"])]
         for flag in FLAGS:
             rows[flag] = shown[flag]
-        rows["look"] = _write_looks(connection, rows["set"], shown["ink"])
+        stated = [style for (style,) in connection.execute("SELECT style FROM icons ORDER BY id")]
+        rows["says_look"] = [stated_look(style) is not None for style in stated]
+        rows["look"] = _write_looks(connection, name_styles(stated, rows["set"], shown["ink"]))
         np.save(generation.facets, rows)
         for kind, name in SEVERAL.items():
             np.save(getattr(generation, name), _write_several(connection, kind))
@@ -108,10 +112,8 @@ def _write_several(connection: sqlite3.Connection, kind: str) -> NDArray[np.int3
     return np.array([positions, [codes[value] for value in values]], np.int32)
 
 
-def _write_looks(connection: sqlite3.Connection, sets: NDArray[np.int32], ink: NDArray[np.int8]) -> NDArray[np.int32]:
+def _write_looks(connection: sqlite3.Connection, named: list[str | None]) -> NDArray[np.int32]:
     """Write the labels of looks and of their words; return the code of each icon's look, (n,)."""
-    stated = [style for (style,) in connection.execute("SELECT style FROM icons ORDER BY id")]
-    named = name_styles(stated, sets, ink)
     looks = Counter(filter(None, named))
     words: dict[str, Counter[str]] = {"style": Counter(), "corner": Counter()}
     for look, n in looks.items():

@@ -49,7 +49,9 @@ def evidence_for(opened: Opened, asked: Asked, coverage: Floats, ids: Ids, simil
     sets = opened.facets.column("set")[opened.facets.positions(ids)]
     found["set"] = asked.sets.of(sets)
     if asked.wording.style:
-        found["style"] = np.float32(evidence.STYLE) * in_style(opened, ids, asked.wording.style)
+        says_so = opened.facets.column("says_look")[opened.facets.positions(ids)]
+        fits = np.float32(evidence.STYLE) + np.float32(evidence.SAYS_STYLE) * says_so
+        found["style"] = np.where(in_style(opened, ids, asked.wording.style), fits, np.float32(0))
     if len(asked.parts) and len(ids):
         cosines = asked.parts @ opened.icons.reconstruct(ids).T
         covered = np.stack([opened.lexicon.fits(part)[rows] for part in asked.wording.parts])
