@@ -193,7 +193,7 @@ def test_a_run_tells_programs_and_people_and_leaves_the_library_as_it_was(opened
     assert list(found["warm"]["stages"]) == [*STAGES, WHOLE]
     under = {of["filters"]: of["n_icons"] for of in found["filtered"]}
     assert (under["none"], under["set icons"], under["coloured false"], under["animated false"]) == (12, 12, 12, 12)
-    assert under["style filled"] == 1
+    assert under["style filled"] == 12
     assert all(of["latency"]["p50"] > 0 and of["n_queries"] > 0 for of in found["filtered"])
     assert [of["told"] for of in found["pictured"]] == ["picture", "more like an icon"]
     assert all(of["latency"]["p50"] > 0 and of["n_queries"] == 12 for of in found["pictured"])
