@@ -10,7 +10,7 @@ MOST_PARTS = 16
 """Of a drawing: each is held against every candidate. Of more none is told apart."""
 _MINUS = re.compile(r"(?<!\S)-(?=\w)(\S+)")
 _ARTICLE = "(?:an?|the|any|its) "
-_NAMED = "found|allowed|available|equals?|disturb|enter|started|verified|saved|supported|sent|delivered|listed|rated"
+_NAMED = "to|found|allowed|available|equals?|disturb|enter|started|verified|saved|supported|sent|delivered|listed|rated"
 _NOT = rf"(?:but )?(?<!\bdo )(?<!\bdoes )not(?= (?!(?:{_NAMED})\b)\S)"
 """Before a style or a thing; "do not disturb" and "page not found" are names."""
 _LEAVING_OUT = re.compile(rf"[ ,] ?(?:with no|without|w/o|no|except|excluding|{_NOT}) ", re.IGNORECASE)

@@ -8,6 +8,7 @@ from indexer.publishing.curves import Curve
 from search.ranking.order import rank
 from search.ranking.scores import (
     BEST_SCORE,
+    CALLED,
     CERTAINTY,
     LEAST_SCORE,
     NAMED,
@@ -35,7 +36,7 @@ def test_good_hits_are_told_from_better_ones_to_the_second_digit() -> None:
 
 
 def test_a_tier_is_worth_so_many_log_odds() -> None:
-    scores = _scores(10, 10, 10, tiers=(NAMED, STATED, RELATED))
+    scores = _scores(10, 10, 10, 10, tiers=(CALLED, NAMED, STATED, RELATED))
     assert np.log(scores / (1 - scores)) == pytest.approx(CERTAINTY, abs=1e-4)
     assert CERTAINTY.tolist() == [2, 1, 0]
 

@@ -35,6 +35,7 @@ def test_a_plain_query_is_looked_for_as_it_is() -> None:
         are_known=True,
         parts=(),
         without=(),
+        drawn=(),
     )
 
 
@@ -59,7 +60,7 @@ def test_a_minus_leaves_out_though_the_rest_is_a_name() -> None:
         ("filled star", "star", "filled"),
         ("star filled", "star", "filled"),
         ("solid star", "star", "filled"),
-        ("star solid", "star solid", None),
+        ("star solid", "star", "filled"),
         ("filled", "filled", None),
         ("star", "star", None),
     ],
