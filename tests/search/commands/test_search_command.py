@@ -80,6 +80,16 @@ def test_a_packed_svg_is_unpacked_and_a_bitmap_is_refused_with_what_to_do(run: R
     assert '"other:logo" is no SVG' in bitmap.stderr and "--copy-to" in bitmap.stderr
 
 
+@pytest.mark.parametrize("before", ["", '<?xml version="1.0"?>\n<!-- a house -->\n'])
+def test_a_pasted_svg_finds_its_icon(run: Run, asked: Path, before: str) -> None:
+    drawing = (asked.parent / "icons" / "house.svg").read_text()
+    done = run("search", before + drawing, "--json", "-k", "1")
+    assert json.loads(done.stdout)["key"] == "own:house"
+    broken = run("search", "<svg >no picture")
+    assert (broken.exit_code, broken.stdout) == (2, "")
+    assert 'picture "pasted SVG" can\'t be looked for' in broken.stderr
+
+
 def test_facets_count_what_is_found_in_the_table_and_in_a_last_line_of_json(run: Run) -> None:
     options = ("search", "arrow", "--min-score", "0", "--facets")
     table = run(*options).stdout

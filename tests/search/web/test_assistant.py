@@ -57,6 +57,9 @@ def test_an_assistant_searches_shows_and_gets_the_svg(icon_library: Library) -> 
         assert not failed
         assert icons[0]["key"] in ("icons:arrow-up", "icons:arrow-up-filled")
 
+        pasted = json.loads((await _call(session, "search_icons", query=disc(4, 12), k=1))[1])
+        assert [icon["key"] for icon in pasted["icons"]] == ["icons:dot-a"]
+
         shown = json.loads((await _call(session, "show_icon", key="icons:arrow-up"))[1])
         assert (shown["name"], shown["variants"]) == ("arrow-up", ["icons:arrow-up-filled"])
         assert Path(shown["path"]).name == "arrow-up.svg"

@@ -24,7 +24,7 @@ from serving import HOSTILE, START, index_into, serving, write_icons, write_set
 from small_icons import BOMB
 
 from indexer.library.folder import Library
-from search.engine import SearchEngine
+from search.engine import Query, SearchEngine
 
 API = "/api/v1"
 
@@ -80,6 +80,53 @@ def test_an_icon_is_shown_with_its_variants(client: httpx.Client, ids: dict[str,
     assert (shown["name"], shown["source"]) == ("arrow-up", "icons")
     assert [variant["name"] for variant in shown["variants"]] == ["arrow-up-filled"]
     assert client.get(f"{API}/icons/{ids['own:turned']}").json()["licence"] == "MIT"
+
+
+def test_why_an_icon_stands_where_it_stands_is_told(
+    client: httpx.Client, icon_library: Library, ids: dict[str, int]
+) -> None:
+    answer = client.get(f"{API}/icons/{ids['photo']}/why", params={"q": "arrow up", "not": ["dot", "shape"]})
+    told = answer.json()
+    engine = SearchEngine.open(icon_library.root)
+    explained = engine.explain(Query(words="arrow up", without=("dot", "shape")), ids["photo"])
+    assert (told["typed"], told["without"], told["shown"]) == ("arrow up", ["dot", "shape"], explained.shown)
+    assert told["icon"]["cosines"] == explained.icon.cosines
+    assert told["icon"]["evidence"] == explained.icon.evidence
+    assert told["first"]["tier"] == "named"
+    assert (told["icon"]["hit"]["path"], told["icon"]["hit"]["svg_url"]) == ("photo.png", None)
+    assert str(icon_library.root.parent) not in answer.text
+    assert client.get(told["icon"]["hit"]["png_url"]).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("icon", "asked", "status"),
+    [
+        (999_999, {"q": "dot"}, 404),
+        (1, {"q": ""}, 400),
+        (1, {"q": " "}, 400),
+        (1, {"q": "<svg xmlns='http://www.w3.org/2000/svg'/>"}, 400),
+        (1, {}, 422),
+        (1, {"q": "x" * 201}, 422),
+        (1, {"q": "dot", "not": ["x"] * 17}, 422),
+        (1, {"q": "dot " + " ".join(f"-{number}" for number in range(17))}, 400),
+        ("one", {"q": "dot"}, 422),
+        (0, {"q": "dot"}, 422),
+    ],
+)
+def test_what_can_not_be_explained_is_told_in_a_sentence(
+    client: httpx.Client, icon: int | str, asked: dict[str, str], status: int
+) -> None:
+    answer = client.get(f"{API}/icons/{icon}/why", params=asked)
+    assert answer.status_code == status
+    assert list(answer.json()) == ["error"]
+
+
+def test_a_pasted_svg_finds_its_icon(client: httpx.Client) -> None:
+    for drawing in (disc(4, 12), f'<?xml version="1.0"?>\n<!-- a dot -->\n{disc(4, 12)}'):
+        answer = client.get(f"{API}/search", params={"q": drawing, "k": 1}).json()
+        assert [hit["name"] for hit in answer["hits"]] == ["dot-a"]
+        assert answer["hits"][0]["similarity"] == pytest.approx(1, abs=1e-3)
+    assert client.get(f"{API}/search", params={"q": "<svg >no picture"}).status_code == 422
 
 
 def test_facets_count_the_whole_library(client: httpx.Client) -> None:

@@ -144,6 +144,41 @@ def test_an_icon_that_is_gone_is_said(open_page: Open) -> None:
     expect(page.locator("#detail")).to_be_hidden()
 
 
+def test_why_an_icon_is_here_is_told_beside_the_first_hit(open_page: Open) -> None:
+    page = open_page("/?q=bell&not=filled")
+    page.locator("#grid button.tile", has=page.locator('.name:text-is("bell-off")')).first.click()
+    why = page.locator("#detail details.why")
+    expect(why.locator("table")).to_have_count(0)
+    why.get_by_text("Why is it here?").click()
+    expect(why.locator("thead th")).to_have_text(["bell-off", "bell"])
+    labels = why.locator("tbody th")
+    expect(labels).to_contain_text(["picture, cosine", "name, cosine", "fused, cosine", "answers", "score", "rank"])
+    expect(why.locator("tr", has_text="answers").locator("td")).to_have_text(["related", "named"])
+    expect(why.locator("tr", has_text="rank").locator("td").nth(1)).to_have_text("1")
+    expect(why.locator("p").first).to_have_text("asked: bell · without: filled")
+    expect(why.locator("p").last).to_have_text("It is a hit.")
+    why.get_by_text("Why is it here?").click()
+    why.get_by_text("Why is it here?").click()
+    expect(why.locator("table")).to_have_count(1)
+
+
+def test_the_first_hit_stands_alone_in_its_explanation(open_page: Open) -> None:
+    page = open_icon(open_page, "heart", "heart")
+    page.get_by_text("Why is it here?").click()
+    expect(page.locator("#detail .why thead th")).to_have_text(["heart"])
+
+
+def test_only_the_place_among_words_is_explained(open_page: Open) -> None:
+    page = open_icon(open_page, "heart", "heart")
+    expect(page.get_by_text("Why is it here?")).to_be_visible()
+    page.get_by_role("button", name="More like this").click()
+    page.locator("#grid button.tile").first.click()
+    expect(page.locator("#detail .similar h3")).to_be_visible()
+    expect(page.get_by_text("Why is it here?")).to_have_count(0)
+    page = open_icon(open_page, "heart&keyword=1", "heart")
+    expect(page.get_by_text("Why is it here?")).to_have_count(0)
+
+
 HARD = """<?xml version="1.0"?><!-- made by X --><svg xmlns="http://www.w3.org/2000/svg"
  xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 2 2" class="a b" onclick="steal()">
  <style>.c{fill:red}</style><g style="fill: #f00; stroke-width: 2; --own: url(a;b)" data-x="1" stroke-linecap="round">

@@ -1,0 +1,214 @@
+"""Does an explanation say what a search makes of an icon: its vectors, its evidence, its place?"""
+
+import json
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from called_icons import N_ICONS, build_called
+from click.testing import Result
+
+from indexer.errors import IconsError, UnknownIconError
+from indexer.library.folder import Library
+from indexer.rendering.render import render
+from search.engine import Query, SearchEngine, Window
+from search.generation.opened import Opened, open_current
+from search.query import Explanation
+from search.ranking.asked import read_asked, read_avoided
+from search.ranking.candidates import Reach, by_words
+from search.ranking.scores import SHARE_OF_BEST
+from search.showing.explained import understood
+
+QUERIES = (
+    "star", "star not filled", "filled star", "mdi:home", "bell with a plus", "arow right", "place", "no smoking",
+    "a round thing without arrow", "qwzxbv",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    return build_called(tmp_path_factory.mktemp("explained"))
+
+
+@pytest.fixture(scope="module")
+def engine(library: Library) -> SearchEngine:
+    return SearchEngine.open(library.root)
+
+
+@pytest.fixture(scope="module")
+def opened(library: Library) -> Opened:
+    return open_current(library)
+
+
+def _explain(engine: SearchEngine, words: str, key: str, *without: str, prefer: tuple[str, ...] = ()) -> Explanation:
+    return engine.explain(Query(words=words, without=without, prefer=prefer), engine.find(key))
+
+
+def test_cosines_are_those_of_the_vectors(engine: SearchEngine, opened: Opened) -> None:
+    cosines = _explain(engine, "star", "lucide:bell").icon.cosines
+    encode, query = opened.encoder.encode_words, opened.encoder.encode_words("star")
+    size, content = opened.encoder.image_size, engine.picture(engine.find("lucide:bell"))
+    picture = opened.encoder.encode_picture(render(content, size=size).pixels)
+    tags = encode("alarm") + encode("e mail")  # each once, however often it is stated
+    direction = tags / np.linalg.norm(tags)
+    weights = opened.manifest.weights
+    seen = weights.picture * picture + (1 - weights.picture) * encode("bell")
+    expected = {"picture": picture, "name": encode("bell"), "tags": direction}
+    expected["fused"] = (1 - weights.tags) * seen + weights.tags * direction
+    assert list(cosines) == list(expected)
+    assert cosines == pytest.approx({arm: float(vector @ query) for arm, vector in expected.items()}, abs=3e-3)
+
+
+def test_an_icon_without_tags_has_no_cosine_of_them(engine: SearchEngine) -> None:
+    assert list(_explain(engine, "star", "mdi:star").icon.cosines) == ["picture", "name", "fused"]
+
+
+@pytest.mark.parametrize("words", QUERIES)
+@pytest.mark.parametrize("prefer", [(), ("mdi", "map")])
+def test_evidence_adds_up_to_what_icons_are_ranked_by(
+    engine: SearchEngine, opened: Opened, words: str, prefer: tuple[str, ...]
+) -> None:
+    asked = read_asked(opened, words, prefer=prefer)
+    avoided = read_avoided(opened, *asked.wording.without, "outline")
+    found = by_words(opened, asked, avoided, Reach(1_000))
+    assert len(found.ids) == N_ICONS
+    of_icons = dict(zip(found.ids.tolist(), found.evidence.tolist(), strict=True))
+    for icon, evidence in of_icons.items():
+        judged = engine.explain(Query(words=words, without=("outline",), prefer=prefer), icon).icon
+        assert sum(judged.evidence.values()) == pytest.approx(evidence, abs=5e-3), judged.hit.key
+
+
+@pytest.mark.parametrize("words", QUERIES)
+def test_rank_score_and_what_is_shown_are_those_of_the_answer(engine: SearchEngine, words: str) -> None:
+    everything = engine.ask(Query(words=words), window=Window(k=50, flat=True, min_score=0)).hits
+    shown = {hit.id for hit in engine.ask(Query(words=words), window=Window(k=50, flat=True)).hits}
+    assert len(everything) == N_ICONS
+    for place, hit in enumerate(everything, start=1):
+        explanation = engine.explain(Query(words=words), hit.id)
+        assert (explanation.icon.rank, explanation.icon.hit.score) == (place, hit.score)
+        assert explanation.icon.hit.similarity == pytest.approx(hit.similarity, abs=2e-4)
+        assert (explanation.icon.tier in ("called", "named")) == hit.exact
+        assert (explanation.shown == "a hit") == (hit.id in shown)
+        assert explanation.first is None if not shown else explanation.first is not None
+        if explanation.first:
+            assert (explanation.first.hit.id, explanation.first.rank) == (everything[0].id, 1)
+
+
+def test_why_an_icon_is_no_hit_is_true(engine: SearchEngine) -> None:
+    everything = engine.ask(Query(words="cigarette"), window=Window(k=50, flat=True, min_score=0)).hits
+    far = _explain(engine, "cigarette", everything[-1].key)
+    matched = re.fullmatch(r"not a hit: its score (0\.[0-9]{3}) is below (0\.[0-9]{3})", far.shown)
+    assert matched
+    assert float(matched[1]) == pytest.approx(far.icon.hit.score, abs=1e-3)
+    assert float(matched[2]) == pytest.approx(SHARE_OF_BEST * everything[0].score, abs=1e-3)
+    assert far.icon.hit.score < float(matched[2])
+    nothing = _explain(engine, "qwzxbv", "lucide:star")
+    assert nothing.first is None
+    assert nothing.shown.startswith("not a hit: no icon has a score of 0.1, the best one has 0.0")
+
+
+@pytest.mark.parametrize(
+    ("words", "key", "tier"),
+    [
+        ("mdi:home", "mdi:home", "called"),
+        ("home", "mdi:home", "named"),
+        ("filled star", "lucide:star-filled", "named"),
+        ("rating", "lucide:star-filled", "stated"),
+        ("star", "lucide:bell", "related"),
+        ("star not filled", "lucide:star-filled", "related"),
+        ("arow right", "lucide:arrow-right", "related"),
+    ],
+)
+def test_the_tier_is_how_directly_an_icon_answers(engine: SearchEngine, words: str, key: str, tier: str) -> None:
+    assert _explain(engine, words, key).icon.tier == tier
+
+
+def test_each_kind_of_evidence_is_told_where_it_says_something(engine: SearchEngine) -> None:
+    filled, plain = (_explain(engine, "filled star", key).icon.evidence for key in ("lucide:star-filled", "mdi:star"))
+    assert (filled["style"], filled["words"]) == (0.75, 1.5)
+    assert "style" not in plain and plain["words"] == 1.5
+    left_out = _explain(engine, "star", "lucide:star-filled", "filled").icon
+    assert (left_out.evidence["left out"], left_out.tier) == (-4.5, "related")
+    assert _explain(engine, "bell with a plus", "lucide:plus").icon.evidence["parts"] < 0
+    assert _explain(engine, "star", "mdi:star", prefer=("mdi",)).icon.evidence["preferred"] == 3
+    assert set(_explain(engine, "flag", "lucide:bell").icon.evidence) <= {"vectors", "set"}
+
+
+def test_what_was_understood_is_told(engine: SearchEngine) -> None:
+    explanation = _explain(engine, "filled satr with a plus, no circle", "lucide:star", "bell")
+    assert list(understood(explanation)) == [
+        "asked: filled satr with a plus, perhaps filled star plus",
+        "style: filled, of star plus",
+        "parts: filled satr, plus",
+        "left out: circle, bell",
+    ]
+    assert (explanation.typed, explanation.parts) == ("filled satr with a plus", ("filled satr", "plus"))
+    assert explanation.without == ("circle", "bell")
+    styled = _explain(engine, "filled star", "lucide:star")
+    assert list(understood(styled)) == ["asked: filled star", "style: filled, of star"]
+    guessed = _explain(engine, "arow right", "lucide:star")
+    assert list(understood(guessed)) == ["asked: arow right, perhaps arrow right"]
+
+
+def test_only_words_are_explained(engine: SearchEngine) -> None:
+    drawing = engine.picture(engine.find("lucide:star"))
+    icon = engine.find("lucide:star")
+    for query in (
+        Query(picture=drawing),
+        Query(words="star", picture=drawing),
+        Query(words="star", icon=icon),
+        Query(words="star", keyword=True),
+        Query(words=drawing.decode()),
+    ):
+        with pytest.raises(IconsError, match="only a query of words alone can be explained"):
+            engine.explain(query, icon)
+    with pytest.raises(IconsError, match="the query is empty"):
+        engine.explain(Query(words=" "), icon)
+    with pytest.raises(UnknownIconError, match='no icon has the id "999"'):
+        engine.explain(Query(words="star"), 999)
+
+
+Run = Callable[..., Result]
+
+
+def test_the_command_shows_the_icon_beside_the_first(run: Run, library: Library) -> None:
+    done = run("explain", "star not filled", "lucide:bell", library=library.root)
+    assert done.exit_code == 0, done.output
+    lines = done.stdout.splitlines()
+    assert lines[:2] == ["asked: star", "left out: filled"]
+    [head] = [line for line in lines if "lucide:bell" in line and "star" in line]
+    assert head.split()[0] == "lucide:bell"
+    assert head.split()[1] in ("lucide:star", "mdi:star", "fa6-solid:star")
+    rows = {line.split("  ")[0]: line.split() for line in lines if line}
+    assert rows["rank"][-1] == "1" and int(rows["rank"][1]) > 3
+    assert float(rows["fused, cosine"][-1]) > float(rows["fused, cosine"][-2])
+    assert "its name is the query" in " ".join(rows["answers"])
+    assert lines[-1].startswith("lucide:bell is ")
+
+
+def test_the_first_icon_stands_alone(run: Run, library: Library) -> None:
+    done = run("explain", "bell plus", "lucide:bell-plus", library=library.root)
+    assert "lucide:bell-plus is a hit" in done.stdout
+    assert [line.split() for line in done.stdout.splitlines() if line.startswith("rank")] == [["rank", "1"]]
+
+
+def test_the_command_speaks_json(run: Run, library: Library, engine: SearchEngine) -> None:
+    done = run("explain", "star", "lucide:bell", "--not", "filled", "--json", library=library.root)
+    told = json.loads(done.stdout)
+    assert done.stdout.count("\n") == 1
+    assert told["icon"]["hit"]["key"] == "lucide:bell"
+    assert told["without"] == ["filled"]
+    assert told["icon"]["evidence"] == _explain(engine, "star", "lucide:bell", "filled").icon.evidence
+
+
+def test_an_unknown_icon_is_an_error_that_names_near_ones(run: Run, library: Library) -> None:
+    done = run("explain", "star", "lucide:bel", library=library.root)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert 'no icon "lucide:bel" in this library; near: lucide:bell' in done.stderr
+
+
+def test_an_empty_query_is_an_error(run: Run, library: Library) -> None:
+    done = run("explain", " ", "lucide:bell", library=library.root)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "the query is empty" in done.stderr
