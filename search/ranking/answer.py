@@ -12,7 +12,7 @@ from search.generation.opened import Opened
 from search.query import Answer, Filters, Query, Window, pasted_svg
 from search.ranking.asked import read_asked, read_avoided
 from search.ranking.candidates import Candidates, Reach, by_both, by_keywords, by_picture, by_words
-from search.ranking.gathering import N_CANDIDATES, Gathering, Limit, Question
+from search.ranking.gathering import Gathering, Limit, Question
 from search.ranking.hits import as_hits
 from search.ranking.scores import GOOD_SCORE
 
@@ -43,11 +43,11 @@ def answer(opened: Opened, query: Query, filters: Filters, window: Window) -> An
 def _hits(question: Question, filters: Filters, window: Window) -> Gathering:
     """The hits that the filters leave of a query's; where they leave none, the nearest of what they leave."""
     only = question.opened.facets.select(filters)
-    nearest = question.candidates(N_CANDIDATES, None)
+    nearest = question.nearest()
     limit = Limit.of(nearest, window.min_score, is_never_empty=question.is_never_empty)
     if only is None:
         return Gathering(question, limit, None, nearest)
-    fitting = question.candidates(N_CANDIDATES, only)
+    fitting = question.nearest(only)
     hits = Gathering(question, limit, only, fitting)
     if hits.n or window.min_score is not None:
         return hits

@@ -51,6 +51,10 @@ class Question:
         found = self.ask(Reach(n, only))
         return found if self.own is None else _at(found, ~self._is_own(found.ids, self.own))
 
+    def nearest(self, only: Ids | None = None) -> Candidates:
+        """Ask for the first candidates among some icons, None for all."""
+        return self.candidates(N_CANDIDATES, only)
+
     def _is_own(self, ids: Ids, own: int) -> Mask:
         if self.flat:
             return np.asarray(ids == own)

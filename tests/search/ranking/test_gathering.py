@@ -1,0 +1,129 @@
+"""Are counts the same on every page of an answer, and as many as a filter then leaves? Asked of real icons."""
+
+from collections.abc import Iterator
+from shutil import copyfile
+
+import numpy as np
+import pytest
+from conftest import Silent
+
+from indexer.embedding.options import EmbedOptions
+from indexer.library.bundled import bundled
+from indexer.library.folder import Library
+from indexer.pipeline import IndexOptions, index
+from search.engine import Filters, Query, SearchEngine, Window
+from search.generation.facets import FIELDS
+from search.query import Answer
+from search.ranking import gathering
+from search.ranking.order import group, group_many
+from search.ranking.scores import SHARE_OF_BEST
+
+QUERIES = [
+    Query(words="arrow"),
+    Query(words="home filled"),
+    Query(words="go back", without=("circle",)),
+    Query(words="a cup with steam"),
+    Query(words="qwertzuiop"),
+    Query(words="arr*", keyword=True),
+    Query(icon=1),
+    Query(words="round", icon=1),
+]
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> SearchEngine:
+    """Every fifth sample icon in one set, half of them in another one, too, and some under a second name."""
+    place = tmp_path_factory.mktemp("counted")
+    icons = sorted((bundled("samples/lucide-static") / "icons").glob("*.svg"))[::5]
+    lines = ["file_path,name,set,tags,categories,licence,style,size"]
+    for number, file in enumerate(icons):
+        copyfile(file, place / file.name)
+        tags, licence = f"t{number % 3};{file.stem.split('-')[0]}", ("MIT", "mit", "CC-BY-4.0", "")[number % 4]
+        of_set = f"{tags},c{number % 5},{licence},{('', 'outline')[number % 2]},{(16, 24)[number % 2]}"
+        lines.append(f"{file.name},{file.stem},first,{of_set}")
+        if number % 2:
+            lines.append(f"{file.name},{file.stem},second,{of_set}")
+        if number % 3 == 0 and number:
+            lines.append(f"{icons[number - 1].name},{file.stem}-filled,first,{tags},c9,MIT,filled,24")
+    (place / "icons.csv").write_text("\n".join(lines) + "\n")
+    library = Library(place / "library")
+    how = EmbedOptions(batch_size=64, workers=0, precision="fp32")
+    index(library, IndexOptions(sources=[place / "icons.csv"], devices="cpu", embed=how), Silent())
+    return SearchEngine.open(library.root)
+
+
+@pytest.fixture(params=[2_500, 20])
+def first_look(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """How many candidates are asked for at first: more than there are, or so few that steps follow."""
+    monkeypatch.setattr(gathering, "N_CANDIDATES", request.param)
+    return int(request.param)
+
+
+def _menu(answer: Answer) -> Iterator[tuple[Filters, int]]:
+    """Every filter of a menu, and how many hits it is said to leave."""
+    assert answer.facets is not None
+    for kind, counts in answer.facets.items():
+        field = {**FIELDS, "family": "licences", "size": "sizes"}.get(kind, kind)
+        for count in counts:
+            value = count.value == "true" if field == kind else (int(count.value) if kind == "size" else count.value,)
+            yield Filters(**{field: value}), count.n
+
+
+@pytest.mark.usefixtures("first_look")
+@pytest.mark.parametrize("window", [{}, {"flat": True}, {"min_score": 0.3}, {"min_score": 0}], ids=str)
+def test_a_filter_leaves_as_many_hits_as_the_menu_counts(engine: SearchEngine, window: dict[str, float]) -> None:
+    n_filters = 0
+    for query in QUERIES:
+        menu = list(_menu(engine.ask(query, window=Window(facets=True, **window))))  # type: ignore[arg-type]
+        for filters, n in menu:
+            answer = engine.ask(query, filters=filters, window=Window(k=1, **window))  # type: ignore[arg-type]
+            assert (answer.n_found, answer.is_more) == (n, False), (query, filters)
+        n_filters += len(menu)
+    assert n_filters > 200
+
+
+@pytest.mark.usefixtures("first_look")
+@pytest.mark.parametrize("filters", [Filters(), Filters(sets=("second",)), Filters(licences=("MIT",))], ids=str)
+def test_all_pages_together_hold_the_hits_that_each_of_them_counts(engine: SearchEngine, filters: Filters) -> None:
+    for query in QUERIES:
+        asked = [Window(k=30, offset=start, facets=start == 60) for start in range(0, 900, 30)]
+        pages = [engine.ask(query, filters=filters, window=window) for window in asked]
+        assert len({(page.n_found, page.is_more) for page in pages}) == 1
+        ids = [hit.id for page in pages for hit in page.hits]
+        assert len(ids) == len(set(ids)) == pages[0].n_found
+
+
+@pytest.mark.usefixtures("first_look")
+def test_a_lower_bound_says_so_on_every_page_and_pages_go_on_beyond_it(
+    engine: SearchEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = engine.ask(Query(words="arrow"), window=Window(k=1, min_score=0))
+    assert not whole.is_more
+    monkeypatch.setattr(gathering, "MOST_COUNTED", 20)
+    windows = [Window(k=10, offset=start, min_score=0) for start in range(0, whole.n_found + 10, 10)]
+    pages = [engine.ask(Query(words="arrow"), window=window) for window in windows]
+    assert {(page.n_found, page.is_more, page.counted) for page in pages} == {(20, True, "20+")}
+    ids = [hit.id for page in pages for hit in page.hits]
+    assert len(ids) == len(set(ids)) == whole.n_found
+
+
+def test_a_filter_that_leaves_no_good_hit_shows_the_nearest_and_calls_them_doubtful(engine: SearchEngine) -> None:
+    n_near = 0
+    for icon in range(1, 60, 2):
+        least = SHARE_OF_BEST * engine.ask(Query(icon=icon)).hits[0].score
+        for category in engine.facets()["category"]:
+            answer = engine.ask(Query(icon=icon), filters=Filters(categories=(category.value,)))
+            assert answer.hits
+            if answer.hits[0].score < least:
+                assert answer.is_doubtful
+                n_near += 1
+    assert n_near >= 3
+
+
+def test_many_candidates_are_grouped_as_they_are_one_by_one() -> None:
+    random = np.random.default_rng(5)
+    for n in (0, 1, 7, 60, 400):
+        for most in (2, n // 3 + 1, 10 * n + 1):
+            variants, drawings = random.integers(0, most, (2, n))
+            pairs = zip(variants.tolist(), drawings.tolist(), strict=True)
+            assert group_many(variants, drawings).tolist() == group(pairs)
