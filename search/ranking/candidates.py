@@ -66,7 +66,7 @@ def _spoken(opened: Opened, asked: Asked, avoided: Avoided, reach: Reach, fits: 
     direct = {tier: _among(ids, reach.only) for tier, ids in direct_answers(opened, asked).items()}
     lexical, unseen_fit = _best_named(opened, fits, reach)
     ids, similarities = nearest.ids, nearest.scores
-    if len(ids) < len(opened.icons):
+    if len(ids) < len(opened.icons.ids):
         more = np.setdiff1d(
             _distinct(lexical, *direct.values(), *_drawn(opened, asked, reach)), ids, assume_unique=True
         )
@@ -166,11 +166,9 @@ def untold(ids: Ids | Floats) -> Tiers:
 
 def _nearest(index: VectorIndex, vector: Floats, n: int, only: Ids | None) -> Neighbours:
     """The `n` nearest among some ids, None for all."""
-    return (
-        index.everything(vector)
-        if only is None and n >= len(index)
-        else index.search(vector, k=n, only=only, per_hit=1)
-    )
+    if only is None and n >= len(index.ids):
+        return index.everything(vector)
+    return index.search(vector, k=n, only=only, per_hit=1)
 
 
 def _beyond(nearest: Neighbours, scores_of: Callable[[Floats], Floats]) -> float:

@@ -40,6 +40,19 @@ def test_an_index_answers_as_a_plain_matrix_product_does(opened: VectorIndex, ve
         assert (np.diff(found.scores) <= 0).all()
 
 
+def test_everything_is_compared_exactly_and_the_nearest_bound_the_others(
+    opened: VectorIndex, vectors: np.ndarray
+) -> None:
+    exact = vectors.astype(np.float32) @ vectors[3].astype(np.float32)
+    whole = opened.everything(vectors[3].astype(np.float32))
+    assert whole.ids.tolist() == IDS.tolist() and whole.beyond == -np.inf
+    assert np.abs(whole.scores - exact).max() < 1e-3
+    found = opened.search(vectors[3].astype(np.float32), k=64)
+    beyond = exact[~np.isin(IDS, found.ids)]
+    assert beyond.max() <= found.beyond + 1e-3
+    assert opened.search(vectors[3].astype(np.float32), k=3, only=IDS[:3]).beyond == -np.inf
+
+
 def test_a_filter_holds_before_ranking(opened: VectorIndex, vectors: np.ndarray) -> None:
     only = IDS[::500]
     found = opened.search(vectors[1].astype(np.float32), k=10, only=only)
