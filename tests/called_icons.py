@@ -29,6 +29,7 @@ LUCIDE = (  # name, style, tags, and the sample that it looks like
 MAP = ("pin", "flag", "home")
 MDI = {"home": "house", "home-outline": "house", "star": "star", "bell": "bell", "account": "user"}
 SOLID = {"house": "house", "star": "star", "bell": "bell", "user": "user"}
+THIN = 'fill="none" stroke="currentColor" stroke-width="1.5"'
 N_ICONS = len(LUCIDE) + len(MAP) + len(MDI) + len(SOLID)
 
 
@@ -37,8 +38,8 @@ def build_called(root: Path) -> Library:
     library = Library(root / "library")
     sources = [
         _write_manifest(root / "drawn"),
-        _write_iconify(root / "mdi.json", MDI, title="Material Design Icons", look='fill="currentColor"'),
-        _write_iconify(root / "fa6-solid.json", SOLID, title="Font Awesome 6 Solid", look='stroke="red" fill="red"'),
+        _write_iconify(root / "mdi.json", MDI, title="Material Design Icons", look=THIN),
+        _write_iconify(root / "fa6-solid.json", SOLID, title="Font Awesome 6 Solid", look='fill="currentColor"'),
     ]
     how = EmbedOptions(batch_size=32, workers=0, precision="fp32")
     index(library, IndexOptions(sources=sources, devices="cpu", embed=how), Silent())

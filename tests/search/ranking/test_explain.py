@@ -11,6 +11,7 @@ from click.testing import Result
 
 from indexer.errors import IconsError, UnknownIconError
 from indexer.library.folder import Library
+from indexer.publishing import evidence
 from indexer.rendering.render import render
 from search.engine import Query, SearchEngine, Window
 from search.generation.opened import Opened, open_current
@@ -74,9 +75,9 @@ def test_evidence_adds_up_to_what_icons_are_ranked_by(
     found = by_words(opened, asked, avoided, Reach(1_000))
     assert len(found.ids) == N_ICONS
     of_icons = dict(zip(found.ids.tolist(), found.evidence.tolist(), strict=True))
-    for icon, evidence in of_icons.items():
+    for icon, log_odds in of_icons.items():
         judged = engine.explain(Query(words=words, without=("outline",), prefer=prefer), icon).icon
-        assert sum(judged.evidence.values()) == pytest.approx(evidence, abs=5e-3), judged.hit.key
+        assert sum(judged.evidence.values()) == pytest.approx(log_odds, abs=5e-3), judged.hit.key
 
 
 @pytest.mark.parametrize("words", QUERIES)
@@ -126,12 +127,12 @@ def test_the_tier_is_how_directly_an_icon_answers(engine: SearchEngine, words: s
 
 def test_each_kind_of_evidence_is_told_where_it_says_something(engine: SearchEngine) -> None:
     filled, plain = (_explain(engine, "filled star", key).icon.evidence for key in ("lucide:star-filled", "mdi:star"))
-    assert (filled["style"], filled["words"]) == (0.75, 1.5)
-    assert "style" not in plain and plain["words"] == 1.5
+    assert (filled["style"], filled["words"]) == (evidence.STYLE + evidence.SAYS_STYLE, evidence.COVERAGE)
+    assert "style" not in plain and plain["words"] == evidence.COVERAGE
     left_out = _explain(engine, "star", "lucide:star-filled", "filled").icon
-    assert (left_out.evidence["left out"], left_out.tier) == (-4.5, "related")
+    assert (left_out.evidence["left out"], left_out.tier) == (evidence.WITHOUT, "related")
     assert _explain(engine, "bell with a plus", "lucide:plus").icon.evidence["parts"] < 0
-    assert _explain(engine, "star", "mdi:star", prefer=("mdi",)).icon.evidence["preferred"] == 3
+    assert _explain(engine, "star", "mdi:star", prefer=("mdi",)).icon.evidence["preferred"] == evidence.PREFERRED_FIRST
     assert set(_explain(engine, "flag", "lucide:bell").icon.evidence) <= {"vectors", "set"}
 
 

@@ -38,7 +38,7 @@ def test_good_hits_are_told_from_better_ones_to_the_second_digit() -> None:
 def test_a_tier_is_worth_so_many_log_odds() -> None:
     scores = _scores(10, 10, 10, 10, tiers=(CALLED, NAMED, STATED, RELATED))
     assert np.log(scores / (1 - scores)) == pytest.approx(CERTAINTY, abs=1e-4)
-    assert CERTAINTY.tolist() == [2, 1, 0]
+    assert CERTAINTY.tolist() == [3, 2, 1, 0]
 
 
 def test_no_hit_has_a_better_score_than_one_of_a_tier_before_its_own() -> None:
@@ -51,11 +51,11 @@ def test_no_hit_has_a_better_score_than_one_of_a_tier_before_its_own() -> None:
 def test_scores_fall_in_the_order_of_the_answer_whatever_the_evidence() -> None:
     random = np.random.default_rng(0)
     for n in range(1, 60):
-        evidence, tiers = random.normal(10, 6, n).astype(np.float32), random.integers(0, 3, n).astype(np.int8)
+        evidence, tiers = random.normal(10, 6, n).astype(np.float32), random.integers(0, 4, n).astype(np.int8)
         order = rank(np.arange(n), evidence, tiers)
         of_each = scores_of_words(CURVE, evidence, tiers, are_known=True)
         best_after = np.maximum.accumulate(of_each[order][::-1])[::-1]
-        is_last_of_tier = np.diff(tiers[order], append=3) > 0
+        is_last_of_tier = np.diff(tiers[order], append=4) > 0
         assert (np.diff(tiers[order]) >= 0).all()
         for place in np.flatnonzero(is_last_of_tier[:-1]):
             assert of_each[order][: place + 1].min() >= best_after[place + 1]

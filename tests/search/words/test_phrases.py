@@ -84,7 +84,7 @@ def test_parts_and_what_is_left_out_stand_side_by_side() -> None:
     "text",
     [
         *("no smoking", "no wifi", "without circle", "not filled", "not a bell", "-x", "no", "no, bell", "except"),
-        *("do not disturb", "page not found", "to be or not to be", "x-ray", "state-of-the-art", "file - pdf"),
+        *("do not disturb", "page not found", "x-ray", "state-of-the-art", "file - pdf"),
         *("em -- dash", "arrow -", "bell without", "", " ", ",", "🔔", "日本語", "\u202ebell", "x\u0301" * 40),
     ],
 )

@@ -61,6 +61,7 @@ def test_a_minus_leaves_out_though_the_rest_is_a_name() -> None:
         ("star filled", "star", "filled"),
         ("solid star", "star", "filled"),
         ("star solid", "star", "filled"),
+        ("star line", "star line", None),
         ("filled", "filled", None),
         ("star", "star", None),
     ],
