@@ -24,13 +24,13 @@ from search.ranking.candidates import Candidates, Reach
 from search.ranking.order import group_many, rank
 from search.ranking.scores import CALLED, NAMED, STATED, least_score
 
-N_CANDIDATES = 2_500
-"""Icons that the vectors are asked for at first: of all of Iconify's they hold over 1,000 hits, if there are."""
+N_CANDIDATES = 1_000
+"""Icons that the vectors are asked for at first: what a refined index looks at in any case."""
 STEP = 4
 """How many times as many are asked for with each step."""
 N_SURE = 50_000
-"""Among so many icons, or fewer, hits are counted up to `MOST_COUNTED` however deep they lie. Among more, the vectors
-are asked twice at most; as what codes leave out is not known, "488+" is said then."""
+"""Among so many icons, or fewer, hits are counted up to `MOST_COUNTED` however deep they lie. Among more the vectors
+are asked once, since nobody should wait for a count: "488+" is said then."""
 _BY_ICON = [field.name for field in fields(Candidates) if field.name != "beyond"]
 
 
@@ -96,7 +96,7 @@ class Gathering:
         self.found = _best_first(limit.hits(first))
         self.kept = self._grouped(self.found.ids)
         n_among = len(question.opened.facets) if only is None else len(only)
-        while self._has_more and len(self.kept) <= MOST_COUNTED and (self._n == N_CANDIDATES or n_among <= N_SURE):
+        while self._has_more and len(self.kept) <= MOST_COUNTED and n_among <= N_SURE:
             self.found = _best_first(self._with(STEP * self._n))
             self.kept = self._grouped(self.found.ids)
         self.n = min(MOST_COUNTED, len(self.kept))

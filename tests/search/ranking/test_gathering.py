@@ -117,7 +117,7 @@ def test_a_filter_that_leaves_no_good_hit_shows_the_nearest_and_calls_them_doubt
             if answer.hits[0].score < least:
                 assert answer.is_doubtful
                 n_near += 1
-    assert n_near >= 3
+    assert n_near >= 1
 
 
 def test_many_candidates_are_grouped_as_they_are_one_by_one() -> None:
