@@ -23,8 +23,7 @@ def print_explanation(console: Console, explanation: Explanation) -> None:
     console.print()
     first = explanation.first
     icons = [explanation.icon] + ([first] if first and first.hit.id != explanation.icon.hit.id else [])
-    cells = [(label, *(values.get(label, "") for values in map(_values, icons))) for label in _labels(icons)]
-    console.print(table_of(("", *(printable(icon.hit.key) for icon in icons)), cells, n_left=1))
+    console.print(table_of(("", *(printable(icon.hit.key) for icon in icons)), list(_rows(icons)), n_left=1))
     console.print()
     console.print(printable(f"{explanation.icon.hit.key} is {explanation.shown}"), highlight=False, markup=False)
 
@@ -40,12 +39,12 @@ def understood(explanation: Explanation) -> Iterator[str]:
         yield f"left out: {', '.join(explanation.without)}"
 
 
-def _labels(icons: list[Judged]) -> list[str]:
-    return list(dict.fromkeys(label for icon in icons for label in _values(icon)))
-
-
-def _values(icon: Judged) -> dict[str, str]:
-    cosines = {f"{arm}, cosine": f"{value:.3f}" for arm, value in icon.cosines.items()}
-    evidence = {f"{what}, log-odds": f"{value:+.2f}" for what, value in icon.evidence.items()}
-    rank = "beyond all that are looked at" if icon.rank is None else f"{icon.rank:,}"
-    return {**cosines, **evidence, "answers": _TIERS[icon.tier], "score": f"{icon.hit.score:.2f}", "rank": rank}
+def _rows(icons: list[Judged]) -> Iterator[tuple[str, ...]]:
+    """Yield a label and what it is for each icon: cosines, evidence, and what comes of them."""
+    for arm in dict.fromkeys(arm for icon in icons for arm in icon.cosines):
+        yield f"{arm}, cosine", *(f"{icon.cosines[arm]:.3f}" if arm in icon.cosines else "" for icon in icons)
+    for what in dict.fromkeys(what for icon in icons for what in icon.evidence):
+        yield f"{what}, log-odds", *(f"{icon.evidence[what]:+.2f}" if what in icon.evidence else "" for icon in icons)
+    yield "answers", *(_TIERS[icon.tier] for icon in icons)
+    yield "score", *(f"{icon.hit.score:.2f}" for icon in icons)
+    yield "rank", *("beyond all that are looked at" if icon.rank is None else f"{icon.rank:,}" for icon in icons)

@@ -206,20 +206,19 @@ export class Detail {
 }
 
 /** Lay out an explanation: how the words were read, then a column for each icon. */
-function* explained({ typed, style, parts, without, icon, first, shown }) {
-  const read = [`asked: ${typed}`, style && `style: ${style}`, parts.length && `parts: ${parts.join(", ")}`, without.length && `without: ${without.join(", ")}`];
+function* explained({ typed, spelled, style, parts, without, icon, first, shown }) {
+  const asked = spelled ? `${typed}, perhaps ${spelled}` : typed;
+  const read = [`asked: ${asked}`, style && `style: ${style}`, parts.length && `parts: ${parts.join(", ")}`, without.length && `without: ${without.join(", ")}`];
   yield make("p", { textContent: read.filter(Boolean).join(" · ") });
   const columns = first && first.hit.id !== icon.hit.id ? [icon, first] : [icon];
-  const values = columns.map(({ cosines, evidence, tier, hit, rank }) => new Map([
-    ...Object.entries(cosines).map(([arm, value]) => [`${arm}, cosine`, value.toFixed(3)]),
-    ...Object.entries(evidence).map(([what, value]) => [`${what}, log-odds`, value.toFixed(2)]),
-    ["answers", tier], ["score", percent(hit.score)], ["rank", rank ?? "far down"],
-  ]));
-  const labels = new Set(values.flatMap((column) => [...column.keys()]));
+  const rows = (part, unit, digits) => [...new Set(columns.flatMap((one) => Object.keys(one[part])))]
+    .map((name) => [`${name}, ${unit}`, (one) => one[part][name]?.toFixed(digits) ?? ""]);
+  const all = [...rows("cosines", "cosine", 3), ...rows("evidence", "log-odds", 2),
+    ["answers", ({ tier }) => tier], ["score", ({ hit }) => percent(hit.score)], ["rank", ({ rank }) => rank ?? "far down"]];
   yield make("table", {},
     make("thead", {}, make("tr", {}, make("td"), columns.map(({ hit }) => make("th", { scope: "col", textContent: hit.name })))),
-    make("tbody", {}, [...labels].map((label) => make("tr", {}, make("th", { scope: "row", textContent: label }),
-      values.map((column) => make("td", { textContent: column.get(label) ?? "" }))))));
+    make("tbody", {}, all.map(([label, value]) => make("tr", {}, make("th", { scope: "row", textContent: label }),
+      columns.map((one) => make("td", { textContent: value(one) }))))));
   yield make("p", { textContent: `It is ${shown}.` });
 }
 

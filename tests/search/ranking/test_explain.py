@@ -185,6 +185,7 @@ def test_the_command_shows_the_icon_beside_the_first(run: Run, library: Library)
     assert rows["rank"][-1] == "1" and int(rows["rank"][1]) > 3
     assert float(rows["fused, cosine"][-1]) > float(rows["fused, cosine"][-2])
     assert "its name is the query" in " ".join(rows["answers"])
+    assert list(rows)[-4:-1] == ["answers", "score", "rank"]  # also behind what one of both has alone
     assert lines[-1].startswith("lucide:bell is ")
 
 

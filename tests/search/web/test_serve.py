@@ -324,7 +324,7 @@ def test_openapi_tells_every_path(client: httpx.Client) -> None:
     paths = client.get(f"{API}/openapi.json").json()["paths"]
     assert set(paths) == {
         *(f"{API}/{path}" for path in ("search", "similar/{icon}", "facets", "svgs", "icons/{icon}")),
-        *(f"{API}/icons/{{icon}}/{kind}" for kind in ("svg", "png")),
+        *(f"{API}/icons/{{icon}}/{kind}" for kind in ("svg", "png", "why")),
         "/health",
         "/metrics",
     }
