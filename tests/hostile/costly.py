@@ -53,6 +53,8 @@ def texts(words: Sequence[str], *, seed: int) -> Iterator[str]:
         for parts in (frequent, some, slips, unknown):
             yield " ".join(parts)[:10_000]
         begun = [f"{chance.choice(prefixes)}*" for _ in range(n)]
+        yield " with ".join(some)[:10_000]
+        yield f"{words[0]} without " + ", ".join(some)[:9_000]
         yield "a* " * n
         yield " ".join(begun)[:10_000]
         yield f"{words[0]} " + " ".join(f"-{prefix}" for prefix in begun)[:9_900]
@@ -141,6 +143,8 @@ class Prober:
             Request(f"{API}/search", {"q": words[0], "keyword": "1"}), {"q": by_words["q"], **filters}
         )
         yield from self.climb(Request(f"{API}/similar/1"), filters, rounds=rounds)
+        short = {"q": [text[:200] for text in by_words["q"]], "not": tried["not"]}
+        yield from self.climb(Request(f"{API}/icons/1/why", {"q": words[0]}), short, rounds=1)
         shot = BytesIO()
         Image.effect_noise((1500, 1500), 90).save(shot, "PNG")
         yield from self.climb(
