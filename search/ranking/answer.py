@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from indexer.arrays import Floats
+from indexer.arrays import Floats, Ids
 from indexer.errors import IconsError
 from search.generation.opened import Opened
 from search.query import Answer, Filters, Query, Window, pasted_svg
@@ -14,6 +14,7 @@ from search.ranking.asked import read_asked, read_avoided
 from search.ranking.candidates import Candidates, Reach, by_both, by_keywords, by_picture, by_words
 from search.ranking.gathering import Gathering, Limit, Question
 from search.ranking.hits import as_hits
+from search.ranking.order import mix
 from search.ranking.scores import GOOD_SCORE
 
 
@@ -29,6 +30,8 @@ def answer(opened: Opened, query: Query, filters: Filters, window: Window) -> An
     )
     hits = _hits(question, filters, window)
     kept = hits.reach(window.offset + window.k)
+    if query.words.strip() and not (query.keyword or window.flat):
+        kept = mix(kept, hits.found.tiers, hits.found.evidence, _sets_to_mix(opened, query, hits.found.ids))
     shown = kept[window.offset : window.offset + window.k]
     return Answer(
         hits=as_hits(opened, hits.found, shown, flat=window.flat),
@@ -38,6 +41,12 @@ def answer(opened: Opened, query: Query, filters: Filters, window: Window) -> An
         spelled=spelled,
         is_doubtful=len(kept) > 0 and bool(hits.found.confidence[kept[0]] < GOOD_SCORE),
     )
+
+
+def _sets_to_mix(opened: Opened, query: Query, ids: Ids) -> Ids:
+    """Codes of the sets of some icons, -1 for what the user prefers: that may come as often as it will."""
+    sets = opened.facets.column("set")[opened.facets.positions(ids)]
+    return np.where(opened.standing(query.prefer or ()).is_preferred[sets], -1, sets)
 
 
 def _hits(question: Question, filters: Filters, window: Window) -> Gathering:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from indexer.arrays import Floats
+from indexer.arrays import Floats, Ids
 from indexer.naming.names import normalise
 from search.generation.opened import Opened
 from search.generation.standing import Standing
@@ -85,6 +85,15 @@ def encode(opened: Opened, words: tuple[str, ...]) -> Floats:
 
 
 def _code_in(opened: Opened, text: str) -> Code | None:
-    """Code, unless it could be words and is a name here."""
+    """Code, unless it could be words, and is a name here or calls no icon: "map-marker", "carbon-footprint"."""
     code = read_code(text, opened.facets.set_names)
-    return None if code is not None and not code.is_certain and opened.is_borne(normalise(text)) else code
+    if code is None or code.is_certain:
+        return code
+    calls_none = len(code.sets) > 0 and not len(icons_called(opened, code))
+    return None if calls_none or opened.is_borne(normalise(text)) else code
+
+
+def icons_called(opened: Opened, code: Code) -> Ids:
+    """Icons of the sets that code tells whose names are spelt as it spells them, else by the same words."""
+    keys = [opened.facets.labels("set").values[number] for number in code.sets]
+    return opened.snapshot.called(keys, code.name) if keys else np.empty(0, np.int64)

@@ -9,7 +9,7 @@ from indexer.naming.looks import CERTAIN, asked_style
 from indexer.publishing import evidence
 from search.deadline import refuse_late
 from search.generation.opened import Opened
-from search.ranking.asked import Asked, Avoided
+from search.ranking.asked import Asked, Avoided, icons_called
 from search.ranking.scores import CALLED, NAMED, RELATED, STATED
 
 _STYLES = CERTAIN | {"fill", "solid"}
@@ -25,7 +25,8 @@ def direct_answers(opened: Opened, asked: Asked) -> dict[int, Ids]:
         named.append(of_name[in_style(opened, of_name, wording.style)])
     tags = (snapshot.tag_code(words) for words in wording.spellings)
     stated = [opened.facets.stating(tag) for tag in tags if tag is not None]
-    return {CALLED: _called(opened, asked), NAMED: _joined(named), STATED: _joined(stated)}
+    called = np.empty(0, np.int64) if asked.code is None else icons_called(opened, asked.code)
+    return {CALLED: called, NAMED: _joined(named), STATED: _joined(stated)}
 
 
 def tiers_of(ids: Ids, direct: dict[int, Ids], against: Floats) -> Tiers:
@@ -99,14 +100,6 @@ def evidence_against(opened: Opened, avoided: Avoided, ids: Ids) -> Floats:
 def in_style(opened: Opened, ids: Ids, style: str) -> Mask:
     """Whether each icon has all words of a style, as `naming.looks.asked_style` spells it."""
     return opened.facets.in_style(style, opened.facets.positions(ids))
-
-
-def _called(opened: Opened, asked: Asked) -> Ids:
-    """Icons of the sets that code tells whose names are spelt as it spells them, else by the same words."""
-    if asked.code is None or not asked.code.sets:
-        return np.empty(0, np.int64)
-    keys = [opened.facets.labels("set").values[code] for code in asked.code.sets]
-    return opened.snapshot.called(keys, asked.code.name)
 
 
 def _joined(parts: list[Ids]) -> Ids:

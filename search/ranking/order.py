@@ -1,15 +1,37 @@
 """In what order do candidates answer, and which of them are one hit? Pure functions."""
 
+from collections import Counter
 from collections.abc import Hashable, Iterable
 
 import numpy as np
 
 from indexer.arrays import Floats, Ids, Positions, Tiers
 
+MIXED, MIXED_AMONG = 10, 30
+"""The first hits, and the best ones that they are chosen among."""
+AGAIN, MOST_AGAIN = 0.3, 3
+"""Log-odds that a hit loses for each one of its set before it, and for how many at most."""
+
 
 def rank(ids: Ids, evidence: Floats, tiers: Tiers) -> Positions:
     """Order candidates best first: by tier, then by evidence; ties by id, so order is stable. Returns their places."""
     return np.lexsort((ids, -evidence, tiers))
+
+
+def mix(kept: Positions, tiers: Tiers, evidence: Floats, sets: Ids) -> Positions:
+    """Let the first hits come from more than one set: those of a set that is there already stand a little lower.
+
+    `kept` are places of hits, best first; `sets` a number for the set of each candidate, -1 where it does not matter.
+    """
+    rest, first = kept[:MIXED_AMONG].tolist(), list[int]()
+    n_of_set: Counter[int] = Counter()
+    while rest and len(first) < MIXED:
+        of_tier = [place for place in rest if tiers[place] == tiers[rest[0]]]
+        best = max(of_tier, key=lambda place: evidence[place] - AGAIN * min(MOST_AGAIN, n_of_set[int(sets[place])]))
+        rest.remove(best)
+        first.append(best)
+        n_of_set[int(sets[best])] += int(sets[best]) >= 0
+    return np.concatenate([np.array([*first, *rest], np.intp), kept[MIXED_AMONG:]])
 
 
 def group(keys: Iterable[tuple[Hashable, Hashable]], *, k: int | None = None) -> list[int]:
