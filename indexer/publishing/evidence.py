@@ -18,7 +18,7 @@ WITHOUT = -4.5
 """Of being all that was asked to leave out."""
 PREFERRED_FIRST = 3.0
 """What a direct answer of a preferred set gains beside others, whose pictures differ by less."""
-DRAWN, DRAWN_NEXT = -1.0, -0.2
+DRAWN, DRAWN_NEXT = -3.0, -0.6
 """Of being what is customarily drawn for what is meant, beside being asked for by name; of each further drawing."""
 PARTS = 0.7
 """Of each log-odd by which what is worst shown of a drawing's parts lies below their mean."""

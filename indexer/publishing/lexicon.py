@@ -173,6 +173,10 @@ class Lexicon:
             rows, merit = rows[chosen], merit[chosen]
         return self.icons.of_many(rows[np.lexsort((rows, -merit))])[:most]
 
+    def icons_saying_all(self, coverage: Floats) -> Ids:
+        """Ids of the icons whose names cover all words, or more."""
+        return self.icons.of_many(np.flatnonzero(coverage > _ALL))
+
     def icons_of(self, name_ids: Ids) -> Ids:
         """Ids of the icons of some names, name by name."""
         return self.icons.of_many(self.rows(name_ids))

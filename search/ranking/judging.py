@@ -45,9 +45,10 @@ def evidence_for(opened: Opened, asked: Asked, coverage: Floats, ids: Ids, simil
     """
     unit, rows = opened.manifest.calibration.unit, opened.name_rows(ids)
     found = {"vectors": evidence.of_cosines(similarities, unit=unit), "words": evidence.of_coverage(coverage[rows])}
-    if len(asked.drawn):
-        found["drawn"] = _of_drawn(opened, asked, ids, found["vectors"] + found["words"])
     sets = opened.facets.column("set")[opened.facets.positions(ids)]
+    if len(asked.drawn):
+        gained = _of_drawn(opened, asked, ids, found["vectors"] + found["words"])
+        found["drawn"] = np.where(np.isin(sets, _sets_naming(opened, coverage)), np.float32(0), gained)
     found["set"] = asked.sets.of(sets)
     if asked.wording.style:
         says_so = opened.facets.column("says_look")[opened.facets.positions(ids)]
@@ -68,6 +69,12 @@ def _of_drawn(opened: Opened, asked: Asked, ids: Ids, own: Floats) -> Floats:
     found = evidence.of_words(cosines, fits, unit=unit)
     costs = evidence.DRAWN + evidence.DRAWN_NEXT * np.arange(len(asked.drawn), dtype=np.float32)
     return np.asarray(np.maximum((found + costs[:, None]).max(axis=0) - own, 0), np.float32)
+
+
+def _sets_naming(opened: Opened, fits: Floats) -> Ids:
+    """Sets with an icon whose name says all that is asked: they draw it so, whatever is customary."""
+    sets = opened.facets.column("set")[opened.facets.positions(opened.lexicon.icons_saying_all(fits))]
+    return np.asarray(sets, np.int64)
 
 
 def first_of_tiers(opened: Opened, asked: Asked, ids: Ids, tiers: Tiers) -> Floats:

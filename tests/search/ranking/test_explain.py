@@ -18,6 +18,7 @@ from search.generation.opened import Opened, open_current
 from search.query import Explanation
 from search.ranking.asked import read_asked, read_avoided
 from search.ranking.candidates import Reach, by_words
+from search.ranking.judging import evidence_for
 from search.ranking.scores import SHARE_OF_BEST
 from search.showing.explained import understood
 
@@ -134,6 +135,27 @@ def test_each_kind_of_evidence_is_told_where_it_says_something(engine: SearchEng
     assert _explain(engine, "bell with a plus", "lucide:plus").icon.evidence["parts"] < 0
     assert _explain(engine, "star", "mdi:star", prefer=("mdi",)).icon.evidence["preferred"] == evidence.PREFERRED_FIRST
     assert set(_explain(engine, "flag", "lucide:bell").icon.evidence) <= {"vectors", "set"}
+
+
+@pytest.mark.parametrize(("words", "drawing"), [("csat", "star"), ("applicant", "user")])
+def test_what_is_customarily_drawn_answers_where_no_name_does(engine: SearchEngine, words: str, drawing: str) -> None:
+    first = engine.ask(Query(words=words)).hits[0]
+    assert drawing in first.name
+    assert _explain(engine, words, first.key).icon.evidence["drawn"] > 0
+
+
+def test_a_set_that_names_it_draws_it_so(engine: SearchEngine, opened: Opened) -> None:
+    asked = read_asked(opened, "csat")
+    keys = ["lucide:star", "mdi:star", "fa6-solid:star"]
+    ids = np.array([engine.find(key) for key in keys])
+    cosines = opened.icons.reconstruct(ids) @ asked.vector
+
+    def drawn(named: str) -> list[bool]:
+        found = evidence_for(opened, asked, opened.lexicon.fits(named), ids, cosines)
+        return (found["drawn"] > 0).tolist()
+
+    assert drawn("csat") == [True, True, True]
+    assert drawn("account") == [True, False, True]  # a name of mdi alone
 
 
 def test_what_was_understood_is_told(engine: SearchEngine) -> None:
