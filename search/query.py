@@ -15,6 +15,8 @@ MOST_HITS = 10_000
 """The most that a window reaches: offset and k together."""
 MOST_WITHOUT = 16
 """Things that one query may steer away from: each is held against every candidate."""
+MOST_ALSO = 5
+"""Icons with the drawing of a hit that it names."""
 MOST_COUNTED = 1_000
 """Hits that `n_found` counts at most."""
 
@@ -157,6 +159,11 @@ class Hit:
     """Whether its name is the query."""
     variants: int
     """Icons of its set that bear its name, itself included; 1 in a flat answer."""
+    also: tuple[str, ...]
+    """Keys of others that have the same drawing, in other sets or under other names; `MOST_ALSO` at most, none in a
+    flat answer."""
+    n_also: int
+    """How many these are."""
 
     @property
     def place(self) -> str:

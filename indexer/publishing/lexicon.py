@@ -137,17 +137,13 @@ class Lexicon:
         Function words count where there are no others.
         """
         covered = np.zeros(len(self.name_ids), np.float32)
-        total = 0.0
-        for term in stems(telling(words)):
-            place = self.place(term)
-            if place is None:
-                total += 1
-                continue
-            weight = self.weights[place]
-            total += float(weight)
-            covered[self.names.of(place)] += weight
-            covered[self.tagged.of(place)] += STATED_SHARE * weight
-        return covered / np.float32(total or 1)
+        places = [self.place(term) for term in stems(telling(words))]
+        weights = [1.0 if place is None else float(self.weights[place]) for place in places]
+        for place, weight in zip(places, weights, strict=True):
+            if place is not None:
+                covered[self.names.of(place)] += np.float32(weight / sum(weights))
+                covered[self.tagged.of(place)] += np.float32(STATED_SHARE * weight / sum(weights))
+        return covered
 
     def fits(self, words: str, *, is_guess: bool = False) -> Floats:
         """Say how well each name fits some normalised words: coverage, and `WHOLE` for a name of these words alone.
@@ -157,8 +153,9 @@ class Lexicon:
         coverage, n_words = self.coverage(words), len(stems(telling(words)))
         if n_words < 2 and not is_guess:
             return coverage
-        is_whole = (coverage > _ALL) & (self._lengths == n_words)
-        return np.asarray(coverage + np.float32(WHOLE) * is_whole, np.float32)
+        full = np.flatnonzero(coverage > _ALL)
+        coverage[full[self._lengths[full] == n_words]] += np.float32(WHOLE)
+        return coverage
 
     def rows(self, name_ids: Ids) -> Ids:
         """Rows of some names."""
@@ -166,7 +163,7 @@ class Lexicon:
 
     def best_icons(self, coverage: Floats, *, most: int) -> Ids:
         """Ids of the icons whose names cover most, of equal ones the shortest names first; `most` at most."""
-        rows = np.flatnonzero(coverage)
+        rows = np.flatnonzero(coverage > 0)
         merit = coverage[rows] - self._lengths[rows] * np.float32(1e-4)
         if len(rows) > most:
             chosen = np.argpartition(-merit, most)[:most]

@@ -62,7 +62,8 @@ class Facets:
 
     def column(self, name: str) -> NDArray[Any]:
         """One field of all rows, by ascending icon id: contiguous, which is quicker to go through."""
-        return cast(NDArray[Any], self.keep(name, lambda: np.ascontiguousarray(self.rows[name])))
+        column: NDArray[Any] = self.keep(name, lambda: np.ascontiguousarray(self.rows[name]))
+        return column
 
     def labels(self, kind: str) -> Labels:
         """The values of a kind: set, look, style, corner, licence, category or tag."""
@@ -75,7 +76,13 @@ class Facets:
 
     def positions(self, ids: Ids) -> Positions:
         """Rows of some icons of this generation."""
-        return cast(Positions, self.keep("rows by id", lambda: rows_by_id(self.column("icon")))[ids])
+        rows: Positions = self.keep("rows by id", lambda: rows_by_id(self.column("icon")))
+        return rows[ids]
+
+    def variants(self, rows: Positions) -> Ids:
+        """A number for the set and name of each of some rows, which all variants of an icon share."""
+        bits = self.keep("bits of names", lambda: int(self.column("name").max(initial=0)).bit_length())
+        return cast(Ids, self.column("set")[rows].astype(np.int64) << bits | self.column("name")[rows])
 
     def showing(self, images: Ids) -> Ids:
         """Ids of the icons that show some pictures, ascending."""

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.arrays import Ids
+from indexer.arrays import Ids, Positions
 from indexer.encoders.query_encoder import QueryEncoder, open_query_encoder, read_facts
 from indexer.errors import IconsError, LibraryError
 from indexer.library.durable import differences
@@ -26,6 +26,7 @@ from search.generation.snapshot import Snapshot
 from search.generation.standing import Standing, preferring, standing
 from search.words.spelling import Speller
 
+_SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
 ADVICE = "`icons doctor --repair` makes it again"
 _looked: dict[Path, tuple[object, str | None]] = {}
 """The stamps that a generation's files had when their checksums were looked at, and what was found. That takes seconds,
@@ -59,6 +60,12 @@ class Opened:
         labels = self.facets.labels("set")
         own = self.facets.keep("standing", lambda: standing(labels, self.snapshot.sets()))
         return preferring(own, labels, preferred) if preferred else own
+
+    def alike(self, rows: Positions) -> list[Positions]:
+        """For each of some rows of the facets, all rows that show the same drawing, itself included; ascending."""
+        order = self.facets.keep("rows by drawing", lambda: np.argsort(self.drawings, kind="stable"))
+        first, last = (np.searchsorted(self.drawings, self.drawings[rows], side, sorter=order) for side in _SIDES)
+        return [order[start:end] for start, end in zip(first.tolist(), last.tolist(), strict=True)]
 
     def images_of(self, ids: Ids) -> Ids:
         """Pictures that some icons show."""

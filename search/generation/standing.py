@@ -20,6 +20,7 @@ SAMPLE = -0.5
 PREFERRED = 1.0
 """What the most preferred set gains; each further one a tenth less."""
 _STEP = 0.1
+OF_SAMPLES, OWN, CHOSEN = range(3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,13 @@ class Standing:
 
     evidence: Floats
     """Log-odds, 0 for the set that stands best."""
-    is_preferred: Mask
+    sources: Ids
+    """Which of several icons with one drawing is shown: `OF_SAMPLES`, `OWN` or `CHOSEN`, the greatest."""
+
+    @property
+    def is_preferred(self) -> Mask:
+        """Which sets the user prefers."""
+        return np.asarray(self.sources == CHOSEN)
 
     def of(self, codes: Ids) -> Floats:
         """Log-odds of some icons, given the codes of their sets."""
@@ -41,11 +48,14 @@ def standing(labels: Labels, sets: Sequence[SetRow]) -> Standing:
     evidence = COMPLETE * sizes / max(1e-9, float(sizes.max(initial=0)))
     samples = str(bundled("samples"))
     about = {one.key: one for one in sets}
+    sources = np.full(len(labels.values), OWN)
     for code, key in enumerate(labels.values):
         evidence[code] += FREE * (family(about[key].licence) == "permissive")
-        evidence[code] += SAMPLE * about[key].location.startswith(samples)
+        if about[key].location.startswith(samples):
+            evidence[code] += SAMPLE
+            sources[code] = OF_SAMPLES
     best = evidence.max() if len(evidence) else 0
-    return Standing((evidence - best).astype(np.float32), np.zeros(len(evidence), bool))
+    return Standing((evidence - best).astype(np.float32), sources)
 
 
 def preferring(own: Standing, labels: Labels, preferred: Sequence[str]) -> Standing:
@@ -54,9 +64,9 @@ def preferring(own: Standing, labels: Labels, preferred: Sequence[str]) -> Stand
     Raises:
         IconsError: a preferred set is unknown here.
     """
-    evidence, is_preferred = own.evidence.copy(), own.is_preferred.copy()
+    evidence, sources = own.evidence.copy(), own.sources.copy()
     for place, name in enumerate(preferred):
         for code in labels.meant([name]):
-            evidence[code] += 0 if is_preferred[code] else PREFERRED * max(_STEP, 1 - _STEP * place)
-            is_preferred[code] = True
-    return Standing(evidence, is_preferred)
+            evidence[code] += 0 if sources[code] == CHOSEN else PREFERRED * max(_STEP, 1 - _STEP * place)
+            sources[code] = CHOSEN
+    return Standing(evidence, sources)

@@ -32,9 +32,10 @@ def answer(opened: Opened, query: Query, filters: Filters, window: Window) -> An
     kept = hits.reach(window.offset + window.k)
     if query.words.strip() and not (query.keyword or window.flat):
         kept = mix(kept, hits.found.tiers, hits.found.evidence, _sets_to_mix(opened, query, hits.found.ids))
-    shown = kept[window.offset : window.offset + window.k]
+    sets = opened.standing(query.prefer or ())
+    shown = hits.shown(kept[window.offset : window.offset + window.k], sets)
     return Answer(
-        hits=as_hits(opened, hits.found, shown, flat=window.flat),
+        hits=as_hits(opened, shown, sets, flat=window.flat),
         n_found=hits.n,
         is_more=hits.is_more,
         facets=hits.count() if window.facets else None,

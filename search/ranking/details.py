@@ -65,11 +65,10 @@ def show_icon(opened: Opened, icon: int) -> Details:
     """
     found = opened.snapshot.icon(icon)
     variants = opened.snapshot.variants_of(found.set_id, found.name_id)
-    drawing = opened.drawings[opened.facets.positions(np.array([icon]))]
-    alike = opened.facets.column("icon")[opened.drawings == drawing]
+    [alike] = opened.alike(opened.facets.positions(np.array([icon])))
     return Details(
         hit=hits_of(opened, np.array([icon]))[0],
         **opened.snapshot.facts(icon),
         variants=hits_of(opened, variants[variants != icon][:MOST_SHOWN]),
-        near_duplicates=hits_of(opened, np.setdiff1d(alike, variants)[:MOST_SHOWN]),
+        near_duplicates=hits_of(opened, np.setdiff1d(opened.facets.column("icon")[alike], variants)[:MOST_SHOWN]),
     )

@@ -19,7 +19,9 @@ from indexer.arrays import Floats, Ids, Mask, Positions
 from search.deadline import refuse_late
 from search.generation.facets import Choice
 from search.generation.opened import Opened
+from search.generation.standing import Standing
 from search.query import MOST_COUNTED, FacetCount
+from search.ranking.bearers import shown_for_all
 from search.ranking.candidates import Candidates, Reach
 from search.ranking.order import group_many, rank
 from search.ranking.scores import CALLED, NAMED, STATED, least_score
@@ -49,19 +51,19 @@ class Question:
         """Ask for the `n` nearest among some icons, None for all."""
         refuse_late()
         found = self.ask(Reach(n, only))
-        return found if self.own is None else _at(found, ~self._is_own(found.ids, self.own))
+        return found if self.own is None else _at(found, ~self.is_own(found.ids))
 
     def nearest(self, only: Ids | None = None) -> Candidates:
         """Ask for the first candidates among some icons, None for all."""
         return self.candidates(N_CANDIDATES, only)
 
-    def _is_own(self, ids: Ids, own: int) -> Mask:
+    def is_own(self, ids: Ids) -> Mask:
+        """Which of some icons are the one that is asked with, or stand for it."""
         if self.flat:
-            return np.asarray(ids == own)
+            return np.asarray(ids == self.own)
         facets = self.opened.facets
-        rows, [row] = facets.positions(ids), facets.positions(np.array([own]))
-        sets, names = facets.column("set"), facets.column("name")
-        return np.asarray((sets[rows] == sets[row]) & (names[rows] == names[row]))
+        [variants] = facets.variants(facets.positions(np.array([self.own])))
+        return np.asarray(facets.variants(facets.positions(ids)) == variants)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,14 @@ class Gathering:
             self.kept = self._grouped(self.found.ids)
         return self.kept
 
+    def shown(self, places: Positions, sets: Standing) -> Candidates:
+        """The hits at some places of `found`; of icons with one drawing that of the set which stands best."""
+        hits = _at(self.found, places)
+        if self._question.flat:
+            return hits
+        taken, _ = self._groups(self.found.ids[self.kept])
+        return shown_for_all(self._question.opened, sets, hits, taken, self._may_answer)
+
     def count(self) -> dict[str, list[FacetCount]]:
         """Count how many hits each value of a filter would leave, over all hits that there are."""
         facets = self._question.opened.facets
@@ -122,6 +132,11 @@ class Gathering:
     def _has_more(self) -> bool:
         """Whether an icon that was not found may be a hit."""
         return self._beyond > 0 and self._beyond >= self._limit.least
+
+    def _may_answer(self, ids: Ids) -> Mask:
+        """Which of some icons the filters leave and are not asked with."""
+        fits = np.ones(len(ids), bool) if self._only is None else np.isin(ids, self._only)
+        return fits if self._question.own is None else fits & ~self._question.is_own(ids)
 
     def _with(self, n: int) -> Candidates:
         """The hits that were found, and behind them those among `n` candidates that are new, best first."""
@@ -139,9 +154,7 @@ class Gathering:
         """A number for the variant group of each icon, and one for its drawing."""
         opened = self._question.opened
         rows = opened.facets.positions(ids)
-        sets, names = opened.facets.column("set")[rows], opened.facets.column("name")[rows]
-        variants = sets.astype(np.int64) << int(names.max(initial=0)).bit_length() | names
-        return variants, opened.drawings[rows]
+        return opened.facets.variants(rows), opened.drawings[rows]
 
     def _choice(self, ids: Ids) -> Choice:
         """Which pairs of a place in `ids` and a code are hits: of those with the same code one of each group."""

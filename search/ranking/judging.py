@@ -33,7 +33,8 @@ def tiers_of(ids: Ids, direct: dict[int, Ids], against: Floats) -> Tiers:
     """Tier of each icon; what is more like what is to be left out than not is no direct answer."""
     tiers = np.full(len(ids), RELATED, np.int8)
     for tier in sorted(direct, reverse=True):
-        tiers[np.isin(ids, direct[tier])] = tier
+        if len(direct[tier]):
+            tiers[np.isin(ids, direct[tier])] = tier
     tiers[against < evidence.WITHOUT / 2] = RELATED
     return tiers
 

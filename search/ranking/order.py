@@ -1,6 +1,5 @@
 """In what order do candidates answer, and which of them are one hit? Pure functions."""
 
-from collections import Counter
 from collections.abc import Hashable, Iterable
 
 import numpy as np
@@ -23,15 +22,17 @@ def mix(kept: Positions, tiers: Tiers, evidence: Floats, sets: Ids) -> Positions
 
     `kept` are places of hits, best first; `sets` a number for the set of each candidate, -1 where it does not matter.
     """
-    rest, first = kept[:MIXED_AMONG].tolist(), list[int]()
-    n_of_set: Counter[int] = Counter()
-    while rest and len(first) < MIXED:
-        of_tier = [place for place in rest if tiers[place] == tiers[rest[0]]]
-        best = max(of_tier, key=lambda place: evidence[place] - AGAIN * min(MOST_AGAIN, n_of_set[int(sets[place])]))
-        rest.remove(best)
+    among = kept[:MIXED_AMONG]
+    of_tiers, of_sets = tiers[among], sets[among]
+    n_before, rest = np.zeros(len(among)), np.ones(len(among), bool)
+    first: list[int] = []
+    for _ in range(min(MIXED, len(among))):
+        of_tier = rest & (of_tiers == of_tiers[rest.argmax()])
+        best = int(np.where(of_tier, evidence[among] - AGAIN * np.minimum(MOST_AGAIN, n_before), -np.inf).argmax())
         first.append(best)
-        n_of_set[int(sets[best])] += int(sets[best]) >= 0
-    return np.concatenate([np.array([*first, *rest], np.intp), kept[MIXED_AMONG:]])
+        rest[best] = False
+        n_before += (of_sets == of_sets[best]) & (of_sets >= 0)
+    return np.concatenate([among[first], among[rest], kept[MIXED_AMONG:]])
 
 
 def group(keys: Iterable[tuple[Hashable, Hashable]], *, k: int | None = None) -> list[int]:
@@ -76,7 +77,8 @@ def _firsts(numbers: Ids) -> Positions:
     bits = len(numbers).bit_length()
     order = np.sort(numbers << bits | np.arange(len(numbers)))
     places, in_order = order & (1 << bits) - 1, order >> bits
-    is_first = np.diff(in_order, prepend=-1) > 0
+    is_first = np.ones(len(numbers), bool)
+    np.not_equal(in_order[1:], in_order[:-1], out=is_first[1:])
     firsts = np.empty(len(numbers), np.int64)
     firsts[places] = places[is_first][np.cumsum(is_first) - 1]
     return firsts

@@ -30,8 +30,8 @@ def scores_of_words(curve: Curve, evidence: Floats, tiers: Tiers, *, are_known: 
     """Score what words found, 0 to 1; no hit has a better score than one of a tier before its own."""
     scores = sigmoid(curve.logits(evidence) - (0 if are_known else UNKNOWN_COST) + CERTAINTY[tiers])
     for tier in (STATED, NAMED, CALLED):
-        best_after = scores[tiers > tier].max(initial=0)
-        scores = np.where(tiers == tier, np.maximum(scores, best_after), scores)
+        if (of_tier := tiers == tier).any():
+            scores[of_tier] = np.maximum(scores[of_tier], scores[tiers > tier].max(initial=0))
     return scores
 
 

@@ -12,6 +12,7 @@ from search.query import N_VALUES, Details, FacetCount, Hit
 
 _WIDEST_NAME = 40
 """Columns that a name has at least, however narrow the terminal; it goes on below."""
+_MOST_OTHERS = 2
 _MOST_VALUES = 12
 """Of one facet; --json has more."""
 
@@ -29,13 +30,24 @@ def print_hits(console: Console, hits: Sequence[Hit], *, first: int = 1) -> None
     has_variants = any(hit.variants > 1 for hit in hits)
     if has_variants:
         table.add_column("variants", justify="right", no_wrap=True)
+    has_others = any(hit.n_also for hit in hits)
+    if has_others:
+        table.add_column("same drawing", overflow="fold", style="dim")
     table.add_column("path", overflow="fold", style="dim")
     for rank, hit in enumerate(hits, first):
         facts = [hit.name, hit.set, hit.style or "", hit.licence or ""]
         if has_variants:
             facts.append(str(hit.variants) if hit.variants > 1 else "")
+        if has_others:
+            facts.append(also(hit))
         table.add_row(str(rank), f"{hit.score:.2f}", *map(plain, [*facts, hit.place]))
     console.print(table)
+
+
+def also(hit: Hit) -> str:
+    """Name a few of the icons that have the drawing of a hit, and how many more there are: "mdi:home, fe:home +3"."""
+    named = hit.also[:_MOST_OTHERS]
+    return ", ".join(named) + (f" +{hit.n_also - len(named)}" if hit.n_also > len(named) else "")
 
 
 def print_facets(console: Console, facets: Mapping[str, Sequence[FacetCount]]) -> None:

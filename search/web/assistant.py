@@ -113,14 +113,15 @@ class IconTools:
 def _found(hit: Hit) -> dict[str, Any]:
     """An icon in a few words."""
     plain = {"key": hit.key, "style": hit.style, "licence": hit.licence, "score": round(hit.score, 2)}
-    return {name: value for name, value in plain.items() if value is not None}
+    found = {name: value for name, value in plain.items() if value is not None}
+    return {**found, "also": list(hit.also)} if hit.also else found
 
 
 def _shown(details: Details) -> dict[str, Any]:
     """Everything that is known of an icon; other icons by their keys."""
     plain = asdict(details)
     hit = plain.pop("hit")
-    for measured in ("score", "similarity", "exact", "variants", "id", "image"):
+    for measured in ("score", "similarity", "exact", "variants", "also", "n_also", "id", "image"):
         del hit[measured]
     for others in ("variants", "near_duplicates"):
         plain[others] = [other["key"] for other in plain[others]]

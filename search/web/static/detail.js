@@ -107,12 +107,13 @@ export class Detail {
       this.#preview(icon), this.#copying(icon), this.#downloads(icon),
       make("button", { type: "button", className: "wide", onclick: () => this.like(icon), "data-key": "like" }, symbol("sparkles"), "More like this"),
       make("section", { className: "mini variants", hidden: true }),
+      make("section", { className: "mini alike", hidden: true }),
       this.#facts(icon, complete),
       complete && this.#why(icon),
       make("section", { className: "mini similar", hidden: !complete }));
     if (complete) {
-      const others = [...icon.variants, ...icon.near_duplicates].filter((one, at, all) => one.id !== icon.id && all.findIndex(({ id }) => id === one.id) === at);
-      this.#fill(".variants", "Variants", others);
+      this.#fill(".variants", "Variants", icon.variants.filter(({ id }) => id !== icon.id));
+      this.#fill(".alike", "The same drawing", icon.near_duplicates);
     }
     this.#unfold();
     if (hadFocus) this.dialog.querySelector(`[data-key="${hadFocus}"]`)?.focus({ preventScroll: true });

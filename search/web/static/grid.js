@@ -20,6 +20,8 @@ export const percent = (score) => `${Math.round(100 * score)}%`;
 
 const score = (hit) => make("span", { className: "score", title: hit.exact ? "Exactly its name" : "How sure the match is", textContent: hit.exact ? "exact" : percent(hit.score) });
 
+const sameDrawing = (hit) => [...hit.also, hit.n_also > hit.also.length && `${hit.n_also - hit.also.length} more`].filter(Boolean).join(", ");
+
 function tile(hit) {
   const more = hit.variants > 1;
   return make("li", { className: "cell" },
@@ -28,6 +30,7 @@ function tile(hit) {
       make("span", { className: "name", textContent: hit.name, title: hit.name }),
       make("span", { className: "from" },
         make("span", { className: "set", textContent: hit.set_title || hit.set, title: [hit.set_title, hit.style].filter(Boolean).join(", ") }),
+        hit.n_also > 0 && make("span", { className: "also", title: `The same drawing: ${sameDrawing(hit)}`, textContent: `+${hit.n_also}` }),
         score(hit),
         more && make("span", { className: "hidden", textContent: `, ${plural(hit.variants, "variant")}` })),
       more && make("span", { className: "badge", "aria-hidden": "true", title: plural(hit.variants, "variant"), textContent: hit.variants })));
@@ -60,7 +63,7 @@ export class Grid {
     const before = new Map([...this.list.children].map((cell) => [find(".tile", cell)?.dataset.id, cell]));
     const cells = hits.map((hit) => {
       const kept = before.get(String(hit.id));
-      if (!kept || this.hits.get(hit.id)?.variants !== hit.variants) return tile(hit);
+      if (!kept || this.hits.get(hit.id)?.variants !== hit.variants || this.hits.get(hit.id).n_also !== hit.n_also) return tile(hit);
       find(".score", kept).replaceWith(score(hit)); // the picture stays, this is another query
       return kept;
     });
