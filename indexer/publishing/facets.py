@@ -35,12 +35,14 @@ ROW = np.dtype(
         ("size", np.int32),
         ("coloured", np.int8),
         ("animated", np.int8),
-        ("says_look", np.int8),
+        ("states", np.int8),
     ],
     align=True,
 )
-"""Ids of icon, image and name; codes of labels; pixels; 1, 0, or -1 for not known; whether the look is stated, not
-seen. Icon ids ascend."""
+"""Ids of icon, image and name; codes of labels; pixels; 1, 0, or -1 for not known; `NO_STYLE`, `A_STYLE` or
+`A_LOOK`, whatever is seen. Icon ids ascend."""
+NO_STYLE, A_STYLE, A_LOOK = range(3)
+"""What is stated of an icon's style: nothing, something ("thin"), or one of the looks that all icons have."""
 NONE = -1
 """No such label, or no size."""
 SEVERAL = {"tag": "tags", "category": "categories"}
@@ -88,7 +90,7 @@ def write_facets(generation: Generation, images: NDArray[np.int64], traits: NDAr
         for flag in FLAGS:
             rows[flag] = shown[flag]
         stated = [style for (style,) in connection.execute("SELECT style FROM icons ORDER BY id")]
-        rows["says_look"] = [stated_look(style) is not None for style in stated]
+        rows["states"] = [A_LOOK if stated_look(style) else A_STYLE if style else NO_STYLE for style in stated]
         rows["look"] = _write_looks(connection, name_styles(stated, rows["set"], shown["ink"]))
         np.save(generation.facets, rows)
         for kind, name in SEVERAL.items():

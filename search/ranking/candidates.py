@@ -75,7 +75,7 @@ def _spoken(opened: Opened, asked: Asked, avoided: Avoided, reach: Reach, fits: 
     against = evidence_against(opened, avoided, ids)
     found = added_up(evidence_for(opened, asked, fits, ids, similarities)) + against
     tiers, curve = tiers_of(ids, direct, against), opened.manifest.calibration.words
-    if asked.sets.is_preferred.any():
+    if any(len(some) for some in direct.values()):
         found += first_of_tiers(opened, asked, ids, tiers)
     scores = scores_of_words(curve, found, tiers, are_known=asked.wording.are_known)
     beyond = _beyond(nearest, lambda likely: _unseen_scores(opened, asked, likely, unseen_fit))

@@ -57,7 +57,7 @@ def _judge(opened: Opened, asked: Asked, avoided: Avoided, found: Candidates, or
     speaks["left out"] = evidence_against(opened, avoided, ids)
     place = next(iter(np.flatnonzero(found.ids == icon).tolist()), None)
     tiers = untold(ids) if place is None else found.tiers[[place]]
-    speaks["preferred"] = first_of_tiers(opened, asked, ids, tiers)
+    speaks["set"] = speaks["set"] + first_of_tiers(opened, asked, ids, tiers)
     [hit] = hits_of(opened, ids)
     score = 0.0 if place is None else float(found.scores[place])
     return Judged(

@@ -7,6 +7,7 @@ import numpy as np
 from indexer.arrays import Floats, Ids, Mask, Tiers
 from indexer.naming.looks import CERTAIN, asked_style
 from indexer.publishing import evidence
+from indexer.publishing.facets import A_LOOK, NO_STYLE
 from search.deadline import refuse_late
 from search.generation.opened import Opened
 from search.ranking.asked import Asked, Avoided, icons_called
@@ -52,7 +53,7 @@ def evidence_for(opened: Opened, asked: Asked, coverage: Floats, ids: Ids, simil
         found["drawn"] = np.where(np.isin(sets, _sets_naming(opened, coverage)), np.float32(0), gained)
     found["set"] = asked.sets.of(sets)
     if asked.wording.style:
-        says_so = opened.facets.column("says_look")[opened.facets.positions(ids)]
+        says_so = opened.facets.column("states")[opened.facets.positions(ids)] == A_LOOK
         fits = np.float32(evidence.STYLE) + np.float32(evidence.SAYS_STYLE) * says_so
         found["style"] = np.where(in_style(opened, ids, asked.wording.style), fits, np.float32(0))
     if len(asked.parts) and len(ids):
@@ -79,9 +80,12 @@ def _sets_naming(opened: Opened, fits: Floats) -> Ids:
 
 
 def first_of_tiers(opened: Opened, asked: Asked, ids: Ids, tiers: Tiers) -> Floats:
-    """Log-odds by which direct answers of preferred sets come before all others of their tier."""
-    sets = opened.facets.column("set")[opened.facets.positions(ids)]
-    return np.asarray(evidence.PREFERRED_FIRST * (asked.sets.is_preferred[sets] & (tiers < RELATED)), np.float32)
+    """Log-odds that put direct answers into the order in which their sets stand, those without a style first."""
+    rows = opened.facets.positions(ids)
+    found = evidence.SETS_FIRST * asked.sets.of(opened.facets.column("set")[rows])
+    if not asked.wording.style:
+        found += np.float32(evidence.PLAIN) * (opened.facets.column("states")[rows] == NO_STYLE)
+    return np.asarray(found * (tiers < RELATED), np.float32)
 
 
 def added_up(evidence: Mapping[str, Floats]) -> Floats:

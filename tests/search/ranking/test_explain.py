@@ -15,6 +15,7 @@ from indexer.publishing import evidence
 from indexer.rendering.render import render
 from search.engine import Query, SearchEngine, Window
 from search.generation.opened import Opened, open_current
+from search.generation.standing import PREFERRED
 from search.query import Explanation
 from search.ranking.asked import read_asked, read_avoided
 from search.ranking.candidates import Reach, by_words
@@ -133,7 +134,8 @@ def test_each_kind_of_evidence_is_told_where_it_says_something(engine: SearchEng
     left_out = _explain(engine, "star", "lucide:star-filled", "filled").icon
     assert (left_out.evidence["left out"], left_out.tier) == (evidence.WITHOUT, "related")
     assert _explain(engine, "bell with a plus", "lucide:plus").icon.evidence["parts"] < 0
-    assert _explain(engine, "star", "mdi:star", prefer=("mdi",)).icon.evidence["preferred"] == evidence.PREFERRED_FIRST
+    plain, chosen = (_explain(engine, "star", "mdi:star", prefer=sets).icon.evidence for sets in ((), ("mdi",)))
+    assert chosen["set"] - plain["set"] == pytest.approx((1 + evidence.SETS_FIRST) * PREFERRED, abs=1e-3)
     assert set(_explain(engine, "flag", "lucide:bell").icon.evidence) <= {"vectors", "set"}
 
 
