@@ -74,7 +74,7 @@ def _spoken(opened: Opened, asked: Asked, avoided: Avoided, reach: Reach, fits: 
         similarities = np.concatenate([similarities, opened.icons.reconstruct(more) @ asked.vector])
     against = evidence_against(opened, avoided, ids)
     found = added_up(evidence_for(opened, asked, fits, ids, similarities)) + against
-    tiers, curve = tiers_of(ids, direct, against), opened.manifest.calibration.words
+    tiers, curve = tiers_of(opened, ids, direct, avoided), opened.manifest.calibration.words
     if any(len(some) for some in direct.values()):
         found += first_of_tiers(opened, asked, ids, tiers)
     scores = scores_of_words(curve, found, tiers, are_known=asked.wording.are_known)

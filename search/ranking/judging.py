@@ -30,13 +30,19 @@ def direct_answers(opened: Opened, asked: Asked) -> dict[int, Ids]:
     return {CALLED: called, NAMED: _joined(named), STATED: _joined(stated)}
 
 
-def tiers_of(ids: Ids, direct: dict[int, Ids], against: Floats) -> Tiers:
-    """Tier of each icon; what is more like what is to be left out than not is no direct answer."""
+def tiers_of(opened: Opened, ids: Ids, direct: dict[int, Ids], avoided: Avoided) -> Tiers:
+    """Tier of each icon; what bears what is to be left out in its name, or is in that style, is no direct answer.
+
+    Vectors alone don't tell: they find a calendar near "days", and a house near "building".
+    """
     tiers = np.full(len(ids), RELATED, np.int8)
     for tier in sorted(direct, reverse=True):
         if len(direct[tier]):
             tiers[np.isin(ids, direct[tier])] = tier
-    tiers[against < evidence.WITHOUT / 2] = RELATED
+    for words in avoided.words:
+        tiers[in_style(opened, ids, asked_style(words))] = RELATED
+        named = opened.lexicon.icons_saying_all(opened.lexicon.coverage(words))
+        tiers[np.isin(ids, named)] = RELATED
     return tiers
 
 

@@ -178,3 +178,11 @@ def test_half_typed_queries_are_answered(engine: SearchEngine, query: str) -> No
 
 def _by_key(answer: Answer, key: str) -> Hit:
     return next(hit for hit in answer.hits if hit.key == key)
+
+
+def test_a_name_stays_first_unless_it_says_what_is_left_out_itself(engine: SearchEngine) -> None:
+    kept = _ask(engine, "bell", "alarm")  # a tag of one of them
+    assert _direct(kept) == {"lucide:bell", "mdi:bell", "fa6-solid:bell"}
+    assert {hit.key for hit in kept.hits[:3]} == _direct(kept)
+    dropped = _ask(engine, "arrow right", "arrow")
+    assert not _direct(dropped)
