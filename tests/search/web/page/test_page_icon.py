@@ -48,6 +48,24 @@ def test_a_tag_in_the_panel_becomes_a_filter(open_page: Open) -> None:
     expect(page).to_have_url(re.compile("category=nature"))
 
 
+def test_icons_of_a_set_are_put_first_and_back(open_page: Open) -> None:
+    page = open_page("/?q=arrow-left")
+    first = page.locator("#grid .tile .set").first
+    expect(first).to_have_text("lucide-static")
+    page = open_icon(open_page, "arrow-left&set=drawn", "arrow-left")
+    pin = page.locator("#detail [data-key=pin]")
+    expect(pin).to_have_text("put first")
+    pin.click()
+    expect(pin).to_have_attribute("aria-pressed", "true")
+    expect(page).to_have_url(re.compile("prefer=drawn"))
+    chip = page.locator(".chip", has_text="First: drawn")
+    expect(chip).to_be_visible()
+    page.goto(page.url.replace("set=drawn", ""))
+    expect(page.locator("#grid .tile .set").first).to_have_text("drawn")
+    page.locator(".chip", has_text="First: drawn").click()
+    expect(page).not_to_have_url(re.compile("prefer="))
+
+
 def test_variants_and_similar_icons_are_a_click_away(open_page: Open) -> None:
     page = open_icon(open_page, "arrow-left&set=drawn", "arrow-left")
     variants = page.locator("#detail .variants .tile")
