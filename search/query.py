@@ -234,6 +234,8 @@ class Explanation:
     """What names are looked through for."""
     style: str | None
     parts: Sequence[str]
+    drawn: Sequence[str]
+    """What is customarily drawn for it, by the thesaurus."""
     without: Sequence[str]
     spelled: str | None
     icon: Judged

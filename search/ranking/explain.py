@@ -41,6 +41,7 @@ def explain(opened: Opened, query: Query, icon: int) -> Explanation:
         name=wording.name,
         style=wording.style,
         parts=wording.parts,
+        drawn=wording.drawn,
         without=avoided.words,
         spelled=wording.spelled,
         icon=_judge(opened, asked, avoided, found, order, icon),

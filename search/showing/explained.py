@@ -35,6 +35,8 @@ def understood(explanation: Explanation) -> Iterator[str]:
         yield f"style: {explanation.style}, of {explanation.name}"
     if explanation.parts:
         yield f"parts: {', '.join(explanation.parts)}"
+    if explanation.drawn:
+        yield f"customarily drawn: {', '.join(explanation.drawn)}"
     if explanation.without:
         yield f"left out: {', '.join(explanation.without)}"
 

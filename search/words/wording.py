@@ -20,7 +20,9 @@ MOST_LETTERS = 1_000
 
 _ASKED = Affixes(
     styles=frozenset(("solid", "fill")),
-    leading_styles=frozenset(("filled", "solid", "outline", "outlined", "duotone", "twotone", "colored", "coloured")),
+    leading_styles=frozenset(
+        ("filled", "solid", "outline", "outlined", "duotone", "twotone", "colored", "coloured", "sharp", "rounded")
+    ),
 )
 """What people put before or behind what they look for; "line" and "color" are as often what is looked for."""
 
@@ -39,7 +41,7 @@ class Wording:
     spelled: str | None
     """All words as they were probably meant, where that differs from what was typed."""
     are_known: bool
-    """Whether the library or the encoder knows one of them or could, function words apart."""
+    """Whether the library, the encoder or the thesaurus knows one of them or could, function words apart."""
     parts: tuple[str, ...]
     """What is joined by "with", "and", "in a"; two or more, or none."""
     without: tuple[str, ...]
@@ -80,7 +82,7 @@ def read_words(text: str, speller: Speller, *, is_borne: Callable[[str], bool] =
         name=name,
         style=style,
         spelled=spelled,
-        are_known=any(map(speller.knows, telling(whole).split())),
+        are_known=bool(drawn) or any(map(speller.knows, telling(whole).split())),
         parts=parts if len(parts) > 1 else (),
         without=tuple(filter(None, map(read, phrase.without))),
         drawn=drawn,

@@ -172,6 +172,9 @@ def test_what_was_understood_is_told(engine: SearchEngine) -> None:
     assert explanation.without == ("circle", "bell")
     styled = _explain(engine, "filled star", "lucide:star")
     assert list(understood(styled)) == ["asked: filled star", "style: filled, of star"]
+    customary = _explain(engine, "csat", "lucide:star")
+    assert list(understood(customary)) == ["asked: csat", f"customarily drawn: {', '.join(customary.drawn)}"]
+    assert "star" in customary.drawn
     guessed = _explain(engine, "arow right", "lucide:star")
     assert list(understood(guessed)) == ["asked: arow right, perhaps arrow right"]
 
