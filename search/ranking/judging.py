@@ -24,10 +24,14 @@ def direct_answers(opened: Opened, asked: Asked) -> dict[int, Ids]:
     if wording.style and not wording.spelled:
         of_name = snapshot.named(wording.name)
         named.append(of_name[in_style(opened, of_name, wording.style)])
-    tags = (snapshot.tag_code(words) for words in wording.spellings)
-    stated = [opened.facets.stating(tag) for tag in tags if tag is not None]
     called = np.empty(0, np.int64) if asked.code is None else icons_called(opened, asked.code)
-    return {CALLED: called, NAMED: _joined(named), STATED: _joined(stated)}
+    return {CALLED: called, NAMED: _joined(named), STATED: _stating(opened, asked)}
+
+
+def _stating(opened: Opened, asked: Asked) -> Ids:
+    """Icons with a tag that is what is asked."""
+    tags = (opened.snapshot.tag_code(words) for words in asked.wording.spellings)
+    return _joined([opened.facets.stating(tag) for tag in tags if tag is not None])
 
 
 def tiers_of(opened: Opened, ids: Ids, direct: dict[int, Ids], avoided: Avoided) -> Tiers:
@@ -56,7 +60,7 @@ def evidence_for(opened: Opened, asked: Asked, coverage: Floats, ids: Ids, simil
     sets = opened.facets.column("set")[opened.facets.positions(ids)]
     if len(asked.drawn):
         gained = _of_drawn(opened, asked, ids, found["vectors"] + found["words"])
-        found["drawn"] = np.where(np.isin(sets, _sets_naming(opened, coverage)), np.float32(0), gained)
+        found["drawn"] = np.where(np.isin(sets, _sets_with_own(opened, asked, coverage)), np.float32(0), gained)
     found["set"] = asked.sets.of(sets)
     if asked.wording.style:
         says_so = opened.facets.column("states")[opened.facets.positions(ids)] == A_LOOK
@@ -79,10 +83,10 @@ def _of_drawn(opened: Opened, asked: Asked, ids: Ids, own: Floats) -> Floats:
     return np.asarray(np.maximum((found + costs[:, None]).max(axis=0) - own, 0), np.float32)
 
 
-def _sets_naming(opened: Opened, fits: Floats) -> Ids:
-    """Sets with an icon whose name says all that is asked: they draw it so, whatever is customary."""
-    sets = opened.facets.column("set")[opened.facets.positions(opened.lexicon.icons_saying_all(fits))]
-    return np.asarray(sets, np.int64)
+def _sets_with_own(opened: Opened, asked: Asked, fits: Floats) -> Ids:
+    """Sets with an icon whose name or tag says all that is asked: they draw it so, whatever is customary."""
+    own = _joined([opened.lexicon.icons_saying_all(fits), _stating(opened, asked)])
+    return np.asarray(opened.facets.column("set")[opened.facets.positions(own)], np.int64)
 
 
 def first_of_tiers(opened: Opened, asked: Asked, ids: Ids, tiers: Tiers) -> Floats:
