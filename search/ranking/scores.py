@@ -27,8 +27,12 @@ GOOD_SCORE = 0.5
 
 
 def scores_of_words(curve: Curve, evidence: Floats, tiers: Tiers, *, are_known: bool) -> Floats:
-    """Score what words found, 0 to 1; no hit has a better score than one of a tier before its own."""
+    """Score what words found, 0 to 1; no hit has a better score than one of a tier before its own.
+
+    What is called so, named so or tagged so is a good hit, however little the encoder knows of the words.
+    """
     scores = sigmoid(curve.logits(evidence) - (0 if are_known else UNKNOWN_COST) + CERTAINTY[tiers])
+    scores[tiers < RELATED] = np.maximum(scores[tiers < RELATED], GOOD_SCORE)
     for tier in (STATED, NAMED, CALLED):
         if (of_tier := tiers == tier).any():
             scores[of_tier] = np.maximum(scores[of_tier], scores[tiers > tier].max(initial=0))

@@ -1,0 +1,91 @@
+"""Are answers as good as docs/evaluation.md says? The bundled model over Lucide, which it never saw.
+
+The queries of the benchmark are Lucide's own tags: with them the samples are a library that states its tags.
+"""
+
+import json
+import shutil
+from collections import defaultdict
+
+import pytest
+from click.testing import CliRunner
+from conftest import Silent
+
+from indexer.embedding.options import EmbedOptions
+from indexer.library.bundled import bundled
+from indexer.library.folder import Library
+from indexer.pipeline import IndexOptions, index
+from search.cli import main
+from search.engine import Query, SearchEngine, Window
+
+SAMPLES = bundled("samples/lucide-static")
+BENCHMARK = bundled("eval") / "lucide-1.62.0.jsonl"
+CONCEPTS = tuple(bundled("eval") / f"concepts-{half}.jsonl" for half in ("open", "kept"))
+BARS = {  # regime, task -> R@1, R@10, MRR@50
+    ("no tags", "meaning"): (0.231, 0.542, 0.334),
+    ("no tags", "tag-in-name"): (0.493, 0.9265, 0.633),
+    ("half of the tags", "meaning"): (0.24, 0.58, 0.35),
+    ("all tags", "meaning"): (0.88, 0.98, 0.92),
+    ("all tags", "tag-in-name"): (0.72, 0.99, 0.85),
+}
+CONCEPT_BAR = 0.9
+"""R@5 of each half of the concepts, for Lucide with its tags and without."""
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def tagged(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    """Lucide as npm brings it, with its tags."""
+    root = tmp_path_factory.mktemp("tagged")
+    package = shutil.copytree(SAMPLES, root / "node_modules" / "lucide-static")
+    tags = defaultdict(list)
+    for line in BENCHMARK.read_text("utf-8").splitlines():
+        query = json.loads(line)
+        for name in query["relevant"]:
+            tags[name].append(query["query"])
+    (package / "tags.json").write_text(json.dumps(tags))
+    library = Library(root / "library")
+    index(library, IndexOptions(sources=[package], devices="cpu", embed=EmbedOptions(workers=0)), Silent())
+    return library
+
+
+@pytest.fixture(scope="module")
+def rows(tagged: Library) -> dict[tuple[str, str, str], dict[str, float]]:
+    """Figures by regime, task and ranker."""
+    files = [f"--queries={file}" for file in (BENCHMARK, *CONCEPTS)]
+    none = [f"--{task}=0" for task in ("names", "tags", "screenshots", "scores")]
+    done = CliRunner().invoke(main, ["evaluate", f"--library={tagged.root}", *files, *none, "--json"])
+    assert done.exit_code == 0, done.stderr
+    return {
+        (row["regime"], row["task"], row["ranker"]): {name: one["value"] for name, one in row["figures"].items()}
+        for row in json.loads(done.stdout)["rows"]
+    }
+
+
+@pytest.mark.parametrize(("regime", "task"), BARS)
+def test_the_engine_finds_what_it_found(
+    rows: dict[tuple[str, str, str], dict[str, float]], regime: str, task: str
+) -> None:
+    figures = rows[regime, task, "engine"]
+    found = figures["R@1"], figures["R@10"], figures["MRR@50"]
+    assert all(value >= bar for value, bar in zip(found, BARS[regime, task], strict=True)), found
+
+
+@pytest.mark.parametrize("regime", ["no tags", "all tags"])
+def test_the_engine_finds_concepts(rows: dict[tuple[str, str, str], dict[str, float]], regime: str) -> None:
+    found = {key: row["R@5"] for key, row in rows.items() if key[0] == regime and key[1].startswith("concept")}
+    [figure] = [value for key, value in found.items() if key[2] == "engine"]
+    assert figure >= CONCEPT_BAR
+    assert figure >= max(found.values())
+
+
+def test_a_tag_comes_before_all_but_names(tagged: Library) -> None:
+    engine = SearchEngine.open(tagged.root)
+    queries = [json.loads(line) for line in BENCHMARK.read_text("utf-8").splitlines()][::20]
+    for query in queries:
+        hits = engine.ask(Query(words=query["query"]), window=Window(k=50)).hits
+        of_tag = [place for place, hit in enumerate(hits) if hit.name in query["relevant"]]
+        others = [place for place, hit in enumerate(hits) if hit.name not in query["relevant"] and not hit.exact]
+        assert of_tag, query
+        assert not others or sum(place < others[0] for place in of_tag) == min(len(of_tag), others[0]), query
