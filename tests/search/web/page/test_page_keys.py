@@ -26,7 +26,7 @@ def test_an_icon_is_found_opened_and_copied_without_a_mouse(page: "Page") -> Non
     expect(page.get_by_role("button", name="Copy SVG")).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.locator("#toast")).to_have_text("Copied arrow-left as SVG")
-    assert page.evaluate("() => navigator.clipboard.readText()").startswith("<svg")
+    assert "<svg" in page.evaluate("() => navigator.clipboard.readText()")
     page.keyboard.press("Escape")
     expect(page.locator("#detail")).to_be_hidden()
     expect(tile(page, 0)).to_be_focused()
