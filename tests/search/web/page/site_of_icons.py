@@ -20,6 +20,7 @@ from indexer.library.folder import Library
 from search.cli import main
 from search.engine import SearchEngine
 from search.web.app import create_app
+from search.web.gate import Limits
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -99,7 +100,8 @@ def build_library(root: Path, *sources: Path) -> Library:
 def serve_library(library: Library) -> Iterator[str]:
     """Serve a library on a free port until the block ends, however it does: its thread would keep Python alive."""
     listening = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(create_app(SearchEngine.open(library.root)), log_level="warning"))
+    app = create_app(SearchEngine.open(library.root), Limits(seconds=60))  # a search that is late is not asked again
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     try:
