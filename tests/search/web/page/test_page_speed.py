@@ -45,7 +45,7 @@ def address(tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.mark.slow
-def test_results_are_painted_soon_after_a_keystroke(open_page: Open, address: str) -> None:
+def test_results_are_painted_soon_after_a_keystroke(address: str, open_page: Open) -> None:
     page = open_page("/", base=address)
     page.evaluate(_WATCH)
     box = page.locator("#words")
