@@ -139,10 +139,11 @@ class Lexicon:
         covered = np.zeros(len(self.name_ids), np.float32)
         places = [self.place(term) for term in stems(telling(words))]
         weights = [1.0 if place is None else float(self.weights[place]) for place in places]
+        total = sum(weights)
         for place, weight in zip(places, weights, strict=True):
             if place is not None:
-                covered[self.names.of(place)] += np.float32(weight / sum(weights))
-                covered[self.tagged.of(place)] += np.float32(STATED_SHARE * weight / sum(weights))
+                covered[self.names.of(place)] += np.float32(weight / total)
+                covered[self.tagged.of(place)] += np.float32(STATED_SHARE * weight / total)
         return covered
 
     def fits(self, words: str, *, is_guess: bool = False) -> Floats:

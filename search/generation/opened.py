@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,6 @@ from search.generation.snapshot import Snapshot
 from search.generation.standing import Standing, preferring, standing
 from search.words.spelling import Speller
 
-_SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
 ADVICE = "`icons doctor --repair` makes it again"
 _looked: dict[Path, tuple[object, str | None]] = {}
 """The stamps that a generation's files had when their checksums were looked at, and what was found. That takes seconds,
@@ -64,8 +63,10 @@ class Opened:
     def alike(self, rows: Positions) -> list[Positions]:
         """For each of some rows of the facets, all rows that show the same drawing, itself included; ascending."""
         order = self.facets.keep("rows by drawing", lambda: np.argsort(self.drawings, kind="stable"))
-        first, last = (np.searchsorted(self.drawings, self.drawings[rows], side, sorter=order) for side in _SIDES)
-        return [order[start:end] for start, end in zip(first.tolist(), last.tolist(), strict=True)]
+        wanted = self.drawings[rows]
+        starts = np.searchsorted(self.drawings, wanted, sorter=order)
+        ends = np.searchsorted(self.drawings, wanted, side="right", sorter=order)
+        return [order[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
 
     def images_of(self, ids: Ids) -> Ids:
         """Pictures that some icons show."""
