@@ -52,5 +52,10 @@ export function say(text) {
   toasting = setTimeout(() => toast.classList.remove("shown"), 1800);
 }
 
-/** Do something once nothing more urgent is to be done. */
-export const whenIdle = globalThis.requestIdleCallback?.bind(globalThis) ?? ((work) => setTimeout(work, 50));
+const IDLE_MS = 500;
+
+/** Do something once nothing more urgent is to be done; soon, too, where a page that keeps moving is never idle. */
+export function whenIdle(work) {
+  if (globalThis.requestIdleCallback) requestIdleCallback(work, { timeout: IDLE_MS });
+  else setTimeout(work, 50);
+}

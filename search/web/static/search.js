@@ -52,7 +52,7 @@ export class Search {
 
   /** What nobody waits for comes once the typing has paused: the next hits where their place is near, counts of labels. */
   async #complete(signal) {
-    this.nearEnd.observe(this.more);
+    this.#watchEnd();
     try {
       this.counted((await search(this.state, { k: 1, facets: true, signal })).facets);
     } catch (error) {
@@ -117,6 +117,12 @@ export class Search {
     announce(error.message, { afterMs: 0 });
   }
 
+  /** Also where the end is near already: an observer tells of changes, and once of what is so when it begins. */
+  #watchEnd() {
+    this.nearEnd.unobserve(this.more);
+    this.nearEnd.observe(this.more);
+  }
+
   async #next() {
     if (this.more.hidden || this.more.disabled || this.asking.signal.aborted) return;
     this.more.disabled = true;
@@ -127,6 +133,7 @@ export class Search {
       this.shown += hits.length;
       this.#offerMore(hits.length, PAGE);
       this.change({ k: this.shown }, { replace: true });
+      this.#watchEnd();
     } catch (error) {
       if (error.name !== "AbortError") this.more.textContent = `${error.message} Try again`;
     } finally {

@@ -22,9 +22,9 @@ def open_icon(open_page: Open, query: str, name: str, **options: Any) -> "Page":
 
 
 def copied(page: "Page", name: str) -> str:
-    page.evaluate("() => navigator.clipboard.writeText('')")
+    """What is in the clipboard once the page says that it is there; a format can be copied once."""
     page.get_by_role("button", name=f"Copy {name}", exact=True).click()
-    page.wait_for_function("async () => await navigator.clipboard.readText()")
+    expect(page.locator("#toast")).to_have_text(re.compile("Copied “" if name == "Name" else f"Copied .* as {name}$"))
     text: str = page.evaluate("() => navigator.clipboard.readText()")
     return text
 

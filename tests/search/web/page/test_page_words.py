@@ -246,6 +246,20 @@ def test_what_is_typed_is_never_markup(page: "Page") -> None:
     assert "stolen" not in page.title().split("<")[0]
 
 
+def test_more_icons_come_though_the_page_is_never_idle(open_page: Open) -> None:
+    page = open_page()
+    page.evaluate("""() => {
+      const draw = () => {
+        for (const until = performance.now() + 30; performance.now() < until;);
+        requestAnimationFrame(draw);
+      };
+      draw();
+    }""")
+    page.locator("#words").fill("arrow")
+    page.get_by_role("button", name="Show more").scroll_into_view_if_needed()
+    page.wait_for_function("() => document.querySelectorAll('#grid button.tile').length > 60")
+
+
 def test_more_icons_come_when_the_end_is_near_and_only_once(open_page: Open) -> None:
     page = open_page("/?q=arrow&min_score=0&px=24")
     expect(page.locator("#grid button.tile").first).to_be_visible()
