@@ -41,7 +41,9 @@ export class Grid {
   constructor(list, { open, leave, copy }) {
     this.list = list;
     this.hits = new Map();
+    this.awaitsFocus = false; // the first tile takes it once it is there
     this.leave = leave;
+    document.addEventListener("input", () => { this.awaitsFocus = false; });
     list.addEventListener("click", (event) => {
       const button = event.target.closest(".tile[data-id]"); // not one that is still awaited
       if (button) open(this.hits.get(Number(button.dataset.id)), { byKey: event.detail === 0 });
@@ -68,10 +70,15 @@ export class Grid {
       return kept;
     });
     this.hits = new Map(hits.map((hit) => [hit.id, hit]));
+    this.#replace(cells);
+    this.#rove(this.tiles.find((button) => button.tabIndex === 0) ?? this.tiles[0]);
+    if (this.awaitsFocus) this.focusFirst();
+  }
+
+  #replace(cells) {
     const hadFocus = this.list.contains(document.activeElement);
     this.list.replaceChildren(...cells);
-    this.#rove(this.tiles.find((button) => button.tabIndex === 0) ?? this.tiles[0]);
-    if (hadFocus && !this.list.contains(document.activeElement)) this.focusFirst();
+    this.awaitsFocus ||= hadFocus && !this.list.contains(document.activeElement);
   }
 
   append(hits) {
@@ -86,7 +93,7 @@ export class Grid {
     const place = () => make("li", { className: "cell", "aria-hidden": "true" },
       make("div", { className: "tile waiting" }, make("span", { className: "picture" }), make("span", { className: "name" }),
         make("span", { className: "from" })));
-    this.list.replaceChildren(...Array.from({ length: n }, place));
+    this.#replace(Array.from({ length: n }, place));
   }
 
   mark(id) {
@@ -94,7 +101,9 @@ export class Grid {
   }
 
   focusFirst() {
-    this.tiles[0]?.focus();
+    const first = this.tiles.find((one) => one.dataset.id); // the others are still awaited
+    this.awaitsFocus = !first;
+    first?.focus();
   }
 
   focus(id) {

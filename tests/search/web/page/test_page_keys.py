@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 from site_of_icons import Open
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Locator, Page
+    from playwright.sync_api import Locator, Page, Route
 
 
 def tile(page: "Page", at: int) -> "Locator":
@@ -35,6 +35,21 @@ def test_an_icon_is_found_opened_and_copied_without_a_mouse(page: "Page") -> Non
     page.keyboard.press("Escape")
     expect(page.locator("#start")).to_be_visible()
     expect(page.locator("#words")).to_have_value("")
+
+
+def test_an_arrow_before_the_answer_goes_to_its_first_tile(page: "Page") -> None:
+    held: list[Route] = []
+
+    def hold(route: "Route") -> None:
+        held.append(route)
+
+    page.route("**/search?q=arrow*", hold)
+    page.locator("#words").fill("arrow left")
+    expect(page.locator("#grid .waiting").first).to_be_visible()
+    page.locator("#words").press("ArrowDown")
+    for route in held:
+        route.continue_()
+    expect(tile(page, 0)).to_be_focused()
 
 
 def test_arrows_walk_through_rows_and_columns(open_page: Open) -> None:
