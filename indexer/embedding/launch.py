@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from indexer.embedding.embed import RERUN, embed
+from indexer.embedding.embed import RERUN, Post, embed
 from indexer.embedding.options import EmbedOptions
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
@@ -38,14 +38,9 @@ def run_ranks(
     """
     plan = read_plan(library.work(fingerprint) / "plan.jsonl")
     if devices.n == 1:
-        embed(
-            library,
-            fingerprint,
-            rank=Rank(),
-            device=f"cuda:{(devices.visible or '0').split(',')[0]}" if devices.device == "cuda" else "cpu",
-            report=lambda progress: watch([progress]),
-            give_up=lambda reason: give_up(f"{reason} ({RERUN})"),
-        )
+        device = f"cuda:{(devices.visible or '0').split(',')[0]}" if devices.device == "cuda" else "cpu"
+        post = Post(Rank(), device, lambda progress: watch([progress]), lambda reason: give_up(f"{reason} ({RERUN})"))
+        embed(library, fingerprint, post)
         return
     run, limit = library.run(fingerprint, plan.run), EmbedOptions(**plan.options).stall_limit
     started, starting = Watchdog(limit + OWN_SECONDS), Watchdog(limit + START_SECONDS)

@@ -8,20 +8,18 @@ import time
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indexer.arrays import Halves, Ids
+from indexer.encoders.loaded import LoadedEncoder
 from indexer.errors import EmbedError
 from indexer.library.plans import Plan
 from indexer.library.shards import Failed, Kind, Shard, piece_path, shard_path, write_shard
 from indexer.library.traits import TRAITS
 from indexer.ranks.distributed import Rank
-
-if TYPE_CHECKING:
-    from indexer.encoders.torch_encoder import Encoder
 
 FIRST_PIECE_SECONDS, PIECE_SECONDS = 2.0, 32.0
 OVER = "another run has begun since, and this rank belongs to one before it; nothing more was written"
@@ -33,7 +31,7 @@ class ShardWriter:
     `run` is the folder of the run that this rank belongs to: where it has gone, nothing is written any more.
     """
 
-    def __init__(self, folder: Path, *, plan: Plan, run: Path, rank: Rank, encoder: "Encoder") -> None:
+    def __init__(self, folder: Path, *, plan: Plan, run: Path, rank: Rank, encoder: LoadedEncoder) -> None:
         self.folder = folder
         self.run = run
         self.fingerprint = plan.fingerprint

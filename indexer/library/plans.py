@@ -1,13 +1,9 @@
-"""What is left to be embedded, and how is it dealt to ranks? The plan of one embedding, and its blocks.
-
-A plan lists what an encoder still lacks, cut into blocks, each of which becomes one shard. Rank r of W takes blocks r,
-r + W, ...
-"""
+"""What is left to be embedded? The plan of one embedding, and its blocks, each of which becomes one shard."""
 
 import hashlib
 import json
 import math
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,8 +13,9 @@ from indexer.library.shards import Kind
 
 BLOCK_SIZE = {"images": 2048, "names": 8192}
 """Items a block at most: large enough to keep a device busy, small enough to lose little when a rank dies."""
-_BLOCKS_TO_SHARE = 16
-"""Of a small plan, which two or four ranks then share evenly."""
+_LEAST_ITEMS = 64
+_LEFT_SHARE = 16
+"""A block takes a part of so many of what is left: ranks that claim small blocks at last end at about the same time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +55,17 @@ class Outline:
     n_items: int
 
 
-def cut_blocks(kind: Kind, items: Sequence[Sequence[Any]], *, attempt: str, size: int | None = None) -> Iterator[Block]:
-    """Cut items into blocks, named by what they hold, so that a rerun finds the shards it already has.
+def cut_blocks(kind: Kind, items: Sequence[Sequence[Any]], *, attempt: str) -> Iterator[Block]:
+    """Cut items into blocks, smaller ones towards the end (guided self-scheduling, Polychronopoulos and Kuck 1987).
 
-    `attempt` sets a retry of failed images apart from the shard that says they failed. `size` is how many items a block
-    takes; None: as many as let several ranks share a small plan evenly.
+    They are named by what they hold, so that a rerun finds the shards it already has. `attempt` sets a retry of failed
+    images apart from the shard that says they failed.
     """
-    if size is None:
-        even = 64 * math.ceil(len(items) / (64 * _BLOCKS_TO_SHARE))
-        size = min(BLOCK_SIZE[kind], max(BLOCK_SIZE[kind] // 8, even))
-    for start in range(0, len(items), size):
-        block = items[start : start + size]
+    start = 0
+    while start < len(items):
+        part = _LEAST_ITEMS * math.ceil((len(items) - start) / (_LEAST_ITEMS * _LEFT_SHARE))
+        block = items[start : start + min(BLOCK_SIZE[kind], part)]
+        start += len(block)
         ids = ",".join(str(item[0]) for item in block)
         digest = hashlib.sha256(f"{attempt}:{ids}".encode()).hexdigest()[:12]
         yield Block(f"{kind}-{block[0][0]:09d}-{digest}", kind, block)
@@ -91,23 +88,22 @@ def read_plan(path: Path) -> Plan:
         return Plan(**json.loads(file.readline()))
 
 
-def read_outlines(path: Path, *, rank: int, world: int) -> Iterator[Outline]:
-    """Yield what blocks one rank has, in order."""
-    for outline, _ in _lines(path, rank=rank, world=world):
+def read_outlines(path: Path) -> Iterator[Outline]:
+    """Yield what blocks a plan has, in order."""
+    for outline, _ in _lines(path):
         yield outline
 
 
-def read_blocks(path: Path, *, rank: int, world: int, wanted: Container[str] | None = None) -> Iterator[Block]:
-    """Yield the blocks of one rank in order, all or the wanted ones; items of others are not parsed."""
-    for outline, items in _lines(path, rank=rank, world=world):
-        if wanted is None or outline.name in wanted:
+def read_blocks(path: Path, *, wanted: Callable[[str], bool] = lambda _: True) -> Iterator[Block]:
+    """Yield blocks in order: those whose name is wanted, asked when its turn comes; items of others are not parsed."""
+    for outline, items in _lines(path):
+        if wanted(outline.name):
             yield Block(outline.name, outline.kind, json.loads(items))
 
 
-def _lines(path: Path, *, rank: int, world: int) -> Iterator[tuple[Outline, str]]:
+def _lines(path: Path) -> Iterator[tuple[Outline, str]]:
     with path.open(encoding="utf-8") as file:
         file.readline()
-        for number, line in enumerate(file):
-            if number % world == rank:
-                outline, _, items = line.partition("\t")  # JSON has no tab in its texts
-                yield Outline(*json.loads(outline)), items
+        for line in file:
+            outline, _, items = line.partition("\t")  # JSON has no tab in its texts
+            yield Outline(*json.loads(outline)), items

@@ -101,11 +101,28 @@ def total_over_ranks(rank: Rank, counts: list[int], *, device: "torch.device") -
     """Add up counts over all ranks; every rank gets the sums."""
     if rank.world == 1:
         return counts
+    import torch.distributed as dist
+
+    tensor = _on_backend(counts, device)
+    dist.all_reduce(tensor)
+    return [int(value) for value in tensor.tolist()]
+
+
+def number_of_first_rank(rank: Rank, number: int, *, device: "torch.device") -> int:
+    """Give every rank the number, below 2^63, that the first one has."""
+    if rank.world == 1:
+        return number
+    import torch.distributed as dist
+
+    tensor = _on_backend([number], device)
+    dist.broadcast(tensor, 0)
+    return int(tensor.item())
+
+
+def _on_backend(counts: list[int], device: "torch.device") -> "torch.Tensor":
+    """Put counts where the backend takes them: nccl reduces device memory only, gloo the host's."""
     import torch
     import torch.distributed as dist
 
-    # nccl reduces device memory only, gloo takes the host's.
     where = device if dist.get_backend() == "nccl" else torch.device("cpu")
-    tensor = torch.tensor(counts, dtype=torch.int64, device=where)
-    dist.all_reduce(tensor)
-    return [int(value) for value in tensor.tolist()]
+    return torch.tensor(counts, dtype=torch.int64, device=where)

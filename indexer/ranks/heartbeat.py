@@ -90,15 +90,17 @@ class Reporter:
         self.progress.at, self.progress.waits = what, True
         self._tell(now=True)
 
-    def add(self, *, images: int = 0, names: int = 0, failed: int = 0, waited: float | None = None) -> None:
+    def tell_of_device(self, *, waited: float, busy: float | None) -> None:
+        """Note for how many seconds the device has waited for pixels, and was busy, where it can tell."""
+        self.progress.waited_seconds, self.progress.busy_seconds = waited, busy
+
+    def add(self, *, images: int = 0, names: int = 0, failed: int = 0) -> None:
         """Count what is done."""
         self.progress.images += images
         self.progress.names += names
         self.progress.failed += failed
         self.progress.steps += 1
         self.progress.seconds = time.perf_counter() - self.started
-        if waited is not None:
-            self.progress.waited_seconds = waited
         self._tell()
 
     def read_gauge(self) -> None:

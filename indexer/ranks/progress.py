@@ -19,7 +19,9 @@ class RankProgress:
     """When its pictures began, as `time.time` tells it: ranks start apart."""
     seconds: float = 0.0
     waited_seconds: float = 0.0
-    """Of `seconds`, those in which the device waited for pixels."""
+    """Of `seconds`, those in which nothing was ready for the device."""
+    busy_seconds: float | None = None
+    """Of `seconds`, those in which the device encoded pictures; None where nobody can tell."""
     device: str = ""
     memory_bytes: int = 0
     """Of the GPU, or of this rank and its render workers."""

@@ -17,15 +17,15 @@ from multiprocessing.connection import wait
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer.arrays import Ids, Pixels, Positions
 from indexer.errors import EmbedError
 from indexer.rendering import slots
 from indexer.rendering.slots import Job, Settings
 from indexer.rendering.worker import Worker, cause_of_end
 
-__all__ = ["Failure", "Job", "RenderPool", "RenderedChunk"]
+__all__ = ["CHUNK", "Failure", "Job", "RenderPool", "RenderedChunk"]
 
-LEAST_AT_ONCE = 16
-"""Fewer pictures than this take other paths through a processor's libraries, and get other last digits."""
+CHUNK = 64
 _PIECE = 32
 _PICTURES_AHEAD = 4 * _PIECE
 _MAX_DEATHS_WITHOUT_CAUSE = 10
@@ -43,27 +43,28 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class RenderedChunk:
-    """Some pictures of one block, in its order. Copy `batch` before asking for the next chunk, which may reuse it."""
+    """Some pictures of one block, in its order. Copy pixels before asking for the next chunk, which may reuse them."""
 
     block: int
     """Position of the block in what `RenderPool.render` was given."""
     ends_block: bool
-    ids: NDArray[np.int64]
+    ids: Ids
     """Of the pictures that went well."""
-    batch: NDArray[np.uint8]
-    """RGB, (n, size, size, 3): all pictures of the chunk, at least `LEAST_AT_ONCE`; of those that failed, and of rows
-    that fill it up, anything. A vector's last digits depend on how many pictures go at once, so all go."""
-    rows: NDArray[np.intp]
-    """Rows of the batch that hold the pictures of `ids`."""
+    place: slice
+    """Where in the pool's `memory` all pictures of the chunk are, those that failed among them."""
+    rows: Positions
+    """Rows of that place that hold the pictures of `ids`."""
     traits: NDArray[np.void]
     """What else is known of each (`library.traits.TRAITS`), (len(ids),)."""
     failures: list[Failure]
+    memory: Pixels = field(repr=False)
+    """All of the pool's pixels."""
 
     @property
-    def pixels(self) -> NDArray[np.uint8]:
+    def pixels(self) -> Pixels:
         """RGB, (len(ids), size, size, 3): the pictures that went well, and nothing else."""
-        n = len(self.rows)
-        return self.batch[:n] if not n or self.rows[-1] == n - 1 else self.batch[self.rows]
+        n, drawn = len(self.rows), self.memory[self.place]
+        return drawn[:n] if not n or self.rows[-1] == n - 1 else drawn[self.rows]
 
 
 @dataclass(eq=False, slots=True)
@@ -96,9 +97,12 @@ class RenderPool(AbstractContextManager["RenderPool"]):
     """Renders lists of jobs in worker processes; a context manager.
 
     `workers=0` renders in the calling process, without limits of time and memory: for a few pictures, and for tests.
-    `chunk` is how many pictures are given out together; while the consumer is busy with some, at least two chunks, and
-    128 pictures a worker, are drawn ahead. The pixels of the last `held` chunks given out stay as they are.
-    `memory_bytes` is what a worker may take beyond what it starts with (Linux only); shared pixels come on top of it.
+    `chunk` is how many pictures are given out together. `memory_bytes` is what a worker may take beyond what it starts
+    with (Linux only); shared pixels come on top of it.
+
+    Chunks go through `n_slots` slots in a circle, so that pixels of chunks given out one after the other lie so, too,
+    until the circle ends. The pixels of the last `held` chunks given out stay as they are, and `ahead` more are drawn
+    while the consumer is busy: at least two, and 128 pictures a worker. Both may be changed within `n_slots`.
     `waited_seconds` is how long the consumer has waited for pixels so far.
     """
 
@@ -109,19 +113,23 @@ class RenderPool(AbstractContextManager["RenderPool"]):
         workers: int,
         seconds_per_item: float = 10.0,
         memory_bytes: int = 1 << 30,
-        chunk: int = 64,
-        held: int = 1,
+        chunk: int = CHUNK,
+        n_slots: int | None = None,
     ) -> None:
         self.waited_seconds = 0.0
-        self._held = held
+        self.held = 1
+        self.ahead = max(2, math.ceil(workers * _PICTURES_AHEAD / chunk)) if workers else 0
+        self.n_slots = n_slots or self.held + self.ahead
         self._waits_for: Callable[[Sequence[Job]], None] = lambda _: None
         self._n_workers = workers
-        n_slots = held + (max(2, math.ceil(workers * _PICTURES_AHEAD / chunk)) if workers else 0)
-        self._settings = Settings(size, chunk, n_slots, seconds_per_item, memory_bytes)
+        self._settings = Settings(size, chunk, self.n_slots, seconds_per_item, memory_bytes)
         self._memory = slots.shared_memory(self._settings)
-        self._slots = slots.map_slots(self._settings, self._memory.fileno())
+        self._slots = slots.Slots.map(self._settings, self._memory.fileno())
         self._workers: list[_Busy] = []
         self._deaths_without_cause = 0
+        self._todo: Iterator[_Chunk] = iter(())
+        self._under_way: deque[_Chunk] = deque()
+        self._free: deque[int] = deque()
         self._start_missing_workers()
 
     def __exit__(self, *error: object) -> None:
@@ -130,52 +138,70 @@ class RenderPool(AbstractContextManager["RenderPool"]):
     def close(self) -> None:
         """End the workers at once, whatever they are at. Pixels that were given out stay readable."""
         self._stop_workers()
-        self._slots = self._slots[:0].copy()
+        self._slots = slots.Slots(self._slots.pixels[:0].copy(), self._slots.notes[:0].copy())
         self._memory.close()
+
+    @property
+    def memory(self) -> Pixels:
+        """The pixels of all slots: RGB, (n_slots * chunk, size, size, 3), from the beginning of a page."""
+        return self._slots.pixels
 
     def render(
         self, blocks: Iterable[Sequence[Job]], *, waits_for: Callable[[Sequence[Job]], None] = lambda _: None
     ) -> Iterator[RenderedChunk]:
         """Render blocks of jobs, a block at a time and in order; an empty block gives one empty chunk.
 
-        `waits_for` is told the jobs of the chunk that the consumer waits for, with each sign of life of a worker.
-        One call at a time. Raises EmbedError when workers do not start, or die without a picture being at fault.
+        Workers begin now, before the first chunk is asked for. `waits_for` is told the jobs of the chunk that the
+        consumer waits for, with each sign of life of a worker. One call at a time. Raises EmbedError when workers do
+        not start, or die without a picture being at fault.
         """
+        if self._under_way:  # given up before its first chunk
+            self._stop_workers()
         self._waits_for = waits_for
         self._start_missing_workers()
-        todo = _cut(blocks, size=self._settings.chunk)
-        under_way: deque[_Chunk] = deque()
-        free = deque(range(self._settings.n_slots))
+        self._todo = _cut(blocks, size=self._settings.chunk)
+        self._under_way, self._free = deque(), deque(range(self.n_slots))
+        if self._workers:
+            self._begin_more()
+        return self._chunks()
+
+    def _chunks(self) -> Iterator[RenderedChunk]:
         given: deque[int] = deque()
         try:
             while True:
                 started = time.perf_counter()
-                for chunk in islice(todo, len(free)):
-                    under_way.append(chunk)
-                    self._begin(chunk, slot=free.popleft())
-                if not under_way:
+                self._begin_more()
+                if not self._under_way:
                     return
-                self._waits_for(under_way[0].jobs)
-                self._wait_for(under_way[0])
+                self._waits_for(self._under_way[0].jobs)
+                self._wait_for(self._under_way[0])
                 self.waited_seconds += time.perf_counter() - started
-                yield self._rendered(under_way[0])
-                given.append(under_way.popleft().slot)
-                if len(given) == self._held:
-                    free.append(given.popleft())
+                yield self._rendered(self._under_way[0])
+                given.append(self._under_way.popleft().slot)
+                while len(given) >= self.held:
+                    self._free.append(given.popleft())
         finally:
-            if under_way:  # given up on the way: nobody waits for what the workers are drawing
+            if self._under_way:  # given up on the way: nobody waits for what the workers are drawing
                 self._stop_workers()
+                self._under_way.clear()
+
+    def _begin_more(self) -> None:
+        """Have chunks drawn: the next one to be given out, and those ahead of it."""
+        n = min(self.ahead + 1 - len(self._under_way), len(self._free))
+        for chunk in islice(self._todo, max(0, n)):
+            self._under_way.append(chunk)
+            self._begin(chunk, slot=self._free.popleft())
 
     def _begin(self, chunk: _Chunk, *, slot: int) -> None:
         chunk.slot = slot
-        self._slots[slot]["state"] = slots.UNTOUCHED
+        self._slots.notes["state"][slot] = slots.UNTOUCHED
         for start in range(0, len(chunk.jobs), _PIECE):
             piece = _Piece(chunk, range(start, min(start + _PIECE, len(chunk.jobs))))
             if self._workers:
                 self._send(piece)
             else:
                 self._waits_for(chunk.jobs)
-                slots.draw_all(self._slots[slot], self._untouched(piece))
+                slots.draw_all(self._slots.of(slot), self._untouched(piece))
 
     def _send(self, piece: _Piece) -> None:
         """Give what is untouched of a piece to the worker with the least to do."""
@@ -189,7 +215,7 @@ class RenderPool(AbstractContextManager["RenderPool"]):
             least.worker.connection.send((piece.chunk.slot, jobs))
 
     def _untouched(self, piece: _Piece) -> list[tuple[int, Job]]:
-        untouched = self._slots[piece.chunk.slot]["state"] == slots.UNTOUCHED
+        untouched = self._slots.notes["state"][piece.chunk.slot] == slots.UNTOUCHED
         return [(position, piece.chunk.jobs[position]) for position in piece.positions if untouched[position]]
 
     def _wait_for(self, chunk: _Chunk) -> None:
@@ -227,9 +253,9 @@ class RenderPool(AbstractContextManager["RenderPool"]):
 
     def _blame(self, dead: _Busy, cause: str, *, state: int) -> None:
         for piece in dead.pieces:
-            slot = self._slots[piece.chunk.slot]
+            slot = self._slots.of(piece.chunk.slot)
             for position in piece.positions:
-                if slot["state"][position] == slots.STARTED:
+                if slot.notes["state"][position] == slots.STARTED:
                     slots.fail(slot, position, cause, state=state)
                     return
         self._deaths_without_cause += 1
@@ -237,21 +263,26 @@ class RenderPool(AbstractContextManager["RenderPool"]):
             raise EmbedError(f"render workers keep dying between pictures, the last one: {cause}")
 
     def _rendered(self, chunk: _Chunk) -> RenderedChunk:
-        slot, n_jobs = self._slots[chunk.slot], len(chunk.jobs)
-        states, reasons = slot["state"][:n_jobs], slot["reason"]
-        good = states == slots.DRAWN
+        n_jobs, start = len(chunk.jobs), chunk.slot * self._settings.chunk
+        notes = self._slots.notes[chunk.slot, :n_jobs]
+        good = notes["state"] == slots.DRAWN
         ids = np.array([job.id for job in chunk.jobs], np.int64)
         return RenderedChunk(
             block=chunk.block,
             ends_block=chunk.ends_block,
             ids=ids[good],
-            batch=slot["pixels"][: max(n_jobs, LEAST_AT_ONCE)],
+            place=slice(start, start + n_jobs),
             rows=np.flatnonzero(good),
-            traits=slot["traits"][:n_jobs][good],
+            traits=notes["traits"][good],
             failures=[
-                Failure(int(ids[i]), reasons[i].decode(errors="ignore"), is_final=bool(states[i] == slots.FAILED))
+                Failure(
+                    int(ids[i]),
+                    notes["reason"][i].decode(errors="ignore"),
+                    is_final=bool(notes["state"][i] == slots.FAILED),
+                )
                 for i in np.flatnonzero(~good)
             ],
+            memory=self._slots.pixels,
         )
 
     def _start_missing_workers(self) -> None:

@@ -2,7 +2,8 @@
 
     python -c "from indexer.rendering.slots import work; work()" SETTINGS MEMORY CONNECTION
 
-A slot says of each picture how far it is, so that the pool knows which one a worker died of.
+Pixels of all slots lie one after the other, so that pictures of neighbouring slots are one array, which a GPU copies at
+once. A slot says of each picture how far it is, so that the pool knows which one a worker died of.
 """
 
 import json
@@ -12,11 +13,12 @@ import sys
 import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer.arrays import Pixels
 from indexer.errors import IconsError, SourceError
 from indexer.library.traits import TRAITS, digest_of
 from indexer.rendering.render import render
@@ -28,6 +30,7 @@ UNTOUCHED, STARTED, DRAWN, FAILED, UNREADABLE = range(5)
 """States of a picture in a slot. `UNREADABLE` is the file's or the moment's fault, and so worth another try; `FAILED`
 is the picture's own."""
 _REASON_BYTES = 300
+_NOTE = np.dtype([("state", "u1"), ("reason", f"S{_REASON_BYTES}"), ("traits", TRAITS)])
 _PROGRAM = "from indexer.rendering.slots import work; work()"
 
 
@@ -53,6 +56,39 @@ class Settings:
     memory_bytes: int
 
 
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """Shared memory, seen as arrays."""
+
+    pixels: Pixels
+    """RGB, (n_slots * chunk, size, size, 3), from the beginning of a page."""
+    notes: NDArray[np.void]
+    """`state`, `reason` of a failure and `traits` of each picture, (n_slots, chunk)."""
+
+    @classmethod
+    def map(cls, settings: Settings, memory: int) -> Self:
+        """See shared memory, given by its file descriptor."""
+        n, size = settings.n_slots * settings.chunk, settings.size
+        memory_map = mmap.mmap(memory, 0)
+        pixels = np.frombuffer(memory_map, np.uint8, n * size * size * 3).reshape(n, size, size, 3)
+        notes = np.frombuffer(memory_map, _NOTE, n, offset=pixels.nbytes)
+        return cls(pixels, notes.reshape(settings.n_slots, settings.chunk))
+
+    def of(self, slot: int) -> "Slot":
+        """One slot."""
+        chunk = self.notes.shape[1]
+        return Slot(self.pixels[slot * chunk : (slot + 1) * chunk], self.notes[slot])
+
+
+class Slot(NamedTuple):
+    """The place of one chunk."""
+
+    pixels: Pixels
+    """RGB, (chunk, size, size, 3)."""
+    notes: NDArray[np.void]
+    """(chunk,)."""
+
+
 def shared_memory(settings: Settings) -> IO[bytes]:
     """Open memory for the slots that has no name.
 
@@ -62,13 +98,8 @@ def shared_memory(settings: Settings) -> IO[bytes]:
         file: IO[bytes] = os.fdopen(os.memfd_create("icons-render"), "r+b", buffering=0)
     else:
         file = tempfile.TemporaryFile()  # noqa: SIM115
-    file.truncate(_slot_type(settings).itemsize * settings.n_slots)
+    file.truncate((settings.size**2 * 3 + _NOTE.itemsize) * settings.n_slots * settings.chunk)
     return file
-
-
-def map_slots(settings: Settings, memory: int) -> NDArray[np.void]:
-    """See shared memory, given by its file descriptor, as slots with the fields of `_slot_type`."""
-    return np.frombuffer(mmap.mmap(memory, 0), _slot_type(settings))
 
 
 def start_worker(settings: Settings, memory: int) -> Worker:
@@ -79,50 +110,41 @@ def start_worker(settings: Settings, memory: int) -> Worker:
 def work() -> None:
     """Be a worker, started by `start_worker`."""
     settings = Settings(**json.loads(sys.argv[1]))
-    slots = map_slots(settings, int(sys.argv[2]))
+    slots = Slots.map(settings, int(sys.argv[2]))
 
     def draw(order: tuple[int, list[tuple[int, Job]]]) -> bytes:
         slot, jobs = order
-        draw_all(slots[slot], jobs, seconds_per_item=settings.seconds_per_item)
+        draw_all(slots.of(slot), jobs, seconds_per_item=settings.seconds_per_item)
         return b""
 
     serve(draw, memory_bytes=settings.memory_bytes)
 
 
-def draw_all(slot: np.void, jobs: list[tuple[int, Job]], *, seconds_per_item: float | None = None) -> None:
+def draw_all(slot: Slot, jobs: list[tuple[int, Job]], *, seconds_per_item: float | None = None) -> None:
     """Draw jobs at their positions in a slot. One that takes longer than `seconds_per_item` ends this process."""
     for position, job in jobs:
         with limited(seconds_per_item):
             _draw(slot, position, job)
 
 
-def fail(slot: np.void, position: int, reason: str, *, state: int = FAILED) -> None:
+def fail(slot: Slot, position: int, reason: str, *, state: int = FAILED) -> None:
     """Note in a slot that a picture gave no pixels, and why."""
-    slot["reason"][position] = reason.encode(errors="replace")[:_REASON_BYTES]
-    slot["state"][position] = state
+    slot.notes["reason"][position] = reason.encode(errors="replace")[:_REASON_BYTES]
+    slot.notes["state"][position] = state
 
 
-def _slot_type(settings: Settings) -> np.dtype[np.void]:
-    """A slot takes one chunk: for each of its pictures a state, the reason of a failure, traits, and pixels."""
-    n, size = settings.chunk, settings.size
-    pixels = (n, size, size, 3)
-    return np.dtype(
-        [("state", "u1", n), ("reason", f"S{_REASON_BYTES}", n), ("traits", TRAITS, n), ("pixels", "u1", pixels)]
-    )
-
-
-def _draw(slot: np.void, position: int, job: Job) -> None:
-    slot["state"][position] = STARTED
+def _draw(slot: Slot, position: int, job: Job) -> None:
+    slot.notes["state"][position] = STARTED
     try:
         content = read_picture(job.kind, Path(job.location), job.path, job.member, digest=job.digest)
     except (OSError, SourceError) as error:
         fail(slot, position, f"can't be read: {reason_of(error)}", state=UNREADABLE)
         return
     try:
-        rendered = render(content, size=slot["pixels"].shape[1])
+        rendered = render(content, size=slot.pixels.shape[1])
     except (IconsError, OSError, MemoryError, RecursionError) as error:
         fail(slot, position, reason_of(error))
         return
-    slot["pixels"][position] = rendered.pixels
-    slot["traits"][position] = (rendered.coloured, rendered.animated, digest_of(rendered.pixels), rendered.ink)
-    slot["state"][position] = DRAWN
+    slot.pixels[position] = rendered.pixels
+    slot.notes["traits"][position] = (rendered.coloured, rendered.animated, digest_of(rendered.pixels), rendered.ink)
+    slot.notes["state"][position] = DRAWN

@@ -25,8 +25,7 @@ from indexer.bench.trials.knobs import AUTO
 from indexer.bench.trials.material import png_files, read_jobs
 from indexer.bench.trials.strategies import load_tower, make_compute
 from indexer.bench.trials.trial import Measured, Trial, share_file
-from indexer.embedding.batch_size import ON_CPU
-from indexer.embedding.lanes import default_workers
+from indexer.embedding.device import ON_CPU, default_workers
 from indexer.errors import BenchError
 from indexer.library.durable import write_file
 from indexer.library.shards import Shard, write_shard

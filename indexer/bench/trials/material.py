@@ -16,7 +16,7 @@ from indexer.errors import BenchError
 from indexer.library.bundled import bundled
 from indexer.library.durable import write_file
 from indexer.library.folder import Library
-from indexer.library.plans import BLOCK_SIZE, Plan, cut_blocks, write_plan
+from indexer.library.plans import Plan, cut_blocks, write_plan
 from indexer.rendering.pool import RenderPool
 from indexer.rendering.slots import Job
 from indexer.sources.source import open_sources
@@ -74,13 +74,11 @@ def read_jobs(material: Material, n_images: int) -> list[Job]:
     ]
 
 
-def make_library(root: Path, material: Material, jobs: Sequence[Job], *, world: int, options: EmbedOptions) -> Library:
-    """Make a library that holds nothing but a plan of these pictures; every rank gets as many blocks."""
+def make_library(root: Path, material: Material, jobs: Sequence[Job], *, options: EmbedOptions) -> Library:
+    """Make a library that holds nothing but a plan of these pictures."""
     library = Library(root)
-    n_rounds = -(-len(jobs) // (world * BLOCK_SIZE["images"]))
-    size = -(-len(jobs) // (world * n_rounds))
     items = [(job.id, job.kind, job.location, job.path, job.member, job.digest.hex()) for job in jobs]
-    blocks = list(cut_blocks("images", items, attempt="", size=size))
+    blocks = list(cut_blocks("images", items, attempt=""))
     outline = Plan(material.fingerprint, material.choice.to_json(), len(items), 0, len(blocks))
     plan = replace(outline, options=asdict(options))
     write_plan(library.work(material.fingerprint), plan, blocks)

@@ -15,14 +15,12 @@ from indexer.bench.trials.apart import Apart
 from indexer.bench.trials.feeds import StageClock, from_files, opened_here, rendered_here
 from indexer.bench.trials.knobs import NAIVE, Knobs
 from indexer.bench.trials.loop import Loop
-from indexer.bench.trials.material import Material, gather, make_library, png_files, read_jobs, write_files
+from indexer.bench.trials.material import Material, gather, png_files, read_jobs, write_files
 from indexer.bench.trials.strategies import load_tower, make_compute
 from indexer.bench.trials.trial import STAGES, Measured, Trial, merged
-from indexer.embedding.options import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import Encoder
 from indexer.errors import BenchError
-from indexer.library.plans import BLOCK_SIZE, read_blocks
 from indexer.ranks.distributed import Rank
 from indexer.sources.records import content_digest
 
@@ -106,17 +104,6 @@ def test_stages_one_after_the_other_add_up_to_the_whole(material: Material) -> N
     assert set(told.stages) == set(STAGES)
     assert told.images == 20
     assert sum(told.stages.values()) == pytest.approx(told.seconds, rel=0.1)
-
-
-@pytest.mark.parametrize("block_size", [2048, 8])
-def test_a_plan_for_two_ranks_gives_both_as_much(
-    material: Material, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block_size: int
-) -> None:
-    monkeypatch.setitem(BLOCK_SIZE, "images", block_size)
-    library = make_library(tmp_path / "library", material, read_jobs(material, 20), world=2, options=EmbedOptions())
-    plan = library.work(material.fingerprint) / "plan.jsonl"
-    shares = [sum(len(block.items) for block in read_blocks(plan, rank=rank, world=2)) for rank in range(2)]
-    assert shares == [10, 10]
 
 
 def test_more_pictures_than_there_are_are_taken_again(tmp_path: Path, tiny_model: Path, icon_folder: Path) -> None:

@@ -141,7 +141,7 @@ def test_blocks_whose_shard_exists_are_not_done_again(many: Path, tiny_model: Pa
     scan(library, options, Silent())
     fingerprint = embed(library, options, Silent()).fingerprint
     plan = library.work(fingerprint) / "plan.jsonl"
-    blocks = [block for block in read_blocks(plan, rank=0, world=1) if block.kind == "images"]
+    blocks = [block for block in read_blocks(plan) if block.kind == "images"]
     kept = {path: path.stat().st_mtime_ns for path in shard_paths(library.vectors(fingerprint))}
     lost = shard_path(library.vectors(fingerprint), blocks[3].name)
     lost.unlink()

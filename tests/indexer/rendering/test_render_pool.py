@@ -159,7 +159,8 @@ def test_few_jobs_are_taken_ahead_of_the_consumer(tmp_path: Path) -> None:
 @pytest.mark.parametrize("workers", [0, 2])
 def test_pixels_of_held_chunks_stay_while_others_are_drawn(tmp_path: Path, workers: int) -> None:
     held = 3
-    with RenderPool(size=32, workers=workers, chunk=2, held=held) as pool:
+    with RenderPool(size=32, workers=workers, chunk=2, n_slots=held + 4) as pool:
+        pool.held = held
         given: list[tuple[np.ndarray, np.ndarray]] = []
         for chunk in pool.render([jobs_of(tmp_path, range(30))]):
             given = [*given[-held + 1 :], (chunk.pixels, chunk.pixels.copy())]
@@ -368,10 +369,32 @@ def test_no_worker_outlives_its_parent(tmp_path: Path, number: signal.Signals) -
 
 
 @pytest.mark.parametrize("workers", [0, 1])
-def test_a_batch_has_one_shape_whatever_fails_in_it(tmp_path: Path, workers: int) -> None:
+def test_chunks_lie_one_after_the_other_and_keep_the_place_of_what_failed(tmp_path: Path, workers: int) -> None:
     jobs = jobs_of(tmp_path, range(20))
     jobs[3] = job(tmp_path, 3, b"no picture")
-    with RenderPool(size=32, workers=workers, chunk=16) as pool:
-        chunks = [(chunk.batch.shape, chunk.rows.tolist(), chunk.pixels.shape) for chunk in pool.render([jobs])]
-    assert chunks[0] == ((16, 32, 32, 3), [row for row in range(16) if row != 3], (15, 32, 32, 3))
-    assert chunks[1] == ((16, 32, 32, 3), [0, 1, 2, 3], (4, 32, 32, 3))
+    with RenderPool(size=32, workers=workers, chunk=8, n_slots=4) as pool:
+        pool.held = 3
+        chunks = list(pool.render([jobs]))
+        drawn = pool.memory[chunks[0].place.start : chunks[-1].place.stop]
+    assert [chunk.place for chunk in chunks] == [slice(0, 8), slice(8, 16), slice(16, 20)]
+    assert [chunk.rows.tolist() for chunk in chunks] == [[0, 1, 2, 4, 5, 6, 7], [*range(8)], [*range(4)]]
+    for number in set(range(20)) - {3}:
+        np.testing.assert_array_equal(drawn[number], render(icon(number), size=32).pixels)
+
+
+def test_workers_begin_before_the_first_chunk_is_asked_for(tmp_path: Path) -> None:
+    taken: list[int] = []
+
+    def blocks() -> Iterable[list[Job]]:
+        for number in range(20):
+            taken.append(number)
+            yield jobs_of(tmp_path, [number])
+
+    with RenderPool(size=32, workers=1, chunk=1, n_slots=8) as pool:
+        pool.ahead = 3
+        chunks = pool.render(blocks())
+        assert taken == [0, 1, 2, 3]
+        assert [chunk.ids.tolist() for chunk in chunks] == [[number] for number in range(20)]
+        pool.render([jobs_of(tmp_path, range(5))])  # and is given up
+        pixels, _ = everything(pool, [jobs_of(tmp_path, range(7))])
+    assert_drawn(pixels, range(7))

@@ -1,0 +1,186 @@
+"""A GPU as a rank uses it: pixels go in, are encoded, and vectors come back, each on a stream of its own.
+
+Pixels are copied from the memory that renderers draw into, which is page-locked for it, so that no copy is made on the
+host and none is waited for. Every batch has one shape, so that the passes can be captured as CUDA graphs: a small model
+is bound by the launches of its kernels otherwise. Not yet run on a GPU.
+"""
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from indexer.arrays import Halves, Pixels
+from indexer.embedding.device import Collect, Device
+from indexer.embedding.queued_device import QueuedDevice
+from indexer.encoders.checkpoint import Checkpoint
+from indexer.encoders.torch_encoder import Encoder, Precision
+from indexer.errors import EmbedError
+
+GRAPH_PARITY = 0.9999
+"""Least cosine between a vector from a captured graph and the same picture's from the pass that was captured."""
+_WARM_UPS = 3
+"""Passes before a capture, as torch asks for: libraries allocate in the first ones."""
+
+
+@dataclass(slots=True)
+class _Place:
+    """What one batch under way needs on the device, and its vectors on the host."""
+
+    pixels: Tensor
+    """uint8 (batch_size, size, size, 3)."""
+    vectors: Tensor
+    """fp16 (batch_size, dim)."""
+    here: Tensor
+    """The same, page-locked on the host."""
+    copied: Any
+    begun: Any
+    computed: Any
+    returned: Any
+    graph: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class CudaSpec:
+    """A GPU of this machine."""
+
+    device: torch.device
+    precision: Precision
+    batch_size: int | None
+    n_under_way: int = QueuedDevice.n_under_way
+
+    def open(self, checkpoint: Checkpoint, memory: Pixels | None) -> Device:
+        """Load the encoder onto it."""
+        encoder = Encoder(checkpoint, device=self.device, precision=self.precision)
+        return CudaDevice(encoder, memory, batch_size=self.batch_size)
+
+
+class CudaDevice(QueuedDevice):
+    """One GPU; a context manager. `memory` is that of the renderers: RGB, (n, size, size, 3)."""
+
+    def __init__(self, encoder: Encoder, memory: Pixels | None, *, batch_size: int | None) -> None:
+        super().__init__(encoder, name=str(encoder.device), batch_size=batch_size)
+        self._encode = encoder.encode_on_device
+        self._device = encoder.device
+        self._streams: list[Any] = [cast(Any, torch.cuda.Stream)(encoder.device) for _ in range(3)]
+        self._places: list[_Place] = []
+        self._turn = 0
+        self.not_captured: str | None = None
+        self._memory = memory
+        if memory is not None:
+            _check(_runtime().cudaHostRegister(memory.ctypes.data, memory.nbytes, 0), "page-lock pixels")
+
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)
+        if self._memory is not None:
+            _check(_runtime().cudaHostUnregister(self._memory.ctypes.data), "release pixels")
+
+    def settle(self, *, n_images: int, largest: int) -> None:
+        """Find out how many pictures go at once, and capture the pass for as many."""
+        super().settle(n_images=n_images, largest=largest)
+        self.not_captured = self.capture()
+        self.busy_seconds = 0.0
+
+    def clear(self) -> None:
+        """Wait for all that is under way, and give back what batches take on the device."""
+        torch.cuda.synchronize(self._device)
+        self._places.clear()
+        self._turn = 0
+        torch.cuda.empty_cache()
+
+    @torch.inference_mode()
+    def enqueue(self, pixels: Pixels) -> Collect:
+        """Begin to encode pictures on the three streams."""
+        place, n = self._next_place(), len(pixels)
+        copy_in, compute, copy_out = self._streams
+        with torch.cuda.stream(copy_in):
+            copy_in.wait_event(place.computed)  # of the batch before, which read this place
+            place.pixels[:n].copy_(torch.from_numpy(pixels), non_blocking=True)
+            place.copied.record()
+        with torch.cuda.stream(compute):
+            compute.wait_event(place.copied)
+            place.begun.record()
+            if place.graph is not None:
+                place.graph.replay()
+            else:
+                place.vectors.copy_(self._encode(place.pixels))
+            place.computed.record()
+        with torch.cuda.stream(copy_out):
+            copy_out.wait_event(place.computed)
+            place.here[:n].copy_(place.vectors[:n], non_blocking=True)
+            place.returned.record()
+
+        def collect() -> Halves:
+            place.returned.synchronize()
+            self.busy_seconds += place.begun.elapsed_time(place.computed) / 1e3
+            return cast(Halves, place.here[:n].numpy().copy())
+
+        return collect
+
+    def capture(self) -> str | None:
+        """Capture the pass of every place as a graph; say why not, where that is so."""
+        reason: str | None = None
+        try:
+            for _ in range(self.n_under_way):
+                self._capture(self._next_place())
+            if not self._graphs_agree():
+                reason = "its vectors differ from those of the pass that was captured"
+        except RuntimeError as error:  # whatever in a model can't be captured
+            reason = next(iter(str(error).splitlines()), type(error).__name__)
+        if reason is not None:
+            for place in self._places:
+                place.graph = None
+        return reason
+
+    def _capture(self, place: _Place) -> None:
+        stream = self._streams[1]
+        with torch.inference_mode():
+            with torch.cuda.stream(stream):
+                for _ in range(_WARM_UPS):
+                    place.vectors.copy_(self._encode(place.pixels))
+            torch.cuda.synchronize(self._device)
+            graph: Any = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph, stream=stream):
+                place.vectors.copy_(self._encode(place.pixels))
+        place.graph = graph
+
+    def _graphs_agree(self) -> bool:
+        """Hold the vectors of every graph against those of a pass without, on pictures of noise."""
+        noise = np.random.default_rng(0).integers(0, 256, self._places[0].pixels.shape, np.uint8)
+        with torch.inference_mode():
+            expected = self._encode(torch.from_numpy(noise).to(self._device)).float().cpu().numpy()
+        found = [self.enqueue(noise)().astype(np.float32) for _ in self._places]
+        return all(float((vectors * expected).sum(axis=1).min()) >= GRAPH_PARITY for vectors in found)
+
+    def _next_place(self) -> _Place:
+        """Take the places in turn: a batch is collected before its place is taken again."""
+        if len(self._places) < self.n_under_way:
+            self._places.append(self._make_place())
+        place = self._places[self._turn % self.n_under_way]
+        self._turn += 1
+        return place
+
+    def _make_place(self) -> _Place:
+        n, side, dim, device = self.batch_size, self.encoder.image_size, self.encoder.dim, self._device
+        event: Any = torch.cuda.Event
+        return _Place(
+            pixels=torch.full((n, side, side, 3), 255, dtype=torch.uint8, device=device),
+            vectors=torch.empty((n, dim), dtype=torch.float16, device=device),
+            here=torch.empty((n, dim), dtype=torch.float16, pin_memory=True),
+            copied=event(),
+            begun=event(enable_timing=True),
+            computed=event(enable_timing=True),
+            returned=event(blocking=True),  # who waits leaves its core to the renderers
+        )
+
+
+def _runtime() -> Any:
+    return torch.cuda.cudart()  # type: ignore[no-untyped-call]
+
+
+def _check(error: Any, what: str) -> None:
+    """Raise EmbedError where a call of CUDA's runtime did not succeed."""
+    if int(error) != 0:
+        raise EmbedError(f"CUDA can't {what} (error {int(error)}); free memory of this machine, or use --devices cpu")

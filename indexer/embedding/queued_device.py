@@ -1,0 +1,150 @@
+"""How are batches kept in the queue of a device that works beside its host? How many pictures go at once is found here.
+
+`cuda_device` is a GPU; the benchmarks have one that is simulated.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import Self
+
+import numpy as np
+
+from indexer.arrays import Halves, Ids, Pixels
+from indexer.embedding.batches import Batch
+from indexer.embedding.device import Collect
+from indexer.embedding.room import encode_names_within_memory, no_room
+from indexer.encoders.loaded import LoadedEncoder
+
+SMALLEST = 64
+LEAST_GAIN = 1.05
+"""A doubling that gives less than this is not worth its memory."""
+LONGEST_SECONDS = 0.5
+"""Of one batch: who waits for the last one waits so long, and ranks end so far apart."""
+_COUNTED = 3
+_NAMES_AT_ONCE = 512
+
+
+class QueuedDevice:
+    """What is the same for every device with a queue. Its subclasses say how a batch is enqueued.
+
+    Three batches are begun before the first is collected: one that the device is at, one that waits for it, and one
+    that is being put together or written away.
+    """
+
+    n_under_way = 3
+
+    def __init__(self, encoder: LoadedEncoder, *, name: str, batch_size: int | None) -> None:
+        self.encoder = encoder
+        self.name = name
+        self.batch_size = batch_size or SMALLEST
+        self.busy_seconds = 0.0
+        self._is_size_given = batch_size is not None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.clear()
+
+    def enqueue(self, pixels: Pixels) -> Collect:
+        """Begin to encode pictures (n, size, size, 3), at most `batch_size`, which stay until they are collected.
+
+        Raises:
+            torch.OutOfMemoryError: the device has no room for them.
+        """
+        raise NotImplementedError
+
+    def clear(self) -> None:
+        """Wait for all that is under way, and give back the memory that batches take."""
+
+    def begin(self, batch: Batch) -> Collect:
+        """Enqueue a batch; where the device has no room for it, this one and all later ones go in smaller parts.
+
+        Raises:
+            EmbedError: not even one picture fits.
+        """
+        import torch
+
+        while True:
+            try:
+                return self._begin(batch.pixels)
+            except torch.OutOfMemoryError:
+                if self.batch_size == 1:
+                    raise no_room(self.name, "one picture") from None
+            # Outside the handler, so that the failed batch's tensors are free.
+            self.clear()
+            self.batch_size //= 2
+
+    def encode_names(self, names: Sequence[str]) -> Iterator[tuple[Ids, Halves]]:
+        """Yield places of some names with their vectors until all were encoded."""
+        return encode_names_within_memory(self.encoder, names, at_once=_NAMES_AT_ONCE, device=self.name)
+
+    def settle(self, *, n_images: int, largest: int) -> None:
+        """Find out how many pictures go at once, unless that is given."""
+        if not self._is_size_given:
+            find_batch_size(self, n_images=n_images, largest=largest)
+        self.busy_seconds = 0.0
+
+    def _begin(self, pixels: Pixels) -> Collect:
+        if len(pixels) <= self.batch_size:
+            return self.enqueue(pixels)
+        parts = (pixels[start : start + self.batch_size] for start in range(0, len(pixels), self.batch_size))
+        vectors = np.concatenate([self.enqueue(part)() for part in parts])
+        return lambda: vectors
+
+
+def find_batch_size(device: QueuedDevice, *, n_images: int, largest: int) -> None:
+    """Let a device choose its batch size: doubled from 64 until images/s no longer grow, on blank pictures.
+
+    Each size runs once before it is timed: the first pass of a size loads libraries and chooses kernels.
+
+    Raises:
+        EmbedError: the device has no room even for the smallest.
+    """
+    import torch
+
+    best_size, best_rate, size = 0, 0.0, min(SMALLEST, largest)
+    while size <= largest:
+        device.clear()
+        device.batch_size = size
+        try:
+            seconds = _seconds_of_batch(device, size)
+        except torch.OutOfMemoryError:
+            break
+        if best_size and size / seconds < LEAST_GAIN * best_rate:
+            break
+        best_size, best_rate = size, size / seconds
+        if size >= n_images or 2 * seconds > LONGEST_SECONDS:
+            break
+        size *= 2
+    device.clear()
+    if not best_size:
+        best_size = _largest_that_fits(device, size // 2)
+    device.batch_size = best_size
+
+
+def _largest_that_fits(device: QueuedDevice, size: int) -> int:
+    import torch
+
+    while size:
+        device.batch_size = size
+        try:
+            _seconds_of_batch(device, size)
+        except torch.OutOfMemoryError:
+            device.clear()
+            size //= 2
+        else:
+            device.clear()
+            return size
+    raise no_room(device.name, "one picture")
+
+
+def _seconds_of_batch(device: QueuedDevice, size: int) -> float:
+    """Seconds that a batch takes in a full queue."""
+    side = device.encoder.image_size
+    pixels = np.full((size, side, side, 3), 255, np.uint8)
+    device.enqueue(pixels)()
+    started = time.perf_counter()
+    for collect in [device.enqueue(pixels) for _ in range(_COUNTED)]:
+        collect()
+    return (time.perf_counter() - started) / _COUNTED

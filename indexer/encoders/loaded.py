@@ -1,0 +1,24 @@
+"""What does every loaded encoder do, whatever library it computes with? No torch here."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
+
+from indexer.arrays import Halves, Ids, Pixels
+
+
+class LoadedEncoder(Protocol):
+    """Turns pictures and words into unit vectors; its methods may be called by several threads at once."""
+
+    image_size: int
+    """Side of a picture in pixels."""
+    dim: int
+    precision: Any
+    """As it was resolved."""
+
+    def encode_images(self, pixels: Pixels) -> Halves:
+        """Encode pictures (n, size, size, 3), (n, dim)."""
+
+    def encode_text_batches(
+        self, texts: Sequence[str], *, batch_size: int | None = None
+    ) -> Iterator[tuple[Ids, Halves]]:
+        """Yield places of some of the texts with their vectors, until all were encoded."""

@@ -1,0 +1,241 @@
+"""Batches that are under way on a device: in order, never overwritten, halved where there is no room."""
+
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from indexer.arrays import Halves, Ids, Pixels
+from indexer.embedding.batches import Batch, Layout, in_batches
+from indexer.embedding.device import Collect, CpuDevice, n_lanes, through
+from indexer.embedding.queued_device import QueuedDevice, find_batch_size
+from indexer.encoders.loaded import LoadedEncoder
+from indexer.errors import EmbedError
+from indexer.process import cores_of_rank
+from indexer.rendering.pool import CHUNK, RenderedChunk
+
+SIDE = 2
+
+
+class Means(LoadedEncoder):
+    """The vector of a picture is the mean of its pixels; some pictures wait until they may end."""
+
+    image_size, dim, precision = SIDE, 1, "fp32"
+
+    def __init__(self, *, wait: Any = None, most: int = 1 << 30) -> None:
+        self.wait, self.most, self.threads = wait, most, list[int]()
+        self.sizes: list[int] = []
+
+    def encode_images(self, pixels: Pixels) -> Halves:
+        self.threads.append(torch.get_num_threads())
+        self.sizes.append(len(pixels))
+        if len(pixels) > self.most:
+            raise torch.OutOfMemoryError("no room")
+        if self.wait is not None:
+            self.wait(int(pixels[0].max()))
+        return pixels.reshape(len(pixels), -1).mean(axis=1, keepdims=True).astype(np.float16)
+
+    def encode_text_batches(
+        self, texts: Sequence[str], *, batch_size: int | None = None
+    ) -> Iterator[tuple[Ids, Halves]]:
+        raise NotImplementedError
+
+
+class Queue(QueuedDevice):
+    """A device whose queue is worked off when somebody collects; pixels are read only then, as by a slow copy."""
+
+    def __init__(self, encoder: LoadedEncoder, *, batch_size: int | None = None, room: int = 1 << 30) -> None:
+        super().__init__(encoder, name="queue", batch_size=batch_size)
+        self.room = room
+        self.n_cleared = 0
+        self.enqueued: list[int] = []
+
+    def enqueue(self, pixels: Pixels) -> Collect:
+        self.enqueued.append(len(pixels))
+        if len(pixels) > self.room:
+            raise torch.OutOfMemoryError("no room")
+        return lambda: self.encoder.encode_images(pixels)
+
+    def clear(self) -> None:
+        self.n_cleared += 1
+
+
+def chunks_of(
+    numbers: Sequence[int], *, size: int, n_slots: int, failed: Sequence[int] = ()
+) -> Iterator[RenderedChunk]:
+    """Chunks of blank pictures whose grey is their number, in a circle of slots, as a pool gives them out."""
+    memory = np.zeros((n_slots * size, SIDE, SIDE, 3), np.uint8)
+    for at, start in enumerate(range(0, len(numbers), size)):
+        some = np.array(numbers[start : start + size], np.int64)
+        place = slice(at % n_slots * size, at % n_slots * size + len(some))
+        memory[place] = some[:, None, None, None]
+        good = ~np.isin(some, failed)
+        traits = np.empty(int(good.sum()), np.void)
+        yield RenderedChunk(0, False, some[good], place, np.flatnonzero(good), traits, [], memory)
+
+
+def batches_of(
+    numbers: Sequence[int], *, size: int = 1, n_slots: int = 100, failed: Sequence[int] = ()
+) -> Iterator[Batch]:
+    return in_batches(chunks_of(numbers, size=size, n_slots=n_slots, failed=failed), chunk=size, n_chunks=lambda: 1)
+
+
+def numbers_of(found: Any) -> list[tuple[int, float]]:
+    return [
+        (int(image), float(vector))
+        for batch, vectors in found
+        for chunk, encoded in batch.split(vectors)
+        for image, vector in zip(chunk.ids, encoded[:, 0], strict=True)
+    ]
+
+
+def test_vectors_come_in_the_order_of_the_batches() -> None:
+    first_may_end = threading.Event()
+
+    def wait(number: int) -> None:
+        if number == 1:
+            first_may_end.set()
+        if number == 0:
+            assert first_may_end.wait(60), "the second was begun before the first had ended"
+
+    with CpuDevice(Means(wait=wait), batch_size=1, n_lanes=2) as device:
+        assert numbers_of(through(device, batches_of(range(5)))) == [(n, float(n)) for n in range(5)]
+
+
+@pytest.mark.parametrize("lanes", [1, 3])
+def test_no_more_is_asked_for_than_is_under_way(lanes: int) -> None:
+    taken = 0
+
+    def given() -> Iterator[Batch]:
+        nonlocal taken
+        for batch in batches_of(range(10)):
+            taken += 1
+            yield batch
+
+    with CpuDevice(Means(), batch_size=1, n_lanes=lanes) as device:
+        for number, _ in enumerate(through(device, given())):
+            assert taken <= number + lanes
+
+
+def test_an_error_is_raised_in_its_turn() -> None:
+    def wait(number: int) -> None:
+        assert number != 1, "the second"
+
+    with CpuDevice(Means(wait=wait), batch_size=1, n_lanes=2) as device:
+        made = through(device, batches_of(range(3)))
+        assert numbers_of([next(made)]) == [(0, 0.0)]
+        with pytest.raises(AssertionError, match="the second"):
+            next(made)
+
+
+def test_each_lane_has_its_share_of_the_cores() -> None:
+    encoder = Means()
+    with CpuDevice(encoder, batch_size=1, n_lanes=2) as device:
+        list(through(device, batches_of(range(4))))
+    assert set(encoder.threads) == {max(1, cores_of_rank() // 2)}
+    assert 1 <= n_lanes() <= 4
+
+
+def test_a_batch_of_few_pictures_is_encoded_with_rows_of_anything_and_of_none_not_at_all() -> None:
+    encoder = Means()
+    with CpuDevice(encoder, batch_size=64, n_lanes=1) as device:
+        found = numbers_of(through(device, batches_of(range(70), size=64, n_slots=2, failed=range(64, 68))))
+        assert found == [(n, float(n)) for n in [*range(64), 68, 69]]
+        list(through(device, batches_of(range(3), size=64, failed=range(3))))
+    assert encoder.sizes == [64, 16]
+
+
+@pytest.mark.parametrize("n_chunks", [1, 2, 4])
+def test_batches_of_several_chunks_are_one_array_and_are_not_overwritten_while_under_way(n_chunks: int) -> None:
+    device = Queue(Means(), batch_size=4 * n_chunks)
+    n_slots = n_chunks * (device.n_under_way + 1)
+    chunks = chunks_of(range(103), size=4, n_slots=n_slots, failed=[5, 17, 18, 102])
+    found = through(device, in_batches(chunks, chunk=4, n_chunks=lambda: n_chunks))
+    assert numbers_of(found) == [(n, float(n)) for n in range(103) if n not in (5, 17, 18, 102)]
+    assert device.enqueued[:-1] == [4 * n_chunks] * (len(device.enqueued) - 1)
+
+
+def test_a_queue_without_room_takes_smaller_batches_from_then_on() -> None:
+    device = Queue(Means(), batch_size=16, room=5)
+    chunks = chunks_of(range(160), size=4, n_slots=16)
+    found = through(device, in_batches(chunks, chunk=4, n_chunks=lambda: max(1, device.batch_size // 4)))
+    assert numbers_of(found) == [(n, float(n)) for n in range(160)]
+    assert device.batch_size == 4
+    assert device.enqueued[:2] == [16, 8]
+    assert set(device.enqueued[2:]) == {4}
+    assert device.n_cleared == 2
+
+
+def test_a_queue_without_room_for_one_picture_says_so() -> None:
+    device = Queue(Means(), batch_size=4, room=0)
+    with pytest.raises(EmbedError, match="device queue has no room for one picture"):
+        list(through(device, batches_of(range(8), size=4)))
+
+
+def test_a_cpu_without_room_encodes_halves() -> None:
+    encoder = Means(most=3)
+    with CpuDevice(encoder, batch_size=16, n_lanes=1) as device:
+        assert numbers_of(through(device, batches_of(range(16), size=16))) == [(n, float(n)) for n in range(16)]
+
+
+class Timed(Queue):
+    """Takes a fixed time for a batch and some for each picture; the first batch of a size takes a second more."""
+
+    def __init__(self, now: list[float], *, fixed: float, each: float, room: int = 1 << 30) -> None:
+        super().__init__(Means(), room=room)
+        self.now, self.fixed, self.each = now, fixed, each
+
+    def enqueue(self, pixels: Pixels) -> Collect:
+        super().enqueue(pixels)
+        self.now[0] += self.fixed + self.each * len(pixels) + (self.enqueued.count(len(pixels)) == 1)
+        return lambda: np.zeros((len(pixels), 1), np.float16)
+
+
+@pytest.mark.parametrize(
+    ("fixed", "each", "room", "n_images", "expected"),
+    [
+        (0.001, 0.0, 1 << 30, 10_000, 2048),  # bound by launches: as many as may be
+        (0.001, 1e-4, 1 << 30, 10_000, 128),  # 64: .0074 s, 128: .0138, a gain of 7 %; 256: .0266, of 4 %
+        (0.0, 0.01, 1 << 30, 10_000, 64),  # twice as many would take more than half a second
+        (0.001, 0.0, 300, 10_000, 256),
+        (0.001, 0.0, 5, 10_000, 4),
+        (0.001, 0.0, 1 << 30, 100, 128),
+    ],
+)
+def test_the_batch_size_is_doubled_while_that_pays(
+    monkeypatch: pytest.MonkeyPatch, fixed: float, each: float, room: int, n_images: int, expected: int
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr("indexer.embedding.queued_device.time.perf_counter", lambda: now[0])
+    device = Timed(now, fixed=fixed, each=each, room=room)
+    find_batch_size(device, n_images=n_images, largest=2048)
+    assert device.batch_size == expected
+
+
+def test_a_batch_size_that_was_given_is_taken() -> None:
+    device = Queue(Means(), batch_size=96)
+    device.settle(n_images=1000, largest=96)
+    assert (device.batch_size, device.enqueued) == (96, [])
+
+
+@pytest.mark.parametrize(
+    ("batch_size", "size", "expected"),
+    [
+        (None, 64, Layout(CHUNK, 32)),
+        (None, 224, Layout(CHUNK, 8)),
+        (None, 1024, Layout(CHUNK, 1)),
+        (8, 64, Layout(8, 1)),
+        (64, 64, Layout(64, 1)),
+        (192, 64, Layout(64, 3)),
+        (100, 64, Layout(100, 1)),
+    ],
+)
+def test_slots_hold_whole_batches(batch_size: int | None, size: int, expected: Layout) -> None:
+    layout = Layout.of(batch_size, size=size)
+    assert layout == expected
+    with layout.start_pool(size=2, workers=0, n_under_way=3) as pool:
+        assert pool.n_slots % layout.most_chunks == 0
+        assert pool.n_slots > 3 * layout.most_chunks
