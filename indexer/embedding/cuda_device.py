@@ -15,7 +15,7 @@ from torch import Tensor
 from indexer.arrays import Halves, Pixels
 from indexer.embedding.device import Collect, Device
 from indexer.embedding.queued_device import QueuedDevice
-from indexer.encoders.checkpoint import Checkpoint
+from indexer.encoders.checkpoint import Checkpoint, find_checkpoint
 from indexer.encoders.torch_encoder import Encoder, Precision
 from indexer.errors import EmbedError
 
@@ -46,6 +46,7 @@ class _Place:
 class CudaSpec:
     """A GPU of this machine."""
 
+    find = staticmethod(find_checkpoint)
     device: torch.device
     precision: Precision
     batch_size: int | None

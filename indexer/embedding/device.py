@@ -16,7 +16,7 @@ from indexer.arrays import Halves, Ids, Pixels
 from indexer.embedding.batches import Batch
 from indexer.embedding.options import EmbedOptions
 from indexer.embedding.room import encode_names_within_memory, encode_within_memory
-from indexer.encoders.checkpoint import Checkpoint
+from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
 from indexer.encoders.loaded import LoadedEncoder
 from indexer.process import cores_of_rank
 
@@ -82,6 +82,9 @@ class DeviceSpec(Protocol):
     def batch_size(self) -> int | None:
         """None: to be found out."""
 
+    def find(self, choice: ModelChoice) -> Checkpoint:
+        """Find the encoder that is chosen."""
+
     def open(self, checkpoint: Checkpoint, memory: Pixels | None) -> Device:
         """Load an encoder; pictures will lie in `memory`, RGB (n, size, size, 3), where there are any."""
 
@@ -110,6 +113,7 @@ def _nothing(batch: Batch, device: Device) -> Collect:
 class CpuSpec:
     """The cores of a rank."""
 
+    find = staticmethod(find_checkpoint)
     precision: "Precision"
     batch_size: int | None
     n_under_way: int

@@ -1,7 +1,9 @@
 """Embeds a plan on this machine and waits for its ranks: here for one, under torchrun for more."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
+from indexer.embedding.device import DeviceSpec
 from indexer.embedding.embed import RERUN, Post, embed
 from indexer.embedding.options import EmbedOptions
 from indexer.errors import EmbedError
@@ -14,20 +16,39 @@ from indexer.ranks.launch import Ranks, cluster_command
 from indexer.ranks.progress import RankProgress, read_progress
 
 Watch = Callable[[Sequence[RankProgress]], None]
-_MODULE = "indexer.embedding.embed"
+SpecOf = Callable[[Rank], DeviceSpec | None]
 OWN_SECONDS = 10.0
 """A rank that hangs has so long to say so itself; one that is stopped, or has lost its machine, can't."""
 START_SECONDS = 120.0
 """A rank that has not said anything yet imports torch, perhaps from a slow drive."""
 
 
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What every rank runs: a module that takes `--library` and `--fingerprint`, and the devices that it gives them."""
+
+    module: str = "indexer.embedding.embed"
+    arguments: tuple[str, ...] = ()
+    spec_of: SpecOf = lambda _: None
+
+    def command(self, library: Library, fingerprint: str) -> list[str]:
+        """Spell the module with all that it is told."""
+        return [self.module, "--library", str(library.root), "--fingerprint", fingerprint, *self.arguments]
+
+
 def plan_command(library: Library, fingerprint: str, *, devices: Devices) -> str:
     """Spell the line that embeds the same plan on each of several machines over a shared folder."""
-    return cluster_command(_MODULE, *_arguments(library, fingerprint), devices=devices)
+    return cluster_command(*Program().command(library, fingerprint), devices=devices)
 
 
 def run_ranks(
-    library: Library, fingerprint: str, *, devices: Devices, watch: Watch, give_up: Callable[[str], None]
+    library: Library,
+    fingerprint: str,
+    *,
+    devices: Devices,
+    watch: Watch,
+    give_up: Callable[[str], None],
+    program: Program = Program(),
 ) -> None:
     """Embed a plan on this machine, telling `watch` how far every rank is.
 
@@ -39,8 +60,17 @@ def run_ranks(
     plan = read_plan(library.work(fingerprint) / "plan.jsonl")
     if devices.n == 1:
         device = f"cuda:{(devices.visible or '0').split(',')[0]}" if devices.device == "cuda" else "cpu"
-        post = Post(Rank(), device, lambda progress: watch([progress]), lambda reason: give_up(f"{reason} ({RERUN})"))
-        embed(library, fingerprint, post)
+        embed(
+            library,
+            fingerprint,
+            Post(
+                Rank(),
+                device,
+                report=lambda progress: watch([progress]),
+                give_up=lambda reason: give_up(f"{reason} ({RERUN})"),
+                spec=program.spec_of(Rank()),
+            ),
+        )
         return
     run, limit = library.run(fingerprint, plan.run), EmbedOptions(**plan.options).stall_limit
     started, starting = Watchdog(limit + OWN_SECONDS), Watchdog(limit + START_SECONDS)
@@ -54,10 +84,6 @@ def run_ranks(
         if found := started.look(progress) or starting.look(absent):
             raise EmbedError(f"rank {found[0]}: {found[1]} ({RERUN})")
 
-    with Ranks(_MODULE, *_arguments(library, fingerprint), devices=devices, folder=run) as ranks:
+    with Ranks(*program.command(library, fingerprint), devices=devices, folder=run) as ranks:
         if cause := ranks.follow(look):
             raise EmbedError(f"{cause} ({RERUN})")
-
-
-def _arguments(library: Library, fingerprint: str) -> list[str]:
-    return ["--library", str(library.root), "--fingerprint", fingerprint]

@@ -1,0 +1,150 @@
+"""What does a rank do with its share of a plan? Names first, then pictures, which are drawn from the start on."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from indexer.arrays import Halves
+from indexer.embedding.batches import Layout, hold, in_batches
+from indexer.embedding.device import Device, DeviceSpec, default_workers, through
+from indexer.embedding.options import EmbedOptions
+from indexer.embedding.room import out_of_memory_explained
+from indexer.embedding.shard_writer import ShardWriter
+from indexer.embedding.share import Share
+from indexer.encoders.checkpoint import Checkpoint, ModelChoice
+from indexer.errors import EmbedError
+from indexer.library.plans import Block, Plan
+from indexer.library.shards import Failed
+from indexer.naming.printable import printable
+from indexer.process import give_back_memory
+from indexer.ranks.distributed import Rank
+from indexer.ranks.heartbeat import Reporter
+from indexer.rendering.pool import Job, RenderedChunk, RenderPool
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A rank at its share. Pictures are drawn while the encoder loads and names are embedded."""
+
+    plan: Plan
+    run: Path
+    """Folder of the run that the plan belongs to."""
+    rank: Rank
+    share: Share
+    spec: DeviceSpec
+    reporter: Reporter
+
+    def do(self) -> None:
+        """Embed everything that can be claimed.
+
+        Raises:
+            EmbedError: the encoder is another one than the plan was made for, or the device has no room.
+        """
+        checkpoint = self._find_checkpoint()
+        layout = Layout.of(self.spec.batch_size, size=checkpoint.image_size)
+        n_images = sum(block.n_items for block in self.share.missing() if block.kind == "images") // self.rank.world
+        with ExitStack() as closing:
+            drawing = None
+            if n_images:
+                pool = closing.enter_context(self._start_pool(checkpoint, layout, n_images))
+                drawing = Drawing(pool, layout, self.share, self.reporter)
+            with out_of_memory_explained(self.reporter.progress.device):
+                device = closing.enter_context(self.spec.open(checkpoint, drawing.pool.memory if drawing else None))
+            self.reporter.progress.device = device.name
+            writer = ShardWriter(
+                self.share.shards, plan=self.plan, run=self.run, rank=self.rank, encoder=device.encoder
+            )
+            closing.enter_context(writer)
+            self._embed_names(device, writer)
+            give_back_memory()
+            if drawing is not None:
+                self.reporter.begin("finding out how many pictures go at once")
+                device.settle(n_images=n_images, largest=layout.chunk * layout.most_chunks)
+                drawing.embed(device, writer)
+            self.reporter.begin("writing its last vectors")
+
+    def _find_checkpoint(self) -> Checkpoint:
+        checkpoint = self.spec.find(ModelChoice.from_json(self.plan.model))
+        if checkpoint.fingerprint != self.plan.fingerprint:
+            raise EmbedError(
+                f'rank {self.rank.index} finds encoder "{checkpoint.fingerprint}", the plan is for '
+                f'"{self.plan.fingerprint}"; give every machine the same weights, then run `icons index`'
+            )
+        return checkpoint
+
+    def _start_pool(self, checkpoint: Checkpoint, layout: Layout, n_images: int) -> RenderPool:
+        workers = EmbedOptions(**self.plan.options).workers
+        return layout.start_pool(
+            size=checkpoint.image_size,
+            workers=default_workers(n_images) if workers is None else workers,
+            n_under_way=self.spec.n_under_way,
+        )
+
+    def _embed_names(self, device: Device, writer: ShardWriter) -> None:
+        for block in self.share.claim("names"):
+            ids = np.array([item[0] for item in block.items], dtype=np.int64)
+            names = [str(item[1]) for item in block.items]
+            if names:
+                self.reporter.begin(f"{len(names):,} names, from {_quoted(names[0])} to {_quoted(names[-1])}")
+            for places, vectors in device.encode_names(names):
+                writer.add(ids[places], vectors)
+                self.reporter.add(names=len(places))
+                writer.write_due_piece(block.name, "names")
+            writer.write(block.name, "names")
+
+
+class Drawing:
+    """Pictures of a rank's blocks, drawn from now on, and embedded once there is a device."""
+
+    def __init__(self, pool: RenderPool, layout: Layout, share: Share, reporter: Reporter) -> None:
+        self.pool, self.layout, self.reporter = pool, layout, reporter
+        self._begun: list[str] = []  # names of blocks, by their place among those that are drawn
+        self._chunks = pool.render(_jobs(share.claim("images"), self._begun), waits_for=self._tell)
+
+    def embed(self, device: Device, writer: ShardWriter) -> None:
+        """Take everything through the device, and give each block's vectors to the writer."""
+        chunk = self.layout.chunk
+        self.reporter.restart()
+        self.pool.waited_seconds = 0.0
+        hold(self.pool, n_under_way=device.n_under_way, n_chunks=max(1, device.batch_size // chunk))
+        batches = in_batches(self._chunks, chunk=chunk, n_chunks=lambda: max(1, device.batch_size // chunk))
+        for batch, vectors in through(device, batches):
+            for part, encoded in batch.split(vectors):
+                self._take(part, encoded, writer)
+            self.reporter.tell_of_device(waited=self.pool.waited_seconds, busy=device.busy_seconds)
+        self.reporter.read_gauge()  # while the workers are there
+
+    def _take(self, chunk: RenderedChunk, vectors: Halves, writer: ShardWriter) -> None:
+        failed = [(failure.id, Failed(failure.reason, failure.is_final)) for failure in chunk.failures]
+        writer.add(chunk.ids, vectors, chunk.traits, failed)
+        self.reporter.add(images=len(chunk.ids), failed=len(failed))
+        write = writer.write if chunk.ends_block else writer.write_due_piece
+        write(self._begun[chunk.block], "images")
+
+    def _tell(self, jobs: Sequence[Job]) -> None:
+        self.reporter.begin(_pictures(jobs))
+
+
+def _pictures(jobs: Sequence[Job]) -> str:
+    """Say which pictures some jobs are about."""
+    first, last = (
+        _quoted(f"{job.location}/{job.path}".rstrip("/") + (f"#{job.member}" if job.member else ""))
+        for job in (jobs[0], jobs[-1])
+    )
+    return f"picture {first}" if len(jobs) == 1 else f"{len(jobs):,} pictures, from {first} to {last}"
+
+
+def _quoted(name: str) -> str:
+    return f'"{printable(name)}"'
+
+
+def _jobs(blocks: Iterable[Block], begun: list[str]) -> Iterator[list[Job]]:
+    for block in blocks:
+        begun.append(block.name)
+        yield [
+            Job(image, kind, location, path, member, bytes.fromhex(digest))
+            for image, kind, location, path, member, digest in block.items
+        ]
