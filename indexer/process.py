@@ -1,6 +1,7 @@
 """What a process asks of its machine: a share of the cores, memory that is used again, an end when its parent ends."""
 
 import ctypes
+import math
 import os
 import platform
 import signal
@@ -10,6 +11,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
+
+from indexer.quota import cpu_quota
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 _LARGEST_MMAP_THRESHOLD = 32 << 20
@@ -21,13 +24,16 @@ _LOOK_SECONDS = 0.5
 
 
 def cores() -> int:
-    """Cores this process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Cores this process may keep busy: those it may run on, or as many as its quota pays for, to the nearest."""
+    there = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    quota = cpu_quota()
+    return there if quota is None else max(1, min(there, math.floor(quota + 0.5)))
 
 
 def cores_of_rank() -> int:
-    """A rank's share of this machine's cores, as torchrun says how many ranks there are."""
-    return max(1, cores() // int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
+    """A rank's share of this machine's cores, as torchrun numbers its ranks; the first take what is left over."""
+    share, over = divmod(cores(), int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
+    return max(1, share + (int(os.environ.get("LOCAL_RANK", "0")) < over))
 
 
 def prepare_for_batches() -> None:
