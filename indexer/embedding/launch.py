@@ -42,7 +42,7 @@ def run_ranks(
             library,
             fingerprint,
             rank=Rank(),
-            device=f"cuda:{(devices.visible or '0').split(',')[0]}" if devices.device == "cuda" else "cpu",
+            device=devices.own,
             report=lambda progress: watch([progress]),
             give_up=lambda reason: give_up(f"{reason} ({RERUN})"),
         )
