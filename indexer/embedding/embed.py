@@ -35,7 +35,7 @@ from indexer.library.plans import Block, Outline, Plan, read_blocks, read_outlin
 from indexer.library.shards import Failed, piece_paths, read_settled, shard_path
 from indexer.naming.printable import printable
 from indexer.process import cores_of_rank, end_at_once, give_back_memory, prepare_for_batches
-from indexer.ranks.distributed import Rank, leave_word, process_group, run_as_rank, total_over_ranks
+from indexer.ranks.distributed import Rank, leave_word, process_group, run_as_rank, share_cores, total_over_ranks
 from indexer.ranks.gauges import Gauge
 from indexer.ranks.heartbeat import Report, Reporter, watched
 from indexer.ranks.progress import RankProgress, write_progress
@@ -102,16 +102,16 @@ def embed(
     plan = read_plan(path)
     options, where = EmbedOptions(**plan.options), resolve_device(device)
     share = Share(path, library.vectors(fingerprint), rank)
-    backend = options.backend if options.backend != "auto" else ("nccl" if where.type == "cuda" else "gloo")
+    backend = "gloo" if options.backend == "auto" else options.backend  # two counts need no NCCL
     progress = RankProgress(
         rank=rank.index, world=rank.world, device=str(where), at="meeting the other ranks", waits=True
     )
     report(progress)
+    share_cores(rank)
     with (
         watched(progress, limit=options.stall_limit, give_up=give_up),
         process_group(rank, backend=backend, device=where, limit=LONGEST_RUN),
     ):
-        _share_cores(rank)
         reporter = Reporter(report, progress, Gauge(where, cores_of_rank()))
         reporter.begin("loading the encoder")
         _embed_blocks(share, plan, library.run(fingerprint, plan.run), where, reporter)
@@ -140,7 +140,7 @@ def _embed_blocks(share: Share, plan: Plan, run: Path, device: "torch.device", r
     missing = share.missing()
     names, images = ([block for block in missing if block.kind == kind] for kind in ("names", "images"))
     n_images = sum(block.n_items for block in images)
-    workers = default_workers(n_images) if options.workers is None else options.workers
+    workers = default_workers(n_images, device) if options.workers is None else options.workers
     start = partial(RenderPool, size=checkpoint.image_size, workers=workers, held=n_lanes(device))
     is_ahead = bool(images) and device.type == "cpu"  # while the encoder loads; a GPU tells then what a batch may be
     ahead = start(chunk=options.batch_size or ON_CPU) if is_ahead else nullcontext()
@@ -184,7 +184,7 @@ def _embed_images(
     with pool:
         reporter.restart()
         drawn = pool.render(_jobs(blocks, begun), waits_for=tell)
-        for chunk, encoded in side_by_side(encode, drawn, lanes=n_lanes(encoder.device)):
+        for chunk, encoded in side_by_side(encode, drawn, lanes=n_lanes(encoder.device), device=encoder.device):
             failed = [(failure.id, Failed(failure.reason, failure.is_final)) for failure in chunk.failures]
             writer.add(chunk.ids, encoded, chunk.traits, failed)
             reporter.add(images=len(chunk.ids), failed=len(failed), waited=pool.waited_seconds)
@@ -215,14 +215,6 @@ def _jobs(blocks: Iterable[Block], begun: list[str]) -> Iterator[list[Job]]:
             Job(image, kind, location, path, member, bytes.fromhex(digest))
             for image, kind, location, path, member, digest in block.items
         ]
-
-
-def _share_cores(rank: Rank) -> None:
-    """Give each rank of this machine its share of the cores; torchrun's own default is one thread each."""
-    import torch
-
-    if rank.world > 1:
-        torch.set_num_threads(cores_of_rank())
 
 
 @click.command()

@@ -10,6 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
 from indexer.process import cores_of_rank
+from indexer.ranks.devices import use_device
 
 if TYPE_CHECKING:
     import torch
@@ -25,16 +26,16 @@ def n_lanes(device: "torch.device") -> int:
     return min(_MOST_LANES, cores_of_rank()) if device.type == "cpu" else 1
 
 
-def side_by_side(make: Callable[[Given], Made], given: Iterable[Given], *, lanes: int) -> Iterator[tuple[Given, Made]]:
-    """Make something of each that is given, in order, up to `lanes` at a time, each with its share of the cores.
+def side_by_side(
+    make: Callable[[Given], Made], given: Iterable[Given], *, lanes: int, device: "torch.device"
+) -> Iterator[tuple[Given, Made]]:
+    """Make something of each that is given on a device, in order, up to `lanes` at a time, with shares of the cores.
 
     The next is asked for once fewer than `lanes` are under way. What `make` raises is raised here, in its turn.
     """
-    import torch
-
     share = max(1, cores_of_rank() // lanes)
     under_way: deque[tuple[Given, Future[Made]]] = deque()
-    with ThreadPoolExecutor(lanes, "lane", initializer=torch.set_num_threads, initargs=(share,)) as threads:
+    with ThreadPoolExecutor(lanes, "lane", initializer=_begin_lane, initargs=(device, share)) as threads:
         for one in given:
             under_way.append((one, threads.submit(make, one)))
             if len(under_way) == lanes:
@@ -44,6 +45,17 @@ def side_by_side(make: Callable[[Given], Made], given: Iterable[Given], *, lanes
             yield first, made.result()
 
 
-def default_workers(n_images: int) -> int:
-    """Rendering processes of one rank: its share of the cores, one for a handful of pictures."""
-    return 1 if n_images < 500 else cores_of_rank()
+def _begin_lane(device: "torch.device", n_threads: int) -> None:
+    import torch
+
+    use_device(device)
+    torch.set_num_threads(n_threads)
+
+
+def default_workers(n_images: int, device: "torch.device") -> int:
+    """Rendering processes of one rank: its share of the cores, one for a handful of pictures.
+
+    What feeds a GPU has a core for itself: a device that waits for a busy host costs more than a renderer gives.
+    """
+    n_cores = cores_of_rank() if device.type == "cpu" else cores_of_rank() - 1
+    return 1 if n_images < 500 else max(1, n_cores)

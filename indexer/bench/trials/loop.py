@@ -46,7 +46,8 @@ class Loop:
         self.trial, self.rank, self.device = trial, rank, device
         knobs = trial.knobs
         self.batch = knobs.batch or (ON_CPU if device.type == "cpu" else GPU_BATCH)
-        self.workers = default_workers(trial.n_images // rank.world) if knobs.workers is None else knobs.workers
+        n_images = trial.n_images // rank.world
+        self.workers = default_workers(n_images, device) if knobs.workers is None else knobs.workers
         self.size = knobs.size or trial.material.image_size
         self.jobs = read_jobs(trial.material, trial.n_images)[rank.index :: rank.world]
         self.files = png_files(trial.material, trial.n_images) if knobs.loader == "files" else []
