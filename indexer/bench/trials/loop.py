@@ -196,7 +196,7 @@ def main(trial_file: Path) -> None:
     if trial.knobs.path != "naive":
         prepare_for_batches()
         torch.set_num_threads(cores_of_rank())
-    backend = trial.knobs.backend if trial.knobs.backend != AUTO else ("nccl" if trial.kind == "cuda" else "gloo")
+    backend = "gloo" if trial.knobs.backend == AUTO else trial.knobs.backend
 
     def work(rank: Rank) -> None:
         device = torch.device(rank.device(trial.kind))
