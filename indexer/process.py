@@ -40,9 +40,11 @@ def prepare_for_batches() -> None:
     """Settle this process for torch beside render workers; call it before torch is loaded.
 
     OpenMP's idle threads would spin on a core that the workers need, and glibc would give the memory of a batch back to
-    the kernel, to have it zeroed again for the next one; docs/log.md has what both cost.
+    the kernel, to have it zeroed again for the next one; docs/log.md has what both cost. OpenMP knows of no quota.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    if cpu_quota() is not None:
+        os.environ.setdefault("OMP_NUM_THREADS", str(cores()))
     if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "mallopt"):  # musl has none
         libc.mallopt(_M_MMAP_THRESHOLD, _LARGEST_MMAP_THRESHOLD)
         libc.mallopt(_M_TRIM_THRESHOLD, 1 << 30)

@@ -81,7 +81,7 @@ def share_cores(rank: Rank) -> None:
     """Give this process its share of the cores; torchrun's own default is one thread each."""
     import torch
 
-    if rank.world > 1 or cores_of_rank() < torch.get_num_threads():  # torch knows of no quota
+    if rank.world > 1:
         torch.set_num_threads(cores_of_rank())
 
 

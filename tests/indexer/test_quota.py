@@ -1,6 +1,8 @@
 """Cores are counted as a container and torchrun leave them: by affinity, quota, and the ranks beside this one."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,13 @@ import pytest
 from indexer.process import cores, cores_of_rank
 from indexer.quota import cpu_quota
 
+PROGRAM = """
+import indexer.process
+indexer.process.cpu_quota = lambda: 1.2
+indexer.process.prepare_for_batches()
+import torch
+print(torch.get_num_threads())
+"""
 VERSION_2 = "31 23 0:28 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate"
 VERSION_1 = [
     "32 31 0:29 {top} /sys/fs/cgroup/cpu,cpuacct rw shared:9 - cgroup cgroup rw,cpu,cpuacct",
@@ -76,3 +85,10 @@ def test_ranks_of_a_machine_share_all_of_its_cores(
         monkeypatch.setenv("LOCAL_RANK", str(rank))
         found.append(cores_of_rank())
     assert found == shares
+
+
+def test_torch_computes_with_as_many_threads_as_the_quota_pays_for() -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout == "1\n"

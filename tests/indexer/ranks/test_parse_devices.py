@@ -10,7 +10,7 @@ import torch.distributed as dist
 
 from indexer.errors import DeviceError
 from indexer.ranks.devices import Devices, first_devices, parse_devices
-from indexer.ranks.distributed import Rank, process_group, share_cores
+from indexer.ranks.distributed import Rank, process_group
 from indexer.ranks.launch import Ranks
 
 MASK = "CUDA_VISIBLE_DEVICES"
@@ -102,20 +102,6 @@ def test_a_rank_on_a_part_of_a_gpu_sees_its_own_part_alone(monkeypatch: pytest.M
     monkeypatch.setenv(MASK, PARTS)
     with pytest.raises(DeviceError, match='no GPU for local rank "2"'):
         Rank(2, 2, 3).device("auto")
-
-
-def test_a_rank_computes_with_its_share_of_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("indexer.ranks.distributed.cores_of_rank", lambda: 1)
-    before = torch.get_num_threads()
-    try:
-        torch.set_num_threads(2)
-        share_cores(Rank(1, 1, 2))
-        assert torch.get_num_threads() == 1
-        torch.set_num_threads(2)
-        share_cores(Rank())
-        assert torch.get_num_threads() == 1, "torch takes more than the quota pays for"
-    finally:
-        torch.set_num_threads(before)
 
 
 @pytest.mark.parametrize(("backend", "bound"), [("gloo", None), ("nccl", torch.device("cuda", 1))])
