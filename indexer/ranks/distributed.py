@@ -42,7 +42,7 @@ class Rank:
         """
         import torch
 
-        if kind == "cpu":
+        if kind not in ("auto", "cuda"):
             return kind
         own = see_own_gpu(self.local)
         return f"cuda:{own}" if kind == "cuda" or torch.cuda.is_available() else "cpu"
@@ -91,8 +91,7 @@ def process_group(
 ) -> Iterator[None]:
     """Make the rank's device that of this thread, and join the other ranks for the block, where there are any.
 
-    `limit` is how long one waits for them.
-    NCCL connects here, while the device has room, and not at the first exchange; gloo leaves the device alone.
+    `limit` is how long one waits for them. NCCL connects here, while the device has room, and not at the first exchange; gloo leaves the device alone.
     """
     use_device(device)
     if rank.world == 1:
@@ -107,7 +106,7 @@ def process_group(
         timeout=limit,
         rank=rank.index,
         world_size=rank.world,
-        device_id=device if backend == "nccl" else None,
+        device_id=device if "nccl" in backend else None,
     )
     try:
         yield

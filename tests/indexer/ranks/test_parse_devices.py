@@ -104,7 +104,10 @@ def test_a_rank_on_a_part_of_a_gpu_sees_its_own_part_alone(monkeypatch: pytest.M
         Rank(2, 2, 3).device("auto")
 
 
-@pytest.mark.parametrize(("backend", "bound"), [("gloo", None), ("nccl", torch.device("cuda", 1))])
+@pytest.mark.parametrize(
+    ("backend", "bound"),
+    [("gloo", None), ("nccl", torch.device("cuda", 1)), ("cpu:gloo,cuda:nccl", torch.device("cuda", 1))],
+)
 def test_a_rank_takes_its_gpu_before_it_meets_others_and_binds_only_nccl_to_it(
     monkeypatch: pytest.MonkeyPatch, backend: str, bound: torch.device | None
 ) -> None:
