@@ -91,7 +91,8 @@ def process_group(
 ) -> Iterator[None]:
     """Make the rank's device that of this thread, and join the other ranks for the block, where there are any.
 
-    `limit` is how long one waits for them. NCCL connects here, while the device has room, and not at the first exchange; gloo leaves the device alone.
+    `limit` is how long one waits for them. NCCL connects here, while the device has room, not at the first exchange;
+    gloo leaves the device alone.
     """
     use_device(device)
     if rank.world == 1:

@@ -15,12 +15,12 @@ import torch
 from conftest import Silent, disc, kill_rank
 
 from indexer.embedding.embed import embed as embed_share
-from indexer.embedding.launch import plan_command
+from indexer.embedding.launch import plan_command, run_ranks
 from indexer.embedding.options import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
-from indexer.library.plans import BLOCK_SIZE, Plan, read_blocks
+from indexer.library.plans import BLOCK_SIZE, Plan, read_blocks, write_plan
 from indexer.library.shards import read_coverage, read_shard, shard_path, shard_paths
 from indexer.pipeline import IndexOptions, embed, plan_only, scan
 from indexer.ranks.devices import Devices
@@ -194,6 +194,24 @@ def test_ranks_on_gpus_need_no_nccl_to_count(
             give_up=pytest.fail,
         )
     assert done == [torch.device("cuda", 1), used]
+
+
+def test_a_single_rank_embeds_on_the_gpu_that_was_meant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    library = Library(tmp_path)
+    write_plan(library.work("f00d"), Plan("f00d", "{}", 0, 0, 0), [])
+
+    def embed_on(*_: object, device: str, **__: object) -> None:
+        raise EmbedError(device)
+
+    monkeypatch.setattr("indexer.embedding.launch.embed", embed_on)
+    with pytest.raises(EmbedError, match=r"^cuda:3$"):
+        run_ranks(
+            library,
+            "f00d",
+            devices=Devices("cuda", 1, "7", first=3),
+            watch=lambda _: None,
+            give_up=pytest.fail,
+        )
 
 
 def _planned(library: Library, options: IndexOptions) -> str:
