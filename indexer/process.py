@@ -1,6 +1,7 @@
 """What a process asks of its machine: a share of the cores, memory that is used again, an end when its parent ends."""
 
 import ctypes
+import math
 import os
 import platform
 import signal
@@ -10,6 +11,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
+
+from indexer.quota import cpu_quota
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 _LARGEST_MMAP_THRESHOLD = 32 << 20
@@ -21,22 +24,27 @@ _LOOK_SECONDS = 0.5
 
 
 def cores() -> int:
-    """Cores this process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Cores this process may keep busy: those it may run on, or as many as its quota pays for, to the nearest."""
+    there = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    quota = cpu_quota()
+    return there if quota is None else max(1, min(there, math.floor(quota + 0.5)))
 
 
 def cores_of_rank() -> int:
-    """A rank's share of this machine's cores, as torchrun says how many ranks there are."""
-    return max(1, cores() // int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
+    """A rank's share of this machine's cores, as torchrun numbers its ranks; the first take what is left over."""
+    share, over = divmod(cores(), int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
+    return max(1, share + (int(os.environ.get("LOCAL_RANK", "0")) < over))
 
 
 def prepare_for_batches() -> None:
     """Settle this process for torch beside render workers; call it before torch is loaded.
 
     OpenMP's idle threads would spin on a core that the workers need, and glibc would give the memory of a batch back to
-    the kernel, to have it zeroed again for the next one; docs/log.md has what both cost.
+    the kernel, to have it zeroed again for the next one; docs/log.md has what both cost. OpenMP knows of no quota.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    if cpu_quota() is not None:
+        os.environ.setdefault("OMP_NUM_THREADS", str(cores()))
     if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "mallopt"):  # musl has none
         libc.mallopt(_M_MMAP_THRESHOLD, _LARGEST_MMAP_THRESHOLD)
         libc.mallopt(_M_TRIM_THRESHOLD, 1 << 30)

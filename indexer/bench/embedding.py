@@ -202,5 +202,6 @@ class _Run:
 
 
 def machine_cores() -> tuple[int, ...]:
-    """Numbers of the cores that this process may run on."""
-    return tuple(sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else range(cores()))
+    """Numbers of the cores to measure on: as many of this process as its quota pays for."""
+    n = cores()
+    return tuple(sorted(os.sched_getaffinity(0))[:n] if hasattr(os, "sched_getaffinity") else range(n))

@@ -107,10 +107,10 @@ def measure_all_reduce(folder: Path, *, kind: str, n_ranks: int, backend: str) -
     Raises:
         BenchError: the ranks don't find each other.
     """
-    from indexer.ranks.devices import Devices
+    from indexer.ranks.devices import first_devices
     from indexer.ranks.launch import Ranks
 
-    devices = Devices(kind, n_ranks, ",".join(map(str, range(n_ranks))) if kind == "cuda" else None)
+    devices = first_devices(kind, n_ranks)
     with Ranks("indexer.bench.machine", str(folder), kind, backend, devices=devices, folder=folder) as ranks:
         if cause := ranks.follow():
             raise BenchError(f"all-reduce with {backend}: {cause}; nothing was measured")

@@ -27,7 +27,7 @@ GATHERING = ("admit", "names_per_set", "variants_per_name", "tags_per_icon", "ow
 @click.option("--pretrained", type=File, help="Checkpoint for an open_clip name.")
 @click.option("--new-model", type=File, help="Begin with random weights, by this open_clip config (JSON).")
 @click.option("--corpus", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Icons rendered before.")
-@click.option("--devices", default="auto", show_default=True, help="auto, cpu, cpu:2, a number of GPUs, or 0,2.")
+@click.option("--devices", default="auto", show_default=True, help="As for `icons index`.")
 @click.option("--workers", default=1, show_default=True, type=click.IntRange(0), help="Rendering processes.")
 @click.option("--resume", is_flag=True, help="Go on from the last checkpoint, with the same options.")
 @click.option("--allow-regression", is_flag=True, help="Write OUT even where a task fell below the parent's interval.")

@@ -70,7 +70,7 @@ _OPTIONS: dict[str, list[tuple[str, Any, str]]] = {
     ],
     "distribution": [
         ("precision", click.Choice(["auto", "fp32", "bf16", "fp16"]), "Of the forward pass; weights stay fp32."),
-        ("backend", click.Choice(["auto", "nccl", "gloo"]), "How devices find each other."),
+        ("backend", click.Choice(["auto", "nccl", "gloo"]), "How devices find each other; auto is nccl on GPUs."),
         ("strategy", click.Choice(["ddp", "fsdp"]), "A whole model a device, or a part."),
         ("accumulate", Count, "Micro-batches a step; the loss stays that of the whole batch."),
         ("bucket_cap_mb", Positive, "Of DDP."),

@@ -105,17 +105,24 @@ def embed_options(function: Function) -> Function:
     """Add what decides how to embed, and with which encoder."""
     options = [
         click.option(
-            "--devices", default="auto", show_default=True, help="auto, cpu, cpu:2, a number of GPUs, or 0,2."
+            "--devices",
+            default="auto",
+            show_default=True,
+            help="auto, cpu, cpu:2, a number of GPUs, or 0,2: as CUDA_VISIBLE_DEVICES counts them.",
         ),
         click.option("--precision", type=PRECISIONS, default="auto", show_default=True, help="Of the forward pass."),
         click.option("--batch-size", type=click.IntRange(1), help="Pictures at once; found by doubling if not given."),
-        click.option("--workers", type=click.IntRange(0), help="Rendering processes a device; its cores if not given."),
+        click.option(
+            "--workers",
+            type=click.IntRange(0),
+            help="Rendering processes a device; its cores if not given, less one for a GPU.",
+        ),
         click.option(
             "--backend",
             type=click.Choice(["auto", "nccl", "gloo"]),
             default="auto",
             show_default=True,
-            help="How ranks find each other.",
+            help="How ranks find each other; auto is gloo, which takes nothing of a GPU.",
         ),
         click.option(
             "--stall-limit",

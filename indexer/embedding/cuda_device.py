@@ -18,6 +18,7 @@ from indexer.embedding.queued_device import QueuedDevice
 from indexer.encoders.checkpoint import Checkpoint, find_checkpoint
 from indexer.encoders.torch_encoder import Encoder, Precision
 from indexer.errors import EmbedError
+from indexer.ranks.devices import use_device
 
 GRAPH_PARITY = 0.9999
 """Least cosine between a vector from a captured graph and the same picture's from the pass that was captured."""
@@ -47,6 +48,7 @@ class CudaSpec:
     """A GPU of this machine."""
 
     find = staticmethod(find_checkpoint)
+    is_fed = True
     device: torch.device
     precision: Precision
     batch_size: int | None
@@ -62,6 +64,7 @@ class CudaDevice(QueuedDevice):
     """One GPU; a context manager. `memory` is that of the renderers: RGB, (n, size, size, 3)."""
 
     def __init__(self, encoder: Encoder, memory: Pixels | None, *, batch_size: int | None) -> None:
+        use_device(encoder.device)
         super().__init__(encoder, name=str(encoder.device), batch_size=batch_size)
         self._encode = encoder.encode_on_device
         self._device = encoder.device

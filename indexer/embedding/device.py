@@ -29,6 +29,8 @@ _LEAST_AT_ONCE = 16
 """Fewer pictures than this take other paths through a processor's libraries, and get other last digits."""
 _NAMES_AT_ONCE = 64
 """Larger batches are no faster, smaller ones not the same for any number of threads."""
+_FEW = 500
+_CORES_WITH_ONE_SPARE = 4
 _MOST_LANES = 4
 """The memory of so many batches at once is asked for, at most."""
 
@@ -82,6 +84,10 @@ class DeviceSpec(Protocol):
     def batch_size(self) -> int | None:
         """None: to be found out."""
 
+    @property
+    def is_fed(self) -> bool:
+        """Whether it is none of the host's cores."""
+
     def find(self, choice: ModelChoice) -> Checkpoint:
         """Find the encoder that is chosen."""
 
@@ -114,6 +120,7 @@ class CpuSpec:
     """The cores of a rank."""
 
     find = staticmethod(find_checkpoint)
+    is_fed = False
     precision: "Precision"
     batch_size: int | None
     n_under_way: int
@@ -180,6 +187,12 @@ def n_lanes() -> int:
     return min(_MOST_LANES, cores_of_rank())
 
 
-def default_workers(n_images: int) -> int:
-    """Rendering processes of one rank: its share of the cores, one for a handful of pictures."""
-    return 1 if n_images < 500 else cores_of_rank()
+def default_workers(n_images: int, *, is_fed: bool) -> int:
+    """Rendering processes of one rank: its share of the cores, one for a handful of pictures.
+
+    What feeds a device that is none of them has a core for itself, if that is a quarter of them or less: a device that
+    waits for a busy host costs more than a renderer gives.
+    """
+    n_cores = cores_of_rank()
+    n_spare = 1 if is_fed and n_cores >= _CORES_WITH_ONE_SPARE else 0
+    return 1 if n_images < _FEW else n_cores - n_spare

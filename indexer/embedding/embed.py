@@ -30,6 +30,7 @@ from indexer.ranks.distributed import (
     number_of_first_rank,
     process_group,
     run_as_rank,
+    share_cores,
     total_over_ranks,
 )
 from indexer.ranks.gauges import Gauge
@@ -69,16 +70,16 @@ def embed(library: Library, fingerprint: str, post: Post) -> None:
     path = library.work(fingerprint) / "plan.jsonl"
     plan, rank, where = read_plan(path), post.rank, _resolve(post)
     options, run = EmbedOptions(**plan.options), library.run(fingerprint, plan.run)
-    backend = options.backend if options.backend != "auto" else ("nccl" if where.type == "cuda" else "gloo")
+    backend = "gloo" if options.backend == "auto" else options.backend  # two counts need no NCCL
     progress = RankProgress(
         rank=rank.index, world=rank.world, device=str(where), at="meeting the other ranks", waits=True
     )
     post.report(progress)
+    share_cores(rank)
     with (
         watched(progress, limit=options.stall_limit, give_up=post.give_up),
         process_group(rank, backend=backend, device=where, limit=LONGEST_RUN),
     ):
-        _share_cores(rank)
         share = Share(path, library.vectors(fingerprint), _claims(run, rank, where))
         reporter = Reporter(post.report, progress, Gauge(where, cores_of_rank()))
         reporter.begin("loading the encoder")
@@ -118,14 +119,6 @@ def _claims(run: Path, rank: Rank, device: "torch.device") -> Path | None:
     folder = run / f"claims-{number_of_first_rank(rank, secrets.randbits(62), device=device):x}"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
-
-
-def _share_cores(rank: Rank) -> None:
-    """Give each rank of this machine its share of the cores; torchrun's own default is one thread each."""
-    import torch
-
-    if rank.world > 1:
-        torch.set_num_threads(cores_of_rank())
 
 
 @click.command()

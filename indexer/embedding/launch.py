@@ -59,13 +59,12 @@ def run_ranks(
     """
     plan = read_plan(library.work(fingerprint) / "plan.jsonl")
     if devices.n == 1:
-        device = f"cuda:{(devices.visible or '0').split(',')[0]}" if devices.device == "cuda" else "cpu"
         embed(
             library,
             fingerprint,
             Post(
                 Rank(),
-                device,
+                devices.own,
                 report=lambda progress: watch([progress]),
                 give_up=lambda reason: give_up(f"{reason} ({RERUN})"),
                 spec=program.spec_of(Rank()),

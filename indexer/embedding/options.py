@@ -17,9 +17,9 @@ class EmbedOptions:
     batch_size: int | None = None
     """None: found by doubling."""
     workers: int | None = None
-    """Rendering processes of a rank; None: its share of the cores."""
+    """Rendering processes of a rank; None: its share of the cores, less one where it feeds a GPU."""
     backend: str = "auto"
-    """Of the process group: nccl, gloo, or auto (nccl on CUDA, gloo on the CPU)."""
+    """Of the process group: nccl, gloo, or auto, which is gloo: NCCL would take memory of the device for two counts."""
     stall_limit: float = 600.0
     """Seconds without any progress, after which a rank is given up. A worker draws 32 pictures at 10 s each between two
     signs of life, so that the slowest pictures are no standstill."""

@@ -5,6 +5,7 @@ that is ended again and again still gets on, and one that is quick writes nothin
 """
 
 import time
+from collections import deque
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -22,6 +23,8 @@ from indexer.library.traits import TRAITS
 from indexer.ranks.distributed import Rank
 
 FIRST_PIECE_SECONDS, PIECE_SECONDS = 2.0, 32.0
+MOST_WAITING = 8
+"""Shards on their way to the drive. Behind them the device waits, as memory would fill where the drive is slower."""
 OVER = "another run has begun since, and this rank belongs to one before it; nothing more was written"
 
 
@@ -38,7 +41,7 @@ class ShardWriter:
         facts = {"precision": encoder.precision, "model": plan.model, "run": plan.run}
         self.facts = {"rank": f"{rank.index}/{rank.world}", **facts}
         self.pool = ThreadPoolExecutor(1, thread_name_prefix="shards")
-        self.pending: list[Future[None]] = []
+        self.pending: deque[Future[None]] = deque()
         self.piece_seconds = FIRST_PIECE_SECONDS
         self.written = time.monotonic()
         self.ids: list[Ids] = []
@@ -89,9 +92,8 @@ class ShardWriter:
         return Shard(kind, ids[order], vectors[order], failures, traits[order] if kind == "images" else None)
 
     def _write(self, path: Path, shard: Shard) -> None:
-        for written in [future for future in self.pending if future.done()]:
-            self.pending.remove(written)
-            written.result()
+        while self.pending and (self.pending[0].done() or len(self.pending) >= MOST_WAITING):
+            self.pending.popleft().result()
         self.written = time.monotonic()
         self.pending.append(self.pool.submit(self._write_now, path, shard))
 

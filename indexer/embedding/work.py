@@ -79,7 +79,7 @@ class Work:
         workers = EmbedOptions(**self.plan.options).workers
         return layout.start_pool(
             size=checkpoint.image_size,
-            workers=default_workers(n_images) if workers is None else workers,
+            workers=default_workers(n_images, is_fed=self.spec.is_fed) if workers is None else workers,
             n_under_way=self.spec.n_under_way,
         )
 

@@ -205,8 +205,8 @@ def resolve_device(name: str) -> torch.device:
     """
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
-    device = torch.device(name)
-    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+    device = torch.device("cuda:0" if name == "cuda" else name)
+    if device.type == "cuda" and device.index >= torch.cuda.device_count():
         raise DeviceError(
             f'no GPU "{name}": this machine has {torch.cuda.device_count()}; --devices cpu works everywhere'
         )
@@ -218,7 +218,7 @@ def resolve_precision(precision: Precision, device: torch.device) -> Precision:
     if precision != "auto":
         return precision
     if device.type == "cuda":
-        return "bf16" if torch.cuda.is_bf16_supported(including_emulation=False) else "fp16"
+        return "bf16" if torch.cuda.get_device_capability(device) >= (8, 0) else "fp16"  # GPUs of a machine may differ
     is_wide = torch.backends.cpu.get_cpu_capability() == "AVX512"
     return "bf16" if is_wide and torch.cpu._is_avx512_bf16_supported() else "fp32"
 

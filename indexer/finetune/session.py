@@ -61,11 +61,10 @@ def finetune(request: Request, *, devices: str, viewer: TrainingView) -> Outcome
 
 def _train(places: Places, devices: Devices, request: Request, viewer: TrainingView) -> None:
     if devices.n == 1:
-        device = f"cuda:{(devices.visible or '0').split(',')[0]}" if devices.device == "cuda" else "cpu"
         run_rank(
             places,
             rank=Rank(),
-            device=torch.device(device),
+            device=torch.device(devices.own),
             resume=request.resume,
             report=lambda progress: viewer.trained([progress]),
         )

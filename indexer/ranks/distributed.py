@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from indexer.errors import IconsError
 from indexer.naming.printable import printable
-from indexer.process import end_with_starter
+from indexer.process import cores_of_rank, end_with_starter
+from indexer.ranks.devices import see_own_gpu, use_device
 
 if TYPE_CHECKING:
     import torch
@@ -34,12 +35,17 @@ class Rank:
         return cls(int(get("RANK", 0)), int(get("LOCAL_RANK", 0)), int(get("WORLD_SIZE", 1)))
 
     def device(self, kind: str) -> str:
-        """Name this rank's device of a kind: cpu, cuda (one GPU a rank, by its local rank), or auto."""
+        """Name this rank's device of a kind: cpu, cuda (one GPU a rank, by its local rank), or auto.
+
+        Raises:
+            DeviceError: CUDA_VISIBLE_DEVICES names no GPU for it.
+        """
         import torch
 
-        if kind == "auto":
-            kind = "cuda" if torch.cuda.is_available() else "cpu"
-        return f"cuda:{self.local}" if kind == "cuda" else kind
+        if kind not in ("auto", "cuda"):
+            return kind
+        own = see_own_gpu(self.local)
+        return f"cuda:{own}" if kind == "cuda" or torch.cuda.is_available() else "cpu"
 
 
 MEETING = "ICONS_MEETING"
@@ -71,17 +77,29 @@ def leave_word(error: Exception) -> None:
         get_error_handler().record_exception(error)
 
 
+def share_cores(rank: Rank) -> None:
+    """Give this process its share of the cores; torchrun's own default is one thread each."""
+    import torch
+
+    if rank.world > 1:
+        torch.set_num_threads(cores_of_rank())
+
+
 @contextmanager
 def process_group(
     rank: Rank, *, backend: str, device: "torch.device", limit: timedelta = START_LIMIT
 ) -> Iterator[None]:
-    """Join the other ranks for the block; nothing to do when there are none. `limit` is how long one waits."""
+    """Make the rank's device that of this thread, and join the other ranks for the block, where there are any.
+
+    `limit` is how long one waits for them. NCCL connects here, while the device has room, not at the first exchange;
+    gloo leaves the device alone.
+    """
+    use_device(device)
     if rank.world == 1:
         yield
         return
     import torch.distributed as dist
 
-    device_id = device if device.type == "cuda" else None
     folder = os.environ.get(MEETING)
     dist.init_process_group(
         backend,
@@ -89,7 +107,7 @@ def process_group(
         timeout=limit,
         rank=rank.index,
         world_size=rank.world,
-        device_id=device_id,
+        device_id=device if "nccl" in backend else None,
     )
     try:
         yield

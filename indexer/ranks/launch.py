@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Self
 
 from indexer.process import named_as_starter
-from indexer.ranks.devices import Devices
+from indexer.ranks.devices import MASK, Devices
 
 POLL_SECONDS = 0.5
 GRACE_SECONDS = 5.0
@@ -32,7 +32,7 @@ class Ranks:
         # Safe path: a file "numpy.py" in the folder where the user happens to stand is not to be imported.
         environment = {**os.environ, **named_as_starter(), "PYTHONSAFEPATH": "1"}
         if devices.visible is not None:
-            environment["CUDA_VISIBLE_DEVICES"] = devices.visible
+            environment[MASK] = devices.visible
         agent = [sys.executable, "-m", "indexer.ranks.agent", str(self._end), str(devices.n)]
         with self.log.open("wb") as output:
             self._process = subprocess.Popen(
@@ -83,4 +83,5 @@ class Ranks:
 def cluster_command(module: str, *arguments: str, devices: Devices) -> str:
     """Spell the line that starts ranks on each of several machines, which meet at HOST."""
     meeting = ["--nnodes", "N", "--rdzv-backend", "c10d", "--rdzv-endpoint", "HOST:29400"]
-    return shlex.join(["torchrun", *meeting, "--nproc-per-node", str(devices.n), "-m", module, *arguments])
+    line = shlex.join(["torchrun", *meeting, "--nproc-per-node", str(devices.n), "-m", module, *arguments])
+    return line if devices.visible is None else f"{MASK}={shlex.quote(devices.visible)} {line}"

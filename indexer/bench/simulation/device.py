@@ -26,6 +26,7 @@ _NAMES_AT_ONCE = 512
 class SimulatedSpec:
     """What a simulated device can do."""
 
+    is_fed = True
     rate: float
     """Pictures a second, however many go at once."""
     image_size: int

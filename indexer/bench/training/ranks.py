@@ -19,7 +19,7 @@ from indexer.errors import BenchError
 from indexer.finetune.options import FinetuneOptions, Places
 from indexer.finetune.plan import read_plan, write_plan
 from indexer.library.durable import write_file
-from indexer.ranks.devices import Devices
+from indexer.ranks.devices import Devices, first_devices
 from indexer.ranks.launch import Ranks
 from indexer.ranks.progress import clear_progress
 
@@ -96,11 +96,10 @@ class RankGroups:
 
     def _do(self, knobs: TrainKnobs, cores: Sequence[int]) -> list[dict[str, Any]]:
         backend = knobs.backend if knobs.ranks > 1 else "auto"
-        visible = ",".join(map(str, range(knobs.devices))) if self._kind == "cuda" else None
-        name = f"{knobs.ranks}-{backend}-{visible or len(cores)}"
+        devices = replace(first_devices(self._kind, knobs.devices), n=knobs.ranks)
+        name = f"{knobs.ranks}-{backend}-{knobs.devices if self._kind == 'cuda' else len(cores)}"
         group = self._groups.get(name)
         if group is None:
-            devices = Devices(self._kind, knobs.ranks, visible)
             group = self._groups[name] = _Group(self._folder / name, devices, backend=backend, cores=cores)
         try:
             return group.do(knobs)

@@ -24,7 +24,7 @@ from indexer.bench.trials.trial import Measured, Part, Trial, merged, share_file
 from indexer.embedding.options import EmbedOptions
 from indexer.errors import BenchError
 from indexer.process import end_at_once, prepare_for_batches
-from indexer.ranks.devices import Devices
+from indexer.ranks.devices import Devices, first_devices
 from indexer.ranks.distributed import Rank
 from indexer.ranks.launch import Ranks
 from indexer.ranks.progress import RankProgress
@@ -162,8 +162,7 @@ def _run_ranks(trial: Trial) -> Measured:
 
 
 def _devices(trial: Trial) -> Devices:
-    n = trial.knobs.devices
-    return Devices(trial.kind, n, ",".join(map(str, range(n))) if trial.kind == "cuda" else None)
+    return first_devices(trial.kind, trial.knobs.devices)
 
 
 def in_part(trial: Trial, part: Part) -> Trial:

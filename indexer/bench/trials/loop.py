@@ -45,7 +45,10 @@ class Loop:
         self.trial, self.rank, self.device = trial, rank, device
         knobs = trial.knobs
         self.batch = knobs.batch or (ON_CPU if device.type == "cpu" else GPU_BATCH)
-        self.workers = default_workers(trial.n_images // rank.world) if knobs.workers is None else knobs.workers
+        n_images = trial.n_images // rank.world
+        self.workers = (
+            default_workers(n_images, is_fed=device.type == "cuda") if knobs.workers is None else knobs.workers
+        )
         self.size = knobs.size or trial.material.image_size
         self.jobs = read_jobs(trial.material, trial.n_images)[rank.index :: rank.world]
         self.files = png_files(trial.material, trial.n_images) if knobs.loader == "files" else []
@@ -194,7 +197,7 @@ def main(trial_file: Path) -> None:
     if trial.knobs.path != "naive":
         prepare_for_batches()
         torch.set_num_threads(cores_of_rank())
-    backend = trial.knobs.backend if trial.knobs.backend != AUTO else ("nccl" if trial.kind == "cuda" else "gloo")
+    backend = "gloo" if trial.knobs.backend == AUTO else trial.knobs.backend
 
     def work(rank: Rank) -> None:
         device = torch.device(rank.device(trial.kind))

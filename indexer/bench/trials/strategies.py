@@ -18,6 +18,7 @@ from indexer.bench.trials.knobs import Knobs
 from indexer.bench.trials.trial import Trial
 from indexer.encoders.checkpoint import find_checkpoint
 from indexer.encoders.torch_encoder import Encoder, autocast, load_model
+from indexer.ranks.devices import use_device
 
 
 class Compute(Protocol):
@@ -168,6 +169,7 @@ class Replicas:
 
     @torch.inference_mode()
     def _encode(self, replica: nn.Module, part: Tensor) -> Tensor:
+        use_device(part.device)
         with autocast(cast(Any, _autocast_precision(self.precision)), part.device):
             return cast(Tensor, replica(part))
 

@@ -33,8 +33,8 @@ from indexer.finetune.run.text_inputs import open_lesson
 from indexer.finetune.run.train import Report, train
 from indexer.finetune.run.validation import make_exam
 from indexer.finetune.run.watch import TrainingProgress
-from indexer.process import cores_of_rank, prepare_for_batches
-from indexer.ranks.distributed import Rank, process_group, run_as_rank
+from indexer.process import prepare_for_batches
+from indexer.ranks.distributed import Rank, process_group, run_as_rank, share_cores
 from indexer.ranks.progress import write_progress
 
 WAIT_LIMIT = timedelta(hours=2)
@@ -87,10 +87,7 @@ def joined_ranks(backend: str, *, rank: Rank, device: torch.device) -> Iterator[
     """Settle this process on its device and its share of the cores, and join the other ranks for the block."""
     if backend == "auto":
         backend = "nccl" if device.type == "cuda" else "gloo"
-    if rank.world > 1:
-        torch.set_num_threads(cores_of_rank())
-    if device.type == "cuda":
-        torch.cuda.set_device(device)
+    share_cores(rank)
     with process_group(rank, backend=backend, device=device, limit=WAIT_LIMIT):
         yield
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from indexer.bench.embedding import machine_cores
 from indexer.bench.goals import Goal
 from indexer.bench.limit import Limit, measure_tower
 from indexer.bench.machine import describe
@@ -17,11 +18,18 @@ from indexer.bench.trials.trial import Measured, Trial
 from indexer.bench.whole import measure_whole
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import BenchError
+from indexer.process import cores
+
+
+def test_as_many_cores_are_measured_on_as_the_quota_pays_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {2, 3, 5, 7}, raising=False)
+    monkeypatch.setattr("indexer.process.cpu_quota", lambda: 2.0)
+    assert machine_cores() == (2, 3)
 
 
 def test_the_machine_is_described() -> None:
     facts = describe("cpu")
-    assert facts["cores"] == len(os.sched_getaffinity(0))
+    assert facts["cores"] == cores()
     assert facts["packages"]["torch"] == torch.__version__.split("+")[0]
     assert facts["memory_gb"] > 0.5
     assert "gpus" not in facts

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from indexer.bench.trials.feeds import StageClock, from_files, opened_here, rend
 from indexer.bench.trials.knobs import NAIVE, Knobs
 from indexer.bench.trials.loop import Loop
 from indexer.bench.trials.material import Material, gather, png_files, read_jobs, write_files
-from indexer.bench.trials.strategies import load_tower, make_compute
+from indexer.bench.trials.strategies import Replicas, load_tower, make_compute
 from indexer.bench.trials.trial import STAGES, Measured, Trial, merged
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import Encoder
@@ -77,6 +78,28 @@ def test_every_way_to_compute_gives_the_vectors_of_the_encoder(material: Materia
     wanted = encoder.encode_images(pixels.numpy()).astype(np.float32)
     assert found.shape == (20, 32)
     assert np.abs(found - wanted).max() < (0.02 if precision == "bf16" else 0.001)
+
+
+def test_each_replica_computes_on_the_device_of_its_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    used: dict[int, torch.device] = {}
+    monkeypatch.setattr(
+        "indexer.bench.trials.strategies.use_device", lambda device: used.update({threading.get_ident(): device})
+    )
+
+    class Asks(torch.nn.Module):
+        """Answers once another replica computes, too."""
+
+        def forward(self, part: torch.Tensor) -> torch.Tensor:
+            assert used[threading.get_ident()] == part.device
+            both.wait()
+            return part
+
+        def __deepcopy__(self, _: object) -> "Asks":
+            return self
+
+    both = threading.Barrier(2, timeout=60)
+    replicas = Replicas(Asks(), "fp32", [CPU, CPU], n_cores=2, double=False)
+    assert len(replicas.forward(replicas.copy_in(torch.ones(4, 2)))) == len(used) == 2
 
 
 def test_files_bring_the_pictures_of_the_naive_script(material: Material) -> None:

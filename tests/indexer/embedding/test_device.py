@@ -10,7 +10,7 @@ import torch
 
 from indexer.arrays import Halves, Ids, Pixels
 from indexer.embedding.batches import Batch, Layout, in_batches
-from indexer.embedding.device import Collect, CpuDevice, n_lanes, through
+from indexer.embedding.device import Collect, CpuDevice, default_workers, n_lanes, through
 from indexer.embedding.queued_device import QueuedDevice, find_batch_size
 from indexer.encoders.loaded import LoadedEncoder
 from indexer.errors import EmbedError
@@ -239,3 +239,12 @@ def test_slots_hold_whole_batches(batch_size: int | None, size: int, expected: L
     with layout.start_pool(size=2, workers=0, n_under_way=3) as pool:
         assert pool.n_slots % layout.most_chunks == 0
         assert pool.n_slots > 3 * layout.most_chunks
+
+
+@pytest.mark.parametrize(("cores", "on_cpu", "on_gpu"), [(8, 8, 7), (4, 4, 3), (2, 2, 2), (1, 1, 1)])
+def test_workers_leave_one_of_many_cores_to_what_feeds_a_gpu(
+    monkeypatch: pytest.MonkeyPatch, cores: int, on_cpu: int, on_gpu: int
+) -> None:
+    monkeypatch.setattr("indexer.embedding.device.cores_of_rank", lambda: cores)
+    assert (default_workers(5000, is_fed=False), default_workers(5000, is_fed=True)) == (on_cpu, on_gpu)
+    assert default_workers(499, is_fed=True) == 1

@@ -6,21 +6,26 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from conftest import Silent, disc, kill_rank
 
-from indexer.embedding.launch import plan_command
+from indexer.embedding.embed import Post
+from indexer.embedding.embed import embed as embed_share
+from indexer.embedding.launch import plan_command, run_ranks
 from indexer.embedding.options import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice
-from indexer.errors import DeviceError, EmbedError
+from indexer.errors import EmbedError
 from indexer.library.folder import Library
-from indexer.library.plans import BLOCK_SIZE, Plan, read_blocks
+from indexer.library.plans import BLOCK_SIZE, Plan, read_blocks, write_plan
 from indexer.library.shards import read_coverage, read_shard, shard_path, shard_paths
-from indexer.pipeline import IndexOptions, embed, scan
-from indexer.ranks.devices import Devices, parse_devices
+from indexer.pipeline import IndexOptions, embed, plan_only, scan
+from indexer.ranks.devices import Devices
+from indexer.ranks.distributed import Rank
 from indexer.ranks.progress import RankProgress
 
 
@@ -151,20 +156,59 @@ def test_blocks_whose_shard_exists_are_not_done_again(many: Path, tiny_model: Pa
     }
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"), [("cpu", Devices("cpu", 1)), ("cpu:3", Devices("cpu", 3)), ("auto", Devices("cpu", 1))]
-)
-def test_devices_are_read(text: str, expected: Devices) -> None:
-    assert parse_devices(text) == expected
-
-
-@pytest.mark.parametrize("text", ["gpu", "cpu:0", "-1", "0", "1", "0,1", "0,0,", "cpu:x", ""])
-def test_devices_that_are_not_there_are_named(text: str) -> None:
-    with pytest.raises(DeviceError, match=f'--devices "{text}"'):
-        parse_devices(text)
-
-
 def test_the_line_for_several_machines_names_library_and_rendezvous(tmp_path: Path) -> None:
     line = plan_command(Library(tmp_path), "f00d", devices=Devices("cuda", 8))
     assert line.startswith("torchrun --nnodes N --rdzv-backend c10d --rdzv-endpoint HOST:29400 --nproc-per-node 8")
     assert f"-m indexer.embedding.embed --library {tmp_path} --fingerprint f00d" in line
+
+
+def test_the_line_for_several_machines_keeps_the_gpus_that_were_asked_for(tmp_path: Path) -> None:
+    line = plan_command(Library(tmp_path), "f00d", devices=Devices("cuda", 2, "GPU-1f 0,MIG-7"))
+    assert line.startswith("CUDA_VISIBLE_DEVICES='GPU-1f 0,MIG-7' torchrun --nnodes N ")
+
+
+@pytest.mark.parametrize(("asked", "used"), [("auto", "gloo"), ("nccl", "nccl")])
+def test_ranks_on_gpus_need_no_nccl_to_count(
+    many: Path, tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str, used: str
+) -> None:
+    """What a rank does before it meets the others, on GPUs that are only said to be there."""
+    library, options = Library(tmp_path / "library"), _options(many, tiny_model, "cpu")
+    scan(library, options, Silent())
+    fingerprint = _planned(library, replace(options, embed=replace(options.embed, backend=asked)))
+    done: list[object] = []
+
+    def meet(backend: str, **_: object) -> None:
+        done.append(backend)
+        raise EmbedError("met")
+
+    monkeypatch.setattr(torch.distributed, "init_process_group", meet)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "set_device", done.append)
+    monkeypatch.setattr(torch, "set_num_threads", lambda _: None)
+    with pytest.raises(EmbedError, match="met"):
+        embed_share(library, fingerprint, Post(Rank(1, 1, 2), "cuda:1", lambda _: None, pytest.fail))
+    assert done == [torch.device("cuda", 1), used]
+
+
+def test_a_single_rank_embeds_on_the_gpu_that_was_meant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    library = Library(tmp_path)
+    write_plan(library.work("f00d"), Plan("f00d", "{}", 0, 0, 0), [])
+
+    def embed_on(_: Library, __: str, post: Post) -> None:
+        raise EmbedError(post.device)
+
+    monkeypatch.setattr("indexer.embedding.launch.embed", embed_on)
+    with pytest.raises(EmbedError, match=r"^cuda:3$"):
+        run_ranks(
+            library,
+            "f00d",
+            devices=Devices("cuda", 1, "7", first=3),
+            watch=lambda _: None,
+            give_up=pytest.fail,
+        )
+
+
+def _planned(library: Library, options: IndexOptions) -> str:
+    """Write a plan; its encoder's fingerprint."""
+    line = plan_only(library, options, Silent())
+    return line.split()[-1]

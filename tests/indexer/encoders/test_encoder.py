@@ -7,7 +7,7 @@ import torch
 from conftest import TINY, save_tiny_model
 
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
-from indexer.encoders.torch_encoder import Encoder, resolve_device
+from indexer.encoders.torch_encoder import Encoder, resolve_device, resolve_precision
 from indexer.errors import DeviceError, ModelError
 
 TEXTS = ["arrow", "a much longer name with very many words in it that does not fit", "x", "home outline"]
@@ -119,3 +119,18 @@ def test_a_name_has_the_same_vector_bit_by_bit_in_any_company() -> None:
     assert np.array_equal(encoder.encode_texts([names[place] for place in order]), together[order])
     for name, vector in zip(names, together, strict=False):
         assert np.array_equal(encoder.encode_texts([name])[0], vector)
+
+
+def test_precision_is_that_of_the_gpu_which_computes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An Ampere card beside a Turing card, which is the current one."""
+    capability = {0: (7, 5), 1: (8, 0), 2: (9, 0)}
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability[device.index])
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda **_: False)
+    found = [resolve_precision("auto", torch.device("cuda", number)) for number in capability]
+    assert found == ["fp16", "bf16", "bf16"]
+
+
+def test_a_gpu_without_a_number_is_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert resolve_device("cuda") == resolve_device("auto") == torch.device("cuda", 0)
