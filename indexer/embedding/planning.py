@@ -42,7 +42,7 @@ def prepare(
         stage(f"Fetching {chosen.model}, once; --offline forbids it")
     checkpoint = find_checkpoint(chosen)
     outline = Plan(checkpoint.fingerprint, chosen.to_json(), 0, 0, 0, uuid.uuid4().hex[:12], asdict(options))
-    plan = _plan(library, engine, outline, retry_failed=retry_failed)
+    plan = plan_missing(library, engine, outline, retry_failed=retry_failed)
     export_missing(library, engine, chosen, stage=stage)
     return plan
 
@@ -54,7 +54,7 @@ def choice_in_use(engine: Engine) -> ModelChoice:
     return ModelChoice.from_json(stored) if stored else ModelChoice.bundled()
 
 
-def _plan(library: Library, engine: Engine, outline: Plan, *, retry_failed: bool) -> Plan:
+def plan_missing(library: Library, engine: Engine, outline: Plan, *, retry_failed: bool) -> Plan:
     """Write the plan of everything that icons show or bear and its encoder has neither a vector nor a failure for."""
     covered = read_coverage(library.vectors(outline.fingerprint))
     final = [image for image, failed in covered.failures.items() if failed.is_final and not retry_failed]

@@ -31,13 +31,13 @@ class ImageTower(nn.Module):
     def __init__(self, model: Any, *, mean: Sequence[float], std: Sequence[float]) -> None:
         super().__init__()
         self.model: Any = model
-        self.dtype = next(model.visual.parameters()).dtype
         self.register_buffer("scale", 1 / (255 * torch.tensor(std)))
         self.register_buffer("shift", -torch.tensor(mean) / torch.tensor(std))
 
     def forward(self, pixels: Tensor) -> Tensor:
         """Encode a batch; the first step and the last are fp32 whatever the precision of the weights."""
-        images = (pixels.float() * self.scale + self.shift).permute(0, 3, 1, 2).to(self.dtype)
+        weight = next(self.model.visual.parameters())
+        images = (pixels.float() * self.scale + self.shift).permute(0, 3, 1, 2).to(weight.dtype)
         return nn.functional.normalize(self.model.encode_image(images).float(), dim=-1)
 
 

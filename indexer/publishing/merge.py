@@ -38,8 +38,12 @@ N_QUERIES = 64
 """Real names asked to measure recall."""
 
 
-def merge(library: Library, engine: Engine, *, fingerprint: str, embedded: Ids) -> Generation:
+def merge(
+    library: Library, engine: Engine, *, fingerprint: str, embedded: Ids, encoder: QueryEncoder | None = None
+) -> Generation:
     """Build the next generation and make it current; `embedded` are the ids of images that have a vector.
+
+    It is tried with real names through `encoder`, or through that which the library carries.
 
     Raises:
         ShardError: a shard is missing or damaged, or a vector is not finite.
@@ -65,7 +69,7 @@ def merge(library: Library, engine: Engine, *, fingerprint: str, embedded: Ids) 
         np.save(built.drawings, drawings[vectors.image_rows])
         pictures = _build(built.pictures, vectors.image_ids, lambda: fp32_chunks(vectors.images), vectors)
         fused = _build(built.icons, vectors.icon_ids, lambda: vectors.fused(WEIGHTS), vectors)
-        encoder = open_query_encoder(library.encoder(fingerprint))
+        encoder = encoder or open_query_encoder(library.encoder(fingerprint))
         manifest = Manifest(
             number=generation.number,
             created_at=datetime.now(UTC).isoformat(timespec="seconds"),

@@ -1,0 +1,27 @@
+"""One rank with a simulated device, as `icons bench embed --simulate` starts it under torchrun.
+
+torchrun --nproc-per-node 2 -m indexer.bench.simulation.rank --library DIR --fingerprint HASH --simulation JSON
+"""
+
+import json
+from pathlib import Path
+
+import click
+
+from indexer.bench.simulation.device import Simulation
+from indexer.embedding.embed import run_rank
+from indexer.library.folder import Library
+
+
+@click.command()
+@click.option("--library", "root", type=click.Path(path_type=Path), required=True)
+@click.option("--fingerprint", required=True)
+@click.option("--simulation", required=True, help="A `Simulation` as JSON.")
+def main(root: Path, fingerprint: str, simulation: str) -> None:
+    """Embed what this rank claims, on its simulated device."""
+    simulated = Simulation(**json.loads(simulation))
+    run_rank(Library(root), fingerprint, spec_of=lambda rank: simulated.spec(rank.index))
+
+
+if __name__ == "__main__":
+    main()
