@@ -16,7 +16,7 @@ from indexer.commands.options import json_option, model_choice, model_options
 from indexer.process import cores
 
 if TYPE_CHECKING:
-    from indexer.bench.embedding import BenchOptions
+    from indexer.bench.embedding import BenchOptions, EmbedBenchOptions
     from indexer.bench.report.findings import Findings
 
 _Findings = TypeVar("_Findings", bound="Findings")
@@ -62,10 +62,14 @@ def bench() -> None:
 @click.option(
     "--compare", type=click.Path(path_type=Path), metavar="FILE", help="A saved report.json to hold it against."
 )
+@click.option("--simulate", metavar="NxRATE", help="Instead: N simulated devices of RATE pictures a second.")
 @model_options
 @json_option
-def embed(compare: Path | None, as_json: bool, **options: Any) -> None:
+def embed(compare: Path | None, simulate: str | None, as_json: bool, **options: Any) -> None:
     """Measure how pictures become vectors: knobs, strategies, devices, the machine and its limit.
+
+    With --simulate, devices take their time without computing, and all stages run around them: what a machine like this
+    could feed. Of the other options it takes --images, --repeats, --out, and --set size=PIXELS.
 
     SOURCE is anything that `icons index` takes; without it, the bundled samples. Ctrl-C keeps what was measured. Exit
     code 0: all was measured, 1: cut off, or rows are missing, 2: error.
@@ -75,6 +79,7 @@ def embed(compare: Path | None, as_json: bool, **options: Any) -> None:
       icons bench embed
       icons bench embed ~/design/icons --devices cpu:2 --repeats 5 --images 4000
       icons bench embed --only sweeps --sweep batch=32,64,128 --sweep workers=1,2 --grid
+      icons bench embed --simulate 4x3000
       icons bench embed --compare icons-bench/before/report.json
     """
     from indexer.bench.embedding import EmbedBenchOptions, bench_embed
@@ -86,6 +91,9 @@ def embed(compare: Path | None, as_json: bool, **options: Any) -> None:
 
     before = EmbedFindings.read(compare) if compare else None
     chosen = _options(EmbedBenchOptions, Knobs, **options)
+    if simulate is not None:
+        _simulate(simulate, chosen, as_json=as_json)
+        return
     with Bars(estimate=False) as view:
         findings = bench_embed(chosen, view)
     write_report(findings, chosen.out, before=before)
@@ -98,9 +106,10 @@ def embed(compare: Path | None, as_json: bool, **options: Any) -> None:
 @click.option("--devices", default="auto", show_default=True, help="auto, cpu, cpu:2, a number of GPUs, or 0,2.")
 @click.option("--images", "n_images", type=click.IntRange(1), help="Pictures a run; 2,048 if not given.")
 @click.option("--repeats", type=click.IntRange(1), default=5, show_default=True, help="Counted runs of each.")
+@click.option("--simulated", is_flag=True, help="Instead: are simulated devices, faster and slower ones, kept busy?")
 @model_options
 @json_option
-def goals(as_json: bool, **options: Any) -> None:
+def goals(simulated: bool, as_json: bool, **options: Any) -> None:
     """Tell whether embedding is as fast as it should be: against the naive script, and against this machine's limit.
 
     Exit code 0: all goals are met, 1: some are not, 2: error.
@@ -109,15 +118,21 @@ def goals(as_json: bool, **options: Any) -> None:
     Examples:
       icons bench goals
       icons bench goals node_modules/@mdi/svg --images 7000
+      icons bench goals --simulated --repeats 3
       icons bench goals --model ViT-B-32 --pretrained weights.safetensors --images 512
     """
     from indexer.bench.embedding import EmbedBenchOptions
+    from indexer.bench.feeding import SET_UPS, measure_feeding
     from indexer.bench.goals import measure_goals
     from indexer.bench.trials.knobs import Knobs
     from indexer.reports.bars import Bars
 
+    chosen = _options(EmbedBenchOptions, Knobs, **options)
     with Bars(estimate=False) as view:
-        found = measure_goals(_options(EmbedBenchOptions, Knobs, **options), view)
+        if simulated:
+            found = measure_feeding(SET_UPS, repeats=chosen.repeats, bars=view)
+        else:
+            found = measure_goals(chosen, view)
     if as_json:
         click.echo(json.dumps([{**asdict(goal), "is_met": goal.is_met} for goal in found]))
     for goal in () if as_json else found:
@@ -234,6 +249,29 @@ def isolation(source: Path | None, as_json: bool, **chosen: Any) -> None:
             f"{cost.bytes_a_worker / 1e6:+.1f} MB a worker"
         )
     if not cost.is_within_bounds:
+        raise click.exceptions.Exit(1)
+
+
+def _simulate(text: str, chosen: "EmbedBenchOptions", *, as_json: bool) -> None:
+    """Measure with simulated devices; exit code 1 where that was cut off."""
+    from indexer.bench.simulation.device import Simulation
+    from indexer.bench.simulation.measure import SimulationOptions, bench_simulated
+    from indexer.bench.simulation.report import print_simulated, write_simulated
+    from indexer.encoders.checkpoint import find_checkpoint
+    from indexer.reports.bars import Bars
+
+    size = chosen.settings.get("size") or find_checkpoint(chosen.choice).image_size
+    simulation = Simulation.parse(text, image_size=size)
+    with Bars(estimate=False) as view:
+        options = SimulationOptions(simulation, chosen.source, chosen.n_images, chosen.repeats)
+        findings = bench_simulated(options, view)
+    write_simulated(findings, chosen.out)
+    if as_json:
+        click.echo(json.dumps(findings.to_json()))
+    else:
+        print_simulated(findings)
+    click.echo(f"wrote {chosen.out / 'report.html'} and report.json", err=True)
+    if findings.is_cut_off:
         raise click.exceptions.Exit(1)
 
 

@@ -27,11 +27,11 @@ _NAMES_AT_ONCE = 512
 class QueuedDevice:
     """What is the same for every device with a queue. Its subclasses say how a batch is enqueued.
 
-    Three batches are begun before the first is collected: one that the device is at, one that waits for it, and one
-    that is being put together or written away.
+    Two batches are under way: one that the device is at, and the next, which it begins while the vectors of the one
+    before are written away. More would only lie there when all is claimed, and another device could have had them.
     """
 
-    n_under_way = 3
+    n_under_way = 2
 
     def __init__(self, encoder: LoadedEncoder, *, name: str, batch_size: int | None) -> None:
         self.encoder = encoder

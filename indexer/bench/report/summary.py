@@ -1,11 +1,12 @@
 """What do measurements say in a terminal? One table of all rows, the laws, the limit, precision's price."""
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol
 
 from rich.table import Table
 
 from indexer.bench.report.charts import label_in, seconds, times, whole
-from indexer.bench.report.findings import EmbedFindings, Findings
+from indexer.bench.report.findings import EmbedFindings
 from indexer.bench.trials.sweep import Row
 from indexer.reports.measures import Figure, short
 from indexer.reports.tables import open_console, table_of
@@ -43,7 +44,15 @@ def headline(findings: EmbedFindings) -> list[str]:
     return [first, *machine_lines(findings)]
 
 
-def machine_lines(findings: Findings) -> list[str]:
+class OfMachine(Protocol):
+    """What was measured on some machine, at some time."""
+
+    machine: dict[str, Any]
+    made_at: str
+    is_cut_off: bool
+
+
+def machine_lines(findings: OfMachine) -> list[str]:
     """Say in a few lines what was measured on, and when."""
     lines = []
     if machine := findings.machine:

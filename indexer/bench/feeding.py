@@ -1,0 +1,118 @@
+"""Are devices kept busy here? Goals for devices that are simulated, at rates that follow from what this machine draws.
+
+| goal | at least |
+|---|---|
+| a device at half of what the host draws: share of its time in which it is busy | 0.97 |
+| four devices at an eighth each: images/s of each against one alone | 0.97 |
+| a device faster than the host: share of the host's cores that are busy | 0.97 |
+| the same: images/s against drawing alone | 0.97 |
+| two devices, one twice as fast: share of their time in which both are busy | 0.97 |
+"""
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+
+from indexer.bench.goals import Goal
+from indexer.bench.simulation.device import Simulation
+from indexer.bench.simulation.drawing import Drawn, draw_alone, jobs_of
+from indexer.bench.simulation.pictures import Pictures
+from indexer.bench.simulation.run import SimulatedRun, simulate
+from indexer.reports.bars import Bars
+
+LEAST = 0.97
+SECONDS = 15.0
+"""Of the pictures of one run."""
+_FAST = 20.0
+"""Times as fast as the host."""
+_N_FIRST = 2048
+"""Pictures by which it is found out how fast the host is."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetUp:
+    """What pictures are like."""
+
+    name: str
+    size: int
+    in_one_file: bool = False
+    broken_every: int | None = None
+
+    def pictures(self, n: int) -> Pictures:
+        """As many of them."""
+        return Pictures(n, self.in_one_file, self.broken_every)
+
+
+SET_UPS = (
+    SetUp("64 px", 64),
+    SetUp("224 px", 224),
+    SetUp("one huge file", 64, in_one_file=True),
+    SetUp("1 % broken", 64, broken_every=100),
+)
+
+
+@dataclass
+class Fed:
+    """What was measured in one set-up, a value a repeat."""
+
+    set_up: SetUp
+    host_rate: float
+    alone: list[Drawn] = field(default_factory=list)
+    runs: dict[str, list[SimulatedRun]] = field(default_factory=dict)
+
+    def goals(self) -> Iterator[Goal]:
+        """Hold it against the goals."""
+        name, runs = self.set_up.name, self.runs
+        yield _goal(f"{name}: a device at half of the host's rate is busy", [run.busy for run in runs["half"]])
+        one, four = ([run.images_per_second / len(run.devices) for run in runs[key]] for key in ("one", "four"))
+        yield _goal(f"{name}: four devices at an eighth against one", [a / b for a, b in zip(four, one, strict=True)])
+        yield _goal(f"{name}: cores are busy before a fast device", [run.host_busy for run in runs["fast"]])
+        rates = [
+            run.images_per_second / drawn.images_per_second for run, drawn in zip(runs["fast"], self.alone, strict=True)
+        ]
+        yield _goal(f"{name}: a fast device against drawing alone", rates)
+        yield _goal(
+            f"{name}: both of two unequal devices are busy",
+            [min(one.busy for one in run.devices) for run in runs["unequal"]],
+        )
+
+
+def measure_feeding(set_ups: Sequence[SetUp], *, repeats: int, bars: Bars) -> list[Goal]:
+    """Measure all goals in each set-up; what is compared runs in turn, in the same minutes."""
+    found: list[Goal] = []
+    for set_up in set_ups:
+        bars.stage(f"Feeding simulated devices, {set_up.name}")
+        with tempfile.TemporaryDirectory(prefix="icons-bench-") as folder:
+            found += _measure(set_up, Path(folder), repeats=repeats, bars=bars).goals()
+    return found
+
+
+def _measure(set_up: SetUp, folder: Path, *, repeats: int, bars: Bars) -> Fed:
+    first = jobs_of(set_up.pictures(_N_FIRST).write(folder / "first"))
+    rate = draw_alone(first, size=set_up.size).images_per_second
+    fed = Fed(set_up, rate)
+    kinds = {
+        "half": (rate / 2,),
+        "one": (rate / 8,),
+        "four": (rate / 8,) * 4,
+        "fast": (rate * _FAST,),
+        "unequal": (rate / 3, rate / 6),
+    }
+    sources = {
+        name: set_up.pictures(round(SECONDS * min(rate, sum(rates)))).write(folder / name)
+        for name, rates in kinds.items()
+    }
+    jobs = jobs_of(sources["fast"])
+    for repeat in range(repeats):
+        fed.alone.append(draw_alone(jobs, size=set_up.size))
+        for done, (name, rates) in enumerate(kinds.items()):
+            bars.advance(repeat * len(kinds) + done, repeats * len(kinds), name)
+            fed.runs.setdefault(name, []).append(simulate(sources[name], Simulation(rates, set_up.size)))
+    return fed
+
+
+def _goal(name: str, values: Sequence[float]) -> Goal:
+    ratios = tuple(round(value, 3) for value in values)
+    return Goal(name, median(values), least=LEAST, ratios=ratios, note=f"{len(values)} runs")
