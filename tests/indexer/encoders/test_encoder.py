@@ -1,5 +1,6 @@
 import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,6 +10,8 @@ from conftest import TINY, save_tiny_model
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import Encoder, resolve_device, resolve_precision
 from indexer.errors import DeviceError, ModelError
+from indexer.library.bundled import bundled
+from indexer.rendering.render import render
 
 TEXTS = ["arrow", "a much longer name with very many words in it that does not fit", "x", "home outline"]
 
@@ -46,6 +49,21 @@ def test_vectors_are_unit_length_whatever_the_batch(tiny_model: Path) -> None:
     assert together.dtype == np.float16
     assert np.abs(together - alone).max() < 1e-3
     assert np.abs(np.linalg.norm(together.astype(np.float32), axis=1) - 1).max() < 2e-3
+
+
+@pytest.mark.parametrize(("precision", "kind"), [("bf16", torch.bfloat16), ("fp16", torch.float16)])
+def test_half_weights_give_the_vectors_of_whole_ones(precision: Any, kind: torch.dtype) -> None:
+    """With the encoder that ships, on real icons and words; weights are cast once, not for every batch."""
+    checkpoint = find_checkpoint(ModelChoice.bundled())
+    icons = sorted((bundled("samples/lucide-static") / "icons").glob("*.svg"))[::150]
+    pixels = np.stack([render(icon.read_bytes(), size=checkpoint.image_size).pixels for icon in icons])
+    found = []
+    for each in ("fp32", precision):
+        encoder = Encoder(checkpoint, device=torch.device("cpu"), precision=each)
+        vectors = encoder.encode_images(pixels), encoder.encode_texts(TEXTS)
+        found.append(np.concatenate(vectors).astype(np.float32))
+    assert {weight.dtype for weight in encoder.model.parameters()} == {kind}
+    assert (found[0] * found[1]).sum(axis=1).min() > 0.9995
 
 
 def test_the_fingerprint_follows_the_weights_not_the_place(tmp_path: Path) -> None:
