@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from indexer.library.plans import Block, Outline, read_blocks, read_outlines
-from indexer.library.shards import Kind, piece_paths, read_settled, shard_path
+from indexer.library.shards import Kind, pieces_by_block, read_settled, shard_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +37,15 @@ class Share:
             ShardError: a piece of a block is damaged.
         """
         wanted = {block.name for block in self.missing() if block.kind == kind}
+        pieces_of = pieces_by_block(self.shards)  # of runs that have ended early
         for block in read_blocks(self.plan, wanted=lambda name: name in wanted and self._claim(name)):
-            pieces = map(read_settled, piece_paths(self.shards, block.name))  # of a run that has ended early
+            pieces = map(read_settled, pieces_of.get(block.name, ()))
             settled = {item for _, ids, failures in pieces for item in (*ids.tolist(), *failures)}
             yield replace(block, items=[item for item in block.items if item[0] not in settled]) if settled else block
 
     def count_undone(self) -> int:
-        """Count the blocks that were claimed and have no shard."""
-        return sum(not shard_path(self.shards, name).exists() for name in self.claimed)
+        """Count the blocks without a shard that this rank has claimed, or nobody."""
+        return sum(block.name in self.claimed or not self._is_claimed(block.name) for block in self.missing())
 
     def _claim(self, name: str) -> bool:
         try:
@@ -54,3 +55,6 @@ class Share:
             return False
         self.claimed.append(name)
         return True
+
+    def _is_claimed(self, name: str) -> bool:
+        return self.claims is not None and (self.claims / name).exists()

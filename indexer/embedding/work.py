@@ -45,7 +45,8 @@ class Work:
         """
         checkpoint = self._find_checkpoint()
         layout = Layout.of(self.spec.batch_size, size=checkpoint.image_size)
-        n_images = sum(block.n_items for block in self.share.missing() if block.kind == "images") // self.rank.world
+        n_missing = sum(block.n_items for block in self.share.missing() if block.kind == "images")
+        n_images = -(-n_missing // self.rank.world)
         with ExitStack() as closing:
             drawing = None
             if n_images:

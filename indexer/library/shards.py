@@ -61,9 +61,12 @@ def piece_path(folder: Path, block: str, first: int) -> Path:
     return folder / f"{block}{_PIECE}{first:09d}.safetensors"
 
 
-def piece_paths(folder: Path, block: str) -> list[Path]:
-    """The pieces that are there of a block."""
-    return sorted(folder.glob(f"{block}{_PIECE}*.safetensors"))
+def pieces_by_block(folder: Path) -> dict[str, list[Path]]:
+    """The pieces that are there of each block that has some."""
+    found: dict[str, list[Path]] = {}
+    for path in sorted(folder.glob(f"*{_PIECE}*.safetensors")):
+        found.setdefault(path.name.partition(_PIECE)[0], []).append(path)
+    return found
 
 
 def write_shard(path: Path, shard: Shard, *, fingerprint: str, facts: dict[str, str]) -> None:

@@ -24,7 +24,7 @@ from indexer.embedding.shard_writer import OVER
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE, read_blocks
-from indexer.library.shards import piece_paths, read_coverage, read_shard, shard_paths
+from indexer.library.shards import pieces_by_block, read_coverage, read_shard, shard_paths
 from indexer.pipeline import IndexOptions, embed, merge, plan_only, scan
 from indexer.publishing.merge import merge as merge_shards
 from indexer.ranks.agent import _remove_leftovers
@@ -236,7 +236,7 @@ def test_a_block_that_takes_long_leaves_pieces_and_a_rank_that_is_ended_on_the_w
     n_kept = len(read_coverage(folder).images)
     assert n_kept >= 4
     (block,) = (block for block in read_blocks(_plan(library)) if block.kind == "images")
-    assert len(piece_paths(folder, block.name)) == n_kept // 2
+    assert len(pieces_by_block(folder)[block.name]) == n_kept // 2
 
     rest = embed(library, options, Silent())
     assert rest.images == 11 - n_kept

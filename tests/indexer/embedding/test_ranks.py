@@ -71,6 +71,14 @@ def test_two_ranks_make_the_shards_of_one(many: Path, tiny_model: Path, tmp_path
         assert np.abs(vector - found["cpu:2"][image]).max() < 1e-3
 
 
+def test_a_picture_for_two_ranks_is_embedded_by_one(tiny_model: Path, tmp_path: Path) -> None:
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "dot.svg").write_text(disc(4, 4))
+    library, options = Library(tmp_path / "library"), _options(tmp_path / "one", tiny_model, "cpu:2")
+    scan(library, options, Silent())
+    assert len(_vectors(library, embed(library, options, Silent()).fingerprint)) == 1
+
+
 def test_a_killed_rank_ends_the_stage_by_name_and_any_number_of_ranks_finishes_the_rest(
     many: Path, tiny_model: Path, tmp_path: Path
 ) -> None:
