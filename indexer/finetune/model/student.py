@@ -43,6 +43,7 @@ class Student(nn.Module):
         has_map = not self.encodes_texts and towers.text_map and _projection(model) is not None
         self.text_map = nn.Parameter(torch.eye(_width(model))) if has_map else None
         self.bias = _bias(model) if options.loss.kind == "sigmoid" else None
+        self.limit_scale()  # log 100 in fp16 lies above that in fp32
         self.train()
         if towers.picture_tower == towers.text_tower == "locked":
             raise ModelError("both towers are locked: there is nothing to train; leave one of them at full or lora")
@@ -56,7 +57,7 @@ class Student(nn.Module):
         encoded = self.encode_texts(torch.cat(list(present.values())))
         counts = [len(part) for part in present.values()]
         features = dict(zip(present, torch.split(encoded, counts), strict=True))
-        scale = self.model.logit_scale.clamp(max=math.log(MAX_SCALE)).exp().reshape(())
+        scale = self.model.logit_scale.exp().reshape(())
         bias = self.bias.reshape(()) if self.bias is not None else torch.zeros_like(scale)
         return {"images": self.encode_images(images), **features, "scale": scale, "bias": bias}
 
@@ -84,6 +85,10 @@ class Student(nn.Module):
             module.eval()
         return self
 
+    def limit_scale(self) -> None:
+        """Bring the logits' scale back to 100 where a step, or a loaded state, has it above."""
+        limit_scale(self.model.logit_scale)
+
     def plain_weights(self) -> dict[str, Tensor]:
         """Weights under the names of the model that training began with: additions and the text map are merged."""
         weights = merged_weights(self.model)
@@ -104,6 +109,15 @@ class Student(nn.Module):
         yield from (name for name, parameter in self.named_parameters() if parameter.requires_grad)
         kept = self.state_dict().keys()
         yield from (name for name, buffer in self.named_buffers() if id(buffer) not in steady and name in kept)
+
+
+@torch.no_grad()
+def limit_scale(scale: Tensor) -> None:
+    """Keep the logarithm of a logits' scale at that of 100 or below, in place.
+
+    A clamp in the forward pass would stop the gradient of a scale above it for good.
+    """
+    scale.clamp_(max=math.log(MAX_SCALE))
 
 
 class Average:

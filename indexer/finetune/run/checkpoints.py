@@ -135,6 +135,7 @@ def load_trained(session: Session, weights: Mapping[str, Tensor]) -> None:
         raise KeyError("other tensors")
     for name in sorted(names):  # in one order on all ranks, which scatter sharded tensors together
         put_whole(own[name], weights[name])
+    session.student.limit_scale()
 
 
 def whole(tensor: Tensor) -> Tensor:

@@ -73,6 +73,7 @@ def _update(session: Session, step: int) -> float:
         raise no_number("gradient", gradient_norm, step=step)
     session.scaler.step(session.optimizer)
     session.scaler.update()
+    session.student.limit_scale()
     return gradient_norm
 
 

@@ -197,6 +197,28 @@ def test_kept_words_stay_nearer_to_what_the_parent_said() -> None:
     assert moved(30.0) < 0.75 * moved(0.0)
 
 
+@pytest.mark.parametrize("start", [math.log(150.0), float(torch.tensor(math.log(100.0)).half())])
+def test_a_scale_above_its_limit_is_brought_back_and_still_learns(start: float) -> None:
+    """In fp16, as a parent may be saved, the logarithm of the limit lies above itself."""
+    model = tiny_model()
+    with torch.no_grad():
+        model.logit_scale.fill_(start)
+    session = tiny_session(tiny_options(ema=0.6), model=model)
+    average = Average(session.student, decay=0.6)
+    scale = model.logit_scale
+    assert scale.exp().item() == pytest.approx(100.0, rel=1e-5)
+    with torch.no_grad():
+        for name, parameter in session.student.named_parameters():
+            if name == "model.logit_scale":
+                parameter.fill_(start)
+    step(session)
+    average.update(1)
+    assert scale.grad is not None
+    assert scale.grad.abs() > 0
+    assert scale <= math.log(100.0) + 1e-6
+    assert average.tensors["model.logit_scale"] <= math.log(100.0) + 1e-6
+
+
 def test_gradients_do_not_explode_past_the_clip() -> None:
     session = tiny_session(tiny_options(clip=0.5))
     draw, parts = Feed(session.lesson, session.options, session.rank).read(0)
