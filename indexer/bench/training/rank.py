@@ -43,7 +43,7 @@ class WholeFeed(Feed):
         draw = draw_step(self.lesson, self.icons_of(step), self.options, step=step)
         each = self.options.distribution.accumulate
         parts = self.rank.world * each
-        everything = [read_part(self.lesson, draw, part=place, parts=parts) for place in range(parts)]
+        everything = [read_part(self.lesson, draw, self.options, part=place, parts=parts) for place in range(parts)]
         first = self.rank.index * each
         return draw, everything[first : first + each]
 

@@ -1,7 +1,8 @@
 """What does a step see? Icons in a seeded order, a caption or two each, and how their pictures change.
 
-Everything random is drawn for the whole batch over all ranks from (seed, step) alone: any number of ranks and
-micro-batches sees the same icons with the same captions and changes, and a resumed run goes on as if never stopped.
+Everything random follows from seed, step and place in the batch over all ranks: any number of ranks and micro-batches
+sees the same icons with the same captions and changes, and a resumed run goes on as if never stopped. Icons and
+captions are drawn for the whole batch, what happens to pictures by the rank that reads them.
 One thread reads a step while the one before computes; time waited is counted.
 """
 
@@ -18,19 +19,21 @@ from torch.autograd.profiler import record_function
 from indexer.arrays import Ids, Pixels
 from indexer.finetune.corpus.lesson import Lesson
 from indexer.finetune.options import FinetuneOptions
-from indexer.finetune.pictures.augment import Changes, asked_for, augment, draw_changes
+from indexer.finetune.pictures.augment import augment
+from indexer.finetune.pictures.changes import Changes, asked_for, draw_changes
 from indexer.ranks.distributed import Rank
 
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """One step over all ranks: places of icons, captions and words, and what happens to each picture."""
+    """One step over all ranks: its number, and places of icons, captions and words."""
+
+    step: int
 
     icons: Ids
     captions: Ids
     seconds: Ids | None
     words: Ids | None
-    changes: Changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,7 @@ class Part:
     pixels: Tensor
     """uint8 (n, size, size, 3)."""
     neighbours: Tensor
-    """uint8 (k, size, size, 3), in the order of `augment.asked_for`."""
+    """uint8 (k, size, size, 3), in the order of `changes.asked_for`."""
     changes: Changes
     texts: Tensor
     seconds: Tensor | None
@@ -66,7 +69,7 @@ def order_of_pass(rows: Ids, groups: Ids | None, *, batch: int, seed: int, numbe
 
 
 def draw_step(lesson: Lesson, icons: Ids, options: FinetuneOptions, *, step: int) -> Draw:
-    """Draw everything that a step leaves to chance."""
+    """Draw the icons' captions, and what else of a step goes beyond one rank."""
     loss = options.loss
     generator = np.random.default_rng((options.schedule.seed, step))
     captions = lesson.captions.draw(icons, generator)
@@ -75,14 +78,15 @@ def draw_step(lesson: Lesson, icons: Ids, options: FinetuneOptions, *, step: int
     if lesson.kept_words is not None:
         n_words = len(lesson.kept_words.vectors)
         words = generator.choice(n_words, size=lesson.kept_words.batch, replace=n_words < lesson.kept_words.batch)
-    chance = torch.Generator().manual_seed(int(generator.integers(2**62)))
-    return Draw(icons, captions, seconds, words, draw_changes(len(icons), options.augmentation, chance))
+    return Draw(step, icons, captions, seconds, words)
 
 
-def read_part(lesson: Lesson, draw: Draw, *, part: int, parts: int) -> Part:
-    """Read one of `parts` equal parts of a step."""
-    rows = _share(len(draw.icons), part, parts)
-    changes = draw.changes.of(rows)
+def read_part(lesson: Lesson, draw: Draw, options: FinetuneOptions, *, part: int, parts: int) -> Part:
+    """Read one of `parts` equal parts of a step, and draw what happens to its pictures."""
+    n = len(draw.icons)
+    rows = _share(n, part, parts)
+    seed = (options.schedule.seed, draw.step)
+    changes = draw_changes(range(rows.start, rows.stop), n, options.augmentation, seed=seed)
     places, _ = asked_for(changes)
     words = None if draw.words is None else draw.words[_share(len(draw.words), part, parts)]
     return Part(
@@ -155,7 +159,8 @@ class Feed:
         draw = draw_step(self.lesson, self.icons_of(step), self.options, step=step)
         each = self.options.distribution.accumulate
         first, parts = self.rank.index * each, self.rank.world * each
-        return draw, [read_part(self.lesson, draw, part=first + place, parts=parts) for place in range(each)]
+        places = range(first, first + each)
+        return draw, [read_part(self.lesson, draw, self.options, part=place, parts=parts) for place in places]
 
     def ahead(self, start: int, end: int) -> Generator[tuple[Draw, list[Part]]]:
         """Yield steps `start` to `end` in order, each read while the one before computes."""

@@ -18,7 +18,8 @@ from indexer.errors import TrainError
 from indexer.finetune.corpus.lesson import Lesson, Tokenizer, tokenize
 from indexer.finetune.model.student import Student
 from indexer.finetune.options import Augmentation
-from indexer.finetune.pictures.augment import augment, draw_changes
+from indexer.finetune.pictures.augment import augment
+from indexer.finetune.pictures.changes import draw_changes
 from indexer.publishing.manifest import WEIGHTS
 from indexer.reports.measures import Figure, figures, first_ranks
 
@@ -152,7 +153,7 @@ def _tag_queries(lesson: Lesson, rows: Ids) -> list[tuple[int, list[int]]]:
 
 def _degraded(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
     """The same pictures as screenshots would have them; by a fixed seed, so that every model gets the same ones."""
-    changes = draw_changes(len(pixels), _SCREENSHOT, torch.Generator().manual_seed(0))
+    changes = draw_changes(range(len(pixels)), len(pixels), _SCREENSHOT, seed=(0,))
     parts = []
     for start in range(0, len(pixels), 256):
         rows = slice(start, min(len(pixels), start + 256))

@@ -13,6 +13,7 @@ import torch
 from lessons import tiny_options, tiny_session, with_parts
 
 from indexer.finetune.options import FinetuneOptions
+from indexer.finetune.pictures.changes import Changes, draw_changes
 from indexer.finetune.run.batches import Feed, order_of_pass
 from indexer.finetune.run.step import compute_gradients
 from indexer.ranks.distributed import Rank
@@ -116,6 +117,19 @@ def test_every_rank_count_sees_the_same_icons_captions_and_pictures() -> None:
     assert torch.equal(whole.texts, torch.cat([part.texts for part in parts]))
     assert torch.equal(whole.changes.dark, torch.cat([part.changes.dark for part in parts]))
     assert torch.equal(whole.neighbours, torch.cat([part.neighbours for part in parts]))
+
+
+def test_a_rank_draws_the_changes_of_its_own_pictures_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[int] = []
+
+    def counted(rows: range, *given: Any, **more: Any) -> Changes:
+        drawn.append(len(rows))
+        return draw_changes(rows, *given, **more)
+
+    monkeypatch.setattr("indexer.finetune.run.batches.draw_changes", counted)
+    options = tiny_options(accumulate=2)
+    Feed(tiny_session(options).lesson, options, Rank(1, 1, 4)).read(0)
+    assert drawn == [2, 2]
 
 
 def test_a_pass_shows_every_icon_once_and_spreads_groups_over_batches() -> None:
