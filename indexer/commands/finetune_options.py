@@ -52,7 +52,7 @@ _OPTIONS: dict[str, list[tuple[str, Any, str]]] = {
         ("keep_words_weight", Weight, "Of keeping the parent's similarities over a list of words."),
         ("keep_words", File, "That list, a text a line; the captions if not given."),
         ("keep_words_batch", click.IntRange(2), "Words of that list a step."),
-        ("local", bool, "Compare each device's own pictures with all captions: same gradient, less memory."),
+        ("local", bool, "Each device compares its own pictures with all captions, not all with all: same gradient."),
     ],
     "schedule": [
         ("passes", Positive, "Times that every icon is seen."),

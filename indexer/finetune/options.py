@@ -64,8 +64,8 @@ class Loss:
     keep_words: str | None = None
     """File of words, one text a line; None: the captions."""
     keep_words_batch: int = 256
-    local: bool = False
-    """Each rank compares its own pictures with all captions: the same gradient, less memory."""
+    local: bool = True
+    """Each rank compares its own pictures with all captions: the same gradient, less memory and work."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ class WholeFeed(Feed):
 
     def read(self, step: int) -> tuple[Draw, list[Part]]:
         """Draw a step, read all of it, and keep this rank's micro-batches."""
-        draw = draw_step(self.lesson, self.icons_of(step), self.options, step=step)
+        draw = draw_step(self.lesson, self.icons_of(step), self.options, step=step, rank=self.rank)
         each = self.options.distribution.accumulate
         parts = self.rank.world * each
         everything = [read_part(self.lesson, draw, self.options, part=place, parts=parts) for place in range(parts)]

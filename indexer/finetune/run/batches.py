@@ -21,12 +21,13 @@ from indexer.finetune.corpus.lesson import Lesson
 from indexer.finetune.options import FinetuneOptions
 from indexer.finetune.pictures.augment import augment
 from indexer.finetune.pictures.changes import Changes, asked_for, draw_changes
+from indexer.finetune.run.relations import Relations, list_relations
 from indexer.ranks.distributed import Rank
 
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """One step over all ranks: its number, and places of icons, captions and words."""
+    """One step over all ranks: its number, places of icons, captions and words, and what belongs together."""
 
     step: int
 
@@ -34,6 +35,8 @@ class Draw:
     captions: Ids
     seconds: Ids | None
     words: Ids | None
+    relations: Relations
+    """For the rows that this rank compares."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +71,8 @@ def order_of_pass(rows: Ids, groups: Ids | None, *, batch: int, seed: int, numbe
     return generator.permuted(dealt, axis=1)
 
 
-def draw_step(lesson: Lesson, icons: Ids, options: FinetuneOptions, *, step: int) -> Draw:
-    """Draw the icons' captions, and what else of a step goes beyond one rank."""
+def draw_step(lesson: Lesson, icons: Ids, options: FinetuneOptions, *, step: int, rank: Rank) -> Draw:
+    """Draw the icons' captions, and what else of a step goes beyond one rank; list what belongs together."""
     loss = options.loss
     generator = np.random.default_rng((options.schedule.seed, step))
     captions = lesson.captions.draw(icons, generator)
@@ -78,7 +81,9 @@ def draw_step(lesson: Lesson, icons: Ids, options: FinetuneOptions, *, step: int
     if lesson.kept_words is not None:
         n_words = len(lesson.kept_words.vectors)
         words = generator.choice(n_words, size=lesson.kept_words.batch, replace=n_words < lesson.kept_words.batch)
-    return Draw(step, icons, captions, seconds, words)
+    rows = _share(len(icons), rank.index, rank.world) if loss.local else slice(0, len(icons))
+    drawn = [captions] if seconds is None else [captions, seconds]
+    return Draw(step, icons, captions, seconds, words, list_relations(lesson, icons, drawn, loss=loss, rows=rows))
 
 
 def read_part(lesson: Lesson, draw: Draw, options: FinetuneOptions, *, part: int, parts: int) -> Part:
@@ -156,7 +161,7 @@ class Feed:
 
     def read(self, step: int) -> tuple[Draw, list[Part]]:
         """Draw a step and read this rank's micro-batches of it."""
-        draw = draw_step(self.lesson, self.icons_of(step), self.options, step=step)
+        draw = draw_step(self.lesson, self.icons_of(step), self.options, step=step, rank=self.rank)
         each = self.options.distribution.accumulate
         first, parts = self.rank.index * each, self.rank.world * each
         places = range(first, first + each)

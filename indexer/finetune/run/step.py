@@ -16,7 +16,8 @@ from indexer.finetune.corpus.lesson import Lesson
 from indexer.finetune.model.student import Student
 from indexer.finetune.options import FinetuneOptions
 from indexer.finetune.run.batches import Draw, Feed, Part, pictures_of
-from indexer.finetune.run.objective import Features, Right, batch_loss, related
+from indexer.finetune.run.objective import Features, Right, batch_loss
+from indexer.finetune.transfer import moved
 from indexer.ranks.distributed import Rank
 
 SCALARS = ("scale", "bias")
@@ -132,18 +133,12 @@ def compute_gradients(session: Session, draw: Draw, parts: list[Part], *, step: 
 
 
 def rights_of(session: Session, draw: Draw) -> Right:
-    """What fits what in a step, the same on every rank."""
-    lesson, loss = session.lesson, session.options.loss
-    looks = lesson.looks if loss.twin_similarity <= 1 else None
-
-    def fits(drawn: Any) -> Tensor:
-        pairs = related(lesson.captions, lesson.bases, looks, draw.icons, drawn, twins=loss.twin_similarity)
-        return pairs.to(session.device)
-
-    words = None
-    if draw.words is not None and lesson.kept_words is not None:
-        words = lesson.kept_words.vectors[torch.from_numpy(draw.words)].float().to(session.device)
-    return Right(fits(draw.captions), None if draw.seconds is None else fits(draw.seconds), words)
+    """What fits what in the rows of a step that this rank compares."""
+    kept, words = session.lesson.kept_words, None
+    texts, *seconds = draw.relations.spelled(session.device, twins=session.options.loss.twin_similarity)
+    if draw.words is not None and kept is not None:
+        words = moved(kept.vectors[torch.from_numpy(draw.words)].float(), session.device)
+    return Right(texts, seconds[0] if seconds else None, words)
 
 
 def _given(part: Part, device: torch.device) -> Given:

@@ -165,7 +165,8 @@ class _Relating(nn.Module):
         asked, answers, kept = torch.split(self.tower.encode_by_length(texts).float(), sizes)
         right = right_answers(pairs).to(target.device)
         scale = self.scale.exp()
-        near = both_ways(asked, answers, (scale, torch.zeros_like(scale)), right, slice(len(asked)), Loss())
+        scalars = (scale, torch.zeros_like(scale))
+        near = both_ways(asked, answers, scalars, (right, right.T), slice(len(asked)), Loss())
         return near, _distance(kept @ self.to_teacher, target)
 
 

@@ -23,18 +23,20 @@ CASES: dict[str, dict[str, Any]] = {
     "ddp": {},
     "by hand": {"by_hand": True},
     "all terms": TERMS,
-    "local": {"local": True, **TERMS},
-    "sigmoid local masked": {"kind": "sigmoid", "related": "masked", "local": True},
+    "all with all": {"local": False, **TERMS},
+    "sigmoid masked": {"kind": "sigmoid", "related": "masked"},
+    "sigmoid, all with all": {"kind": "sigmoid", "local": False},
     "accumulated": {"accumulate": 2, **TERMS},
     "accumulated, static graph": {"accumulate": 2, "static_graph": True},
-    "accumulated, local": {"accumulate": 4, "local": True, "kind": "sigmoid"},
+    "accumulated, all with all": {"accumulate": 4, "local": False, "kind": "sigmoid"},
     "locked with map": {"text_tower": "locked", **TERMS},
     "lora": {"text_tower": "lora", "picture_tower": "lora", "lora_rank": 2, "accumulate": 2},
     "checkpointed": {"grad_checkpointing": True},
     "sharded": {"strategy": "fsdp", **TERMS},
     "sharded, locked with map": {"strategy": "fsdp", "text_tower": "locked"},
     "sharded, lora": {"strategy": "fsdp", "text_tower": "lora", "picture_tower": "lora", "lora_rank": 2},
-    "sharded, accumulated": {"strategy": "fsdp", "accumulate": 2, "local": True},
+    "sharded, accumulated": {"strategy": "fsdp", "accumulate": 2},
+    "sharded, all with all": {"strategy": "fsdp", "local": False},
 }
 
 RESUMED: dict[str, dict[str, Any]] = {
@@ -83,6 +85,15 @@ def test_two_ranks_give_the_gradients_of_one_process_with_the_whole_batch(
 ) -> None:
     chosen = {name: value for name, value in CASES[case].items() if name not in {"by_hand", "strategy", "accumulate"}}
     assert_equal(from_two_ranks[case], alone(tiny_options(**{**chosen, "local": False, "grad_checkpointing": False})))
+
+
+@pytest.mark.parametrize("case", ["all terms", "sharded"])
+def test_what_each_rank_compares_by_default_gives_the_gradient_of_all_with_all(
+    case: str, from_two_ranks: dict[str, Any]
+) -> None:
+    """By default a rank compares its own pictures and captions alone."""
+    assert FinetuneOptions().loss.local
+    assert_equal(from_two_ranks[case], from_two_ranks["all with all"])
 
 
 @pytest.mark.parametrize("case", RESUMED)
