@@ -196,7 +196,7 @@ class Places:
         self.plan = self.work / "plan.json"
         """Everything a rank needs to know."""
         self.checkpoint = self.work / "last.checkpoint"
-        """The last state, to go on from."""
+        """The last state, to go on from: a file, or a folder of shards."""
         self.best = self.work / "best.checkpoint"
         """Weights of the best validation so far."""
         self.log = self.work / "log.jsonl"

@@ -79,6 +79,6 @@ def _train(places: Places, devices: Devices, request: Request, viewer: TrainingV
     with Ranks("indexer.finetune.run.rank", *arguments, devices=devices, folder=places.work) as ranks:
         if cause := ranks.follow(look):
             rerun = "the last checkpoint stays, --resume goes on from it"
-            if not places.checkpoint.is_file():
+            if not places.checkpoint.exists():
                 rerun = "there is no checkpoint yet, run again"
             raise TrainError(f"{cause}; {rerun}")

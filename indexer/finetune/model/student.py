@@ -125,6 +125,7 @@ class Average:
 
     def __init__(self, student: Student, *, decay: float) -> None:
         self.decay = decay
+        self._student = student
         self._live = {name: student.state_dict(keep_vars=True)[name] for name in student.trained_names()}
         self.tensors = {name: tensor.detach().clone() for name, tensor in self._live.items()}
 
@@ -150,11 +151,21 @@ class Average:
 
     @torch.no_grad()
     def _swap(self) -> None:
+        _forget_gathered(self._student)
         for name, average in self.tensors.items():
             live = self._live[name].detach()
             kept = live.clone()
             live.copy_(average)
             average.copy_(kept)
+
+
+def _forget_gathered(module: nn.Module) -> None:
+    """Let go of what FSDP has gathered: it keeps the outermost weights, and would use these, not changed shards."""
+    from torch.distributed.fsdp import FSDPModule
+
+    for part in module.modules():
+        if isinstance(part, FSDPModule):
+            part.reshard()
 
 
 def text_modules(model: Any) -> list[nn.Module]:
@@ -224,6 +235,16 @@ def enable_memory_saving(model: Any) -> None:
         model.set_grad_checkpointing(True)
     except Exception as error:  # timm and transformers towers each refuse in their own way
         raise ModelError(f"this model has no gradient checkpointing ({error}); run without it") from error
+
+
+def make_student(model: Any, options: FinetuneOptions, precision: Precision) -> Student:
+    """Make a student of a model as the options have it, on the device of the model."""
+    if options.distribution.grad_checkpointing:
+        enable_memory_saving(model)
+    student = Student(model, options, precision=precision)
+    if options.distribution.compile:
+        compile_towers(student)
+    return student
 
 
 def compile_towers(student: Student) -> None:

@@ -17,17 +17,18 @@ import open_clip
 import torch
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
-from torch.nn.utils.parametrize import ParametrizationList
 
-from indexer.encoders.checkpoint import find_checkpoint
+from indexer.encoders.checkpoint import Checkpoint, find_checkpoint
 from indexer.encoders.torch_encoder import load_model, resolve_device, resolve_precision
 from indexer.errors import TrainError
 from indexer.finetune.corpus.lesson import Lesson, cut_warning, read_material
-from indexer.finetune.model.student import Student, compile_towers, enable_memory_saving
+from indexer.finetune.model.outline import outline
+from indexer.finetune.model.student import Student, make_student
 from indexer.finetune.options import Distribution, FinetuneOptions, Places
 from indexer.finetune.plan import Plan, read_plan
 from indexer.finetune.run.finish import Origin, finish
 from indexer.finetune.run.loop import make_optimizer
+from indexer.finetune.run.sharding import check_shardable, sharded
 from indexer.finetune.run.step import Session
 from indexer.finetune.run.text_inputs import open_lesson
 from indexer.finetune.run.train import Report, train
@@ -105,39 +106,42 @@ def open_session(
     checkpoint = find_checkpoint(plan.choice)
     if checkpoint.fingerprint != plan.fingerprint:
         raise TrainError(f'rank {rank.index} finds model "{checkpoint.fingerprint}", not "{plan.fingerprint}"')
-    model, tokenizer = load_model(checkpoint), open_clip.get_tokenizer(checkpoint.open_clip_name)
+    tokenizer = open_clip.get_tokenizer(checkpoint.open_clip_name)
+    model = _weighted_model(checkpoint, options.distribution, rank=rank, device=device)
     material = read_material(plan.corpus, options.learning, seed=options.schedule.seed)
-    lesson = open_lesson(places, plan, material, (model.to(device), tokenizer), rank)
+    lesson = open_lesson(places, plan, material, (model, tokenizer), rank)
     if lesson.cut:
         report(TrainingProgress(rank.index, rank.world, note=cut_warning(lesson.cut)))
-    return _session(plan, model, lesson, rank, device), Origin(plan, checkpoint, material, tokenizer)
+    return _session(plan, checkpoint, model, lesson, rank, device), Origin(plan, checkpoint, material, tokenizer)
 
 
-def _session(plan: Plan, model: Any, lesson: Lesson, rank: Rank, device: torch.device) -> Session:
+def _session(
+    plan: Plan, checkpoint: Checkpoint, model: Any, lesson: Lesson, rank: Rank, device: torch.device
+) -> Session:
     options = plan.options
     precision = resolve_precision(options.distribution.precision, device)
-    if options.distribution.grad_checkpointing:
-        enable_memory_saving(model)
-    student = Student(model, options, precision=precision)
-    student.to(device)
-    if options.distribution.strategy == "ddp":  # FSDP takes contiguous weights alone
-        student.to(memory_format=torch.channels_last)
-    if options.distribution.compile:
-        compile_towers(student)
-    wrapped = wrap(student, options.distribution, rank=rank, device=device, precision=precision)
+    make = partial(make_student, options=options, precision=precision)
+    if options.distribution.strategy == "fsdp":
+        check_shardable(rank=rank, precision=precision)
+        whole = make(model) if rank.index == 0 else None
+        student = sharded(whole, lambda: make(outline(checkpoint)), rank=rank, device=device)
+    else:
+        student = make(model).to(device).to(memory_format=torch.channels_last)
+    wrapped = wrap(student, options.distribution, rank=rank, device=device)
     scaler = torch.amp.GradScaler(device.type, enabled=precision == "fp16")
     return Session(student, wrapped, make_optimizer(student, options), scaler, lesson, options, rank, device)
 
 
-def wrap(student: Student, options: Distribution, *, rank: Rank, device: torch.device, precision: str) -> nn.Module:
-    """Make a student ready for several ranks; alone it stays what it is.
-
-    Raises:
-        TrainError: FSDP with fp16, whose loss scaling it does not take part in here, or with one process.
-    """
+def _weighted_model(checkpoint: Checkpoint, options: Distribution, *, rank: Rank, device: torch.device) -> Any:
+    """Load a model onto the device; one that is to be sharded on rank 0 alone, on the CPU: no device may hold it."""
     if options.strategy == "fsdp":
-        return _sharded(student, rank=rank, precision=precision)
-    if rank.world == 1:
+        return load_model(checkpoint) if rank.index == 0 else None
+    return load_model(checkpoint).to(device)
+
+
+def wrap(student: Student, options: Distribution, *, rank: Rank, device: torch.device) -> nn.Module:
+    """Let DDP exchange a student's gradients; alone, or sharded, it stays what it is."""
+    if rank.world == 1 or options.strategy == "fsdp":
         return student
     return DistributedDataParallel(
         student,
@@ -146,26 +150,6 @@ def wrap(student: Student, options: Distribution, *, rank: Rank, device: torch.d
         gradient_as_bucket_view=options.gradient_as_bucket_view,
         static_graph=options.static_graph,
     )
-
-
-def _sharded(student: Student, *, rank: Rank, precision: str) -> nn.Module:
-    """Shard every block and the rest in place; the scalars of the logits stay whole, as FSDP takes none."""
-    from torch.distributed.fsdp import fully_shard, register_fsdp_forward_method
-
-    if rank.world == 1:
-        raise TrainError("--strategy fsdp needs several processes; give --devices with two or more, or --strategy ddp")
-    if precision == "fp16":
-        raise TrainError("--strategy fsdp works in bf16 and fp32; give --precision bf16")
-    whole = {parameter for parameter in student.parameters() if parameter.ndim == 0}
-    for module in list(student.modules()):
-        # Low-rank additions stand in such a list, too; they belong to the block that they are added to.
-        if isinstance(module, nn.ModuleList) and not isinstance(module, ParametrizationList):
-            for block in module:
-                fully_shard(block, ignored_params=whole)
-    sharded: Any = fully_shard(student, ignored_params=whole)
-    for method in ("encode_images", "encode_texts"):
-        register_fsdp_forward_method(sharded, method)
-    return student
 
 
 @click.command()

@@ -17,7 +17,7 @@ from indexer.errors import TrainError
 from indexer.finetune.model.student import Average
 from indexer.finetune.options import Places
 from indexer.finetune.run.batches import Feed, Part
-from indexer.finetune.run.checkpoints import Standing, restore, save_checkpoint, trained_weights, write_tensors
+from indexer.finetune.run.checkpoints import Standing, is_sharded, keep_best, restore, save_checkpoint
 from indexer.finetune.run.loop import steps
 from indexer.finetune.run.profiling import profiled
 from indexer.finetune.run.step import Session, StepResult, check_sound, take_step
@@ -154,7 +154,7 @@ def _is_over(run: Run) -> bool:
 
 def _is_time_to_save(run: Run) -> bool:
     """Sharded weights are gathered by all ranks together, whose clocks differ: those are saved at validations alone."""
-    if run.session.options.distribution.strategy == "fsdp":
+    if is_sharded(run.session):
         return False
     return time.monotonic() - run.saved_at >= run.session.options.watching.checkpoint_seconds
 
@@ -173,9 +173,7 @@ def _validate(run: Run, result: StepResult) -> None:
     standing.since_best = 0 if is_better else standing.since_best + 1
     if is_better:
         standing.best, standing.best_step = figure, standing.step
-        best = trained_weights(session, average=run.average)
-        if session.rank.index == 0:
-            write_tensors({"trained": best, "step": standing.step, "made_by": dict(run.made_by)}, run.places.best)
+        keep_best(session, run.average, standing, run.places.best, made_by=run.made_by)
     if run.log:
         run.log.write("validation", standing.step, found)
     if run.events and "figures" in found:
@@ -193,9 +191,7 @@ def _scores(run: Run, exam: Exam) -> Scores:
 
 
 def _save(run: Run) -> None:
-    is_sharded = run.session.options.distribution.strategy == "fsdp"
-    if run.session.rank.index == 0 or is_sharded:
-        save_checkpoint(run.session, run.average, run.standing, run.places.checkpoint, made_by=run.made_by)
+    save_checkpoint(run.session, run.average, run.standing, run.places.checkpoint, made_by=run.made_by)
     run.saved_at = time.monotonic()
 
 

@@ -19,6 +19,7 @@ from indexer.finetune.options import FinetuneOptions
 from indexer.finetune.pictures.twins import edges
 from indexer.finetune.run.loop import make_optimizer
 from indexer.finetune.run.rank import wrap
+from indexer.finetune.run.sharding import sharded
 from indexer.finetune.run.step import Session
 from indexer.ranks.distributed import Rank
 
@@ -82,13 +83,16 @@ def tiny_session(options: FinetuneOptions, *, rank: Rank | None = None, model: A
     model = model or tiny_model()
     lesson = tiny_lesson(model, options)
     torch.manual_seed(options.schedule.seed)
+    device = torch.device("cpu")
     student = Student(model, options, precision="fp32")
     with torch.no_grad():  # LoRA's additions and the map start as nothing; let them be something
         for name, parameter in student.named_parameters():
             if name.endswith("up") or name == "text_map":
                 parameter.add_(0.05 * torch.randn(parameter.shape))
-    device = torch.device("cpu")
-    wrapped = wrap(student, options.distribution, rank=rank, device=device, precision="fp32")
+    if options.distribution.strategy == "fsdp":
+        whole = student if rank.index == 0 else None
+        student = sharded(whole, lambda: Student(tiny_model(), options, precision="fp32"), rank=rank, device=device)
+    wrapped = wrap(student, options.distribution, rank=rank, device=device)
     optimizer = make_optimizer(student, options)
     return Session(
         student, wrapped, optimizer, torch.amp.GradScaler("cpu", enabled=False), lesson, options, rank, device
