@@ -76,6 +76,16 @@ _OPTIONS: dict[str, list[tuple[str, Any, str]]] = {
         ("bucket_cap_mb", Positive, "Of DDP."),
         ("gradient_as_bucket_view", bool, "Of DDP."),
         ("static_graph", bool, "Of DDP."),
+        (
+            "find_unused_parameters",
+            bool,
+            "Of DDP: for models that leave weights out of a step, such as a head that is not asked.",
+        ),
+        (
+            "sync_batch_norm",
+            bool,
+            "Batch norms (ResNet, say) look at the pictures of all GPUs: for small batches on many, such as 8 x 16.",
+        ),
         ("compile", bool, "torch.compile for both towers."),
         ("grad_checkpointing", bool, "Compute activations again in the backward pass: slower, less memory."),
     ],

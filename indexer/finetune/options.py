@@ -106,6 +106,10 @@ class Distribution:
     bucket_cap_mb: float = 25.0
     gradient_as_bucket_view: bool = True
     static_graph: bool = False
+    find_unused_parameters: bool = False
+    """Of DDP: for models that leave some of their weights out of a step."""
+    sync_batch_norm: bool = False
+    """Batch norms look at the pictures of all ranks, not of each alone; on GPUs."""
     compile: bool = False
     grad_checkpointing: bool = False
 

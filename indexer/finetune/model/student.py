@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Any, cast
 
 import torch
+from timm.layers.norm_act import convert_sync_batchnorm
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -241,6 +242,9 @@ def make_student(model: Any, options: FinetuneOptions, precision: Precision) -> 
     """Make a student of a model as the options have it, on the device of the model."""
     if options.distribution.grad_checkpointing:
         enable_memory_saving(model)
+    if options.distribution.sync_batch_norm:
+        # torch's own conversion would lose the activations of timm's batch norms.
+        model.visual = convert_sync_batchnorm(model.visual)  # type: ignore[no-untyped-call]
     student = Student(model, options, precision=precision)
     if options.distribution.compile:
         compile_towers(student)

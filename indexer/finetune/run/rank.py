@@ -119,6 +119,10 @@ def _session(
     plan: Plan, checkpoint: Checkpoint, model: Any, lesson: Lesson, rank: Rank, device: torch.device
 ) -> Session:
     options = plan.options
+    if options.distribution.sync_batch_norm and device.type != "cuda":
+        raise TrainError(
+            f'--sync-batch-norm works on GPUs, not on "{device.type}"; give --devices 0,1, or leave it out'
+        )
     precision = resolve_precision(options.distribution.precision, device)
     make = partial(make_student, options=options, precision=precision)
     if options.distribution.strategy == "fsdp":
@@ -149,6 +153,7 @@ def wrap(student: Student, options: Distribution, *, rank: Rank, device: torch.d
         bucket_cap_mb=options.bucket_cap_mb,
         gradient_as_bucket_view=options.gradient_as_bucket_view,
         static_graph=options.static_graph,
+        find_unused_parameters=options.find_unused_parameters,
     )
 
 

@@ -77,14 +77,17 @@ def tiny_options(**chosen: Any) -> FinetuneOptions:
     return FinetuneOptions.of(given)
 
 
-def tiny_session(options: FinetuneOptions, *, rank: Rank | None = None, model: Any = None) -> Session:
-    """A session on the CPU, the same for every rank."""
+def tiny_session(
+    options: FinetuneOptions, *, rank: Rank | None = None, model: Any = None, beside: torch.nn.Module | None = None
+) -> Session:
+    """A session on the CPU, the same for every rank; a module `beside` the towers is asked by nobody."""
     rank = rank or Rank()
     model = model or tiny_model()
     lesson = tiny_lesson(model, options)
     torch.manual_seed(options.schedule.seed)
     device = torch.device("cpu")
     student = Student(model, options, precision="fp32")
+    student.beside = beside
     with torch.no_grad():  # LoRA's additions and the map start as nothing; let them be something
         for name, parameter in student.named_parameters():
             if name.endswith("up") or name == "text_map":

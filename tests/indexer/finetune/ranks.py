@@ -46,10 +46,14 @@ def gradients_of(chosen: dict[str, object], rank: Rank) -> dict[str, object]:
     chosen = dict(chosen)
     by_hand = chosen.pop("by_hand", False)
     options = tiny_options(**chosen)
-    session = tiny_session(options, rank=Rank() if by_hand else rank)
+    unused = torch.nn.Linear(2, 2) if chosen.get("find_unused_parameters") else None
+    session = tiny_session(options, rank=Rank() if by_hand else rank, model=tiny_model(), beside=unused)
     session.rank = rank
     draw, parts = Feed(session.lesson, options, rank).read(0)
     loss, _ = compute_gradients(session, draw, parts, step=0)
+    if unused is not None:  # of weights that the first step lacked DDP would complain in the next one
+        session.student.zero_grad()
+        loss, _ = compute_gradients(session, draw, parts, step=0)
     named = [pair for pair in session.student.named_parameters() if pair[1].grad is not None]
     if by_hand:
         for _, parameter in named:

@@ -31,6 +31,7 @@ CASES: dict[str, dict[str, Any]] = {
     "accumulated, all with all": {"accumulate": 4, "local": False, "kind": "sigmoid"},
     "locked with map": {"text_tower": "locked", **TERMS},
     "lora": {"text_tower": "lora", "picture_tower": "lora", "lora_rank": 2, "accumulate": 2},
+    "weights that nobody asks": {"find_unused_parameters": True},
     "checkpointed": {"grad_checkpointing": True},
 }
 
