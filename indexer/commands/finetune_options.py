@@ -93,6 +93,7 @@ _OPTIONS: dict[str, list[tuple[str, Any, str]]] = {
         ("tensorboard", bool, "Write TensorBoard events into OUT.work/tensorboard (pip install 'icons[train]')."),
         ("profile_steps", click.IntRange(0), "Profile so many steps: traces and shares in OUT.work/profile."),
         ("checkpoint_seconds", Weight, "Seconds between two checkpoints."),
+        ("stall_limit", click.FloatRange(1), "Give up where a device gets nothing done for so many seconds."),
         ("log_steps", Count, "Steps between two lines of OUT.work/log.jsonl."),
     ],
     "augmentation": [

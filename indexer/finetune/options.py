@@ -121,6 +121,8 @@ class Watching:
     tensorboard: bool = False
     profile_steps: int = 0
     checkpoint_seconds: float = 180.0
+    stall_limit: float = 600.0
+    """Seconds in which nothing gets done, after which a rank is given up."""
     log_steps: int = 10
 
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from indexer.errors import IconsError
 from indexer.naming.printable import printable
-from indexer.process import end_with_starter
+from indexer.process import end_at_once, end_with_starter
 
 if TYPE_CHECKING:
     import torch
@@ -69,6 +69,12 @@ def leave_word(error: Exception) -> None:
         from torch.distributed.elastic.multiprocessing.errors import get_error_handler
 
         get_error_handler().record_exception(error)
+
+
+def give_up_rank(rank: Rank, error: IconsError) -> NoReturn:
+    """Leave word of why this rank hangs, and end it whatever its threads are in."""
+    leave_word(error)
+    end_at_once(f"rank {rank.index}: {error}")
 
 
 @contextmanager

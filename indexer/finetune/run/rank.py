@@ -5,7 +5,7 @@
 `icons finetune` writes the plan and starts this.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
@@ -31,32 +31,44 @@ from indexer.finetune.run.loop import make_optimizer
 from indexer.finetune.run.sharding import check_shardable, sharded
 from indexer.finetune.run.step import Session
 from indexer.finetune.run.text_inputs import open_lesson
-from indexer.finetune.run.train import Report, train
+from indexer.finetune.run.train import train
 from indexer.finetune.run.validation import make_exam
-from indexer.finetune.run.watch import TrainingProgress
+from indexer.finetune.run.watch import Report, Reporter, TrainingProgress
 from indexer.process import cores_of_rank, prepare_for_batches
-from indexer.ranks.distributed import Rank, process_group, run_as_rank
+from indexer.ranks.distributed import START_LIMIT, Rank, give_up_rank, process_group, run_as_rank
+from indexer.ranks.heartbeat import watched
 from indexer.ranks.progress import write_progress
 
-WAIT_LIMIT = timedelta(hours=2)
-"""How long ranks wait while rank 0 encodes captions or sits an exam; torchrun ends them at once when one dies."""
+JOINT_FACTOR, COLLECTIVE_FACTOR = 2, 3
+"""What all ranks do together may take so many times the limit of standing still, and a single collective operation so
+many: whoever keeps the others waiting is named first, then one that waits, and NCCL or gloo has the last word."""
 
 
-def run_rank(places: Places, *, rank: Rank, device: torch.device, resume: bool, report: Report) -> None:
+def run_rank(
+    places: Places, *, rank: Rank, device: torch.device, resume: bool, report: Report, give_up: Callable[[str], None]
+) -> None:
     """Do this rank's share of a plan.
+
+    `give_up` is called from another thread if this one hangs, with what it was at; it has to end the process.
 
     Raises:
         IconsError: with what is wrong and what to do.
     """
     plan = read_plan(places)
+    limit, backend = plan.options.watching.stall_limit, plan.options.distribution.backend
+    reporter = Reporter(report, TrainingProgress(rank.index, rank.world))
+    reporter.join("the start")
     with (
+        watched(reporter.progress, limit=limit, waiting_limit=JOINT_FACTOR * limit, give_up=give_up),
         shortage_explained(plan.options, rank),
-        joined_ranks(plan.options.distribution.backend, rank=rank, device=device),
+        joined_ranks(backend, rank=rank, device=device, limit=timedelta(seconds=COLLECTIVE_FACTOR * limit)),
     ):
-        session, origin = open_session(places, plan, rank=rank, device=device, report=report)
+        session, origin = open_session(places, plan, reporter, rank=rank, device=device)
         exam = make_exam(session.lesson, origin.tokenizer, twins=plan.options.loss.twin_similarity)
-        standing = train(session, exam, places=places, made_by=plan.made_by(), report=report, resume=resume)
+        standing = train(session, exam, places=places, made_by=plan.made_by(), resume=resume)
+        reporter.begin("writing the model")
         finish(session, origin, standing, places=places)
+        reporter.finish()
 
 
 @contextmanager
@@ -84,35 +96,42 @@ def _is_shortage(error: Exception) -> bool:
 
 
 @contextmanager
-def joined_ranks(backend: str, *, rank: Rank, device: torch.device) -> Iterator[None]:
-    """Settle this process on its device and its share of the cores, and join the other ranks for the block."""
+def joined_ranks(backend: str, *, rank: Rank, device: torch.device, limit: timedelta = START_LIMIT) -> Iterator[None]:
+    """Settle this process on its device and its share of the cores, and join the other ranks for the block.
+
+    `limit` is how long a rank waits for the others in one collective operation.
+    """
     if backend == "auto":
         backend = "nccl" if device.type == "cuda" else "gloo"
     if rank.world > 1:
         torch.set_num_threads(cores_of_rank())
     if device.type == "cuda":
         torch.cuda.set_device(device)
-    with process_group(rank, backend=backend, device=device, limit=WAIT_LIMIT):
+    with process_group(rank, backend=backend, device=device, limit=limit):
         yield
 
 
 def open_session(
-    places: Places, plan: Plan, *, rank: Rank, device: torch.device, report: Report
+    places: Places, plan: Plan, reporter: Reporter, *, rank: Rank, device: torch.device
 ) -> tuple[Session, Origin]:
     """Load what a plan trains, and what it trains on."""
     options = plan.options
     torch.manual_seed(options.schedule.seed)
-    report(TrainingProgress(rank.index, rank.world, note="opening model and corpus"))
+    reporter.begin("opening model and corpus")
+    reporter.note("opening model and corpus")
     checkpoint = find_checkpoint(plan.choice)
     if checkpoint.fingerprint != plan.fingerprint:
         raise TrainError(f'rank {rank.index} finds model "{checkpoint.fingerprint}", not "{plan.fingerprint}"')
     tokenizer = open_clip.get_tokenizer(checkpoint.open_clip_name)
     model = _weighted_model(checkpoint, options.distribution, rank=rank, device=device)
     material = read_material(plan.corpus, options.learning, seed=options.schedule.seed)
-    lesson = open_lesson(places, plan, material, (model, tokenizer), rank)
+    lesson = open_lesson(places, plan, material, (model, tokenizer), reporter)
     if lesson.cut:
-        report(TrainingProgress(rank.index, rank.world, note=cut_warning(lesson.cut)))
-    return _session(plan, checkpoint, model, lesson, rank, device), Origin(plan, checkpoint, material, tokenizer)
+        reporter.note(cut_warning(lesson.cut))
+    reporter.join("preparing the model")
+    session = _session(plan, checkpoint, model, lesson, rank, device)
+    session.reporter = reporter
+    return session, Origin(plan, checkpoint, material, tokenizer)
 
 
 def _session(
@@ -169,7 +188,12 @@ def main(out: Path, device: str, resume: bool) -> None:
     report = partial(write_progress, places.work)
 
     def work(rank: Rank) -> None:
-        run_rank(places, rank=rank, device=resolve_device(rank.device(device)), resume=resume, report=report)
+        where = resolve_device(rank.device(device))
+
+        def give_up(reason: str) -> None:
+            give_up_rank(rank, TrainError(reason))
+
+        run_rank(places, rank=rank, device=where, resume=resume, report=report, give_up=give_up)
 
     run_as_rank(work)
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import torch
@@ -17,6 +17,7 @@ from indexer.finetune.model.student import Student
 from indexer.finetune.options import FinetuneOptions
 from indexer.finetune.run.batches import Draw, Feed, Part, pictures_of
 from indexer.finetune.run.objective import Features, Right, batch_loss
+from indexer.finetune.run.watch import Reporter, silent_reporter
 from indexer.finetune.transfer import moved
 from indexer.ranks.distributed import Rank
 
@@ -38,6 +39,7 @@ class Session:
     device: torch.device
     make_feed: Callable[[Lesson, FinetuneOptions, Rank], Feed] = Feed
     """How this rank reads its part of each step."""
+    reporter: Reporter = field(default_factory=silent_reporter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +126,7 @@ def compute_gradients(session: Session, draw: Draw, parts: list[Part], *, step: 
         loss, terms = batch_loss(_joined(leaves), right, session.options.loss, rank=session.rank)
         session.scaler.scale(loss).backward()  # type: ignore[no-untyped-call]
         for number, (leaf, part, seed) in enumerate(zip(leaves, given, seeds, strict=True)):
+            session.reporter.live()
             torch.manual_seed(seed)
             with _synchronised(session, is_last=number == len(parts) - 1):
                 features = session.wrapped(*part)
@@ -151,6 +154,7 @@ def _features_without_graph(session: Session, given: list[Given], seeds: list[in
     leaves = []
     with torch.no_grad(), _statistics_held(session.student):
         for part, seed in zip(given, seeds, strict=True):
+            session.reporter.live()
             torch.manual_seed(seed)
             leaves.append(session.student(*part))
     return [{name: tensor.detach().requires_grad_() for name, tensor in leaf.items()} for leaf in leaves]
