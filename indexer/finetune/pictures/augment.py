@@ -11,6 +11,7 @@ from torch.nn import functional
 
 from indexer.finetune.pictures.changes import GREY, METHODS, N_RESAMPLE_SIDES, Changes, asked_for, spread
 from indexer.finetune.pictures.compression import compressed
+from indexer.finetune.transfer import moved
 
 _SIDES = torch.tensor([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
 
@@ -36,7 +37,7 @@ def _placed(ink: Tensor, scale: Tensor, centre: Tensor) -> Tensor:
     theta = torch.zeros(len(ink), 2, 3)
     theta[:, 0, 0] = theta[:, 1, 1] = 1 / scale
     theta[:, :, 2] = -centre / scale[:, None]
-    grid = functional.affine_grid(theta.to(ink.device), list(ink.shape), align_corners=False)
+    grid = functional.affine_grid(moved(theta, ink.device), list(ink.shape), align_corners=False)
     return functional.grid_sample(ink, grid, align_corners=False)
 
 
@@ -48,12 +49,12 @@ def _joined(ink: Tensor, neighbours: Tensor, changes: Changes) -> Tensor:
     direction = _SIDES[changes.side[rows]] * (1 - 2 * which)[:, None]
     centre = changes.shift[rows] + direction * (2 * scale * changes.gap[rows])[:, None]
     beside = _placed(neighbours - _ground(neighbours), scale, centre)
-    return ink.index_add_(0, rows.to(ink.device), beside)
+    return ink.index_add_(0, moved(rows, ink.device), beside)
 
 
 def _coloured(images: Tensor, changes: Changes) -> Tensor:
     touched = _where((changes.dark.amax(1) > 0) | (changes.light.amin(1) < 1), images)
-    dark, light = (part.to(images.device)[touched][:, :, None, None] for part in (changes.dark, changes.light))
+    dark, light = (moved(part, images.device)[touched][:, :, None, None] for part in (changes.dark, changes.light))
     images[touched] = images[touched] * (light - dark) + dark
     return images.clamp_(0, 1)
 
@@ -66,8 +67,8 @@ def _backed(images: Tensor, ground: Tensor, changes: Changes) -> Tensor:
     own = images[touched]
     difference = (own - _ground(own)).abs().amax(1, keepdim=True)
     opaque = (difference / difference.amax((2, 3), keepdim=True).clamp(min=0.05)).clamp(0, 1)
-    backing = spread(changes.backing.to(images.device)[touched], images.shape[-1]).clamp(0, 1)
-    brightness = (backing.mean((2, 3)) @ GREY.to(images.device))[:, None, None, None]
+    backing = spread(moved(changes.backing, images.device)[touched], images.shape[-1]).clamp(0, 1)
+    brightness = (backing.mean((2, 3)) @ moved(GREY, images.device))[:, None, None, None]
     is_plain = (own.amax(1) - own.amin(1)).amax((1, 2))[:, None, None, None] < 0.1
     front = torch.where(is_plain, (brightness < 0.5).float(), own)
     images[touched] = backing * (1 - opaque) + front * opaque
@@ -79,8 +80,8 @@ def _blurred(images: Tensor, changes: Changes) -> Tensor:
     if len(touched):
         size = images.shape[-1]
         place = torch.arange(size, device=images.device, dtype=torch.float32)
-        spread = (changes.blur.to(images.device)[touched] * size)[:, None, None].clamp(min=0.1)
-        weights = torch.exp(-((place[:, None] - place) ** 2) / (2 * spread**2))
+        width = (moved(changes.blur, images.device)[touched] * size)[:, None, None].clamp(min=0.1)
+        weights = torch.exp(-((place[:, None] - place) ** 2) / (2 * width**2))
         images[touched] = _separably(images[touched], weights / weights.sum(2, keepdim=True)).clamp_(0, 1)
     return images
 
@@ -88,11 +89,11 @@ def _blurred(images: Tensor, changes: Changes) -> Tensor:
 def _resampled(images: Tensor, changes: Changes, size: int) -> Tensor:
     touched = _where(changes.resample >= 0, images)
     if len(touched):
-        ways = _ways_to_resample(size).to(images.device)
-        images[touched] = _separably(images[touched], ways[changes.resample.to(images.device)[touched]]).clamp_(0, 1)
+        ways = _ways_on(images.device, size)[moved(changes.resample, images.device)[touched]]
+        images[touched] = _separably(images[touched], ways).clamp_(0, 1)
     squeezed = _where(changes.quality >= 0, images)
     if len(squeezed):
-        images[squeezed] = compressed(images[squeezed], changes.quality.to(images.device)[squeezed])
+        images[squeezed] = compressed(images[squeezed], moved(changes.quality, images.device)[squeezed])
     return images
 
 
@@ -100,6 +101,11 @@ def _separably(images: Tensor, weights: Tensor) -> Tensor:
     """Apply a linear map (k, size, size) along both axes of each picture."""
     along = torch.matmul(weights[:, None], images)
     return torch.matmul(along, weights[:, None].transpose(2, 3))
+
+
+@lru_cache(maxsize=4)
+def _ways_on(device: torch.device, size: int) -> Tensor:
+    return _ways_to_resample(size).to(device)
 
 
 @lru_cache(maxsize=4)
@@ -123,4 +129,4 @@ def _there_and_back(size: int, side: int, down: str, up: str) -> Tensor:
 
 
 def _where(chosen: Tensor, images: Tensor) -> Tensor:
-    return chosen.nonzero().flatten().to(images.device)
+    return moved(chosen.nonzero().flatten(), images.device)

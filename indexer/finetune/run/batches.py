@@ -3,13 +3,15 @@
 Everything random follows from seed, step and place in the batch over all ranks: any number of ranks and micro-batches
 sees the same icons with the same captions and changes, and a resumed run goes on as if never stopped. Icons and
 captions are drawn for the whole batch, what happens to pictures by the rank that reads them.
-One thread reads a step while the one before computes; time waited is counted.
+One thread reads steps, and brings them to a GPU, while those before compute; time waited is counted.
 """
 
 import time
-from collections.abc import Generator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from collections import deque
+from collections.abc import Generator, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -22,7 +24,11 @@ from indexer.finetune.options import FinetuneOptions
 from indexer.finetune.pictures.augment import augment
 from indexer.finetune.pictures.changes import Changes, asked_for, draw_changes
 from indexer.finetune.run.relations import Relations, list_relations
+from indexer.finetune.transfer import Courier, moved
 from indexer.ranks.distributed import Rank
+
+STEPS_AHEAD = 2
+"""How many are read, and on a GPU, before they are asked for: one that takes long makes nobody wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +47,7 @@ class Draw:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one rank reads for one micro-batch, on the CPU."""
+    """What one rank reads for one micro-batch; the changes stay on the CPU."""
 
     pixels: Tensor
     """uint8 (n, size, size, 3)."""
@@ -51,6 +57,20 @@ class Part:
     texts: Tensor
     seconds: Tensor | None
     words: Tensor | None
+
+    def on(self, device: torch.device) -> "Part":
+        """The same on a device, the pixels as bytes; the host does not wait for it."""
+        there: dict[str, Any] = {name: moved(tensor, device) for name, tensor in self._named()}
+        return replace(self, **there)
+
+    def tensors(self) -> Iterator[Tensor]:
+        """All but the changes."""
+        return (tensor for _, tensor in self._named())
+
+    def _named(self) -> Iterator[tuple[str, Tensor]]:
+        for name in ("pixels", "neighbours", "texts", "seconds", "words"):
+            if (tensor := getattr(self, name)) is not None:
+                yield name, tensor
 
 
 def order_of_pass(rows: Ids, groups: Ids | None, *, batch: int, seed: int, number: int) -> Ids:
@@ -111,8 +131,8 @@ def pictures_of(part: Part, device: torch.device) -> Tensor:
 
 
 def _floats(pixels: Tensor, device: torch.device) -> Tensor:
-    moved = pixels.to(device, non_blocking=True).permute(0, 3, 1, 2)
-    return moved.to(torch.float32, memory_format=torch.contiguous_format).div_(255)
+    images = moved(pixels, device).permute(0, 3, 1, 2)
+    return images.to(torch.float32, memory_format=torch.contiguous_format).div_(255)
 
 
 def _share(n: int, part: int, parts: int) -> slice:
@@ -167,17 +187,22 @@ class Feed:
         places = range(first, first + each)
         return draw, [read_part(self.lesson, draw, self.options, part=place, parts=parts) for place in places]
 
-    def ahead(self, start: int, end: int) -> Generator[tuple[Draw, list[Part]]]:
-        """Yield steps `start` to `end` in order, each read while the one before computes."""
-        if start >= end:
-            return
+    def ahead(self, start: int, end: int, device: torch.device) -> Generator[tuple[Draw, list[Part]]]:
+        """Yield steps `start` to `end` in order, read and brought to a GPU while those before compute."""
+        courier, pending = Courier(device), deque[Future[Any]]()
+
+        def fetch(step: int) -> Any:
+            draw, parts = self.read(step)
+            return draw, *courier.send(parts)
+
         with ThreadPoolExecutor(1, thread_name_prefix="feed") as pool:
-            pending = pool.submit(self.read, start)
-            for following in range(start + 1, end + 1):
+            pending.extend(pool.submit(fetch, step) for step in range(start, min(start + STEPS_AHEAD, end)))
+            for following in range(start + STEPS_AHEAD, end + STEPS_AHEAD):
                 began = time.perf_counter()
                 with record_function("icons: wait"):
-                    read = pending.result()
+                    draw, parts, event = pending.popleft().result()
                 self.waited_seconds += time.perf_counter() - began
                 if following < end:
-                    pending = pool.submit(self.read, following)
-                yield read
+                    pending.append(pool.submit(fetch, following))
+                courier.receive(parts, event)
+                yield draw, parts

@@ -145,7 +145,7 @@ def rights_of(session: Session, draw: Draw) -> Right:
 
 
 def _given(part: Part, device: torch.device) -> Given:
-    texts = (None if tensor is None else tensor.to(device) for tensor in (part.texts, part.seconds, part.words))
+    texts = (None if tensor is None else moved(tensor, device) for tensor in (part.texts, part.seconds, part.words))
     return cast(Given, (pictures_of(part, device), *texts))
 
 

@@ -96,7 +96,7 @@ def _steps(run: Run, feed: Feed) -> None:
     run.saved_at = time.monotonic()
     n_profiled = session.options.watching.profile_steps
     profile = profiled(run.places.work / "profile", n_steps=n_profiled, rank=session.rank)
-    with closing(feed.ahead(standing.step, run.n_steps)) as ahead, profile as count_step:
+    with closing(feed.ahead(standing.step, run.n_steps, session.device)) as ahead, profile as count_step:
         if _is_over(run):
             return
         started = time.monotonic()
