@@ -35,19 +35,21 @@ def sharded(whole: Student | None, make: Callable[[], Student], *, rank: Rank, d
     """Make a student of which each rank has a part, with the weights of rank 0's `whole` one."""
     with weights_left_out():
         student = make()
-    shard(student)
+    shard(student, rank=rank, device=device)
     fill(student, whole.state_dict() if whole is not None else {}, rank=rank, device=device)
     return student
 
 
-def shard(student: Student) -> None:
+def shard(student: Student, *, rank: Rank, device: torch.device) -> None:
     """Shard every block and the rest in place; the scalars of the logits stay whole, as FSDP takes none."""
+    from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.fsdp import fully_shard, register_fsdp_forward_method
 
+    mesh = init_device_mesh(device.type, (rank.world,))  # by itself FSDP takes GPUs where there are any
     whole = {parameter for parameter in student.parameters() if parameter.ndim == 0}
     for block in blocks(student):
-        fully_shard(block, ignored_params=whole)
-    sharded: Any = fully_shard(student, ignored_params=whole)
+        fully_shard(block, mesh=mesh, ignored_params=whole)
+    sharded: Any = fully_shard(student, mesh=mesh, ignored_params=whole)
     for method in ("encode_images", "encode_texts"):
         register_fsdp_forward_method(sharded, method)
 
