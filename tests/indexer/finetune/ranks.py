@@ -44,10 +44,10 @@ def main() -> None:
 def gradients_of(chosen: dict[str, object], rank: Rank) -> dict[str, object]:
     """Under DDP or FSDP; or, by hand, from the bare student with all gradients averaged afterwards."""
     chosen = dict(chosen)
-    by_hand = chosen.pop("by_hand", False)
+    by_hand, tower = chosen.pop("by_hand", False), chosen.pop("tower", None)
     options = tiny_options(**chosen)
     unused = torch.nn.Linear(2, 2) if chosen.get("find_unused_parameters") else None
-    session = tiny_session(options, rank=Rank() if by_hand else rank, model=tiny_model(), beside=unused)
+    session = tiny_session(options, rank=Rank() if by_hand else rank, beside=unused, tower=tower)
     session.rank = rank
     draw, parts = Feed(session.lesson, options, rank).read(0)
     loss, _ = compute_gradients(session, draw, parts, step=0)

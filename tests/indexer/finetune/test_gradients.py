@@ -63,9 +63,9 @@ def found_by_two_ranks(folder: Path, cases: dict[str, dict[str, dict[str, Any]]]
     return found
 
 
-def alone(options: FinetuneOptions) -> dict[str, Any]:
+def alone(options: FinetuneOptions, *, tower: str | None = None) -> dict[str, Any]:
     """One process, the whole batch at once, every pair on one side of the loss."""
-    session = tiny_session(options)
+    session = tiny_session(options, tower=tower)
     draw, parts = Feed(session.lesson, options, Rank()).read(0)
     loss, _ = compute_gradients(session, draw, parts, step=0)
     named = session.student.named_parameters()
@@ -84,7 +84,8 @@ def assert_equal(found: dict[str, Any], expected: dict[str, Any]) -> None:
 def assert_as_alone(found: dict[str, Any], chosen: dict[str, Any]) -> None:
     """Ranks found the gradients of one process with the same options, but for those that say how work is spread."""
     same = {name: value for name, value in chosen.items() if name not in {"by_hand", "strategy", "accumulate"}}
-    assert_equal(found, alone(tiny_options(**{**same, "local": False, "grad_checkpointing": False})))
+    tower = same.pop("tower", None)
+    assert_equal(found, alone(tiny_options(**{**same, "local": False, "grad_checkpointing": False}), tower=tower))
 
 
 def assert_went_on(found: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import open_clip
 import pytest
 import torch
-from lessons import PREPROCESS, TINY, tiny_options, tiny_session
+from lessons import PREPROCESS, TIMM, TINY, tiny_options, tiny_session
 from test_gradients import TERMS, assert_as_alone, assert_examined_as_saved, assert_went_on, found_by_two_ranks
 
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
@@ -21,7 +21,6 @@ from indexer.finetune.run.checkpoints import Standing, restore, save_checkpoint
 from indexer.finetune.run.sharding import blocks
 from indexer.finetune.run.tensors import read_shards
 
-TIMM = {"timm_model_pretrained": False, "timm_pool": "avg", "timm_proj": "linear", "image_size": 32}
 CONFIGS: dict[str, dict[str, Any]] = {
     "open_clip": TINY,
     "custom text": {**TINY, "custom_text": True},
@@ -35,6 +34,7 @@ CASES: dict[str, dict[str, Any]] = {
     "lora": {"text_tower": "lora", "picture_tower": "lora", "lora_rank": 2},
     "accumulated": {"accumulate": 2},
     "all with all": {"local": False},
+    "blocks in a sequence": {"tower": "convnext_atto"},
 }
 RESUMED: dict[str, dict[str, Any]] = {
     "shards": {},
