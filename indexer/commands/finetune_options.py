@@ -52,7 +52,7 @@ _OPTIONS: dict[str, list[tuple[str, Any, str]]] = {
         ("keep_words_weight", Weight, "Of keeping the parent's similarities over a list of words."),
         ("keep_words", File, "That list, a text a line; the captions if not given."),
         ("keep_words_batch", click.IntRange(2), "Words of that list a step."),
-        ("local", bool, "Compare each device's own pictures with all captions: same gradient, less memory."),
+        ("local", bool, "Each device compares its own pictures with all captions, not all with all: same gradient."),
     ],
     "schedule": [
         ("passes", Positive, "Times that every icon is seen."),
@@ -76,6 +76,16 @@ _OPTIONS: dict[str, list[tuple[str, Any, str]]] = {
         ("bucket_cap_mb", Positive, "Of DDP."),
         ("gradient_as_bucket_view", bool, "Of DDP."),
         ("static_graph", bool, "Of DDP."),
+        (
+            "find_unused_parameters",
+            bool,
+            "Of DDP: for models that leave weights out of a step, such as a head that is not asked.",
+        ),
+        (
+            "sync_batch_norm",
+            bool,
+            "Batch norms (ResNet, say) look at the pictures of all GPUs: for small batches on many, such as 8 x 16.",
+        ),
         ("compile", bool, "torch.compile for both towers."),
         ("grad_checkpointing", bool, "Compute activations again in the backward pass: slower, less memory."),
     ],
@@ -83,6 +93,7 @@ _OPTIONS: dict[str, list[tuple[str, Any, str]]] = {
         ("tensorboard", bool, "Write TensorBoard events into OUT.work/tensorboard (pip install 'icons[train]')."),
         ("profile_steps", click.IntRange(0), "Profile so many steps: traces and shares in OUT.work/profile."),
         ("checkpoint_seconds", Weight, "Seconds between two checkpoints."),
+        ("stall_limit", click.FloatRange(1), "Give up where a device gets nothing done for so many seconds."),
         ("log_steps", Count, "Steps between two lines of OUT.work/log.jsonl."),
     ],
     "augmentation": [

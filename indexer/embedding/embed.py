@@ -10,6 +10,7 @@ import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,10 +24,10 @@ from indexer.embedding.work import Work
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
 from indexer.library.plans import read_plan
-from indexer.process import cores_of_rank, end_at_once, prepare_for_batches
+from indexer.process import cores_of_rank, prepare_for_batches
 from indexer.ranks.distributed import (
     Rank,
-    leave_word,
+    give_up_rank,
     number_of_first_rank,
     process_group,
     run_as_rank,
@@ -147,17 +148,17 @@ def run_rank(
         write_progress(run, progress)
 
     def work(rank: Rank) -> None:
-        def give_up(reason: str) -> None:
-            leave_word(EmbedError(reason))
-            end_at_once(f"rank {rank.index}: {reason}")
-
         try:
-            embed(library, fingerprint, Post(rank, rank.device(kind), report, give_up, spec_of(rank)))
+            embed(library, fingerprint, Post(rank, rank.device(kind), report, partial(_give_up, rank), spec_of(rank)))
         except OSError as error:
             what = f'"{error.filename or library.root}" can\'t be read or written ({error.strerror or error})'
             raise EmbedError(what) from error
 
     run_as_rank(work)
+
+
+def _give_up(rank: Rank, reason: str) -> None:
+    give_up_rank(rank, EmbedError(reason))
 
 
 if __name__ == "__main__":

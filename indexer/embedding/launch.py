@@ -11,16 +11,12 @@ from indexer.library.folder import Library
 from indexer.library.plans import read_plan
 from indexer.ranks.devices import Devices
 from indexer.ranks.distributed import Rank
-from indexer.ranks.heartbeat import Watchdog
+from indexer.ranks.heartbeat import Overseer
 from indexer.ranks.launch import Ranks, cluster_command
 from indexer.ranks.progress import RankProgress, read_progress
 
 Watch = Callable[[Sequence[RankProgress]], None]
 SpecOf = Callable[[Rank], DeviceSpec | None]
-OWN_SECONDS = 10.0
-"""A rank that hangs has so long to say so itself; one that is stopped, or has lost its machine, can't."""
-START_SECONDS = 120.0
-"""A rank that has not said anything yet imports torch, perhaps from a slow drive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +67,15 @@ def run_ranks(
             ),
         )
         return
-    run, limit = library.run(fingerprint, plan.run), EmbedOptions(**plan.options).stall_limit
-    started, starting = Watchdog(limit + OWN_SECONDS), Watchdog(limit + START_SECONDS)
+    run = library.run(fingerprint, plan.run)
+    overseer = Overseer(devices.n, EmbedOptions(**plan.options).stall_limit)
 
     def look() -> None:
         progress = read_progress(run, RankProgress)
         if progress:
             watch(progress)
-        silent = set(range(devices.n)) - {rank.rank for rank in progress}
-        absent = [RankProgress(rank, devices.n, at="starting") for rank in sorted(silent)]
-        if found := started.look(progress) or starting.look(absent):
-            raise EmbedError(f"rank {found[0]}: {found[1]} ({RERUN})")
+        if found := overseer.look(progress):
+            raise EmbedError(f"{found} ({RERUN})")
 
     with Ranks(*program.command(library, fingerprint), devices=devices, folder=run) as ranks:
         if cause := ranks.follow(look):

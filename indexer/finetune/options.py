@@ -64,8 +64,8 @@ class Loss:
     keep_words: str | None = None
     """File of words, one text a line; None: the captions."""
     keep_words_batch: int = 256
-    local: bool = False
-    """Each rank compares its own pictures with all captions: the same gradient, less memory."""
+    local: bool = True
+    """Each rank compares its own pictures with all captions: the same gradient, less memory and work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +106,10 @@ class Distribution:
     bucket_cap_mb: float = 25.0
     gradient_as_bucket_view: bool = True
     static_graph: bool = False
+    find_unused_parameters: bool = False
+    """Of DDP: for models that leave some of their weights out of a step."""
+    sync_batch_norm: bool = False
+    """Batch norms look at the pictures of all ranks, not of each alone; on GPUs."""
     compile: bool = False
     grad_checkpointing: bool = False
 
@@ -117,6 +121,8 @@ class Watching:
     tensorboard: bool = False
     profile_steps: int = 0
     checkpoint_seconds: float = 180.0
+    stall_limit: float = 600.0
+    """Seconds in which nothing gets done, after which a rank is given up."""
     log_steps: int = 10
 
 
@@ -196,7 +202,7 @@ class Places:
         self.plan = self.work / "plan.json"
         """Everything a rank needs to know."""
         self.checkpoint = self.work / "last.checkpoint"
-        """The last state, to go on from."""
+        """The last state, to go on from: a file, or a folder of shards."""
         self.best = self.work / "best.checkpoint"
         """Weights of the best validation so far."""
         self.log = self.work / "log.jsonl"

@@ -17,7 +17,8 @@ from indexer.errors import SourceError
 from indexer.finetune.corpus.lesson import open_pixels, read_facts
 from indexer.finetune.corpus.rendered import build_corpus
 from indexer.finetune.options import Augmentation
-from indexer.finetune.pictures.augment import asked_for, augment, draw_changes
+from indexer.finetune.pictures.augment import augment
+from indexer.finetune.pictures.changes import asked_for, draw_changes
 from indexer.finetune.prepare import Request, Viewer, image_size_of
 from indexer.library.durable import write_result
 
@@ -83,7 +84,7 @@ def write_sheet(pixels: Tensor, file: Path, change: Augmentation, *, seed: int) 
 
 
 def _changed(images: Tensor, change: Augmentation, *, seed: int) -> list[Image.Image]:
-    changes = draw_changes(len(images), change, torch.Generator().manual_seed(seed))
+    changes = draw_changes(range(len(images)), len(images), change, seed=(seed,))
     places, _ = asked_for(changes)
     changed = augment(images.clone(), changes, images[places])
     levels = (changed * 255).round().byte().permute(0, 2, 3, 1).numpy()

@@ -11,10 +11,12 @@ from indexer.finetune.options import Places
 from indexer.finetune.prepare import Request, prepare
 from indexer.finetune.run.checkpoints import Standing
 from indexer.finetune.run.finish import best_figures
-from indexer.finetune.run.rank import run_rank
+from indexer.finetune.run.rank import JOINT_FACTOR, run_rank
 from indexer.finetune.run.watch import TrainingProgress, TrainingView
+from indexer.process import end_at_once
 from indexer.ranks.devices import Devices, parse_devices
 from indexer.ranks.distributed import Rank
+from indexer.ranks.heartbeat import Overseer
 from indexer.ranks.launch import Ranks
 from indexer.ranks.progress import clear_progress, read_progress
 
@@ -67,17 +69,25 @@ def _train(places: Places, devices: Devices, request: Request, viewer: TrainingV
             device=torch.device(devices.own),
             resume=request.resume,
             report=lambda progress: viewer.trained([progress]),
+            give_up=lambda reason: end_at_once(f"{reason}; {_rerun(places)}"),
         )
         return
     arguments = ["--out", str(places.out), "--device", devices.device, *(["--resume"] if request.resume else [])]
 
+    overseer = Overseer(devices.n, JOINT_FACTOR * request.options.watching.stall_limit)
+
     def look() -> None:
-        if ranks := read_progress(places.work, TrainingProgress):
-            viewer.trained(ranks)
+        if progress := read_progress(places.work, TrainingProgress):
+            viewer.trained(progress)
+        if found := overseer.look(progress):
+            raise TrainError(f"{found}; {_rerun(places)}")
 
     with Ranks("indexer.finetune.run.rank", *arguments, devices=devices, folder=places.work) as ranks:
         if cause := ranks.follow(look):
-            rerun = "the last checkpoint stays, --resume goes on from it"
-            if not places.checkpoint.is_file():
-                rerun = "there is no checkpoint yet, run again"
-            raise TrainError(f"{cause}; {rerun}")
+            raise TrainError(f"{cause}; {_rerun(places)}")
+
+
+def _rerun(places: Places) -> str:
+    if not places.checkpoint.exists():
+        return "there is no checkpoint yet, run again"
+    return "the last checkpoint stays, --resume goes on from it"

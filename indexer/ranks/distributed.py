@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from indexer.errors import IconsError
 from indexer.naming.printable import printable
-from indexer.process import cores_of_rank, end_with_starter
+from indexer.process import cores_of_rank, end_at_once, end_with_starter
 from indexer.ranks.devices import see_own_gpu, use_device
 
 if TYPE_CHECKING:
@@ -83,6 +83,12 @@ def share_cores(rank: Rank) -> None:
 
     if rank.world > 1:
         torch.set_num_threads(cores_of_rank())
+
+
+def give_up_rank(rank: Rank, error: IconsError) -> NoReturn:
+    """Leave word of why this rank hangs, and end it whatever its threads are in."""
+    leave_word(error)
+    end_at_once(f"rank {rank.index}: {error}")
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """How far is a rank, and does it still get on? What it is at is told; one that stands still too long is given up."""
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -7,13 +8,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from indexer.ranks.gauges import Gauge
-from indexer.ranks.progress import RankProgress
+from indexer.ranks.progress import RankProgress, Watched
 
 Report = Callable[[RankProgress], None]
 LOOK_SECONDS = 0.5
 REPORT_SECONDS = 0.5
 GAUGE_SECONDS = 4.0
 """A reading takes 20 ms: the kernel counts the pages of every process."""
+OWN_SECONDS = 10.0
+"""A rank that hangs has so long to say so itself; one that is stopped, or has lost its machine, can't."""
+START_SECONDS = 120.0
+"""A rank that has not said anything yet imports torch, perhaps from a slow drive."""
 _LONGEST_LOOK = 4 * LOOK_SECONDS
 """Counted between two looks at most: a laptop that slept, or a job that was stopped and goes on, has not hung."""
 
@@ -23,29 +28,54 @@ class Watchdog:
     """For how long has each rank stood still? By the clock of the process that looks: machines' clocks differ."""
 
     limit: float
+    waiting_limit: float = math.inf
+    """For a rank that waits for others: longer, so that whoever keeps them waiting is named first."""
     _looked: float = field(default_factory=time.monotonic)
     _still: dict[int, tuple[int, float]] = field(default_factory=dict)
 
-    def look(self, ranks: Sequence[RankProgress]) -> tuple[int, str] | None:
+    def look(self, ranks: Sequence[Watched]) -> tuple[int, str] | None:
         """Tell the number of a rank that has stood still for the limit, and what it was at; None where all get on."""
         now = time.monotonic()
         passed, self._looked = min(now - self._looked, _LONGEST_LOOK), now
         for progress in ranks:
             steps, seconds = self._still.get(progress.rank, (-1, 0.0))
-            is_still = not (progress.waits or progress.finished) and progress.steps == steps
+            limit = self.waiting_limit if progress.waits else self.limit
+            is_still = limit < math.inf and not progress.finished and progress.steps == steps
             seconds = seconds + passed if is_still else 0.0
             self._still[progress.rank] = progress.steps, seconds
-            if seconds >= self.limit:
-                what = f"nothing got done for {self.limit:g} s, at {progress.at}"
+            if seconds >= limit:
+                what = f"nothing got done for {limit:g} s, at {progress.at}"
                 return progress.rank, f"{what}; --stall-limit allows more"
         return None
 
 
+@dataclass(slots=True)
+class Overseer:
+    """A watch over `n` ranks from outside: one that is stopped, or never began, can't say so itself."""
+
+    n: int
+    limit: float
+    _started: Watchdog = field(init=False)
+    _starting: Watchdog = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._started, self._starting = Watchdog(self.limit + OWN_SECONDS), Watchdog(self.limit + START_SECONDS)
+
+    def look(self, ranks: Sequence[Watched]) -> str | None:
+        """Tell which rank has stood still for too long, and what it was at, from those that have said something."""
+        silent = set(range(self.n)) - {progress.rank for progress in ranks}
+        absent = [RankProgress(rank, self.n, at="starting") for rank in sorted(silent)]
+        found = self._started.look(ranks) or self._starting.look(absent)
+        return f"rank {found[0]}: {found[1]}" if found else None
+
+
 @contextmanager
-def watched(progress: RankProgress, *, limit: float, give_up: Callable[[str], None]) -> Iterator[None]:
+def watched(
+    progress: Watched, *, limit: float, give_up: Callable[[str], None], waiting_limit: float = math.inf
+) -> Iterator[None]:
     """Watch over this process's own rank during the block, from a thread; `give_up` has to end the process."""
     over = threading.Event()
-    watchdog = Watchdog(limit)
+    watchdog = Watchdog(limit, waiting_limit)
 
     def watch() -> None:
         while not over.wait(LOOK_SECONDS):

@@ -53,6 +53,15 @@ class Reported(Protocol):
     rank: int
 
 
+class Watched(Reported, Protocol):
+    """What a watch over ranks looks at, as `RankProgress` has it."""
+
+    at: str
+    waits: bool
+    steps: int
+    finished: bool
+
+
 Progress = TypeVar("Progress", bound=Reported)
 
 

@@ -25,7 +25,7 @@ from indexer.finetune.run.batches import Draw, Feed, Part, draw_step, read_part
 from indexer.finetune.run.rank import joined_ranks, open_session, shortage_explained
 from indexer.finetune.run.step import Session
 from indexer.finetune.run.train import train
-from indexer.finetune.run.watch import TrainingProgress
+from indexer.finetune.run.watch import Reporter, TrainingProgress
 from indexer.process import cores_of_rank, prepare_for_batches
 from indexer.ranks.distributed import Rank, run_as_rank
 from indexer.ranks.gauges import peak_memory
@@ -40,10 +40,10 @@ class WholeFeed(Feed):
 
     def read(self, step: int) -> tuple[Draw, list[Part]]:
         """Draw a step, read all of it, and keep this rank's micro-batches."""
-        draw = draw_step(self.lesson, self.icons_of(step), self.options, step=step)
+        draw = draw_step(self.lesson, self.icons_of(step), self.options, step=step, rank=self.rank)
         each = self.options.distribution.accumulate
         parts = self.rank.world * each
-        everything = [read_part(self.lesson, draw, part=place, parts=parts) for place in range(parts)]
+        everything = [read_part(self.lesson, draw, self.options, part=place, parts=parts) for place in range(parts)]
         first = self.rank.index * each
         return draw, everything[first : first + each]
 
@@ -84,9 +84,10 @@ def take_task(folder: Path, knobs: TrainKnobs, *, rank: Rank, device: torch.devi
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
     with shortage_explained(plan.options, rank):
-        session, _ = open_session(places, plan, rank=rank, device=device, report=reports.append)
+        reporter = Reporter(reports.append, TrainingProgress(rank.index, rank.world))
+        session, _ = open_session(places, plan, reporter, rank=rank, device=device)
         _arrange(session, knobs)
-        train(session, None, places=places, made_by={}, report=reports.append, resume=False)
+        train(session, None, places=places, made_by={}, resume=False)
     return {
         "waited_share": reports[-1].waited_seconds / reports[-1].seconds,
         "memory_bytes": peak_memory(device) if device.type == "cuda" else None,

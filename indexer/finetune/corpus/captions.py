@@ -49,18 +49,19 @@ class Captions:
         drawn: Ids = self.ids[np.clip(place, self.starts[icons], self.starts[icons + 1] - 1)]
         return drawn
 
-    def fitting(self, icons: Ids, drawn: Ids) -> npt.NDArray[np.bool_]:
-        """Say for each icon (row) and each drawn caption (column) whether the caption is one of the icon's."""
+    def bearers(self, icons: Ids, drawn: Ids) -> tuple[Ids, Ids, Ids]:
+        """List which icons bear which drawn captions: place of an icon, place of the caption among the distinct ones.
+
+        The third list has such a place for each of `drawn`.
+        """
         distinct, columns = np.unique(drawn, return_inverse=True)
         counts = self.starts[icons + 1] - self.starts[icons]
         rows = np.repeat(np.arange(len(icons)), counts)
         within = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
         own = self.ids[np.repeat(self.starts[icons], counts) + within]
         places = np.minimum(np.searchsorted(distinct, own), len(distinct) - 1)
-        fits = np.zeros((len(icons), len(distinct)), dtype=bool)
         is_drawn = distinct[places] == own
-        fits[rows[is_drawn], places[is_drawn]] = True
-        return fits[:, columns]
+        return rows[is_drawn], places[is_drawn], columns
 
 
 def make_captions(

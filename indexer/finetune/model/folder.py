@@ -12,13 +12,14 @@ from typing import Any
 
 import open_clip
 import torch
-from open_clip.model import CLIP, CustomTextCLIP
+from open_clip.model import CLIP
 from safetensors.torch import save_file
 from torch import nn
 
 from indexer.encoders.checkpoint import CONFIG_NAME, LOCAL, WEIGHT_NAMES, ModelChoice
 from indexer.errors import ModelError
 from indexer.finetune.model.lineage import LINEAGE_NAME, check_replaceable
+from indexer.finetune.model.outline import build
 from indexer.library.durable import sync
 
 SIZE = 64
@@ -91,9 +92,7 @@ def write_random_model(config_file: Path, folder: Path, *, seed: int) -> ModelCh
 
 def _build(model_config: Mapping[str, Any], named: Path) -> Any:
     try:
-        plain = dict(json.loads(json.dumps(model_config)))
-        is_custom = plain.pop("custom_text", False)
-        return (CustomTextCLIP if is_custom else CLIP)(**plain)
+        return build(model_config)
     except Exception as error:  # open_clip, timm and torch each raise their own
         reason = re.sub(r"\s+", " ", str(error))[:200]
         raise ModelError(f'"{named}" is no model config that open_clip builds ({reason})') from error

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Any, cast
 
 import torch
+from timm.layers.norm_act import convert_sync_batchnorm
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -43,6 +44,7 @@ class Student(nn.Module):
         has_map = not self.encodes_texts and towers.text_map and _projection(model) is not None
         self.text_map = nn.Parameter(torch.eye(_width(model))) if has_map else None
         self.bias = _bias(model) if options.loss.kind == "sigmoid" else None
+        self.limit_scale()  # log 100 in fp16 lies above that in fp32
         self.train()
         if towers.picture_tower == towers.text_tower == "locked":
             raise ModelError("both towers are locked: there is nothing to train; leave one of them at full or lora")
@@ -56,7 +58,7 @@ class Student(nn.Module):
         encoded = self.encode_texts(torch.cat(list(present.values())))
         counts = [len(part) for part in present.values()]
         features = dict(zip(present, torch.split(encoded, counts), strict=True))
-        scale = self.model.logit_scale.clamp(max=math.log(MAX_SCALE)).exp().reshape(())
+        scale = self.model.logit_scale.exp().reshape(())
         bias = self.bias.reshape(()) if self.bias is not None else torch.zeros_like(scale)
         return {"images": self.encode_images(images), **features, "scale": scale, "bias": bias}
 
@@ -84,6 +86,10 @@ class Student(nn.Module):
             module.eval()
         return self
 
+    def limit_scale(self) -> None:
+        """Bring the logits' scale back to 100 where a step, or a loaded state, has it above."""
+        limit_scale(self.model.logit_scale)
+
     def plain_weights(self) -> dict[str, Tensor]:
         """Weights under the names of the model that training began with: additions and the text map are merged."""
         weights = merged_weights(self.model)
@@ -106,11 +112,21 @@ class Student(nn.Module):
         yield from (name for name, buffer in self.named_buffers() if id(buffer) not in steady and name in kept)
 
 
+@torch.no_grad()
+def limit_scale(scale: Tensor) -> None:
+    """Keep the logarithm of a logits' scale at that of 100 or below, in place.
+
+    A clamp in the forward pass would stop the gradient of a scale above it for good.
+    """
+    scale.clamp_(max=math.log(MAX_SCALE))
+
+
 class Average:
     """Moving average of a student's trained tensors; whole numbers, such as counts of batches, are copied."""
 
     def __init__(self, student: Student, *, decay: float) -> None:
         self.decay = decay
+        self._student = student
         self._live = {name: student.state_dict(keep_vars=True)[name] for name in student.trained_names()}
         self.tensors = {name: tensor.detach().clone() for name, tensor in self._live.items()}
 
@@ -136,11 +152,21 @@ class Average:
 
     @torch.no_grad()
     def _swap(self) -> None:
+        _forget_gathered(self._student)
         for name, average in self.tensors.items():
             live = self._live[name].detach()
             kept = live.clone()
             live.copy_(average)
             average.copy_(kept)
+
+
+def _forget_gathered(module: nn.Module) -> None:
+    """Let go of what FSDP has gathered: it keeps the outermost weights, and would use these, not changed shards."""
+    from torch.distributed.fsdp import FSDPModule
+
+    for part in module.modules():
+        if isinstance(part, FSDPModule):
+            part.reshard()
 
 
 def text_modules(model: Any) -> list[nn.Module]:
@@ -210,6 +236,19 @@ def enable_memory_saving(model: Any) -> None:
         model.set_grad_checkpointing(True)
     except Exception as error:  # timm and transformers towers each refuse in their own way
         raise ModelError(f"this model has no gradient checkpointing ({error}); run without it") from error
+
+
+def make_student(model: Any, options: FinetuneOptions, precision: Precision) -> Student:
+    """Make a student of a model as the options have it, on the device of the model."""
+    if options.distribution.grad_checkpointing:
+        enable_memory_saving(model)
+    if options.distribution.sync_batch_norm:
+        # torch's own conversion would lose the activations of timm's batch norms.
+        model.visual = convert_sync_batchnorm(model.visual)  # type: ignore[no-untyped-call]
+    student = Student(model, options, precision=precision)
+    if options.distribution.compile:
+        compile_towers(student)
+    return student
 
 
 def compile_towers(student: Student) -> None:

@@ -29,7 +29,7 @@ def compressed(images: Tensor, quality: Tensor) -> Tensor:
     n, size = len(images), images.shape[-1]
     padding = -size % 8
     padded = functional.pad(images, (0, padding, 0, padding), mode="replicate") if padding else images
-    to_ycc, transform, tables = (part.to(images.device) for part in _constants())
+    to_ycc, to_rgb, transform, tables = _constants(images.device)
     side = size + padding
     ycc = torch.einsum("ij,njhw->nihw", to_ycc, padded * 255 - 128)
     # Luma of (x - 128) is luma - 128; chroma is centred already. Blocks: (n, 3, rows, 8, columns, 8).
@@ -37,7 +37,7 @@ def compressed(images: Tensor, quality: Tensor) -> Tensor:
     steps = _steps(tables, quality)[:, :, None, None]
     rounded = (transform @ blocks @ transform.T / steps).round() * steps
     back = (transform.T @ rounded @ transform).transpose(3, 4).reshape(n, 3, side, side)
-    rgb = torch.einsum("ij,njhw->nihw", torch.linalg.inv(to_ycc), back)
+    rgb = torch.einsum("ij,njhw->nihw", to_rgb, back)
     return ((rgb + 128) / 255).clamp(0, 1)[..., :size, :size]
 
 
@@ -48,11 +48,15 @@ def _steps(tables: Tensor, quality: Tensor) -> Tensor:
     return ((tables * scale + 50) / 100).floor().clamp(1, 255)
 
 
-@lru_cache(maxsize=1)
-def _constants() -> tuple[Tensor, Tensor, Tensor]:
-    """RGB to YCbCr (3, 3), the orthonormal DCT-II (8, 8), and the tables of the three channels (3, 8, 8)."""
+@lru_cache(maxsize=2)
+def _constants(device: torch.device) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """RGB to YCbCr and back (3, 3), the orthonormal DCT-II (8, 8), and the tables of the three channels (3, 8, 8)."""
     place = torch.arange(8, dtype=torch.float32)
     transform = 0.5 * torch.cos((2 * place + 1) * place[:, None] * math.pi / 16)
     transform[0] /= math.sqrt(2)
     brightness, colour = (torch.tensor(table, dtype=torch.float32).reshape(8, 8) for table in (_BRIGHTNESS, _COLOUR))
-    return torch.tensor(_TO_YCC), transform, torch.stack([brightness, colour, colour])
+    to_ycc, tables = torch.tensor(_TO_YCC), torch.stack([brightness, colour, colour])
+    to_ycc, to_rgb, transform, tables = (
+        part.to(device) for part in (to_ycc, torch.linalg.inv(to_ycc), transform, tables)
+    )
+    return to_ycc, to_rgb, transform, tables

@@ -4,6 +4,8 @@ An edge is as strong on a dark ground as on a light one, so a twin of swapped co
 with an arrow in it differs from one with a cross, which their ink would not tell.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 import torch
@@ -13,10 +15,16 @@ from torch.nn import functional
 FIELDS = 16
 
 
-def looks_of(pixels: npt.NDArray[np.uint8]) -> Tensor:
-    """Coarse edges float16 (n, 256) of pictures uint8 (n, size, size, 3), read a few at a time."""
-    starts = range(0, len(pixels), 2048)
-    return torch.cat([edges(torch.from_numpy(np.array(pixels[start : start + 2048]))).half() for start in starts])
+def looks_of(pixels: npt.NDArray[np.uint8], live: Callable[[], None]) -> Tensor:
+    """Coarse edges float16 (n, 256) of pictures uint8 (n, size, size, 3), read a few at a time.
+
+    `live` is called after each few.
+    """
+    parts = []
+    for start in range(0, len(pixels), 2048):
+        parts.append(edges(torch.from_numpy(np.array(pixels[start : start + 2048]))).half())
+        live()
+    return torch.cat(parts)
 
 
 def edges(pixels: Tensor) -> Tensor:

@@ -1,14 +1,17 @@
 """What does a step see? Icons in a seeded order, a caption or two each, and how their pictures change.
 
-Everything random is drawn for the whole batch over all ranks from (seed, step) alone: any number of ranks and
-micro-batches sees the same icons with the same captions and changes, and a resumed run goes on as if never stopped.
-One thread reads a step while the one before computes; time waited is counted.
+Everything random follows from seed, step and place in the batch over all ranks: any number of ranks and micro-batches
+sees the same icons with the same captions and changes, and a resumed run goes on as if never stopped. Icons and
+captions are drawn for the whole batch, what happens to pictures by the rank that reads them.
+One thread reads steps, and brings them to a GPU, while those before compute; time waited is counted.
 """
 
 import time
-from collections.abc import Generator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from collections import deque
+from collections.abc import Generator, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,33 +21,56 @@ from torch.autograd.profiler import record_function
 from indexer.arrays import Ids, Pixels
 from indexer.finetune.corpus.lesson import Lesson
 from indexer.finetune.options import FinetuneOptions
-from indexer.finetune.pictures.augment import Changes, asked_for, augment, draw_changes
+from indexer.finetune.pictures.augment import augment
+from indexer.finetune.pictures.changes import Changes, asked_for, draw_changes
+from indexer.finetune.run.relations import Relations, list_relations
+from indexer.finetune.transfer import Courier, moved
 from indexer.ranks.distributed import Rank
+
+STEPS_AHEAD = 2
+"""How many are read, and on a GPU, before they are asked for: one that takes long makes nobody wait."""
 
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """One step over all ranks: places of icons, captions and words, and what happens to each picture."""
+    """One step over all ranks: its number, places of icons, captions and words, and what belongs together."""
+
+    step: int
 
     icons: Ids
     captions: Ids
     seconds: Ids | None
     words: Ids | None
-    changes: Changes
+    relations: Relations
+    """For the rows that this rank compares."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one rank reads for one micro-batch, on the CPU."""
+    """What one rank reads for one micro-batch; the changes stay on the CPU."""
 
     pixels: Tensor
     """uint8 (n, size, size, 3)."""
     neighbours: Tensor
-    """uint8 (k, size, size, 3), in the order of `augment.asked_for`."""
+    """uint8 (k, size, size, 3), in the order of `changes.asked_for`."""
     changes: Changes
     texts: Tensor
     seconds: Tensor | None
     words: Tensor | None
+
+    def on(self, device: torch.device) -> "Part":
+        """The same on a device, the pixels as bytes; the host does not wait for it."""
+        there: dict[str, Any] = {name: moved(tensor, device) for name, tensor in self._named()}
+        return replace(self, **there)
+
+    def tensors(self) -> Iterator[Tensor]:
+        """All but the changes."""
+        return (tensor for _, tensor in self._named())
+
+    def _named(self) -> Iterator[tuple[str, Tensor]]:
+        for name in ("pixels", "neighbours", "texts", "seconds", "words"):
+            if (tensor := getattr(self, name)) is not None:
+                yield name, tensor
 
 
 def order_of_pass(rows: Ids, groups: Ids | None, *, batch: int, seed: int, number: int) -> Ids:
@@ -65,8 +91,8 @@ def order_of_pass(rows: Ids, groups: Ids | None, *, batch: int, seed: int, numbe
     return generator.permuted(dealt, axis=1)
 
 
-def draw_step(lesson: Lesson, icons: Ids, options: FinetuneOptions, *, step: int) -> Draw:
-    """Draw everything that a step leaves to chance."""
+def draw_step(lesson: Lesson, icons: Ids, options: FinetuneOptions, *, step: int, rank: Rank) -> Draw:
+    """Draw the icons' captions, and what else of a step goes beyond one rank; list what belongs together."""
     loss = options.loss
     generator = np.random.default_rng((options.schedule.seed, step))
     captions = lesson.captions.draw(icons, generator)
@@ -75,14 +101,17 @@ def draw_step(lesson: Lesson, icons: Ids, options: FinetuneOptions, *, step: int
     if lesson.kept_words is not None:
         n_words = len(lesson.kept_words.vectors)
         words = generator.choice(n_words, size=lesson.kept_words.batch, replace=n_words < lesson.kept_words.batch)
-    chance = torch.Generator().manual_seed(int(generator.integers(2**62)))
-    return Draw(icons, captions, seconds, words, draw_changes(len(icons), options.augmentation, chance))
+    rows = _share(len(icons), rank.index, rank.world) if loss.local else slice(0, len(icons))
+    drawn = [captions] if seconds is None else [captions, seconds]
+    return Draw(step, icons, captions, seconds, words, list_relations(lesson, icons, drawn, loss=loss, rows=rows))
 
 
-def read_part(lesson: Lesson, draw: Draw, *, part: int, parts: int) -> Part:
-    """Read one of `parts` equal parts of a step."""
-    rows = _share(len(draw.icons), part, parts)
-    changes = draw.changes.of(rows)
+def read_part(lesson: Lesson, draw: Draw, options: FinetuneOptions, *, part: int, parts: int) -> Part:
+    """Read one of `parts` equal parts of a step, and draw what happens to its pictures."""
+    n = len(draw.icons)
+    rows = _share(n, part, parts)
+    seed = (options.schedule.seed, draw.step)
+    changes = draw_changes(range(rows.start, rows.stop), n, options.augmentation, seed=seed)
     places, _ = asked_for(changes)
     words = None if draw.words is None else draw.words[_share(len(draw.words), part, parts)]
     return Part(
@@ -102,8 +131,8 @@ def pictures_of(part: Part, device: torch.device) -> Tensor:
 
 
 def _floats(pixels: Tensor, device: torch.device) -> Tensor:
-    moved = pixels.to(device, non_blocking=True).permute(0, 3, 1, 2)
-    return moved.to(torch.float32, memory_format=torch.contiguous_format).div_(255)
+    images = moved(pixels, device).permute(0, 3, 1, 2)
+    return images.to(torch.float32, memory_format=torch.contiguous_format).div_(255)
 
 
 def _share(n: int, part: int, parts: int) -> slice:
@@ -152,22 +181,28 @@ class Feed:
 
     def read(self, step: int) -> tuple[Draw, list[Part]]:
         """Draw a step and read this rank's micro-batches of it."""
-        draw = draw_step(self.lesson, self.icons_of(step), self.options, step=step)
+        draw = draw_step(self.lesson, self.icons_of(step), self.options, step=step, rank=self.rank)
         each = self.options.distribution.accumulate
         first, parts = self.rank.index * each, self.rank.world * each
-        return draw, [read_part(self.lesson, draw, part=first + place, parts=parts) for place in range(each)]
+        places = range(first, first + each)
+        return draw, [read_part(self.lesson, draw, self.options, part=place, parts=parts) for place in places]
 
-    def ahead(self, start: int, end: int) -> Generator[tuple[Draw, list[Part]]]:
-        """Yield steps `start` to `end` in order, each read while the one before computes."""
-        if start >= end:
-            return
+    def ahead(self, start: int, end: int, device: torch.device) -> Generator[tuple[Draw, list[Part]]]:
+        """Yield steps `start` to `end` in order, read and brought to a GPU while those before compute."""
+        courier, pending = Courier(device), deque[Future[Any]]()
+
+        def fetch(step: int) -> Any:
+            draw, parts = self.read(step)
+            return draw, *courier.send(parts)
+
         with ThreadPoolExecutor(1, thread_name_prefix="feed") as pool:
-            pending = pool.submit(self.read, start)
-            for following in range(start + 1, end + 1):
+            pending.extend(pool.submit(fetch, step) for step in range(start, min(start + STEPS_AHEAD, end)))
+            for following in range(start + STEPS_AHEAD, end + STEPS_AHEAD):
                 began = time.perf_counter()
                 with record_function("icons: wait"):
-                    read = pending.result()
+                    draw, parts, event = pending.popleft().result()
                 self.waited_seconds += time.perf_counter() - began
                 if following < end:
-                    pending = pool.submit(self.read, following)
-                yield read
+                    pending.append(pool.submit(fetch, following))
+                courier.receive(parts, event)
+                yield draw, parts

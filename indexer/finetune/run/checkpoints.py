@@ -1,24 +1,25 @@
 """How does a cut run go on as if nothing had happened? All that a step depends on, written whole or not at all."""
 
-import os
-from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch.distributed.checkpoint.state_dict import (
-    StateDictOptions,
-    get_optimizer_state_dict,
-    set_optimizer_state_dict,
-)
+from torch.distributed.checkpoint.state_dict import get_optimizer_state_dict, set_optimizer_state_dict
 
 from indexer.errors import TrainError
 from indexer.finetune.model.student import Average
 from indexer.finetune.run.step import Session
-from indexer.library.durable import ASIDE, sync
+from indexer.finetune.run.tensors import (
+    put_whole,
+    read_facts,
+    read_shards,
+    read_tensors,
+    write_shards,
+    write_tensors,
+)
 
 FREE = ("rate", "clip", "patience")
 """Options that may differ from those of a checkpoint: what helps where a loss exploded or nothing improved."""
@@ -45,26 +46,17 @@ class Standing:
 def save_checkpoint(
     session: Session, average: Average | None, standing: Standing, path: Path, *, made_by: Mapping[str, Any]
 ) -> None:
-    """Write the state of a run; with sharded weights every rank must call this, and rank 0 writes.
+    """Write the state of a run; with sharded weights every rank must call this and writes its own.
 
     Random choices depend on the step alone, so no generator is among it.
     """
-    trained = trained_weights(session, average=None)
-    averaged = trained_weights(session, average=average) if average else None
-    if session.options.distribution.strategy == "fsdp":
-        optimizer = get_optimizer_state_dict(session.student, session.optimizer, options=_WHOLE)
-    else:
-        optimizer = session.optimizer.state_dict()
-    if session.rank.index == 0:
-        state = {
-            "trained": trained,
-            "averaged": averaged,
-            "optimizer": optimizer,
-            "scaler": session.scaler.state_dict(),
-            "standing": asdict(standing),
-            "made_by": dict(made_by),
-        }
-        write_tensors(state, path)
+    tensors = _tensors(session, average)
+    facts = {"scaler": session.scaler.state_dict(), "standing": asdict(standing), "made_by": dict(made_by)}
+    if is_sharded(session):
+        tensors["optimizer"] = get_optimizer_state_dict(session.student, session.optimizer)["state"]
+        write_shards(tensors, facts, path, rank=session.rank, step=standing.step)
+    elif session.rank.index == 0:
+        write_tensors({**tensors, "optimizer": session.optimizer.state_dict(), **facts}, path)
 
 
 def restore(session: Session, average: Average | None, path: Path, *, made_by: Mapping[str, Any]) -> Standing:
@@ -73,7 +65,11 @@ def restore(session: Session, average: Average | None, path: Path, *, made_by: M
     Raises:
         TrainError: there is none, it is damaged, of another shape, or was made with other options.
     """
-    state = read_tensors(path)
+    if path.exists() and path.is_dir() != is_sharded(session):
+        raise TrainError(
+            f'the checkpoint "{path}" was made with another --strategy; give the same one, or run without --resume'
+        )
+    state = read_facts(path) if is_sharded(session) else read_tensors(path)
     changed = differences(state.get("made_by", {}), made_by)
     if changes := [text for name, text in changed.items() if name not in FREE]:
         raise TrainError(
@@ -82,24 +78,67 @@ def restore(session: Session, average: Average | None, path: Path, *, made_by: M
         )
     peaks = [group["peak"] for group in session.optimizer.param_groups]
     try:
-        load_trained(session, state["trained"])
-        if session.options.distribution.strategy == "fsdp":
-            set_optimizer_state_dict(session.student, session.optimizer, state["optimizer"], options=_WHOLE)
+        if is_sharded(session):
+            _read_sharded(session, average, path)
         else:
-            session.optimizer.load_state_dict(state["optimizer"])
-        for group, peak in zip(session.optimizer.param_groups, peaks, strict=True):
-            group["peak"] = peak  # the rate may be another one now
+            _take(session, average, state)
         session.scaler.load_state_dict(state["scaler"])
-        if average is not None:
-            with torch.no_grad():
-                for name, tensor in average.tensors.items():
-                    put_whole(tensor, state["averaged"][name])
         standing = Standing(**state["standing"])
     except (RuntimeError, ValueError, KeyError, TypeError) as error:
         raise TrainError(f'the checkpoint "{path}" has another shape; run without --resume') from error
+    for group, peak in zip(session.optimizer.param_groups, peaks, strict=True):
+        group["peak"] = peak  # the rate may be another one now
     if changed:
         standing.changed.append({"step": standing.step, "options": list(changed.values())})
     return standing
+
+
+def _read_sharded(session: Session, average: Average | None, path: Path) -> None:
+    """Read each rank's shards into place."""
+    optimizer: Any = get_optimizer_state_dict(session.student, session.optimizer)
+    read_shards({**_tensors(session, average), "optimizer": optimizer["state"]}, path)
+    set_optimizer_state_dict(session.student, session.optimizer, optimizer)
+    session.student.limit_scale()
+
+
+@torch.no_grad()
+def _take(session: Session, average: Average | None, state: Mapping[str, Any]) -> None:
+    """Put back what a file holds."""
+    load_trained(session, state["trained"])
+    session.optimizer.load_state_dict(state["optimizer"])
+    for name, tensor in average.tensors.items() if average else ():
+        put_whole(tensor, state["averaged"][name])
+
+
+def _tensors(session: Session, average: Average | None) -> dict[str, Any]:
+    """What is trained and, where there is one, its average."""
+    trained: dict[str, Any] = {"trained": trained_weights(session)}
+    return trained | ({"averaged": average.tensors} if average else {})
+
+
+def keep_best(
+    session: Session, average: Average | None, standing: Standing, path: Path, *, made_by: Mapping[str, Any]
+) -> None:
+    """Write the weights alone, averaged where there is an average; shards by every rank, else by rank 0."""
+    best = {"trained": trained_weights(session) if average is None else average.tensors}
+    facts = {"step": standing.step, "made_by": dict(made_by)}
+    if is_sharded(session):
+        write_shards(best, facts, path, rank=session.rank, step=standing.step)
+    elif session.rank.index == 0:
+        write_tensors({**best, **facts}, path)
+
+
+def load_best(session: Session, path: Path) -> None:
+    """Put back what `keep_best` kept; shards on every rank together.
+
+    Raises:
+        TrainError: it is not there, or damaged.
+    """
+    if is_sharded(session):
+        read_shards({"trained": trained_weights(session)}, path)
+        session.student.limit_scale()
+    else:
+        load_trained(session, read_tensors(path)["trained"])
 
 
 def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, str]:
@@ -114,17 +153,20 @@ def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, st
     return changes
 
 
-def trained_weights(session: Session, *, average: Average | None) -> dict[str, Tensor]:
-    """All that training changes, whole and on the CPU, by name; averaged where an average is given."""
+def is_sharded(session: Session) -> bool:
+    """Whether each rank has a part of the weights."""
+    return session.options.distribution.strategy == "fsdp"
+
+
+def trained_weights(session: Session) -> dict[str, Tensor]:
+    """All that training changes, by name: the very tensors, sharded where they are; nothing is copied."""
     names = set(session.student.trained_names())
-    with average.in_use() if average else nullcontext():
-        state = session.student.state_dict()
-        return {name: whole(tensor).detach().cpu().clone() for name, tensor in state.items() if name in names}
+    return {name: tensor.detach() for name, tensor in session.student.state_dict().items() if name in names}
 
 
 @torch.no_grad()
 def load_trained(session: Session, weights: Mapping[str, Tensor]) -> None:
-    """Put back what `trained_weights` gave.
+    """Put back what `trained_weights` gave, whole.
 
     Raises:
         KeyError, RuntimeError: names or shapes are others.
@@ -133,53 +175,6 @@ def load_trained(session: Session, weights: Mapping[str, Tensor]) -> None:
     names = set(session.student.trained_names())
     if names != set(weights):
         raise KeyError("other tensors")
-    for name in sorted(names):  # in one order on all ranks, which scatter sharded tensors together
+    for name in sorted(names):
         put_whole(own[name], weights[name])
-
-
-def whole(tensor: Tensor) -> Tensor:
-    """Gather a sharded tensor; any other one is itself."""
-    gather: Callable[[], Tensor] | None = getattr(tensor, "full_tensor", None)
-    return gather() if gather is not None else tensor
-
-
-def put_whole(tensor: Tensor, value: Tensor) -> None:
-    """Copy a whole value into a tensor, sharded or not."""
-    if hasattr(tensor, "full_tensor"):
-        from torch.distributed.tensor import DTensor, distribute_tensor
-
-        assert isinstance(tensor, DTensor)
-        value = distribute_tensor(value.to(tensor.device), tensor.device_mesh, tensor.placements)
-    elif tensor.shape != value.shape:
-        raise RuntimeError("another shape")
-    tensor.copy_(value)
-
-
-def write_tensors(state: Mapping[str, Any], path: Path) -> None:
-    """Write a dictionary of tensors and plain values under its final name, all of it or nothing."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f"{ASIDE}{os.getpid()}-{path.name}")
-    torch.save(dict(state), aside)
-    sync(aside)
-    aside.replace(path)
-    sync(path.parent)
-
-
-def read_tensors(path: Path) -> dict[str, Any]:
-    """Read what `write_tensors` wrote.
-
-    Raises:
-        TrainError: it is not there, or damaged.
-    """
-    if not path.is_file():
-        raise TrainError(f'no checkpoint at "{path}"; run without --resume')
-    try:
-        state: dict[str, Any] = torch.load(path, weights_only=True, map_location="cpu")
-    except Exception as error:  # a damaged file makes torch, zipfile or pickle raise, each their own
-        raise TrainError(
-            f'the checkpoint "{path}" is damaged ({type(error).__name__}); run without --resume'
-        ) from error
-    return state
-
-
-_WHOLE = StateDictOptions(full_state_dict=True, cpu_offload=True)
+    session.student.limit_scale()

@@ -12,8 +12,9 @@ from indexer.finetune.model.folder import FolderFacts, write_model
 from indexer.finetune.model.lineage import card_of, read_lineage
 from indexer.finetune.options import Places
 from indexer.finetune.plan import Plan
-from indexer.finetune.run.checkpoints import Standing, load_trained, read_tensors, whole
+from indexer.finetune.run.checkpoints import Standing, is_sharded, load_best
 from indexer.finetune.run.step import Session
+from indexer.finetune.run.tensors import gathered
 from indexer.finetune.run.validation import fallen
 from indexer.library.durable import write_file
 
@@ -30,12 +31,10 @@ class Origin:
 
 def finish(session: Session, origin: Origin, standing: Standing, *, places: Places) -> None:
     """Write `places.out` unless a task fell below the parent's interval; say in `places.result` what came of it."""
-    is_sharded = session.options.distribution.strategy == "fsdp"
-    if session.rank.index and not is_sharded:
+    if session.rank.index and not is_sharded(session):
         return
-    best = read_tensors(places.best)
-    load_trained(session, best["trained"])
-    weights = {name: whole(tensor) for name, tensor in session.student.plain_weights().items()}
+    load_best(session, places.best)
+    weights = gathered(session.student.plain_weights(), rank=session.rank)
     if session.rank.index:
         return
     lost = _lost(origin.plan, standing)

@@ -9,9 +9,8 @@ import torch.distributed as dist
 from torch import Tensor
 from torch.nn import functional
 
-from indexer.arrays import Ids, Mask
-from indexer.finetune.corpus.captions import Captions
 from indexer.finetune.options import Loss
+from indexer.finetune.run.relations import Sides
 from indexer.ranks.distributed import Rank
 
 Features = dict[str, Tensor]
@@ -21,28 +20,14 @@ asked for, `seconds` of a second caption of each icon, and `words` whose similar
 
 @dataclass(frozen=True, slots=True)
 class Right:
-    """What fits what in a batch of n icons over all ranks, and what the parent said of its words."""
+    """What fits what in the rows of a batch that a rank compares, and what the parent said of the batch's words."""
 
-    texts: Tensor
-    """bool (n, n): icon, caption."""
-    seconds: Tensor | None = None
-    """bool (n, n): caption, second caption."""
+    texts: Sides
+    """Icon and caption."""
+    seconds: Sides | None = None
+    """Caption and second caption."""
     words: Tensor | None = None
     """The parent's vectors of the batch's words."""
-
-
-def related(captions: Captions, bases: Ids, looks: Tensor | None, icons: Ids, drawn: Ids, *, twins: float) -> Tensor:
-    """Say which captions (columns) are right for which icons (rows), bool (n, n).
-
-    A caption is right for its own icon, for every icon that bears the same caption, for every icon of the same base
-    name, and for every icon whose picture is nearly the same: by `looks`, unit vectors of all icons, cosine `twins`.
-    """
-    right: Mask = captions.fitting(icons, drawn) | (bases[icons][:, None] == bases[icons][None, :])
-    found = torch.from_numpy(right)
-    if looks is not None:
-        own = looks[torch.from_numpy(icons)].float()
-        found = found | (own @ own.T >= twins)
-    return found.fill_diagonal_(True)
 
 
 def batch_loss(features: Features, right: Right, options: Loss, *, rank: Rank) -> tuple[Tensor, dict[str, Tensor]]:
@@ -64,15 +49,15 @@ def batch_loss(features: Features, right: Right, options: Loss, *, rank: Rank) -
 
 
 def both_ways(
-    first: Tensor, second: Tensor, scalars: tuple[Tensor, Tensor], right: Tensor, rows: slice, options: Loss
+    first: Tensor, second: Tensor, scalars: tuple[Tensor, Tensor], right: Sides, rows: slice, options: Loss
 ) -> Tensor:
     """Loss of some `rows` of `first` against all of `second`, and of those of `second` against all of `first`."""
     own = torch.arange(len(first), device=first.device)[rows]
     masked = options.related == "masked"
     if options.kind == "sigmoid":  # symmetric in itself: every pair counts once
-        return sigmoid_loss(first[rows], second, scalars, right[rows], own, masked=masked)
-    there = softmax_loss(first[rows], second, scalars[0], right[rows], own, masked=masked)
-    back = softmax_loss(second[rows], first, scalars[0], right.T[rows], own, masked=masked)
+        return sigmoid_loss(first[rows], second, scalars, right[0], own, masked=masked)
+    there = softmax_loss(first[rows], second, scalars[0], right[0], own, masked=masked)
+    back = softmax_loss(second[rows], first, scalars[0], right[1], own, masked=masked)
     return (there + back) / 2
 
 

@@ -5,7 +5,7 @@
 `icons finetune` writes the plan and starts this.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
@@ -17,45 +17,58 @@ import open_clip
 import torch
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
-from torch.nn.utils.parametrize import ParametrizationList
 
-from indexer.encoders.checkpoint import find_checkpoint
+from indexer.encoders.checkpoint import Checkpoint, find_checkpoint
 from indexer.encoders.torch_encoder import load_model, resolve_device, resolve_precision
 from indexer.errors import TrainError
 from indexer.finetune.corpus.lesson import Lesson, cut_warning, read_material
-from indexer.finetune.model.student import Student, compile_towers, enable_memory_saving
+from indexer.finetune.model.outline import outline
+from indexer.finetune.model.student import Student, make_student
 from indexer.finetune.options import Distribution, FinetuneOptions, Places
 from indexer.finetune.plan import Plan, read_plan
 from indexer.finetune.run.finish import Origin, finish
 from indexer.finetune.run.loop import make_optimizer
+from indexer.finetune.run.sharding import check_shardable, sharded
 from indexer.finetune.run.step import Session
 from indexer.finetune.run.text_inputs import open_lesson
-from indexer.finetune.run.train import Report, train
+from indexer.finetune.run.train import train
 from indexer.finetune.run.validation import make_exam
-from indexer.finetune.run.watch import TrainingProgress
+from indexer.finetune.run.watch import Report, Reporter, TrainingProgress
 from indexer.process import prepare_for_batches
-from indexer.ranks.distributed import Rank, process_group, run_as_rank, share_cores
+from indexer.ranks.distributed import START_LIMIT, Rank, give_up_rank, process_group, run_as_rank, share_cores
+from indexer.ranks.heartbeat import watched
 from indexer.ranks.progress import write_progress
 
-WAIT_LIMIT = timedelta(hours=2)
-"""How long ranks wait while rank 0 encodes captions or sits an exam; torchrun ends them at once when one dies."""
+JOINT_FACTOR, COLLECTIVE_FACTOR = 2, 3
+"""What all ranks do together may take so many times the limit of standing still, and a single collective operation so
+many: whoever keeps the others waiting is named first, then one that waits, and NCCL or gloo has the last word."""
 
 
-def run_rank(places: Places, *, rank: Rank, device: torch.device, resume: bool, report: Report) -> None:
+def run_rank(
+    places: Places, *, rank: Rank, device: torch.device, resume: bool, report: Report, give_up: Callable[[str], None]
+) -> None:
     """Do this rank's share of a plan.
+
+    `give_up` is called from another thread if this one hangs, with what it was at; it has to end the process.
 
     Raises:
         IconsError: with what is wrong and what to do.
     """
     plan = read_plan(places)
+    limit, backend = plan.options.watching.stall_limit, plan.options.distribution.backend
+    reporter = Reporter(report, TrainingProgress(rank.index, rank.world))
+    reporter.join("the start")
     with (
+        watched(reporter.progress, limit=limit, waiting_limit=JOINT_FACTOR * limit, give_up=give_up),
         shortage_explained(plan.options, rank),
-        joined_ranks(plan.options.distribution.backend, rank=rank, device=device),
+        joined_ranks(backend, rank=rank, device=device, limit=timedelta(seconds=COLLECTIVE_FACTOR * limit)),
     ):
-        session, origin = open_session(places, plan, rank=rank, device=device, report=report)
+        session, origin = open_session(places, plan, reporter, rank=rank, device=device)
         exam = make_exam(session.lesson, origin.tokenizer, twins=plan.options.loss.twin_similarity)
-        standing = train(session, exam, places=places, made_by=plan.made_by(), report=report, resume=resume)
+        standing = train(session, exam, places=places, made_by=plan.made_by(), resume=resume)
+        reporter.begin("writing the model")
         finish(session, origin, standing, places=places)
+        reporter.finish()
 
 
 @contextmanager
@@ -83,58 +96,72 @@ def _is_shortage(error: Exception) -> bool:
 
 
 @contextmanager
-def joined_ranks(backend: str, *, rank: Rank, device: torch.device) -> Iterator[None]:
-    """Settle this process on its device and its share of the cores, and join the other ranks for the block."""
+def joined_ranks(backend: str, *, rank: Rank, device: torch.device, limit: timedelta = START_LIMIT) -> Iterator[None]:
+    """Settle this process on its device and its share of the cores, and join the other ranks for the block.
+
+    `limit` is how long a rank waits for the others in one collective operation.
+    """
     if backend == "auto":
         backend = "nccl" if device.type == "cuda" else "gloo"
     share_cores(rank)
-    with process_group(rank, backend=backend, device=device, limit=WAIT_LIMIT):
+    with process_group(rank, backend=backend, device=device, limit=limit):
         yield
 
 
 def open_session(
-    places: Places, plan: Plan, *, rank: Rank, device: torch.device, report: Report
+    places: Places, plan: Plan, reporter: Reporter, *, rank: Rank, device: torch.device
 ) -> tuple[Session, Origin]:
     """Load what a plan trains, and what it trains on."""
     options = plan.options
     torch.manual_seed(options.schedule.seed)
-    report(TrainingProgress(rank.index, rank.world, note="opening model and corpus"))
+    reporter.begin("opening model and corpus")
+    reporter.note("opening model and corpus")
     checkpoint = find_checkpoint(plan.choice)
     if checkpoint.fingerprint != plan.fingerprint:
         raise TrainError(f'rank {rank.index} finds model "{checkpoint.fingerprint}", not "{plan.fingerprint}"')
-    model, tokenizer = load_model(checkpoint), open_clip.get_tokenizer(checkpoint.open_clip_name)
+    tokenizer = open_clip.get_tokenizer(checkpoint.open_clip_name)
+    model = _weighted_model(checkpoint, options.distribution, rank=rank, device=device)
     material = read_material(plan.corpus, options.learning, seed=options.schedule.seed)
-    lesson = open_lesson(places, plan, material, (model.to(device), tokenizer), rank)
+    lesson = open_lesson(places, plan, material, (model, tokenizer), reporter)
     if lesson.cut:
-        report(TrainingProgress(rank.index, rank.world, note=cut_warning(lesson.cut)))
-    return _session(plan, model, lesson, rank, device), Origin(plan, checkpoint, material, tokenizer)
+        reporter.note(cut_warning(lesson.cut))
+    reporter.join("preparing the model")
+    session = _session(plan, checkpoint, model, lesson, rank, device)
+    session.reporter = reporter
+    return session, Origin(plan, checkpoint, material, tokenizer)
 
 
-def _session(plan: Plan, model: Any, lesson: Lesson, rank: Rank, device: torch.device) -> Session:
+def _session(
+    plan: Plan, checkpoint: Checkpoint, model: Any, lesson: Lesson, rank: Rank, device: torch.device
+) -> Session:
     options = plan.options
+    if options.distribution.sync_batch_norm and device.type != "cuda":
+        raise TrainError(
+            f'--sync-batch-norm works on GPUs, not on "{device.type}"; give --devices 0,1, or leave it out'
+        )
     precision = resolve_precision(options.distribution.precision, device)
-    if options.distribution.grad_checkpointing:
-        enable_memory_saving(model)
-    student = Student(model, options, precision=precision)
-    student.to(device)
-    if options.distribution.strategy == "ddp":  # FSDP takes contiguous weights alone
-        student.to(memory_format=torch.channels_last)
-    if options.distribution.compile:
-        compile_towers(student)
-    wrapped = wrap(student, options.distribution, rank=rank, device=device, precision=precision)
+    make = partial(make_student, options=options, precision=precision)
+    if options.distribution.strategy == "fsdp":
+        check_shardable(rank=rank, precision=precision)
+        whole = make(model) if rank.index == 0 else None
+        student = sharded(whole, lambda: make(outline(checkpoint)), rank=rank, device=device)
+    else:
+        student = make(model).to(device).to(memory_format=torch.channels_last)
+    wrapped = wrap(student, options.distribution, rank=rank, device=device)
     scaler = torch.amp.GradScaler(device.type, enabled=precision == "fp16")
     return Session(student, wrapped, make_optimizer(student, options), scaler, lesson, options, rank, device)
 
 
-def wrap(student: Student, options: Distribution, *, rank: Rank, device: torch.device, precision: str) -> nn.Module:
-    """Make a student ready for several ranks; alone it stays what it is.
-
-    Raises:
-        TrainError: FSDP with fp16, whose loss scaling it does not take part in here, or with one process.
-    """
+def _weighted_model(checkpoint: Checkpoint, options: Distribution, *, rank: Rank, device: torch.device) -> Any:
+    """Load a model onto the device; one that is to be sharded on rank 0 alone, on the CPU: no device may hold it."""
     if options.strategy == "fsdp":
-        return _sharded(student, rank=rank, precision=precision)
-    if rank.world == 1:
+        return load_model(checkpoint) if rank.index == 0 else None
+    return load_model(checkpoint).to(device)
+
+
+def wrap(student: Student, options: Distribution, *, rank: Rank, device: torch.device) -> nn.Module:
+    """Let DDP exchange a student's gradients; alone, or sharded, it stays what it is."""
+    if rank.world == 1 or options.strategy == "fsdp":
         return student
     return DistributedDataParallel(
         student,
@@ -142,27 +169,8 @@ def wrap(student: Student, options: Distribution, *, rank: Rank, device: torch.d
         bucket_cap_mb=options.bucket_cap_mb,
         gradient_as_bucket_view=options.gradient_as_bucket_view,
         static_graph=options.static_graph,
+        find_unused_parameters=options.find_unused_parameters,
     )
-
-
-def _sharded(student: Student, *, rank: Rank, precision: str) -> nn.Module:
-    """Shard every block and the rest in place; the scalars of the logits stay whole, as FSDP takes none."""
-    from torch.distributed.fsdp import fully_shard, register_fsdp_forward_method
-
-    if rank.world == 1:
-        raise TrainError("--strategy fsdp needs several processes; give --devices with two or more, or --strategy ddp")
-    if precision == "fp16":
-        raise TrainError("--strategy fsdp works in bf16 and fp32; give --precision bf16")
-    whole = {parameter for parameter in student.parameters() if parameter.ndim == 0}
-    for module in list(student.modules()):
-        # Low-rank additions stand in such a list, too; they belong to the block that they are added to.
-        if isinstance(module, nn.ModuleList) and not isinstance(module, ParametrizationList):
-            for block in module:
-                fully_shard(block, ignored_params=whole)
-    sharded: Any = fully_shard(student, ignored_params=whole)
-    for method in ("encode_images", "encode_texts"):
-        register_fsdp_forward_method(sharded, method)
-    return student
 
 
 @click.command()
@@ -177,7 +185,12 @@ def main(out: Path, device: str, resume: bool) -> None:
     report = partial(write_progress, places.work)
 
     def work(rank: Rank) -> None:
-        run_rank(places, rank=rank, device=resolve_device(rank.device(device)), resume=resume, report=report)
+        where = resolve_device(rank.device(device))
+
+        def give_up(reason: str) -> None:
+            give_up_rank(rank, TrainError(reason))
+
+        run_rank(places, rank=rank, device=where, resume=resume, report=report, give_up=give_up)
 
     run_as_rank(work)
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import torch
@@ -16,7 +16,9 @@ from indexer.finetune.corpus.lesson import Lesson
 from indexer.finetune.model.student import Student
 from indexer.finetune.options import FinetuneOptions
 from indexer.finetune.run.batches import Draw, Feed, Part, pictures_of
-from indexer.finetune.run.objective import Features, Right, batch_loss, related
+from indexer.finetune.run.objective import Features, Right, batch_loss
+from indexer.finetune.run.watch import Reporter, silent_reporter
+from indexer.finetune.transfer import moved
 from indexer.ranks.distributed import Rank
 
 SCALARS = ("scale", "bias")
@@ -37,6 +39,7 @@ class Session:
     device: torch.device
     make_feed: Callable[[Lesson, FinetuneOptions, Rank], Feed] = Feed
     """How this rank reads its part of each step."""
+    reporter: Reporter = field(default_factory=silent_reporter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,7 @@ def _update(session: Session, step: int) -> float:
         raise no_number("gradient", gradient_norm, step=step)
     session.scaler.step(session.optimizer)
     session.scaler.update()
+    session.student.limit_scale()
     return gradient_norm
 
 
@@ -122,6 +126,7 @@ def compute_gradients(session: Session, draw: Draw, parts: list[Part], *, step: 
         loss, terms = batch_loss(_joined(leaves), right, session.options.loss, rank=session.rank)
         session.scaler.scale(loss).backward()  # type: ignore[no-untyped-call]
         for number, (leaf, part, seed) in enumerate(zip(leaves, given, seeds, strict=True)):
+            session.reporter.live()
             torch.manual_seed(seed)
             with _synchronised(session, is_last=number == len(parts) - 1):
                 features = session.wrapped(*part)
@@ -131,22 +136,16 @@ def compute_gradients(session: Session, draw: Draw, parts: list[Part], *, step: 
 
 
 def rights_of(session: Session, draw: Draw) -> Right:
-    """What fits what in a step, the same on every rank."""
-    lesson, loss = session.lesson, session.options.loss
-    looks = lesson.looks if loss.twin_similarity <= 1 else None
-
-    def fits(drawn: Any) -> Tensor:
-        pairs = related(lesson.captions, lesson.bases, looks, draw.icons, drawn, twins=loss.twin_similarity)
-        return pairs.to(session.device)
-
-    words = None
-    if draw.words is not None and lesson.kept_words is not None:
-        words = lesson.kept_words.vectors[torch.from_numpy(draw.words)].float().to(session.device)
-    return Right(fits(draw.captions), None if draw.seconds is None else fits(draw.seconds), words)
+    """What fits what in the rows of a step that this rank compares."""
+    kept, words = session.lesson.kept_words, None
+    texts, *seconds = draw.relations.spelled(session.device, twins=session.options.loss.twin_similarity)
+    if draw.words is not None and kept is not None:
+        words = moved(kept.vectors[torch.from_numpy(draw.words)].float(), session.device)
+    return Right(texts, seconds[0] if seconds else None, words)
 
 
 def _given(part: Part, device: torch.device) -> Given:
-    texts = (None if tensor is None else tensor.to(device) for tensor in (part.texts, part.seconds, part.words))
+    texts = (None if tensor is None else moved(tensor, device) for tensor in (part.texts, part.seconds, part.words))
     return cast(Given, (pictures_of(part, device), *texts))
 
 
@@ -155,6 +154,7 @@ def _features_without_graph(session: Session, given: list[Given], seeds: list[in
     leaves = []
     with torch.no_grad(), _statistics_held(session.student):
         for part, seed in zip(given, seeds, strict=True):
+            session.reporter.live()
             torch.manual_seed(seed)
             leaves.append(session.student(*part))
     return [{name: tensor.detach().requires_grad_() for name, tensor in leaf.items()} for leaf in leaves]

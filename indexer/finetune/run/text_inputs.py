@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import torch
-import torch.distributed as dist
 from torch import Tensor
 
 from indexer.errors import TrainError
@@ -25,20 +25,22 @@ from indexer.finetune.corpus.lesson import (
 from indexer.finetune.options import Places
 from indexer.finetune.pictures.twins import looks_of
 from indexer.finetune.plan import Plan
-from indexer.ranks.distributed import Rank
+from indexer.finetune.run.watch import Reporter
+
+_LOOK_SECONDS = 0.2
 
 
-def open_lesson(places: Places, plan: Plan, material: Material, encoder: tuple[Any, Any], rank: Rank) -> Lesson:
+def open_lesson(places: Places, plan: Plan, material: Material, encoder: tuple[Any, Any], reporter: Reporter) -> Lesson:
     """Put a corpus into memory, with what `encoder` (model, tokenizer) says of its captions.
 
-    Rank 0 makes what is not kept from an earlier run; the others read it.
+    Rank 0 makes what is not kept from an earlier run; the others wait for its files, however long that takes.
 
     Raises:
         SourceError, TrainError: the pictures are damaged, or the words to keep can't be read.
     """
     pixels = open_pixels(plan.corpus, n=len(material.bases))
-    maker = _Maker(places.work, plan, encoder, rank)
-    looks = maker.kept("looks", plan.corpus_key, lambda: looks_of(pixels))
+    maker = _Maker(places.work, plan, encoder, reporter)
+    looks = maker.kept("looks", plan.corpus_key, lambda: looks_of(pixels, reporter.live))
     is_locked = plan.options.towers.text_tower == "locked"
     texts = material.captions.texts
     tokens = maker.tokens(texts)
@@ -67,18 +69,21 @@ class _Maker:
     work: Path
     plan: Plan
     encoder: tuple[Any, Any]
-    rank: Rank
+    reporter: Reporter
 
     def kept(self, kind: str, key: str, make: Callable[[], Tensor]) -> Tensor:
         """Read a tensor; rank 0 makes it first where it is not there."""
         file = self.work / f"{kind}-{key}.npy"
-        if self.rank.index == 0 and not file.is_file():
+        if self.reporter.progress.rank == 0 and not file.is_file():
+            self.reporter.begin(f"making {kind} of the corpus")
             aside = file.with_suffix(".part")
             with aside.open("wb") as opened:
                 np.save(opened, make().numpy())
             aside.replace(file)
-        if self.rank.world > 1:
-            dist.barrier()
+        self.reporter.join(f"reading {kind} of the corpus")
+        while not file.is_file():
+            time.sleep(_LOOK_SECONDS)
+            self.reporter.live()
         return torch.from_numpy(np.load(file))
 
     def tokens(self, texts: Sequence[str]) -> Tensor:
@@ -86,7 +91,7 @@ class _Maker:
 
     def vectors(self, texts: Sequence[str]) -> Tensor:
         tokens = self.tokens(texts)
-        return self.kept("vectors", self._key(texts), lambda: encode_texts(self.encoder[0], tokens))
+        return self.kept("vectors", self._key(texts), lambda: encode_texts(self.encoder[0], tokens, self.reporter.live))
 
     def _key(self, texts: Sequence[str]) -> str:
         return hashlib.sha256(json.dumps([self.plan.fingerprint, list(texts)]).encode()).hexdigest()[:16]

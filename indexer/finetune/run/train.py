@@ -5,7 +5,7 @@ nothing improves. Every rank runs this; rank 0 writes.
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack, closing, nullcontext
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -17,16 +17,13 @@ from indexer.errors import TrainError
 from indexer.finetune.model.student import Average
 from indexer.finetune.options import Places
 from indexer.finetune.run.batches import Feed, Part
-from indexer.finetune.run.checkpoints import Standing, restore, save_checkpoint, trained_weights, write_tensors
+from indexer.finetune.run.checkpoints import Standing, is_sharded, keep_best, restore, save_checkpoint
 from indexer.finetune.run.loop import steps
 from indexer.finetune.run.profiling import profiled
 from indexer.finetune.run.step import Session, StepResult, check_sound, take_step
 from indexer.finetune.run.validation import Exam, Scores, main_figure, sit_exam, to_plain
 from indexer.finetune.run.watch import Events, Log, TrainingProgress
 from indexer.ranks.gauges import gpu_figures, peak_memory
-
-Report = Callable[[TrainingProgress], None]
-REPORT_SECONDS = 0.5
 
 
 @dataclass(slots=True)
@@ -38,14 +35,12 @@ class Run:
     places: Places
     made_by: Mapping[str, Any]
     """What a checkpoint must agree with to be gone on from."""
-    report: Report
     n_steps: int
     average: Average | None
     standing: Standing
     log: Log | None = None
     events: Events | None = None
     saved_at: float = 0.0
-    reported_at: float = 0.0
 
 
 def n_steps_of(session: Session, feed: Feed) -> int:
@@ -69,7 +64,6 @@ def train(
     *,
     places: Places,
     made_by: Mapping[str, Any],
-    report: Report,
     resume: bool,
 ) -> Standing:
     """Train the session's student in place; the best weights are in `places.best` in the end.
@@ -81,7 +75,7 @@ def train(
     n_steps, decay = n_steps_of(session, feed), session.options.schedule.ema
     average = Average(session.student, decay=decay) if decay else None
     standing = restore(session, average, places.checkpoint, made_by=made_by) if resume else Standing()
-    run = Run(session, exam, places, made_by, report, n_steps, average, standing)
+    run = Run(session, exam, places, made_by, n_steps, average, standing)
     with ExitStack() as stack:
         if session.rank.index == 0:
             run.log = stack.enter_context(closing(Log(places.log, from_step=standing.step)))
@@ -96,17 +90,21 @@ def _steps(run: Run, feed: Feed) -> None:
     session, standing = run.session, run.standing
     _measure_parent(run)
     began = time.monotonic() - standing.seconds
-    progress = TrainingProgress(session.rank.index, session.rank.world, n_steps=run.n_steps, first_step=standing.step)
+    progress = session.reporter.progress
+    progress.n_steps, progress.step, progress.first_step = run.n_steps, standing.step, standing.step
+    session.reporter.note("")
     run.saved_at = time.monotonic()
     n_profiled = session.options.watching.profile_steps
     profile = profiled(run.places.work / "profile", n_steps=n_profiled, rank=session.rank)
-    with closing(feed.ahead(standing.step, run.n_steps)) as ahead, profile as count_step:
+    with closing(feed.ahead(standing.step, run.n_steps, session.device)) as ahead, profile as count_step:
         if _is_over(run):
             return
         started = time.monotonic()
         schedule = session.options.schedule
         numbers = steps(session.optimizer, n_steps=run.n_steps, schedule=schedule, first=standing.step)
+        session.reporter.begin(f"reading step {standing.step + 1}")
         for step, (draw, parts) in zip(numbers, ahead, strict=True):
+            session.reporter.join(f"step {step + 1}")
             with record_function("icons: step"):
                 result = take_step(session, draw, parts, step=step)
                 if run.average:
@@ -121,21 +119,20 @@ def _steps(run: Run, feed: Feed) -> None:
                 _keep(run, result, parts[0])
                 if _is_over(run):
                     break
+            session.reporter.begin(f"reading step {step + 2}")
             started = time.monotonic()  # what came since the step's end is no part of the rate of pictures
-    progress.finished = True
-    run.report(progress)
 
 
 def _measure_parent(run: Run) -> None:
     if run.standing.parent is not None or run.exam is None:
         return
-    rank = run.session.rank
-    run.report(TrainingProgress(rank.index, rank.world, n_steps=run.n_steps, note="measuring the model as it is"))
+    run.session.reporter.note("measuring the model as it is")
     run.standing.parent = to_plain(_scores(run, run.exam))
 
 
 def _keep(run: Run, result: StepResult, part: Part) -> None:
     """Validate where it is time to, and save the state, unless the weights are ruined."""
+    run.session.reporter.join(f"trying and saving the weights of step {run.standing.step}")
     check_sound(run.session, part, step=run.standing.step - 1)
     if _is_time_to_validate(run):
         _validate(run, result)
@@ -154,7 +151,7 @@ def _is_over(run: Run) -> bool:
 
 def _is_time_to_save(run: Run) -> bool:
     """Sharded weights are gathered by all ranks together, whose clocks differ: those are saved at validations alone."""
-    if run.session.options.distribution.strategy == "fsdp":
+    if is_sharded(run.session):
         return False
     return time.monotonic() - run.saved_at >= run.session.options.watching.checkpoint_seconds
 
@@ -173,9 +170,7 @@ def _validate(run: Run, result: StepResult) -> None:
     standing.since_best = 0 if is_better else standing.since_best + 1
     if is_better:
         standing.best, standing.best_step = figure, standing.step
-        best = trained_weights(session, average=run.average)
-        if session.rank.index == 0:
-            write_tensors({"trained": best, "step": standing.step, "made_by": dict(run.made_by)}, run.places.best)
+        keep_best(session, run.average, standing, run.places.best, made_by=run.made_by)
     if run.log:
         run.log.write("validation", standing.step, found)
     if run.events and "figures" in found:
@@ -186,26 +181,23 @@ def _validate(run: Run, result: StepResult) -> None:
 def _scores(run: Run, exam: Exam) -> Scores:
     """Figures as rank 0 has them, on every rank, so that all decide alike."""
     session = run.session
-    scores = [sit_exam(session.student, exam, session.device)]
+    session.reporter.join("the exam")
+    scores = [sit_exam(session.student, exam, session.device, session.reporter.live)]
     if session.rank.world > 1:
         dist.broadcast_object_list(scores, src=0)
     return scores[0]
 
 
 def _save(run: Run) -> None:
-    is_sharded = run.session.options.distribution.strategy == "fsdp"
-    if run.session.rank.index == 0 or is_sharded:
-        save_checkpoint(run.session, run.average, run.standing, run.places.checkpoint, made_by=run.made_by)
+    save_checkpoint(run.session, run.average, run.standing, run.places.checkpoint, made_by=run.made_by)
     run.saved_at = time.monotonic()
 
 
 def _tell(run: Run, progress: TrainingProgress, result: StepResult) -> None:
     """Report at most twice a second; log every few steps."""
-    session, now = run.session, time.monotonic()
-    if now - run.reported_at >= REPORT_SECONDS or progress.step == run.n_steps:
-        run.reported_at = now
-        progress.memory_bytes = peak_memory(session.device)
-        run.report(progress)
+    session = run.session
+    progress.memory_bytes = peak_memory(session.device)
+    session.reporter.tell(now=progress.step == run.n_steps)
     if run.log is None or (progress.step % session.options.watching.log_steps and progress.step != run.n_steps):
         return
     rates = {f"rate/{group['name']}": group["lr"] for group in session.optimizer.param_groups}

@@ -5,7 +5,7 @@ pictures; and pictures, degraded as screenshots are, are searched among the clea
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass
 
 import numpy as np
@@ -18,7 +18,8 @@ from indexer.errors import TrainError
 from indexer.finetune.corpus.lesson import Lesson, Tokenizer, tokenize
 from indexer.finetune.model.student import Student
 from indexer.finetune.options import Augmentation
-from indexer.finetune.pictures.augment import augment, draw_changes
+from indexer.finetune.pictures.augment import augment
+from indexer.finetune.pictures.changes import draw_changes
 from indexer.publishing.manifest import WEIGHTS
 from indexer.reports.measures import Figure, figures, first_ranks
 
@@ -81,19 +82,19 @@ def make_exam(lesson: Lesson, tokenizer: Tokenizer, *, twins: float) -> Exam | N
 
 
 @torch.no_grad()  # in inference mode FSDP could not gather weights again afterwards
-def sit_exam(student: Student, exam: Exam, device: torch.device) -> Scores:
-    """Figures of every task with its bootstrap intervals; the student keeps its mode.
+def sit_exam(student: Student, exam: Exam, device: torch.device, live: Callable[[], None]) -> Scores:
+    """Figures of every task with its bootstrap intervals; the student keeps its mode. `live` is called now and then.
 
     Raises:
         TrainError: a vector is no number.
     """
     was_training = student.training
     student.eval()
-    pictures, degraded = (_picture_vectors(student, pixels, device) for pixels in (exam.pixels, exam.degraded))
-    names = _text_vectors(student, exam.names, device)
+    pictures, degraded = (_picture_vectors(student, pixels, device, live) for pixels in (exam.pixels, exam.degraded))
+    names = _text_vectors(student, exam.names, device, live)
     scores: Scores = {}
     if exam.answers:
-        queries = _text_vectors(student, exam.queries, device)
+        queries = _text_vectors(student, exam.queries, device, live)
         found = compare_rankers(queries, pictures, names, exam.answers)
         scores |= {f"tags: {ranker}": figured for ranker, figured in found.items()}
     scores["names: pictures"] = figures(first_ranks(names[exam.name_queries], pictures, exam.namesakes))
@@ -152,7 +153,7 @@ def _tag_queries(lesson: Lesson, rows: Ids) -> list[tuple[int, list[int]]]:
 
 def _degraded(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
     """The same pictures as screenshots would have them; by a fixed seed, so that every model gets the same ones."""
-    changes = draw_changes(len(pixels), _SCREENSHOT, torch.Generator().manual_seed(0))
+    changes = draw_changes(range(len(pixels)), len(pixels), _SCREENSHOT, seed=(0,))
     parts = []
     for start in range(0, len(pixels), 256):
         rows = slice(start, min(len(pixels), start + 256))
@@ -162,16 +163,22 @@ def _degraded(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
     return found
 
 
-def _picture_vectors(student: Student, pixels: npt.NDArray[np.uint8], device: torch.device) -> Floats:
+def _picture_vectors(
+    student: Student, pixels: npt.NDArray[np.uint8], device: torch.device, live: Callable[[], None]
+) -> Floats:
     parts = []
     for start in range(0, len(pixels), 128):
         images = torch.from_numpy(pixels[start : start + 128]).to(device).permute(0, 3, 1, 2).float() / 255
         parts.append(student.encode_images(images).cpu())
+        live()
     return _floats(torch.cat(parts))
 
 
-def _text_vectors(student: Student, tokens: Tensor, device: torch.device) -> Floats:
-    parts = [student.encode_texts(chunk.long().to(device)).cpu() for chunk in torch.split(tokens, 256)]
+def _text_vectors(student: Student, tokens: Tensor, device: torch.device, live: Callable[[], None]) -> Floats:
+    parts = []
+    for chunk in torch.split(tokens, 256):
+        parts.append(student.encode_texts(chunk.long().to(device)).cpu())
+        live()
     return _floats(torch.cat(parts))
 
 

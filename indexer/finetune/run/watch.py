@@ -2,13 +2,16 @@
 
 import json
 import math
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from indexer.errors import TrainError
 from indexer.reports.bars import Bars
+
+REPORT_SECONDS = 0.5
 
 
 @dataclass(slots=True)
@@ -29,6 +32,12 @@ class TrainingProgress:
     memory_bytes: int = 0
     """Largest so far: of the GPU, or of the process where there is none."""
     note: str = ""
+    at: str = ""
+    """What it is doing now."""
+    waits: bool = False
+    """Whether it does that together with other ranks, so that one of them may be who hangs."""
+    steps: int = 0
+    """Grows with every sign of life."""
     finished: bool = False
 
     @property
@@ -41,6 +50,58 @@ class TrainingProgress:
         """At the rate so far."""
         done = self.step - self.first_step
         return (self.n_steps - self.step) * self.seconds / done if done else 0.0
+
+
+Report = Callable[[TrainingProgress], None]
+
+
+@dataclass(slots=True)
+class Reporter:
+    """Tells how far this rank is and what it is at: twice a second at most, but for what a person should know."""
+
+    report: Report
+    progress: TrainingProgress
+    reported_at: float = 0.0
+
+    def begin(self, what: str) -> None:
+        """Say what this rank is at now, which is a sign of life."""
+        self._be_at(what, waits=False)
+
+    def join(self, what: str) -> None:
+        """Say what it is at together with all ranks, if there are others: then one of these may be who hangs."""
+        is_joint = self.progress.world > 1
+        self._be_at(f"{what}, together with the other ranks" if is_joint else what, waits=is_joint)
+
+    def live(self) -> None:
+        """Say that it gets on with what it is at."""
+        self.progress.steps += 1
+        self.tell()
+
+    def note(self, text: str) -> None:
+        """Say something that a person should know; nothing: what was said is over."""
+        self.progress.note = text
+        self.tell(now=bool(text))
+
+    def finish(self) -> None:
+        """Say that all is done."""
+        self.progress.finished = True
+        self.tell(now=True)
+
+    def tell(self, *, now: bool = False) -> None:
+        """Report, unless that was done just now."""
+        seconds = time.monotonic()
+        if now or seconds - self.reported_at >= REPORT_SECONDS:
+            self.reported_at = seconds
+            self.report(self.progress)
+
+    def _be_at(self, what: str, *, waits: bool) -> None:
+        self.progress.at, self.progress.waits = what, waits
+        self.live()
+
+
+def silent_reporter() -> Reporter:
+    """One that tells nobody."""
+    return Reporter(lambda _: None, TrainingProgress(0, 1))
 
 
 class TrainingView(Bars):

@@ -25,7 +25,7 @@ from indexer.finetune.corpus.gather import base_of
 from indexer.finetune.corpus.lesson import read_facts
 from indexer.finetune.model.folder import write_folder
 from indexer.finetune.model.lineage import check_replaceable, read_lineage
-from indexer.finetune.model.student import MAX_SCALE, text_parameters
+from indexer.finetune.model.student import limit_scale, text_parameters
 from indexer.finetune.options import Loss
 from indexer.finetune.run.loop import WORDS, learn
 from indexer.finetune.run.objective import both_ways, keeping_loss
@@ -133,6 +133,7 @@ def relate(
     def loss_of(step: int) -> Tensor:
         pairs = draw_pairs(families, synonyms, random.Random(f"{options.seed} {step}"), options)
         rows = np.random.default_rng((options.seed, step)).integers(len(everyday), size=options.everyday)
+        limit_scale(lesson.scale)  # which the step before has changed
         with autocast(precision, device):
             near, kept = lesson(pairs, everyday_tokens[rows], target[rows].to(device).float())
         loss: Tensor = near + options.keep_weight * kept
@@ -163,8 +164,9 @@ class _Relating(nn.Module):
         texts = torch.cat([tokenize(pairs.queries + pairs.answers), tokens]).to(target.device)
         asked, answers, kept = torch.split(self.tower.encode_by_length(texts).float(), sizes)
         right = right_answers(pairs).to(target.device)
-        scale = self.scale.clamp(max=math.log(MAX_SCALE)).exp()
-        near = both_ways(asked, answers, (scale, torch.zeros_like(scale)), right, slice(len(asked)), Loss())
+        scale = self.scale.exp()
+        scalars = (scale, torch.zeros_like(scale))
+        near = both_ways(asked, answers, scalars, (right, right.T), slice(len(asked)), Loss())
         return near, _distance(kept @ self.to_teacher, target)
 
 

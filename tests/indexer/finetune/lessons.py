@@ -19,6 +19,7 @@ from indexer.finetune.options import FinetuneOptions
 from indexer.finetune.pictures.twins import edges
 from indexer.finetune.run.loop import make_optimizer
 from indexer.finetune.run.rank import wrap
+from indexer.finetune.run.sharding import sharded
 from indexer.finetune.run.step import Session
 from indexer.ranks.distributed import Rank
 
@@ -29,6 +30,7 @@ TINY = {
 }
 PREPROCESS = {"size": 16, "mode": "RGB", "mean": [0.5] * 3, "std": [0.5] * 3, "interpolation": "bicubic"}
 TOKENIZER = open_clip.tokenizer.SimpleTokenizer(context_length=12)
+TIMM = {"timm_model_pretrained": False, "timm_pool": "avg", "timm_proj": "linear", "image_size": 32}
 SHAPES = ("disc", "ring", "bar", "cross", "corner", "box", "dots", "slope")
 PLACES = ("left", "right", "top", "bottom")
 
@@ -59,7 +61,8 @@ def tiny_lesson(model: Any, options: FinetuneOptions, n: int = 48) -> Lesson:
     tags = [[f"tag{number % 5}", "common"] if number % 2 else [] for number in range(n)]
     captions = make_captions(words, tags, seed=0)
     _, bases = np.unique([base_of(name) for name in words], return_inverse=True)
-    pixels = generator.integers(0, 256, (n, 16, 16, 3), dtype=np.uint8)
+    size, _ = model.visual.image_size
+    pixels = generator.integers(0, 256, (n, size, size, 3), dtype=np.uint8)
     pixels[n // 2] = pixels[0]
     tokens = tokenize(captions.texts, TOKENIZER)
     is_locked = options.towers.text_tower == "locked"
@@ -76,19 +79,36 @@ def tiny_options(**chosen: Any) -> FinetuneOptions:
     return FinetuneOptions.of(given)
 
 
-def tiny_session(options: FinetuneOptions, *, rank: Rank | None = None, model: Any = None) -> Session:
-    """A session on the CPU, the same for every rank."""
+def tiny_session(
+    options: FinetuneOptions,
+    *,
+    rank: Rank | None = None,
+    model: Any = None,
+    beside: torch.nn.Module | None = None,
+    tower: str | None = None,
+) -> Session:
+    """A session on the CPU, the same for every rank; a module `beside` the towers is asked by nobody.
+
+    A `tower` of timm's takes the place of open_clip's for pictures.
+    """
     rank = rank or Rank()
-    model = model or tiny_model()
+    changed = {"vision_cfg": {"timm_model_name": tower, **TIMM}} if tower else {}
+    model = model or tiny_model(**changed)
     lesson = tiny_lesson(model, options)
     torch.manual_seed(options.schedule.seed)
+    device = torch.device("cpu")
     student = Student(model, options, precision="fp32")
+    student.beside = beside
     with torch.no_grad():  # LoRA's additions and the map start as nothing; let them be something
         for name, parameter in student.named_parameters():
             if name.endswith("up") or name == "text_map":
                 parameter.add_(0.05 * torch.randn(parameter.shape))
-    device = torch.device("cpu")
-    wrapped = wrap(student, options.distribution, rank=rank, device=device, precision="fp32")
+    if options.distribution.strategy == "fsdp":
+        whole = student if rank.index == 0 else None
+        student = sharded(
+            whole, lambda: Student(tiny_model(**changed), options, precision="fp32"), rank=rank, device=device
+        )
+    wrapped = wrap(student, options.distribution, rank=rank, device=device)
     optimizer = make_optimizer(student, options)
     return Session(
         student, wrapped, optimizer, torch.amp.GradScaler("cpu", enabled=False), lesson, options, rank, device

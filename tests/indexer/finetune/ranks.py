@@ -1,4 +1,4 @@
-"""Run by torchrun from test_gradients.py: gradients of a step, or weights of a cut run, by case; saved by rank 0."""
+"""Run by torchrun from tests: gradients of a step, weights of a cut run, what an exam sees; saved by rank 0."""
 
 import json
 import os
@@ -7,13 +7,22 @@ from pathlib import Path
 
 import torch
 import torch.distributed as dist
-from lessons import tiny_options, tiny_session
+from lessons import TOKENIZER, tiny_model, tiny_options, tiny_session
+from torch import Tensor
 
-from indexer.finetune.model.student import Average
+from indexer.finetune.model.student import Average, Student
 from indexer.finetune.run.batches import Feed
-from indexer.finetune.run.checkpoints import Standing, restore, save_checkpoint, trained_weights, whole
+from indexer.finetune.run.checkpoints import (
+    Standing,
+    keep_best,
+    load_best,
+    restore,
+    save_checkpoint,
+    trained_weights,
+)
 from indexer.finetune.run.loop import set_rates
-from indexer.finetune.run.step import compute_gradients, take_step
+from indexer.finetune.run.step import Session, check_sound, compute_gradients, take_step
+from indexer.finetune.run.tensors import gathered, whole
 from indexer.ranks.distributed import Rank, process_group
 
 
@@ -26,6 +35,8 @@ def main() -> None:
             name: cut_and_resumed(chosen, rank, folder / f"{name}.checkpoint")
             for name, chosen in cases["resumed"].items()
         }
+        found["shares"] = shares_of(rank)
+        found |= {name: examined(chosen, rank, folder / f"{name}.best") for name, chosen in cases["examined"].items()}
         if rank.index == 0:
             torch.save(found, folder / "found.pt")
 
@@ -33,12 +44,16 @@ def main() -> None:
 def gradients_of(chosen: dict[str, object], rank: Rank) -> dict[str, object]:
     """Under DDP or FSDP; or, by hand, from the bare student with all gradients averaged afterwards."""
     chosen = dict(chosen)
-    by_hand = chosen.pop("by_hand", False)
+    by_hand, tower = chosen.pop("by_hand", False), chosen.pop("tower", None)
     options = tiny_options(**chosen)
-    session = tiny_session(options, rank=Rank() if by_hand else rank)
+    unused = torch.nn.Linear(2, 2) if chosen.get("find_unused_parameters") else None
+    session = tiny_session(options, rank=Rank() if by_hand else rank, beside=unused, tower=tower)
     session.rank = rank
     draw, parts = Feed(session.lesson, options, rank).read(0)
     loss, _ = compute_gradients(session, draw, parts, step=0)
+    if unused is not None:  # of weights that the first step lacked DDP would complain in the next one
+        session.student.zero_grad()
+        loss, _ = compute_gradients(session, draw, parts, step=0)
     named = [pair for pair in session.student.named_parameters() if pair[1].grad is not None]
     if by_hand:
         for _, parameter in named:
@@ -66,9 +81,69 @@ def cut_and_resumed(chosen: dict[str, object], rank: Rank, file: Path) -> dict[s
             if step == 1 and not first:
                 save_checkpoint(session, average, standing, file, made_by={})
                 dist.barrier()
-        return {"live": trained_weights(session, average=None), "averaged": trained_weights(session, average=average)}
+        return {
+            "live": gathered(trained_weights(session), rank=rank),
+            "averaged": gathered(average.tensors, rank=rank),
+        }
 
-    return {"whole": run(0), "resumed": run(2)}
+    def at_save() -> dict[str, object]:
+        """What the state that was written says, read by both ranks again, and where it lies."""
+        session = tiny_session(options, rank=rank)
+        average = Average(session.student, decay=options.schedule.ema)
+        restore(session, average, file, made_by={})
+        kinds = {"live": trained_weights(session), "averaged": average.tensors}
+        return {"path": str(file)} | {kind: gathered(tensors, rank=rank) for kind, tensors in kinds.items()}
+
+    return {"whole": run(0), "resumed": run(2), "written": at_save()}
+
+
+def shares_of(rank: Rank) -> list[float]:
+    """Of a model's numbers, the share that lies on each rank from the start, in which rank 1 was never given any."""
+    student = tiny_session(tiny_options(strategy="fsdp"), rank=rank).student
+    parts = [it for it in student.parameters() if it.ndim]
+    own = sum(it.to_local().numel() for it in parts) / sum(it.numel() for it in parts)
+    shares = [0.0, 0.0]
+    dist.all_gather_object(shares, own)
+    return shares
+
+
+def examined(chosen: dict[str, object], rank: Rank, file: Path) -> dict[str, object]:
+    """What the averaged student says after some steps, and what a plain model says with the weights that were saved.
+
+    The same for the student itself afterwards, and for one that has read the weights back.
+    """
+    options = tiny_options(**chosen)
+    session = tiny_session(options, rank=rank)
+    average, feed = Average(session.student, decay=options.schedule.ema), Feed(session.lesson, options, rank)
+    for step in range(3):
+        draw, parts = feed.read(step)
+        take_step(session, draw, parts, step=step)
+        average.update(step + 1)
+    check_sound(session, parts[0], step=2)  # after which FSDP keeps the outermost weights that it has gathered
+    with average.in_use():
+        averaged = features(session.student)
+    live = features(session.student)
+    keep_best(session, average, Standing(step=3), file, made_by={})
+    dist.barrier()
+    found = {"averaged": averaged, "live": live, "live saved": said_by_saved(session)}
+    load_best(session, file)
+    return found | {"averaged saved": said_by_saved(session)}
+
+
+def said_by_saved(session: Session) -> Tensor:
+    """Features of a plain model with a student's weights."""
+    model, weights = tiny_model(seed=99), gathered(session.student.plain_weights(), rank=session.rank)
+    if session.rank.index == 0:
+        model.load_state_dict(weights)
+    return features(Student(model, tiny_options(), precision="fp32"))
+
+
+@torch.no_grad()
+def features(student: Student) -> Tensor:
+    """Vectors of some pictures and texts."""
+    student.eval()
+    pictures = torch.rand(4, 3, 16, 16, generator=torch.Generator().manual_seed(1))
+    return torch.cat([student.encode_images(pictures), student.encode_texts(TOKENIZER(["arrow up", "bin"]))])
 
 
 if __name__ == "__main__":

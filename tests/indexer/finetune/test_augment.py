@@ -1,7 +1,7 @@
 """Do pictures change as designers' queries do, and only where they should?"""
 
 import io
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +12,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from indexer.finetune.options import Augmentation
-from indexer.finetune.pictures.augment import _ways_to_resample, asked_for, augment, draw_changes
+from indexer.finetune.pictures.augment import _ways_to_resample, augment
+from indexer.finetune.pictures.changes import asked_for, draw_changes
 from indexer.finetune.pictures.compression import compressed
 from indexer.finetune.pictures.twins import edges
 from indexer.finetune.preview import SHARES, write_sheet
@@ -35,7 +36,7 @@ def icons(n: int = 8, size: int = 32) -> Tensor:
 
 
 def changed(change: Augmentation, images: Tensor, seed: int = 1) -> Tensor:
-    changes = draw_changes(len(images), change, torch.Generator().manual_seed(seed))
+    changes = draw_changes(range(len(images)), len(images), change, seed=(seed,))
     places, _ = asked_for(changes)
     return augment(images.clone(), changes, images[places])
 
@@ -55,10 +56,20 @@ def test_the_mix_repeats_with_its_seed_and_stays_in_range() -> None:
 
 def test_a_picture_changes_alike_alone_and_in_its_batch() -> None:
     images, change = icons(16), replace(Augmentation(), neighbours=0.0)
-    changes = draw_changes(16, change, torch.Generator().manual_seed(3))
+    changes = draw_changes(range(16), 16, change, seed=(3,))
     whole = augment(images.clone(), changes)
     parts = [augment(images[rows].clone(), changes.of(rows)) for rows in (slice(0, 5), slice(5, 16))]
     assert torch.allclose(whole, torch.cat(parts), atol=1e-6)
+
+
+def test_changes_of_a_place_are_the_same_whatever_else_is_drawn() -> None:
+    change = replace(Augmentation(), backed=0.3, photographed=0.3)
+    whole = draw_changes(range(24), 24, change, seed=(3, 7))
+    for rows in (range(4), range(4, 5), range(5, 24)):
+        part = draw_changes(rows, 24, change, seed=(3, 7))
+        for field in fields(part):
+            assert torch.equal(getattr(part, field.name), getattr(whole, field.name)[rows.start : rows.stop])
+    assert not torch.equal(whole.shift, draw_changes(range(24), 24, change, seed=(3, 8)).shift)
 
 
 def test_an_inverted_icon_is_light_on_dark() -> None:

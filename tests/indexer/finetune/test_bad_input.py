@@ -203,6 +203,8 @@ def test_options_that_fit_nothing_are_refused(icons: Path, start: Path, tmp_path
     assert "both towers are locked" in refused(icons, start, tmp_path / "mine", *both)
     alone = refused(icons, start, tmp_path / "mine", "--strategy", "fsdp")
     assert "--strategy fsdp needs several processes" in alone
+    synced = refused(icons, start, tmp_path / "mine", "--sync-batch-norm")
+    assert '--sync-batch-norm works on GPUs, not on "cpu"' in synced
     words = tmp_path / "words.txt"
     words.write_text("one\n")
     kept = ["--keep-words-weight", "1", "--keep-words", str(words)]

@@ -13,6 +13,7 @@ import torch
 from lessons import tiny_options, tiny_session, with_parts
 
 from indexer.finetune.options import FinetuneOptions
+from indexer.finetune.pictures.changes import Changes, draw_changes
 from indexer.finetune.run.batches import Feed, order_of_pass
 from indexer.finetune.run.step import compute_gradients
 from indexer.ranks.distributed import Rank
@@ -22,33 +23,37 @@ CASES: dict[str, dict[str, Any]] = {
     "ddp": {},
     "by hand": {"by_hand": True},
     "all terms": TERMS,
-    "local": {"local": True, **TERMS},
-    "sigmoid local masked": {"kind": "sigmoid", "related": "masked", "local": True},
+    "all with all": {"local": False, **TERMS},
+    "sigmoid masked": {"kind": "sigmoid", "related": "masked"},
+    "sigmoid, all with all": {"kind": "sigmoid", "local": False},
     "accumulated": {"accumulate": 2, **TERMS},
     "accumulated, static graph": {"accumulate": 2, "static_graph": True},
-    "accumulated, local": {"accumulate": 4, "local": True, "kind": "sigmoid"},
+    "accumulated, all with all": {"accumulate": 4, "local": False, "kind": "sigmoid"},
     "locked with map": {"text_tower": "locked", **TERMS},
     "lora": {"text_tower": "lora", "picture_tower": "lora", "lora_rank": 2, "accumulate": 2},
+    "weights that nobody asks": {"find_unused_parameters": True},
     "checkpointed": {"grad_checkpointing": True},
-    "sharded": {"strategy": "fsdp", **TERMS},
-    "sharded, locked with map": {"strategy": "fsdp", "text_tower": "locked"},
-    "sharded, lora": {"strategy": "fsdp", "text_tower": "lora", "picture_tower": "lora", "lora_rank": 2},
-    "sharded, accumulated": {"strategy": "fsdp", "accumulate": 2, "local": True},
 }
 
 RESUMED: dict[str, dict[str, Any]] = {
     "whole models": {"ema": 0.6, "caption_pair_weight": 0.5},
-    "shards": {"ema": 0.6, "strategy": "fsdp"},
-    "shards, accumulated": {"ema": 0.6, "strategy": "fsdp", "accumulate": 2, "kind": "sigmoid"},
     "additions": {"ema": 0.6, "text_tower": "lora", "picture_tower": "lora", "lora_rank": 2},
-    "shards of additions": {"ema": 0.6, "strategy": "fsdp", "text_tower": "lora", "picture_tower": "lora"},
+}
+
+EXAMINED: dict[str, dict[str, Any]] = {
+    "exam of whole models": {"ema": 0.6, "rate": 1e-2},
 }
 
 
 @pytest.fixture(scope="module")
 def from_two_ranks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    folder = tmp_path_factory.mktemp("gradients")
-    (folder / "cases.json").write_text(json.dumps({"gradients": CASES, "resumed": RESUMED}))
+    cases = {"gradients": CASES, "resumed": RESUMED, "examined": EXAMINED}
+    return found_by_two_ranks(tmp_path_factory.mktemp("gradients"), cases)
+
+
+def found_by_two_ranks(folder: Path, cases: dict[str, dict[str, dict[str, Any]]]) -> dict[str, Any]:
+    """What real ranks, by `ranks.py`, make of some cases."""
+    (folder / "cases.json").write_text(json.dumps(cases))
     script = Path(__file__).with_name("ranks.py")
     launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", str(script)]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "OMP_NUM_THREADS": "1"}
@@ -58,9 +63,9 @@ def from_two_ranks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return found
 
 
-def alone(options: FinetuneOptions) -> dict[str, Any]:
+def alone(options: FinetuneOptions, *, tower: str | None = None) -> dict[str, Any]:
     """One process, the whole batch at once, every pair on one side of the loss."""
-    session = tiny_session(options)
+    session = tiny_session(options, tower=tower)
     draw, parts = Feed(session.lesson, options, Rank()).read(0)
     loss, _ = compute_gradients(session, draw, parts, step=0)
     named = session.student.named_parameters()
@@ -76,24 +81,53 @@ def assert_equal(found: dict[str, Any], expected: dict[str, Any]) -> None:
         assert torch.allclose(found["gradients"][name], gradient, rtol=1e-4, atol=rounding), name
 
 
+def assert_as_alone(found: dict[str, Any], chosen: dict[str, Any]) -> None:
+    """Ranks found the gradients of one process with the same options, but for those that say how work is spread."""
+    same = {name: value for name, value in chosen.items() if name not in {"by_hand", "strategy", "accumulate"}}
+    tower = same.pop("tower", None)
+    assert_equal(found, alone(tiny_options(**{**same, "local": False, "grad_checkpointing": False}), tower=tower))
+
+
+def assert_went_on(found: dict[str, Any]) -> None:
+    """A run that was cut came to the weights and averages of one that was not."""
+    whole, resumed = found["whole"], found["resumed"]
+    for kind, weights in whole.items():
+        assert weights.keys() == resumed[kind].keys()
+        for name, tensor in weights.items():
+            assert torch.equal(tensor, resumed[kind][name]), (kind, name)
+    assert any(not torch.equal(tensor, whole["averaged"][name]) for name, tensor in whole["live"].items())
+
+
+def assert_examined_as_saved(found: dict[str, Any]) -> None:
+    """The exam was sat with the weights that were saved, and training goes on with its own."""
+    assert torch.allclose(found["averaged"], found["averaged saved"], atol=1e-6)
+    assert torch.allclose(found["live"], found["live saved"], atol=1e-6)
+    assert not torch.allclose(found["averaged"], found["live"], atol=1e-3)
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_two_ranks_give_the_gradients_of_one_process_with_the_whole_batch(
     case: str, from_two_ranks: dict[str, Any]
 ) -> None:
-    chosen = {name: value for name, value in CASES[case].items() if name not in {"by_hand", "strategy", "accumulate"}}
-    assert_equal(from_two_ranks[case], alone(tiny_options(**{**chosen, "local": False, "grad_checkpointing": False})))
+    assert_as_alone(from_two_ranks[case], CASES[case])
+
+
+def test_what_a_rank_compares_by_default_gives_the_gradient_of_all_with_all(from_two_ranks: dict[str, Any]) -> None:
+    """By default a rank compares its own pictures and captions alone."""
+    assert FinetuneOptions().loss.local
+    assert_equal(from_two_ranks["all terms"], from_two_ranks["all with all"])
 
 
 @pytest.mark.parametrize("case", RESUMED)
 def test_two_ranks_that_were_cut_go_on_to_the_same_weights_and_averages(
     case: str, from_two_ranks: dict[str, Any]
 ) -> None:
-    whole, resumed = from_two_ranks[case]["whole"], from_two_ranks[case]["resumed"]
-    for kind, weights in whole.items():
-        assert weights.keys() == resumed[kind].keys()
-        for name, tensor in weights.items():
-            assert torch.equal(tensor, resumed[kind][name]), (kind, name)
-    assert any(not torch.equal(tensor, whole["averaged"][name]) for name, tensor in whole["live"].items())
+    assert_went_on(from_two_ranks[case])
+
+
+@pytest.mark.parametrize("case", EXAMINED)
+def test_the_exam_is_sat_with_the_weights_that_are_saved(case: str, from_two_ranks: dict[str, Any]) -> None:
+    assert_examined_as_saved(from_two_ranks[case])
 
 
 def test_ddp_gives_what_averaging_by_hand_gives(from_two_ranks: dict[str, Any]) -> None:
@@ -116,6 +150,19 @@ def test_every_rank_count_sees_the_same_icons_captions_and_pictures() -> None:
     assert torch.equal(whole.texts, torch.cat([part.texts for part in parts]))
     assert torch.equal(whole.changes.dark, torch.cat([part.changes.dark for part in parts]))
     assert torch.equal(whole.neighbours, torch.cat([part.neighbours for part in parts]))
+
+
+def test_a_rank_draws_the_changes_of_its_own_pictures_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[int] = []
+
+    def counted(rows: range, *given: Any, **more: Any) -> Changes:
+        drawn.append(len(rows))
+        return draw_changes(rows, *given, **more)
+
+    monkeypatch.setattr("indexer.finetune.run.batches.draw_changes", counted)
+    options = tiny_options(accumulate=2)
+    Feed(tiny_session(options).lesson, options, Rank(1, 1, 4)).read(0)
+    assert drawn == [2, 2]
 
 
 def test_a_pass_shows_every_icon_once_and_spreads_groups_over_batches() -> None:

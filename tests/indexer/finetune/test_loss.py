@@ -2,14 +2,12 @@
 
 import math
 
-import numpy as np
 import pytest
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from indexer.finetune.corpus.captions import make_captions
-from indexer.finetune.run.objective import keeping_loss, related, sigmoid_loss, softmax_loss
+from indexer.finetune.run.objective import keeping_loss, sigmoid_loss, softmax_loss
 
 N = 5
 OWN = torch.arange(N)
@@ -75,22 +73,3 @@ def test_similarities_that_are_kept_cost_nothing_whatever_the_axes() -> None:
     moved = vectors(3)
     expected = sum(float((moved[i] @ moved[j] - words[i] @ words[j]) ** 2) for i in range(N) for j in range(N)) / N**2
     assert float(keeping_loss(moved, words)) == pytest.approx(expected)
-
-
-def test_equal_captions_tags_of_others_equal_names_and_twins_are_no_negatives() -> None:
-    captions = make_captions(["trash", "bin", "trash", "arrow up"], [["delete", "remove"], ["trash"], [], []], seed=0)
-    number = {text: place for place, text in enumerate(captions.texts)}
-    drawn = np.array([number["delete"], number["trash"], number["trash"], number["arrow up"]])
-    bases, icons = np.array([2, 1, 2, 0]), np.arange(4)
-    expected = [
-        [1, 1, 1, 0],  # "trash" is its name; the third is of the same name
-        [0, 1, 1, 0],  # "trash" is a tag of "bin"
-        [1, 1, 1, 0],
-        [0, 0, 0, 1],
-    ]
-    assert related(captions, bases, None, icons, drawn, twins=0.98).int().tolist() == expected
-    looks = torch.eye(4)
-    looks[3] = torch.tensor([0.0, 0.995, 0.0, math.sqrt(1 - 0.995**2)])
-    expected[1][3] = expected[3][1] = 1
-    assert related(captions, bases, looks, icons, drawn, twins=0.98).int().tolist() == expected
-    assert related(captions, bases, looks, icons, drawn, twins=0.999).int()[1, 3] == 0

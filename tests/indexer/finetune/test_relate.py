@@ -1,5 +1,6 @@
 """Does the text tower learn which words name the same icon?"""
 
+import math
 import random
 from pathlib import Path
 
@@ -7,14 +8,17 @@ import pytest
 import torch
 from lessons import TEXTS, cached_answers
 
+from indexer.encoders.torch_encoder import TextTower
 from indexer.errors import SourceError
 from indexer.finetune.corpus.captions import is_held_out, share_held_out
 from indexer.finetune.corpus.gather import base_of
 from indexer.finetune.model.folder import new_model
+from indexer.finetune.words.distill import tokenize
 from indexer.finetune.words.relate import (
     Family,
     Pairs,
     RelateOptions,
+    _Relating,
     draw_pairs,
     families_of,
     recall_of_names,
@@ -94,3 +98,12 @@ def test_synonyms_are_read_from_wordnet(tmp_path: Path) -> None:
     assert synonyms(tmp_path) == [["car", "motor car"]]
     with pytest.raises(SourceError, match="no WordNet file"):
         synonyms(tmp_path / "nowhere")
+
+
+def test_a_scale_above_its_limit_still_learns() -> None:
+    lesson = _Relating(TextTower(new_model()), width=384)
+    torch.nn.init.constant_(lesson.scale, math.log(150.0))
+    pairs = Pairs(["house", "bin"], ["home", "trash"], [frozenset(("house", "home")), frozenset(("bin", "trash"))])
+    near, _ = lesson(pairs, tokenize(["star"]), torch.eye(384)[:1])
+    near.backward()
+    assert lesson.scale.grad != 0

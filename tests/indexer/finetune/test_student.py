@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 import torch
 from lessons import TOKENIZER, tiny_model, tiny_options, tiny_session
+from torch import nn
 from torch.nn import functional
 
 from indexer.errors import ModelError
 from indexer.finetune.corpus.lesson import encode_texts, tokenize
-from indexer.finetune.model.student import Average, Student
+from indexer.finetune.model.student import Average, Student, make_student
 from indexer.finetune.options import FinetuneOptions, Schedule
 from indexer.finetune.run.batches import Feed
 from indexer.finetune.run.loop import make_optimizer, peak_rate, rate_share
@@ -195,6 +196,44 @@ def test_kept_words_stay_nearer_to_what_the_parent_said() -> None:
         return float((now @ now.T - before @ before.T).square().mean())
 
     assert moved(30.0) < 0.75 * moved(0.0)
+
+
+@pytest.mark.parametrize("start", [math.log(150.0), float(torch.tensor(math.log(100.0)).half())])
+def test_a_scale_above_its_limit_is_brought_back_and_still_learns(start: float) -> None:
+    """In fp16, as a parent may be saved, the logarithm of the limit lies above itself."""
+    model = tiny_model()
+    with torch.no_grad():
+        model.logit_scale.fill_(start)
+    session = tiny_session(tiny_options(ema=0.6), model=model)
+    average = Average(session.student, decay=0.6)
+    scale = model.logit_scale
+    assert scale.exp().item() == pytest.approx(100.0, rel=1e-5)
+    with torch.no_grad():
+        for name, parameter in session.student.named_parameters():
+            if name == "model.logit_scale":
+                parameter.fill_(start)
+    step(session)
+    average.update(1)
+    assert scale.grad is not None
+    assert scale.grad.abs() > 0
+    assert scale <= math.log(100.0) + 1e-6
+    assert average.tensors["model.logit_scale"] <= math.log(100.0) + 1e-6
+
+
+def test_synchronised_batch_norms_do_what_the_others_did() -> None:
+    """In use, that is: while they learn they need GPUs. Some of timm's hold an activation, too."""
+    vision = {"timm_model_name": "regnetx_002", "timm_pool": "avg", "timm_proj": "linear", "image_size": 32}
+    images = torch.rand(2, 3, 32, 32)
+    said = []
+    for is_synchronised in (False, True):
+        model = tiny_model(vision_cfg=vision)
+        student = make_student(model, tiny_options(sync_batch_norm=is_synchronised), "fp32").eval()
+        norms = (module for module in model.visual.modules() if isinstance(module, nn.modules.batchnorm._BatchNorm))
+        kinds = {type(norm).__name__ for norm in norms}
+        assert kinds == ({"SyncBatchNormAct"} if is_synchronised else {"BatchNormAct2d"})
+        with torch.no_grad():
+            said.append(student.encode_images(images))
+    assert torch.allclose(said[0], said[1], atol=1e-6)
 
 
 def test_gradients_do_not_explode_past_the_clip() -> None:

@@ -1,0 +1,165 @@
+"""Can a model train that no device holds whole? Outlines without weights, shards by block, states in shards."""
+
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import open_clip
+import pytest
+import torch
+from lessons import PREPROCESS, TIMM, TINY, tiny_options, tiny_session
+from test_gradients import TERMS, assert_as_alone, assert_examined_as_saved, assert_went_on, found_by_two_ranks
+
+from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+from indexer.encoders.torch_encoder import load_model
+from indexer.errors import TrainError
+from indexer.finetune.model.folder import write_random_model
+from indexer.finetune.model.outline import build, outline, weights_left_out
+from indexer.finetune.model.student import Average
+from indexer.finetune.run.checkpoints import Standing, restore, save_checkpoint
+from indexer.finetune.run.sharding import blocks
+from indexer.finetune.run.tensors import read_shards
+
+CONFIGS: dict[str, dict[str, Any]] = {
+    "open_clip": TINY,
+    "custom text": {**TINY, "custom_text": True},
+    "timm": {**TINY, "vision_cfg": {"timm_model_name": "vit_tiny_patch16_224", **TIMM}, "custom_text": True},
+}
+
+
+CASES: dict[str, dict[str, Any]] = {
+    "all terms": {**TERMS},
+    "locked with map": {"text_tower": "locked"},
+    "lora": {"text_tower": "lora", "picture_tower": "lora", "lora_rank": 2},
+    "accumulated": {"accumulate": 2},
+    "all with all": {"local": False},
+    "blocks in a sequence": {"tower": "convnext_atto"},
+}
+RESUMED: dict[str, dict[str, Any]] = {
+    "shards": {},
+    "shards, accumulated": {"accumulate": 2, "kind": "sigmoid"},
+    "shards of additions": {"text_tower": "lora", "picture_tower": "lora"},
+}
+EXAMINED: dict[str, dict[str, Any]] = {"exam": {"rate": 1e-2}}
+SHARDED: dict[str, Any] = {"strategy": "fsdp", "ema": 0.6}
+
+
+@pytest.fixture(scope="module")
+def from_two_ranks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    given = {"gradients": CASES, "resumed": RESUMED, "examined": EXAMINED}
+    cases = {kind: {name: SHARDED | chosen for name, chosen in it.items()} for kind, it in given.items()}
+    return found_by_two_ranks(tmp_path_factory.mktemp("shards"), cases)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_shards_have_the_gradients_of_one_process_with_the_whole_batch(
+    case: str, from_two_ranks: dict[str, Any]
+) -> None:
+    assert_as_alone(from_two_ranks[case], CASES[case])
+
+
+@pytest.mark.parametrize("case", RESUMED)
+def test_shards_that_were_cut_go_on_to_the_same_weights_and_averages(case: str, from_two_ranks: dict[str, Any]) -> None:
+    assert_went_on(from_two_ranks[case])
+
+
+def test_the_exam_of_shards_is_sat_with_the_weights_that_are_saved(from_two_ranks: dict[str, Any]) -> None:
+    assert_examined_as_saved(from_two_ranks["exam"])
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+def test_an_outline_has_the_shapes_and_buffers_of_the_model_and_no_weights(config: str, tmp_path: Path) -> None:
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps({"model_cfg": CONFIGS[config], "preprocess_cfg": PREPROCESS}))
+    checkpoint = find_checkpoint(write_random_model(file, tmp_path / "model", seed=1))
+    model, hollow = load_model(checkpoint), outline(checkpoint)
+    assert all(parameter.is_meta for parameter in hollow.parameters())
+    shapes = [{name: tensor.shape for name, tensor in it.state_dict().items()} for it in (model, hollow)]
+    assert shapes[0] == shapes[1]
+    buffers = dict(model.named_buffers())
+    assert buffers
+    for name, buffer in hollow.named_buffers():
+        assert torch.equal(buffer, buffers[name]), name
+    assert hollow.visual.preprocess_cfg == model.visual.preprocess_cfg
+
+
+def test_the_outline_of_the_bundled_model_says_how_pictures_are_prepared() -> None:
+    checkpoint = find_checkpoint(ModelChoice.bundled())
+    assert outline(checkpoint).visual.preprocess_cfg == load_model(checkpoint).visual.preprocess_cfg
+
+
+@pytest.mark.parametrize(
+    ("vision", "expected"),
+    [
+        ({"timm_model_name": "resnet10t", **TIMM}, {"BasicBlock": 4}),
+        ({"timm_model_name": "vit_tiny_patch16_224", **TIMM}, {"Block": 12}),
+        ({"timm_model_name": "convnext_atto", **TIMM}, {"ConvNeXtBlock": 12}),
+        ({"timm_model_name": "swin_tiny_patch4_window7_224", **TIMM, "image_size": 224}, {"SwinTransformerBlock": 12}),
+        ({"layers": [1, 1, 2, 1], "width": 8, "image_size": 32, "head_width": 16}, {"Bottleneck": 5}),
+        (TINY["vision_cfg"], {"ResidualAttentionBlock": 2}),
+    ],
+)
+def test_a_model_is_sharded_by_its_blocks_wherever_they_stand(vision: Any, expected: dict[str, int]) -> None:
+    with weights_left_out():
+        model = build({**TINY, "vision_cfg": vision})
+    found = [type(block).__name__ for block in blocks(model.visual)]
+    assert {name: found.count(name) for name in found} == expected
+    assert len([block for block in blocks(model) if type(block).__name__ == "ResidualAttentionBlock"]) >= 2
+    within = sum(parameter.numel() for block in blocks(model.visual) for parameter in block.parameters())
+    assert within > 0.4 * sum(parameter.numel() for parameter in model.visual.parameters())
+
+
+def test_every_rank_begins_with_its_part_and_none_but_the_first_has_the_weights(
+    from_two_ranks: dict[str, Any],
+) -> None:
+    shares = from_two_ranks["shares"]
+    assert len(shares) == 2
+    assert all(share == pytest.approx(0.5, abs=0.01) for share in shares)
+
+
+@pytest.mark.filterwarnings("ignore:torch.distributed is disabled")  # which is meant: one process reads
+def test_shards_are_read_by_another_number_of_ranks(from_two_ranks: dict[str, Any]) -> None:
+    written = from_two_ranks["shards"]["written"]
+    session = tiny_session(tiny_options(ema=0.6))
+    average = Average(session.student, decay=0.6)
+    read_shards({"trained": session.student.state_dict(), "averaged": average.tensors}, Path(written["path"]))
+    for kind, tensors in {"live": session.student.state_dict(), "averaged": average.tensors}.items():
+        for name, tensor in written[kind].items():
+            assert torch.equal(tensors[name], tensor), (kind, name)
+
+
+def test_a_state_in_shards_that_is_cut_short_damaged_or_of_another_strategy_is_refused(
+    from_two_ranks: dict[str, Any],
+    tmp_path: Path,
+) -> None:
+    path = Path(from_two_ranks["shards"]["written"]["path"])
+    session = tiny_session(tiny_options())
+    with pytest.raises(TrainError, match="was made with another --strategy"):
+        restore(session, None, path, made_by={})
+    tensors = {"trained": session.student.state_dict()}
+    (tmp_path / ".aside-step-000000002").mkdir()
+    with pytest.raises(TrainError, match=r'no checkpoint at ".*"; run without --resume'):
+        read_shards(tensors, tmp_path)
+    (folder,) = path.iterdir()
+    metadata = folder / ".metadata"
+    whole = metadata.read_bytes()
+    try:
+        metadata.write_bytes(pickle.dumps(open_clip.create_model))
+        with pytest.raises(TrainError, match="is damaged"):
+            read_shards(tensors, path)
+    finally:
+        metadata.write_bytes(whole)
+
+
+def test_a_whole_state_is_written_from_the_weights_themselves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No copy of them is made, and ranks that write nothing touch nothing."""
+    session = tiny_session(tiny_options(ema=0.6))
+    average = Average(session.student, decay=0.6)
+    written: list[dict[str, Any]] = []
+    monkeypatch.setattr("indexer.finetune.run.checkpoints.write_tensors", lambda state, path: written.append(state))
+    save_checkpoint(session, average, Standing(), tmp_path / "last", made_by={})
+    live = session.student.state_dict()
+    for name, tensor in written[0]["trained"].items():
+        assert tensor.data_ptr() == live[name].data_ptr()
+        assert written[0]["averaged"][name].data_ptr() == average.tensors[name].data_ptr()

@@ -1,0 +1,86 @@
+"""Is a rank that hangs given up, with its name and what it was at? And does a rank load no more than it needs?"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from lessons import tiny_options
+
+from indexer.encoders.checkpoint import ModelChoice
+from indexer.finetune.options import Places
+from indexer.finetune.prepare import Request, prepare
+from indexer.finetune.run.watch import Reporter, TrainingProgress, TrainingView
+from indexer.library.folder import Library
+from indexer.ranks.devices import Devices
+from indexer.ranks.heartbeat import Overseer, Watchdog
+from indexer.ranks.launch import Ranks
+
+
+def prepared(icons: Path, start: Path, out: Path, *, ranks: int, **chosen: object) -> Places:
+    """A plan for the ranks of a short training."""
+    options = tiny_options(steps=4, held_out=5, validate_steps=4, **chosen)
+    choice = ModelChoice(f"local-dir:{start}")
+    request = Request(
+        out, sources=(icons,), library=Library(out.parent / "library"), choice=choice, options=options, workers=0
+    )
+    with TrainingView() as view:
+        return prepare(request, Devices("cpu", ranks), view)
+
+
+def test_a_rank_that_hangs_is_named_with_what_it_was_at(
+    icons: Path, start: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = prepared(icons, start, tmp_path / "mine", ranks=2, stall_limit=1.5)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)]))
+    with Ranks("hanging", "--out", str(places.out), devices=Devices("cpu", 2), folder=places.work) as ranks:
+        assert ranks.follow() == ("rank 1: nothing got done for 1.5 s, at reading step 2; --stall-limit allows more"), (
+            ranks.log.read_text()
+        )
+
+
+def test_a_rank_that_waits_is_given_up_later_than_one_that_is_alone_at_something() -> None:
+    told: list[TrainingProgress] = []
+    alone, waiting = (Reporter(told.append, TrainingProgress(number, 2)) for number in range(2))
+    watchdog = Watchdog(limit=600.0, waiting_limit=1200.0)
+    alone.begin("reading step 3")
+    waiting.join("step 2")
+    seconds, found = 0.0, None
+    while found is None:
+        watchdog._looked -= 1.0  # a second has passed
+        seconds += 1.0
+        found = watchdog.look([waiting.progress, alone.progress])
+    assert found == (0, "nothing got done for 600 s, at reading step 3; --stall-limit allows more")
+    alone.join("step 3")
+    for _ in range(1300):
+        watchdog._looked -= 1.0
+        waiting.live()
+        if found := watchdog.look([waiting.progress, alone.progress]):
+            break
+    assert found == (
+        0,
+        "nothing got done for 1200 s, at step 3, together with the other ranks; --stall-limit allows more",
+    )
+
+
+def test_a_rank_that_never_began_is_named_from_outside() -> None:
+    overseer = Overseer(2, limit=-1000.0)
+    assert overseer.look([TrainingProgress(0, 2, waits=True)]) == (
+        "rank 1: nothing got done for -880 s, at starting; --stall-limit allows more"
+    )
+
+
+def test_a_rank_trains_without_faiss_web_server_and_catalog(icons: Path, start: Path, tmp_path: Path) -> None:
+    """As on a bare machine that has torch and open_clip: what is not there can't be imported."""
+    places = prepared(icons, start, tmp_path / "mine", ranks=1)
+    lacking = ("faiss", "fastapi", "starlette", "uvicorn", "mcp", "sqlalchemy", "alembic", "onnxruntime", "pyvips")
+    script = (
+        f"import sys; sys.modules.update(dict.fromkeys({lacking}))\n"
+        "from indexer.finetune.run.rank import main; main(sys.argv[1:])"
+    )
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    command = [sys.executable, "-c", script, "--out", str(places.out)]
+    done = subprocess.run(command, env=environment, capture_output=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    assert places.result.is_file()
