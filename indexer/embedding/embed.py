@@ -134,7 +134,7 @@ def _find_checkpoint(plan: Plan, rank: Rank) -> Checkpoint:
 
 
 def _embed_blocks(share: Share, plan: Plan, run: Path, device: "torch.device", reporter: Reporter) -> None:
-    from indexer.encoders.torch_encoder import Encoder
+    from indexer.encoders.torch_encoder import Encoder, products_in
 
     checkpoint, options = _find_checkpoint(plan, share.rank), EmbedOptions(**plan.options)
     missing = share.missing()
@@ -144,7 +144,7 @@ def _embed_blocks(share: Share, plan: Plan, run: Path, device: "torch.device", r
     start = partial(RenderPool, size=checkpoint.image_size, workers=workers, held=n_lanes(device))
     is_ahead = bool(images) and device.type == "cpu"  # while the encoder loads; a GPU tells then what a batch may be
     ahead = start(chunk=options.batch_size or ON_CPU) if is_ahead else nullcontext()
-    with out_of_memory_explained(device), ahead as started:
+    with out_of_memory_explained(device), products_in(options.precision), ahead as started:
         encoder = Encoder(checkpoint, device=device, precision=options.precision)
         with ShardWriter(share.folder, plan=plan, run=run, rank=share.rank, encoder=encoder) as writer:
             _embed_names(encoder, share.read(names), writer, reporter)

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -223,6 +224,27 @@ def autocast(precision: Precision, device: torch.device) -> torch.autocast:
     """Compute in a precision within this context; weights stay what they are."""
     kind = _AUTOCAST.get(resolve_precision(precision, device))
     return torch.autocast(device.type, dtype=kind, enabled=kind is not None)
+
+
+@contextmanager
+def products_in(precision: str) -> Iterator[None]:
+    """Have GPUs multiply fp32 numbers exactly in the block (fp32), or rounded to tf32; with any other precision as is.
+
+    By itself cuDNN rounds to tf32, while matrix products are exact.
+    """
+    backends: tuple[Any, ...] = (torch.backends.cuda.matmul, torch.backends.cudnn)
+    before = [backend.allow_tf32 for backend in backends]
+    after = {"fp32": [False, False], "tf32": [True, True]}.get(precision, before)
+    _allow_tf32(backends, after)
+    try:
+        yield
+    finally:
+        _allow_tf32(backends, before)
+
+
+def _allow_tf32(backends: Sequence[Any], values: Sequence[bool]) -> None:
+    for backend, value in zip(backends, values, strict=True):
+        backend.allow_tf32 = value
 
 
 def _side(size: int | Sequence[int]) -> int:
