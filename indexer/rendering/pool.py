@@ -127,6 +127,11 @@ class RenderPool(AbstractContextManager["RenderPool"]):
     def __exit__(self, *error: object) -> None:
         self.close()
 
+    @property
+    def memory(self) -> NDArray[np.uint8]:
+        """All that the workers draw into, as bytes: a GPU reads it by itself where it is page-locked."""
+        return self._slots.view(np.uint8)
+
     def close(self) -> None:
         """End the workers at once, whatever they are at. Pixels that were given out stay readable."""
         self._stop_workers()

@@ -10,8 +10,10 @@ import json
 import resource
 import tempfile
 import time
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -20,13 +22,22 @@ import torch.distributed as dist
 from numpy.typing import NDArray
 from torch import Tensor
 
-from indexer.bench.trials.feeds import StageClock, from_files, opened_here, rendered, rendered_here, synchronise
+from indexer.bench.trials.feeds import (
+    StageClock,
+    from_files,
+    from_memory,
+    opened_here,
+    rendered,
+    rendered_here,
+    synchronise,
+)
 from indexer.bench.trials.knobs import AUTO
 from indexer.bench.trials.material import png_files, read_jobs
 from indexer.bench.trials.strategies import load_tower, make_compute
 from indexer.bench.trials.trial import Measured, Trial, share_file
 from indexer.embedding.batch_size import ON_CPU
 from indexer.embedding.lanes import default_workers
+from indexer.encoders.torch_encoder import products_in
 from indexer.errors import BenchError
 from indexer.library.durable import write_file
 from indexer.library.shards import Shard, write_shard
@@ -45,14 +56,19 @@ class Loop:
     def __init__(self, trial: Trial, *, rank: Rank, device: torch.device) -> None:
         self.trial, self.rank, self.device = trial, rank, device
         knobs = trial.knobs
-        self.batch = knobs.batch or (ON_CPU if device.type == "cpu" else GPU_BATCH)
+        each = knobs.batch or (ON_CPU if device.type == "cpu" else GPU_BATCH)
+        self.batch = each if knobs.strategy == "ranks" else each * knobs.devices
         self.workers = default_workers(trial.n_images // rank.world) if knobs.workers is None else knobs.workers
         self.size = knobs.size or trial.material.image_size
         self.jobs = read_jobs(trial.material, trial.n_images)[rank.index :: rank.world]
         self.files = png_files(trial.material, trial.n_images) if knobs.loader == "files" else []
+        # The script that everyone writes leaves products as torch has them.
+        self.products = AUTO if knobs.path == "naive" else knobs.precision
         tower, self.transform, precision = load_tower(trial, device)
-        self.compute = make_compute(knobs, tower, precision, device, n_cores=len(trial.cores))
-        self._fit()
+        self.compute = make_compute(trial, tower, precision, device, batch=self.batch)
+        with products_in(self.products):
+            self._fit()
+        self.drawn = self._draw_once() if knobs.loader == "memory" else None
 
     def _fit(self) -> None:
         """Encode one batch, which is not counted: a batch or a size that does not fit is found here, by its value."""
@@ -70,16 +86,25 @@ class Loop:
             reason = str(error).strip().splitlines()[0]
             raise BenchError(f'size "{self.size}" is none that this tower takes ({reason})') from error
 
+    def _draw_once(self) -> Tensor:
+        """One batch of pixels, before any clock runs."""
+        jobs = self.jobs[: self.batch]
+        drawn = next(rendered_here(jobs, size=self.size, batch=self.batch, clock=StageClock()), None)
+        if drawn is None:
+            raise BenchError(f'none of the first "{len(jobs)}" pictures can be drawn; give another SOURCE')
+        return drawn.pin_memory() if self.trial.knobs.pinned else drawn
+
     def run(self) -> Measured:
         """Embed all pictures of this rank once."""
         if self.device.type == "cuda":
             torch.cuda.reset_peak_memory_stats(self.device)
         parts = {"all": self._all, "stages": self._stages, "render": self._render, "forward": self._forward}
-        return parts[self.trial.part]()
+        with products_in(self.products):
+            return parts[self.trial.part]()
 
     def _all(self) -> Measured:
-        """As a loop runs: one batch ahead of the copy back, so that a copy on a stream has something to hide in."""
-        clock, before = StageClock(), None
+        """As a loop runs: a batch after the other, or with newer ones on their way, where copies overlap."""
+        clock, under_way = StageClock(), deque[Any]()
         vectors: list[NDArray[np.float16]] = []
         started = time.perf_counter()
         feed = self._feed()
@@ -91,16 +116,14 @@ class Loop:
             with clock.stage("copy in"):
                 there = self.compute.copy_in(batch)
             with clock.stage("forward"):
-                found = self.compute.forward(there)
+                under_way.append(self.compute.forward(there))
             with clock.stage("copy out"):
-                if before is not None:
-                    vectors.append(self.compute.copy_out(before))
-                before = found
+                if len(under_way) > self.compute.n_under_way:
+                    vectors.append(self.compute.copy_out(under_way.popleft()))
             if self.trial.knobs.barrier:
                 with clock.stage("barrier"):
                     dist.barrier()
-        if before is not None:
-            vectors.append(self.compute.copy_out(before))
+        vectors += [self.compute.copy_out(found) for found in under_way]
         self._write(vectors, clock)
         synchronise(self.device)
         return self._measured(vectors, time.perf_counter() - started, clock)
@@ -143,12 +166,13 @@ class Loop:
         return Measured(len(self.jobs), seconds, cpu_seconds=max(0.0, took))
 
     def _forward(self) -> Measured:
-        """Encode pixels that lie in memory."""
+        """Encode pixels that lie on the device."""
         feed = rendered_here(self.jobs, size=self.size, batch=self.batch, clock=StageClock())
-        batches = [batch.clone() for batch in feed]
+        batches = [self.compute.copy_in(batch.clone()) for batch in feed]
+        synchronise(self.device)
         began_cpu, started = time.process_time(), time.perf_counter()
         for batch in batches:
-            self.compute.copy_out(self.compute.forward(self.compute.copy_in(batch)))
+            self.compute.forward(batch)
         synchronise(self.device)
         seconds = time.perf_counter() - started
         cpu = time.process_time() - began_cpu if self.device.type == "cpu" else None
@@ -156,11 +180,15 @@ class Loop:
 
     def _feed(self) -> Iterator[Tensor]:
         knobs = self.trial.knobs
+        if self.drawn is not None:
+            return from_memory(self.drawn, n_images=len(self.jobs))
         if knobs.loader == "files":
             return from_files(
                 self.files, knobs, transform=self.transform, batch=self.batch, workers=self.workers, rank=self.rank
             )
-        return rendered(self.jobs, knobs, size=self.size, batch=self.batch, workers=self.workers)
+        held = self.compute.n_under_way + 1
+        pool = RenderPool(size=self.size, workers=self.workers, chunk=self.batch, held=held)
+        return rendered(pool, self.jobs, knobs, device=self.device)
 
     def _write(self, vectors: list[NDArray[np.float16]], clock: StageClock) -> None:
         if self.trial.knobs.path == "naive" or not vectors:  # the script keeps nothing
