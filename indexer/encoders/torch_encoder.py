@@ -17,7 +17,7 @@ from indexer.encoders.checkpoint import OPENAI_MEAN, OPENAI_STD, Checkpoint
 from indexer.encoders.small_maps import multiply_small_maps
 from indexer.errors import DeviceError, ModelError
 
-Precision = Literal["auto", "fp32", "bf16", "fp16"]
+Precision = Literal["auto", "fp64", "fp32", "bf16", "fp16"]
 TEXTS_AT_ONCE = {"cpu": 64, "cuda": 512}
 """By kind of device. Larger ones are no faster on a CPU, smaller ones not the same for any number of threads."""
 _AUTOCAST: dict[str, torch.dtype] = {"bf16": torch.bfloat16, "fp16": torch.float16}

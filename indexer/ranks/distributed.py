@@ -14,6 +14,7 @@ from indexer.process import end_with_starter
 
 if TYPE_CHECKING:
     import torch
+    import torch.distributed as dist
 
 START_LIMIT = timedelta(minutes=10)
 """How long ranks wait for each other at the start and at the final count."""
@@ -73,9 +74,17 @@ def leave_word(error: Exception) -> None:
 
 @contextmanager
 def process_group(
-    rank: Rank, *, backend: str, device: "torch.device", limit: timedelta = START_LIMIT
+    rank: Rank,
+    *,
+    backend: str,
+    device: "torch.device",
+    limit: timedelta = START_LIMIT,
+    is_high_priority: bool = False,
 ) -> Iterator[None]:
-    """Join the other ranks for the block; nothing to do when there are none. `limit` is how long one waits."""
+    """Join the other ranks for the block; nothing to do when there are none. `limit` is how long one waits.
+
+    `is_high_priority`: nccl's kernels go before others that wait for the device.
+    """
     if rank.world == 1:
         yield
         return
@@ -90,11 +99,21 @@ def process_group(
         rank=rank.index,
         world_size=rank.world,
         device_id=device_id,
+        pg_options=_high_priority(limit) if is_high_priority else None,
     )
     try:
         yield
     finally:
         dist.destroy_process_group()
+
+
+def _high_priority(limit: timedelta) -> "dist.ProcessGroupNCCL.Options":
+    """Have nccl take its streams from the pool of high priority; torch warns where the limit is not in here, too."""
+    import torch.distributed as dist
+
+    options = dist.ProcessGroupNCCL.Options(is_high_priority_stream=True)
+    options._timeout = limit
+    return options
 
 
 def total_over_ranks(rank: Rank, counts: list[int], *, device: "torch.device") -> list[int]:

@@ -20,7 +20,7 @@ from torch.nn.parallel import DistributedDataParallel
 from torch.nn.utils.parametrize import ParametrizationList
 
 from indexer.encoders.checkpoint import find_checkpoint
-from indexer.encoders.torch_encoder import load_model, resolve_device, resolve_precision
+from indexer.encoders.torch_encoder import load_model, products_in, resolve_device, resolve_precision
 from indexer.errors import TrainError
 from indexer.finetune.corpus.lesson import Lesson, cut_warning, read_material
 from indexer.finetune.model.student import Student, compile_towers, enable_memory_saving
@@ -50,6 +50,7 @@ def run_rank(places: Places, *, rank: Rank, device: torch.device, resume: bool, 
     plan = read_plan(places)
     with (
         shortage_explained(plan.options, rank),
+        products_in(plan.options.distribution.precision),
         joined_ranks(plan.options.distribution.backend, rank=rank, device=device),
     ):
         session, origin = open_session(places, plan, rank=rank, device=device, report=report)
@@ -83,7 +84,7 @@ def _is_shortage(error: Exception) -> bool:
 
 
 @contextmanager
-def joined_ranks(backend: str, *, rank: Rank, device: torch.device) -> Iterator[None]:
+def joined_ranks(backend: str, *, rank: Rank, device: torch.device, is_high_priority: bool = False) -> Iterator[None]:
     """Settle this process on its device and its share of the cores, and join the other ranks for the block."""
     if backend == "auto":
         backend = "nccl" if device.type == "cuda" else "gloo"
@@ -91,7 +92,7 @@ def joined_ranks(backend: str, *, rank: Rank, device: torch.device) -> Iterator[
         torch.set_num_threads(cores_of_rank())
     if device.type == "cuda":
         torch.cuda.set_device(device)
-    with process_group(rank, backend=backend, device=device, limit=WAIT_LIMIT):
+    with process_group(rank, backend=backend, device=device, limit=WAIT_LIMIT, is_high_priority=is_high_priority):
         yield
 
 
@@ -120,6 +121,8 @@ def _session(plan: Plan, model: Any, lesson: Lesson, rank: Rank, device: torch.d
         enable_memory_saving(model)
     student = Student(model, options, precision=precision)
     student.to(device)
+    if precision == "fp64":
+        student.double()
     if options.distribution.strategy == "ddp":  # FSDP takes contiguous weights alone
         student.to(memory_format=torch.channels_last)
     if options.distribution.compile:

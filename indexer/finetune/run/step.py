@@ -37,6 +37,8 @@ class Session:
     device: torch.device
     make_feed: Callable[[Lesson, FinetuneOptions, Rank], Feed] = Feed
     """How this rank reads its part of each step."""
+    gradients: Callable[..., tuple[float, dict[str, float]]] | None = None
+    """How its gradients are computed, where not by `compute_gradients`, with the same arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ def take_step(session: Session, draw: Draw, parts: list[Part], *, step: int) -> 
         TrainError: the loss or the gradient is no number any more; the weights are as before.
     """
     session.optimizer.zero_grad(set_to_none=True)
-    loss, terms = compute_gradients(session, draw, parts, step=step)
+    loss, terms = (session.gradients or compute_gradients)(session, draw, parts, step=step)
     if not math.isfinite(loss):
         raise no_number("loss", loss, step=step)
     with record_function("icons: compute"):

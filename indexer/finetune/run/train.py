@@ -209,7 +209,7 @@ def _tell(run: Run, progress: TrainingProgress, result: StepResult) -> None:
     if run.log is None or (progress.step % session.options.watching.log_steps and progress.step != run.n_steps):
         return
     rates = {f"rate/{group['name']}": group["lr"] for group in session.optimizer.param_groups}
-    run.log.write("step", progress.step, {**asdict(result), **rates, "seconds": round(run.standing.seconds, 3)})
+    run.log.write("step", progress.step, {**asdict(result), **rates, "seconds": round(run.standing.seconds, 6)})
     if run.events:
         values = {"loss": result.loss, "gradient_norm": result.gradient_norm, **rates}
         values |= {f"loss/{name}": value for name, value in result.terms.items()}
