@@ -115,6 +115,7 @@ class Distribution:
 class Watching:
     """What can be seen of a run."""
 
+    watch_devices: bool = False
     tensorboard: bool = False
     profile_steps: int = 0
     checkpoint_seconds: float = 180.0

@@ -202,7 +202,7 @@ class Loop:
         waited = clock.seconds.pop("wait", None)
         # Without a wait for the device after each, a GPU's stages are the host's times and say nothing.
         is_timed = self.device.type == "cpu" or self.trial.part == "stages"
-        memory, _ = Gauge(self.device, 1).read()
+        memory = Gauge(self.device, 1).read().memory_bytes
         if self.device.type == "cuda":
             # NVML's figure holds what nccl takes for a barrier, torch's the peak; either may be the larger one.
             memory = max(memory, torch.cuda.max_memory_allocated(self.device))

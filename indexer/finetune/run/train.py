@@ -23,7 +23,9 @@ from indexer.finetune.run.profiling import profiled
 from indexer.finetune.run.step import Session, StepResult, check_sound, take_step
 from indexer.finetune.run.validation import Exam, Scores, main_figure, sit_exam, to_plain
 from indexer.finetune.run.watch import Events, Log, TrainingProgress
-from indexer.ranks.gauges import gpu_figures, peak_memory
+from indexer.process import cores_of_rank
+from indexer.ranks.gauges import Gauge, gpu_figures, peak_memory
+from indexer.ranks.heartbeat import GAUGE_SECONDS
 
 Report = Callable[[TrainingProgress], None]
 REPORT_SECONDS = 0.5
@@ -44,8 +46,11 @@ class Run:
     standing: Standing
     log: Log | None = None
     events: Events | None = None
+    gauge: Gauge | None = None
+    """Of this rank's device, where that is watched."""
     saved_at: float = 0.0
     reported_at: float = 0.0
+    gauged_at: float = 0.0
 
 
 def n_steps_of(session: Session, feed: Feed) -> int:
@@ -82,6 +87,8 @@ def train(
     average = Average(session.student, decay=decay) if decay else None
     standing = restore(session, average, places.checkpoint, made_by=made_by) if resume else Standing()
     run = Run(session, exam, places, made_by, report, n_steps, average, standing)
+    if session.options.watching.watch_devices:
+        run.gauge = Gauge(session.device, cores_of_rank())
     with ExitStack() as stack:
         if session.rank.index == 0:
             run.log = stack.enter_context(closing(Log(places.log, from_step=standing.step)))
@@ -97,6 +104,7 @@ def _steps(run: Run, feed: Feed) -> None:
     _measure_parent(run)
     began = time.monotonic() - standing.seconds
     progress = TrainingProgress(session.rank.index, session.rank.world, n_steps=run.n_steps, first_step=standing.step)
+    progress.device = str(session.device)
     run.saved_at = time.monotonic()
     n_profiled = session.options.watching.profile_steps
     profile = profiled(run.places.work / "profile", n_steps=n_profiled, rank=session.rank)
@@ -199,12 +207,21 @@ def _save(run: Run) -> None:
     run.saved_at = time.monotonic()
 
 
+def _read_gauge(run: Run, progress: TrainingProgress, now: float) -> None:
+    """Look at the device now and then where it is watched, else at the memory alone."""
+    if run.gauge is None:
+        progress.memory_bytes = peak_memory(run.session.device)
+    elif now - run.gauged_at >= GAUGE_SECONDS:
+        run.gauged_at = now
+        run.gauge.read_into(progress)
+
+
 def _tell(run: Run, progress: TrainingProgress, result: StepResult) -> None:
     """Report at most twice a second; log every few steps."""
     session, now = run.session, time.monotonic()
     if now - run.reported_at >= REPORT_SECONDS or progress.step == run.n_steps:
         run.reported_at = now
-        progress.memory_bytes = peak_memory(session.device)
+        _read_gauge(run, progress, now)
         run.report(progress)
     if run.log is None or (progress.step % session.options.watching.log_steps and progress.step != run.n_steps):
         return

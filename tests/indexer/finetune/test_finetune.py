@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -223,6 +224,15 @@ def test_pictures_are_rendered_once_while_nothing_changes(icons: Path, start: Pa
     made = pixels.stat().st_mtime_ns
     assert "nothing has changed" in run(*given).output
     assert pixels.stat().st_mtime_ns == made
+
+
+def test_devices_that_train_are_watched_line_by_line(icons: Path, start: Path, tmp_path: Path) -> None:
+    result = run(*arguments(icons, start, tmp_path / "mine", "--watch-devices", "--allow-regression"))
+    told = re.findall(
+        r"rank 0, device cpu, images/s ([\d,]+), waits \d+%, memory (\S+) GB, busy \d+%, power -", result.stderr
+    )
+    assert told and all(float(memory) > 0.05 for _, memory in told)
+    assert int(told[-1][0].replace(",", "")) > 0
 
 
 def test_events_profile_and_log_are_written_when_asked_for(icons: Path, start: Path, tmp_path: Path) -> None:
