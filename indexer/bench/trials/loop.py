@@ -56,6 +56,8 @@ class Loop:
     def __init__(self, trial: Trial, *, rank: Rank, device: torch.device) -> None:
         self.trial, self.rank, self.device = trial, rank, device
         knobs = trial.knobs
+        if device.type == "cuda":
+            torch.cuda.set_device(device)  # page-locked memory is of the current one
         each = knobs.batch or (ON_CPU if device.type == "cpu" else GPU_BATCH)
         self.batch = each if knobs.strategy == "ranks" else each * knobs.devices
         self.workers = default_workers(trial.n_images // rank.world) if knobs.workers is None else knobs.workers
