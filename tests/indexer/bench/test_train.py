@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import torch
+import torch.distributed as dist
 from click.testing import CliRunner, Result
 
 from indexer.bench.training import measure
@@ -201,6 +202,7 @@ def test_ranks_find_their_settings_in_their_environment_and_urgent_streams_in_th
     assert ["--high-priority" in arguments for arguments, _ in started] == [False, False, True]
 
 
+@pytest.mark.skipif(not dist.is_nccl_available(), reason="torch was built without nccl")
 def test_high_priority_is_an_option_of_nccls_process_group() -> None:
     options = _high_priority(timedelta(minutes=7))
     assert options.is_high_priority_stream
