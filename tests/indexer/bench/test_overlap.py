@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -215,6 +216,28 @@ def test_memory_that_can_not_be_locked_is_refused_by_its_size() -> None:
         page_locked(np.empty(3_000_000, np.uint8), CPU, Registry(answer=2)),
     ):
         pass
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("copy", ["batch", "stream", "stream-high"])
+@pytest.mark.parametrize("pinned", [False, True])
+def test_on_a_gpu_every_way_to_copy_gives_the_vectors_of_the_plain_one(
+    material: Material, copy: Any, pinned: bool
+) -> None:
+    kept: list[np.ndarray] = []
+    for knobs in (Knobs(path="loop", workers=0), Knobs(path="loop", workers=0, copy=copy, pinned=pinned)):
+        trial = replace(_trial(material, replace(knobs, batch=2, precision="fp32")), kind="cuda")
+        loop = Loop(trial, rank=Rank(), device=torch.device("cuda", 0))
+        loop._write = lambda vectors, clock: kept.append(np.concatenate(vectors))  # type: ignore[method-assign]
+        loop.run()
+    assert np.abs(kept[0].astype(np.float32) - kept[1].astype(np.float32)).max() < 2e-3
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_a_gpu_knows_the_shared_memory_of_renderers_as_page_locked(material: Material) -> None:
+    pool = RenderPool(size=32, workers=0, chunk=4)
+    batches = rendered(pool, read_jobs(material, 20), Knobs(pinned=True), device=torch.device("cuda", 0))
+    assert all(batch.is_pinned() for batch in batches)
 
 
 def test_pixels_from_memory_are_drawn_once_and_come_again_and_again(
