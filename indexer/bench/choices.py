@@ -1,9 +1,9 @@
-"""What is compared with what? The usual values of each knob on this machine, the strategies, the grids."""
+"""What is compared with what? The usual values of each knob on this machine, strategies, numbers of devices, grids."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
-from indexer.bench.trials.knobs import NAIVE, Knobs, Strategy, Sweeps, fits_index, grid, one_at_a_time
+from indexer.bench.trials.knobs import NAIVE, Knobs, Strategy, Sweeps, fits_index, grid, on_one_path, one_at_a_time
 from indexer.errors import BenchError
 from indexer.process import cores
 
@@ -50,22 +50,36 @@ def usual_sweeps(kind: str, *, n_devices: int, n_images: int, is_thorough: bool)
 
 
 def strategies(base: Knobs, n_devices: int, *, kind: str) -> list[Knobs]:
-    """One device and all of them in every way, each with both loaders, and the naive script."""
+    """One device and all of them in every way, all of these in the plain loop, each with every loader.
+
+    Behind them, on paths of their own, `icons index` itself where it can run the base, and the naive script.
+    """
     kinds: list[tuple[Strategy, int]] = [("ranks", 1)]
     if n_devices > 1:
         ways: tuple[Strategy, ...] = ("ranks", "data-parallel", "threads") if kind == "cuda" else ("ranks", "threads")
         kinds += [(way, n_devices) for way in ways]
-    found = []
-    for strategy, n in kinds:
-        for loader in ("icons", "files"):
-            knobs = replace(
-                base,
-                strategy=strategy,
-                devices=n,
-                loader=loader,
-                prefetch=base.prefetch if loader == "files" else None,
-                barrier=base.barrier and strategy == "ranks" and n > 1,
-            )
-            found.append(replace(knobs, path="index" if fits_index(knobs) else "loop"))
-    found.append(NAIVE)
-    return [*found, replace(NAIVE, devices=n_devices)] if n_devices > 1 else found
+    plain = replace(base, path="loop", copy="batch", barrier=False)
+    found = [
+        fed(replace(plain, strategy=strategy, devices=n), loader)
+        for strategy, n in kinds
+        for loader in ("icons", "files", "memory")
+    ]
+    counts = (1, n_devices) if n_devices > 1 else (1,)
+    if fits_index(product := fed(replace(base, strategy="ranks"), "icons")):
+        found += [replace(product, path="index", devices=n) for n in counts]
+    return [*found, *(replace(NAIVE, devices=n) for n in counts)]
+
+
+def scaled(base: Knobs, n_devices: int) -> list[Knobs]:
+    """A base on 1 to N devices, as `icons index` puts them to work where it can run all of them."""
+    counts = [n for n in range(1, n_devices + 1) if n in (1, 2, 3, 4, 6, 8) or n == n_devices]
+    every = [replace(base, strategy="ranks", devices=n, barrier=base.barrier and n > 1) for n in counts]
+    return on_one_path(every)
+
+
+def fed(knobs: Knobs, loader: Literal["icons", "files", "memory"]) -> Knobs:
+    """The same through another loader, without those knobs that it has not."""
+    prefetch = knobs.prefetch if loader == "files" else None
+    workers = None if loader == "memory" else knobs.workers
+    path = "loop" if loader == "memory" else knobs.path
+    return replace(knobs, loader=loader, prefetch=prefetch, workers=workers, path=path)

@@ -11,13 +11,13 @@ from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from indexer.bench.choices import strategies, swept, usual_sweeps
+from indexer.bench.choices import fed, scaled, strategies, swept, usual_sweeps
 from indexer.bench.limit import measure_tower
 from indexer.bench.machine import describe, measure_all_reduce, measure_host_to_device
 from indexer.bench.parity import measure_parity
-from indexer.bench.report.findings import EmbedFindings
+from indexer.bench.report.findings import ALONE, EmbedFindings
 from indexer.bench.trials.apart import call_apart, in_part
-from indexer.bench.trials.knobs import Knobs, Sweeps, check, fits_index
+from indexer.bench.trials.knobs import Knobs, Sweeps, check
 from indexer.bench.trials.material import gather
 from indexer.bench.trials.sweep import Series
 from indexer.bench.trials.trial import Trial
@@ -68,7 +68,7 @@ def bench_embed(options: EmbedBenchOptions, bars: Bars) -> EmbedFindings:
     groups = _groups(options, base, kind=kind, n_devices=n_devices, n_images=n_images)
     everything = [base, *(knobs for _, configurations in groups for knobs in configurations)]
     if "scaling" in options.sections:
-        everything.append(_scaled(base, n_devices))
+        everything += scaled(base, n_devices)
     for knobs in everything:
         check(knobs, kind=kind, n_devices=n_devices, n_images=n_images)
     with tempfile.TemporaryDirectory(prefix="icons-bench-") as folder:
@@ -102,12 +102,6 @@ def count_devices(text: str) -> tuple[str, int]:
     if devices.n > there:
         raise DeviceError(f'--devices "{text}" asks for {devices.n} processes, this machine has {there} cores')
     return "cpu", devices.n
-
-
-def _scaled(base: Knobs, n_devices: int) -> Knobs:
-    """A base on so many devices, as `icons index` puts them to work where it can."""
-    knobs = replace(base, strategy="ranks", devices=n_devices, barrier=base.barrier and n_devices > 1)
-    return replace(knobs, path="index" if fits_index(knobs) else "loop")
 
 
 def _groups(
@@ -178,18 +172,21 @@ class _Run:
         self.series.measure("limit", [in_part(one, "render"), in_part(one, "forward")])
 
     def scaling(self) -> None:
-        """The same work, and as much for each, on 1 to N devices; then every stage by itself."""
-        counts = [n for n in range(1, self.n_devices + 1) if n in (1, 2, 3, 4, 6, 8) or n == self.n_devices]
+        """The same work, and as much for each, on 1 to N devices, drawn and from memory; then each stage by itself."""
         each = self.whole.n_images // self.n_devices
-        same = [self.part_of_machine(n) for n in counts]
-        self.series.measure("scaling", same)
-        self.series.measure("weak scaling", [replace(trial, n_images=trial.knobs.devices * each) for trial in same])
-        self.series.measure("stages", [in_part(trial, "stages") for trial in same])
+        drawn = scaled(self.whole.knobs, self.n_devices)
+        for feed, configurations in (("", drawn), (ALONE, [fed(knobs, "memory") for knobs in drawn])):
+            same = [self.part_of_machine(knobs) for knobs in configurations]
+            self.series.measure(f"scaling{feed}", same)
+            as_much = [replace(trial, n_images=trial.knobs.devices * each) for trial in same]
+            self.series.measure(f"weak scaling{feed}", as_much)
+        self.series.measure("stages", [in_part(self.part_of_machine(knobs), "stages") for knobs in drawn])
 
-    def part_of_machine(self, n_devices: int) -> Trial:
-        """The base on devices with their share of the cores: N of them have N times the share of one."""
-        share = max(1, len(self.whole.cores) // self.n_devices) * n_devices
-        return replace(self.whole, knobs=_scaled(self.whole.knobs, n_devices), cores=self.whole.cores[:share])
+    def part_of_machine(self, knobs: Knobs) -> Trial:
+        """A configuration on its cores: GPUs have all of them, N of D devices that stand for cores N times a D-th."""
+        there = self.whole.cores
+        share = max(1, len(there) // self.n_devices) * knobs.devices
+        return replace(self.whole, knobs=knobs, cores=there if self.kind == "cuda" else there[:share])
 
     def parity(self) -> None:
         """What each precision costs in quality."""

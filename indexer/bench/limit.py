@@ -72,11 +72,20 @@ class Limit:
 def measure_tower(trial: Trial) -> dict[str, Any]:
     """Operations and bytes of one picture, and the ceilings of the device at the trial's precision."""
     import torch
+
+    from indexer.encoders.torch_encoder import products_in
+
+    torch.set_num_threads(len(trial.cores))
+    with products_in(trial.knobs.precision):
+        return _tower_and_ceilings(trial)
+
+
+def _tower_and_ceilings(trial: Trial) -> dict[str, Any]:
+    import torch
     from torch.utils.flop_counter import FlopCounterMode
 
     from indexer.bench.trials.strategies import load_tower
 
-    torch.set_num_threads(len(trial.cores))
     device = torch.device(trial.kind)
     tower, _, precision = load_tower(trial, device)
     size = trial.knobs.size or trial.material.image_size

@@ -77,7 +77,10 @@ def measure_parity(choice: ModelChoice, kind: str, precisions: Sequence[str], n_
 
 def _encode(encoder: Any, pixels: Any) -> Any:
     """Unit vectors fp32, from batches of 64."""
-    batches = [encoder.encode_images(pixels[start : start + 64]) for start in range(0, len(pixels), 64)]
+    from indexer.encoders.torch_encoder import products_in
+
+    with products_in(encoder.precision):
+        batches = [encoder.encode_images(pixels[start : start + 64]) for start in range(0, len(pixels), 64)]
     vectors = np.concatenate(batches).astype(np.float32)
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 

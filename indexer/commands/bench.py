@@ -160,7 +160,7 @@ def goals(simulated: bool, as_json: bool, **options: Any) -> None:
 @model_options
 @json_option
 def train(compare: Path | None, as_json: bool, **options: Any) -> None:
-    """Measure how a model learns: nn.DataParallel, DDP with and without distributed sampling, and DDP's options.
+    """Measure how a model learns: nn.DataParallel, DDP with and without distributed sampling, FSDP, and their options.
 
     Trains a few steps of what `icons finetune` trains, on the icons of SOURCE or on the bundled samples, and keeps no
     model. Ctrl-C keeps what was measured. Exit code 0: all was measured, 1: cut off, or rows are missing, 2: error.
@@ -170,6 +170,8 @@ def train(compare: Path | None, as_json: bool, **options: Any) -> None:
       icons bench train
       icons bench train --set batch=256 --sweep precision=fp32,bf16 --repeats 5
       icons bench train --sweep bucket_cap_mb=1,5,25,100 --compare icons-bench/before/report.json
+      icons bench train --sweep nccl_max_channels=1,4,16 --sweep nccl_algo=Ring,Tree
+      icons bench train --set accumulate=4 --sweep accumulation=plain,plain-no-sync
     """
     from indexer.bench.training.findings import TrainFindings
     from indexer.bench.training.knobs import TrainKnobs

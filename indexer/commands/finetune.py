@@ -50,6 +50,7 @@ def finetune(
     from indexer.process import prepare_for_batches
 
     prepare_for_batches()
+    from indexer.commands.console import TrainingDeviceView
     from indexer.finetune.run.watch import TrainingView
     from indexer.finetune.session import finetune as run
 
@@ -60,7 +61,7 @@ def finetune(
     for name in ("own_captions", "keep_words"):
         options[name] = options[name] and str(options[name])
     request = _request(out or Path(), library, FinetuneOptions.of(options), **chosen)
-    with TrainingView() as view:
+    with TrainingDeviceView() if options["watch_devices"] else TrainingView() as view:
         if show_augmentations is not None:
             from indexer.finetune.preview import show
 

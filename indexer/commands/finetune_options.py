@@ -90,6 +90,7 @@ _OPTIONS: dict[str, list[tuple[str, Any, str]]] = {
         ("grad_checkpointing", bool, "Compute activations again in the backward pass: slower, less memory."),
     ],
     "watching": [
+        ("watch_devices", bool, "Show every 5 s what each device does: pictures/s, memory, utilisation, power."),
         ("tensorboard", bool, "Write TensorBoard events into OUT.work/tensorboard (pip install 'icons[train]')."),
         ("profile_steps", click.IntRange(0), "Profile so many steps: traces and shares in OUT.work/profile."),
         ("checkpoint_seconds", Weight, "Seconds between two checkpoints."),

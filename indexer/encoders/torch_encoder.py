@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -16,10 +17,11 @@ from indexer.encoders.checkpoint import OPENAI_MEAN, OPENAI_STD, Checkpoint
 from indexer.encoders.small_maps import multiply_small_maps
 from indexer.errors import DeviceError, ModelError
 
-Precision = Literal["auto", "fp32", "bf16", "fp16"]
+Precision = Literal["auto", "fp64", "fp32", "bf16", "fp16"]
 TEXTS_AT_ONCE = {"cpu": 64, "cuda": 512}
 """By kind of device. Larger ones are no faster on a CPU, smaller ones not the same for any number of threads."""
-_TYPES: dict[str, torch.dtype] = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
+_HALVES: dict[str, torch.dtype] = {"bf16": torch.bfloat16, "fp16": torch.float16}
+_TYPES: dict[str, torch.dtype] = {**_HALVES, "fp32": torch.float32, "fp64": torch.float64}
 
 
 class ImageTower(nn.Module):
@@ -225,8 +227,29 @@ def resolve_precision(precision: Precision, device: torch.device) -> Precision:
 
 def autocast(precision: Precision, device: torch.device) -> torch.autocast:
     """Compute in a precision within this context; weights stay what they are."""
-    kind = _TYPES[resolve_precision(precision, device)]
-    return torch.autocast(device.type, dtype=kind, enabled=kind is not torch.float32)
+    kind = _HALVES.get(resolve_precision(precision, device))
+    return torch.autocast(device.type, dtype=kind, enabled=kind is not None)
+
+
+@contextmanager
+def products_in(precision: str) -> Iterator[None]:
+    """Have GPUs multiply fp32 numbers exactly in the block (fp32), or rounded to tf32; with any other precision as is.
+
+    By itself cuDNN rounds to tf32, while matrix products are exact.
+    """
+    backends: tuple[Any, ...] = (torch.backends.cuda.matmul, torch.backends.cudnn)
+    before = [backend.allow_tf32 for backend in backends]
+    after = {"fp32": [False, False], "tf32": [True, True]}.get(precision, before)
+    _allow_tf32(backends, after)
+    try:
+        yield
+    finally:
+        _allow_tf32(backends, before)
+
+
+def _allow_tf32(backends: Sequence[Any], values: Sequence[bool]) -> None:
+    for backend, value in zip(backends, values, strict=True):
+        backend.allow_tf32 = value
 
 
 def _side(size: int | Sequence[int]) -> int:

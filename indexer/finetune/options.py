@@ -98,7 +98,8 @@ class Schedule:
 class Distribution:
     """How the work is spread over devices and memory."""
 
-    precision: Literal["auto", "fp32", "bf16", "fp16"] = "auto"
+    precision: Literal["auto", "fp64", "fp32", "bf16", "fp16"] = "auto"
+    """fp64: of weights, too, for `icons bench train`."""
     backend: Literal["auto", "nccl", "gloo"] = "auto"
     strategy: Literal["ddp", "fsdp"] = "ddp"
     accumulate: int = 1
@@ -118,6 +119,7 @@ class Distribution:
 class Watching:
     """What can be seen of a run."""
 
+    watch_devices: bool = False
     tensorboard: bool = False
     profile_steps: int = 0
     checkpoint_seconds: float = 180.0

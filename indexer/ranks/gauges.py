@@ -1,4 +1,4 @@
-"""What does a rank take of its device? Memory and utilisation: of a GPU through NVML, of a CPU through psutil."""
+"""What does a rank take of its device? Memory, utilisation, power: of a GPU through NVML, of a CPU through psutil."""
 
 import os
 import resource
@@ -7,12 +7,30 @@ import time
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import psutil
 
 if TYPE_CHECKING:
     import torch
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a device does; None where nobody can tell."""
+
+    memory_bytes: int
+    utilisation: float | None = None
+    """Share of the device, or of a rank's cores, that was busy."""
+    power_watts: float | None = None
+
+
+class Gauged(Protocol):
+    """Whatever tells what a device does."""
+
+    memory_bytes: int
+    utilisation: float | None
+    power_watts: float | None
 
 
 @dataclass(slots=True)
@@ -24,19 +42,26 @@ class Gauge:
     _read_at: float = field(default_factory=time.perf_counter)
     _cpu_seconds: float = field(default_factory=lambda: cpu_seconds(family(os.getpid())))
 
-    def read(self) -> tuple[int, float | None]:
-        """Memory in bytes; share of the device, or of this rank's cores, that was busy, None where nobody can tell."""
+    def read_into(self, progress: Gauged) -> None:
+        """Tell it there."""
+        found = self.read()
+        progress.memory_bytes, progress.utilisation = found.memory_bytes, found.utilisation
+        progress.power_watts = found.power_watts
+
+    def read(self) -> Reading:
+        """Look at the device."""
         if self.device.type == "cuda":
             found = gpu_figures(self.device)
             if not found:
-                return peak_memory(self.device), None
-            return int(found["gpu/memory_gb"] * 1e9), found["gpu/utilisation"] / 100
+                return Reading(peak_memory(self.device))
+            memory = int(found["gpu/memory_gb"] * 1e9)
+            return Reading(memory, found["gpu/utilisation"] / 100, found.get("gpu/power_w"))
         before, cpu_before = self._read_at, self._cpu_seconds
         everyone = family(os.getpid())
         self._read_at, self._cpu_seconds = time.perf_counter(), cpu_seconds(everyone)
         seconds = self._read_at - before
         busy = max(0.0, self._cpu_seconds - cpu_before) / (self.cores * seconds) if seconds else None
-        return proportional_bytes(everyone), busy
+        return Reading(proportional_bytes(everyone), busy)
 
 
 def family(process: int) -> list[psutil.Process]:
@@ -79,7 +104,7 @@ def peak_memory(device: "torch.device") -> int:
 
 
 def gpu_figures(device: "torch.device") -> dict[str, float]:
-    """Memory and utilisation of a GPU through NVML; nothing where there is no GPU or no `nvidia-ml-py`."""
+    """Memory, utilisation and power of a GPU through NVML; nothing where there is no GPU or no `nvidia-ml-py`."""
     if device.type != "cuda":
         return {}
     import torch
@@ -92,6 +117,9 @@ def gpu_figures(device: "torch.device") -> dict[str, float]:
         pynvml.nvmlInit()
         handle = pynvml.nvmlDeviceGetHandleByUUID(f"GPU-{torch.cuda.get_device_properties(device).uuid}")
         memory, rates = pynvml.nvmlDeviceGetMemoryInfo(handle), pynvml.nvmlDeviceGetUtilizationRates(handle)
-        return {"gpu/memory_gb": memory.used / 1e9, "gpu/utilisation": float(rates.gpu)}
+        found = {"gpu/memory_gb": memory.used / 1e9, "gpu/utilisation": float(rates.gpu)}
     except pynvml.NVMLError:
         return {}
+    with suppress(pynvml.NVMLError):  # not every GPU tells its power
+        found["gpu/power_w"] = pynvml.nvmlDeviceGetPowerUsage(handle) / 1000
+    return found

@@ -136,7 +136,7 @@ class Reporter:
     def read_gauge(self) -> None:
         """Look at what the device does."""
         self.gauged = time.perf_counter()
-        self.progress.memory_bytes, self.progress.utilisation = self.gauge.read()
+        self.gauge.read_into(self.progress)
 
     def finish(self) -> None:
         """Say that all is done."""

@@ -6,9 +6,10 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import Self
 
 from indexer.process import named_as_starter
@@ -22,21 +23,28 @@ class Ranks:
     """The ranks of one stage on this machine, under torchrun; a context manager, which ends them.
 
     `module` is what each of them runs, with `arguments`; `folder` takes their log, and the cause of an early end. They
-    end with this process, whatever ends that.
+    end with this process, whatever ends that. They inherit its environment, and what is given beside it.
     """
 
-    def __init__(self, module: str, *arguments: str, devices: Devices, folder: Path) -> None:
+    def __init__(
+        self,
+        module: str,
+        *arguments: str,
+        devices: Devices,
+        folder: Path,
+        environment: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self.log = folder / "torchrun.log"
         self._end = folder / "end.json"
         self._end.unlink(missing_ok=True)
         # Safe path: a file "numpy.py" in the folder where the user happens to stand is not to be imported.
-        environment = {**os.environ, **named_as_starter(), "PYTHONSAFEPATH": "1"}
+        inherited = {**os.environ, **environment, **named_as_starter(), "PYTHONSAFEPATH": "1"}
         if devices.visible is not None:
-            environment[MASK] = devices.visible
+            inherited[MASK] = devices.visible
         agent = [sys.executable, "-m", "indexer.ranks.agent", str(self._end), str(devices.n)]
         with self.log.open("wb") as output:
             self._process = subprocess.Popen(
-                [*agent, module, *arguments], stdout=output, stderr=subprocess.STDOUT, env=environment
+                [*agent, module, *arguments], stdout=output, stderr=subprocess.STDOUT, env=inherited
             )
 
     def __enter__(self) -> Self:

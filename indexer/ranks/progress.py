@@ -27,6 +27,7 @@ class RankProgress:
     """Of the GPU, or of this rank and its render workers."""
     utilisation: float | None = None
     """Share of the GPU, or of this rank's cores, that was busy of late; None where nobody can tell."""
+    power_watts: float | None = None
     at: str = ""
     """What it is doing now."""
     waits: bool = False
@@ -36,6 +37,11 @@ class RankProgress:
     finished: bool = False
 
     @property
+    def done(self) -> int:
+        """Pictures, failed ones included."""
+        return self.images + self.failed
+
+    @property
     def waited_share(self) -> float:
         """Share of its time in which the device waited for pixels."""
         return self.waited_seconds / self.seconds if self.seconds else 0.0
@@ -43,7 +49,7 @@ class RankProgress:
     @property
     def images_per_second(self) -> float:
         """Rate over the rank's whole run, failed pictures included."""
-        return (self.images + self.failed) / self.seconds if self.seconds else 0.0
+        return self.done / self.seconds if self.seconds else 0.0
 
 
 class Reported(Protocol):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from indexer.bench.report.findings import EmbedFindings
+from indexer.bench.report.findings import ALONE, EmbedFindings
 from indexer.bench.scaling import amdahl, gustafson
 from indexer.bench.trials.knobs import Knobs, spell
 from indexer.bench.trials.sweep import Row
@@ -16,7 +16,16 @@ _AXES = {
     "prefetch": "batches ahead of each loader worker",
     "size": "side of a picture, px",
 }
-_OTHER_GROUPS = ("limit", "scaling", "weak scaling", "stages", "strategy", "grid")
+_OTHER_GROUPS = (
+    "limit",
+    "scaling",
+    "weak scaling",
+    f"scaling{ALONE}",
+    f"weak scaling{ALONE}",
+    "stages",
+    "strategy",
+    "grid",
+)
 
 
 def sweep_names(findings: EmbedFindings) -> list[str]:
@@ -35,6 +44,7 @@ def charts(findings: EmbedFindings) -> dict[str, Chart]:
             bars = [Bar(label_in(row, rows), row.rate, _colour(row)) for row in rows]
             found[group] = bar_chart(f"{group}: images/s", bars, written=whole)
     found |= dict(_scaling(findings))
+    found |= {f"{name}-alone": chart for name, chart in _scaling(findings, ALONE)}
     if stages := findings.of("stages", "stages"):
         found["stages"] = _stages(stages)
     return found
@@ -46,8 +56,10 @@ def label_in(row: Row, rows: Sequence[Row]) -> str:
     if row.knobs.path == "naive":
         return "naive script" + (f", {row.knobs.devices} devices" if row.knobs.devices > 1 else "")
     if row.group == "strategy":
-        of_one = "one device" if row.knobs.devices == 1 else f"{row.knobs.strategy} x {row.knobs.devices}"
-        return f"{of_one}, {row.knobs.loader}"
+        one, n = row.knobs.devices == 1, row.knobs.devices
+        if row.knobs.path == "index":
+            return "icons index, " + ("one device" if one else f"{n} devices")
+        return ("one device" if one else f"{row.knobs.strategy} x {n}") + f", {row.knobs.loader}"
     return ", ".join(f"{name} {spell(getattr(row.knobs, name))}" for name in names if name != "path") or "base"
 
 
@@ -87,32 +99,31 @@ def _sweep(name: str, rows: Sequence[Row]) -> Iterator[tuple[str, Chart]]:
         yield what, line_chart(title, [curve], ticks=ticks, x_title=_AXES[name], y=Scale(written=written))
 
 
-def _scaling(findings: EmbedFindings) -> Iterator[tuple[str, Chart]]:
-    rows = findings.of("scaling")
+def _scaling(findings: EmbedFindings, feed: str = "") -> Iterator[tuple[str, Chart]]:
+    rows = findings.of(f"scaling{feed}")
     if len(rows) > 1 and rows[0].knobs.devices == 1:
         ticks = [str(row.knobs.devices) for row in rows]
         one = rows[0].seconds.value
         ideal = [_exact(one / row.knobs.devices) for row in rows]
         curves = [Curve("ideal", ideal, 5, is_ideal=True), Curve("measured", [row.seconds for row in rows], 0)]
-        y = Scale(written=seconds)
-        yield "devices-time", line_chart("devices against time, s", curves, ticks=ticks, x_title="devices", y=y)
+        title, y = f"devices against time, s{feed}", Scale(written=seconds)
+        yield "devices-time", line_chart(title, curves, ticks=ticks, x_title="devices", y=y)
     curves = []
     counts: tuple[int, ...] = ()
     for colour, (group, label) in enumerate((("scaling", "same work"), ("weak scaling", "as much for each"))):
-        found = findings.speedups(group)
+        found = findings.speedups(f"{group}{feed}")
         if found is not None:
             counts = found.devices
             curves.append(Curve(label, found.speedup, colour))
     if not curves:
         return
     curves.insert(0, Curve("ideal", [_exact(n) for n in counts], 5, is_ideal=True))
-    for law in findings.fits():
+    for law in findings.fits(feed):
         curve = amdahl if law.law == "Amdahl" else gustafson
         figures = [_exact(curve(law.parallel_share.value, n)) for n in counts]
         curves.append(Curve(law.law, figures, 2 if law.law == "Amdahl" else 3, is_ideal=True))
-    ticks = [str(n) for n in counts]
-    y = Scale(written=times)
-    yield "speed-up", line_chart("speed-up over one device", curves, ticks=ticks, x_title="devices", y=y)
+    ticks, title, y = [str(n) for n in counts], f"speed-up over one device{feed}", Scale(written=times)
+    yield "speed-up", line_chart(title, curves, ticks=ticks, x_title="devices", y=y)
 
 
 def _stages(rows: Sequence[Row]) -> Chart:
@@ -130,7 +141,7 @@ def _stages(rows: Sequence[Row]) -> Chart:
 def _colour(row: Row) -> int:
     if row.knobs.path == "naive":
         return 5
-    return 0 if row.knobs.loader == "icons" else 1
+    return {"icons": 0, "files": 1, "memory": 2}[row.knobs.loader]
 
 
 def _exact(value: float) -> Figure:

@@ -13,6 +13,9 @@ from indexer.bench.trials.sweep import Row
 from indexer.bench.trials.trial import Part, from_plain
 from indexer.errors import BenchError
 
+ALONE = ", devices alone"
+"""Behind the name of a group whose pictures lie in memory: how devices scale by themselves; else with drawing."""
+
 
 @dataclass(kw_only=True)
 class Findings:
@@ -101,12 +104,15 @@ class EmbedFindings(Findings):
         rates = self.rates(group)
         return speedups(rates) if 1 in rates and len(rates) > 1 else None
 
-    def fits(self) -> list[Fit]:
-        """Amdahl over the same work, Gustafson over as much for each; extrapolated to 2, 4 and 16 times the devices."""
+    def fits(self, feed: str = "") -> list[Fit]:
+        """Amdahl over the same work, Gustafson over as much for each; extrapolated to 2, 4 and 16 times the devices.
+
+        `feed` is empty, with drawing, or `ALONE`.
+        """
         beyond = [self.n_devices * more for more in (2, 4, 16)]
         found = [
-            fit("Amdahl", self.rates("scaling"), beyond=beyond),
-            fit("Gustafson", self.rates("weak scaling"), beyond=beyond),
+            fit("Amdahl", self.rates(f"scaling{feed}"), beyond=beyond),
+            fit("Gustafson", self.rates(f"weak scaling{feed}"), beyond=beyond),
         ]
         return [law for law in found if law]
 
@@ -117,5 +123,6 @@ class EmbedFindings(Findings):
             **super().to_json(),
             "parities": [asdict(parity) for parity in self.parities],
             "laws": [asdict(law) for law in self.fits()],
+            "laws, devices alone": [asdict(law) for law in self.fits(ALONE)],
             "limit": limit and {**asdict(limit), "images_per_second": limit.images_per_second},
         }

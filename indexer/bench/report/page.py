@@ -23,6 +23,7 @@ from indexer.reports.charts import Chart, Written
 from indexer.reports.measures import Figure
 from indexer.reports.page import page, section, table_html
 
+_OF_DEVICES = ("devices-time", "speed-up", "devices-time-alone", "speed-up-alone")
 Label = Callable[[Any, Sequence[Any]], str]
 """Spells what sets a row apart from the others of its group."""
 
@@ -78,9 +79,14 @@ def _charted(findings: EmbedFindings, drawn: dict[str, Chart]) -> Iterator[str]:
     """The charts by subject, each subject with its lines."""
     swept = {f"{name}-{what}" for name in sweep_names(findings) for what in ("time", "rate")}
     subjects: list[tuple[str, str, Iterable[str], Iterable[str]]] = [
-        ("Devices", "processes on their share of the cores", ("devices-time", "speed-up"), scaling_lines(findings)),
+        ("Devices", "processes on their share of the cores", _OF_DEVICES, scaling_lines(findings)),
         ("Stages", "nothing overlaps here; in `icons index` rendering runs ahead", ("stages",), limit_lines(findings)),
-        ("Strategies", "the same work in every way", ("strategy",), ()),
+        (
+            "Strategies",
+            "the same work in every way, all in the plain loop but for those named otherwise",
+            ("strategy",),
+            (),
+        ),
         ("Knobs", "one at a time around a base", sorted(swept), ()),
         ("Grid", "all combinations", ("grid",), ()),
     ]

@@ -6,7 +6,8 @@ from typing import Any, Protocol
 from rich.table import Table
 
 from indexer.bench.report.charts import label_in, seconds, times, whole
-from indexer.bench.report.findings import EmbedFindings
+from indexer.bench.report.findings import ALONE, EmbedFindings
+from indexer.bench.scaling import Speedups
 from indexer.bench.trials.sweep import Row
 from indexer.reports.measures import Figure, short
 from indexer.reports.tables import open_console, table_of
@@ -101,16 +102,22 @@ def interval(figure: Figure, spell_value: Callable[[float], str]) -> str:
 
 
 def scaling_lines(findings: EmbedFindings) -> Iterator[str]:
-    """Speed-ups, and what the laws make of them."""
-    for group, label in (("scaling", "same work"), ("weak scaling", "as much for each")):
-        found = findings.speedups(group)
-        for n, speedup, efficiency in zip(found.devices, found.speedup, found.efficiency, strict=True) if found else ():
-            if n > 1:
-                yield f"{n} devices, {label}: {interval(speedup, times)}, efficiency {efficiency.value:.0%}"
-    for law in findings.fits():
-        beyond = "; ".join(f"{n} devices {interval(figure, times)}" for n, figure in law.extrapolated.items())
-        share = law.parallel_share
-        yield f"{law.law}: serial share {1 - share.value:.3f} ({1 - share.high:.3f}-{1 - share.low:.3f}); {beyond}"
+    """Speed-ups, and what the laws make of them: with drawing, and of the devices alone."""
+    for feed, named in (("", "with drawing"), (ALONE, "devices alone")):
+        for group, label in (("scaling", "same work"), ("weak scaling", "as much for each")):
+            if found := findings.speedups(f"{group}{feed}"):
+                yield from _speedup_lines(found, f"{named}, {label}")
+        for law in findings.fits(feed):
+            beyond = "; ".join(f"{n} devices {interval(figure, times)}" for n, figure in law.extrapolated.items())
+            share = law.parallel_share
+            serial = f"serial share {1 - share.value:.3f} ({1 - share.high:.3f}-{1 - share.low:.3f})"
+            yield f"{named}, {law.law}: {serial}; {beyond}"
+
+
+def _speedup_lines(found: Speedups, label: str) -> Iterator[str]:
+    for n, speedup, efficiency in zip(found.devices, found.speedup, found.efficiency, strict=True):
+        if n > 1:
+            yield f"{n} devices, {label}: {interval(speedup, times)}, efficiency {efficiency.value:.0%}"
 
 
 def limit_lines(findings: EmbedFindings) -> Iterator[str]:

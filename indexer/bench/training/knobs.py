@@ -1,34 +1,92 @@
 """What can be varied when a model learns? One frozen configuration, and what is compared with what. No torch here."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from indexer.bench.trials.knobs import Configuration, Sweeps, check_devices, spell
 from indexer.errors import BenchError
 
-Strategy = Literal["ddp-sampled", "ddp", "data-parallel"]
-STRATEGIES: tuple[Strategy, ...] = ("data-parallel", "ddp", "ddp-sampled")
+Strategy = Literal["ddp-sampled", "ddp", "fsdp", "data-parallel"]
+STRATEGIES: tuple[Strategy, ...] = ("data-parallel", "ddp", "ddp-sampled", "fsdp")
 DDP_OPTIONS = ("bucket_cap_mb", "gradient_as_bucket_view", "static_graph")
-_OF_GPUS = {"backend": ["nccl"], "precision": ["fp16"], "strategy": ["data-parallel"]}
-_OF_RANKS = (*DDP_OPTIONS, "backend", "accumulate")
+NCCL_VARIABLES = {
+    "nccl_min_channels": "NCCL_MIN_NCHANNELS",
+    "nccl_max_channels": "NCCL_MAX_NCHANNELS",
+    "nccl_buffer": "NCCL_BUFFSIZE",
+    "nccl_p2p": "NCCL_P2P_DISABLE",
+    "nccl_shm": "NCCL_SHM_DISABLE",
+    "nccl_algo": "NCCL_ALGO",
+    "nccl_proto": "NCCL_PROTO",
+}
+"""Knobs that the ranks find in their environment, by the variable; a switch that is off is a variable that is 1."""
+NCCL_OPTIONS = (*NCCL_VARIABLES, "nccl_high_priority")
+_OF_GPUS: Mapping[str, Sequence[Any]] = {
+    "backend": ["nccl"],
+    "precision": ["tf32", "fp16"],
+    "strategy": ["data-parallel"],
+}
+_OF_RANKS = (*DDP_OPTIONS, "backend", *NCCL_OPTIONS)
+_NCCL_USUAL: tuple[dict[str, Any], ...] = (
+    {"nccl_max_channels": 4},
+    {"nccl_p2p": False},
+    {"nccl_algo": "Ring"},
+    {"nccl_algo": "Tree"},
+    {"nccl_high_priority": True},
+)
+_NCCL_MORE: tuple[dict[str, Any], ...] = (
+    {"nccl_max_channels": 1},
+    {"nccl_min_channels": 32},
+    {"nccl_buffer": 1 << 20},
+    {"nccl_buffer": 16 << 20},
+    {"nccl_p2p": False, "nccl_shm": False},
+    {"nccl_proto": "LL"},
+    {"nccl_proto": "LL128"},
+    {"nccl_proto": "Simple"},
+)
 
 
 @dataclass(frozen=True, slots=True)
 class TrainKnobs(Configuration):
-    """One configuration; docs/performance.md says what each knob means."""
+    """One configuration; docs/performance.md says what each knob means. None stands for "auto"."""
 
     strategy: Strategy = "ddp-sampled"
-    """ddp-sampled: `icons finetune`, whose ranks read their own part of a batch; ddp: ranks that read all of it."""
+    """ddp-sampled: `icons finetune`, whose ranks read their own part of a batch; ddp: ranks that read all of it; fsdp:
+    that of `icons finetune --strategy fsdp`."""
     devices: int = 1
     batch: int = 64
     """Icons a step, over all devices."""
     accumulate: int = 1
-    precision: Literal["auto", "fp32", "bf16", "fp16"] = "auto"
+    accumulation: Literal["whole", "plain", "plain-no-sync"] = "whole"
+    """whole: one loss over all micro-batches, as `icons finetune` has it; plain: one each, with ranks that exchange
+    gradients after every micro-batch, or after the last."""
+    precision: Literal["auto", "fp64", "fp32", "tf32", "bf16", "fp16"] = "auto"
+    size: int | None = None
+    """Side of a picture in px."""
     backend: Literal["auto", "nccl", "gloo"] = "auto"
     bucket_cap_mb: float = 25.0
     gradient_as_bucket_view: bool = True
     static_graph: bool = False
+    nccl_min_channels: int | None = None
+    nccl_max_channels: int | None = None
+    nccl_buffer: int | None = None
+    """Bytes."""
+    nccl_p2p: bool = True
+    nccl_shm: bool = True
+    nccl_algo: Literal["auto", "Ring", "Tree", "CollnetDirect", "CollnetChain", "NVLS", "NVLSTree", "PAT"] = "auto"
+    nccl_proto: Literal["auto", "LL", "LL128", "Simple"] = "auto"
+    nccl_high_priority: bool = False
+
+    def changed(self, names: Sequence[str]) -> dict[str, Any]:
+        """Those of some knobs that are not as they usually are."""
+        usual = TrainKnobs()
+        return {name: getattr(self, name) for name in names if getattr(self, name) != getattr(usual, name)}
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Variables that the ranks are started with."""
+        changed = self.changed(tuple(NCCL_VARIABLES)).items()
+        return {NCCL_VARIABLES[name]: "1" if value is False else str(value) for name, value in changed}
 
     @property
     def ranks(self) -> int:
@@ -44,20 +102,35 @@ def groups_of(
         return [(name, _varied(base, name, values)) for name, values in sweeps]
     found: list[tuple[str, list[TrainKnobs]]] = []
     if n_devices > 1:
-        many = replace(base, devices=n_devices)
-        alone = replace(base, strategy="ddp-sampled", devices=1)
-        ways = [strategy for strategy in STRATEGIES if kind == "cuda" or strategy != "data-parallel"]
-        found.append(("strategy", [alone, *(replace(many, strategy=strategy) for strategy in ways)]))
-        found.append(("DDP options", _ddp_options(many, kind=kind, is_thorough=is_thorough)))
+        found += _groups_of_ranks(replace(base, devices=n_devices), kind=kind, is_thorough=is_thorough)
     batches = (base.batch // 2, base.batch * 2, *((base.batch * 4, base.batch * 8) if is_thorough else ()))
-    precisions = ("fp32", "bf16", "fp16") if kind == "cuda" else ("fp32", "bf16")
+    precisions = ("fp32", "tf32", "bf16", "fp16") if kind == "cuda" else ("fp32", "bf16")
     found.append(("batch", _varied(base, "batch", batches)))
     found.append(("accumulate", _varied(base, "accumulate", (1, 2, 4) if is_thorough else (2,))))
-    found.append(("precision", _varied(base, "precision", precisions)))
+    found.append(("accumulation", _varied(replace(base, accumulate=2), "accumulation", _accumulations(base))))
+    found.append(("precision", _varied(base, "precision", (*(("fp64",) if is_thorough else ()), *precisions))))
     if n_devices > 2 or (is_thorough and n_devices > 1):
         counts = sorted({1, 2, 4, 8, n_devices} & set(range(1, n_devices + 1)))
         found.append(("devices", [replace(base, devices=n) for n in counts]))
     return found
+
+
+def _groups_of_ranks(many: TrainKnobs, *, kind: str, is_thorough: bool) -> list[tuple[str, list[TrainKnobs]]]:
+    """What needs several devices: ways to share a batch, options of DDP, and, on GPUs, those of NCCL."""
+    is_gpu = kind == "cuda"
+    alone = replace(many, strategy="ddp-sampled", devices=1)
+    left_out = {"data-parallel"} if not is_gpu else {"fsdp"} if many.precision == "fp16" else set()
+    ways = [replace(many, strategy=way) for way in STRATEGIES if way not in left_out]
+    found = [("strategy", [alone, *ways]), ("DDP options", _ddp_options(many, kind=kind, is_thorough=is_thorough))]
+    if is_gpu and many.backend != "gloo":
+        changed = (*_NCCL_USUAL, *(_NCCL_MORE if is_thorough else ()))
+        found.append(("NCCL", [many, *(replace(many, **one) for one in changed)]))
+    return found
+
+
+def _accumulations(base: TrainKnobs) -> tuple[str, ...]:
+    """One rank exchanges nothing; a static graph exchanges always."""
+    return ("plain", "plain-no-sync") if base.ranks > 1 and not base.static_graph else ("plain",)
 
 
 def _varied(base: TrainKnobs, name: str, values: Sequence[Any]) -> list[TrainKnobs]:
@@ -81,22 +154,38 @@ def check(knobs: TrainKnobs, *, kind: str, n_devices: int) -> None:
     Raises:
         DeviceError, BenchError: with the value that is wrong.
     """
-    check_devices(knobs, _OF_GPUS, kind=kind, n_devices=n_devices)
-    if knobs.ranks == 1:
-        for name in _OF_RANKS if knobs.strategy == "data-parallel" else (*DDP_OPTIONS, "backend"):
-            value = getattr(knobs, name)
-            if value != getattr(TrainKnobs(), name):
-                raise BenchError(
-                    f'{name} "{spell(value)}" needs several ranks; set devices=2 or more, not data-parallel'
-                )
-    if knobs.strategy != "ddp-sampled" and knobs.devices == 1:
-        raise BenchError(f'strategy "{knobs.strategy}" needs devices=2 or more')
+    of_nccl = {name: [value] for name, value in knobs.changed(NCCL_OPTIONS).items()}
+    check_devices(knobs, {**_OF_GPUS, **of_nccl}, kind=kind, n_devices=n_devices)
+    for name, needed in _misplaced(knobs):
+        raise BenchError(f'{name} "{spell(getattr(knobs, name))}" {needed}')
     parts = knobs.devices * knobs.accumulate
     if knobs.batch % parts or knobs.batch < 2 * parts:
         raise BenchError(
             f'batch "{knobs.batch}" does not give {knobs.devices} devices x {knobs.accumulate} micro-batches as much '
             f"each, and two icons at least; give a multiple of {parts}, such as batch={4 * parts}"
         )
+
+
+def _misplaced(knobs: TrainKnobs) -> Iterator[tuple[str, str]]:
+    """Knobs that have nothing to turn in a configuration, and what they need."""
+    is_split = knobs.strategy == "data-parallel"
+    if knobs.ranks == 1:
+        for name in knobs.changed((*_OF_RANKS, "accumulate") if is_split else _OF_RANKS):
+            yield name, "needs several ranks; set devices=2 or more, not data-parallel"
+    if knobs.strategy != "ddp-sampled" and knobs.devices == 1:
+        yield "strategy", "needs devices=2 or more"
+    if knobs.backend == "gloo":
+        for name in knobs.changed(NCCL_OPTIONS):
+            yield name, "needs backend=nccl"
+    if knobs.strategy == "fsdp":
+        for name in knobs.changed(DDP_OPTIONS):
+            yield name, "is an option of DDP; leave it out, or set strategy=ddp-sampled"
+        if knobs.precision == "fp16":
+            yield "precision", "does not go with strategy=fsdp, which scales no loss; set precision=bf16"
+    if knobs.accumulation != "whole" and knobs.accumulate == 1:
+        yield "accumulation", "needs accumulate=2 or more"
+    if knobs.accumulation == "plain-no-sync" and (knobs.ranks == 1 or knobs.static_graph):
+        yield "accumulation", "needs several ranks and static_graph=off; set devices=2 or more"
 
 
 def check_batch(knobs: TrainKnobs, *, n_icons: int) -> None:

@@ -11,6 +11,9 @@ import itertools
 import json
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +21,11 @@ import click
 import torch
 from torch import Tensor, nn
 
+from indexer.bench.training.accumulation import accumulate_plainly
 from indexer.bench.training.knobs import TrainKnobs
 from indexer.bench.training.ranks import done_file, places_in, task_file
+from indexer.encoders.torch_encoder import products_in
+from indexer.errors import BenchError
 from indexer.finetune.plan import read_plan
 from indexer.finetune.run.batches import Draw, Feed, Part, draw_step, read_part
 from indexer.finetune.run.rank import joined_ranks, open_session, shortage_explained
@@ -83,19 +89,39 @@ def take_task(folder: Path, knobs: TrainKnobs, *, rank: Rank, device: torch.devi
     torch.set_num_threads(cores_of_rank())
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
-    with shortage_explained(plan.options, rank):
+    with size_explained(knobs), shortage_explained(plan.options, rank), products_in(knobs.precision):
         reporter = Reporter(reports.append, TrainingProgress(rank.index, rank.world))
         session, _ = open_session(places, plan, reporter, rank=rank, device=device)
-        _arrange(session, knobs)
+        arrange(session, knobs)
         train(session, None, places=places, made_by={}, resume=False)
-    return {
-        "waited_share": reports[-1].waited_seconds / reports[-1].seconds,
-        "memory_bytes": peak_memory(device) if device.type == "cuda" else None,
-    }
+    memory = peak_memory(device) if device.type == "cuda" else None
+    if device.type == "cuda":
+        del session  # other groups of ranks need its memory
+        gc.collect()
+        torch.cuda.empty_cache()
+    return {"waited_share": reports[-1].waited_seconds / reports[-1].seconds, "memory_bytes": memory}
 
 
-def _arrange(session: Session, knobs: TrainKnobs) -> None:
+@contextmanager
+def size_explained(knobs: TrainKnobs) -> Iterator[None]:
+    """Say of a size that the tower does not take that it is one.
+
+    Raises:
+        BenchError: it does not.
+    """
+    try:
+        yield
+    except (RuntimeError, AssertionError) as error:  # each tower refuses in its own way
+        if knobs.size is None:
+            raise
+        reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        raise BenchError(f'size "{knobs.size}" is none that this tower takes ({reason})') from error
+
+
+def arrange(session: Session, knobs: TrainKnobs) -> None:
     """Put in place what `icons finetune` has not."""
+    if knobs.accumulation != "whole":
+        session.gradients = partial(accumulate_plainly, exchanges_each=knobs.accumulation == "plain")
     if knobs.strategy == "ddp":
         session.make_feed = WholeFeed
     elif knobs.strategy == "data-parallel":
@@ -107,8 +133,9 @@ def _arrange(session: Session, knobs: TrainKnobs) -> None:
 @click.argument("folder", type=click.Path(path_type=Path, exists=True))
 @click.option("--device", default="cpu")
 @click.option("--backend", default="auto")
+@click.option("--high-priority", "is_high_priority", is_flag=True)
 @click.option("--cores", "core_numbers", required=True, help="Numbers of the cores that all ranks share.")
-def main(folder: Path, device: str, backend: str, core_numbers: str) -> None:
+def main(folder: Path, device: str, backend: str, is_high_priority: bool, core_numbers: str) -> None:
     """Do every task that appears, until ended."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, [int(number) for number in core_numbers.split(",")])
@@ -116,7 +143,7 @@ def main(folder: Path, device: str, backend: str, core_numbers: str) -> None:
 
     def work(rank: Rank) -> None:
         where = torch.device(rank.device(device))
-        with joined_ranks(backend, rank=rank, device=where):
+        with joined_ranks(backend, rank=rank, device=where, is_high_priority=is_high_priority):
             for number in itertools.count():
                 while not task_file(folder, number).is_file():
                     time.sleep(_LOOK_SECONDS)

@@ -6,7 +6,7 @@ benchmark and its ranks leave word for each other in files of the group's folder
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,10 @@ LIMIT_SECONDS = 1800.0
 """Of one run: a training that hangs is ended and named."""
 WARM_UP_STEPS = 2
 """Not counted; in the first one DDP learns in which order gradients come, and puts its buckets together anew."""
+MOST_WARM_UP_STEPS = {"cpu": WARM_UP_STEPS, "cuda": 20}
+"""A GPU chooses algorithms, fills its caches of memory and takes up its clock meanwhile."""
+_STEADY = 1.1
+"""A step takes so much of the later ones' median at most, once all is warm; three in a row tell it."""
 _LOOK_SECONDS = 0.05
 NEVER = 10**9
 
@@ -34,6 +38,11 @@ NEVER = 10**9
 def places_in(folder: Path) -> Places:
     """Where in the folder of a benchmark the plan lies that is trained next: one group of ranks at a time does."""
     return Places(folder / "model")
+
+
+def corpus_of(folder: Path, size: int) -> Path:
+    """The same pictures, drawn so many px wide."""
+    return folder / f"corpus-{size}"
 
 
 def task_file(folder: Path, number: int) -> Path:
@@ -44,6 +53,13 @@ def task_file(folder: Path, number: int) -> Path:
 def done_file(folder: Path, number: int, rank: int) -> Path:
     """Where a rank writes what came of it."""
     return folder / f"done-{number}-{rank}.json"
+
+
+def steady_from(ended: Sequence[float], *, most: int) -> int:
+    """How many steps warm up, from the seconds at which each ended: `WARM_UP_STEPS` at least, `most` at most."""
+    taken = np.diff(ended, prepend=0.0)
+    steady = taken <= _STEADY * np.median(taken[most:])
+    return next((step for step in range(WARM_UP_STEPS, most) if steady[step : step + 3].all()), most)
 
 
 class RankGroups:
@@ -66,17 +82,21 @@ class RankGroups:
         Raises:
             BenchError: it can't be run so; the ranks have ended, and others take their place at the next run.
         """
-        places = self._plan(knobs, steps=WARM_UP_STEPS + steps, profiled=0)
+        most = MOST_WARM_UP_STEPS[self._kind]
+        places = self._plan(knobs, steps=most + steps, profiled=0)
         shares = self._do(knobs, cores)
         lines = [json.loads(line) for line in places.log.read_text("utf-8").splitlines()]
         taken = [line for line in lines if line["kind"] == "step"]
+        ended = [line["seconds"] for line in taken]
+        warm_up = steady_from(ended, most=most)
         memory = [share["memory_bytes"] for share in shares]
         return Trained(
             steps,
-            taken[-1]["seconds"] - taken[WARM_UP_STEPS - 1]["seconds"],
+            ended[warm_up + steps - 1] - ended[warm_up - 1],
             float(np.mean([share["waited_share"] for share in shares])),
             taken[-1]["loss"],
             None if None in memory else sum(memory),
+            warm_up,
         )
 
     def profile(self, knobs: TrainKnobs, *, cores: Sequence[int], steps: int) -> dict[str, float]:
@@ -90,17 +110,24 @@ class RankGroups:
     def _plan(self, knobs: TrainKnobs, *, steps: int, profiled: int) -> Places:
         """Write down what the ranks of `icons finetune` shall do, without an exam and checkpoints on the way."""
         places = places_in(self._folder)
-        plan = read_plan(places)
-        write_plan(places, replace(plan, options=options_of(knobs, steps=steps, profiled=profiled)))
+        corpus = places.corpus if knobs.size is None else corpus_of(self._folder, knobs.size)
+        options = options_of(knobs, steps=steps, profiled=profiled)
+        write_plan(places, replace(read_plan(places), corpus=corpus, options=options))
         return places
 
     def _do(self, knobs: TrainKnobs, cores: Sequence[int]) -> list[dict[str, Any]]:
         backend = knobs.backend if knobs.ranks > 1 else "auto"
-        devices = replace(first_devices(self._kind, knobs.devices), n=knobs.ranks)
-        name = f"{knobs.ranks}-{backend}-{knobs.devices if self._kind == 'cuda' else len(cores)}"
+        environment, urgent = knobs.environment, "-high" if knobs.nccl_high_priority else ""
+        variables = "".join(f"-{name}={value}" for name, value in sorted(environment.items()))
+        n_devices = knobs.devices if self._kind == "cuda" else len(cores)
+        name = f"{knobs.ranks}-{backend}-{n_devices}{urgent}{variables}"
         group = self._groups.get(name)
         if group is None:
-            group = self._groups[name] = _Group(self._folder / name, devices, backend=backend, cores=cores)
+            devices = replace(first_devices(self._kind, knobs.devices), n=knobs.ranks)
+            settings = ["--device", self._kind, "--backend", backend, "--cores", ",".join(map(str, cores))]
+            settings += ["--high-priority"] if urgent else []
+            group = _Group(self._folder / name, devices, settings, environment)
+            self._groups[name] = group
         try:
             return group.do(knobs)
         except BenchError:
@@ -110,8 +137,10 @@ class RankGroups:
 
 def options_of(knobs: TrainKnobs, *, steps: int, profiled: int = 0) -> FinetuneOptions:
     """Every choice of a training: those of `icons finetune`, but for the knobs and for what is not to be measured."""
-    named = ("batch", "accumulate", "precision", "backend", "bucket_cap_mb", "gradient_as_bucket_view", "static_graph")
+    named = ("batch", "accumulate", "backend", "bucket_cap_mb", "gradient_as_bucket_view", "static_graph")
     chosen = {name: getattr(knobs, name) for name in named}
+    chosen["precision"] = "fp32" if knobs.precision == "tf32" else knobs.precision
+    chosen["strategy"] = "fsdp" if knobs.strategy == "fsdp" else "ddp"
     unmeasured = {"held_out": NEVER, "validate_steps": NEVER, "patience": 0, "checkpoint_seconds": float(NEVER)}
     return FinetuneOptions.of({**chosen, **unmeasured, "steps": steps, "profile_steps": profiled, "log_steps": 1})
 
@@ -119,13 +148,13 @@ def options_of(knobs: TrainKnobs, *, steps: int, profiled: int = 0) -> FinetuneO
 class _Group:
     """One torchrun and its tasks."""
 
-    def __init__(self, folder: Path, devices: Devices, *, backend: str, cores: Sequence[int]) -> None:
+    def __init__(self, folder: Path, devices: Devices, settings: Sequence[str], environment: Mapping[str, str]) -> None:
         folder.mkdir(exist_ok=True)
         for left in folder.iterdir():  # of a group that ended
             left.unlink()
         self._folder, self._n, self._number = folder, devices.n, 0
-        settings = ["--device", devices.device, "--backend", backend, "--cores", ",".join(map(str, cores))]
-        self.ranks = Ranks("indexer.bench.training.rank", str(folder), *settings, devices=devices, folder=folder)
+        arguments = ("indexer.bench.training.rank", str(folder), *settings)
+        self.ranks = Ranks(*arguments, devices=devices, folder=folder, environment=environment)
 
     def do(self, knobs: TrainKnobs) -> list[dict[str, Any]]:
         """Have a task done; what every rank says of it."""

@@ -14,10 +14,12 @@ from indexer.reports.page import page, section, table_html
 from indexer.reports.tables import table_of
 
 COLUMNS = ("measured", "configuration", "steps/s", "pictures/s", "against the first", *SHARES, "waits", "loss")
-_NAMES = {"data-parallel": "nn.DataParallel", "ddp": "DDP", "ddp-sampled": "DDP, distributed sampling"}
+_NAMES = {"data-parallel": "nn.DataParallel", "ddp": "DDP", "ddp-sampled": "DDP, distributed sampling", "fsdp": "FSDP"}
 _TOLD = {
     "strategy": "the same batches in every way",
     "DDP options": "each changed alone",
+    "NCCL": "each changed alone, in ranks of its own",
+    "accumulation": "two micro-batches; a plain loss compares each by itself, and is another number",
     "devices": "the same batches; on a CPU each device has its share of the cores",
 }
 

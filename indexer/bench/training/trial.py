@@ -25,6 +25,8 @@ class Trained:
     """Of the last step: the same wherever the same was computed."""
     memory_bytes: int | None = None
     """Largest, of all GPUs together."""
+    warm_up: int = 2
+    """Steps before those, which are not counted."""
 
     @property
     def steps_per_second(self) -> float:

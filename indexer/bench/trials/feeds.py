@@ -1,9 +1,9 @@
-"""How do pictures reach a loop? From a pool of renderers, one by one in this process, or from PNG files."""
+"""How do pictures reach a loop? From a pool of renderers, one by one in this process, from PNG files, from memory."""
 
 import io
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, DistributedSampler
 
 from indexer.bench.trials.knobs import Knobs
+from indexer.bench.trials.overlap import page_locked
 from indexer.errors import RenderError
 from indexer.ranks.distributed import Rank
 from indexer.rendering.pool import RenderPool
@@ -46,12 +47,21 @@ def synchronise(device: torch.device) -> None:
         torch.cuda.synchronize(device)
 
 
-def rendered(jobs: Sequence[Job], knobs: Knobs, *, size: int, batch: int, workers: int) -> Iterator[Tensor]:
-    """Batches of uint8 pixels (n, size, size, 3) as `icons index` gets them, drawn ahead by worker processes."""
-    with RenderPool(size=size, workers=workers, chunk=batch) as pool:
+def rendered(pool: RenderPool, jobs: Sequence[Job], knobs: Knobs, *, device: torch.device) -> Iterator[Tensor]:
+    """Batches of uint8 pixels (n, size, size, 3) as `icons index` gets them, drawn ahead by worker processes.
+
+    Pinned, the memory that the workers draw into is page-locked as a whole: nothing is copied on the host.
+    """
+    locked: Any = page_locked(pool.memory, device) if knobs.pinned else nullcontext()
+    with pool, locked:
         for chunk in pool.render([_shuffled(jobs, knobs)]):
-            pixels = torch.from_numpy(chunk.pixels)
-            yield pixels.pin_memory() if knobs.pinned else pixels
+            yield torch.from_numpy(chunk.pixels)
+
+
+def from_memory(pixels: Tensor, *, n_images: int) -> Iterator[Tensor]:
+    """The same batch again and again, until so many pictures were given; the last one is cut."""
+    for start in range(0, n_images, len(pixels)):
+        yield pixels[: n_images - start]
 
 
 def rendered_here(jobs: Sequence[Job], *, size: int, batch: int, clock: StageClock) -> Iterator[Tensor]:

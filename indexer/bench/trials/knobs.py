@@ -33,9 +33,10 @@ class Knobs(Configuration):
     path: Literal["index", "loop", "naive"] = "index"
     """index: what `icons index` runs; loop: a plain loop with more knobs; naive: the script everyone writes first."""
     strategy: Strategy = "ranks"
-    loader: Literal["icons", "files"] = "icons"
+    loader: Literal["icons", "files", "memory"] = "icons"
     devices: int = 1
     batch: int | None = None
+    """Of one device: strategies that split a batch by themselves get as many times as much."""
     workers: int | None = None
     prefetch: int | None = None
     pinned: bool = False
@@ -131,14 +132,14 @@ def one_at_a_time(base: Knobs, sweeps: Sweeps) -> Iterator[tuple[str, list[Knobs
     for name, values in sweeps:
         needed = {key: _enough(getattr(base, key), value) for key, value in NEEDED.get(name, {}).items()}
         around = replace(base, **needed)
-        yield name, _on_one_path([replace(around, **{name: value}) for value in values])
+        yield name, on_one_path([replace(around, **{name: value}) for value in values])
 
 
 def grid(base: Knobs, sweeps: Sweeps) -> list[Knobs]:
     """Every combination of the values of all sweeps, all on one path."""
     names = [name for name, _ in sweeps]
     chosen = itertools.product(*(values for _, values in sweeps))
-    return _on_one_path([replace(base, **dict(zip(names, values, strict=True))) for values in chosen])
+    return on_one_path([replace(base, **dict(zip(names, values, strict=True))) for values in chosen])
 
 
 def _enough(has: Any, needed: Any) -> Any:
@@ -146,7 +147,7 @@ def _enough(has: Any, needed: Any) -> Any:
     return max(has or 0, needed) if isinstance(needed, int) else needed
 
 
-def _on_one_path(configurations: list[Knobs]) -> list[Knobs]:
+def on_one_path(configurations: list[Knobs]) -> list[Knobs]:
     """Put configurations that are compared with each other on one path: that of `index`, where all of them can be."""
     is_possible = all(fits_index(knobs) for knobs in configurations)
     return [replace(knobs, path="index" if is_possible else "loop") for knobs in configurations]
@@ -166,10 +167,10 @@ def check(knobs: Knobs, *, kind: str, n_devices: int, n_images: int) -> None:
     """
     check_devices(knobs, _OF_GPUS, kind=kind, n_devices=n_devices)
     if knobs.batch is not None and knobs.path != "naive":  # which is what it is
-        ranks = knobs.devices if knobs.strategy == "ranks" else 1
-        if knobs.batch > n_images // ranks:
-            of = f"{n_images} pictures" + (f" over {ranks} devices" if ranks > 1 else "")
-            raise BenchError(f'batch "{knobs.batch}" is more than {of} can fill; give --images {knobs.batch * ranks}')
+        if knobs.batch > n_images // knobs.devices:
+            of = f"{n_images} pictures" + (f" over {knobs.devices} devices" if knobs.devices > 1 else "")
+            needed = knobs.batch * knobs.devices
+            raise BenchError(f'batch "{knobs.batch}" is more than {of} can fill; give --images {needed}')
         if knobs.path == "index" and knobs.batch > BLOCK_SIZE["images"]:
             raise BenchError(
                 f'batch "{knobs.batch}" is more than a block of `icons index`, {BLOCK_SIZE["images"]} pictures; '
@@ -179,6 +180,10 @@ def check(knobs: Knobs, *, kind: str, n_devices: int, n_images: int) -> None:
         raise BenchError('barrier "on" needs strategy=ranks and devices=2 or more')
     if knobs.prefetch is not None and (knobs.loader != "files" or not knobs.workers):
         raise BenchError(f'prefetch "{knobs.prefetch}" needs loader=files and workers=1 or more')
+    if knobs.copy != "batch" and knobs.strategy != "ranks":
+        raise BenchError(f'copy "{knobs.copy}" needs strategy=ranks; {knobs.strategy} copies in its own way')
+    if knobs.loader == "memory" and knobs.workers is not None:
+        raise BenchError(f'workers "{knobs.workers}" have nothing to do with loader=memory; leave them out')
 
 
 def check_devices(knobs: Any, of_gpus: Mapping[str, Sequence[Any]], *, kind: str, n_devices: int) -> None:

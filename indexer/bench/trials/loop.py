@@ -10,8 +10,10 @@ import json
 import resource
 import tempfile
 import time
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -20,16 +22,26 @@ import torch.distributed as dist
 from numpy.typing import NDArray
 from torch import Tensor
 
-from indexer.bench.trials.feeds import StageClock, from_files, opened_here, rendered, rendered_here, synchronise
+from indexer.bench.trials.feeds import (
+    StageClock,
+    from_files,
+    from_memory,
+    opened_here,
+    rendered,
+    rendered_here,
+    synchronise,
+)
 from indexer.bench.trials.knobs import AUTO
 from indexer.bench.trials.material import png_files, read_jobs
 from indexer.bench.trials.strategies import load_tower, make_compute
 from indexer.bench.trials.trial import Measured, Trial, share_file
 from indexer.embedding.device import ON_CPU, default_workers
+from indexer.encoders.torch_encoder import products_in
 from indexer.errors import BenchError
 from indexer.library.durable import write_file
 from indexer.library.shards import Shard, write_shard
 from indexer.process import cores_of_rank, prepare_for_batches
+from indexer.ranks.devices import use_device
 from indexer.ranks.distributed import Rank, process_group, run_as_rank
 from indexer.ranks.gauges import Gauge, peak_memory
 from indexer.rendering.pool import RenderPool
@@ -44,7 +56,9 @@ class Loop:
     def __init__(self, trial: Trial, *, rank: Rank, device: torch.device) -> None:
         self.trial, self.rank, self.device = trial, rank, device
         knobs = trial.knobs
-        self.batch = knobs.batch or (ON_CPU if device.type == "cpu" else GPU_BATCH)
+        use_device(device)  # page-locked memory is of the current one
+        each = knobs.batch or (ON_CPU if device.type == "cpu" else GPU_BATCH)
+        self.batch = each if knobs.strategy == "ranks" else each * knobs.devices
         n_images = trial.n_images // rank.world
         self.workers = (
             default_workers(n_images, is_fed=device.type == "cuda") if knobs.workers is None else knobs.workers
@@ -52,9 +66,13 @@ class Loop:
         self.size = knobs.size or trial.material.image_size
         self.jobs = read_jobs(trial.material, trial.n_images)[rank.index :: rank.world]
         self.files = png_files(trial.material, trial.n_images) if knobs.loader == "files" else []
+        # The script that everyone writes leaves products as torch has them.
+        self.products = AUTO if knobs.path == "naive" else knobs.precision
         tower, self.transform, precision = load_tower(trial, device)
-        self.compute = make_compute(knobs, tower, precision, device, n_cores=len(trial.cores))
-        self._fit()
+        self.compute = make_compute(trial, tower, precision, device, batch=self.batch)
+        with products_in(self.products):
+            self._fit()
+        self.drawn = self._draw_once() if knobs.loader == "memory" else None
 
     def _fit(self) -> None:
         """Encode one batch, which is not counted: a batch or a size that does not fit is found here, by its value."""
@@ -72,16 +90,25 @@ class Loop:
             reason = str(error).strip().splitlines()[0]
             raise BenchError(f'size "{self.size}" is none that this tower takes ({reason})') from error
 
+    def _draw_once(self) -> Tensor:
+        """One batch of pixels, before any clock runs."""
+        jobs = self.jobs[: self.batch]
+        drawn = next(rendered_here(jobs, size=self.size, batch=self.batch, clock=StageClock()), None)
+        if drawn is None:
+            raise BenchError(f'none of the first "{len(jobs)}" pictures can be drawn; give another SOURCE')
+        return drawn.pin_memory() if self.trial.knobs.pinned else drawn
+
     def run(self) -> Measured:
         """Embed all pictures of this rank once."""
         if self.device.type == "cuda":
             torch.cuda.reset_peak_memory_stats(self.device)
         parts = {"all": self._all, "stages": self._stages, "render": self._render, "forward": self._forward}
-        return parts[self.trial.part]()
+        with products_in(self.products):
+            return parts[self.trial.part]()
 
     def _all(self) -> Measured:
-        """As a loop runs: one batch ahead of the copy back, so that a copy on a stream has something to hide in."""
-        clock, before = StageClock(), None
+        """As a loop runs: a batch after the other, or with newer ones on their way, where copies overlap."""
+        clock, under_way = StageClock(), deque[Any]()
         vectors: list[NDArray[np.float16]] = []
         started = time.perf_counter()
         feed = self._feed()
@@ -93,16 +120,14 @@ class Loop:
             with clock.stage("copy in"):
                 there = self.compute.copy_in(batch)
             with clock.stage("forward"):
-                found = self.compute.forward(there)
+                under_way.append(self.compute.forward(there))
             with clock.stage("copy out"):
-                if before is not None:
-                    vectors.append(self.compute.copy_out(before))
-                before = found
+                if len(under_way) > self.compute.n_under_way:
+                    vectors.append(self.compute.copy_out(under_way.popleft()))
             if self.trial.knobs.barrier:
                 with clock.stage("barrier"):
                     dist.barrier()
-        if before is not None:
-            vectors.append(self.compute.copy_out(before))
+        vectors += [self.compute.copy_out(found) for found in under_way]
         self._write(vectors, clock)
         synchronise(self.device)
         return self._measured(vectors, time.perf_counter() - started, clock)
@@ -145,12 +170,13 @@ class Loop:
         return Measured(len(self.jobs), seconds, cpu_seconds=max(0.0, took))
 
     def _forward(self) -> Measured:
-        """Encode pixels that lie in memory."""
+        """Encode pixels that lie on the device."""
         feed = rendered_here(self.jobs, size=self.size, batch=self.batch, clock=StageClock())
-        batches = [batch.clone() for batch in feed]
+        batches = [self.compute.copy_in(batch.clone()) for batch in feed]
+        synchronise(self.device)
         began_cpu, started = time.process_time(), time.perf_counter()
         for batch in batches:
-            self.compute.copy_out(self.compute.forward(self.compute.copy_in(batch)))
+            self.compute.forward(batch)
         synchronise(self.device)
         seconds = time.perf_counter() - started
         cpu = time.process_time() - began_cpu if self.device.type == "cpu" else None
@@ -158,11 +184,17 @@ class Loop:
 
     def _feed(self) -> Iterator[Tensor]:
         knobs = self.trial.knobs
+        if self.drawn is not None:
+            return from_memory(self.drawn, n_images=len(self.jobs))
         if knobs.loader == "files":
             return from_files(
                 self.files, knobs, transform=self.transform, batch=self.batch, workers=self.workers, rank=self.rank
             )
-        return rendered(self.jobs, knobs, size=self.size, batch=self.batch, workers=self.workers)
+        held = self.compute.n_under_way + 1
+        n_slots = held + 2 + 2 * self.workers
+        pool = RenderPool(size=self.size, workers=self.workers, chunk=self.batch, n_slots=n_slots)
+        pool.held = held
+        return rendered(pool, self.jobs, knobs, device=self.device)
 
     def _write(self, vectors: list[NDArray[np.float16]], clock: StageClock) -> None:
         if self.trial.knobs.path == "naive" or not vectors:  # the script keeps nothing
@@ -176,7 +208,7 @@ class Loop:
         waited = clock.seconds.pop("wait", None)
         # Without a wait for the device after each, a GPU's stages are the host's times and say nothing.
         is_timed = self.device.type == "cpu" or self.trial.part == "stages"
-        memory, _ = Gauge(self.device, 1).read()
+        memory = Gauge(self.device, 1).read().memory_bytes
         if self.device.type == "cuda":
             # NVML's figure holds what nccl takes for a barrier, torch's the peak; either may be the larger one.
             memory = max(memory, torch.cuda.max_memory_allocated(self.device))

@@ -14,15 +14,18 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from indexer.bench.trials.knobs import Knobs
+from indexer.bench.trials.overlap import Overlapped, Streams
 from indexer.bench.trials.trial import Trial
 from indexer.encoders.checkpoint import find_checkpoint
-from indexer.encoders.torch_encoder import Encoder, autocast, load_model
+from indexer.encoders.torch_encoder import Encoder, Precision, autocast, load_model
 from indexer.ranks.devices import use_device
 
 
 class Compute(Protocol):
     """A way to turn a batch on the host into vectors on the host, in three steps that can be timed apart."""
+
+    n_under_way: int
+    """Newer batches that may be on their way before the vectors of one are brought back."""
 
     def copy_in(self, batch: Tensor) -> Any:
         """Bring a batch to the device, or its parts to the devices."""
@@ -62,6 +65,18 @@ class PixelTower(nn.Module):
         return cast(Tensor, self.tower(pixels))
 
 
+class Doubled(nn.Module):
+    """A tower in fp64 for floats that come in fp32."""
+
+    def __init__(self, tower: nn.Module) -> None:
+        super().__init__()
+        self.tower = tower
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Encode a batch."""
+        return cast(Tensor, self.tower(images.double()))
+
+
 def load_tower(trial: Trial, device: torch.device) -> tuple[nn.Module, Any, str]:
     """The tower that a trial asks for on a device, its stock transform for files, and its precision as resolved."""
     from open_clip.transform import PreprocessCfg, image_transform_v2
@@ -87,7 +102,6 @@ def load_tower(trial: Trial, device: torch.device) -> tuple[nn.Module, Any, str]
         tower = PixelTower(encoder.image_tower, channels_last=knobs.channels_last)
     if knobs.precision == "fp64":
         tower = tower.double()
-    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = knobs.precision == "tf32"
     torch.backends.cudnn.benchmark = knobs.cudnn_benchmark
     tower.eval()
     if knobs.compile:
@@ -95,45 +109,44 @@ def load_tower(trial: Trial, device: torch.device) -> tuple[nn.Module, Any, str]
     return tower, transform, knobs.precision if is_plain else encoder.precision
 
 
-def make_compute(knobs: Knobs, tower: nn.Module, precision: str, device: torch.device, *, n_cores: int) -> Compute:
-    """Choose the way that a configuration asks for."""
-    is_double = knobs.precision == "fp64" and knobs.loader == "files"
+def make_compute(trial: Trial, tower: nn.Module, precision: str, device: torch.device, *, batch: int) -> Compute:
+    """Choose the way that a trial asks for; batches are of this size at most. Parts are timed without any overlap."""
+    knobs, is_double = trial.knobs, trial.knobs.precision == "fp64" and trial.knobs.loader == "files"
+    plain = _autocast_precision(precision)
+    if is_double:
+        tower = Doubled(tower)
+    if knobs.copy.startswith("stream") and trial.part == "all":
+        queues = Streams(device, is_high=knobs.copy == "stream-high")
+        return Overlapped(tower, plain, device, queues=queues, capacity=batch)
     if knobs.strategy == "threads" and knobs.devices > 1:
         devices = [torch.device("cuda", n) if device.type == "cuda" else device for n in range(knobs.devices)]
-        return Replicas(tower, precision, devices, n_cores=n_cores, double=is_double)
+        return Replicas(tower, plain, devices, n_cores=len(trial.cores))
     if knobs.strategy == "data-parallel" and knobs.devices > 1:
         tower = nn.DataParallel(tower, device_ids=list(range(knobs.devices)))
-    return OneDevice(tower, precision, device, knobs=knobs, double=is_double)
+    return OneDevice(tower, plain, device, by_item=knobs.copy == "item", pinned=knobs.pinned)
 
 
 class OneDevice:
     """Computes on one device, or on several through a module that scatters the batch itself."""
 
-    def __init__(self, tower: nn.Module, precision: str, device: torch.device, *, knobs: Knobs, double: bool) -> None:
+    n_under_way = 0
+
+    def __init__(
+        self, tower: nn.Module, precision: Precision, device: torch.device, *, by_item: bool, pinned: bool
+    ) -> None:
         self.tower, self.precision, self.device = tower, precision, device
-        self.by_item, self.pinned, self.double = knobs.copy == "item", knobs.pinned, double
-        self.stream: Any = None
-        if knobs.copy.startswith("stream"):
-            self.stream = cast(Any, torch.cuda.Stream)(device, priority=-1 if knobs.copy == "stream-high" else 0)
+        self.by_item, self.pinned = by_item, pinned
 
     def copy_in(self, batch: Tensor) -> Tensor:
-        """In one copy, in one a picture, or in one on a stream of its own, which the forward pass then waits for."""
+        """In one copy, or in one a picture."""
         if self.by_item:
-            there = torch.stack([picture.to(self.device, non_blocking=self.pinned) for picture in batch])
-        elif self.stream is not None:
-            with torch.cuda.stream(self.stream):
-                there = batch.to(self.device, non_blocking=True)
-        else:
-            there = batch.to(self.device, non_blocking=self.pinned)
-        return there.double() if self.double else there
+            return torch.stack([picture.to(self.device, non_blocking=self.pinned) for picture in batch])
+        return batch.to(self.device, non_blocking=self.pinned)
 
     @torch.inference_mode()
     def forward(self, there: Tensor) -> Tensor:
         """Encode."""
-        if self.stream is not None:
-            torch.cuda.current_stream(self.device).wait_stream(self.stream)
-            there.record_stream(torch.cuda.current_stream(self.device))
-        with autocast(cast(Any, _autocast_precision(self.precision)), self.device):
+        with autocast(self.precision, self.device):
             return cast(Tensor, self.tower(there))
 
     def copy_out(self, vectors: Tensor) -> NDArray[np.float16]:
@@ -144,10 +157,12 @@ class OneDevice:
 class Replicas:
     """One replica a device, each in its thread."""
 
+    n_under_way = 0
+
     def __init__(
-        self, tower: nn.Module, precision: str, devices: Sequence[torch.device], *, n_cores: int, double: bool
+        self, tower: nn.Module, precision: Precision, devices: Sequence[torch.device], *, n_cores: int
     ) -> None:
-        self.precision, self.devices, self.double = precision, devices, double
+        self.precision, self.devices = precision, devices
         self.replicas = [tower, *(copy.deepcopy(tower).to(device) for device in devices[1:])]
         share = max(1, n_cores // len(devices))
         limit: Callable[..., None] = torch.set_num_threads  # of the thread that says so, with OpenMP
@@ -156,8 +171,7 @@ class Replicas:
     def copy_in(self, batch: Tensor) -> list[Tensor]:
         """Split the batch by hand."""
         split = zip(batch.tensor_split(len(self.devices)), self.devices, strict=True)
-        parts = [part.to(device) for part, device in split if len(part)]
-        return [part.double() for part in parts] if self.double else parts
+        return [part.to(device) for part, device in split if len(part)]
 
     def forward(self, there: list[Tensor]) -> list[Tensor]:
         """Encode all parts at once."""
@@ -170,9 +184,9 @@ class Replicas:
     @torch.inference_mode()
     def _encode(self, replica: nn.Module, part: Tensor) -> Tensor:
         use_device(part.device)
-        with autocast(cast(Any, _autocast_precision(self.precision)), part.device):
+        with autocast(self.precision, part.device):
             return cast(Tensor, replica(part))
 
 
-def _autocast_precision(precision: str) -> str:
-    return precision if precision in ("bf16", "fp16") else "fp32"
+def _autocast_precision(precision: str) -> Precision:
+    return cast(Precision, precision if precision in ("bf16", "fp16") else "fp32")

@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch.autograd import DeviceType  # type: ignore[attr-defined]
 from torch.profiler import ProfilerActivity, profile, schedule
 
 from indexer.library.durable import write_file
 from indexer.ranks.distributed import Rank
 
 WARM_UP_STEPS = 2
-_COMMUNICATION = ("gloo:", "nccl:", "c10d::", "ncclDevKernel")
+_COMMUNICATION = ("gloo:", "nccl:", "c10d::")
+"""As the host names it."""
 
 
 @contextmanager
@@ -45,30 +47,40 @@ def profiled(folder: Path, *, n_steps: int, rank: Rank) -> Iterator[Callable[[],
 def shares_of(events: Any) -> dict[str, float]:
     """Seconds of the profiled steps and the shares of data, compute and communication in them.
 
-    Communication that overlaps with computing counts in both, so shares may add up to more than one.
+    Data and compute are what the host was at; where it waits for a GPU, it computes. Communication is told by a GPU's
+    own kernels where it has any, else by the host, and counts once what goes on at a time. It overlaps with computing,
+    so shares may add up to more than one. "kernels" is when a GPU did anything else; all of "compute" beyond is idle.
     """
     marked: Counter[str] = Counter()
+    ranges: dict[str, list[tuple[float, float]]] = {"told": [], "exchanged": [], "kernels": []}
     for event in events:
-        took = (event.time_range.end - event.time_range.start) / 1e6
-        if event.name.startswith("icons: "):
-            marked[event.name.removeprefix("icons: ")] += took
-        elif event.name.startswith(_COMMUNICATION) and not _is_inside(event):
-            marked["communication"] += took
-    whole = marked["step"] + marked["wait"]
-    seconds = {
+        if event.device_type != DeviceType.CPU:  # there marks come again, around the kernels that they have launched
+            if not event.is_user_annotation:
+                ranges["exchanged" if "nccl" in event.name.lower() else "kernels"].append(_range(event))
+        elif event.name.startswith("icons: "):
+            marked[event.name.removeprefix("icons: ")] += event.time_range.end - event.time_range.start
+        elif event.name.startswith(_COMMUNICATION):
+            ranges["told"].append(_range(event))
+    microseconds = {
         "data": marked["data"] + marked["wait"],
         "compute": marked["compute"],
-        "communication": marked["communication"],
+        "communication": _covered(ranges["exchanged"] or ranges["told"]),
+        **({"kernels": _covered(ranges["kernels"])} if ranges["kernels"] else {}),
     }
-    shares = {f"{name} share": round(value / whole, 4) for name, value in seconds.items()} if whole else {}
-    return {"seconds": round(whole, 4), **{name: round(value, 4) for name, value in seconds.items()}, **shares}
+    whole = marked["step"] + marked["wait"]
+    shares = {f"{name} share": round(value / whole, 4) for name, value in microseconds.items()} if whole else {}
+    seconds = {name: round(value / 1e6, 4) for name, value in {"seconds": whole, **microseconds}.items()}
+    return {**seconds, **shares}
 
 
-def _is_inside(event: Any) -> bool:
-    """Whether an event is part of another one of communication, which counts already."""
-    parent = event.cpu_parent
-    while parent is not None:
-        if parent.name.startswith(_COMMUNICATION):
-            return True
-        parent = parent.cpu_parent
-    return False
+def _range(event: Any) -> tuple[float, float]:
+    return event.time_range.start, event.time_range.end
+
+
+def _covered(ranges: list[tuple[float, float]]) -> float:
+    """How long at least one of some ranges lasts."""
+    covered, until = 0.0, float("-inf")
+    for start, end in sorted(ranges):
+        covered += max(0.0, end - max(start, until))
+        until = max(until, end)
+    return covered

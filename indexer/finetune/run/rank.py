@@ -19,7 +19,7 @@ from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
 from indexer.encoders.checkpoint import Checkpoint, find_checkpoint
-from indexer.encoders.torch_encoder import load_model, resolve_device, resolve_precision
+from indexer.encoders.torch_encoder import load_model, products_in, resolve_device, resolve_precision
 from indexer.errors import TrainError
 from indexer.finetune.corpus.lesson import Lesson, cut_warning, read_material
 from indexer.finetune.model.outline import outline
@@ -61,6 +61,7 @@ def run_rank(
     with (
         watched(reporter.progress, limit=limit, waiting_limit=JOINT_FACTOR * limit, give_up=give_up),
         shortage_explained(plan.options, rank),
+        products_in(plan.options.distribution.precision),
         joined_ranks(backend, rank=rank, device=device, limit=timedelta(seconds=COLLECTIVE_FACTOR * limit)),
     ):
         session, origin = open_session(places, plan, reporter, rank=rank, device=device)
@@ -96,7 +97,14 @@ def _is_shortage(error: Exception) -> bool:
 
 
 @contextmanager
-def joined_ranks(backend: str, *, rank: Rank, device: torch.device, limit: timedelta = START_LIMIT) -> Iterator[None]:
+def joined_ranks(
+    backend: str,
+    *,
+    rank: Rank,
+    device: torch.device,
+    limit: timedelta = START_LIMIT,
+    is_high_priority: bool = False,
+) -> Iterator[None]:
     """Settle this process on its device and its share of the cores, and join the other ranks for the block.
 
     `limit` is how long a rank waits for the others in one collective operation.
@@ -104,7 +112,7 @@ def joined_ranks(backend: str, *, rank: Rank, device: torch.device, limit: timed
     if backend == "auto":
         backend = "nccl" if device.type == "cuda" else "gloo"
     share_cores(rank)
-    with process_group(rank, backend=backend, device=device, limit=limit):
+    with process_group(rank, backend=backend, device=device, limit=limit, is_high_priority=is_high_priority):
         yield
 
 
@@ -147,6 +155,8 @@ def _session(
         student = sharded(whole, lambda: make(outline(checkpoint)), rank=rank, device=device)
     else:
         student = make(model).to(device).to(memory_format=torch.channels_last)
+        if precision == "fp64":
+            student.double()
     wrapped = wrap(student, options.distribution, rank=rank, device=device)
     scaler = torch.amp.GradScaler(device.type, enabled=precision == "fp16")
     return Session(student, wrapped, make_optimizer(student, options), scaler, lesson, options, rank, device)

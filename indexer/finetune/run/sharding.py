@@ -23,11 +23,11 @@ def check_shardable(*, rank: Rank, precision: str) -> None:
     """See that a model can be sharded.
 
     Raises:
-        TrainError: there is one process alone, or fp16, in whose loss scaling FSDP does not take part here.
+        TrainError: there is one process alone, or fp16, in whose loss scaling FSDP does not take part here, or fp64.
     """
     if rank.world == 1:
         raise TrainError("--strategy fsdp needs several processes; give --devices with two or more, or --strategy ddp")
-    if precision == "fp16":
+    if precision in ("fp16", "fp64"):
         raise TrainError("--strategy fsdp works in bf16 and fp32; give --precision bf16")
 
 

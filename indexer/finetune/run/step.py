@@ -40,6 +40,8 @@ class Session:
     make_feed: Callable[[Lesson, FinetuneOptions, Rank], Feed] = Feed
     """How this rank reads its part of each step."""
     reporter: Reporter = field(default_factory=silent_reporter)
+    gradients: Callable[..., tuple[float, dict[str, float]]] | None = None
+    """How its gradients are computed, where not by `compute_gradients`, with the same arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ def take_step(session: Session, draw: Draw, parts: list[Part], *, step: int) -> 
         TrainError: the loss or the gradient is no number any more; the weights are as before.
     """
     session.optimizer.zero_grad(set_to_none=True)
-    loss, terms = compute_gradients(session, draw, parts, step=step)
+    loss, terms = (session.gradients or compute_gradients)(session, draw, parts, step=step)
     if not math.isfinite(loss):
         raise no_number("loss", loss, step=step)
     with record_function("icons: compute"):
@@ -109,8 +111,8 @@ def compute_gradients(session: Session, draw: Draw, parts: list[Part], *, step: 
     each micro-batch is computed again to carry its share of that gradient to the parameters (Gao et al. 2021, "Scaling
     deep contrastive learning batch size under memory limited setup"): memory of one, loss of all.
     """
-    right = rights_of(session, draw)
     with record_function("icons: data"):
+        right = rights_of(session, draw)
         given = [_given(part, session.device) for part in parts]
     seeds = [_seed(session, step, number) for number in range(len(parts))]
     if len(parts) == 1:
@@ -120,7 +122,7 @@ def compute_gradients(session: Session, draw: Draw, parts: list[Part], *, step: 
             loss, terms = batch_loss(features, right, session.options.loss, rank=session.rank)
             session.scaler.scale(loss).backward()  # type: ignore[no-untyped-call]
             _average_scalars(session)
-        return _reported(session, loss, terms)
+            return _reported(session, loss, terms)  # in which the host waits for the device
     with record_function("icons: compute"):
         leaves = _features_without_graph(session, given, seeds)
         loss, terms = batch_loss(_joined(leaves), right, session.options.loss, rank=session.rank)
@@ -132,7 +134,7 @@ def compute_gradients(session: Session, draw: Draw, parts: list[Part], *, step: 
                 features = session.wrapped(*part)
                 _carry(features, leaf, scalars=leaves[-1], n_parts=len(parts)).backward()  # type: ignore[no-untyped-call]
         _average_scalars(session)
-    return _reported(session, loss, terms)
+        return _reported(session, loss, terms)
 
 
 def rights_of(session: Session, draw: Draw) -> Right:

@@ -23,7 +23,9 @@ from indexer.finetune.run.profiling import profiled
 from indexer.finetune.run.step import Session, StepResult, check_sound, take_step
 from indexer.finetune.run.validation import Exam, Scores, main_figure, sit_exam, to_plain
 from indexer.finetune.run.watch import Events, Log, TrainingProgress
-from indexer.ranks.gauges import gpu_figures, peak_memory
+from indexer.process import cores_of_rank
+from indexer.ranks.gauges import Gauge, gpu_figures, peak_memory
+from indexer.ranks.heartbeat import GAUGE_SECONDS
 
 
 @dataclass(slots=True)
@@ -40,7 +42,10 @@ class Run:
     standing: Standing
     log: Log | None = None
     events: Events | None = None
+    gauge: Gauge | None = None
+    """Of this rank's device, where that is watched."""
     saved_at: float = 0.0
+    gauged_at: float = 0.0
 
 
 def n_steps_of(session: Session, feed: Feed) -> int:
@@ -76,6 +81,8 @@ def train(
     average = Average(session.student, decay=decay) if decay else None
     standing = restore(session, average, places.checkpoint, made_by=made_by) if resume else Standing()
     run = Run(session, exam, places, made_by, n_steps, average, standing)
+    if session.options.watching.watch_devices:
+        run.gauge = Gauge(session.device, cores_of_rank())
     with ExitStack() as stack:
         if session.rank.index == 0:
             run.log = stack.enter_context(closing(Log(places.log, from_step=standing.step)))
@@ -92,6 +99,7 @@ def _steps(run: Run, feed: Feed) -> None:
     began = time.monotonic() - standing.seconds
     progress = session.reporter.progress
     progress.n_steps, progress.step, progress.first_step = run.n_steps, standing.step, standing.step
+    progress.device = str(session.device)
     session.reporter.note("")
     run.saved_at = time.monotonic()
     n_profiled = session.options.watching.profile_steps
@@ -193,15 +201,24 @@ def _save(run: Run) -> None:
     run.saved_at = time.monotonic()
 
 
+def _read_gauge(run: Run, progress: TrainingProgress, now: float) -> None:
+    """Look at the device now and then where it is watched, else at the memory alone."""
+    if run.gauge is None:
+        progress.memory_bytes = peak_memory(run.session.device)
+    elif now - run.gauged_at >= GAUGE_SECONDS:
+        run.gauged_at = now
+        run.gauge.read_into(progress)
+
+
 def _tell(run: Run, progress: TrainingProgress, result: StepResult) -> None:
     """Report at most twice a second; log every few steps."""
     session = run.session
-    progress.memory_bytes = peak_memory(session.device)
+    _read_gauge(run, session.reporter.progress, time.monotonic())
     session.reporter.tell(now=progress.step == run.n_steps)
     if run.log is None or (progress.step % session.options.watching.log_steps and progress.step != run.n_steps):
         return
     rates = {f"rate/{group['name']}": group["lr"] for group in session.optimizer.param_groups}
-    run.log.write("step", progress.step, {**asdict(result), **rates, "seconds": round(run.standing.seconds, 3)})
+    run.log.write("step", progress.step, {**asdict(result), **rates, "seconds": round(run.standing.seconds, 6)})
     if run.events:
         values = {"loss": result.loss, "gradient_norm": result.gradient_norm, **rates}
         values |= {f"loss/{name}": value for name, value in result.terms.items()}

@@ -29,8 +29,12 @@ class TrainingProgress:
     waited_seconds: float = 0.0
     """Of `seconds`, those in which the device waited for data."""
     first_step: int = 0
+    device: str = ""
     memory_bytes: int = 0
-    """Largest so far: of the GPU, or of the process where there is none."""
+    """Largest so far: of the GPU, or of the process where there is none; where devices are watched, that of now."""
+    utilisation: float | None = None
+    """Share of the GPU, or of this rank's cores, that was busy of late; None where nobody has looked."""
+    power_watts: float | None = None
     note: str = ""
     at: str = ""
     """What it is doing now."""
@@ -39,6 +43,16 @@ class TrainingProgress:
     steps: int = 0
     """Grows with every sign of life."""
     finished: bool = False
+
+    @property
+    def done(self) -> int:
+        """Pictures learnt from."""
+        return self.images
+
+    @property
+    def waited_share(self) -> float:
+        """Share of its time in which the device waited for data."""
+        return self.waited_seconds / self.seconds if self.seconds else 0.0
 
     @property
     def images_per_second(self) -> float:
@@ -133,7 +147,7 @@ def described(ranks: list[TrainingProgress]) -> str:
     rate = f"{total:,.0f} images/s" + (f" (ranks {each})" if len(ranks) > 1 else "")
     memory = max(rank.memory_bytes for rank in ranks) / 1e9
     minutes, seconds = divmod(round(first.seconds_left), 60)
-    waiting = max(rank.waited_seconds / rank.seconds if rank.seconds else 0.0 for rank in ranks)
+    waiting = max(rank.waited_share for rank in ranks)
     waited = f", {waiting:.0%} waiting for data" if waiting >= 0.05 else ""
     return f"loss {first.loss:.3f}, {rate}, {memory:.1f} GB, {minutes}:{seconds:02} left{waited}"
 

@@ -73,7 +73,7 @@ def test_every_way_to_compute_gives_the_vectors_of_the_encoder(material: Materia
     encoder = Encoder(checkpoint, device=CPU, precision="fp32")
     pixels = next(iter(rendered_here(read_jobs(material, 20), size=32, batch=20, clock=StageClock())))
     tower, _, precision = load_tower(trial, CPU)
-    compute = make_compute(knobs, tower, precision, CPU, n_cores=2)
+    compute = make_compute(trial, tower, precision, CPU, batch=20)
     found = compute.copy_out(compute.forward(compute.copy_in(pixels))).astype(np.float32)
     wanted = encoder.encode_images(pixels.numpy()).astype(np.float32)
     assert found.shape == (20, 32)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from conftest import kill_rank
 from safetensors.torch import load_file
 
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+from indexer.finetune.model.student import Student
 from indexer.finetune.options import Places
 from indexer.finetune.run.watch import Log
 from search.cli import main
@@ -223,6 +225,31 @@ def test_pictures_are_rendered_once_while_nothing_changes(icons: Path, start: Pa
     made = pixels.stat().st_mtime_ns
     assert "nothing has changed" in run(*given).output
     assert pixels.stat().st_mtime_ns == made
+
+
+def test_training_in_fp32_rounds_nothing_to_tf32(
+    icons: Path, start: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: set[bool] = set()
+    encode = Student.encode_images
+
+    def watch(student: Student, images: torch.Tensor) -> torch.Tensor:
+        seen.add(torch.backends.cudnn.allow_tf32)
+        return encode(student, images)
+
+    monkeypatch.setattr(Student, "encode_images", watch)
+    run(*arguments(icons, start, tmp_path / "mine", "--steps", "1", "--allow-regression"))
+    assert seen == {False}
+    assert torch.backends.cudnn.allow_tf32
+
+
+def test_devices_that_train_are_watched_line_by_line(icons: Path, start: Path, tmp_path: Path) -> None:
+    result = run(*arguments(icons, start, tmp_path / "mine", "--watch-devices", "--allow-regression"))
+    told = re.findall(
+        r"rank 0, device cpu, images/s ([\d,]+), waits \d+%, memory (\S+) GB, busy \d+%, power -", result.stderr
+    )
+    assert told and all(float(memory) > 0.05 for _, memory in told)
+    assert int(told[-1][0].replace(",", "")) > 0
 
 
 def test_events_profile_and_log_are_written_when_asked_for(icons: Path, start: Path, tmp_path: Path) -> None:
