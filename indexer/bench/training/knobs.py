@@ -21,6 +21,7 @@ NCCL_VARIABLES = {
 }
 """Knobs that the ranks find in their environment, by the variable; a switch that is off is a variable that is 1."""
 NCCL_OPTIONS = (*NCCL_VARIABLES, "nccl_high_priority")
+MOST_SIMULATED = 64
 _OF_GPUS: Mapping[str, Sequence[Any]] = {
     "backend": ["nccl"],
     "precision": ["tf32", "fp16"],
@@ -63,6 +64,8 @@ class TrainKnobs(Configuration):
     precision: Literal["auto", "fp64", "fp32", "tf32", "bf16", "fp16"] = "auto"
     size: int | None = None
     """Side of a picture in px."""
+    step_seconds: float | None = None
+    """None: a step is computed. Else it takes so long on a device that is simulated, of which there may be many."""
     backend: Literal["auto", "nccl", "gloo"] = "auto"
     bucket_cap_mb: float = 25.0
     gradient_as_bucket_view: bool = True
@@ -155,6 +158,7 @@ def check(knobs: TrainKnobs, *, kind: str, n_devices: int) -> None:
         DeviceError, BenchError: with the value that is wrong.
     """
     of_nccl = {name: [value] for name, value in knobs.changed(NCCL_OPTIONS).items()}
+    n_devices = n_devices if knobs.step_seconds is None else MOST_SIMULATED
     check_devices(knobs, {**_OF_GPUS, **of_nccl}, kind=kind, n_devices=n_devices)
     for name, needed in _misplaced(knobs):
         raise BenchError(f'{name} "{spell(getattr(knobs, name))}" {needed}')
@@ -182,6 +186,8 @@ def _misplaced(knobs: TrainKnobs) -> Iterator[tuple[str, str]]:
             yield name, "is an option of DDP; leave it out, or set strategy=ddp-sampled"
         if knobs.precision == "fp16":
             yield "precision", "does not go with strategy=fsdp, which scales no loss; set precision=bf16"
+    if knobs.step_seconds is not None and is_split:
+        yield "step_seconds", "needs a process a device; set strategy=ddp-sampled"
     if knobs.accumulation != "whole" and knobs.accumulate == 1:
         yield "accumulation", "needs accumulate=2 or more"
     if knobs.accumulation == "plain-no-sync" and (knobs.ranks == 1 or knobs.static_graph):

@@ -157,7 +157,9 @@ class _Quiet:
 def _lane(group: str, knobs: TrainKnobs, findings: TrainFindings, ranks: RankGroups) -> Lane:
     """A row of a group, and how it is measured; the run that is not counted is the profiled one."""
     on = machine_cores()
-    if group == "devices" and findings.kind == "cpu":  # N of D devices have N times a D-th of the cores
+    if (
+        group == "devices" and findings.kind == "cpu" and knobs.step_seconds is None
+    ):  # N of D devices have N times a D-th of the cores
         on = on[: max(1, len(on) // findings.n_devices) * knobs.devices]
     row = TrainRow(group, knobs, len(on))
 

@@ -24,6 +24,7 @@ from torch import Tensor, nn
 from indexer.bench.training.accumulation import accumulate_plainly
 from indexer.bench.training.knobs import TrainKnobs
 from indexer.bench.training.ranks import done_file, places_in, task_file
+from indexer.bench.training.simulated import wait_out_step
 from indexer.encoders.torch_encoder import products_in
 from indexer.errors import BenchError
 from indexer.finetune.plan import read_plan
@@ -122,6 +123,8 @@ def arrange(session: Session, knobs: TrainKnobs) -> None:
     """Put in place what `icons finetune` has not."""
     if knobs.accumulation != "whole":
         session.gradients = partial(accumulate_plainly, exchanges_each=knobs.accumulation == "plain")
+    if knobs.step_seconds is not None:
+        session.gradients = partial(wait_out_step, seconds=knobs.step_seconds)
     if knobs.strategy == "ddp":
         session.make_feed = WholeFeed
     elif knobs.strategy == "data-parallel":

@@ -101,8 +101,10 @@ def parse(name: str, text: str, *, of: type[Any] = Knobs) -> Any:
     least = 0 if name == "workers" else 1
     if choices:
         what = ", ".join(choices)
-    elif kind is float:
-        what = "a number above 0"
+    elif kind is float or kind == float | None:
+        what = "a number above 0" + ("" if kind is float else " or auto")
+        if text == AUTO and kind is not float:
+            return None
         with suppress(ValueError):
             if 0 < float(text) < math.inf:
                 return float(text)

@@ -235,6 +235,19 @@ def test_a_usual_batch_keeps_gpus_computing_and_has_icons_enough(
 
 
 @pytest.mark.slow
+def test_data_keep_up_with_eight_simulated_devices(tmp_path: Path) -> None:
+    """The whole data path in eight ranks; a step is a delay, long enough for two cores to make eight parts of it."""
+    settings = ["--set", "batch=64", "--set", "step_seconds=0.5", "--sweep", "devices=1,8", "--steps", "10"]
+    result = _run(tmp_path / "out", bundled("model"), *settings, "--repeats", "1", "--json")
+    assert result.exit_code == 0, result.output
+    rows = json.loads(result.stdout)["rows"]
+    assert [row["knobs"]["devices"] for row in rows] == [2, 1, 8]
+    runs = [row["runs"][0] for row in rows]
+    assert all(run["waited_share"] <= 0.03 for run in runs), runs
+    assert all(run["seconds"] / run["steps"] == pytest.approx(0.5, rel=0.15) for run in runs)
+
+
+@pytest.mark.slow
 def test_gradients_accumulate_plainly_in_fp64_and_at_another_size(tmp_path: Path) -> None:
     model = bundled("model")  # whose convolutions take pictures of any size
     small = ["--steps", "2", "--repeats", "1", "--set", "batch=16", "--set", "precision=fp32", "--set", "accumulate=2"]
