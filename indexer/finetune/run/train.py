@@ -14,7 +14,7 @@ import torch.distributed as dist
 from torch.autograd.profiler import record_function
 
 from indexer.errors import TrainError
-from indexer.finetune.model.student import Average
+from indexer.finetune.model.average import Average
 from indexer.finetune.options import Places
 from indexer.finetune.run.batches import Feed, Part
 from indexer.finetune.run.checkpoints import Standing, is_sharded, keep_best, restore, save_checkpoint

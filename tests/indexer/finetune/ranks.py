@@ -10,7 +10,8 @@ import torch.distributed as dist
 from lessons import TOKENIZER, tiny_model, tiny_options, tiny_session
 from torch import Tensor
 
-from indexer.finetune.model.student import Average, Student
+from indexer.finetune.model.average import Average
+from indexer.finetune.model.student import Student
 from indexer.finetune.run.batches import Feed
 from indexer.finetune.run.checkpoints import (
     Standing,

@@ -14,9 +14,9 @@ from test_gradients import TERMS, assert_as_alone, assert_examined_as_saved, ass
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import load_model
 from indexer.errors import TrainError
+from indexer.finetune.model.average import Average
 from indexer.finetune.model.folder import write_random_model
 from indexer.finetune.model.outline import build, outline, weights_left_out
-from indexer.finetune.model.student import Average
 from indexer.finetune.run.checkpoints import Standing, restore, save_checkpoint
 from indexer.finetune.run.sharding import blocks
 from indexer.finetune.run.tensors import read_shards
