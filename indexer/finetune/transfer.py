@@ -1,7 +1,7 @@
 """How does data reach a device without anyone waiting for it? Page-locked, and on a GPU while it computes."""
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol, Self, TypeVar
+from typing import Any, Protocol, Self
 
 import torch
 from torch import Tensor
@@ -27,9 +27,6 @@ class Portable(Protocol):
         """All that lies on the device."""
 
 
-Parcel = TypeVar("Parcel", bound=Portable)
-
-
 class Courier:
     """Brings parcels to a GPU on a stream of its own, beside what it computes; on the CPU they are there already."""
 
@@ -37,7 +34,7 @@ class Courier:
         self._device = device
         self._stream = torch.cuda.Stream(device) if device.type == "cuda" else None  # type: ignore[no-untyped-call]
 
-    def send(self, parcels: Sequence[Parcel]) -> tuple[list[Parcel], torch.cuda.Event | None]:
+    def send(self, parcels: Sequence[Portable]) -> tuple[list[Any], torch.cuda.Event | None]:
         """Begin to copy, from the thread that reads; the event tells when all is there."""
         if self._stream is None:
             return list(parcels), None
@@ -45,7 +42,7 @@ class Courier:
         with torch.cuda.stream(self._stream):
             return [parcel.on(self._device) for parcel in parcels], self._stream.record_event()
 
-    def receive(self, parcels: Sequence[Parcel], event: torch.cuda.Event | None) -> None:
+    def receive(self, parcels: Sequence[Portable], event: torch.cuda.Event | None) -> None:
         """Have what the device computes from now on come after the copies."""
         if event is None:
             return

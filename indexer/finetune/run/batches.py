@@ -193,7 +193,8 @@ class Feed:
 
         def fetch(step: int) -> Any:
             draw, parts = self.read(step)
-            return draw, *courier.send(parts)
+            (relations, *parts), event = courier.send([draw.relations, *parts])
+            return replace(draw, relations=relations), parts, event
 
         with ThreadPoolExecutor(1, thread_name_prefix="feed") as pool:
             pending.extend(pool.submit(fetch, step) for step in range(start, min(start + STEPS_AHEAD, end)))
@@ -204,5 +205,5 @@ class Feed:
                 self.waited_seconds += time.perf_counter() - began
                 if following < end:
                     pending.append(pool.submit(fetch, following))
-                courier.receive(parts, event)
+                courier.receive([draw.relations, *parts], event)
                 yield draw, parts

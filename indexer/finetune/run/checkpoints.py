@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.distributed.checkpoint.state_dict import get_optimizer_state_dict, set_optimizer_state_dict
 
 from indexer.errors import TrainError
-from indexer.finetune.model.student import Average
+from indexer.finetune.model.average import Average
 from indexer.finetune.run.step import Session
 from indexer.finetune.run.tensors import (
     put_whole,

@@ -121,6 +121,7 @@ def open_session(
 ) -> tuple[Session, Origin]:
     """Load what a plan trains, and what it trains on."""
     options = plan.options
+    _check(options.distribution, rank=rank, device=device)
     torch.manual_seed(options.schedule.seed)
     reporter.begin("opening model and corpus")
     reporter.note("opening model and corpus")
@@ -143,14 +144,9 @@ def _session(
     plan: Plan, checkpoint: Checkpoint, model: Any, lesson: Lesson, rank: Rank, device: torch.device
 ) -> Session:
     options = plan.options
-    if options.distribution.sync_batch_norm and device.type != "cuda":
-        raise TrainError(
-            f'--sync-batch-norm works on GPUs, not on "{device.type}"; give --devices 0,1, or leave it out'
-        )
     precision = resolve_precision(options.distribution.precision, device)
     make = partial(make_student, options=options, precision=precision)
     if options.distribution.strategy == "fsdp":
-        check_shardable(rank=rank, precision=precision)
         whole = make(model) if rank.index == 0 else None
         student = sharded(whole, lambda: make(outline(checkpoint)), rank=rank, device=device)
     else:
@@ -160,6 +156,20 @@ def _session(
     wrapped = wrap(student, options.distribution, rank=rank, device=device)
     scaler = torch.amp.GradScaler(device.type, enabled=precision == "fp16")
     return Session(student, wrapped, make_optimizer(student, options), scaler, lesson, options, rank, device)
+
+
+def _check(options: Distribution, *, rank: Rank, device: torch.device) -> None:
+    """Refuse what these devices can't do, before anything is loaded.
+
+    Raises:
+        TrainError: with the option.
+    """
+    if options.strategy == "fsdp":
+        check_shardable(rank=rank, precision=resolve_precision(options.precision, device))
+    if options.sync_batch_norm and device.type != "cuda":
+        raise TrainError(
+            f'--sync-batch-norm works on GPUs, not on "{device.type}"; give --devices 0,1, or leave it out'
+        )
 
 
 def _weighted_model(checkpoint: Checkpoint, options: Distribution, *, rank: Rank, device: torch.device) -> Any:

@@ -5,8 +5,8 @@ and for every icon whose picture is nearly the same. A rank sees to its own rows
 captions with all icons.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -39,6 +39,10 @@ class Borne:
         pairs = torch.stack([torch.from_numpy(rows), torch.from_numpy(places)])
         return cls(len(icons), int(columns.max()) + 1, pairs, torch.from_numpy(columns))
 
+    def on(self, device: torch.device) -> "Borne":
+        """The same on a device; the host does not wait for it."""
+        return replace(self, pairs=moved(self.pairs, device), drawn=moved(self.drawn, device))
+
     def spelled(self, device: torch.device) -> Tensor:
         """Spell out which caption (row) is borne by which icon (column), bool (m, n)."""
         table = torch.zeros(self.n_distinct, self.n, dtype=torch.bool, device=device)
@@ -58,6 +62,20 @@ class Relations:
     """float16 (n, 256): coarse edges of the pictures; None where none are taken for twins."""
     borne: Sequence[tuple[Borne, Borne]]
     """For each caption that icons have drawn: by the icons of the rows among all, and the rows' own by all icons."""
+
+    def on(self, device: torch.device) -> "Relations":
+        """The same on a device; the host does not wait for it."""
+        looks = None if self.looks is None else moved(self.looks, device)
+        borne = [(by_rows.on(device), of_rows.on(device)) for by_rows, of_rows in self.borne]
+        return replace(self, bases=moved(self.bases, device), looks=looks, borne=borne)
+
+    def tensors(self) -> Iterator[Tensor]:
+        """All that is listed."""
+        yield self.bases
+        if self.looks is not None:
+            yield self.looks
+        for borne in (it for sides in self.borne for it in sides):
+            yield from (borne.pairs, borne.drawn)
 
     def spelled(self, device: torch.device, *, twins: float) -> list[Sides]:
         """Spell out what is right for the rows, for each caption drawn; `twins` is the cosine of pictures alike."""

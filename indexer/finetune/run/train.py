@@ -14,7 +14,7 @@ import torch.distributed as dist
 from torch.autograd.profiler import record_function
 
 from indexer.errors import TrainError
-from indexer.finetune.model.student import Average
+from indexer.finetune.model.average import Average
 from indexer.finetune.options import Places
 from indexer.finetune.run.batches import Feed, Part
 from indexer.finetune.run.checkpoints import Standing, is_sharded, keep_best, restore, save_checkpoint
@@ -140,7 +140,7 @@ def _measure_parent(run: Run) -> None:
 
 def _keep(run: Run, result: StepResult, part: Part) -> None:
     """Validate where it is time to, and save the state, unless the weights are ruined."""
-    run.session.reporter.join(f"trying and saving the weights of step {run.standing.step}")
+    _begin(run, f"trying the weights of step {run.standing.step}")
     check_sound(run.session, part, step=run.standing.step - 1)
     if _is_time_to_validate(run):
         _validate(run, result)
@@ -158,7 +158,7 @@ def _is_over(run: Run) -> bool:
 
 
 def _is_time_to_save(run: Run) -> bool:
-    """Sharded weights are gathered by all ranks together, whose clocks differ: those are saved at validations alone."""
+    """Sharded weights are saved by all ranks together, whose clocks differ: at validations alone."""
     if is_sharded(run.session):
         return False
     return time.monotonic() - run.saved_at >= run.session.options.watching.checkpoint_seconds
@@ -178,6 +178,7 @@ def _validate(run: Run, result: StepResult) -> None:
     standing.since_best = 0 if is_better else standing.since_best + 1
     if is_better:
         standing.best, standing.best_step = figure, standing.step
+        _begin(run, "saving the best weights")
         keep_best(session, run.average, standing, run.places.best, made_by=run.made_by)
     if run.log:
         run.log.write("validation", standing.step, found)
@@ -196,7 +197,17 @@ def _scores(run: Run, exam: Exam) -> Scores:
     return scores[0]
 
 
+def _begin(run: Run, what: str) -> None:
+    """Say what a rank is at that is its own affair, but for shards."""
+    reporter = run.session.reporter
+    if is_sharded(run.session):
+        reporter.join(what)
+    else:
+        reporter.begin(what)
+
+
 def _save(run: Run) -> None:
+    _begin(run, "saving a checkpoint")
     save_checkpoint(run.session, run.average, run.standing, run.places.checkpoint, made_by=run.made_by)
     run.saved_at = time.monotonic()
 

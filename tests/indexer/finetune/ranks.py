@@ -10,7 +10,8 @@ import torch.distributed as dist
 from lessons import TOKENIZER, tiny_model, tiny_options, tiny_session
 from torch import Tensor
 
-from indexer.finetune.model.student import Average, Student
+from indexer.finetune.model.average import Average
+from indexer.finetune.model.student import Student
 from indexer.finetune.run.batches import Feed
 from indexer.finetune.run.checkpoints import (
     Standing,
@@ -35,7 +36,7 @@ def main() -> None:
             name: cut_and_resumed(chosen, rank, folder / f"{name}.checkpoint")
             for name, chosen in cases["resumed"].items()
         }
-        found["shares"] = shares_of(rank)
+        found |= {"shares": shares_of(rank), "most at once": most_at_once(rank)}
         found |= {name: examined(chosen, rank, folder / f"{name}.best") for name, chosen in cases["examined"].items()}
         if rank.index == 0:
             torch.save(found, folder / "found.pt")
@@ -105,6 +106,24 @@ def shares_of(rank: Rank) -> list[float]:
     shares = [0.0, 0.0]
     dist.all_gather_object(shares, own)
     return shares
+
+
+def most_at_once(rank: Rank) -> float:
+    """The largest share of a sharded model's numbers that lies whole on this rank at any time of a step."""
+    session = tiny_session(tiny_options(strategy="fsdp"), rank=rank, tower="convnext_atto")
+    total = sum(it.numel() for it in session.student.parameters())
+    seen = [0]
+
+    def count(*_: object) -> None:
+        seen.append(sum(it.numel() for it in session.student.parameters() if not hasattr(it, "full_tensor")))
+
+    for module in session.student.modules():
+        module.register_forward_pre_hook(count)
+        module.register_forward_hook(count)
+        module.register_full_backward_pre_hook(count)
+    draw, parts = Feed(session.lesson, session.options, rank).read(0)
+    take_step(session, draw, parts, step=0)
+    return max(seen) / total
 
 
 def examined(chosen: dict[str, object], rank: Rank, file: Path) -> dict[str, object]:

@@ -8,15 +8,15 @@ from typing import Any
 import open_clip
 import pytest
 import torch
-from lessons import PREPROCESS, TIMM, TINY, tiny_options, tiny_session
+from lessons import PREPROCESS, TIMM, TINY, tiny_model, tiny_options, tiny_session
 from test_gradients import TERMS, assert_as_alone, assert_examined_as_saved, assert_went_on, found_by_two_ranks
 
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import load_model
 from indexer.errors import TrainError
+from indexer.finetune.model.average import Average
 from indexer.finetune.model.folder import write_random_model
 from indexer.finetune.model.outline import build, outline, weights_left_out
-from indexer.finetune.model.student import Average
 from indexer.finetune.run.checkpoints import Standing, restore, save_checkpoint
 from indexer.finetune.run.sharding import blocks
 from indexer.finetune.run.tensors import read_shards
@@ -116,6 +116,15 @@ def test_every_rank_begins_with_its_part_and_none_but_the_first_has_the_weights(
     shares = from_two_ranks["shares"]
     assert len(shares) == 2
     assert all(share == pytest.approx(0.5, abs=0.01) for share in shares)
+
+
+def test_no_rank_has_more_at_once_than_a_block_and_what_is_no_block(from_two_ranks: dict[str, Any]) -> None:
+    model = tiny_model(vision_cfg={"timm_model_name": "convnext_atto", **TIMM})
+    sizes = [sum(parameter.numel() for parameter in block.parameters()) for block in blocks(model)]
+    total = sum(parameter.numel() for parameter in model.parameters())
+    expected = (max(sizes) + total - sum(sizes)) / total
+    assert from_two_ranks["most at once"] == pytest.approx(expected, abs=0.001)
+    assert expected < 0.5
 
 
 @pytest.mark.filterwarnings("ignore:torch.distributed is disabled")  # which is meant: one process reads

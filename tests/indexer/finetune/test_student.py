@@ -11,7 +11,8 @@ from torch.nn import functional
 
 from indexer.errors import ModelError
 from indexer.finetune.corpus.lesson import encode_texts, tokenize
-from indexer.finetune.model.student import Average, Student, make_student
+from indexer.finetune.model.average import Average
+from indexer.finetune.model.student import Student, make_student
 from indexer.finetune.options import FinetuneOptions, Schedule
 from indexer.finetune.run.batches import Feed
 from indexer.finetune.run.loop import make_optimizer, peak_rate, rate_share

@@ -45,6 +45,19 @@ def test_what_goes_to_a_device_is_page_locked_and_waited_for_by_nobody(monkeypat
     assert "page-locked" not in seen
 
 
+def test_nothing_is_asked_of_the_device_before_the_loss(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever needs an answer, such as a count of pictures to change, would fail where nothing is computed."""
+    monkeypatch.setattr(Tensor, "pin_memory", lambda tensor: tensor)
+    shares = dict.fromkeys(
+        ("inverted", "backed", "photographed", "neighbours", "resampled", "blurred", "compressed"), 0.4
+    )
+    draw, (part,) = feed_of(caption_pair_weight=1.0, **shares).read(0)
+    for there in (part, part.on(ELSEWHERE)):
+        assert pictures_of(there, ELSEWHERE).shape == (16, 3, 16, 16)
+    texts, seconds = draw.relations.on(ELSEWHERE).spelled(ELSEWHERE, twins=0.98)
+    assert {side.shape for side in (*texts, *seconds)} == {(16, 16)}
+
+
 def test_on_the_cpu_parts_stay_what_they_are() -> None:
     feed = feed_of()
     _, parts = feed.read(0)
