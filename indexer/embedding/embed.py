@@ -8,6 +8,7 @@ its own blocks only. Everything but the library's folder may differ between mach
 
 import secrets
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -80,6 +81,7 @@ def embed(library: Library, fingerprint: str, post: Post) -> None:
     with (
         watched(progress, limit=options.stall_limit, give_up=post.give_up),
         process_group(rank, backend=backend, device=where, limit=LONGEST_RUN),
+        _products(where, options),
     ):
         share = Share(path, library.vectors(fingerprint), _claims(run, rank, where))
         reporter = Reporter(post.report, progress, Gauge(where, cores_of_rank()))
@@ -100,6 +102,15 @@ def _resolve(post: Post) -> "torch.device":
     from indexer.encoders.torch_encoder import resolve_device
 
     return resolve_device(post.device)
+
+
+def _products(device: "torch.device", options: EmbedOptions) -> AbstractContextManager[None]:
+    """Have a GPU multiply as the precision says; a processor knows but one way."""
+    if device.type == "cpu":
+        return nullcontext()
+    from indexer.encoders.torch_encoder import products_in
+
+    return products_in(options.precision)
 
 
 def _spec(device: "torch.device", options: EmbedOptions) -> DeviceSpec:

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from indexer.arrays import Ids
-from indexer.finetune.run.batches import Draw, Part
+from indexer.finetune.run.batches import Draw, Part, share_of
+from indexer.finetune.run.relations import list_relations
 from indexer.finetune.run.step import Session, compute_gradients
 
 
@@ -25,7 +26,7 @@ def accumulate_plainly(
     n = len(parts)
     told = []
     for number, part in enumerate(parts):
-        micro = micro_batch(draw, number, accumulate=n, world=session.rank.world)
+        micro = related(session, micro_batch(draw, number, accumulate=n, world=session.rank.world))
         with _exchange(session, now=exchanges_each or number == n - 1):
             told.append(compute_gradients(session, micro, [part], step=step * n + number))
     for parameter in session.student.parameters():
@@ -36,7 +37,7 @@ def accumulate_plainly(
 
 
 def micro_batch(draw: Draw, number: int, *, accumulate: int, world: int) -> Draw:
-    """What all ranks together have in one of their micro-batches, rank after rank; changes stay with the pictures."""
+    """What all ranks together have in one of their micro-batches, rank after rank; relations are those of the whole."""
 
     def of_ranks(drawn: Ids) -> Ids:
         cuts = np.array_split(drawn, world * accumulate)
@@ -49,6 +50,14 @@ def micro_batch(draw: Draw, number: int, *, accumulate: int, world: int) -> Draw
         seconds=None if draw.seconds is None else of_ranks(draw.seconds),
         words=None if draw.words is None else of_ranks(draw.words),
     )
+
+
+def related(session: Session, micro: Draw) -> Draw:
+    """List what belongs together within a micro-batch, for the rows that this rank compares."""
+    loss, rank, n = session.options.loss, session.rank, len(micro.icons)
+    rows = share_of(n, rank.index, rank.world) if loss.local else slice(0, n)
+    drawn = [micro.captions] if micro.seconds is None else [micro.captions, micro.seconds]
+    return replace(micro, relations=list_relations(session.lesson, micro.icons, drawn, loss=loss, rows=rows))
 
 
 def _exchange(session: Session, *, now: bool) -> AbstractContextManager[Any]:

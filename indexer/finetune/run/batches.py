@@ -101,7 +101,7 @@ def draw_step(lesson: Lesson, icons: Ids, options: FinetuneOptions, *, step: int
     if lesson.kept_words is not None:
         n_words = len(lesson.kept_words.vectors)
         words = generator.choice(n_words, size=lesson.kept_words.batch, replace=n_words < lesson.kept_words.batch)
-    rows = _share(len(icons), rank.index, rank.world) if loss.local else slice(0, len(icons))
+    rows = share_of(len(icons), rank.index, rank.world) if loss.local else slice(0, len(icons))
     drawn = [captions] if seconds is None else [captions, seconds]
     return Draw(step, icons, captions, seconds, words, list_relations(lesson, icons, drawn, loss=loss, rows=rows))
 
@@ -109,11 +109,11 @@ def draw_step(lesson: Lesson, icons: Ids, options: FinetuneOptions, *, step: int
 def read_part(lesson: Lesson, draw: Draw, options: FinetuneOptions, *, part: int, parts: int) -> Part:
     """Read one of `parts` equal parts of a step, and draw what happens to its pictures."""
     n = len(draw.icons)
-    rows = _share(n, part, parts)
+    rows = share_of(n, part, parts)
     seed = (options.schedule.seed, draw.step)
     changes = draw_changes(range(rows.start, rows.stop), n, options.augmentation, seed=seed)
     places, _ = asked_for(changes)
-    words = None if draw.words is None else draw.words[_share(len(draw.words), part, parts)]
+    words = None if draw.words is None else draw.words[share_of(len(draw.words), part, parts)]
     return Part(
         pixels=_read(lesson.pixels, draw.icons[rows]),
         neighbours=_read(lesson.pixels, draw.icons[places.numpy()]),
@@ -135,7 +135,7 @@ def _floats(pixels: Tensor, device: torch.device) -> Tensor:
     return images.to(torch.float32, memory_format=torch.contiguous_format).div_(255)
 
 
-def _share(n: int, part: int, parts: int) -> slice:
+def share_of(n: int, part: int, parts: int) -> slice:
     return slice(part * n // parts, (part + 1) * n // parts)
 
 

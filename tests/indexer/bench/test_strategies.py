@@ -98,7 +98,7 @@ def test_each_replica_computes_on_the_device_of_its_thread(monkeypatch: pytest.M
             return self
 
     both = threading.Barrier(2, timeout=60)
-    replicas = Replicas(Asks(), "fp32", [CPU, CPU], n_cores=2, double=False)
+    replicas = Replicas(Asks(), "fp32", [CPU, CPU], n_cores=2)
     assert len(replicas.forward(replicas.copy_in(torch.ones(4, 2)))) == len(used) == 2
 
 

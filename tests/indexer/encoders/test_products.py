@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 import torch
-from conftest import Build
 
 from indexer.bench.trials.knobs import NAIVE, Knobs
 from indexer.bench.trials.loop import Loop
 from indexer.bench.trials.material import gather, write_files
 from indexer.bench.trials.trial import Trial
+from indexer.embedding.embed import _products
 from indexer.embedding.options import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.encoders.torch_encoder import ImageTower, products_in
@@ -70,8 +70,8 @@ def test_a_loop_multiplies_as_its_precision_says(
     assert naive.products == "auto", "the script leaves all as torch has it"
 
 
-def test_pictures_are_embedded_in_fp32_where_that_is_asked_for(
-    build: Build, icon_folder: Path, seen: set[tuple[bool, bool]]
-) -> None:
-    build(icon_folder, embed=EmbedOptions(batch_size=32, workers=0, precision="fp32"))
-    assert (False, False) in seen
+@pytest.mark.parametrize(("precision", "inside"), [("fp32", (False, False)), ("bf16", AS_FOUND)])
+def test_a_rank_with_a_gpu_embeds_in_fp32_where_that_is_asked_for(precision: Any, inside: tuple[bool, bool]) -> None:
+    with _products(torch.device("cuda", 1), EmbedOptions(precision=precision)):
+        assert _allowed() == inside
+    assert _allowed() == AS_FOUND

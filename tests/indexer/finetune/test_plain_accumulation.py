@@ -4,11 +4,11 @@ import numpy as np
 import torch
 from lessons import tiny_options, tiny_session
 
-from indexer.bench.training.accumulation import accumulate_plainly, micro_batch
+from indexer.bench.training.accumulation import accumulate_plainly, micro_batch, related
 from indexer.bench.training.knobs import TrainKnobs
 from indexer.bench.training.rank import arrange
 from indexer.finetune.run.batches import Feed
-from indexer.finetune.run.objective import Right, batch_loss
+from indexer.finetune.run.objective import batch_loss
 from indexer.finetune.run.step import _given, compute_gradients, rights_of, take_step
 from indexer.ranks.distributed import Rank
 
@@ -31,10 +31,8 @@ def test_the_loss_is_the_mean_of_those_of_the_micro_batches_and_so_is_the_gradie
     session = tiny_session(options)
     draw, parts = Feed(session.lesson, options, session.rank).read(0)
     total = torch.zeros(())
-    whole = rights_of(session, draw).texts
     for number, part in enumerate(parts):
-        rows = slice(8 * number, 8 * number + 8)
-        right = Right(whole[rows, rows])
+        right = rights_of(session, related(session, micro_batch(draw, number, accumulate=2, world=1)))
         total = (
             total
             + batch_loss(session.student(*_given(part, session.device)), right, options.loss, rank=session.rank)[0] / 2
