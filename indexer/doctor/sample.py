@@ -11,7 +11,7 @@ from indexer.arrays import Floats, Halves, Ids
 from indexer.catalog.database import connect_to_read
 from indexer.doctor.findings import Finding
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
-from indexer.encoders.query_encoder import read_facts
+from indexer.encoders.facts import read_facts
 from indexer.errors import EmbedError, ModelError, ShardError
 from indexer.library.folder import Generation, Library
 from indexer.library.shards import Kind, read_vectors

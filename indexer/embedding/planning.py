@@ -1,4 +1,4 @@
-"""What is left to embed, and with what? The encoder found and exported for queries, a plan of the blocks written."""
+"""What is left to embed, and with what? The encoder found and made ready for queries, a plan of the blocks written."""
 
 import uuid
 from collections.abc import Callable
@@ -6,21 +6,17 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import Engine
 
 from indexer.catalog import questions, texts
 from indexer.embedding.options import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint, must_be_fetched
-from indexer.errors import RenderError
-from indexer.library.bundled import bundled
+from indexer.encoders.graphs import carry, find_graphs
+from indexer.encoders.samples import N_SAMPLES, sample_pixels
 from indexer.library.folder import Library
 from indexer.library.plans import Plan, cut_blocks, write_plan
 from indexer.library.shards import read_coverage
 from indexer.process import prepare_for_batches
-
-N_PARITY_INPUTS = 32
-"""Real words and pictures on which an exported encoder is held against torch."""
 
 
 def prepare(
@@ -82,12 +78,17 @@ def _plan(library: Library, engine: Engine, outline: Plan, *, retry_failed: bool
 def export_missing(library: Library, engine: Engine, choice: ModelChoice, *, stage: Callable[[str], None]) -> bool:
     """Put a query encoder that needs no torch into the library if it is not there; tell whether it was missing.
 
-    It is checked on the library's own words and known pictures.
+    The graphs beside a model's weights are taken as they are: they were checked when they were made. Without such, both
+    towers are exported, and checked on the library's own words and known pictures.
     """
     checkpoint = find_checkpoint(choice)
     if (library.encoder(checkpoint.fingerprint) / "encoder.json").is_file():
         return False
     stage("Preparing the query encoder")
+    folder = library.encoder(checkpoint.fingerprint)
+    if graphs := find_graphs(checkpoint):
+        carry(graphs, folder, choice=choice)
+        return True
     import torch
 
     from indexer.encoders.export import export
@@ -95,18 +96,7 @@ def export_missing(library: Library, engine: Engine, choice: ModelChoice, *, sta
 
     encoder = Encoder(checkpoint, device=torch.device("cpu"), precision="fp32")
     with engine.begin() as connection:
-        ids = texts.name_ids(connection)[:N_PARITY_INPUTS]
+        ids = texts.name_ids(connection)[:N_SAMPLES]
         samples = [words for _, words in texts.words_of(connection, ids)] or ["icon"]
-    pixels = _sample_pixels(encoder.image_size)
-    export(encoder, library.encoder(checkpoint.fingerprint), choice=choice, texts=samples, pixels=pixels)
+    export(encoder, folder, choice=choice, texts=samples, pixels=sample_pixels(encoder.image_size))
     return True
-
-
-def _sample_pixels(size: int) -> NDArray[np.uint8]:
-    """Draw some bundled icons: pictures that are known to be harmless in this process."""
-    from indexer.rendering.render import render
-
-    paths = sorted(bundled("samples").rglob("*.svg"))[:N_PARITY_INPUTS]
-    if not paths:
-        raise RenderError("the bundled sample icons are missing; install `icons` again")
-    return np.stack([render(path.read_bytes(), size=size).pixels for path in paths])

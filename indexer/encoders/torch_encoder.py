@@ -1,7 +1,7 @@
 """Pictures and words -> unit vectors: open_clip, wrapped once for embedding, export and evaluation."""
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -46,7 +46,8 @@ class TextTower(nn.Module):
     def __init__(self, model: Any) -> None:
         super().__init__()
         self.model: Any = model
-        self._cut_names = _names_to_cut(model)
+        self.cut_names = _names_to_cut(model)
+        """The position table and the causal mask, where texts may be cut to their lengths; else None."""
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Encode a batch."""
@@ -54,17 +55,17 @@ class TextTower(nn.Module):
 
     def encode_short(self, tokens: Tensor) -> Tensor:
         """Encode a batch after cutting it to its longest text: the same vectors, several times faster."""
-        if self._cut_names is None:
+        if self.cut_names is None:
             return cast(Tensor, self(tokens))
         length = int((tokens != 0).sum(dim=1).max())
-        positions, mask = self._cut_names
+        positions, mask = self.cut_names
         tensors = dict([*self.named_parameters(), *self.named_buffers()])
         cut = {positions: tensors[positions][:length], mask: tensors[mask][:length, :length]}
         return cast(Tensor, functional_call(self, cut, (tokens[:, :length],)))
 
     def lengths(self, tokens: Tensor) -> Tensor:
         """To how many tokens each text (n, context) may be cut, (n,)."""
-        if self._cut_names is None:
+        if self.cut_names is None:
             return torch.full((len(tokens),), tokens.shape[1])
         return (tokens != 0).sum(dim=1)
 
@@ -105,7 +106,7 @@ class Encoder:
         self.model.visual = _without_batch_norm(self.model.visual)
         self.model.to(device, memory_format=torch.channels_last)
         self.tokenizer = open_clip.get_tokenizer(checkpoint.open_clip_name)
-        self.mean, self.std = preprocess.get("mean") or OPENAI_MEAN, preprocess.get("std") or OPENAI_STD
+        self.mean, self.std = normalisation(preprocess)
         self.image_size = _side(preprocess["size"])
         if self.image_size != checkpoint.image_size:  # by which pictures are drawn before the model is there
             raise ModelError(
@@ -159,6 +160,11 @@ class Encoder:
         """Encode tokens (n, context) as they are, all at once: unit vectors fp32 (n, dim), on the device."""
         with torch.inference_mode(), autocast(self.precision, self.device):
             return self.text_tower.encode_short(tokens.to(self.device))
+
+
+def normalisation(preprocess: Mapping[str, Any]) -> tuple[Sequence[float], Sequence[float]]:
+    """Mean and standard deviation of each channel, by which a model's config has pictures normalised."""
+    return preprocess.get("mean") or OPENAI_MEAN, preprocess.get("std") or OPENAI_STD
 
 
 def load_model(checkpoint: Checkpoint) -> Any:
