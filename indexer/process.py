@@ -30,6 +30,15 @@ def cores_of_rank() -> int:
     return max(1, cores() // int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
 
 
+def may_have_gpu() -> bool:
+    """Whether a GPU's driver is there; without one torch, which takes seconds to import, need not be asked."""
+    try:
+        ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return Path("/dev/kfd").exists()  # that of AMD
+    return True
+
+
 def prepare_for_batches() -> None:
     """Settle this process for torch beside render workers; call it before torch is loaded.
 

@@ -17,6 +17,7 @@ from indexer.library.folder import Generation, Library
 from indexer.library.shards import Kind, read_vectors
 from indexer.publishing.calibration import spread
 from indexer.publishing.manifest import Manifest
+from indexer.ranks.devices import HOST
 
 LEAST_COSINE = 0.99
 """Between a stored vector and the same made again on this machine's processor; bf16 on a GPU stays above .999."""
@@ -61,12 +62,10 @@ def compare_sample(library: Library, generation: Generation, *, n: int) -> tuple
 def _compare(
     library: Library, checkpoint: Checkpoint, pictures: Sequence[Any], names: Sequence[tuple[int, str]]
 ) -> tuple[Compared, list[Finding]]:
-    import torch
-
-    from indexer.encoders.torch_encoder import Encoder
+    from indexer.encoders.loading import load_encoder
     from indexer.rendering.pool import Job, RenderPool
 
-    encoder = Encoder(checkpoint, device=torch.device("cpu"), precision="fp32")
+    encoder = load_encoder(checkpoint, device=HOST, precision="fp32", n_images=len(pictures))
     jobs = [Job(*picture) for picture in pictures]
     cosines: list[Floats] = []
     n_drawn = 0

@@ -9,11 +9,10 @@ import numpy as np
 
 from indexer.arrays import Halves, Ids, Pixels
 from indexer.errors import EmbedError
+from indexer.ranks.devices import Device
 
 if TYPE_CHECKING:
-    import torch
-
-    from indexer.encoders.torch_encoder import Encoder
+    from indexer.encoders.loading import AnyEncoder
 
 SMALLEST, LARGEST = 32, 2048
 ON_CPU = 64
@@ -23,17 +22,15 @@ LEAST_GAIN = 1.05
 LONGEST_TRIAL_SECONDS = 2.0
 
 
-def find_batch_size(encoder: "Encoder", *, n_images: int) -> int:
+def find_batch_size(encoder: "AnyEncoder", *, n_images: int) -> int:
     """Try batches of blank pictures on a GPU, doubling from 32 until images/s no longer grow; a CPU takes 64."""
-    import torch
-
-    if encoder.device.type == "cpu":
+    if encoder.device_type == "cpu":
         return ON_CPU
     size, best_rate = SMALLEST, 0.0
     while size <= LARGEST:
         try:
             seconds = _time(encoder, size)
-        except torch.OutOfMemoryError:
+        except encoder.out_of_memory:
             break
         rate = size / seconds
         if rate < best_rate * LEAST_GAIN:
@@ -45,71 +42,65 @@ def find_batch_size(encoder: "Encoder", *, n_images: int) -> int:
     return max(SMALLEST, size // 2)
 
 
-def encode_within_memory(encoder: "Encoder", pixels: Pixels) -> Halves:
+def encode_within_memory(encoder: "AnyEncoder", pixels: Pixels) -> Halves:
     """Encode a batch, in halves of halves if the device has no room for it.
 
     Raises:
         EmbedError: not even one picture fits.
     """
-    import torch
-
     try:
         return encoder.encode_images(pixels)
-    except torch.OutOfMemoryError:
+    except encoder.out_of_memory:
         if len(pixels) == 1:
             raise _no_room(encoder.device, "one picture") from None
     # Outside the handler, so that the failed batch's tensors are free.
-    torch.cuda.empty_cache()
+    encoder.make_room()
     middle = len(pixels) // 2
     return np.concatenate([encode_within_memory(encoder, part) for part in (pixels[:middle], pixels[middle:])])
 
 
-def encode_names_within_memory(encoder: "Encoder", names: Sequence[str]) -> Iterator[tuple[Ids, Halves]]:
+def encode_names_within_memory(encoder: "AnyEncoder", names: Sequence[str]) -> Iterator[tuple[Ids, Halves]]:
     """Yield places of some names with their vectors until all were encoded; fewer at once if the device has no room.
 
     Raises:
         EmbedError: not even one name fits.
     """
-    import torch
-
-    from indexer.encoders.torch_encoder import TEXTS_AT_ONCE
-
-    size, left = TEXTS_AT_ONCE[encoder.device.type], np.arange(len(names))
+    size, left = encoder.texts_at_once, np.arange(len(names))
     while len(left):
         texts, done = [names[place] for place in left.tolist()], np.zeros(len(left), bool)
         try:
             for rows, vectors in encoder.encode_text_batches(texts, batch_size=size):
                 done[rows] = True
                 yield left[rows], vectors
-        except torch.OutOfMemoryError:
+        except encoder.out_of_memory:
             if size == 1:
                 raise _no_room(encoder.device, "one name") from None
         left = left[~done]
         if len(left):
-            torch.cuda.empty_cache()
+            encoder.make_room()
             size //= 2
 
 
 @contextmanager
-def out_of_memory_explained(device: "torch.device") -> Iterator[None]:
+def out_of_memory_explained(device: Device) -> Iterator[None]:
     """Say it clearly where a device has no room for the encoder itself.
 
     Raises:
         EmbedError: instead of torch's own error.
     """
-    import torch
-
     try:
         yield
-    except torch.OutOfMemoryError as error:
+    except RuntimeError as error:
+        if type(error).__name__ != "OutOfMemoryError":  # torch's, which need not be imported here
+            raise
         raise _no_room(device, "the encoder") from error
 
 
-def _no_room(device: "torch.device", what: str) -> EmbedError:
+def _no_room(device: Device, what: str) -> EmbedError:
     return EmbedError(f"device {device} has no room for {what}; free its memory, or use --devices cpu")
 
 
-def _time(encoder: "Encoder", size: int) -> float:
+def _time(encoder: "AnyEncoder", size: int) -> float:
     """Seconds of the faster of two passes; `encode_images` ends with a copy to the host, so the device is done."""
     pixels = np.full((size, encoder.image_size, encoder.image_size, 3), 255, dtype=np.uint8)
     passes = []

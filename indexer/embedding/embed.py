@@ -35,6 +35,7 @@ from indexer.library.plans import Block, Outline, Plan, read_blocks, read_outlin
 from indexer.library.shards import Failed, piece_paths, read_settled, shard_path
 from indexer.naming.printable import printable
 from indexer.process import cores_of_rank, end_at_once, give_back_memory, prepare_for_batches
+from indexer.ranks.devices import Device
 from indexer.ranks.distributed import Rank, leave_word, process_group, run_as_rank, total_over_ranks
 from indexer.ranks.gauges import Gauge
 from indexer.ranks.heartbeat import Report, Reporter, watched
@@ -42,9 +43,7 @@ from indexer.ranks.progress import RankProgress, write_progress
 from indexer.rendering.pool import Job, RenderedChunk, RenderPool
 
 if TYPE_CHECKING:
-    import torch
-
-    from indexer.encoders.torch_encoder import Encoder
+    from indexer.encoders.loading import AnyEncoder
 
 LONGEST_RUN = timedelta(days=30)
 """How long a rank that is done waits for the others: they are watched for getting on, not for taking long."""
@@ -96,11 +95,11 @@ def embed(
         EmbedError: the encoder is another one than the plan was made for, the device has no room even for one picture,
             or work is left when all ranks are done.
     """
-    from indexer.encoders.torch_encoder import resolve_device
+    from indexer.encoders.loading import find_device
 
     path = library.work(fingerprint) / "plan.jsonl"
     plan = read_plan(path)
-    options, where = EmbedOptions(**plan.options), resolve_device(device)
+    options, where = EmbedOptions(**plan.options), find_device(device)
     share = Share(path, library.vectors(fingerprint), rank)
     backend = options.backend if options.backend != "auto" else ("nccl" if where.type == "cuda" else "gloo")
     progress = RankProgress(
@@ -133,8 +132,8 @@ def _find_checkpoint(plan: Plan, rank: Rank) -> Checkpoint:
     return checkpoint
 
 
-def _embed_blocks(share: Share, plan: Plan, run: Path, device: "torch.device", reporter: Reporter) -> None:
-    from indexer.encoders.torch_encoder import Encoder
+def _embed_blocks(share: Share, plan: Plan, run: Path, device: Device, reporter: Reporter) -> None:
+    from indexer.encoders.loading import load_encoder
 
     checkpoint, options = _find_checkpoint(plan, share.rank), EmbedOptions(**plan.options)
     missing = share.missing()
@@ -145,7 +144,9 @@ def _embed_blocks(share: Share, plan: Plan, run: Path, device: "torch.device", r
     is_ahead = bool(images) and device.type == "cpu"  # while the encoder loads; a GPU tells then what a batch may be
     ahead = start(chunk=options.batch_size or ON_CPU) if is_ahead else nullcontext()
     with out_of_memory_explained(device), ahead as started:
-        encoder = Encoder(checkpoint, device=device, precision=options.precision)
+        encoder = load_encoder(
+            checkpoint, device=device, precision=options.precision, n_images=n_images, lanes=n_lanes(device)
+        )
         with ShardWriter(share.folder, plan=plan, run=run, rank=share.rank, encoder=encoder) as writer:
             _embed_names(encoder, share.read(names), writer, reporter)
             give_back_memory()
@@ -156,7 +157,7 @@ def _embed_blocks(share: Share, plan: Plan, run: Path, device: "torch.device", r
             reporter.begin("writing its last vectors")
 
 
-def _embed_names(encoder: "Encoder", blocks: Iterable[Block], writer: ShardWriter, reporter: Reporter) -> None:
+def _embed_names(encoder: "AnyEncoder", blocks: Iterable[Block], writer: ShardWriter, reporter: Reporter) -> None:
     for block in blocks:
         ids = np.array([item[0] for item in block.items], dtype=np.int64)
         names = [str(item[1]) for item in block.items]
@@ -170,7 +171,7 @@ def _embed_names(encoder: "Encoder", blocks: Iterable[Block], writer: ShardWrite
 
 
 def _embed_images(
-    encoder: "Encoder", blocks: Iterable[Block], writer: ShardWriter, reporter: Reporter, pool: RenderPool
+    encoder: "AnyEncoder", blocks: Iterable[Block], writer: ShardWriter, reporter: Reporter, pool: RenderPool
 ) -> None:
     none = np.empty((0, encoder.dim), dtype=np.float16)
     begun: list[str] = []  # names of blocks, by their place among those that are rendered
@@ -184,7 +185,7 @@ def _embed_images(
     with pool:
         reporter.restart()
         drawn = pool.render(_jobs(blocks, begun), waits_for=tell)
-        for chunk, encoded in side_by_side(encode, drawn, lanes=n_lanes(encoder.device)):
+        for chunk, encoded in side_by_side(encode, drawn, lanes=n_lanes(encoder.device), begin=encoder.take_threads):
             failed = [(failure.id, Failed(failure.reason, failure.is_final)) for failure in chunk.failures]
             writer.add(chunk.ids, encoded, chunk.traits, failed)
             reporter.add(images=len(chunk.ids), failed=len(failed), waited=pool.waited_seconds)
@@ -219,9 +220,9 @@ def _jobs(blocks: Iterable[Block], begun: list[str]) -> Iterator[list[Job]]:
 
 def _share_cores(rank: Rank) -> None:
     """Give each rank of this machine its share of the cores; torchrun's own default is one thread each."""
-    import torch
-
     if rank.world > 1:
+        import torch
+
         torch.set_num_threads(cores_of_rank())
 
 

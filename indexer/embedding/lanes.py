@@ -7,12 +7,10 @@ processor time than one batch of two threads, which wait for each other after ev
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from indexer.process import cores_of_rank
-
-if TYPE_CHECKING:
-    import torch
+from indexer.ranks.devices import Device
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
@@ -20,21 +18,22 @@ _MOST_LANES = 4
 """The memory of so many batches at once is asked for, at most."""
 
 
-def n_lanes(device: "torch.device") -> int:
+def n_lanes(device: Device) -> int:
     """Batches that go through a device side by side."""
     return min(_MOST_LANES, cores_of_rank()) if device.type == "cpu" else 1
 
 
-def side_by_side(make: Callable[[Given], Made], given: Iterable[Given], *, lanes: int) -> Iterator[tuple[Given, Made]]:
-    """Make something of each that is given, in order, up to `lanes` at a time, each with its share of the cores.
+def side_by_side(
+    make: Callable[[Given], Made], given: Iterable[Given], *, lanes: int, begin: Callable[[int], None]
+) -> Iterator[tuple[Given, Made]]:
+    """Make something of each that is given, in order, up to `lanes` at a time.
 
-    The next is asked for once fewer than `lanes` are under way. What `make` raises is raised here, in its turn.
+    `begin` is told by each lane's thread its share of the cores. The next is asked for once fewer than `lanes` are
+    under way. What `make` raises is raised here, in its turn.
     """
-    import torch
-
     share = max(1, cores_of_rank() // lanes)
     under_way: deque[tuple[Given, Future[Made]]] = deque()
-    with ThreadPoolExecutor(lanes, "lane", initializer=torch.set_num_threads, initargs=(share,)) as threads:
+    with ThreadPoolExecutor(lanes, "lane", initializer=begin, initargs=(share,)) as threads:
         for one in given:
             under_way.append((one, threads.submit(make, one)))
             if len(under_way) == lanes:

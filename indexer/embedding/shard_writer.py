@@ -21,7 +21,7 @@ from indexer.library.traits import TRAITS
 from indexer.ranks.distributed import Rank
 
 if TYPE_CHECKING:
-    from indexer.encoders.torch_encoder import Encoder
+    from indexer.encoders.loading import AnyEncoder
 
 FIRST_PIECE_SECONDS, PIECE_SECONDS = 2.0, 32.0
 OVER = "another run has begun since, and this rank belongs to one before it; nothing more was written"
@@ -33,7 +33,7 @@ class ShardWriter:
     `run` is the folder of the run that this rank belongs to: where it has gone, nothing is written any more.
     """
 
-    def __init__(self, folder: Path, *, plan: Plan, run: Path, rank: Rank, encoder: "Encoder") -> None:
+    def __init__(self, folder: Path, *, plan: Plan, run: Path, rank: Rank, encoder: "AnyEncoder") -> None:
         self.folder = folder
         self.run = run
         self.fingerprint = plan.fingerprint

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
 START_TOKEN, END_TOKEN = 49406, 49407
 """The marks around a text in CLIP's vocabulary."""
-TEXTS_AT_ONCE = {"cpu": 64, "cuda": 512}
-"""By kind of device. Larger ones are no faster on a CPU, smaller ones not the same for any number of threads."""
 _MERGES_FILE = "bpe_simple_vocab_16e6.txt.gz"
 _N_MERGES = 49152 - 256 - 2
 _PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"

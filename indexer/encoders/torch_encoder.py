@@ -14,6 +14,7 @@ from torch.fx.experimental.optimization import fuse
 
 from indexer.encoders.checkpoint import OPENAI_MEAN, OPENAI_STD, Checkpoint
 from indexer.encoders.small_maps import multiply_small_maps
+from indexer.encoders.tokens import rows_by_length
 from indexer.errors import DeviceError, ModelError
 
 Precision = Literal["auto", "fp32", "bf16", "fp16"]
@@ -96,9 +97,13 @@ class Encoder:
     Attributes: `image_size` in pixels, `dim` of a vector, `context_length` in tokens, `precision` as it was resolved.
     """
 
+    out_of_memory = torch.OutOfMemoryError
+
     def __init__(self, checkpoint: Checkpoint, *, device: torch.device, precision: Precision = "auto") -> None:
         self.checkpoint = checkpoint
         self.device = device
+        self.device_type = device.type
+        self.texts_at_once = TEXTS_AT_ONCE[device.type]
         self.precision = resolve_precision(precision, device)
         # Pixels come channels last; convolutions in that layout are three times as fast here in bf16.
         self.model = load_model(checkpoint)
@@ -120,6 +125,14 @@ class Encoder:
         if device.type == "cpu" and self.precision == "fp32":
             multiply_small_maps(self.model.visual, torch.zeros(1, 3, self.image_size, self.image_size))
         self.dim = int(self.encode_tokens(self.tokenizer(["icon"])).shape[1])
+
+    def take_threads(self, n: int) -> None:
+        """Compute with so many threads in what the calling thread asks for."""
+        torch.set_num_threads(n)
+
+    def make_room(self) -> None:
+        """Give back what the device keeps for later, after `out_of_memory` was raised."""
+        torch.cuda.empty_cache()
 
     @torch.inference_mode()
     def encode_images(self, pixels: NDArray[np.uint8]) -> NDArray[np.float16]:
@@ -144,17 +157,13 @@ class Encoder:
         Texts of one length go together, in batches that are filled up to one size: so a text has the same vector, bit
         by bit, in any company.
         """
-        batch_size = batch_size or TEXTS_AT_ONCE[self.device.type]
+        batch_size = batch_size or self.texts_at_once
         tokens = self.tokenizer(list(texts))
-        lengths = self.text_tower.lengths(tokens).numpy()
-        for length in np.unique(lengths):
-            alike = np.flatnonzero(lengths == length)
-            for start in range(0, len(alike), batch_size):
-                rows = alike[start : start + batch_size]
-                batch = tokens[torch.from_numpy(rows)]
-                filling = batch[:1].expand(batch_size - len(rows), -1)
-                vectors = self.encode_tokens(torch.cat([batch, filling]))[: len(rows)]
-                yield rows, vectors.half().cpu().numpy()
+        for rows in rows_by_length(self.text_tower.lengths(tokens).numpy(), at_once=batch_size):
+            batch = tokens[torch.from_numpy(rows)]
+            filling = batch[:1].expand(batch_size - len(rows), -1)
+            vectors = self.encode_tokens(torch.cat([batch, filling]))[: len(rows)]
+            yield rows, vectors.half().cpu().numpy()
 
     def encode_tokens(self, tokens: Tensor) -> Tensor:
         """Encode tokens (n, context) as they are, all at once: unit vectors fp32 (n, dim), on the device."""

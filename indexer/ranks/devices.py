@@ -2,8 +2,31 @@
 
 import re
 from dataclasses import dataclass
+from typing import Literal, Protocol
 
 from indexer.errors import DeviceError
+from indexer.process import may_have_gpu
+
+
+class Device(Protocol):
+    """A device of torch, or the processor without torch; `str` gives the name that torch knows it by."""
+
+    @property
+    def type(self) -> str:
+        """Cpu or cuda."""
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """The processor, for what needs no torch."""
+
+    type: Literal["cpu"] = "cpu"
+
+    def __str__(self) -> str:
+        return self.type
+
+
+HOST = Host()
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +47,8 @@ def parse_devices(text: str) -> Devices:
     """
     if match := re.fullmatch(r"cpu(?::([1-9][0-9]{0,2}))?", text):
         return Devices("cpu", int(match[1] or 1))
+    if text == "auto" and not may_have_gpu():
+        return Devices("cpu", 1)
     import torch
 
     n_there = torch.cuda.device_count()

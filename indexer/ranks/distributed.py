@@ -6,14 +6,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from indexer.errors import IconsError
 from indexer.naming.printable import printable
 from indexer.process import end_with_starter
-
-if TYPE_CHECKING:
-    import torch
+from indexer.ranks.devices import Device
 
 START_LIMIT = timedelta(minutes=10)
 """How long ranks wait for each other at the start and at the final count."""
@@ -72,16 +69,15 @@ def leave_word(error: Exception) -> None:
 
 
 @contextmanager
-def process_group(
-    rank: Rank, *, backend: str, device: "torch.device", limit: timedelta = START_LIMIT
-) -> Iterator[None]:
+def process_group(rank: Rank, *, backend: str, device: Device, limit: timedelta = START_LIMIT) -> Iterator[None]:
     """Join the other ranks for the block; nothing to do when there are none. `limit` is how long one waits."""
     if rank.world == 1:
         yield
         return
+    import torch
     import torch.distributed as dist
 
-    device_id = device if device.type == "cuda" else None
+    device_id = torch.device(str(device)) if device.type == "cuda" else None
     folder = os.environ.get(MEETING)
     dist.init_process_group(
         backend,
@@ -97,7 +93,7 @@ def process_group(
         dist.destroy_process_group()
 
 
-def total_over_ranks(rank: Rank, counts: list[int], *, device: "torch.device") -> list[int]:
+def total_over_ranks(rank: Rank, counts: list[int], *, device: Device) -> list[int]:
     """Add up counts over all ranks; every rank gets the sums."""
     if rank.world == 1:
         return counts
@@ -105,7 +101,7 @@ def total_over_ranks(rank: Rank, counts: list[int], *, device: "torch.device") -
     import torch.distributed as dist
 
     # nccl reduces device memory only, gloo takes the host's.
-    where = device if dist.get_backend() == "nccl" else torch.device("cpu")
+    where = str(device) if dist.get_backend() == "nccl" else "cpu"
     tensor = torch.tensor(counts, dtype=torch.int64, device=where)
     dist.all_reduce(tensor)
     return [int(value) for value in tensor.tolist()]

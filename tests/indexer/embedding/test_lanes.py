@@ -18,7 +18,13 @@ def test_what_is_made_side_by_side_comes_in_the_order_of_what_was_given() -> Non
             assert first_may_end.wait(60), "the second was begun before the first had ended"
         return 10 * number
 
-    assert list(side_by_side(make, range(5), lanes=2)) == [(0, 0), (1, 10), (2, 20), (3, 30), (4, 40)]
+    assert list(side_by_side(make, range(5), lanes=2, begin=torch.set_num_threads)) == [
+        (0, 0),
+        (1, 10),
+        (2, 20),
+        (3, 30),
+        (4, 40),
+    ]
 
 
 @pytest.mark.parametrize("lanes", [1, 3])
@@ -31,12 +37,12 @@ def test_no_more_is_asked_for_than_goes_side_by_side(lanes: int) -> None:
             taken += 1
             yield number
 
-    for number, _ in side_by_side(lambda number: number, given(), lanes=lanes):
+    for number, _ in side_by_side(lambda number: number, given(), lanes=lanes, begin=torch.set_num_threads):
         assert taken <= number + lanes
 
 
 def test_an_error_is_raised_in_its_turn() -> None:
-    made = side_by_side(lambda number: 1 / number, [2, 0, 1], lanes=2)
+    made = side_by_side(lambda number: 1 / number, [2, 0, 1], lanes=2, begin=torch.set_num_threads)
     assert next(made) == (2, 0.5)
     with pytest.raises(ZeroDivisionError):
         next(made)
@@ -45,7 +51,7 @@ def test_an_error_is_raised_in_its_turn() -> None:
 def test_each_lane_has_its_share_of_the_cores() -> None:
     before = torch.get_num_threads()
     try:
-        told = list(side_by_side(lambda _: torch.get_num_threads(), range(4), lanes=2))
+        told = list(side_by_side(lambda _: torch.get_num_threads(), range(4), lanes=2, begin=torch.set_num_threads))
         assert {share for _, share in told} == {max(1, cores_of_rank() // 2)}
     finally:
         torch.set_num_threads(before)

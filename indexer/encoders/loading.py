@@ -1,0 +1,48 @@
+"""Which way does an encoder run here? Through torch, or, for what is done sooner than torch is imported, without."""
+
+from typing import TYPE_CHECKING
+
+from indexer.encoders.checkpoint import Checkpoint
+from indexer.encoders.graphs import find_graphs
+from indexer.encoders.onnx_encoder import OnnxEncoder
+from indexer.process import cores_of_rank
+from indexer.ranks.devices import HOST, Device
+
+if TYPE_CHECKING:
+    from indexer.encoders.torch_encoder import Encoder, Precision
+
+    AnyEncoder = Encoder | OnnxEncoder
+
+TORCH_PAYS = 15_000
+"""Pictures from which torch's rate on a processor makes up for its import; docs/log.md has the figures."""
+
+
+def find_device(name: str) -> Device:
+    """Turn "cpu" or "cuda:1" into a device that is there.
+
+    Raises:
+        DeviceError: it is not.
+    """
+    if name == "cpu":
+        return HOST
+    from indexer.encoders.torch_encoder import resolve_device
+
+    return resolve_device(name)
+
+
+def load_encoder(
+    checkpoint: Checkpoint, *, device: Device, precision: "Precision", n_images: int, lanes: int = 1
+) -> "AnyEncoder":
+    """Load an encoder the way that is done sooner with so many pictures; vectors of both are the same to .9999.
+
+    `lanes` is how many threads will ask it at once: with those that they share, there is one a core.
+
+    Raises:
+        ModelError: its weights don't load.
+    """
+    is_small = device.type == "cpu" and precision in ("auto", "fp32") and n_images < TORCH_PAYS
+    if is_small and (graphs := find_graphs(checkpoint)):
+        return OnnxEncoder(graphs, threads=max(1, cores_of_rank() - lanes + 1))
+    from indexer.encoders.torch_encoder import Encoder, resolve_device
+
+    return Encoder(checkpoint, device=resolve_device(str(device)), precision=precision)
