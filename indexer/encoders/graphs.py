@@ -33,8 +33,13 @@ class Graphs:
         """What `indexer.encoders.facts.write_facts` calls so."""
         return dict(self.facts["shape"])
 
+    @property
+    def has_int8(self) -> bool:
+        """Whether there is one of the picture tower in int8."""
+        return "image-int8.onnx" in self.facts["files"]
+
     def path(self, tower: str) -> Path:
-        """Where the graph of a tower lies, text or image."""
+        """Where the graph of a tower lies: text, image, or image-int8."""
         return self.checkpoint.weights.with_name(f"{tower}.onnx")
 
 
@@ -62,7 +67,7 @@ def carry(graphs: Graphs, folder: Path, *, choice: ModelChoice) -> None:
     """
     checkpoint = graphs.checkpoint
     with folder_aside(folder) as aside:
-        for name in graphs.facts["files"]:
+        for name in ("text.onnx", "image.onnx"):  # queries are fp32
             shutil.copyfile(checkpoint.weights.with_name(name), aside / name)
         (aside / "tokenizer.json").write_text(clip_tokenizer().to_str(), "utf-8")
         files = {path.name: describe_file(path) for path in sorted(aside.iterdir())}

@@ -1,17 +1,19 @@
 """Which way does an encoder run here? Through torch, or, for what is done sooner than torch is imported, without."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from indexer.encoders.checkpoint import Checkpoint
 from indexer.encoders.graphs import find_graphs
 from indexer.encoders.onnx_encoder import OnnxEncoder
-from indexer.process import cores_of_rank
+from indexer.errors import ModelError
+from indexer.process import cores_of_rank, has_int8_units
 from indexer.ranks.devices import HOST, Device
 
 if TYPE_CHECKING:
     from indexer.encoders.torch_encoder import Encoder, Precision
 
     AnyEncoder = Encoder | OnnxEncoder
+    AnyPrecision = Precision | Literal["int8"]
 
 TORCH_PAYS = 15_000
 """Pictures from which torch's rate on a processor makes up for its import; docs/log.md has the figures."""
@@ -31,18 +33,25 @@ def find_device(name: str) -> Device:
 
 
 def load_encoder(
-    checkpoint: Checkpoint, *, device: Device, precision: "Precision", n_images: int, lanes: int = 1
+    checkpoint: Checkpoint, *, device: Device, precision: "AnyPrecision", n_images: int, lanes: int = 1
 ) -> "AnyEncoder":
-    """Load an encoder the way that is done sooner with so many pictures; vectors of both are the same to .9999.
+    """Load an encoder the way that is done soonest with so many pictures.
 
     `lanes` is how many threads will ask it at once: with those that they share, there is one a core.
 
     Raises:
-        ModelError: its weights don't load.
+        ModelError: its weights don't load, or it has no such precision.
     """
-    is_small = device.type == "cpu" and precision in ("auto", "fp32") and n_images < TORCH_PAYS
-    if is_small and (graphs := find_graphs(checkpoint)):
-        return OnnxEncoder(graphs, threads=max(1, cores_of_rank() - lanes + 1))
+    if device.type == "cpu" and (graphs := find_graphs(checkpoint)):
+        threads = max(1, cores_of_rank() - lanes + 1)
+        if graphs.has_int8 and (precision == "int8" or (precision == "auto" and has_int8_units())):
+            return OnnxEncoder(graphs, precision="int8", threads=threads)
+        if precision in ("auto", "fp32") and n_images < TORCH_PAYS:
+            return OnnxEncoder(graphs, precision="fp32", threads=threads)
+    if precision == "int8":
+        raise ModelError(
+            f'model "{checkpoint.name}" is not made for int8 on "{device}"; --precision auto takes what is'
+        )
     from indexer.encoders.torch_encoder import Encoder, resolve_device
 
     return Encoder(checkpoint, device=resolve_device(str(device)), precision=precision)

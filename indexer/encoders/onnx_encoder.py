@@ -1,6 +1,7 @@
 """Pictures and words -> unit vectors on the processor without torch, by the graphs beside a model's weights."""
 
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +24,10 @@ class OnnxEncoder:
     out_of_memory = MemoryError
     texts_at_once = 32
 
-    def __init__(self, graphs: Graphs, *, threads: int) -> None:
+    def __init__(self, graphs: Graphs, *, precision: Literal["fp32", "int8"], threads: int) -> None:
         """Open both towers; all calls share `threads`, less one, beside their own."""
         self.checkpoint = graphs.checkpoint
-        self.precision = "fp32"
+        self.precision = precision
         shape = graphs.shape
         self.image_size, self.dim = int(shape["image_size"]), int(shape["dim"])
         self._cuts_texts = bool(shape["cuts_texts"])
@@ -37,7 +38,7 @@ class OnnxEncoder:
             end=int(shape["end_token"]),
         )
         self._text = Tower(graphs.path("text"), threads=threads)
-        self._image = Tower(graphs.path("image"), threads=threads)
+        self._image = Tower(graphs.path("image" if precision == "fp32" else "image-int8"), threads=threads)
 
     def take_threads(self, n: int) -> None:
         """All calls share those that it was opened with."""

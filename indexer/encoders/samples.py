@@ -9,14 +9,14 @@ from indexer.library.bundled import bundled
 N_SAMPLES = 32
 
 
-def sample_pixels(size: int, *, n: int = N_SAMPLES) -> NDArray[np.uint8]:
-    """Draw `n` bundled icons, evenly spaced: RGB (n, size, size, 3)."""
+def sample_pixels(size: int, *, n: int = N_SAMPLES, first: int = 0) -> NDArray[np.uint8]:
+    """Draw `n` bundled icons, evenly spaced from the `first` on: RGB (n, size, size, 3)."""
     from indexer.rendering.render import render
 
     paths = sorted(bundled("samples").rglob("*.svg"))
     if len(paths) < n:
         raise RenderError("the bundled sample icons are missing; install `icons` again")
-    chosen = paths[:: len(paths) // n][:n]
+    chosen = paths[first :: len(paths) // n][:n]
     return np.stack([render(path.read_bytes(), size=size).pixels for path in chosen])
 
 

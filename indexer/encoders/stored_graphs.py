@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from indexer.arrays import Floats
 from indexer.encoders.checkpoint import LOCAL, WEIGHT_NAMES, Checkpoint, ModelChoice, find_checkpoint
 from indexer.encoders.graphs import FILE_NAME
+from indexer.encoders.int8_graph import write_int8_graph
 from indexer.encoders.places import places_in, refer
 from indexer.encoders.samples import sample_names, sample_pixels
 from indexer.encoders.torch_encoder import ImageTower, TextTower, load_model, normalisation
@@ -47,8 +48,11 @@ def write_graphs(folder: Path) -> None:
             path.unlink(missing_ok=True)
         reason = str(error).strip().splitlines()[0]
         raise ModelError(f'"{folder}" gets no graphs ({reason}); its towers are exported by `icons index`') from error
-    files = {path.name: describe_file(path) for path in paths}
-    facts = {"weights": checkpoint.weights_digest, "shape": shape, "files": files}
+    int8 = write_int8_graph(paths[1], checkpoint.weights, size=checkpoint.image_size)
+    files = {
+        path.name: describe_file(path) for path in (*paths, paths[1].with_name("image-int8.onnx")) if path.exists()
+    }
+    facts = {"weights": checkpoint.weights_digest, "shape": shape, "int8_parity": int8, "files": files}
     write_file(folder / FILE_NAME, (json.dumps(with_checksum(facts), indent=2) + "\n").encode())
 
 

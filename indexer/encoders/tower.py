@@ -33,4 +33,8 @@ class Tower:
 
     def run(self, name: str, inputs: NDArray[Any]) -> Floats:
         """Encode a batch, given under the name of the input."""
-        return np.asarray(self._session.run(None, {name: inputs})[0], dtype=np.float32)
+        return self.run_all(name, inputs)[0]
+
+    def run_all(self, name: str, inputs: NDArray[Any]) -> list[Floats]:
+        """All outputs of a graph that has several."""
+        return [np.asarray(output, dtype=np.float32) for output in self._session.run(None, {name: inputs})]
