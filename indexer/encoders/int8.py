@@ -19,6 +19,10 @@ from indexer.encoders.places import replace_parts
 _QUANTISED = ("Conv", "Add", "AveragePool", "GlobalAveragePool", "MaxPool")
 """Operators that ONNX Runtime has for such numbers."""
 
+_LARGEST_WEIGHT = 63
+"""Seven bits: two products of a byte with such a weight fit 16 bits, where processors without units for it add them up.
+With 127 they would overflow there, and a library would get other vectors on another machine."""
+
 Weights = Mapping[str, NDArray[Any]]
 Ranges = Mapping[str, tuple[float, float]]
 
@@ -116,7 +120,9 @@ class _Quantising:
         epsilon = next(attribute.f for attribute in norm.attribute if attribute.name == "epsilon")
         factor = gain / np.sqrt(variance + epsilon)
         weight = self._weight(name) * factor[:, None, None, None]
-        scale = np.maximum(np.abs(weight).reshape(len(weight), -1).max(axis=1) / 127, 1e-12).astype(np.float32)
+        scale = np.maximum(np.abs(weight).reshape(len(weight), -1).max(axis=1) / _LARGEST_WEIGHT, 1e-12).astype(
+            np.float32
+        )
         by = [self._hold(f"{name}.scale", scale), self._hold(f"{name}.zero", np.zeros(len(scale), np.int8))]
         folded = self._hold(f"{name}.factor", factor.astype(np.float32)[:, None, None, None])
         yield helper.make_node("Mul", [name, folded], [f"{name}.folded"])

@@ -1,27 +1,29 @@
 """Is the int8 picture tower near enough to fp32, and taken where a processor has units for it?"""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import save_tiny_model
+from conftest import Silent, disc, save_tiny_model
 
-from indexer.encoders import loading
+from indexer.embedding import planning
+from indexer.embedding.options import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.graphs import find_graphs
 from indexer.encoders.int8 import inner_tensors, quantise
 from indexer.encoders.loading import load_encoder
-from indexer.encoders.onnx_encoder import OnnxEncoder
 from indexer.encoders.samples import sample_pixels
 from indexer.encoders.stored_graphs import write_graphs
-from indexer.errors import ModelError
-from indexer.process import has_int8_units
+from indexer.errors import EmbedError, ModelError
+from indexer.library.folder import Library
+from indexer.library.shards import precisions
+from indexer.pipeline import IndexOptions, index
 from indexer.ranks.devices import HOST
 
 BUNDLED = find_checkpoint(ModelChoice.bundled())
 
 
-@pytest.mark.skipif(not has_int8_units(), reason="without units for it sums of bytes overflow")
 def test_int8_says_of_bundled_icons_what_fp32_says() -> None:
     pixels = sample_pixels(64, n=200, first=3)  # none of those that its ranges were taken from
     exact, quick = (
@@ -29,8 +31,8 @@ def test_int8_says_of_bundled_icons_what_fp32_says() -> None:
         for precision in ("fp32", "int8")
     )
     cosines = (exact * quick).sum(axis=1) / np.linalg.norm(exact, axis=1) / np.linalg.norm(quick, axis=1)
-    assert cosines.min() > 0.998
-    assert cosines.mean() > 0.9995
+    assert cosines.min() > 0.997
+    assert cosines.mean() > 0.999
 
 
 def test_scales_and_biases_are_all_that_an_int8_graph_holds() -> None:
@@ -51,15 +53,32 @@ def test_a_tower_that_is_none_of_convolutions_gets_no_int8_graph(tmp_path: Path)
     graphs = find_graphs(checkpoint)
     assert graphs is not None
     assert not graphs.has_int8
-    with pytest.raises(ModelError, match="is not made for int8"):
+    with pytest.raises(ModelError, match="can't be embedded in int8"):
         load_encoder(checkpoint, device=HOST, precision="int8", n_images=1)
 
 
-@pytest.mark.parametrize(("has_units", "precision"), [(True, "int8"), (False, "fp32")])
-def test_int8_is_taken_by_itself_where_there_are_units_for_it(
-    has_units: bool, precision: str, monkeypatch: pytest.MonkeyPatch
+def _draw(folder: Path, names: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    for number, name in enumerate(names):
+        (folder / f"{name}.svg").write_text(disc(4 + 2 * number, 12))
+    return folder
+
+
+@pytest.mark.parametrize("begins_in_int8", [True, False])
+def test_a_library_goes_on_as_it_began(
+    begins_in_int8: bool, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loading, "has_int8_units", lambda: has_units)
-    encoder = load_encoder(BUNDLED, device=HOST, precision="auto", n_images=1)
-    assert isinstance(encoder, OnnxEncoder)
-    assert encoder.precision == precision
+    how = EmbedOptions(workers=0)
+
+    def build(names: str, *, has_units: bool, how: EmbedOptions = how) -> set[str]:
+        monkeypatch.setattr(planning, "has_int8_units", lambda: has_units)
+        sources = [_draw(tmp_path / "icons", names)]
+        index(library, IndexOptions(sources=sources, devices="cpu", embed=how), Silent())
+        return precisions(library.vectors(BUNDLED.fingerprint))
+
+    held = {"int8"} if begins_in_int8 else {"fp32"}
+    assert build("ab", has_units=begins_in_int8) == held
+    assert build("abcd", has_units=not begins_in_int8) == held
+    other = replace(how, precision="fp32" if begins_in_int8 else "int8")
+    with pytest.raises(EmbedError, match="which is never mixed with"):
+        build("abcdef", has_units=True, how=other)
