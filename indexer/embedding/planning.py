@@ -42,7 +42,7 @@ def prepare(
     if must_be_fetched(chosen):
         stage(f"Fetching {chosen.model}, once; --offline forbids it")
     checkpoint = find_checkpoint(chosen)
-    precision = _one_precision(checkpoint, options, held=precisions(library.vectors(checkpoint.fingerprint)))
+    precision = one_precision(checkpoint, options, held=precisions(library.vectors(checkpoint.fingerprint)))
     device = "cpu" if precision == "int8" and options.device == "auto" else options.device
     how = asdict(replace(options, precision=precision, device=device))
     outline = Plan(checkpoint.fingerprint, chosen.to_json(), 0, 0, 0, uuid.uuid4().hex[:12], how)
@@ -58,7 +58,7 @@ def choice_in_use(engine: Engine) -> ModelChoice:
     return ModelChoice.from_json(stored) if stored else ModelChoice.bundled()
 
 
-def _one_precision(checkpoint: Checkpoint, options: EmbedOptions, *, held: set[str]) -> "AnyPrecision":
+def one_precision(checkpoint: Checkpoint, options: EmbedOptions, *, held: set[str]) -> "AnyPrecision":
     """Choose int8 for pictures or not, once for a library: what it holds is never mixed with the other.
 
     Raises:

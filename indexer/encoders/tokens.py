@@ -2,6 +2,7 @@
 
 import gzip
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,6 +43,7 @@ def rows_by_length(lengths: NDArray[np.int64], *, at_once: int) -> Iterator[NDAr
             yield alike[start : start + at_once]
 
 
+@cache
 def clip_tokenizer() -> "Tokenizer":
     """Express open_clip's own tokenizer in the `tokenizers` library, without the start and end marks."""
     from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers

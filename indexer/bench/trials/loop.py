@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -23,7 +24,7 @@ from torch import Tensor
 from indexer.bench.trials.feeds import StageClock, from_files, opened_here, rendered, rendered_here, synchronise
 from indexer.bench.trials.knobs import AUTO
 from indexer.bench.trials.material import png_files, read_jobs
-from indexer.bench.trials.strategies import load_tower, make_compute
+from indexer.bench.trials.strategies import Compute, load_tower, make_compute, without_torch
 from indexer.bench.trials.trial import Measured, Trial, share_file
 from indexer.embedding.batch_size import ON_CPU
 from indexer.embedding.lanes import default_workers
@@ -50,9 +51,13 @@ class Loop:
         self.size = knobs.size or trial.material.image_size
         self.jobs = read_jobs(trial.material, trial.n_images)[rank.index :: rank.world]
         self.files = png_files(trial.material, trial.n_images) if knobs.loader == "files" else []
-        tower, self.transform, precision = load_tower(trial, device)
-        self.compute = make_compute(knobs, tower, precision, device, n_cores=len(trial.cores))
+        self.transform: Any = None
+        self.compute = without_torch(trial) or self._with_torch()
         self._fit()
+
+    def _with_torch(self) -> Compute:
+        tower, self.transform, precision = load_tower(self.trial, self.device)
+        return make_compute(self.trial.knobs, tower, precision, self.device, n_cores=len(self.trial.cores))
 
     def _fit(self) -> None:
         """Encode one batch, which is not counted: a batch or a size that does not fit is found here, by its value."""
