@@ -212,11 +212,13 @@ def _embed(library: Library, engine: Engine, options: IndexOptions, watcher: Wat
         from indexer.ranks.devices import parse_devices
 
         give_back_memory()
+        is_int8 = plan.options.get("precision") == "int8"
         watcher.stage("Embedding")
         run_ranks(
             library,
             plan.fingerprint,
-            devices=parse_devices(options.devices),
+            # int8 is a processor's: a library that began so goes on so, also where there is a GPU
+            devices=parse_devices("cpu" if is_int8 and options.devices == "auto" else options.devices),
             watch=lambda ranks: watcher.embedded(plan, ranks),
             give_up=watcher.give_up,
         )

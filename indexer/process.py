@@ -21,6 +21,7 @@ _PR_SET_PDEATHSIG = 1
 _STARTER = "ICONS_STARTER"
 """Id of the process that has started this one."""
 _LOOK_SECONDS = 0.5
+_INT8_FLAGS = {"avx512_vnni", "avx_vnni", "amx_int8"}
 
 
 def cores() -> int:
@@ -34,6 +35,24 @@ def cores_of_rank() -> int:
     """A rank's share of this machine's cores, as torchrun numbers its ranks; the first take what is left over."""
     share, over = divmod(cores(), int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
     return max(1, share + (int(os.environ.get("LOCAL_RANK", "0")) < over))
+
+
+def may_have_gpu() -> bool:
+    """Whether a GPU's driver is there; without one torch, which takes seconds to import, need not be asked."""
+    try:
+        ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return Path("/dev/kfd").exists()  # that of AMD
+    return True
+
+
+def has_int8_units() -> bool:
+    """Whether the processor adds up products of bytes without overflow: VNNI or AMX, as Linux tells."""
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text("utf-8").splitlines():
+            if line.startswith("flags"):
+                return not _INT8_FLAGS.isdisjoint(line.split())
+    return False
 
 
 def prepare_for_batches() -> None:

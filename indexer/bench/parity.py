@@ -8,6 +8,7 @@ import json
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -41,11 +42,12 @@ def measure_parity(choice: ModelChoice, kind: str, precisions: Sequence[str], n_
     """Embed the bundled samples in every precision and ask the benchmark's queries of each."""
     import torch
 
-    from indexer.encoders.torch_encoder import Encoder
+    from indexer.encoders.loading import find_device, load_encoder
 
     torch.set_num_threads(n_threads)
-    checkpoint, device = find_checkpoint(choice), torch.device(kind)
-    exact = Encoder(checkpoint, device=device, precision="fp32")
+    checkpoint, device = find_checkpoint(choice), find_device(kind)
+    load = partial(load_encoder, checkpoint, device=device, n_images=1)
+    exact = load(precision="fp32")
     pixels, places = _pictures(exact.image_size)
     texts, right = _questions(places)
     words = exact.encode_texts(texts).astype(np.float32)
@@ -56,7 +58,7 @@ def measure_parity(choice: ModelChoice, kind: str, precisions: Sequence[str], n_
     for precision in ("fp32", *precisions):
         vectors = exact_vectors
         if precision != "fp32":
-            vectors = _encode(Encoder(checkpoint, device=device, precision=cast(Any, precision)), pixels)
+            vectors = _encode(load(precision=cast(Any, precision)), pixels)
         ranks = first_ranks(words, vectors, right)
         cosines = (vectors * exact_vectors).sum(axis=1)
         moved = np.abs(ranks - ranks_before)[ranks != ranks_before]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from indexer.library.folder import Library
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-PRECISIONS = click.Choice(["auto", "fp32", "bf16", "fp16"])
+PRECISIONS = click.Choice(["auto", "fp32", "bf16", "fp16", "int8"])
 
 
 class LibraryFolder(click.ParamType[Any]):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,12 +11,16 @@ from indexer.arrays import Floats, Halves, Ids
 from indexer.catalog.database import connect_to_read
 from indexer.doctor.findings import Finding
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
-from indexer.encoders.query_encoder import read_facts
+from indexer.encoders.facts import read_facts
 from indexer.errors import EmbedError, ModelError, ShardError
 from indexer.library.folder import Generation, Library
-from indexer.library.shards import Kind, read_vectors
+from indexer.library.shards import Kind, precisions, read_vectors
 from indexer.publishing.calibration import spread
 from indexer.publishing.manifest import Manifest
+from indexer.ranks.devices import HOST
+
+if TYPE_CHECKING:
+    from indexer.encoders.loading import AnyPrecision
 
 LEAST_COSINE = 0.99
 """Between a stored vector and the same made again on this machine's processor; bf16 on a GPU stays above .999."""
@@ -61,12 +65,12 @@ def compare_sample(library: Library, generation: Generation, *, n: int) -> tuple
 def _compare(
     library: Library, checkpoint: Checkpoint, pictures: Sequence[Any], names: Sequence[tuple[int, str]]
 ) -> tuple[Compared, list[Finding]]:
-    import torch
-
-    from indexer.encoders.torch_encoder import Encoder
+    from indexer.encoders.loading import load_encoder
     from indexer.rendering.pool import Job, RenderPool
 
-    encoder = Encoder(checkpoint, device=torch.device("cpu"), precision="fp32")
+    is_int8 = "int8" in precisions(library.vectors(checkpoint.fingerprint))
+    precision: AnyPrecision = "int8" if is_int8 else "fp32"
+    encoder = load_encoder(checkpoint, device=HOST, precision=precision, n_images=len(pictures))
     jobs = [Job(*picture) for picture in pictures]
     cosines: list[Floats] = []
     n_drawn = 0

@@ -10,7 +10,7 @@ import numpy as np
 
 from indexer.catalog.database import REVISION, connect_to_read
 from indexer.doctor.findings import Finding
-from indexer.encoders.query_encoder import read_facts
+from indexer.encoders.facts import read_facts
 from indexer.errors import ShardError
 from indexer.library.durable import bytes_on_disk, differences
 from indexer.library.folder import Library

@@ -54,8 +54,9 @@ class CudaSpec:
     batch_size: int | None
     n_under_way: int = QueuedDevice.n_under_way
 
-    def open(self, checkpoint: Checkpoint, memory: Pixels | None) -> Device:
+    def open(self, checkpoint: Checkpoint, memory: Pixels | None, *, n_images: int) -> Device:
         """Load the encoder onto it."""
+        del n_images
         encoder = Encoder(checkpoint, device=self.device, precision=self.precision)
         return CudaDevice(encoder, memory, batch_size=self.batch_size)
 

@@ -18,17 +18,17 @@ from indexer.embedding.options import EmbedOptions
 from indexer.embedding.room import encode_names_within_memory, encode_within_memory
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
 from indexer.encoders.loaded import LoadedEncoder
+from indexer.encoders.loading import load_encoder
 from indexer.process import cores_of_rank
+from indexer.ranks.devices import HOST
 
 if TYPE_CHECKING:
-    from indexer.encoders.torch_encoder import Precision
+    from indexer.encoders.loading import AnyPrecision
 
 ON_CPU = 64
 """Larger batches leave the caches: the bundled model does 2,955 pictures/s at 64 and 2,118 at 256 on two cores."""
 _LEAST_AT_ONCE = 16
 """Fewer pictures than this take other paths through a processor's libraries, and get other last digits."""
-_NAMES_AT_ONCE = 64
-"""Larger batches are no faster, smaller ones not the same for any number of threads."""
 _FEW = 500
 _CORES_WITH_ONE_SPARE = 4
 _MOST_LANES = 4
@@ -91,8 +91,8 @@ class DeviceSpec(Protocol):
     def find(self, choice: ModelChoice) -> Checkpoint:
         """Find the encoder that is chosen."""
 
-    def open(self, checkpoint: Checkpoint, memory: Pixels | None) -> Device:
-        """Load an encoder; pictures will lie in `memory`, RGB (n, size, size, 3), where there are any."""
+    def open(self, checkpoint: Checkpoint, memory: Pixels | None, *, n_images: int) -> Device:
+        """Load an encoder for so many pictures; they will lie in `memory`, RGB (n, size, size, 3), if there are any."""
 
 
 def through(device: Device, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Halves]]:
@@ -121,7 +121,7 @@ class CpuSpec:
 
     find = staticmethod(find_checkpoint)
     is_fed = False
-    precision: "Precision"
+    precision: "AnyPrecision"
     batch_size: int | None
     n_under_way: int
 
@@ -130,14 +130,12 @@ class CpuSpec:
         """As many lanes as there are cores, up to four."""
         return cls(options.precision, options.batch_size or ON_CPU, n_lanes())
 
-    def open(self, checkpoint: Checkpoint, memory: Pixels | None) -> Device:
-        """Load the encoder in this process."""
+    def open(self, checkpoint: Checkpoint, memory: Pixels | None, *, n_images: int) -> Device:
+        """Load the encoder the way that is done soonest."""
         del memory
-        import torch
-
-        from indexer.encoders.torch_encoder import Encoder
-
-        encoder = Encoder(checkpoint, device=torch.device("cpu"), precision=self.precision)
+        encoder = load_encoder(
+            checkpoint, device=HOST, precision=self.precision, n_images=n_images, lanes=self.n_under_way
+        )
         return CpuDevice(encoder, batch_size=self.batch_size or ON_CPU, n_lanes=self.n_under_way)
 
 
@@ -152,13 +150,11 @@ class CpuDevice:
     busy_seconds = None
 
     def __init__(self, encoder: LoadedEncoder, *, batch_size: int, n_lanes: int) -> None:
-        import torch
-
         self.encoder = encoder
         self.n_under_way = n_lanes
         self.batch_size = batch_size
         share = max(1, cores_of_rank() // n_lanes)
-        self._threads = ThreadPoolExecutor(n_lanes, "lane", torch.set_num_threads, (share,))
+        self._threads = ThreadPoolExecutor(n_lanes, "lane", encoder.take_threads, (share,))
 
     def __enter__(self) -> Self:
         return self
@@ -168,7 +164,7 @@ class CpuDevice:
 
     def encode_names(self, names: Sequence[str]) -> Iterator[tuple[Ids, Halves]]:
         """Encode names in this thread, with all cores."""
-        return encode_names_within_memory(self.encoder, names, at_once=_NAMES_AT_ONCE, device=self.name)
+        return encode_names_within_memory(self.encoder, names, device=self.name)
 
     def settle(self, *, n_images: int, largest: int) -> None:
         """Nothing is to be found out."""

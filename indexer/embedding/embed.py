@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -22,10 +22,12 @@ from indexer.embedding.options import EmbedOptions
 from indexer.embedding.shard_writer import OVER
 from indexer.embedding.share import Share
 from indexer.embedding.work import Work
+from indexer.encoders.loading import find_device
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
 from indexer.library.plans import read_plan
 from indexer.process import cores_of_rank, prepare_for_batches
+from indexer.ranks.devices import HOST, Device
 from indexer.ranks.distributed import (
     Rank,
     give_up_rank,
@@ -40,7 +42,7 @@ from indexer.ranks.heartbeat import Report, Reporter, watched
 from indexer.ranks.progress import RankProgress, write_progress
 
 if TYPE_CHECKING:
-    import torch
+    from indexer.encoders.torch_encoder import Precision
 
 LONGEST_RUN = timedelta(days=30)
 """How long a rank that is done waits for the others: they are watched for getting on, not for taking long."""
@@ -94,17 +96,11 @@ def embed(library: Library, fingerprint: str, post: Post) -> None:
         reporter.finish()
 
 
-def _resolve(post: Post) -> "torch.device":
-    if post.spec is not None:
-        import torch
-
-        return torch.device("cpu")
-    from indexer.encoders.torch_encoder import resolve_device
-
-    return resolve_device(post.device)
+def _resolve(post: Post) -> Device:
+    return HOST if post.spec is not None else find_device(post.device)
 
 
-def _products(device: "torch.device", options: EmbedOptions) -> AbstractContextManager[None]:
+def _products(device: Device, options: EmbedOptions) -> AbstractContextManager[None]:
     """Have a GPU multiply as the precision says; a processor knows but one way."""
     if device.type == "cpu":
         return nullcontext()
@@ -113,15 +109,17 @@ def _products(device: "torch.device", options: EmbedOptions) -> AbstractContextM
     return products_in(options.precision)
 
 
-def _spec(device: "torch.device", options: EmbedOptions) -> DeviceSpec:
+def _spec(device: Device, options: EmbedOptions) -> DeviceSpec:
     if device.type == "cpu":
         return CpuSpec.of(options)
+    import torch
+
     from indexer.embedding.cuda_device import CudaSpec
 
-    return CudaSpec(device, options.precision, options.batch_size)
+    return CudaSpec(torch.device(str(device)), cast("Precision", options.precision), options.batch_size)
 
 
-def _claims(run: Path, rank: Rank, device: "torch.device") -> Path | None:
+def _claims(run: Path, rank: Rank, device: Device) -> Path | None:
     """Make the folder in which ranks that have met claim blocks; none where there is one.
 
     It has a new name each time: the claims of ranks that have died do not count for those that come after them.

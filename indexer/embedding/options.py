@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from indexer.encoders.torch_encoder import Precision
+    from indexer.encoders.loading import AnyPrecision
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +13,7 @@ class EmbedOptions:
 
     device: str = "auto"
     """auto, cpu, or cuda: one GPU a rank."""
-    precision: "Precision" = "auto"
+    precision: "AnyPrecision" = "auto"
     batch_size: int | None = None
     """None: found by doubling."""
     workers: int | None = None

@@ -1,26 +1,27 @@
-"""What is left to embed, and with what? The encoder found and exported for queries, a plan of the blocks written."""
+"""What is left to embed, and with what? The encoder found and made ready for queries, a plan of the blocks written."""
 
 import uuid
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import Engine
 
 from indexer.catalog import questions, texts
 from indexer.embedding.options import EmbedOptions
-from indexer.encoders.checkpoint import ModelChoice, find_checkpoint, must_be_fetched
-from indexer.errors import RenderError
-from indexer.library.bundled import bundled
+from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint, must_be_fetched
+from indexer.encoders.graphs import carry, find_graphs
+from indexer.encoders.samples import N_SAMPLES, sample_pixels
+from indexer.errors import EmbedError
 from indexer.library.folder import Library
 from indexer.library.plans import Plan, cut_blocks, write_plan
-from indexer.library.shards import read_coverage
-from indexer.process import prepare_for_batches
+from indexer.library.shards import precisions, read_coverage
+from indexer.process import has_int8_units, may_have_gpu, prepare_for_batches
 
-N_PARITY_INPUTS = 32
-"""Real words and pictures on which an exported encoder is held against torch."""
+if TYPE_CHECKING:
+    from indexer.encoders.loading import AnyPrecision
 
 
 def prepare(
@@ -41,7 +42,10 @@ def prepare(
     if must_be_fetched(chosen):
         stage(f"Fetching {chosen.model}, once; --offline forbids it")
     checkpoint = find_checkpoint(chosen)
-    outline = Plan(checkpoint.fingerprint, chosen.to_json(), 0, 0, 0, uuid.uuid4().hex[:12], asdict(options))
+    precision = one_precision(checkpoint, options, held=precisions(library.vectors(checkpoint.fingerprint)))
+    device = "cpu" if precision == "int8" and options.device == "auto" else options.device
+    how = asdict(replace(options, precision=precision, device=device))
+    outline = Plan(checkpoint.fingerprint, chosen.to_json(), 0, 0, 0, uuid.uuid4().hex[:12], how)
     plan = plan_missing(library, engine, outline, retry_failed=retry_failed)
     export_missing(library, engine, chosen, stage=stage)
     return plan
@@ -52,6 +56,29 @@ def choice_in_use(engine: Engine) -> ModelChoice:
     with engine.connect() as connection:
         stored = questions.setting(connection, "model")
     return ModelChoice.from_json(stored) if stored else ModelChoice.bundled()
+
+
+def one_precision(checkpoint: Checkpoint, options: EmbedOptions, *, held: set[str]) -> "AnyPrecision":
+    """Choose int8 for pictures or not, once for a library: what it holds is never mixed with the other.
+
+    Raises:
+        EmbedError: the one is asked for, and the library holds the other.
+    """
+    asked = options.precision
+    if held:
+        is_int8 = "int8" in held
+        if asked != "auto" and (asked == "int8") != is_int8:
+            what = "in int8" if is_int8 else "in full precision"
+            raise EmbedError(
+                f'this library\'s pictures are embedded {what}, which is never mixed with "{asked}"; '
+                "leave --precision out, or give another --library"
+            )
+        return "int8" if is_int8 else asked
+    is_on_processor = options.device == "cpu" or (options.device == "auto" and not may_have_gpu())
+    if asked == "auto" and is_on_processor and has_int8_units():
+        graphs = find_graphs(checkpoint)
+        return "int8" if graphs and graphs.has_int8 else asked
+    return asked
 
 
 def plan_missing(library: Library, engine: Engine, outline: Plan, *, retry_failed: bool) -> Plan:
@@ -82,12 +109,17 @@ def plan_missing(library: Library, engine: Engine, outline: Plan, *, retry_faile
 def export_missing(library: Library, engine: Engine, choice: ModelChoice, *, stage: Callable[[str], None]) -> bool:
     """Put a query encoder that needs no torch into the library if it is not there; tell whether it was missing.
 
-    It is checked on the library's own words and known pictures.
+    The graphs beside a model's weights are taken as they are: they were checked when they were made. Without such, both
+    towers are exported, and checked on the library's own words and known pictures.
     """
     checkpoint = find_checkpoint(choice)
     if (library.encoder(checkpoint.fingerprint) / "encoder.json").is_file():
         return False
     stage("Preparing the query encoder")
+    folder = library.encoder(checkpoint.fingerprint)
+    if graphs := find_graphs(checkpoint):
+        carry(graphs, folder, choice=choice)
+        return True
     import torch
 
     from indexer.encoders.export import export
@@ -95,18 +127,7 @@ def export_missing(library: Library, engine: Engine, choice: ModelChoice, *, sta
 
     encoder = Encoder(checkpoint, device=torch.device("cpu"), precision="fp32")
     with engine.begin() as connection:
-        ids = texts.name_ids(connection)[:N_PARITY_INPUTS]
+        ids = texts.name_ids(connection)[:N_SAMPLES]
         samples = [words for _, words in texts.words_of(connection, ids)] or ["icon"]
-    pixels = _sample_pixels(encoder.image_size)
-    export(encoder, library.encoder(checkpoint.fingerprint), choice=choice, texts=samples, pixels=pixels)
+    export(encoder, folder, choice=choice, texts=samples, pixels=sample_pixels(encoder.image_size))
     return True
-
-
-def _sample_pixels(size: int) -> NDArray[np.uint8]:
-    """Draw some bundled icons: pictures that are known to be harmless in this process."""
-    from indexer.rendering.render import render
-
-    paths = sorted(bundled("samples").rglob("*.svg"))[:N_PARITY_INPUTS]
-    if not paths:
-        raise RenderError("the bundled sample icons are missing; install `icons` again")
-    return np.stack([render(path.read_bytes(), size=size).pixels for path in paths])

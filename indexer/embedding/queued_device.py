@@ -21,7 +21,6 @@ LEAST_GAIN = 1.05
 LONGEST_SECONDS = 0.5
 """Of one batch: who waits for the last one waits so long, and ranks end so far apart."""
 _COUNTED = 3
-_NAMES_AT_ONCE = 512
 
 
 class QueuedDevice:
@@ -77,7 +76,7 @@ class QueuedDevice:
 
     def encode_names(self, names: Sequence[str]) -> Iterator[tuple[Ids, Halves]]:
         """Yield places of some names with their vectors until all were encoded."""
-        return encode_names_within_memory(self.encoder, names, at_once=_NAMES_AT_ONCE, device=self.name)
+        return encode_names_within_memory(self.encoder, names, device=self.name)
 
     def settle(self, *, n_images: int, largest: int) -> None:
         """Find out how many pictures go at once, unless that is given."""

@@ -16,42 +16,39 @@ def encode_within_memory(encoder: LoadedEncoder, pixels: Pixels, *, device: str)
     Raises:
         EmbedError: not even one picture fits.
     """
-    import torch
-
     try:
         return encoder.encode_images(pixels)
-    except torch.OutOfMemoryError:
+    except encoder.out_of_memory:
         if len(pixels) == 1:
             raise no_room(device, "one picture") from None
     # Outside the handler, so that the failed batch's tensors are free.
+    encoder.make_room()
     middle = len(pixels) // 2
     halves = (pixels[:middle], pixels[middle:])
     return np.concatenate([encode_within_memory(encoder, half, device=device) for half in halves])
 
 
 def encode_names_within_memory(
-    encoder: LoadedEncoder, names: Sequence[str], *, at_once: int, device: str
+    encoder: LoadedEncoder, names: Sequence[str], *, device: str
 ) -> Iterator[tuple[Ids, Halves]]:
     """Yield places of some names with their vectors until all were encoded; fewer at once if the device has no room.
 
     Raises:
         EmbedError: not even one name fits.
     """
-    import torch
-
-    left = np.arange(len(names))
+    at_once, left = encoder.texts_at_once, np.arange(len(names))
     while len(left):
         texts, done = [names[place] for place in left.tolist()], np.zeros(len(left), bool)
         try:
             for rows, vectors in encoder.encode_text_batches(texts, batch_size=at_once):
                 done[rows] = True
                 yield left[rows], vectors
-        except torch.OutOfMemoryError:
+        except encoder.out_of_memory:
             if at_once == 1:
                 raise no_room(device, "one name") from None
         left = left[~done]
         if len(left):
-            torch.cuda.empty_cache()
+            encoder.make_room()
             at_once //= 2
 
 
@@ -62,11 +59,11 @@ def out_of_memory_explained(device: str) -> Iterator[None]:
     Raises:
         EmbedError: instead of torch's own error.
     """
-    import torch
-
     try:
         yield
-    except torch.OutOfMemoryError as error:
+    except RuntimeError as error:
+        if type(error).__name__ != "OutOfMemoryError":  # torch's, which need not be imported here
+            raise
         raise no_room(device, "the encoder") from error
 
 

@@ -53,7 +53,8 @@ class Work:
                 pool = closing.enter_context(self._start_pool(checkpoint, layout, n_images))
                 drawing = Drawing(pool, layout, self.share, self.reporter)
             with out_of_memory_explained(self.reporter.progress.device):
-                device = closing.enter_context(self.spec.open(checkpoint, drawing.pool.memory if drawing else None))
+                memory = drawing.pool.memory if drawing else None
+                device = closing.enter_context(self.spec.open(checkpoint, memory, n_images=n_images))
             self.reporter.progress.device = device.name
             writer = ShardWriter(
                 self.share.shards, plan=self.plan, run=self.run, rank=self.rank, encoder=device.encoder

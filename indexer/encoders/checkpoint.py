@@ -59,6 +59,11 @@ class Checkpoint:
         """Side of the tower's square input in pixels, as open_clip reads it from the config."""
         return _image_size(self.config)
 
+    @property
+    def weights_digest(self) -> str:
+        """The sha256 of the weights, in hex digits."""
+        return _digest_of(self.weights, stamp_of(self.weights)).hex()
+
     @cached_property
     def fingerprint(self) -> str:
         """Hash of weights, config, tokenizer files and rendering recipe: 16 hex digits.
@@ -140,7 +145,7 @@ def _image_size(config: Mapping[str, Any]) -> int:
 
 
 def _built_in(choice: ModelChoice) -> Checkpoint:
-    config_path = _open_clip_folder() / "model_configs" / f"{choice.model}.json"
+    config_path = open_clip_folder() / "model_configs" / f"{choice.model}.json"
     if not config_path.is_file():
         near = _near_names(choice.model)
         raise ModelError(
@@ -156,7 +161,8 @@ def _built_in(choice: ModelChoice) -> Checkpoint:
     return Checkpoint(f"{choice.model} {weights.name}", choice.model, str(weights), config, weights)
 
 
-def _open_clip_folder() -> Path:
+def open_clip_folder() -> Path:
+    """Where open_clip lies, found without importing it."""
     spec = importlib.util.find_spec("open_clip")
     assert spec is not None and spec.origin is not None
     return Path(spec.origin).parent
@@ -165,7 +171,7 @@ def _open_clip_folder() -> Path:
 def _near_names(name: str) -> list[str]:
     from difflib import get_close_matches
 
-    known = [path.stem for path in (_open_clip_folder() / "model_configs").glob("*.json")]
+    known = [path.stem for path in (open_clip_folder() / "model_configs").glob("*.json")]
     return get_close_matches(name, known, n=3, cutoff=0.3) or sorted(known)[:3]
 
 

@@ -3,10 +3,7 @@
 Reads a loaded encoder; writes `encoders/FINGERPRINT/`: text.onnx, image.onnx, tokenizer.json, encoder.json.
 """
 
-import json
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +11,17 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from open_clip.tokenizer import SimpleTokenizer
-from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
+from tokenizers import Tokenizer
 from torch import nn
 
 from indexer.encoders.checkpoint import ModelChoice
-from indexer.encoders.query_encoder import Tower
+from indexer.encoders.facts import write_facts
+from indexer.encoders.tokens import clip_tokenizer
 from indexer.encoders.torch_encoder import Encoder
-from indexer.library.durable import describe_file, folder_aside, with_checksum
+from indexer.encoders.tower import Tower
+from indexer.encoders.tracing import REFUSALS, trace
+from indexer.library.durable import describe_file, folder_aside
 
-OPSET = 17
 PARITY = 0.999
 """Least cosine between a vector from torch and the same input's from ONNX Runtime, both fp32."""
 
@@ -47,22 +46,18 @@ def export(
             parity = _export_towers(encoder, aside, texts=texts, pixels=pixels)
         except ExportError as refusal:
             reason = str(refusal)
-        facts = {
-            "fingerprint": encoder.checkpoint.fingerprint,
-            "model": encoder.checkpoint.name,
-            "choice": choice.to_json(),
+        shape = {
             "dim": encoder.dim,
             "image_size": encoder.image_size,
             "context_length": encoder.context_length,
             "start_token": int(getattr(encoder.tokenizer, "sot_token_id", 0)),
             "end_token": int(getattr(encoder.tokenizer, "eot_token_id", 0)),
-            "served": "torch" if reason else "onnx",
             "reason": reason,
             "text_parity": parity[0] if parity else None,
             "image_parity": parity[1] if parity else None,
-            "files": {path.name: describe_file(path) for path in sorted(aside.iterdir())},
         }
-        (aside / "encoder.json").write_text(json.dumps(with_checksum(facts), indent=2), "utf-8")
+        files = {path.name: describe_file(path) for path in sorted(aside.iterdir())}
+        write_facts(aside, encoder.checkpoint, choice, shape, files)
 
 
 def _export_towers(
@@ -81,62 +76,19 @@ def _export_towers(
 @torch.inference_mode()
 def _export_tower(tower: nn.Module, path: Path, name: str, inputs: torch.Tensor) -> float:
     try:
-        with _traceable():
-            torch.onnx.export(
-                tower,
-                (inputs[:2],),
-                str(path),
-                input_names=[name],
-                output_names=["vectors"],
-                dynamic_axes={name: {0: "n"}, "vectors": {0: "n"}},
-                opset_version=OPSET,
-                dynamo=False,
-            )
+        path.write_bytes(trace(tower, name, inputs))
         found = Tower(path, threads=0).run(name, inputs.cpu().numpy())
-    except (RuntimeError, ValueError, TypeError, torch.onnx.errors.OnnxExporterError) as error:
+    except REFUSALS as error:
         raise ExportError(f"the {name} tower does not export: {str(error).strip().splitlines()[0]}") from error
     expected = tower(inputs).cpu().numpy()
     return float((found * expected).sum(axis=1).min())
 
 
-@contextmanager
-def _traceable() -> Iterator[None]:
-    """Keep attention in operators that ONNX has, and the tracer quiet: what it takes for constant is constant."""
-    fast = torch.backends.mha.get_fastpath_enabled()
-    torch.backends.mha.set_fastpath_enabled(False)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        torch.backends.mha.set_fastpath_enabled(fast)
-
-
 def _tokenizer(tokenizer: Any) -> Tokenizer:
     """Express open_clip's tokenizer in the `tokenizers` library, without the start and end marks."""
     if isinstance(tokenizer, SimpleTokenizer):
-        return _clip_bpe(tokenizer)
+        return clip_tokenizer()
     backend = getattr(getattr(tokenizer, "tokenizer", None), "backend_tokenizer", None)
     if backend is None:
         raise ExportError(f"tokenizer {type(tokenizer).__name__} has no form without torch")
     return Tokenizer.from_str(backend.to_str())
-
-
-def _clip_bpe(tokenizer: SimpleTokenizer) -> Tokenizer:
-    merges = sorted(tokenizer.bpe_ranks, key=lambda pair: tokenizer.bpe_ranks[pair])
-    converted = Tokenizer(
-        models.BPE(
-            vocab=dict(tokenizer.encoder), merges=merges, continuing_subword_prefix="", end_of_word_suffix="</w>"
-        )
-    )
-    converted.normalizer = normalizers.Sequence(
-        [normalizers.NFC(), normalizers.Replace(Regex(r"\s+"), " "), normalizers.Strip(), normalizers.Lowercase()]
-    )
-    pattern = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
-    converted.pre_tokenizer = pre_tokenizers.Sequence(
-        [
-            pre_tokenizers.Split(Regex(pattern), behavior="removed", invert=True),
-            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
-        ]
-    )
-    return converted

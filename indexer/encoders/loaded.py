@@ -14,6 +14,18 @@ class LoadedEncoder(Protocol):
     dim: int
     precision: Any
     """As it was resolved."""
+    texts_at_once: int
+    """Names of a batch; another number gives other last digits."""
+
+    @property
+    def out_of_memory(self) -> type[Exception]:
+        """What is raised where there is no room for a batch."""
+
+    def make_room(self) -> None:
+        """Give back what is kept for later, after that was raised."""
+
+    def take_threads(self, n: int) -> None:
+        """Compute with so many threads in what the calling thread asks for."""
 
     def encode_images(self, pixels: Pixels) -> Halves:
         """Encode pictures (n, size, size, 3), (n, dim)."""

@@ -1,9 +1,5 @@
-"""Words or a picture -> one unit vector, through the encoder that the library carries; ONNX Runtime, no torch.
+"""Words or a picture -> one unit vector, through the encoder that the library carries; ONNX Runtime, no torch."""
 
-The only importer of onnxruntime.
-"""
-
-import json
 import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -13,31 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.arrays import Floats
+from indexer.encoders.facts import read_facts
+from indexer.encoders.tokens import Tokens
+from indexer.encoders.tower import Tower
 from indexer.errors import LibraryError
-from indexer.library.durable import check_own_checksum
-
-
-class Tower:
-    """An exported tower: one input with a free first axis, one output."""
-
-    def __init__(self, path: Path, *, threads: int) -> None:
-        """Open a tower. One thread for a query, which is too small to be shared; 0: one a core.
-
-        Raises:
-            RuntimeError, ValueError: as ONNX Runtime refuses the file.
-        """
-        import onnxruntime as ort
-
-        ort.disable_telemetry_events()  # for whoever imported it before `indexer` told it so by the environment
-        options = ort.SessionOptions()
-        options.intra_op_num_threads = threads
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 3
-        self._session: Any = ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-
-    def run(self, name: str, inputs: NDArray[Any]) -> Floats:
-        """Encode a batch, given under the name of the input."""
-        return np.asarray(self._session.run(None, {name: inputs})[0], dtype=np.float32)
 
 
 class QueryEncoder(Protocol):
@@ -84,19 +59,6 @@ def open_query_encoder(folder: Path) -> QueryEncoder:
     return _TorchQueryEncoder(facts)
 
 
-def read_facts(folder: Path) -> dict[str, Any]:
-    """Read what an exported encoder says of itself (`indexer.encoders.export.export`).
-
-    Raises:
-        OSError, ValueError: it is missing, or not as it was written.
-    """
-    facts = json.loads((folder / "encoder.json").read_text("utf-8"))
-    if not isinstance(facts, dict):
-        raise ValueError("it holds no facts")  # noqa: TRY004
-    check_own_checksum(facts)
-    return facts
-
-
 class OnnxQueryEncoder(QueryEncoder):
     """The two exported towers; each is loaded when first asked."""
 
@@ -105,9 +67,14 @@ class OnnxQueryEncoder(QueryEncoder):
 
         self.image_size = int(facts["image_size"])
         self._folder = folder
-        self._context_length = int(facts["context_length"])
-        self._marks = [int(facts["start_token"])], [int(facts["end_token"])]
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._tokens = Tokens(
+            self._tokenizer,
+            context_length=int(facts["context_length"]),
+            start=int(facts["start_token"]),
+            end=int(facts["end_token"]),
+        )
+        self._cuts_texts = bool(facts.get("cuts_texts"))
         self._towers: dict[str, Tower] = {}
 
     def has_token(self, word: str) -> bool:
@@ -120,7 +87,7 @@ class OnnxQueryEncoder(QueryEncoder):
 
     def encode_many_words(self, texts: Sequence[str]) -> Floats:
         """Encode several texts of normalised words, (n, dim)."""
-        return self.encode_tokens(np.stack([self.tokenize(words) for words in texts]))
+        return self.encode_tokens(self._tokens.of(texts))
 
     def encode_many_pictures(self, pixels: NDArray[np.uint8]) -> Floats:
         """Encode uint8 pixels (n, size, size, 3), (n, dim)."""
@@ -128,15 +95,12 @@ class OnnxQueryEncoder(QueryEncoder):
 
     def tokenize(self, words: str) -> NDArray[np.int64]:
         """Turn words into token ids, padded with zeros to (context_length,), as open_clip does."""
-        start, end = self._marks
-        ids = self._tokenizer.encode(words, add_special_tokens=False).ids
-        marked = start + ids[: self._context_length - 2] + end
-        tokens = np.zeros(self._context_length, dtype=np.int64)
-        tokens[: len(marked)] = marked
-        return tokens
+        return np.asarray(self._tokens.of([words])[0])
 
     def encode_tokens(self, tokens: NDArray[np.int64]) -> Floats:
         """Encode token ids (n, context_length), (n, dim)."""
+        if self._cuts_texts:
+            tokens = tokens[:, : int((tokens != 0).sum(axis=1).max())]
         return self._run("text", "tokens", tokens)
 
     def _run(self, tower: str, name: str, inputs: NDArray[Any]) -> Floats:

@@ -1,7 +1,7 @@
 """Pictures and words -> unit vectors: open_clip, wrapped once for embedding, export and evaluation."""
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, cast
 
@@ -15,6 +15,7 @@ from torch.fx.experimental.optimization import fuse
 
 from indexer.encoders.checkpoint import OPENAI_MEAN, OPENAI_STD, Checkpoint
 from indexer.encoders.small_maps import multiply_small_maps
+from indexer.encoders.tokens import rows_by_length
 from indexer.errors import DeviceError, ModelError
 
 Precision = Literal["auto", "fp64", "fp32", "bf16", "fp16"]
@@ -49,7 +50,8 @@ class TextTower(nn.Module):
     def __init__(self, model: Any) -> None:
         super().__init__()
         self.model: Any = model
-        self._cut_names = _names_to_cut(model)
+        self.cut_names = _names_to_cut(model)
+        """The position table and the causal mask, where texts may be cut to their lengths; else None."""
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Encode a batch."""
@@ -57,17 +59,17 @@ class TextTower(nn.Module):
 
     def encode_short(self, tokens: Tensor) -> Tensor:
         """Encode a batch after cutting it to its longest text: the same vectors, several times faster."""
-        if self._cut_names is None:
+        if self.cut_names is None:
             return cast(Tensor, self(tokens))
         length = int((tokens != 0).sum(dim=1).max())
-        positions, mask = self._cut_names
+        positions, mask = self.cut_names
         tensors = dict([*self.named_parameters(), *self.named_buffers()])
         cut = {positions: tensors[positions][:length], mask: tensors[mask][:length, :length]}
         return cast(Tensor, functional_call(self, cut, (tokens[:, :length],)))
 
     def lengths(self, tokens: Tensor) -> Tensor:
         """To how many tokens each text (n, context) may be cut, (n,)."""
-        if self._cut_names is None:
+        if self.cut_names is None:
             return torch.full((len(tokens),), tokens.shape[1])
         return (tokens != 0).sum(dim=1)
 
@@ -98,9 +100,13 @@ class Encoder:
     Attributes: `image_size` in pixels, `dim` of a vector, `context_length` in tokens, `precision` as it was resolved.
     """
 
+    out_of_memory = torch.OutOfMemoryError
+
     def __init__(self, checkpoint: Checkpoint, *, device: torch.device, precision: Precision = "auto") -> None:
         self.checkpoint = checkpoint
         self.device = device
+        self.device_type = device.type
+        self.texts_at_once = TEXTS_AT_ONCE[device.type]
         self.precision = resolve_precision(precision, device)
         self.model = load_model(checkpoint)
         preprocess = self.model.visual.preprocess_cfg
@@ -109,7 +115,7 @@ class Encoder:
         # that layout are three times as fast here in bf16.
         self.model.to(device, _TYPES[self.precision], memory_format=torch.channels_last)
         self.tokenizer = open_clip.get_tokenizer(checkpoint.open_clip_name)
-        self.mean, self.std = preprocess.get("mean") or OPENAI_MEAN, preprocess.get("std") or OPENAI_STD
+        self.mean, self.std = normalisation(preprocess)
         self.image_size = _side(preprocess["size"])
         if self.image_size != checkpoint.image_size:  # by which pictures are drawn before the model is there
             raise ModelError(
@@ -123,6 +129,14 @@ class Encoder:
         if device.type == "cpu" and self.precision == "fp32":
             multiply_small_maps(self.model.visual, torch.zeros(1, 3, self.image_size, self.image_size))
         self.dim = int(self.encode_tokens(self.tokenizer(["icon"])).shape[1])
+
+    def take_threads(self, n: int) -> None:
+        """Compute with so many threads in what the calling thread asks for."""
+        torch.set_num_threads(n)
+
+    def make_room(self) -> None:
+        """Give back what the device keeps for later, after `out_of_memory` was raised."""
+        torch.cuda.empty_cache()
 
     @torch.inference_mode()
     def encode_images(self, pixels: NDArray[np.uint8]) -> NDArray[np.float16]:
@@ -149,22 +163,23 @@ class Encoder:
         Texts of one length go together, in batches that are filled up to one size: so a text has the same vector, bit
         by bit, in any company.
         """
-        batch_size = batch_size or TEXTS_AT_ONCE[self.device.type]
+        batch_size = batch_size or self.texts_at_once
         tokens = self.tokenizer(list(texts))
-        lengths = self.text_tower.lengths(tokens).numpy()
-        for length in np.unique(lengths):
-            alike = np.flatnonzero(lengths == length)
-            for start in range(0, len(alike), batch_size):
-                rows = alike[start : start + batch_size]
-                batch = tokens[torch.from_numpy(rows)]
-                filling = batch[:1].expand(batch_size - len(rows), -1)
-                vectors = self.encode_tokens(torch.cat([batch, filling]))[: len(rows)]
-                yield rows, vectors.half().cpu().numpy()
+        for rows in rows_by_length(self.text_tower.lengths(tokens).numpy(), at_once=batch_size):
+            batch = tokens[torch.from_numpy(rows)]
+            filling = batch[:1].expand(batch_size - len(rows), -1)
+            vectors = self.encode_tokens(torch.cat([batch, filling]))[: len(rows)]
+            yield rows, vectors.half().cpu().numpy()
 
     def encode_tokens(self, tokens: Tensor) -> Tensor:
         """Encode tokens (n, context) as they are, all at once: unit vectors fp32 (n, dim), on the device."""
         with torch.inference_mode():
             return self.text_tower.encode_short(tokens.to(self.device))
+
+
+def normalisation(preprocess: Mapping[str, Any]) -> tuple[Sequence[float], Sequence[float]]:
+    """Mean and standard deviation of each channel, by which a model's config has pictures normalised."""
+    return preprocess.get("mean") or OPENAI_MEAN, preprocess.get("std") or OPENAI_STD
 
 
 def load_model(checkpoint: Checkpoint) -> Any:

@@ -102,6 +102,15 @@ def relate_words(corpus_folder: Path, out: Path, wordnet: Path, cache: Path, par
 
 
 @main.command()
+@click.argument("model", type=Existing)
+def graphs(model: Path) -> None:
+    """Write graphs beside a model's weights, by which `icons index` needs no torch for it."""
+    from indexer.encoders.stored_graphs import write_graphs
+
+    write_graphs(model)
+
+
+@main.command()
 @click.option("--model", required=True, type=Existing)
 @click.option(
     "--evaluation", required=True, type=click.File("rb"), help="What `icons evaluate --json` printed; - for stdin."

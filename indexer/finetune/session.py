@@ -1,12 +1,14 @@
 """What lies between `icons finetune` and its result? Prepare, run the ranks here or under torchrun, read what came."""
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-from indexer.errors import TrainError
+from indexer.encoders.stored_graphs import write_graphs
+from indexer.errors import ModelError, TrainError
 from indexer.finetune.options import Places
 from indexer.finetune.prepare import Request, prepare
 from indexer.finetune.run.checkpoints import Standing
@@ -48,6 +50,10 @@ def finetune(request: Request, *, devices: str, viewer: TrainingView) -> Outcome
     clear_progress(places.work)
     _train(places, where, request, viewer)
     facts = json.loads(places.result.read_text("utf-8"))
+    if facts["written"]:
+        viewer.stage("Writing its graphs")
+        with suppress(ModelError):  # it has none: `icons index` exports its towers instead
+            write_graphs(places.out)
     standing = Standing(**facts["standing"])
     return Outcome(
         is_written=facts["written"],

@@ -201,6 +201,22 @@ def _settled(path: Path, _: tuple[int, ...]) -> tuple[Kind, Ids, Mapping[int, Fa
         return KINDS[file.metadata()["kind"]], file.get_tensor("ids"), _failures(file)
 
 
+def precisions(folder: Path) -> set[str]:
+    """In which precisions the pictures were embedded that a folder's shards hold; "" where an older program says none.
+
+    Raises:
+        ShardError: a shard is damaged.
+    """
+    found = set()
+    for path in shard_paths(folder, "images"):
+        try:
+            with safe_open(path, framework="numpy") as file:
+                found.add(str(file.metadata().get("precision", "")))
+        except _DAMAGES as error:
+            raise ShardError(f'shard "{path}" can\'t be read ({error}); {ADVICE}') from error
+    return found
+
+
 def shard_paths(folder: Path, kind: Kind | None = None) -> list[Path]:
     """Shards of a folder, of one kind or all, in the order of their names."""
     return sorted(folder.glob(f"{kind or '[!.]'}*.safetensors"))

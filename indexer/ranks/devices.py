@@ -4,12 +4,31 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Literal, Protocol
 
 from indexer.errors import DeviceError
+from indexer.process import may_have_gpu
 
-if TYPE_CHECKING:
-    import torch
+
+class Device(Protocol):
+    """A device of torch, or the processor without torch; `str` gives the name that torch knows it by."""
+
+    @property
+    def type(self) -> str:
+        """Cpu or cuda."""
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """The processor, for what needs no torch."""
+
+    type: Literal["cpu"] = "cpu"
+
+    def __str__(self) -> str:
+        return self.type
+
+
+HOST = Host()
 
 MASK = "CUDA_VISIBLE_DEVICES"
 """GPUs that a process sees, by number or UUID; it counts them from 0 as they stand there."""
@@ -44,6 +63,8 @@ def parse_devices(text: str) -> Devices:
     """
     if match := re.fullmatch(r"cpu(?::([1-9][0-9]{0,2}))?", text):
         return Devices("cpu", int(match[1] or 1))
+    if text == "auto" and not may_have_gpu():
+        return Devices("cpu", 1)
     n_there = _count_gpus()
     if text == "auto":
         return Devices("cuda", n_there, os.environ.get(MASK)) if n_there else Devices("cpu", 1)
@@ -67,7 +88,7 @@ def first_devices(kind: str, n: int) -> Devices:
     return _gpus(range(n)) if kind == "cuda" else Devices(kind, n)
 
 
-def use_device(device: "torch.device") -> None:
+def use_device(device: Device) -> None:
     """Make a GPU the one of this thread; to be called by each thread that uses CUDA.
 
     A thread's GPU is number 0 at first, where whatever names no device would open a context of half a gigabyte.
@@ -75,7 +96,7 @@ def use_device(device: "torch.device") -> None:
     if device.type == "cuda":
         import torch
 
-        torch.cuda.set_device(device)
+        torch.cuda.set_device(torch.device(str(device)))
 
 
 def see_own_gpu(local: int) -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 from indexer.errors import IconsError
 from indexer.naming.printable import printable
 from indexer.process import cores_of_rank, end_at_once, end_with_starter
-from indexer.ranks.devices import see_own_gpu, use_device
+from indexer.ranks.devices import Device, see_own_gpu, use_device
 
 if TYPE_CHECKING:
     import torch
@@ -80,9 +80,9 @@ def leave_word(error: Exception) -> None:
 
 def share_cores(rank: Rank) -> None:
     """Give this process its share of the cores; torchrun's own default is one thread each."""
-    import torch
-
     if rank.world > 1:
+        import torch
+
         torch.set_num_threads(cores_of_rank())
 
 
@@ -97,7 +97,7 @@ def process_group(
     rank: Rank,
     *,
     backend: str,
-    device: "torch.device",
+    device: Device,
     limit: timedelta = START_LIMIT,
     is_high_priority: bool = False,
 ) -> Iterator[None]:
@@ -110,6 +110,7 @@ def process_group(
     if rank.world == 1:
         yield
         return
+    import torch
     import torch.distributed as dist
 
     folder = os.environ.get(MEETING)
@@ -119,7 +120,7 @@ def process_group(
         timeout=limit,
         rank=rank.index,
         world_size=rank.world,
-        device_id=device if "nccl" in backend else None,
+        device_id=torch.device(str(device)) if "nccl" in backend else None,
         pg_options=_high_priority(limit) if is_high_priority else None,
     )
     try:
@@ -137,7 +138,7 @@ def _high_priority(limit: timedelta) -> "dist.ProcessGroupNCCL.Options":
     return options
 
 
-def total_over_ranks(rank: Rank, counts: list[int], *, device: "torch.device") -> list[int]:
+def total_over_ranks(rank: Rank, counts: list[int], *, device: Device) -> list[int]:
     """Add up counts over all ranks; every rank gets the sums."""
     if rank.world == 1:
         return counts
@@ -148,7 +149,7 @@ def total_over_ranks(rank: Rank, counts: list[int], *, device: "torch.device") -
     return [int(value) for value in tensor.tolist()]
 
 
-def number_of_first_rank(rank: Rank, number: int, *, device: "torch.device") -> int:
+def number_of_first_rank(rank: Rank, number: int, *, device: Device) -> int:
     """Give every rank the number, below 2^63, that the first one has."""
     if rank.world == 1:
         return number
@@ -159,10 +160,10 @@ def number_of_first_rank(rank: Rank, number: int, *, device: "torch.device") -> 
     return int(tensor.item())
 
 
-def _on_backend(counts: list[int], device: "torch.device") -> "torch.Tensor":
+def _on_backend(counts: list[int], device: Device) -> "torch.Tensor":
     """Put counts where the backend takes them: nccl reduces device memory only, gloo the host's."""
     import torch
     import torch.distributed as dist
 
-    where = device if dist.get_backend() == "nccl" else torch.device("cpu")
+    where = str(device) if dist.get_backend() == "nccl" else "cpu"
     return torch.tensor(counts, dtype=torch.int64, device=where)

@@ -7,12 +7,11 @@ import time
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import psutil
 
-if TYPE_CHECKING:
-    import torch
+from indexer.ranks.devices import Device
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,7 @@ class Gauged(Protocol):
 class Gauge:
     """Reads how busy a rank's device is; between two readings on a CPU lies the time that the second one is about."""
 
-    device: "torch.device"
+    device: Device
     cores: int
     _read_at: float = field(default_factory=time.perf_counter)
     _cpu_seconds: float = field(default_factory=lambda: cpu_seconds(family(os.getpid())))
@@ -93,17 +92,17 @@ def proportional_bytes(processes: Iterable[psutil.Process]) -> int:
     return taken
 
 
-def peak_memory(device: "torch.device") -> int:
+def peak_memory(device: Device) -> int:
     """Largest memory used so far, in bytes: the GPU's for a GPU, else the process' own."""
     if device.type == "cuda":
         import torch
 
-        return torch.cuda.max_memory_allocated(device)
+        return torch.cuda.max_memory_allocated(str(device))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
 
 
-def gpu_figures(device: "torch.device") -> dict[str, float]:
+def gpu_figures(device: Device) -> dict[str, float]:
     """Memory, utilisation and power of a GPU through NVML; nothing where there is no GPU or no `nvidia-ml-py`."""
     if device.type != "cuda":
         return {}
@@ -115,7 +114,7 @@ def gpu_figures(device: "torch.device") -> dict[str, float]:
         return {}
     try:
         pynvml.nvmlInit()
-        handle = pynvml.nvmlDeviceGetHandleByUUID(f"GPU-{torch.cuda.get_device_properties(device).uuid}")
+        handle = pynvml.nvmlDeviceGetHandleByUUID(f"GPU-{torch.cuda.get_device_properties(str(device)).uuid}")
         memory, rates = pynvml.nvmlDeviceGetMemoryInfo(handle), pynvml.nvmlDeviceGetUtilizationRates(handle)
         found = {"gpu/memory_gb": memory.used / 1e9, "gpu/utilisation": float(rates.gpu)}
     except pynvml.NVMLError:

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.arrays import Ids, Positions
-from indexer.encoders.query_encoder import QueryEncoder, open_query_encoder, read_facts
+from indexer.encoders.facts import read_facts
+from indexer.encoders.query_encoder import QueryEncoder, open_query_encoder
 from indexer.errors import IconsError, LibraryError
 from indexer.library.durable import differences
 from indexer.library.folder import Generation, Library

@@ -52,9 +52,9 @@ class SimulatedSpec:
         config = {"simulated": True, "model_cfg": {"vision_cfg": {"image_size": self.image_size}}}
         return replace(found, name=f"simulated {found.name}", config=config)
 
-    def open(self, checkpoint: Checkpoint, memory: Pixels | None) -> Device:
+    def open(self, checkpoint: Checkpoint, memory: Pixels | None, *, n_images: int) -> Device:
         """Wait until it is there."""
-        del checkpoint, memory
+        del checkpoint, memory, n_images
         time.sleep(self.start_seconds)
         return SimulatedDevice(self)
 
@@ -93,9 +93,17 @@ class SimulatedEncoder:
 
     precision = "simulated"
     dim = DIM
+    texts_at_once = _NAMES_AT_ONCE
+    out_of_memory = MemoryError
 
     def __init__(self, image_size: int) -> None:
         self.image_size = image_size
+
+    def make_room(self) -> None:
+        """Nothing is kept."""
+
+    def take_threads(self, n: int) -> None:
+        """One does."""
 
     def encode_images(self, pixels: Pixels) -> Halves:
         """Encode pictures (n, size, size, 3), (n, dim)."""

@@ -42,7 +42,7 @@ class Knobs(Configuration):
     pinned: bool = False
     shuffle: bool = False
     backend: Literal["auto", "nccl", "gloo"] = "auto"
-    precision: Literal["auto", "fp64", "fp32", "tf32", "bf16", "fp16"] = "auto"
+    precision: Literal["auto", "fp64", "fp32", "tf32", "bf16", "fp16", "int8"] = "auto"
     size: int | None = None
     compile: bool = False
     channels_last: bool = True
@@ -63,7 +63,7 @@ _OF_GPUS: Mapping[str, Sequence[Any]] = {
     "cudnn_benchmark": [True],
     "copy": ["stream", "stream-high"],
 }
-_PRECISIONS_OF_INDEX = ("auto", "fp32", "bf16", "fp16")
+_PRECISIONS_OF_INDEX = ("auto", "fp32", "bf16", "fp16", "int8")
 NEEDED: Mapping[str, Mapping[str, Any]] = {
     "prefetch": {"loader": "files", "workers": 2},
     "barrier": {"devices": 2},

@@ -33,7 +33,7 @@ from indexer.bench.trials.feeds import (
 )
 from indexer.bench.trials.knobs import AUTO
 from indexer.bench.trials.material import png_files, read_jobs
-from indexer.bench.trials.strategies import load_tower, make_compute
+from indexer.bench.trials.strategies import Compute, load_tower, make_compute, without_torch
 from indexer.bench.trials.trial import Measured, Trial, share_file
 from indexer.embedding.device import ON_CPU, default_workers
 from indexer.encoders.torch_encoder import products_in
@@ -68,11 +68,15 @@ class Loop:
         self.files = png_files(trial.material, trial.n_images) if knobs.loader == "files" else []
         # The script that everyone writes leaves products as torch has them.
         self.products = AUTO if knobs.path == "naive" else knobs.precision
-        tower, self.transform, precision = load_tower(trial, device)
-        self.compute = make_compute(trial, tower, precision, device, batch=self.batch)
+        self.transform: Any = None
+        self.compute = without_torch(trial) or self._with_torch()
         with products_in(self.products):
             self._fit()
         self.drawn = self._draw_once() if knobs.loader == "memory" else None
+
+    def _with_torch(self) -> Compute:
+        tower, self.transform, precision = load_tower(self.trial, self.device)
+        return make_compute(self.trial, tower, precision, self.device, batch=self.batch)
 
     def _fit(self) -> None:
         """Encode one batch, which is not counted: a batch or a size that does not fit is found here, by its value."""

@@ -14,11 +14,17 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from indexer.bench.trials.knobs import fits_index
 from indexer.bench.trials.overlap import Overlapped, Streams
 from indexer.bench.trials.trial import Trial
+from indexer.embedding.options import EmbedOptions
+from indexer.embedding.planning import one_precision
 from indexer.encoders.checkpoint import find_checkpoint
+from indexer.encoders.loading import load_encoder
+from indexer.encoders.onnx_encoder import OnnxEncoder
 from indexer.encoders.torch_encoder import Encoder, Precision, autocast, load_model
-from indexer.ranks.devices import use_device
+from indexer.errors import BenchError
+from indexer.ranks.devices import HOST, use_device
 
 
 class Compute(Protocol):
@@ -87,6 +93,8 @@ def load_tower(trial: Trial, device: torch.device) -> tuple[nn.Module, Any, str]
         preprocess = model.visual.preprocess_cfg
         tower: nn.Module = FloatTower(model.to(device), channels_last=False)
         return tower.eval(), image_transform_v2(PreprocessCfg(**preprocess), is_train=False), "fp32"
+    if knobs.precision == "int8":
+        raise BenchError('precision "int8" goes with knobs that `icons index` has')
     is_plain = knobs.precision in ("fp64", "tf32")
     encoder = Encoder(checkpoint, device=device, precision="fp32" if is_plain else cast(Any, knobs.precision))
     # what the model's own config says of its input, with what open_clip takes for granted
@@ -107,6 +115,38 @@ def load_tower(trial: Trial, device: torch.device) -> tuple[nn.Module, Any, str]
     if knobs.compile:
         tower.compile()
     return tower, transform, knobs.precision if is_plain else encoder.precision
+
+
+def without_torch(trial: Trial) -> "WithoutTorch | None":
+    """The way of `icons index` on a processor, where that is not torch's, for one part of it that is timed alone."""
+    options = EmbedOptions(trial.kind, cast(Any, trial.knobs.precision))
+    if trial.part == "all" or trial.kind != "cpu" or not fits_index(trial.knobs):
+        return None
+    checkpoint = find_checkpoint(trial.material.choice)
+    precision = one_precision(checkpoint, options, held=set())
+    encoder = load_encoder(checkpoint, device=HOST, precision=precision, n_images=trial.n_images)
+    return WithoutTorch(encoder) if isinstance(encoder, OnnxEncoder) else None
+
+
+class WithoutTorch:
+    """Computes by the graphs beside a model's weights."""
+
+    n_under_way = 0
+
+    def __init__(self, encoder: OnnxEncoder) -> None:
+        self.encoder = encoder
+
+    def copy_in(self, batch: Tensor) -> Any:
+        """Look at the same memory."""
+        return batch.numpy()
+
+    def forward(self, there: Any) -> Any:
+        """Encode."""
+        return self.encoder.encode_images(there)
+
+    def copy_out(self, vectors: Any) -> NDArray[np.float16]:
+        """They are here."""
+        return cast(NDArray[np.float16], vectors)
 
 
 def make_compute(trial: Trial, tower: nn.Module, precision: str, device: torch.device, *, batch: int) -> Compute:

@@ -69,7 +69,7 @@ def test_a_batch_beyond_its_room_raises_as_torch_does() -> None:
 def test_it_starts_when_it_is_there() -> None:
     spec = SimulatedSpec(1000, 8, start_seconds=0.1)
     started = time.perf_counter()
-    with spec.open(spec.find(CHOICE), None) as device:
+    with spec.open(spec.find(CHOICE), None, n_images=1) as device:
         assert time.perf_counter() - started >= 0.1
         assert device.name == "simulated 1,000/s"
 

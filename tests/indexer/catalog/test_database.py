@@ -1,3 +1,6 @@
+import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -25,6 +28,25 @@ def test_migrations_build_exactly_the_tables_of_the_schema(tmp_path: Path) -> No
         assert compare_metadata(context, metadata) == []
         assert connection.execute(text("PRAGMA integrity_check")).scalar() == "ok"
         assert connection.execute(text("PRAGMA foreign_keys")).scalar() == 1
+
+
+def test_a_new_catalog_is_what_all_migrations_make_of_an_empty_one(tmp_path: Path) -> None:
+    """It is laid without alembic, whose import takes a tenth of a second."""
+    open_catalog(tmp_path / "new.sqlite").dispose()
+    upgrade_catalog(tmp_path / "migrated.sqlite")
+    schemas = []
+    for name in ("new", "migrated"):
+        with closing(sqlite3.connect(tmp_path / f"{name}.sqlite")) as connection:
+            rows = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall()
+            assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [(REVISION,)]
+        schemas.append(sorted((*row[:3], _parts(row[3] or "")) for row in rows))
+    assert schemas[0] == schemas[1]
+
+
+def _parts(sql: str) -> list[str]:
+    """Columns and constraints, in any order: those of a table have none."""
+    parts = re.split(r",(?=CONSTRAINT|\w+(?:INTEGER|TEXT|BLOB))", re.sub(r"\s", "", sql))
+    return sorted(part.rstrip(")") for part in parts)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ SIDE = 2
 class Means(LoadedEncoder):
     """The vector of a picture is the mean of its pixels; some pictures wait until they may end."""
 
-    image_size, dim, precision = SIDE, 1, "fp32"
+    image_size, dim, precision, texts_at_once, out_of_memory = SIDE, 1, "fp32", 64, torch.OutOfMemoryError
 
     def __init__(self, *, wait: Any = None, most: int = 1 << 30) -> None:
         self.wait, self.most, self.threads = wait, most, list[int]()
@@ -37,6 +37,12 @@ class Means(LoadedEncoder):
         if self.wait is not None:
             self.wait(int(pixels[0].max()))
         return pixels.reshape(len(pixels), -1).mean(axis=1, keepdims=True).astype(np.float16)
+
+    def make_room(self) -> None:
+        pass
+
+    def take_threads(self, n: int) -> None:
+        torch.set_num_threads(n)
 
     def encode_text_batches(
         self, texts: Sequence[str], *, batch_size: int | None = None

@@ -55,7 +55,8 @@ def test_a_finetuned_model_is_indexed_with_and_asked(icons: Path, start: Path, t
     report = run(*arguments(icons, start, out, "--allow-regression", "--ema", "0.5"))
     assert "wrote" in report.output
     assert sorted(path.name for path in out.iterdir()) == [
-        "README.md", "open_clip_config.json", "open_clip_model.safetensors", "training.json",
+        "README.md", "graphs.json", "image.onnx", "open_clip_config.json", "open_clip_model.safetensors", "text.onnx",
+        "training.json",
     ]  # fmt: skip
     model, _, _ = open_clip.create_model_and_transforms(f"local-dir:{out}")
     assert model.visual.image_size in (16, (16, 16))

@@ -1,0 +1,157 @@
+"""A picture tower of convolutions -> the same graph in int8, for processors that have units for it.
+
+Static quantisation (Jacob et al., arXiv 1712.05877): uint8 between the layers, one scale each, from ranges over icons;
+int8 weights, one scale a channel. Batch norms are folded into the convolutions before them. The graph holds scales and
+biases alone: ONNX Runtime reads the weights from their places and quantises them when the tower is opened.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import GraphProto, NodeProto, TensorProto, helper, numpy_helper
+
+from indexer.encoders.places import replace_parts
+
+_QUANTISED = ("Conv", "Add", "AveragePool", "GlobalAveragePool", "MaxPool")
+"""Operators that ONNX Runtime has for such numbers."""
+
+_LARGEST_WEIGHT = 63
+"""Seven bits: two products of a byte with such a weight fit 16 bits, where processors without units for it add them up.
+With 127 they would overflow there, and a library would get other vectors on another machine."""
+
+Weights = Mapping[str, NDArray[Any]]
+Ranges = Mapping[str, tuple[float, float]]
+
+
+def inner_tensors(graph: bytes) -> list[str]:
+    """Names of the tensors between layers that are to be quantised; none where the tower is of another kind."""
+    return _Quantising(onnx.load_from_string(graph), {}, {}).inner()
+
+
+def with_outputs(graph: bytes, names: Sequence[str]) -> bytes:
+    """Have a graph give tensors of its middle, beside its output."""
+    model = onnx.load_from_string(graph)
+    model.graph.output.extend(helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in names)
+    return bytes(model.SerializeToString())
+
+
+def quantise(graph: bytes, weights: Weights, ranges: Ranges) -> bytes:
+    """Quantise a graph whose weights are places, by the `ranges` of its inner tensors; `weights` by name."""
+    model = onnx.load_from_string(graph)
+    quantising = _Quantising(model, weights, ranges)
+    nodes = _needed(quantising.nodes(), model.graph)
+    needed = {name for node in nodes for name in node.input}
+    replace_parts(model.graph, nodes, [tensor for tensor in quantising.tensors if tensor.name in needed])
+    return bytes(model.SerializeToString())
+
+
+class _Quantising:
+    """One graph on its way into int8."""
+
+    def __init__(self, model: onnx.ModelProto, weights: Weights, ranges: Ranges) -> None:
+        self.graph: GraphProto = model.graph
+        self.weights, self.ranges = weights, ranges
+        self.tensors: list[TensorProto] = list(model.graph.initializer)
+        self._made_by = {name: node for node in self.graph.node for name in node.output}
+        self._used_by: dict[str, list[NodeProto]] = defaultdict(list)
+        for node in self.graph.node:
+            for name in node.input:
+                self._used_by[name].append(node)
+        self._quantised: set[str] = set()
+
+    def inner(self) -> list[str]:
+        """What goes into a layer that is quantised and was made by another one."""
+        convolutions = [node for node in self.graph.node if node.op_type == "Conv"]
+        if not convolutions or any(self._norm_of(node) is None for node in convolutions):
+            return []
+        constant = {tensor.name for tensor in self.graph.initializer}
+        return sorted({
+            name
+            for node in self.graph.node
+            if node.op_type in _QUANTISED and constant.isdisjoint(node.input)
+            for name in node.input
+            if name in self._made_by and self._made_by[name].op_type not in ("Cast", "Identity")
+        })  # fmt: skip
+
+    def nodes(self) -> Iterator[NodeProto]:
+        """All nodes, with what takes numbers into int8 and back before each layer."""
+        inner, norms = set(self.inner()), set()
+        for node in self.graph.node:
+            if id(node) in norms:
+                continue
+            changed = NodeProto.FromString(node.SerializeToString())
+            if node.op_type in _QUANTISED:
+                for name in inner.intersection(node.input):
+                    yield from self._there_and_back(name)
+                changed.input[:] = [f"{name}.dq" if name in inner else name for name in node.input]
+            if node.op_type == "Conv":
+                norm = self._norm_of(node)
+                assert norm is not None
+                norms.add(id(norm))
+                yield from self._fold(node, norm, changed)
+            yield changed
+
+    def _norm_of(self, convolution: NodeProto) -> NodeProto | None:
+        users = self._used_by[convolution.output[0]]
+        return users[0] if [user.op_type for user in users] == ["BatchNormalization"] else None
+
+    def _there_and_back(self, name: str) -> Iterator[NodeProto]:
+        if name in self._quantised:
+            return
+        self._quantised.add(name)
+        scale, zero = self._scale(name)
+        by = [self._hold(f"{name}.scale", scale), self._hold(f"{name}.zero", zero)]
+        yield helper.make_node("QuantizeLinear", [name, *by], [f"{name}.q"])
+        yield helper.make_node("DequantizeLinear", [f"{name}.q", *by], [f"{name}.dq"])
+
+    def _scale(self, name: str) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
+        least, most = min(self.ranges[name][0], 0.0), max(self.ranges[name][1], 0.0)
+        scale = (most - least) / 255
+        return np.array(scale, np.float32), np.array(round(-least / scale), np.uint8)
+
+    def _fold(self, convolution: NodeProto, norm: NodeProto, changed: NodeProto) -> Iterator[NodeProto]:
+        """Give a convolution its norm's output, and weights and bias that do what the norm did."""
+        name = convolution.input[1]
+        gain, shift, mean, variance = (self._weight(name) for name in norm.input[1:5])
+        epsilon = next(attribute.f for attribute in norm.attribute if attribute.name == "epsilon")
+        factor = gain / np.sqrt(variance + epsilon)
+        weight = self._weight(name) * factor[:, None, None, None]
+        scale = np.maximum(np.abs(weight).reshape(len(weight), -1).max(axis=1) / _LARGEST_WEIGHT, 1e-12).astype(
+            np.float32
+        )
+        by = [self._hold(f"{name}.scale", scale), self._hold(f"{name}.zero", np.zeros(len(scale), np.int8))]
+        folded = self._hold(f"{name}.factor", factor.astype(np.float32)[:, None, None, None])
+        yield helper.make_node("Mul", [name, folded], [f"{name}.folded"])
+        yield helper.make_node("QuantizeLinear", [f"{name}.folded", *by], [f"{name}.q"], axis=0)
+        yield helper.make_node("DequantizeLinear", [f"{name}.q", *by], [f"{name}.dq"], axis=0)
+        unit = self._scale(convolution.input[0])[0] * scale
+        bias = self._hold(f"{name}.bias", np.round((shift - mean * factor) / unit).astype(np.int32))
+        zero = self._hold(f"{name}.bias.zero", np.zeros(len(scale), np.int32))
+        by = [self._hold(f"{name}.bias.scale", unit), zero]
+        yield helper.make_node("DequantizeLinear", [bias, *by], [f"{name}.bias.dq"], axis=0)
+        changed.input[1:] = [f"{name}.dq", f"{name}.bias.dq"]
+        changed.output[0] = norm.output[0]
+
+    def _weight(self, name: str) -> NDArray[np.float64]:
+        while (made_by := self._made_by[name]).op_type == "Identity":
+            name = made_by.input[0]
+        return self.weights[name].astype(np.float64)
+
+    def _hold(self, name: str, values: NDArray[Any]) -> str:
+        self.tensors.append(numpy_helper.from_array(np.array(values), name))
+        return name
+
+
+def _needed(nodes: Iterator[NodeProto], graph: GraphProto) -> list[NodeProto]:
+    """Those of some nodes, in order, that a graph's outputs depend on."""
+    wanted = {output.name for output in graph.output}
+    kept = []
+    for node in reversed(list(nodes)):
+        if wanted.intersection(node.output):
+            wanted.update(node.input)
+            kept.append(node)
+    return kept[::-1]

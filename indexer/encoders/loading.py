@@ -1,0 +1,57 @@
+"""Which way does an encoder run here? Through torch, or, for what is done sooner than torch is imported, without."""
+
+from typing import TYPE_CHECKING, Literal
+
+from indexer.encoders.checkpoint import Checkpoint
+from indexer.encoders.graphs import find_graphs
+from indexer.encoders.onnx_encoder import OnnxEncoder
+from indexer.errors import ModelError
+from indexer.process import cores_of_rank
+from indexer.ranks.devices import HOST, Device
+
+if TYPE_CHECKING:
+    from indexer.encoders.torch_encoder import Encoder, Precision
+
+    AnyEncoder = Encoder | OnnxEncoder
+    AnyPrecision = Precision | Literal["int8"]
+
+TORCH_PAYS = 15_000
+"""Pictures from which torch's rate on a processor makes up for its import; docs/log.md has the figures."""
+
+
+def find_device(name: str) -> Device:
+    """Turn "cpu" or "cuda:1" into a device that is there.
+
+    Raises:
+        DeviceError: it is not.
+    """
+    if name == "cpu":
+        return HOST
+    from indexer.encoders.torch_encoder import resolve_device
+
+    return resolve_device(name)
+
+
+def load_encoder(
+    checkpoint: Checkpoint, *, device: Device, precision: "AnyPrecision", n_images: int, lanes: int = 1
+) -> "AnyEncoder":
+    """Load an encoder the way that is done soonest with so many pictures.
+
+    `lanes` is how many threads will ask it at once: with those that they share, there is one a core. Vectors in int8
+    are others than those in the other precisions, which are the same to .9999: "auto" is never int8 here.
+
+    Raises:
+        ModelError: its weights don't load, or it has no such precision.
+    """
+    if device.type == "cpu" and (graphs := find_graphs(checkpoint)):
+        threads = max(1, cores_of_rank() - lanes + 1)
+        if graphs.has_int8 and precision == "int8":
+            return OnnxEncoder(graphs, precision="int8", threads=threads)
+        if precision in ("auto", "fp32") and n_images < TORCH_PAYS:
+            return OnnxEncoder(graphs, precision="fp32", threads=threads)
+    if precision == "int8":
+        what = f'model "{checkpoint.name}" can\'t be embedded in int8 on "{device}"'
+        raise ModelError(f"{what}: that takes a processor, and a model with a graph for it")
+    from indexer.encoders.torch_encoder import Encoder, resolve_device
+
+    return Encoder(checkpoint, device=resolve_device(str(device)), precision=precision)

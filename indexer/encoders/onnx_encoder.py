@@ -1,0 +1,75 @@
+"""Pictures and words -> unit vectors on the processor without torch, by the graphs beside a model's weights."""
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.arrays import Halves, Ids
+from indexer.encoders.graphs import Graphs
+from indexer.encoders.tokens import Tokens, clip_tokenizer, rows_by_length
+from indexer.encoders.tower import Tower
+from indexer.ranks.devices import HOST
+
+
+class OnnxEncoder:
+    """Does what `torch_encoder.Encoder` does, a few seconds sooner; several threads may ask it at once.
+
+    Attributes: `image_size` in pixels, `dim` of a vector, `precision` of its picture tower.
+    """
+
+    device = HOST
+    device_type = "cpu"
+    out_of_memory = MemoryError
+    texts_at_once = 32
+
+    def __init__(self, graphs: Graphs, *, precision: Literal["fp32", "int8"], threads: int) -> None:
+        """Open both towers; all calls share `threads`, less one, beside their own."""
+        self.checkpoint = graphs.checkpoint
+        self.precision = precision
+        shape = graphs.shape
+        self.image_size, self.dim = int(shape["image_size"]), int(shape["dim"])
+        self._cuts_texts = bool(shape["cuts_texts"])
+        self._tokens = Tokens(
+            clip_tokenizer(),
+            context_length=int(shape["context_length"]),
+            start=int(shape["start_token"]),
+            end=int(shape["end_token"]),
+        )
+        self._text = Tower(graphs.path("text"), threads=threads)
+        self._image = Tower(graphs.path("image" if precision == "fp32" else "image-int8"), threads=threads)
+
+    def take_threads(self, n: int) -> None:
+        """All calls share those that it was opened with."""
+
+    def make_room(self) -> None:
+        """Nothing is kept that could be given back."""
+
+    def encode_images(self, pixels: NDArray[np.uint8]) -> Halves:
+        """Encode uint8 pixels (n, size, size, 3) into unit vectors fp16 (n, dim)."""
+        return self._image.run("pixels", pixels).astype(np.float16)
+
+    def encode_texts(self, texts: Sequence[str]) -> Halves:
+        """Encode texts into unit vectors fp16 (n, dim), in the order given; longer ones than the context are cut."""
+        vectors = np.empty((len(texts), self.dim), dtype=np.float16)
+        for rows, encoded in self.encode_text_batches(texts):
+            vectors[rows] = encoded
+        return vectors
+
+    def encode_text_batches(
+        self, texts: Sequence[str], *, batch_size: int | None = None
+    ) -> Iterator[tuple[Ids, Halves]]:
+        """Yield places of some of the texts, with their unit vectors fp16 (n, dim), until all were encoded.
+
+        Texts of one length go together, in batches that are filled up to one size: so a text has the same vector, bit
+        by bit, in any company.
+        """
+        batch_size = batch_size or self.texts_at_once
+        tokens = self._tokens.of(texts)
+        lengths = (tokens != 0).sum(axis=1) if self._cuts_texts else np.full(len(tokens), tokens.shape[1])
+        for rows in rows_by_length(lengths, at_once=batch_size):
+            batch = tokens[rows, : lengths[rows[0]]]
+            filling = np.repeat(batch[:1], batch_size - len(rows), axis=0)
+            vectors = self._text.run("tokens", np.concatenate([batch, filling]))[: len(rows)]
+            yield rows, vectors.astype(np.float16)

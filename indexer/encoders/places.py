@@ -1,0 +1,100 @@
+"""An ONNX graph without weights: each tensor of it is a place in a safetensors file that lies in the same folder."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import onnx
+from onnx import GraphProto, NodeProto, TensorProto, helper
+
+_STORED = {"F16": TensorProto.FLOAT16, "F32": TensorProto.FLOAT}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a tensor lies in a safetensors file, in bytes from its start."""
+
+    file: str
+    kind: str
+    """As safetensors calls it: F16, F32 ..."""
+    shape: tuple[int, ...]
+    offset: int
+    length: int
+
+
+def places_in(path: Path) -> dict[str, Place]:
+    """Where each tensor of a safetensors file lies (huggingface/safetensors, "Format")."""
+    with path.open("rb") as file:
+        n_header = int.from_bytes(file.read(8), "little")
+        header = json.loads(file.read(n_header))
+    header.pop("__metadata__", None)
+    return {
+        name: Place(path.name, tensor["dtype"], tuple(tensor["shape"]), 8 + n_header + begin, end - begin)
+        for name, tensor in header.items()
+        for begin, end in [tensor["data_offsets"]]
+    }
+
+
+def refer(graph: bytes, places: Mapping[str, Place]) -> bytes:
+    """Replace the weights of a graph by their places; each is cast to fp32 where it is stored in less.
+
+    Raises:
+        ValueError: the file has a tensor in another shape, or in a type that is none of F16 and F32.
+    """
+    model = onnx.load_from_string(graph)
+    users: dict[str, list[NodeProto]] = defaultdict(list)
+    for node in model.graph.node:
+        for name in node.input:
+            users[name].append(node)
+    first: list[NodeProto] = []
+    after: dict[int, NodeProto] = {}
+    tensors = []
+    for tensor in model.graph.initializer:
+        place = places.get(tensor.name)
+        tensors.append(_external(tensor, place) if place else tensor)
+        if not place or place.kind == "F32":
+            continue
+        tensors[-1].name = stored = f"{tensor.name}.stored"
+        if all(user.op_type == "Gather" and user.input[0] == tensor.name for user in users[tensor.name]):
+            for user in users[tensor.name]:  # only what is taken from a table is cast: 49,408 tokens stay as they are
+                user.input[0], taken = stored, user.output[0]
+                user.output[0] = f"{taken}.stored"
+                after[id(user)] = _cast(user.output[0], taken)
+        else:
+            first.append(_cast(stored, tensor.name))
+    nodes = [*first, *_with(model.graph, after)]
+    replace_parts(model.graph, nodes, tensors)
+    return bytes(model.SerializeToString())
+
+
+def replace_parts(graph: GraphProto, nodes: list[NodeProto], tensors: list[TensorProto]) -> None:
+    """Give a graph other nodes and other tensors, which may be its own."""
+    copies = [NodeProto.FromString(node.SerializeToString()) for node in nodes]
+    held = [TensorProto.FromString(tensor.SerializeToString()) for tensor in tensors]
+    del graph.node[:], graph.initializer[:]
+    graph.node.extend(copies)
+    graph.initializer.extend(held)
+
+
+def _with(graph: GraphProto, after: Mapping[int, NodeProto]) -> Iterator[NodeProto]:
+    for node in graph.node:
+        yield node
+        if id(node) in after:
+            yield after[id(node)]
+
+
+def _external(tensor: TensorProto, place: Place) -> TensorProto:
+    if tuple(tensor.dims) != place.shape or place.kind not in _STORED:
+        raise ValueError(f'"{tensor.name}" is {place.kind} {list(place.shape)}, not {list(tensor.dims)}')
+    external = TensorProto(
+        name=tensor.name, dims=tensor.dims, data_type=_STORED[place.kind], data_location=TensorProto.EXTERNAL
+    )
+    for key, value in {"location": place.file, "offset": place.offset, "length": place.length}.items():
+        external.external_data.add(key=key, value=str(value))
+    return external
+
+
+def _cast(stored: str, name: str) -> NodeProto:
+    return helper.make_node("Cast", [stored], [name], to=TensorProto.FLOAT)

@@ -1,0 +1,77 @@
+"""Texts -> the tokens that CLIP's text towers read, through the `tokenizers` library: neither torch nor open_clip."""
+
+import gzip
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+START_TOKEN, END_TOKEN = 49406, 49407
+"""The marks around a text in CLIP's vocabulary."""
+_MERGES_FILE = "bpe_simple_vocab_16e6.txt.gz"
+_N_MERGES = 49152 - 256 - 2
+_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
+
+
+class Tokens:
+    """A tokenizer with the marks and the length of one text tower."""
+
+    def __init__(self, tokenizer: "Tokenizer", *, context_length: int, start: int, end: int) -> None:
+        self.tokenizer = tokenizer
+        self.context_length = context_length
+        self._start, self._end = start, end
+
+    def of(self, texts: Sequence[str]) -> NDArray[np.int64]:
+        """Turn texts into token ids, padded with zeros to (n, context_length), as open_clip does."""
+        tokens = np.zeros((len(texts), self.context_length), dtype=np.int64)
+        for row, text in zip(tokens, texts, strict=True):
+            ids = self.tokenizer.encode(text, add_special_tokens=False).ids[: self.context_length - 2]
+            row[: len(ids) + 2] = [self._start, *ids, self._end]
+        return tokens
+
+
+def rows_by_length(lengths: NDArray[np.int64], *, at_once: int) -> Iterator[NDArray[np.int64]]:
+    """Cut texts of these lengths into batches of up to `at_once` texts of one length: yield their places."""
+    for length in np.unique(lengths):
+        alike = np.flatnonzero(lengths == length)
+        for start in range(0, len(alike), at_once):
+            yield alike[start : start + at_once]
+
+
+@cache
+def clip_tokenizer() -> "Tokenizer":
+    """Express open_clip's own tokenizer in the `tokenizers` library, without the start and end marks."""
+    from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
+
+    from indexer.encoders.checkpoint import open_clip_folder
+
+    with gzip.open(open_clip_folder() / _MERGES_FILE, "rt", encoding="utf-8") as file:
+        lines = file.read().split("\n")[1 : 1 + _N_MERGES]
+    merges = [(first, second) for first, second in (line.split() for line in lines)]
+    letters = _letters()
+    pieces = [*letters, *(f"{letter}</w>" for letter in letters), *(first + second for first, second in merges)]
+    vocabulary = {piece: number for number, piece in enumerate([*pieces, "<start_of_text>", "<end_of_text>"])}
+    tokenizer = Tokenizer(
+        models.BPE(vocab=vocabulary, merges=merges, continuing_subword_prefix="", end_of_word_suffix="</w>")
+    )
+    tokenizer.normalizer = normalizers.Sequence(
+        [normalizers.NFC(), normalizers.Replace(Regex(r"\s+"), " "), normalizers.Strip(), normalizers.Lowercase()]
+    )
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(_PATTERN), behavior="removed", invert=True),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    return tokenizer
+
+
+def _letters() -> list[str]:
+    """The 256 characters that stand for bytes in byte-level BPE, in CLIP's order: the printable ones for themselves."""
+    printable = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
+    return [*map(chr, printable), *(chr(256 + number) for number in range(256 - len(printable)))]

@@ -1,0 +1,132 @@
+"""Do the graphs beside a model's weights say what torch says, and does a library take them without torch?"""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from conftest import save_tiny_model
+
+from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
+from indexer.encoders.facts import read_facts
+from indexer.encoders.graphs import carry, find_graphs
+from indexer.encoders.query_encoder import OnnxQueryEncoder, open_query_encoder
+from indexer.encoders.samples import sample_pixels
+from indexer.encoders.stored_graphs import write_graphs
+from indexer.encoders.tokens import Tokens, clip_tokenizer, rows_by_length
+from indexer.encoders.torch_encoder import Encoder
+from indexer.errors import ModelError
+from indexer.library.bundled import bundled
+
+WEIGHTS = "open_clip_model.safetensors"
+TEXTS = ["arrow", "a b c d e f g h i j k l m n o p q r s t u v w", "home outline", "c++", "日本", "", "x" * 200]
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    folder = save_tiny_model(tmp_path / "model", seed=3)
+    write_graphs(folder)
+    return folder
+
+
+def _checkpoint(folder: Path) -> Checkpoint:
+    return find_checkpoint(ModelChoice(f"local-dir:{folder}"))
+
+
+def _carried(folder: Path, into: Path) -> OnnxQueryEncoder:
+    graphs = find_graphs(_checkpoint(folder))
+    assert graphs is not None
+    carry(graphs, into, choice=ModelChoice(f"local-dir:{folder}"))
+    opened = open_query_encoder(into)
+    assert isinstance(opened, OnnxQueryEncoder)
+    return opened
+
+
+def _least_cosines(encoder: Encoder, query: OnnxQueryEncoder) -> tuple[float, float]:
+    """Of words, asked one by one, with those of torch in the full context; and of pictures."""
+    with torch.inference_mode():
+        words = encoder.text_tower(encoder.tokenizer(TEXTS)).numpy()
+        pixels = sample_pixels(encoder.image_size)
+        pictures = encoder.image_tower(torch.from_numpy(pixels)).numpy()
+    asked = np.stack([query.encode_words(text) for text in TEXTS])
+    return float((words * asked).sum(1).min()), float((pictures * query.encode_many_pictures(pixels)).sum(1).min())
+
+
+def test_the_bundled_graphs_are_of_the_bundled_weights_and_say_what_torch_says(tmp_path: Path) -> None:
+    query = _carried(bundled("model"), tmp_path / "encoder")
+    encoder = Encoder(find_checkpoint(ModelChoice.bundled()), device=torch.device("cpu"), precision="fp32")
+    assert min(_least_cosines(encoder, query)) > 0.99999
+
+
+def test_the_bundled_model_keeps_its_fingerprint() -> None:
+    """Another one has every library embedded anew: that is for other vectors alone."""
+    assert find_checkpoint(ModelChoice.bundled()).fingerprint == "17e3e8185044cf7a"
+
+
+def test_graphs_beside_other_weights_say_the_same(model: Path, tmp_path: Path) -> None:
+    query = _carried(model, tmp_path / "encoder")
+    encoder = Encoder(_checkpoint(model), device=torch.device("cpu"), precision="fp32")
+    assert min(_least_cosines(encoder, query)) > 0.9999
+
+
+def test_a_library_takes_graphs_and_a_link_of_the_weights(model: Path, tmp_path: Path) -> None:
+    _carried(model, tmp_path / "encoder")
+    facts = read_facts(tmp_path / "encoder")
+    assert (tmp_path / "encoder" / WEIGHTS).samefile(model / WEIGHTS)
+    assert sorted(facts["files"]) == ["image.onnx", WEIGHTS, "text.onnx", "tokenizer.json"]
+    assert facts["fingerprint"] == _checkpoint(model).fingerprint
+    shutil.rmtree(model)
+    assert open_query_encoder(tmp_path / "encoder").encode_words("arrow").shape == (32,)
+
+
+def test_weights_are_copied_where_they_can_not_be_linked(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(18, "Invalid cross-device link")
+
+    monkeypatch.setattr(os, "link", refuse)
+    query = _carried(model, tmp_path / "encoder")
+    assert not (tmp_path / "encoder" / WEIGHTS).samefile(model / WEIGHTS)
+    assert query.encode_words("arrow").shape == (32,)
+
+
+def test_graphs_of_other_weights_or_with_another_byte_are_none(model: Path, tmp_path: Path) -> None:
+    changed = shutil.copytree(model, tmp_path / "changed")
+    shutil.copy(save_tiny_model(tmp_path / "other", seed=4) / WEIGHTS, changed / WEIGHTS)
+    assert find_graphs(_checkpoint(changed)) is None
+    graph = model / "image.onnx"
+    graph.write_bytes(graph.read_bytes()[:-1] + b"\0")
+    assert find_graphs(_checkpoint(model)) is None
+    (model / "graphs.json").write_text(json.dumps({"weights": ""}))
+    assert find_graphs(_checkpoint(model)) is None
+
+
+def test_graphs_do_not_change_a_fingerprint(model: Path) -> None:
+    before = _checkpoint(model).fingerprint
+    (model / "graphs.json").unlink()
+    assert _checkpoint(model).fingerprint == before
+
+
+def test_weights_in_a_pickle_get_no_graphs(tmp_path: Path) -> None:
+    folder = save_tiny_model(tmp_path / "model", seed=3)
+    (folder / WEIGHTS).rename(folder / "open_clip_pytorch_model.bin")
+    with pytest.raises(ModelError, match=r"gets no graphs .*have no place"):
+        write_graphs(folder)
+    assert not (folder / "graphs.json").exists()
+
+
+def test_the_tokenizer_is_open_clips_own() -> None:
+    from open_clip.tokenizer import SimpleTokenizer
+
+    texts = [*TEXTS, "what's this?", "über naïve café", "a  b\tc", "🎉 party", "3d cube"]
+    tokens = Tokens(clip_tokenizer(), context_length=24, start=49406, end=49407)
+    assert np.array_equal(tokens.of(texts), SimpleTokenizer(context_length=24)(texts).numpy())
+
+
+def test_texts_of_one_length_go_together() -> None:
+    rows = [rows.tolist() for rows in rows_by_length(np.array([3, 4, 3, 3, 4]), at_once=2)]
+    assert rows == [[0, 2], [3], [1, 4]]

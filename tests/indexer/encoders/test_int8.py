@@ -1,0 +1,84 @@
+"""Is the int8 picture tower near enough to fp32, and taken where a processor has units for it?"""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import Silent, disc, save_tiny_model
+
+from indexer.embedding import planning
+from indexer.embedding.options import EmbedOptions
+from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+from indexer.encoders.graphs import find_graphs
+from indexer.encoders.int8 import inner_tensors, quantise
+from indexer.encoders.loading import load_encoder
+from indexer.encoders.samples import sample_pixels
+from indexer.encoders.stored_graphs import write_graphs
+from indexer.errors import EmbedError, ModelError
+from indexer.library.folder import Library
+from indexer.library.shards import precisions
+from indexer.pipeline import IndexOptions, index
+from indexer.ranks.devices import HOST
+
+BUNDLED = find_checkpoint(ModelChoice.bundled())
+
+
+def test_int8_says_of_bundled_icons_what_fp32_says() -> None:
+    pixels = sample_pixels(64, n=200, first=3)  # none of those that its ranges were taken from
+    exact, quick = (
+        load_encoder(BUNDLED, device=HOST, precision=precision, n_images=1).encode_images(pixels).astype(np.float32)
+        for precision in ("fp32", "int8")
+    )
+    cosines = (exact * quick).sum(axis=1) / np.linalg.norm(exact, axis=1) / np.linalg.norm(quick, axis=1)
+    assert cosines.min() > 0.997
+    assert cosines.mean() > 0.999
+
+
+def test_scales_and_biases_are_all_that_an_int8_graph_holds() -> None:
+    graphs = find_graphs(BUNDLED)
+    assert graphs is not None
+    assert graphs.has_int8
+    assert graphs.path("image-int8").stat().st_size < 120_000
+    inner = inner_tensors(graphs.path("image").read_bytes())
+    assert len(inner) == 23
+    with pytest.raises(KeyError):
+        quantise(graphs.path("image").read_bytes(), {}, {})
+
+
+def test_a_tower_that_is_none_of_convolutions_gets_no_int8_graph(tmp_path: Path) -> None:
+    folder = save_tiny_model(tmp_path / "model", seed=3)
+    write_graphs(folder)
+    checkpoint = find_checkpoint(ModelChoice(f"local-dir:{folder}"))
+    graphs = find_graphs(checkpoint)
+    assert graphs is not None
+    assert not graphs.has_int8
+    with pytest.raises(ModelError, match="can't be embedded in int8"):
+        load_encoder(checkpoint, device=HOST, precision="int8", n_images=1)
+
+
+def _draw(folder: Path, names: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    for number, name in enumerate(names):
+        (folder / f"{name}.svg").write_text(disc(4 + 2 * number, 12))
+    return folder
+
+
+@pytest.mark.parametrize("begins_in_int8", [True, False])
+def test_a_library_goes_on_as_it_began(
+    begins_in_int8: bool, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    how = EmbedOptions(workers=0)
+
+    def build(names: str, *, has_units: bool, how: EmbedOptions = how) -> set[str]:
+        monkeypatch.setattr(planning, "has_int8_units", lambda: has_units)
+        sources = [_draw(tmp_path / "icons", names)]
+        index(library, IndexOptions(sources=sources, devices="cpu", embed=how), Silent())
+        return precisions(library.vectors(BUNDLED.fingerprint))
+
+    held = {"int8"} if begins_in_int8 else {"fp32"}
+    assert build("ab", has_units=begins_in_int8) == held
+    assert build("abcd", has_units=not begins_in_int8) == held
+    other = replace(how, precision="fp32" if begins_in_int8 else "int8")
+    with pytest.raises(EmbedError, match="which is never mixed with"):
+        build("abcdef", has_units=True, how=other)
