@@ -136,6 +136,7 @@ def _floats(pixels: Tensor, device: torch.device) -> Tensor:
 
 
 def share_of(n: int, part: int, parts: int) -> slice:
+    """Which of `n` rows are the so manieth of `parts` equal parts."""
     return slice(part * n // parts, (part + 1) * n // parts)
 
 
