@@ -83,7 +83,7 @@ def embed(library: Library, fingerprint: str, post: Post) -> None:
         share = Share(path, library.vectors(fingerprint), _claims(run, rank, where))
         reporter = Reporter(post.report, progress, Gauge(where, cores_of_rank()))
         reporter.begin("loading the encoder")
-        Work(plan, run, rank, share, post.spec or _spec(where, options), reporter).do()
+        Work(plan, run, rank, share, post.spec or spec_of(where, options), reporter).do()
         reporter.add()  # the last shard is written: its time counts too
         reporter.wait("waiting for the other ranks")
         if total_over_ranks(rank, [share.count_undone()], device=where) != [0]:
@@ -101,7 +101,8 @@ def _resolve(post: Post) -> "torch.device":
     return resolve_device(post.device)
 
 
-def _spec(device: "torch.device", options: EmbedOptions) -> DeviceSpec:
+def spec_of(device: "torch.device", options: EmbedOptions) -> DeviceSpec:
+    """What is known of a device of this machine before an encoder is on it."""
     if device.type == "cpu":
         return CpuSpec.of(options)
     from indexer.embedding.cuda_device import CudaSpec
