@@ -7,6 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -80,14 +81,14 @@ def _rates(encoder: Encoder, size: int, *, seconds: float) -> Iterator[tuple[str
     side = encoder.image_size
     generator = torch.Generator(encoder.device).manual_seed(0)
     shape, device = (size, side, side, 3), encoder.device
-    ways = {"pass by pass": lambda function: function}
+    ways: dict[str, Callable[[Callable[[], Any]], Callable[[], Any]]] = {"pass by pass": lambda function: function}
     if device.type == "cuda":
         ways["captured graph"] = _captured
     for name, way in ways.items():
         try:
             with torch.inference_mode():
                 pixels = torch.randint(0, 256, shape, dtype=torch.uint8, device=device, generator=generator)
-                taken = _seconds(way(lambda pixels=pixels: encoder.encode_on_device(pixels)), device, least=seconds)
+                taken = _seconds(way(partial(encoder.encode_on_device, pixels)), device, least=seconds)
         except torch.OutOfMemoryError:
             yield f"{name}: no room", None
         else:
