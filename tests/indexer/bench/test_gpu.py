@@ -27,11 +27,17 @@ BARE = ("faiss", "onnxruntime", "uvicorn", "starlette", "fastapi", "mcp", "matpl
 """What embedding, training and this command do without."""
 _BLOCKED = f"""
 import sys
+from importlib.machinery import ModuleSpec
 
 class Blocked:
-    def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in {BARE!r}:
-            raise ModuleNotFoundError(f"blocked: {{name}}", name=name)
+    def find_spec(self, name, path=None, target=None):  # torch only asks whether some of them are there
+        return ModuleSpec(name, self) if name.split(".")[0] in {BARE!r} else None
+
+    def create_module(self, spec):
+        raise ModuleNotFoundError(f"blocked: {{spec.name}}", name=spec.name)
+
+    def exec_module(self, module):
+        raise AssertionError
 
 sys.meta_path.insert(0, Blocked())
 """
