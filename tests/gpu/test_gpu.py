@@ -4,7 +4,12 @@ On a bare machine: `pytest -o addopts= --noconftest -m gpu tests/gpu`; docs/gpu.
 """
 
 import gc
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -149,17 +154,37 @@ def test_two_ranks_share_a_gpu(setting: Setting) -> None:
 
 @pytest.mark.parametrize("precision", ["fp32", "bf16", "fp16"])
 def test_a_model_learns(setting: Setting, precision: str) -> None:
-    from dataclasses import replace
-
     chosen = replace(setting, train={"batch": 16, "precision": precision}, sweeps=(("accumulate", (2,)),))
     rows = measure(chosen, Part("training", "bundled"))
     assert [row["error"] for row in rows] == [None, None]
 
 
+def losses_of_two_ranks(folder: Path, device: str, strategy: str) -> list[float]:
+    script, here = Path(__file__).with_name("training_ranks.py"), Path(__file__).parents[1]
+    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", str(script)]
+    paths = [*sys.path, str(here), str(here / "indexer" / "finetune")]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    command = [*launch, str(folder), device, strategy]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, env=environment, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    losses: list[float] = json.loads((folder / "losses.json").read_text())
+    return losses
+
+
+def test_two_ranks_of_ddp_learn_on_one_gpu(tmp_path: Path) -> None:
+    on_cpu = losses_of_two_ranks(tmp_path, "cpu", "ddp")
+    assert losses_of_two_ranks(tmp_path, "cuda:0", "ddp") == pytest.approx(on_cpu, abs=0.1)
+
+
+@many
+@pytest.mark.parametrize("strategy", ["ddp", "fsdp"])
+def test_two_ranks_learn_on_a_gpu_each(tmp_path: Path, strategy: str) -> None:
+    on_cpu = losses_of_two_ranks(tmp_path, "cpu", strategy)
+    assert losses_of_two_ranks(tmp_path, "cuda", strategy) == pytest.approx(on_cpu, abs=0.1)
+
+
 @many
 def test_a_model_learns_on_two_gpus_in_every_way(setting: Setting) -> None:
-    from dataclasses import replace
-
     chosen = replace(setting, n_devices=2, sweeps=(("strategy", ("ddp", "data-parallel")),))
     rows = measure(chosen, Part("training", "bundled"))
     assert [row["error"] for row in rows] == [None] * 3
@@ -167,6 +192,4 @@ def test_a_model_learns_on_two_gpus_in_every_way(setting: Setting) -> None:
 
 @many
 def test_gpus_add_up_through_nccl(setting: Setting) -> None:
-    from dataclasses import replace
-
     assert all(row["GB/s"] > 0 for row in measure_reduction(replace(setting, n_devices=2)))

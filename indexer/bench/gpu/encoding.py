@@ -34,6 +34,8 @@ _AT_ONCE = 32
 """Pictures of a batch that is compared: several are under way."""
 _WARM_UPS = 3
 _LEAST_PASSES = 5
+Way = Callable[[Callable[[], Any]], Callable[[], Any]]
+"""Turns a pass into something that does the same, perhaps faster."""
 
 
 def compare_with_cpu(setting: Setting, model: str) -> Iterator[dict[str, Any]]:
@@ -63,8 +65,9 @@ def measure_limit(setting: Setting, model: str) -> Iterator[dict[str, Any]]:
     trial = Trial(Knobs(batch=max(setting.batch_sizes)), material, setting.kind, tuple(range(cores())), 0)
     tower = measure_tower(trial)
     encoder = Encoder(checkpoint, device=torch.device(setting.device))
+    ways = _ways(encoder.device)
     for size in setting.batch_sizes:
-        for way, rate in _rates(encoder, size, seconds=setting.seconds):
+        for way, rate in _rates(encoder, size, ways, seconds=setting.seconds):
             yield {
                 "batch": size,
                 "way": way,
@@ -76,23 +79,34 @@ def measure_limit(setting: Setting, model: str) -> Iterator[dict[str, Any]]:
             }
 
 
-def _rates(encoder: Encoder, size: int, *, seconds: float) -> Iterator[tuple[str, float | None]]:
-    """Images/s of a batch size pass by pass, and of a captured graph; what the device has no room for has none."""
-    side = encoder.image_size
-    generator = torch.Generator(encoder.device).manual_seed(0)
-    shape, device = (size, side, side, 3), encoder.device
-    ways: dict[str, Callable[[Callable[[], Any]], Callable[[], Any]]] = {"pass by pass": lambda function: function}
-    if device.type == "cuda":
-        ways["captured graph"] = _captured
-    for name, way in ways.items():
+def _rates(encoder: Encoder, size: int, ways: dict[str, Way], *, seconds: float) -> Iterator[tuple[str, float | None]]:
+    """Images/s of a batch size in every way; None where the device has no room, or the pass can't be captured.
+
+    A way that fails to capture is taken out: torch can't be relied on to capture again after that.
+    """
+    side, device = encoder.image_size, encoder.device
+    generator = torch.Generator(device).manual_seed(0)
+    shape = (size, side, side, 3)
+    for name, way in list(ways.items()):
         try:
             with torch.inference_mode():
                 pixels = torch.randint(0, 256, shape, dtype=torch.uint8, device=device, generator=generator)
                 taken = _seconds(way(partial(encoder.encode_on_device, pixels)), device, least=seconds)
-        except torch.OutOfMemoryError:
-            yield f"{name}: no room", None
+        except RuntimeError as error:  # whatever in a model can't be captured; its memory, too
+            if way is _captured:
+                del ways[name]
+            elif not isinstance(error, torch.OutOfMemoryError):
+                raise
+            reason = "no room" if isinstance(error, torch.OutOfMemoryError) else str(error).partition("\n")[0]
+            yield f"{name}: {reason}", None
         else:
             yield name, size / taken
+
+
+def _ways(device: torch.device) -> dict[str, Way]:
+    """How passes can be run: as they come, and on a GPU as a captured graph, too."""
+    ways: dict[str, Way] = {"pass by pass": lambda function: function}
+    return ways | {"captured graph": _captured} if device.type == "cuda" else ways
 
 
 def _captured(function: Callable[[], Any]) -> Callable[[], Any]:

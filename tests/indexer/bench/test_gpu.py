@@ -10,15 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from click.testing import CliRunner
 
+from indexer.bench.gpu import encoding
 from indexer.bench.gpu import run as running
 from indexer.bench.gpu.parts import Part, measure, parts_of
 from indexer.bench.gpu.report import goals_of, is_all_well, to_json, write
 from indexer.bench.gpu.run import Found, Result, bench_gpu, call_part, find_gpus
 from indexer.bench.gpu.setting import Setting, random_weights, tiny
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
-from indexer.encoders.torch_encoder import load_model
+from indexer.encoders.torch_encoder import Encoder, load_model
 from indexer.errors import BenchError, DeviceError
 from indexer.reports.bars import Bars
 from search.cli import main
@@ -238,3 +240,19 @@ def test_random_weights_are_made_once_and_load_as_any(tmp_path: Path) -> None:
 def test_the_part_that_measures_is_the_one_that_is_named(tmp_path: Path) -> None:
     [row] = measure(tiny(tmp_path), Part("machine"))
     assert row["GB"] > 0.3
+
+
+def test_a_pass_that_cannot_be_captured_says_why_and_is_not_tried_again(
+    tiny_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: object) -> Any:
+        raise RuntimeError("a copy from the host\nat line 3")
+
+    monkeypatch.setattr(encoding, "_captured", fail)
+    checkpoint = find_checkpoint(ModelChoice(f"local-dir:{tiny_model}"))
+    encoder = Encoder(checkpoint, device=torch.device("cpu"), precision="fp32")
+    ways: dict[str, encoding.Way] = {"pass by pass": lambda function: function, "captured graph": encoding._captured}
+    found = dict(encoding._rates(encoder, 4, ways, seconds=0.001))
+    assert found["captured graph: a copy from the host"] is None
+    assert (found["pass by pass"] or 0) > 0
+    assert list(ways) == ["pass by pass"]
