@@ -12,9 +12,10 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,13 +44,20 @@ def describe(kind: str) -> dict[str, Any]:
         "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1),
         "capability": torch.backends.cpu.get_cpu_capability(),
         "load_before": round(os.getloadavg()[0], 2),
-        "packages": {name: version(name) for name in _PACKAGES},
+        "packages": dict(_versions()),
         "settings": {name: value for name, value in sorted(os.environ.items()) if name.startswith(_SETTINGS)},
         "torch_threads": torch.get_num_threads(),
     }
     if kind == "cuda":
         facts |= _gpus()
     return facts
+
+
+def _versions() -> Iterator[tuple[str, str]]:
+    """Versions of what is installed; from a checkout, `icons` itself need not be."""
+    for name in _PACKAGES:
+        with suppress(PackageNotFoundError):
+            yield name, version(name)
 
 
 def _gpus() -> dict[str, Any]:

@@ -254,6 +254,46 @@ def isolation(source: Path | None, as_json: bool, **chosen: Any) -> None:
         raise click.exceptions.Exit(1)
 
 
+@bench.command()
+@click.option("--out", type=Folder, help="Folder for the report; a new one in icons-bench/ if not given.")
+@click.option("--devices", default="auto", show_default=True, help="auto, a number of GPUs, 0,2, or cpu: all in small.")
+@click.option("--only", multiple=True, metavar="PART", help="Measure this part alone. Repeatable.")
+@click.option("--minutes", type=click.FloatRange(0.1), help="Begin no part that would take longer than what is left.")
+@json_option
+def gpu(out: Path | None, devices: str, only: tuple[str, ...], minutes: float | None, as_json: bool) -> None:
+    """Check and measure all that only a GPU shows, part by part: parity, limits, embedding, two ranks, training, NCCL.
+
+    Called again with the same --out it goes on with the parts that are missing or have failed. Parts are machine,
+    parity, limit, embed, two ranks, training and nccl; with a model behind, as in "embed ViT-L-14", for that alone.
+    docs/gpu.md says what each figure means. Exit code 0: all goals are met, 1: some are missed, or parts have failed
+    or are missing, 2: error.
+
+    \b
+    Examples:
+      icons bench gpu --out gpu
+      icons bench gpu --out gpu --minutes 8
+      icons bench gpu --out gpu --only machine --only "parity ViT-L-14"
+    """
+    from indexer.bench.gpu.report import is_all_well, show, to_json, write
+    from indexer.bench.gpu.run import bench_gpu, find_gpus, mask_of
+    from indexer.bench.gpu.setting import Setting, tiny
+    from indexer.reports.bars import Bars
+
+    there, folder = find_gpus(devices), (out or _new_folder()).absolute()
+    mask_of(there)
+    setting = Setting(folder, n_devices=there.n) if there.device == "cuda" else tiny(folder)
+    with Bars(estimate=False) as view:
+        found = bench_gpu(setting, view, only=only, minutes=minutes)
+    write(found)
+    if as_json:
+        click.echo(json.dumps(to_json(found)))
+    else:
+        show(found)
+    click.echo(f"wrote {folder / 'report.html'} and report.json", err=True)
+    if not is_all_well(found):
+        raise click.exceptions.Exit(1)
+
+
 def _simulate(text: str, chosen: "EmbedBenchOptions", *, as_json: bool) -> None:
     """Measure with simulated devices; exit code 1 where that was cut off."""
     from indexer.bench.simulation.device import Simulation
@@ -297,9 +337,13 @@ def _options(
 
     choice = model_choice(options.pop("model"), options.pop("pretrained")) or ModelChoice.bundled()
     return of(
-        options.pop("out") or Path("icons-bench") / datetime.now(UTC).strftime("%Y%m%d-%H%M%S"),
+        options.pop("out") or _new_folder(),
         choice=choice,
         settings=dict(parse_setting(text, of=knobs) for text in settings),
         sweeps=[parse_sweep(text, of=knobs) for text in sweeps],
         **options,
     )
+
+
+def _new_folder() -> Path:
+    return Path("icons-bench") / datetime.now(UTC).strftime("%Y%m%d-%H%M%S")

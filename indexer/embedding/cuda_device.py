@@ -71,16 +71,17 @@ class CudaDevice(QueuedDevice):
         self._device = encoder.device
         self._streams: list[Any] = [cast(Any, torch.cuda.Stream)(encoder.device) for _ in range(3)]
         self._places: list[_Place] = []
+        self._failed_captures: list[Any] = []
         self._turn = 0
         self.not_captured: str | None = None
         self._memory = memory
         if memory is not None:
-            _check(_runtime().cudaHostRegister(memory.ctypes.data, memory.nbytes, 0), "page-lock pixels")
+            page_lock(memory)
 
     def __exit__(self, *error: object) -> None:
         super().__exit__(*error)
         if self._memory is not None:
-            _check(_runtime().cudaHostUnregister(self._memory.ctypes.data), "release pixels")
+            release(self._memory)
 
     def settle(self, *, n_images: int, largest: int) -> None:
         """Find out how many pictures go at once, and capture the pass for as many."""
@@ -89,11 +90,20 @@ class CudaDevice(QueuedDevice):
         self.busy_seconds = 0.0
 
     def clear(self) -> None:
-        """Wait for all that is under way, and give back what batches take on the device."""
+        """Wait for all that is under way, and give back what batches take on the device; later ones have no graph."""
         torch.cuda.synchronize(self._device)
+        if any(place.graph is not None for place in self._places):
+            self.not_captured = "the batches that it was captured for did not fit any more"
         self._places.clear()
         self._turn = 0
         torch.cuda.empty_cache()
+
+    def sample(self, n: int) -> Pixels:
+        """Pixels to be tried: of the memory that batches come from, so that their copies take no longer than later.
+
+        What they show is of no account; renderers may be drawing it.
+        """
+        return super().sample(n) if self._memory is None or n > len(self._memory) else self._memory[:n]
 
     @torch.inference_mode()
     def enqueue(self, pixels: Pixels) -> Collect:
@@ -117,10 +127,13 @@ class CudaDevice(QueuedDevice):
             place.here[:n].copy_(place.vectors[:n], non_blocking=True)
             place.returned.record()
 
+        # Nothing of the device is kept for who collects: where a later batch finds no room, this place is given back.
+        begun, computed, returned, here = place.begun, place.computed, place.returned, place.here[:n]
+
         def collect() -> Halves:
-            place.returned.synchronize()
-            self.busy_seconds += place.begun.elapsed_time(place.computed) / 1e3
-            return cast(Halves, place.here[:n].numpy().copy())
+            returned.synchronize()
+            self.busy_seconds += begun.elapsed_time(computed) / 1e3
+            return cast(Halves, here.numpy().copy())
 
         return collect
 
@@ -128,12 +141,17 @@ class CudaDevice(QueuedDevice):
         """Capture the pass of every place as a graph; say why not, where that is so."""
         reason: str | None = None
         try:
-            for _ in range(self.n_under_way):
-                self._capture(self._next_place())
-            if not self._graphs_agree():
+            places = [self._next_place() for _ in range(self.n_under_way)]
+            noise = np.random.default_rng(0).integers(0, 256, places[0].pixels.shape, np.uint8)
+            # On the stream that is captured: another one's pass would take as much memory again.
+            expected = self.enqueue(noise)()
+            for place in places:
+                self._capture(place)
+            if not all(_agree(self.enqueue(noise)(), expected) for _ in places):
                 reason = "its vectors differ from those of the pass that was captured"
         except RuntimeError as error:  # whatever in a model can't be captured
-            reason = next(iter(str(error).splitlines()), type(error).__name__)
+            # Leaving the capture raises an error of its own (`capture_end`); the one before it says what was wrong.
+            reason = next(iter(str(error.__context__ or error).splitlines()), type(error).__name__)
         if reason is not None:
             for place in self._places:
                 place.graph = None
@@ -141,23 +159,24 @@ class CudaDevice(QueuedDevice):
 
     def _capture(self, place: _Place) -> None:
         stream = self._streams[1]
+        graph: Any = torch.cuda.CUDAGraph()
+        # Graphs run one after the other on one stream and leave nothing behind, so they share their memory. Other
+        # threads of a rank may ask CUDA things that end a capture in the mode "global", a watchdog of NCCL for one.
+        pool = next((other.graph.pool() for other in self._places if other.graph is not None), None)
         with torch.inference_mode():
             with torch.cuda.stream(stream):
                 for _ in range(_WARM_UPS):
                     place.vectors.copy_(self._encode(place.pixels))
             torch.cuda.synchronize(self._device)
-            graph: Any = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph, stream=stream):
-                place.vectors.copy_(self._encode(place.pixels))
+            try:
+                with torch.cuda.graph(graph, pool=pool, stream=stream, capture_error_mode="thread_local"):
+                    place.vectors.copy_(self._encode(place.pixels))
+            except RuntimeError:
+                # Kept, for torch's allocator goes on asking it which streams are its own (`CUDAGraph::capture_end`
+                # throws before `endAllocateToPool`), and would read freed memory at the next capture.
+                self._failed_captures.append(graph)
+                raise
         place.graph = graph
-
-    def _graphs_agree(self) -> bool:
-        """Hold the vectors of every graph against those of a pass without, on pictures of noise."""
-        noise = np.random.default_rng(0).integers(0, 256, self._places[0].pixels.shape, np.uint8)
-        with torch.inference_mode():
-            expected = self._encode(torch.from_numpy(noise).to(self._device)).float().cpu().numpy()
-        found = [self.enqueue(noise)().astype(np.float32) for _ in self._places]
-        return all(float((vectors * expected).sum(axis=1).min()) >= GRAPH_PARITY for vectors in found)
 
     def _next_place(self) -> _Place:
         """Take the places in turn: a batch is collected before its place is taken again."""
@@ -170,7 +189,7 @@ class CudaDevice(QueuedDevice):
     def _make_place(self) -> _Place:
         n, side, dim, device = self.batch_size, self.encoder.image_size, self.encoder.dim, self._device
         event: Any = torch.cuda.Event
-        return _Place(
+        place = _Place(
             pixels=torch.full((n, side, side, 3), 255, dtype=torch.uint8, device=device),
             vectors=torch.empty((n, dim), dtype=torch.float16, device=device),
             here=torch.empty((n, dim), dtype=torch.float16, pin_memory=True),
@@ -179,6 +198,31 @@ class CudaDevice(QueuedDevice):
             computed=event(enable_timing=True),
             returned=event(blocking=True),  # who waits leaves its core to the renderers
         )
+        # Torch makes streams that do not wait for the default one (`cudaStreamNonBlocking`), on which the place is
+        # filled and the weights were cast: without this, white could come after the first pixels.
+        torch.cuda.synchronize(device)
+        return place
+
+
+def _agree(found: Halves, expected: Halves) -> bool:
+    """Whether all cosines are above `GRAPH_PARITY`; rounding to fp16 changes lengths by more than graphs may."""
+    ours, theirs = found.astype(np.float32), expected.astype(np.float32)
+    lengths = np.linalg.norm(ours, axis=1) * np.linalg.norm(theirs, axis=1)
+    return bool(((ours * theirs).sum(axis=1) > GRAPH_PARITY * lengths).all())
+
+
+def page_lock(memory: Pixels) -> None:
+    """Lock the pages of pixels in memory, from where a GPU fetches them by itself; torch takes them as pinned.
+
+    Raises:
+        EmbedError: the system does not allow so much.
+    """
+    _check(_runtime().cudaHostRegister(memory.ctypes.data, memory.nbytes, 0), "page-lock pixels")
+
+
+def release(memory: Pixels) -> None:
+    """Undo `page_lock`."""
+    _check(_runtime().cudaHostUnregister(memory.ctypes.data), "release pixels")
 
 
 def _runtime() -> Any:

@@ -88,7 +88,7 @@ def embed(library: Library, fingerprint: str, post: Post) -> None:
         share = Share(path, library.vectors(fingerprint), _claims(run, rank, where))
         reporter = Reporter(post.report, progress, Gauge(where, cores_of_rank()))
         reporter.begin("loading the encoder")
-        Work(plan, run, rank, share, post.spec or _spec(where, options), reporter).do()
+        Work(plan, run, rank, share, post.spec or spec_of(where, options), reporter).do()
         reporter.add()  # the last shard is written: its time counts too
         reporter.wait("waiting for the other ranks")
         if total_over_ranks(rank, [share.count_undone()], device=where) != [0]:
@@ -109,7 +109,8 @@ def _products(device: Device, options: EmbedOptions) -> AbstractContextManager[N
     return products_in(options.precision)
 
 
-def _spec(device: Device, options: EmbedOptions) -> DeviceSpec:
+def spec_of(device: Device, options: EmbedOptions) -> DeviceSpec:
+    """What is known of a device of this machine before an encoder is on it."""
     if device.type == "cpu":
         return CpuSpec.of(options)
     import torch

@@ -4,6 +4,7 @@
 """
 
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Self
 
@@ -56,6 +57,11 @@ class QueuedDevice:
     def clear(self) -> None:
         """Wait for all that is under way, and give back the memory that batches take."""
 
+    def sample(self, n: int) -> Pixels:
+        """Pixels of so many pictures to be tried, (n, size, size, 3)."""
+        side = self.encoder.image_size
+        return np.full((n, side, side, 3), 255, np.uint8)
+
     def begin(self, batch: Batch) -> Collect:
         """Enqueue a batch; where the device has no room for it, this one and all later ones go in smaller parts.
 
@@ -93,7 +99,7 @@ class QueuedDevice:
 
 
 def find_batch_size(device: QueuedDevice, *, n_images: int, largest: int) -> None:
-    """Let a device choose its batch size: doubled from 64 until images/s no longer grow, on blank pictures.
+    """Let a device choose its batch size: doubled from 64 until images/s no longer grow, on pictures of anything.
 
     Each size runs once before it is timed: the first pass of a size loads libraries and chooses kernels.
 
@@ -140,10 +146,14 @@ def _largest_that_fits(device: QueuedDevice, size: int) -> int:
 
 def _seconds_of_batch(device: QueuedDevice, size: int) -> float:
     """Seconds that a batch takes in a full queue."""
-    side = device.encoder.image_size
-    pixels = np.full((size, side, side, 3), 255, np.uint8)
+    pixels = device.sample(size)
     device.enqueue(pixels)()
     started = time.perf_counter()
-    for collect in [device.enqueue(pixels) for _ in range(_COUNTED)]:
+    under_way: deque[Collect] = deque()
+    for _ in range(_COUNTED):
+        if len(under_way) == device.n_under_way:
+            under_way.popleft()()
+        under_way.append(device.enqueue(pixels))
+    for collect in under_way:
         collect()
     return (time.perf_counter() - started) / _COUNTED

@@ -5,7 +5,6 @@ The library is a temporary one, and the encoder of its vectors does not exist: n
 
 import json
 import tempfile
-import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
@@ -13,9 +12,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-import numpy as np
-import psutil
-
+from indexer.bench.host import watched_host
 from indexer.bench.simulation.device import SimulatedEncoder, Simulation
 from indexer.catalog.database import open_catalog
 from indexer.catalog.scan import remember, scan
@@ -27,12 +24,10 @@ from indexer.library.changed import noted_changes
 from indexer.library.folder import Library
 from indexer.library.plans import Plan
 from indexer.library.shards import read_coverage
-from indexer.process import cores, end_at_once
+from indexer.process import end_at_once
 from indexer.publishing.merge import merge
 from indexer.ranks.devices import Devices
 from indexer.ranks.progress import RankProgress
-
-_LOOK_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +78,7 @@ def simulate(source: Path, simulation: Simulation, *, workers: int | None = None
     """
     stages: dict[str, float] = {}
     reported: list[RankProgress] = []
-    with tempfile.TemporaryDirectory(prefix="icons-simulated-") as folder, _watched_host() as busy:
+    with tempfile.TemporaryDirectory(prefix="icons-simulated-") as folder, watched_host() as busy:
         library = Library(Path(folder))
         engine = open_catalog(library.catalog)
         try:
@@ -149,29 +144,3 @@ def _timed(stages: dict[str, float], name: str) -> Iterator[None]:
     started = time.perf_counter()
     yield
     stages[name] = round(time.perf_counter() - started, 3)
-
-
-@contextmanager
-def _watched_host() -> Iterator[Callable[[float, float], float]]:
-    """Watch how busy this process's cores are; what is yielded tells the share between two times of `time.time`."""
-    seen: list[tuple[float, float]] = []
-    over = threading.Event()
-    numbers = psutil.Process().cpu_affinity() if hasattr(psutil.Process, "cpu_affinity") else range(cores())
-
-    def look() -> None:
-        while not over.wait(_LOOK_SECONDS):
-            times = psutil.cpu_times(percpu=True)
-            seen.append((time.time(), sum(times[number].idle for number in numbers)))
-
-    def busy(began: float, ended: float) -> float:
-        at, idle = np.array(seen).T
-        passed = np.interp([began, ended], at, idle)
-        return 1.0 - float(passed[1] - passed[0]) / ((ended - began) * len(numbers))
-
-    thread = threading.Thread(target=look, name="host", daemon=True)
-    thread.start()
-    try:
-        yield busy
-    finally:
-        over.set()
-        thread.join()

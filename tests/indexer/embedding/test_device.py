@@ -254,3 +254,24 @@ def test_workers_leave_one_of_many_cores_to_what_feeds_a_gpu(
     monkeypatch.setattr("indexer.embedding.device.cores_of_rank", lambda: cores)
     assert (default_workers(5000, is_fed=False), default_workers(5000, is_fed=True)) == (on_cpu, on_gpu)
     assert default_workers(499, is_fed=True) == 1
+
+
+def test_no_more_is_under_way_while_a_size_is_tried_than_later() -> None:
+    under_way: list[int] = []
+
+    class Counting(Queue):
+        n = 0
+
+        def enqueue(self, pixels: Pixels) -> Collect:
+            self.n += 1
+            under_way.append(self.n)
+            collect = super().enqueue(pixels)
+
+            def collected() -> Halves:
+                self.n -= 1
+                return collect()
+
+            return collected
+
+    find_batch_size(Counting(Means()), n_images=64, largest=64)
+    assert max(under_way) == 2

@@ -1,0 +1,1 @@
+"""Checks and measures what only a GPU shows; `icons bench gpu`."""

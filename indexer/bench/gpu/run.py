@@ -1,0 +1,202 @@
+"""How are all parts measured, one after the other, and gone on with after an interruption? By a file a part.
+
+A folder holds `setting.json`, what is measured on what; `parts/*.json`, a part's rows or why there are none; and
+`parts/*.log`, what its process said. What is whole there is not measured again; what failed is.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from indexer.bench.gpu.parts import LIMIT_SECONDS, Part, parts_of
+from indexer.bench.gpu.setting import Setting
+from indexer.bench.machine import describe
+from indexer.bench.trials.apart import call_apart
+from indexer.errors import BenchError, DeviceError
+from indexer.library.durable import write_file
+from indexer.process import named_as_starter
+from indexer.ranks.devices import MASK, Devices, parse_devices
+from indexer.reports.bars import Bars
+
+_LOOK_SECONDS = 1.0
+_LAST_WORDS = 4000
+Call = Callable[[Setting, Part, Callable[[], None]], list[dict[str, Any]]]
+"""Measures a part elsewhere; calls its last argument now and then meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of a part."""
+
+    name: str
+    seconds: float
+    made_at: str
+    rows: list[dict[str, Any]]
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """All that a folder holds."""
+
+    setting: Setting
+    machine: dict[str, Any]
+    results: list[Result]
+    missing: list[str]
+    """Names of parts that were not measured yet."""
+
+
+def find_gpus(text: str) -> Devices:
+    """Read `--devices`.
+
+    Raises:
+        DeviceError: there is no GPU.
+    """
+    devices = parse_devices(text)
+    if devices.device == "cuda" or text != "auto":
+        return devices
+    import torch
+
+    built = f"is built for CUDA {torch.version.cuda}" if torch.version.cuda else "is built without CUDA"
+    raise DeviceError(
+        f"no GPU is here: torch {torch.__version__} {built} and sees none; look at `nvidia-smi`, install a torch for "
+        "its driver, or try all parts in small with --devices cpu"
+    )
+
+
+def bench_gpu(
+    setting: Setting, bars: Bars, *, only: Sequence[str] = (), minutes: float | None = None, call: Call | None = None
+) -> Found:
+    """Measure what is missing, the failed parts last. Ctrl-C keeps what there is.
+
+    `minutes`: no part begins that would take longer than what is left of these; the first one always does.
+
+    Raises:
+        BenchError: there is no such part, or the folder holds what was measured on something else.
+    """
+    wanted = parts_of(setting, only)
+    machine = _open_folder(setting)
+    due = [part for part in wanted if not _is_whole(part, setting)]
+    due.sort(key=lambda part: part.file(setting.out).is_file())
+    started = time.monotonic()
+    with suppress(KeyboardInterrupt):
+        for number, part in enumerate(due):
+            if number and minutes is not None and time.monotonic() - started + part.seconds > 60 * minutes:
+                break
+            bars.stage(part.name)
+            left = sum(other.seconds for other in due[number:])
+            result = _measured(setting, part, call or call_part, _Clock(bars, left, number, len(due)))
+            write_file(part.file(setting.out), json.dumps(asdict(result), indent=1).encode())
+            if result.error is not None:
+                bars.note(f"  {part.name}: {result.error}")
+    return read_found(setting, machine)
+
+
+def read_found(setting: Setting, machine: dict[str, Any]) -> Found:
+    """Read what the folder holds of all parts."""
+    results, missing = [], []
+    for part in parts_of(setting):
+        file = part.file(setting.out)
+        if file.is_file():
+            results.append(Result(**json.loads(file.read_text("utf-8"))))
+        else:
+            missing.append(part.name)
+    return Found(setting, machine, results, missing)
+
+
+def call_part(setting: Setting, part: Part, look: Callable[[], None]) -> list[dict[str, Any]]:
+    """Measure a part in a process of its own.
+
+    Raises:
+        BenchError: it ended early or took too long; its last line says why.
+    """
+    rows, log = part.file(setting.out).with_suffix(".rows"), part.file(setting.out).with_suffix(".log")
+    rows.unlink(missing_ok=True)
+    command = [sys.executable, "-m", "indexer.bench.gpu.parts", setting.to_json(), part.name, str(rows)]
+    environment = {**os.environ, **named_as_starter(), "PYTHONSAFEPATH": "1"}
+    log.parent.mkdir(parents=True, exist_ok=True)
+    until = time.monotonic() + LIMIT_SECONDS
+    with log.open("wb") as said:
+        process = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT, env=environment)
+        try:
+            while process.poll() is None and time.monotonic() < until:
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(_LOOK_SECONDS)
+                look()
+            is_late = process.poll() is None
+        finally:
+            process.kill()
+            process.wait()
+    if is_late:
+        raise BenchError(f'took longer than {LIMIT_SECONDS:.0f} s, see "{log}"')
+    if process.returncode:
+        lines = log.read_text("utf-8", errors="replace")[-_LAST_WORDS:].strip().splitlines()
+        raise BenchError(f'{lines[-1] if lines else f"exit code {process.returncode}"}, see "{log}"')
+    found: list[dict[str, Any]] = json.loads(rows.read_text("utf-8"))
+    rows.unlink()
+    return found
+
+
+class _Clock:
+    """Shows which part runs, and about how long all that are left will take."""
+
+    def __init__(self, bars: Bars, left: float, number: int, n: int) -> None:
+        self._bars, self._until, self._number, self._n = bars, time.monotonic() + left, number, n
+
+    def __call__(self) -> None:
+        """Show it now."""
+        left = max(0.0, self._until - time.monotonic())
+        self._bars.advance(self._number, self._n, f"about {left / 60:.0f} min left", unit="parts")
+
+
+def _measured(setting: Setting, part: Part, call: Call, look: Callable[[], None]) -> Result:
+    look()
+    started, rows, error = time.monotonic(), list[dict[str, Any]](), None
+    try:
+        rows = call(setting, part, look)
+    except BenchError as failure:
+        error = str(failure)
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    return Result(part.name, round(time.monotonic() - started, 1), now, rows, error)
+
+
+def _is_whole(part: Part, setting: Setting) -> bool:
+    file = part.file(setting.out)
+    return file.is_file() and json.loads(file.read_text("utf-8"))["error"] is None
+
+
+def _open_folder(setting: Setting) -> dict[str, Any]:
+    """Note what is measured on what, or see that it is the same as before; the machine's description.
+
+    Raises:
+        BenchError: it is another machine, or another setting.
+    """
+    file = setting.out / "setting.json"
+    machine: dict[str, Any] = call_apart(describe, setting.kind)
+    facts = {"setting": json.loads(setting.to_json()), "devices": _identity(machine)}
+    if file.is_file():
+        before = json.loads(file.read_text("utf-8"))
+        if before["facts"] != facts:
+            raise BenchError(f'"{setting.out}" holds what was measured on something else; give another --out')
+        kept: dict[str, Any] = before["machine"]
+        return kept
+    write_file(file, json.dumps({"facts": facts, "machine": machine}, indent=1).encode())
+    return machine
+
+
+def _identity(machine: dict[str, Any]) -> list[Any]:
+    """What may not change between two calls: processor, GPUs, and torch."""
+    return [machine["processor"], [gpu["name"] for gpu in machine.get("gpus", ())], machine["packages"]["torch"]]
+
+
+def mask_of(devices: Devices) -> None:
+    """Have all parts see the GPUs that were named, and number them from 0."""
+    if devices.visible is not None:
+        os.environ[MASK] = devices.visible

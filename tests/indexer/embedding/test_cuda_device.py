@@ -1,0 +1,199 @@
+"""What a GPU's rank does, with CUDA's part played on the CPU: streams that work at once, graphs that record and repeat.
+
+Whether CUDA does the same is what `pytest -m gpu` asks, where there is a GPU.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from indexer.embedding import cuda_device
+from indexer.embedding.batches import Batch
+from indexer.embedding.cuda_device import CudaDevice
+from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+from indexer.encoders.torch_encoder import Encoder
+
+
+class Graph(TorchDispatchMode):
+    """Records what is done within it, and does it again in the same memory."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.done: list[Any] = []
+        self.n_replays = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        out = func(*args, **(kwargs or {}))
+        self.done.append((func, args, kwargs or {}, out))
+        return out
+
+    def replay(self) -> None:
+        self.n_replays += 1
+        for func, args, kwargs, out in self.done:
+            for old, new in zip(tree_leaves(out), tree_leaves(func(*args, **kwargs)), strict=True):
+                if isinstance(old, torch.Tensor) and old.data_ptr() != new.data_ptr():
+                    old.copy_(new)
+
+    def pool(self) -> str:
+        return "pool"
+
+
+class Cuda:
+    """Stands for CUDA, and notes what it was asked for."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+        self.pools: list[str | None] = []
+        self.fails: str | None = None
+
+    def cudaHostRegister(self, address: int, n_bytes: int, flags: int) -> int:  # noqa: N802
+        self.said.append(f"lock {n_bytes}")
+        return 0
+
+    def cudaHostUnregister(self, address: int) -> int:  # noqa: N802
+        self.said.append("release")
+        return 0
+
+    @contextmanager
+    def capture(self, graph: Graph, *, pool: str | None, stream: object, capture_error_mode: str) -> Iterator[None]:
+        self.pools.append(pool)
+        try:
+            with graph:
+                yield
+                if self.fails:
+                    raise RuntimeError(self.fails)  # noqa: TRY301
+        except RuntimeError:
+            raise RuntimeError("operation failed due to a previous error during capture")  # noqa: B904
+
+
+class Stream:
+    def __init__(self, device: object) -> None: ...
+
+    def wait_event(self, event: object) -> None: ...
+
+
+class Event:
+    def __init__(self, **_: bool) -> None: ...
+
+    def record(self) -> None: ...
+
+    def synchronize(self) -> None: ...
+
+    def elapsed_time(self, other: object) -> float:
+        return 2.0
+
+
+@pytest.fixture
+def cuda(monkeypatch: pytest.MonkeyPatch) -> Cuda:
+    played, empty = Cuda(), torch.empty
+
+    @contextmanager
+    def stream(_: object) -> Iterator[None]:
+        yield
+
+    def without_pinning(*size: Any, pin_memory: bool = False, **how: Any) -> torch.Tensor:
+        return empty(*size, **how)
+
+    monkeypatch.setattr(cuda_device.torch, "empty", without_pinning)
+    for name, part in {
+        "Stream": Stream,
+        "Event": Event,
+        "stream": stream,
+        "CUDAGraph": Graph,
+        "graph": played.capture,
+        "cudart": lambda: played,
+        "synchronize": lambda _: played.said.append("synchronize"),
+        "empty_cache": lambda: None,
+    }.items():
+        monkeypatch.setattr(cuda_device.torch.cuda, name, part)
+    return played
+
+
+@pytest.fixture
+def encoder(tiny_model: Path) -> Encoder:
+    checkpoint = find_checkpoint(ModelChoice(f"local-dir:{tiny_model}"))
+    return Encoder(checkpoint, device=torch.device("cpu"), precision="fp32")
+
+
+def _pixels(n: int, *, seed: int = 0) -> Any:
+    return np.random.default_rng(seed).integers(0, 256, (n, 32, 32, 3), np.uint8)
+
+
+def _assert_encoded(device: CudaDevice, encoder: Encoder) -> None:
+    """Several batches under way, the last one smaller."""
+    batches = [_pixels(4, seed=1), _pixels(4, seed=2), _pixels(3, seed=3)]
+    first, second = (device.begin(Batch((), batch, batch)) for batch in batches[:2])
+    found = [first()]
+    third = device.begin(Batch((), batches[2], batches[2]))
+    for vectors, batch in zip([*found, second(), third()], batches, strict=True):
+        assert len(vectors) == len(batch)
+        assert (vectors * encoder.encode_images(batch)).sum(axis=1).min() > 0.999
+
+
+def test_batches_are_encoded_with_graphs_and_without(cuda: Cuda, encoder: Encoder) -> None:
+    with CudaDevice(encoder, None, batch_size=4) as device:
+        _assert_encoded(device, encoder)
+        device.clear()
+        device.settle(n_images=12, largest=64)
+        assert device.not_captured is None
+        _assert_encoded(device, encoder)
+        assert sum(place.graph.n_replays for place in device._places) == 2 + 3
+        assert device.busy_seconds == pytest.approx(3 * 0.002)
+
+
+def test_graphs_share_their_memory(cuda: Cuda, encoder: Encoder) -> None:
+    with CudaDevice(encoder, None, batch_size=4) as device:
+        assert device.capture() is None
+    assert cuda.pools == [None, "pool"]
+
+
+def test_a_place_is_filled_before_anything_is_copied_to_it(cuda: Cuda, encoder: Encoder) -> None:
+    with CudaDevice(encoder, None, batch_size=4) as device:
+        collect = device.enqueue(_pixels(4))
+        assert cuda.said == ["synchronize"]
+        collect()
+
+
+def test_a_pass_that_cannot_be_captured_says_why_and_goes_without(cuda: Cuda, encoder: Encoder) -> None:
+    cuda.fails = "a copy from the host\nat line 3"
+    with CudaDevice(encoder, None, batch_size=4) as device:
+        device.settle(n_images=12, largest=64)
+        assert device.not_captured == "a copy from the host"
+        assert len(device._failed_captures) == 1, "torch goes on asking it"
+        _assert_encoded(device, encoder)
+
+
+def test_graphs_that_differ_are_left(cuda: Cuda, encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Graph, "replay", lambda graph: graph.done[-1][3].zero_())
+    with CudaDevice(encoder, None, batch_size=4) as device:
+        assert device.capture() == "its vectors differ from those of the pass that was captured"
+        _assert_encoded(device, encoder)
+
+
+def test_who_collects_keeps_nothing_of_the_device(cuda: Cuda, encoder: Encoder) -> None:
+    """The place of a batch that is under way is given back where a later one finds no room."""
+    with CudaDevice(encoder, None, batch_size=4) as device:
+        device.settle(n_images=12, largest=64)
+        pixels = _pixels(4)
+        collect = device.enqueue(pixels)
+        kept = [cell.cell_contents for cell in collect.__closure__ or ()]
+        assert not any(isinstance(held, cuda_device._Place) for held in kept)
+        device.clear()
+        assert device.not_captured == "the batches that it was captured for did not fit any more"
+        assert (collect() * encoder.encode_images(pixels)).sum(axis=1).min() > 0.999
+
+
+def test_sizes_are_tried_on_the_memory_that_batches_come_from(cuda: Cuda, encoder: Encoder) -> None:
+    memory = _pixels(8)
+    with CudaDevice(encoder, memory, batch_size=4) as device:
+        assert np.shares_memory(device.sample(8), memory)
+        assert device.sample(16).shape == (16, 32, 32, 3)
+    assert cuda.said[0] == f"lock {memory.nbytes}"
+    assert cuda.said[-1] == "release"
