@@ -39,8 +39,10 @@ class ImageTower(nn.Module):
 
     def forward(self, pixels: Tensor) -> Tensor:
         """Encode a batch; the first step and the last are fp32 whatever the precision of the weights."""
-        weight = next(self.model.visual.parameters())
-        images = (pixels.float() * self.scale + self.shift).permute(0, 3, 1, 2).to(weight.dtype)
+        images = (pixels.float() * self.scale + self.shift).permute(0, 3, 1, 2)
+        kind = next(self.model.visual.parameters()).dtype
+        if images.dtype != kind:  # an exported graph would keep a cast that changes nothing
+            images = images.to(kind)
         return nn.functional.normalize(self.model.encode_image(images).float(), dim=-1)
 
 

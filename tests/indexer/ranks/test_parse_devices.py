@@ -20,6 +20,7 @@ PARTS = "MIG-77aa,MIG-88bb"
 
 def see(monkeypatch: pytest.MonkeyPatch, n: int, mask: str | None) -> None:
     """Have CUDA show `n` GPUs under a mask."""
+    monkeypatch.setattr("indexer.ranks.devices.may_have_gpu", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: n)
     monkeypatch.delenv(MASK, raising=False)
     if mask is not None:
