@@ -21,7 +21,6 @@ _PR_SET_PDEATHSIG = 1
 _STARTER = "ICONS_STARTER"
 """Id of the process that has started this one."""
 _LOOK_SECONDS = 0.5
-_INT8_FLAGS = {"avx512_vnni", "avx_vnni", "amx_int8"}
 
 
 def cores() -> int:
@@ -44,15 +43,6 @@ def may_have_gpu() -> bool:
     except OSError:
         return Path("/dev/kfd").exists()  # that of AMD
     return True
-
-
-def has_int8_units() -> bool:
-    """Whether the processor adds up products of bytes without overflow: VNNI or AMX, as Linux tells."""
-    with suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text("utf-8").splitlines():
-            if line.startswith("flags"):
-                return not _INT8_FLAGS.isdisjoint(line.split())
-    return False
 
 
 def prepare_for_batches() -> None:

@@ -11,14 +11,14 @@ from sqlalchemy import Engine
 
 from indexer.catalog import questions, texts
 from indexer.embedding.options import EmbedOptions
-from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint, must_be_fetched
+from indexer.encoders.checkpoint import ModelChoice, find_checkpoint, must_be_fetched
 from indexer.encoders.graphs import carry, find_graphs
 from indexer.encoders.samples import N_SAMPLES, sample_pixels
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
 from indexer.library.plans import Plan, cut_blocks, write_plan
 from indexer.library.shards import precisions, read_coverage
-from indexer.process import has_int8_units, may_have_gpu, prepare_for_batches
+from indexer.process import prepare_for_batches
 
 if TYPE_CHECKING:
     from indexer.encoders.loading import AnyPrecision
@@ -42,7 +42,7 @@ def prepare(
     if must_be_fetched(chosen):
         stage(f"Fetching {chosen.model}, once; --offline forbids it")
     checkpoint = find_checkpoint(chosen)
-    precision = one_precision(checkpoint, options, held=precisions(library.vectors(checkpoint.fingerprint)))
+    precision = one_precision(options, held=precisions(library.vectors(checkpoint.fingerprint)))
     device = "cpu" if precision == "int8" and options.device == "auto" else options.device
     how = asdict(replace(options, precision=precision, device=device))
     outline = Plan(checkpoint.fingerprint, chosen.to_json(), 0, 0, 0, uuid.uuid4().hex[:12], how)
@@ -58,8 +58,8 @@ def choice_in_use(engine: Engine) -> ModelChoice:
     return ModelChoice.from_json(stored) if stored else ModelChoice.bundled()
 
 
-def one_precision(checkpoint: Checkpoint, options: EmbedOptions, *, held: set[str]) -> "AnyPrecision":
-    """Choose int8 for pictures or not, once for a library: what it holds is never mixed with the other.
+def one_precision(options: EmbedOptions, *, held: set[str]) -> "AnyPrecision":
+    """Take int8 for pictures where a library began so, or is asked to: what it holds is never mixed with the other.
 
     Raises:
         EmbedError: the one is asked for, and the library holds the other.
@@ -74,10 +74,6 @@ def one_precision(checkpoint: Checkpoint, options: EmbedOptions, *, held: set[st
                 "leave --precision out, or give another --library"
             )
         return "int8" if is_int8 else asked
-    is_on_processor = options.device == "cpu" or (options.device == "auto" and not may_have_gpu())
-    if asked == "auto" and is_on_processor and has_int8_units():
-        graphs = find_graphs(checkpoint)
-        return "int8" if graphs and graphs.has_int8 else asked
     return asked
 
 

@@ -123,7 +123,7 @@ def without_torch(trial: Trial) -> "WithoutTorch | None":
     if trial.part == "all" or trial.kind != "cpu" or not fits_index(trial.knobs):
         return None
     checkpoint = find_checkpoint(trial.material.choice)
-    precision = one_precision(checkpoint, options, held=set())
+    precision = one_precision(options, held=set())
     encoder = load_encoder(checkpoint, device=HOST, precision=precision, n_images=trial.n_images)
     return WithoutTorch(encoder) if isinstance(encoder, OnnxEncoder) else None
 

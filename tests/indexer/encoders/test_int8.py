@@ -1,13 +1,12 @@
-"""Is the int8 picture tower near enough to fp32, and taken where a processor has units for it?"""
+"""Is the int8 picture tower near enough to fp32, and never mixed with it?"""
 
-from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from conftest import Silent, disc, save_tiny_model
 
-from indexer.embedding import planning
 from indexer.embedding.options import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.graphs import find_graphs
@@ -64,21 +63,16 @@ def _draw(folder: Path, names: str) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("begins_in_int8", [True, False])
-def test_a_library_goes_on_as_it_began(
-    begins_in_int8: bool, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    how = EmbedOptions(workers=0)
-
-    def build(names: str, *, has_units: bool, how: EmbedOptions = how) -> set[str]:
-        monkeypatch.setattr(planning, "has_int8_units", lambda: has_units)
+@pytest.mark.parametrize(("begins", "other"), [("int8", "fp32"), ("auto", "int8")])
+def test_a_library_goes_on_as_it_began(begins: Any, other: Any, library: Library, tmp_path: Path) -> None:
+    def build(names: str, *, precision: Any) -> set[str]:
+        how = EmbedOptions(workers=0, precision=precision)
         sources = [_draw(tmp_path / "icons", names)]
         index(library, IndexOptions(sources=sources, devices="cpu", embed=how), Silent())
         return precisions(library.vectors(BUNDLED.fingerprint))
 
-    held = {"int8"} if begins_in_int8 else {"fp32"}
-    assert build("ab", has_units=begins_in_int8) == held
-    assert build("abcd", has_units=not begins_in_int8) == held
-    other = replace(how, precision="fp32" if begins_in_int8 else "int8")
+    held = {"int8" if begins == "int8" else "fp32"}
+    assert build("ab", precision=begins) == held
+    assert build("abcd", precision="auto") == held
     with pytest.raises(EmbedError, match="which is never mixed with"):
-        build("abcdef", has_units=True, how=other)
+        build("abcdef", precision=other)
