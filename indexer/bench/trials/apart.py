@@ -22,7 +22,6 @@ from typing import Any
 from indexer.bench.trials.material import make_library, read_jobs, write_files
 from indexer.bench.trials.trial import Measured, Part, Trial, merged, share_file
 from indexer.embedding.options import EmbedOptions
-from indexer.embedding.planning import one_precision
 from indexer.errors import BenchError
 from indexer.process import end_at_once, prepare_for_batches
 from indexer.ranks.devices import Devices, first_devices
@@ -139,7 +138,6 @@ def _run_index(trial: Trial) -> Measured:
     with tempfile.TemporaryDirectory(dir=material.folder) as root:
         jobs = read_jobs(material, trial.n_images)
         options = EmbedOptions(trial.kind, knobs.precision, knobs.batch, knobs.workers, knobs.backend)  # type: ignore[arg-type]
-        options = replace(options, precision=one_precision(options, held=set()))
         library = make_library(Path(root), material, jobs, options=options)
         run_ranks(library, material.fingerprint, devices=_devices(trial), watch=watch, give_up=end_at_once)
     return merged(

@@ -17,8 +17,6 @@ from torch import Tensor, nn
 from indexer.bench.trials.knobs import fits_index
 from indexer.bench.trials.overlap import Overlapped, Streams
 from indexer.bench.trials.trial import Trial
-from indexer.embedding.options import EmbedOptions
-from indexer.embedding.planning import one_precision
 from indexer.encoders.checkpoint import find_checkpoint
 from indexer.encoders.loading import load_encoder
 from indexer.encoders.onnx_encoder import OnnxEncoder
@@ -119,12 +117,10 @@ def load_tower(trial: Trial, device: torch.device) -> tuple[nn.Module, Any, str]
 
 def without_torch(trial: Trial) -> "WithoutTorch | None":
     """The way of `icons index` on a processor, where that is not torch's, for one part of it that is timed alone."""
-    options = EmbedOptions(trial.kind, cast(Any, trial.knobs.precision))
     if trial.part == "all" or trial.kind != "cpu" or not fits_index(trial.knobs):
         return None
     checkpoint = find_checkpoint(trial.material.choice)
-    precision = one_precision(options, held=set())
-    encoder = load_encoder(checkpoint, device=HOST, precision=precision, n_images=trial.n_images)
+    encoder = load_encoder(checkpoint, device=HOST, precision=cast(Any, trial.knobs.precision), n_images=trial.n_images)
     return WithoutTorch(encoder) if isinstance(encoder, OnnxEncoder) else None
 
 
