@@ -17,9 +17,10 @@ from statistics import median
 
 from indexer.bench.goals import Goal
 from indexer.bench.simulation.device import Simulation
-from indexer.bench.simulation.drawing import Drawn, draw_alone, jobs_of
+from indexer.bench.simulation.drawing import Drawn, draw_alone
 from indexer.bench.simulation.pictures import Pictures
 from indexer.bench.simulation.run import SimulatedRun, simulate
+from indexer.bench.trials.material import distinct_jobs
 from indexer.reports.bars import Bars
 
 LEAST = 0.97
@@ -90,7 +91,7 @@ def measure_feeding(set_ups: Sequence[SetUp], *, repeats: int, bars: Bars) -> li
 
 
 def _measure(set_up: SetUp, folder: Path, *, repeats: int, bars: Bars) -> Fed:
-    first = jobs_of(set_up.pictures(_N_FIRST).write(folder / "first"))
+    first = distinct_jobs(set_up.pictures(_N_FIRST).write(folder / "first"))
     rate = draw_alone(first, size=set_up.size).images_per_second
     fed = Fed(set_up, rate)
     kinds = {
@@ -104,7 +105,7 @@ def _measure(set_up: SetUp, folder: Path, *, repeats: int, bars: Bars) -> Fed:
         name: set_up.pictures(round(SECONDS * min(rate, sum(rates)))).write(folder / name)
         for name, rates in kinds.items()
     }
-    jobs = jobs_of(sources["fast"])
+    jobs = distinct_jobs(sources["fast"])
     for repeat in range(repeats):
         fed.alone.append(draw_alone(jobs, size=set_up.size))
         for done, (name, rates) in enumerate(kinds.items()):

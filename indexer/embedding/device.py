@@ -30,6 +30,7 @@ ON_CPU = 64
 _LEAST_AT_ONCE = 16
 """Fewer pictures than this take other paths through a processor's libraries, and get other last digits."""
 _FEW = 500
+"""Pictures that one process has drawn before others have started."""
 _CORES_WITH_ONE_SPARE = 4
 _MOST_LANES = 4
 """The memory of so many batches at once is asked for, at most."""

@@ -17,9 +17,8 @@ import torch
 from indexer.arrays import Pixels
 from indexer.bench.gpu.setting import Setting
 from indexer.bench.host import watched_host
-from indexer.bench.simulation.drawing import jobs_of
 from indexer.bench.simulation.pictures import Pictures
-from indexer.bench.trials.material import Material, make_library
+from indexer.bench.trials.material import Material, distinct_jobs, make_library
 from indexer.embedding.device import Device, DeviceSpec
 from indexer.embedding.embed import spec_of
 from indexer.embedding.launch import Program, run_ranks
@@ -123,7 +122,8 @@ def _pictures(setting: Setting, model: str) -> Iterator[_Pictures]:
     choice = setting.choice(model)
     checkpoint = find_checkpoint(choice)
     with tempfile.TemporaryDirectory(prefix="icons-bench-") as folder:
-        jobs = jobs_of(Pictures(setting.n_embedded(model)).write(Path(folder, "pictures")))
+        found = distinct_jobs(Pictures(setting.n_embedded(model)).write(Path(folder, "pictures")))
+        jobs = [job._replace(id=number) for number, job in enumerate(found)]
         material = Material(Path(folder), choice, checkpoint.fingerprint, checkpoint.image_size, len(jobs))
         yield _Pictures(material, jobs)
 

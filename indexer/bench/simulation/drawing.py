@@ -3,11 +3,9 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from indexer.process import cores
 from indexer.rendering.pool import Job, RenderPool
-from indexer.sources.source import open_sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,17 +19,6 @@ class Drawn:
     def images_per_second(self) -> float:
         """Over all cores; those that failed count."""
         return self.images / self.seconds
-
-
-def jobs_of(source: Path) -> list[Job]:
-    """List all pictures of a source, once each."""
-    found: dict[bytes, Job] = {}
-    for opened in open_sources(source):
-        for scanned in opened.scan({}):
-            for record in scanned.records or ():
-                job = Job(len(found), opened.kind, str(opened.location), scanned.path, record.member, record.digest)
-                found.setdefault(record.digest, job)
-    return list(found.values())
 
 
 def draw_alone(jobs: Sequence[Job], *, size: int) -> Drawn:

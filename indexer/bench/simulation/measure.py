@@ -8,11 +8,12 @@ from statistics import median
 
 from indexer.bench.machine import describe
 from indexer.bench.simulation.device import Simulation
-from indexer.bench.simulation.drawing import draw_alone, jobs_of
+from indexer.bench.simulation.drawing import draw_alone
 from indexer.bench.simulation.pictures import Pictures
 from indexer.bench.simulation.report import AS_MUCH_EACH, SAME, SimulatedFindings
 from indexer.bench.simulation.run import simulate
 from indexer.bench.trials.apart import call_apart
+from indexer.bench.trials.material import distinct_jobs
 from indexer.process import cores
 from indexer.reports.bars import Bars
 
@@ -42,7 +43,7 @@ def bench_simulated(options: SimulationOptions, bars: Bars) -> SimulatedFindings
     with tempfile.TemporaryDirectory(prefix="icons-bench-") as folder:
         bars.stage("Drawing alone")
         samples = Pictures(_N_DRAWN).write(Path(folder, "drawn"))
-        alone = [draw_alone(jobs_of(samples), size=simulation.image_size) for _ in range(options.repeats)]
+        alone = [draw_alone(distinct_jobs(samples), size=simulation.image_size) for _ in range(options.repeats)]
         per_core = median(drawn.images_per_second for drawn in alone) / cores()
         findings = SimulatedFindings(simulation, options.repeats, per_core, cores(), call_apart(describe, "cpu"))
         whole = options.n_images or round(SECONDS * findings.bound(len(simulation.rates)))

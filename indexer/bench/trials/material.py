@@ -55,7 +55,7 @@ def gather(folder: Path, source: Path | None, *, choice: ModelChoice, n_images: 
         ModelError: the encoder is not there.
     """
     checkpoint = find_checkpoint(choice)
-    jobs = _distinct(source or bundled("samples/lucide-static"))
+    jobs = distinct_jobs(source or bundled("samples/lucide-static"))
     chosen = np.linspace(0, len(jobs) - 1, n_images) if n_images <= len(jobs) else np.arange(n_images) % len(jobs)
     numbered = [jobs[position]._replace(id=number) for number, position in enumerate(chosen.astype(int))]
     material = Material(folder, choice, checkpoint.fingerprint, checkpoint.image_size, min(n_images, len(jobs)))
@@ -109,7 +109,12 @@ def _png(material: Material, number: int) -> Path:
     return material.files / f"{number}.png"
 
 
-def _distinct(source: Path) -> list[Job]:
+def distinct_jobs(source: Path) -> list[Job]:
+    """List the pictures of a source, each once, without a number of their own.
+
+    Raises:
+        BenchError, SourceError: it holds none, or is not there.
+    """
     found: dict[bytes, Job] = {}
     for opened in open_sources(source):
         for scanned in opened.scan({}):

@@ -11,10 +11,10 @@ from click.testing import CliRunner
 
 from indexer.bench.feeding import SetUp, measure_feeding
 from indexer.bench.simulation.device import SimulatedDevice, SimulatedEncoder, SimulatedSpec, Simulation
-from indexer.bench.simulation.drawing import jobs_of
 from indexer.bench.simulation.pictures import Pictures
 from indexer.bench.simulation.report import AS_MUCH_EACH, SAME, SimulatedFindings, cells, headline
 from indexer.bench.simulation.run import DeviceRun, SimulatedRun, simulate
+from indexer.bench.trials.material import distinct_jobs
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import BenchError, LibraryError
 from indexer.reports.bars import Bars
@@ -102,7 +102,7 @@ def test_what_is_no_simulation_is_named(text: str) -> None:
 @pytest.mark.parametrize("in_one_file", [False, True])
 def test_pictures_are_as_many_as_asked_for_and_each_its_own(tmp_path: Path, in_one_file: bool) -> None:
     source = Pictures(2300, in_one_file, broken_every=100).write(tmp_path / "pictures")
-    jobs = jobs_of(source)
+    jobs = distinct_jobs(source)
     assert len(jobs) == 2300
     assert (source.is_file(), len({job.digest for job in jobs})) == (in_one_file, 2300)
 
