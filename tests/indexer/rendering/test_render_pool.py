@@ -68,8 +68,15 @@ def ticks(process: int) -> int:
     return int(fields[11]) + int(fields[12])
 
 
+def takes_orders(process: int) -> bool:
+    """Whether a worker's start, which takes processor time too, is behind it."""
+    return os.readlink(f"/proc/{process}/fd/2") == os.devnull
+
+
 def busy_worker_id() -> int:
     """The worker that is drawing, told by the processor time that it uses."""
+    while not all(takes_orders(process) for process in worker_ids()):
+        time.sleep(0.02)
     before = {process: ticks(process) for process in worker_ids()}
     while True:
         time.sleep(0.02)
