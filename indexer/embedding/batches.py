@@ -79,6 +79,10 @@ def in_batches(chunks: Iterable[RenderedChunk], *, chunk: int, n_chunks: Callabl
 
 
 def hold(pool: RenderPool, *, n_under_way: int, n_chunks: int) -> None:
-    """Have a pool keep the pixels of so many batches, the one that is put together among them, and draw one ahead."""
+    """Have a pool keep the pixels of so many batches, the one that is put together among them, and draw one ahead.
+
+    It goes round in as few slots as that takes; whole batches, as ever.
+    """
     pool.held = n_under_way * n_chunks
     pool.ahead = min(pool.ahead + n_chunks - 1, pool.n_slots - pool.held)
+    pool.keep_to(n_chunks * -(-(pool.held + pool.ahead) // n_chunks))

@@ -165,6 +165,13 @@ class RenderPool(AbstractContextManager["RenderPool"]):
             self._begin_more()
         return self._chunks()
 
+    def keep_to(self, n_slots: int) -> None:
+        """Draw in the first slots alone, before a chunk is asked for: memory that is soon drawn on again stays near.
+
+        They have to hold all chunks that are held, and those ahead of them.
+        """
+        self._free = deque(slot for slot in self._free if slot < n_slots)
+
     def _chunks(self) -> Iterator[RenderedChunk]:
         given: deque[int] = deque()
         try:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from indexer.embedding.batches import hold, in_batches
 from indexer.errors import EmbedError
 from indexer.library.traits import digest_of
 from indexer.rendering.pool import Failure, Job, RenderedChunk, RenderPool
@@ -70,7 +71,7 @@ def ticks(process: int) -> int:
 
 def takes_orders(process: int) -> bool:
     """Whether a worker's start, which takes processor time too, is behind it."""
-    return os.readlink(f"/proc/{process}/fd/2") == os.devnull
+    return Path(f"/proc/{process}/fd/2").readlink() == Path(os.devnull)
 
 
 def busy_worker_id() -> int:
@@ -405,3 +406,13 @@ def test_workers_begin_before_the_first_chunk_is_asked_for(tmp_path: Path) -> No
         pool.render([jobs_of(tmp_path, range(5))])  # and is given up
         pixels, _ = everything(pool, [jobs_of(tmp_path, range(7))])
     assert_drawn(pixels, range(7))
+
+
+def test_batches_go_round_in_as_few_slots_as_they_take(tmp_path: Path) -> None:
+    with RenderPool(size=32, workers=1, chunk=2, n_slots=24) as pool:
+        pool.ahead = 2
+        chunks = pool.render([jobs_of(tmp_path, range(60))])
+        hold(pool, n_under_way=2, n_chunks=3)  # six chunks, and four ahead
+        batches = in_batches(chunks, chunk=2, n_chunks=lambda: 3)
+        places = [batch.chunks[0].place.start for batch in batches]
+    assert places == [start % 24 for start in range(0, 60, 6)]
