@@ -5,6 +5,7 @@ host and none is waited for. Every batch has one shape, so that the passes can b
 is bound by the launches of its kernels otherwise. Not yet run on a GPU.
 """
 
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -14,10 +15,10 @@ from torch import Tensor
 
 from indexer.arrays import Halves, Pixels
 from indexer.embedding.device import Collect, Device
+from indexer.embedding.page_lock import page_locked
 from indexer.embedding.queued_device import QueuedDevice
 from indexer.encoders.checkpoint import Checkpoint, find_checkpoint
 from indexer.encoders.torch_encoder import Encoder, Precision
-from indexer.errors import EmbedError
 from indexer.ranks.devices import use_device
 
 GRAPH_PARITY = 0.9999
@@ -75,13 +76,13 @@ class CudaDevice(QueuedDevice):
         self._turn = 0
         self.not_captured: str | None = None
         self._memory = memory
+        self._closing = ExitStack()
         if memory is not None:
-            page_lock(memory)
+            self._closing.enter_context(page_locked(memory, self._device))
 
     def __exit__(self, *error: object) -> None:
         super().__exit__(*error)
-        if self._memory is not None:
-            release(self._memory)
+        self._closing.close()
 
     def settle(self, *, n_images: int, largest: int) -> None:
         """Find out how many pictures go at once, and capture the pass for as many."""
@@ -209,27 +210,3 @@ def _agree(found: Halves, expected: Halves) -> bool:
     ours, theirs = found.astype(np.float32), expected.astype(np.float32)
     lengths = np.linalg.norm(ours, axis=1) * np.linalg.norm(theirs, axis=1)
     return bool(((ours * theirs).sum(axis=1) > GRAPH_PARITY * lengths).all())
-
-
-def page_lock(memory: Pixels) -> None:
-    """Lock the pages of pixels in memory, from where a GPU fetches them by itself; torch takes them as pinned.
-
-    Raises:
-        EmbedError: the system does not allow so much.
-    """
-    _check(_runtime().cudaHostRegister(memory.ctypes.data, memory.nbytes, 0), "page-lock pixels")
-
-
-def release(memory: Pixels) -> None:
-    """Undo `page_lock`."""
-    _check(_runtime().cudaHostUnregister(memory.ctypes.data), "release pixels")
-
-
-def _runtime() -> Any:
-    return torch.cuda.cudart()  # type: ignore[no-untyped-call]
-
-
-def _check(error: Any, what: str) -> None:
-    """Raise EmbedError where a call of CUDA's runtime did not succeed."""
-    if int(error) != 0:
-        raise EmbedError(f"CUDA can't {what} (error {int(error)}); free memory of this machine, or use --devices cpu")

@@ -23,7 +23,8 @@ from indexer.bench.gpu.links import measure_links, measure_reduction
 from indexer.bench.gpu.parts import Part, measure
 from indexer.bench.gpu.setting import Setting
 from indexer.embedding.batches import Batch
-from indexer.embedding.cuda_device import CudaDevice, page_lock, release
+from indexer.embedding.cuda_device import CudaDevice
+from indexer.embedding.page_lock import page_locked
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import Encoder
 from indexer.rendering.slots import Settings, Slots, shared_memory
@@ -81,10 +82,9 @@ def test_vectors_are_those_of_the_cpu_with_graphs_and_without(setting: Setting) 
 def test_shared_memory_is_pinned_for_torch_until_it_is_released(shared: Any) -> None:
     torch.cuda.init()
     assert not torch.from_numpy(shared).is_pinned()
-    page_lock(shared)
-    assert torch.from_numpy(shared).is_pinned()
-    assert torch.from_numpy(shared[100:200]).is_pinned()
-    release(shared)
+    with page_locked(shared, torch.device("cuda:0")):
+        assert torch.from_numpy(shared).is_pinned()
+        assert torch.from_numpy(shared[100:200]).is_pinned()
     assert not torch.from_numpy(shared).is_pinned()
 
 

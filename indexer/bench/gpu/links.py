@@ -32,15 +32,14 @@ def _page_locked(setting: Setting, pixels: Pixels) -> dict[str, Any]:
     """Lock memory as a rank does, and copy from it."""
     import torch
 
-    from indexer.embedding.cuda_device import page_lock, release
+    from indexer.embedding.page_lock import page_locked
     from indexer.ranks.devices import use_device
 
     device = torch.device(setting.device)
     use_device(device)
     started = time.perf_counter()
-    page_lock(pixels)
-    locked = time.perf_counter() - started
-    try:
+    with page_locked(pixels, device):
+        locked = time.perf_counter() - started
         here = torch.from_numpy(pixels)
         there = torch.empty_like(here, device=device)
         there.copy_(here, non_blocking=True)
@@ -59,8 +58,6 @@ def _page_locked(setting: Setting, pixels: Pixels) -> dict[str, Any]:
             "torch calls it pinned": here.is_pinned(),
             "copies wait": enqueued > taken / 2,
         }
-    finally:
-        release(pixels)
 
 
 def measure_reduction(setting: Setting) -> Iterator[dict[str, Any]]:

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import click
 
+from indexer.embedding.device import DeviceSpec
 from indexer.embedding.embed import run_rank, spec_of
 from indexer.embedding.options import EmbedOptions
 from indexer.library.folder import Library
+from indexer.ranks.distributed import Rank
 
 
 @click.command()
@@ -22,12 +24,12 @@ def main(root: Path, fingerprint: str, given: str) -> None:
     facts = json.loads(given)
     options = EmbedOptions(**facts["options"])
 
-    def shared(_: object) -> object:
+    def shared(_: Rank) -> DeviceSpec:
         import torch
 
         return spec_of(torch.device(facts["device"]), options)
 
-    run_rank(Library(root), fingerprint, spec_of=shared)  # type: ignore[arg-type]
+    run_rank(Library(root), fingerprint, spec_of=shared)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, DistributedSampler
 
 from indexer.bench.trials.knobs import Knobs
-from indexer.bench.trials.overlap import page_locked
+from indexer.embedding.page_lock import page_locked
 from indexer.errors import RenderError
 from indexer.ranks.distributed import Rank
 from indexer.rendering.pool import RenderPool

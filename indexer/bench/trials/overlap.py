@@ -5,8 +5,7 @@ host for nothing but the vectors that it collects, while `UNDER_WAY` newer batch
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, cast
 
@@ -16,7 +15,6 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from indexer.encoders.torch_encoder import Precision, autocast
-from indexer.errors import BenchError
 
 Queue = Literal["in", "compute", "out"]
 UNDER_WAY = 2
@@ -153,22 +151,3 @@ class Overlapped:
         if slot.staged is None:
             slot.staged = self.queues.page_locked((self.capacity, *batch.shape[1:]), batch.dtype)
         return slot.staged[: len(batch)].copy_(batch)
-
-
-@contextmanager
-def page_locked(memory: NDArray[np.uint8], device: torch.device, runtime: Any = None) -> Iterator[None]:
-    """Have memory of the host page-locked for the block, once and for all that is put there; `runtime` is CUDA's.
-
-    Raises:
-        BenchError: the system does not lock so much.
-    """
-    runtime = runtime or torch.cuda.cudart()  # type: ignore[no-untyped-call]
-    address = memory.ctypes.data
-    if error := int(runtime.cudaHostRegister(address, memory.nbytes, 0)):
-        raise BenchError(f'pinned "on": {memory.nbytes / 1e6:,.0f} MB can\'t be page-locked (CUDA error {error})')
-    try:
-        yield
-    finally:
-        if device.type == "cuda":
-            torch.cuda.synchronize(device)  # copies that are under way still read it
-        runtime.cudaHostUnregister(address)

@@ -21,10 +21,11 @@ from indexer.bench.trials.feeds import from_memory, rendered
 from indexer.bench.trials.knobs import Knobs
 from indexer.bench.trials.loop import Loop
 from indexer.bench.trials.material import Material, gather, read_jobs
-from indexer.bench.trials.overlap import UNDER_WAY, Mark, Overlapped, Queue, page_locked
+from indexer.bench.trials.overlap import UNDER_WAY, Mark, Overlapped, Queue
 from indexer.bench.trials.trial import Trial
+from indexer.embedding.page_lock import page_locked
 from indexer.encoders.checkpoint import ModelChoice
-from indexer.errors import BenchError
+from indexer.errors import BenchError, EmbedError
 from indexer.ranks.distributed import Rank
 from indexer.rendering.pool import RenderPool
 
@@ -212,7 +213,7 @@ def test_what_renderers_draw_into_is_page_locked_once(material: Material, monkey
 
 def test_memory_that_can_not_be_locked_is_refused_by_its_size() -> None:
     with (
-        pytest.raises(BenchError, match=r'pinned "on": 3 MB can\'t be page-locked \(CUDA error 2\)'),
+        pytest.raises(EmbedError, match=r"3 MB of pixels can't be page-locked \(CUDA error 2\)"),
         page_locked(np.empty(3_000_000, np.uint8), CPU, Registry(answer=2)),
     ):
         pass
