@@ -16,8 +16,9 @@ from indexer.catalog.database import count_on, open_catalog, used_ids
 from indexer.catalog.scan import ScanTally, remember
 from indexer.catalog.scan import forget as forget_source
 from indexer.catalog.scan import scan as scan_sources
+from indexer.embedding.exporting import export_missing, exporting
 from indexer.embedding.options import EmbedOptions
-from indexer.embedding.planning import choice_in_use, export_missing, prepare
+from indexer.embedding.planning import choice_in_use, prepare
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.errors import LibraryError
 from indexer.library.bundled import bundled
@@ -165,6 +166,7 @@ def plan_only(library: Library, options: IndexOptions, watcher: Watcher) -> str:
 
     with _writing(library) as engine:
         plan = _prepare(library, engine, options, watcher)
+        export_missing(library, engine, ModelChoice.from_json(plan.model), stage=watcher.stage)
     return plan_command(library, plan.fingerprint, devices=parse_devices(options.devices))
 
 
@@ -207,21 +209,27 @@ def _scan(library: Library, engine: Engine, options: IndexOptions, watcher: Watc
 def _embed(library: Library, engine: Engine, options: IndexOptions, watcher: Watcher) -> EmbedTally:
     started = time.monotonic()
     plan = _prepare(library, engine, options, watcher)
-    if plan.n_blocks:
+    choice = ModelChoice.from_json(plan.model)
+    if not plan.n_blocks:
+        export_missing(library, engine, choice, stage=watcher.stage)
+    else:
         from indexer.embedding.launch import run_ranks
         from indexer.ranks.devices import parse_devices
 
         give_back_memory()
         is_int8 = plan.options.get("precision") == "int8"
-        watcher.stage("Embedding")
-        run_ranks(
-            library,
-            plan.fingerprint,
-            # int8 is a processor's: a library that began so goes on so, also where there is a GPU
-            devices=parse_devices("cpu" if is_int8 and options.devices == "auto" else options.devices),
-            watch=lambda ranks: watcher.embedded(plan, ranks),
-            give_up=watcher.give_up,
-        )
+        # int8 is a processor's: a library that began so goes on so, also where there is a GPU
+        devices = parse_devices("cpu" if is_int8 and options.devices == "auto" else options.devices)
+        beside_gpus = devices.device == "cuda"
+        with exporting(library, engine, choice, beside_gpus=beside_gpus, stage=watcher.stage):
+            watcher.stage("Embedding")
+            run_ranks(
+                library,
+                plan.fingerprint,
+                devices=devices,
+                watch=lambda ranks: watcher.embedded(plan, ranks),
+                give_up=watcher.give_up,
+            )
     return EmbedTally(plan.fingerprint, plan.n_images, plan.n_names, time.monotonic() - started)
 
 

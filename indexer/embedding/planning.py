@@ -1,4 +1,4 @@
-"""What is left to embed, and with what? The encoder found and made ready for queries, a plan of the blocks written."""
+"""What is left to embed, and with what? The encoder found, a plan of the blocks written."""
 
 import uuid
 from collections.abc import Callable
@@ -12,8 +12,6 @@ from sqlalchemy import Engine
 from indexer.catalog import questions, texts
 from indexer.embedding.options import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint, must_be_fetched
-from indexer.encoders.graphs import carry, find_graphs
-from indexer.encoders.samples import N_SAMPLES, sample_pixels
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
 from indexer.library.plans import Plan, cut_blocks, write_plan
@@ -33,7 +31,7 @@ def prepare(
     retry_failed: bool,
     stage: Callable[[str], None],
 ) -> Plan:
-    """Find the encoder, put its query side into the library, and write the plan of what it has not embedded yet.
+    """Find the encoder, and write the plan of what it has not embedded yet.
 
     Without a choice it is the encoder in use. `stage` is told of anything that takes long.
     """
@@ -46,9 +44,7 @@ def prepare(
     device = "cpu" if precision == "int8" and options.device == "auto" else options.device
     how = asdict(replace(options, precision=precision, device=device))
     outline = Plan(checkpoint.fingerprint, chosen.to_json(), 0, 0, 0, uuid.uuid4().hex[:12], how)
-    plan = plan_missing(library, engine, outline, retry_failed=retry_failed)
-    export_missing(library, engine, chosen, stage=stage)
-    return plan
+    return plan_missing(library, engine, outline, retry_failed=retry_failed)
 
 
 def choice_in_use(engine: Engine) -> ModelChoice:
@@ -100,30 +96,3 @@ def plan_missing(library: Library, engine: Engine, outline: Plan, *, retry_faile
         write_plan(library.work(plan.fingerprint), plan, blocks)
         library.begin_run(plan.fingerprint, plan.run)
     return plan
-
-
-def export_missing(library: Library, engine: Engine, choice: ModelChoice, *, stage: Callable[[str], None]) -> bool:
-    """Put a query encoder that needs no torch into the library if it is not there; tell whether it was missing.
-
-    The graphs beside a model's weights are taken as they are: they were checked when they were made. Without such, both
-    towers are exported, and checked on the library's own words and known pictures.
-    """
-    checkpoint = find_checkpoint(choice)
-    if (library.encoder(checkpoint.fingerprint) / "encoder.json").is_file():
-        return False
-    stage("Preparing the query encoder")
-    folder = library.encoder(checkpoint.fingerprint)
-    if graphs := find_graphs(checkpoint):
-        carry(graphs, folder, choice=choice)
-        return True
-    import torch
-
-    from indexer.encoders.export import export
-    from indexer.encoders.torch_encoder import Encoder
-
-    encoder = Encoder(checkpoint, device=torch.device("cpu"), precision="fp32")
-    with engine.begin() as connection:
-        ids = texts.name_ids(connection)[:N_SAMPLES]
-        samples = [words for _, words in texts.words_of(connection, ids)] or ["icon"]
-    export(encoder, folder, choice=choice, texts=samples, pixels=sample_pixels(encoder.image_size))
-    return True

@@ -1,6 +1,8 @@
 """Pictures and words -> unit vectors on the processor without torch, by the graphs beside a model's weights."""
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -31,14 +33,15 @@ class OnnxEncoder:
         shape = graphs.shape
         self.image_size, self.dim = int(shape["image_size"]), int(shape["dim"])
         self._cuts_texts = bool(shape["cuts_texts"])
+        paths = [graphs.path(name) for name in ("text", "image" if precision == "fp32" else "image-int8")]
+        with ThreadPoolExecutor(len(paths)) as opening:
+            self._text, self._image = opening.map(partial(Tower, threads=threads), paths)
         self._tokens = Tokens(
             clip_tokenizer(),
             context_length=int(shape["context_length"]),
             start=int(shape["start_token"]),
             end=int(shape["end_token"]),
         )
-        self._text = Tower(graphs.path("text"), threads=threads)
-        self._image = Tower(graphs.path("image" if precision == "fp32" else "image-int8"), threads=threads)
 
     def take_threads(self, n: int) -> None:
         """All calls share those that it was opened with."""

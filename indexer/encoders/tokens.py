@@ -3,7 +3,8 @@
 import gzip
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from threading import Lock
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ START_TOKEN, END_TOKEN = 49406, 49407
 """The marks around a text in CLIP's vocabulary."""
 _MERGES_FILE = "bpe_simple_vocab_16e6.txt.gz"
 _N_MERGES = 49152 - 256 - 2
+_MAKING = Lock()
 _PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
 
 
@@ -43,16 +45,21 @@ def rows_by_length(lengths: NDArray[np.int64], *, at_once: int) -> Iterator[NDAr
             yield alike[start : start + at_once]
 
 
-@cache
 def clip_tokenizer() -> "Tokenizer":
     """Express open_clip's own tokenizer in the `tokenizers` library, without the start and end marks."""
+    with _MAKING:  # once, whichever thread asks first
+        return _clip_tokenizer()
+
+
+@cache
+def _clip_tokenizer() -> "Tokenizer":
     from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
     from indexer.encoders.checkpoint import open_clip_folder
 
-    with gzip.open(open_clip_folder() / _MERGES_FILE, "rt", encoding="utf-8") as file:
-        lines = file.read().split("\n")[1 : 1 + _N_MERGES]
-    merges = [(first, second) for first, second in (line.split() for line in lines)]
+    with gzip.open(open_clip_folder() / _MERGES_FILE) as file:
+        lines = file.read().decode().split("\n")[1 : 1 + _N_MERGES]
+    merges = [cast("tuple[str, str]", tuple(line.split())) for line in lines]
     letters = _letters()
     pieces = [*letters, *(f"{letter}</w>" for letter in letters), *(first + second for first, second in merges)]
     vocabulary = {piece: number for number, piece in enumerate([*pieces, "<start_of_text>", "<end_of_text>"])}

@@ -7,6 +7,7 @@ reach equally often; both kinds count alike, however many were asked.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 
@@ -73,8 +74,10 @@ class Asked:
 
 def calibrate(by: Answering, names: Sequence[Asked]) -> Calibration:
     """Ask a generation for some of its names, for some of its pictures, and for what it does not have."""
-    unit, words = _calibrate_words(by, names)
-    return Calibration(unit, words, _calibrate_pictures(by))
+    with ThreadPoolExecutor(1) as beside:
+        pictures = beside.submit(_calibrate_pictures, by)
+        unit, words = _calibrate_words(by, names)
+        return Calibration(unit, words, pictures.result())
 
 
 def _calibrate_pictures(by: Answering) -> CurveBySize:

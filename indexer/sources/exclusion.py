@@ -1,13 +1,15 @@
 """Which files of a source are left out? Patterns as in .gitignore, and the .gitignore files of the tree itself."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-
-from pathspec import GitIgnoreSpec
+from typing import TYPE_CHECKING
 
 from indexer.errors import SourceError
 from indexer.sources.reading import read_regular
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 _MAX_RULES_BYTES = 1_000_000
 GITIGNORE = "@gitignore"
@@ -18,9 +20,9 @@ GITIGNORE = "@gitignore"
 class Exclusion:
     """What is left out below some folder; `entering` adds what that folder says itself."""
 
-    given: GitIgnoreSpec | None = None
+    given: "GitIgnoreSpec | None" = None
     honours_gitignore: bool = False
-    found: tuple[tuple[str, GitIgnoreSpec], ...] = ()
+    found: "tuple[tuple[str, GitIgnoreSpec], ...]" = ()
     """(folder, rules) of the .gitignore files on the way here; the innermost one that has an opinion decides."""
 
     @classmethod
@@ -35,7 +37,7 @@ class Exclusion:
             raise SourceError(
                 f'"{wrong}" is no pattern as in .gitignore; give --exclude one such as "drafts/" or "*.png"'
             )
-        return cls(GitIgnoreSpec.from_lines(own) if own else None, honours_gitignore=GITIGNORE in patterns)
+        return cls(_rules(own) if own else None, honours_gitignore=GITIGNORE in patterns)
 
     def entering(self, folder: Path, path: str) -> "Exclusion":
         """Take in the rules of a folder, whose `path` in the source ends in a slash; an unreadable one has none."""
@@ -47,7 +49,7 @@ class Exclusion:
             return self
         lines = content.decode(errors="replace").splitlines()
         # What is no pattern matches nothing, as for git itself.
-        rules = GitIgnoreSpec.from_lines(line for line in lines if _is_pattern(line))
+        rules = _rules(line for line in lines if _is_pattern(line))
         return replace(self, found=(*self.found, (path, rules)))
 
     def excludes(self, path: str) -> bool:
@@ -64,7 +66,13 @@ class Exclusion:
 
 def _is_pattern(line: str) -> bool:
     try:
-        GitIgnoreSpec.from_lines([line])
+        _rules([line])
     except ValueError:
         return False
     return True
+
+
+def _rules(lines: Iterable[str]) -> "GitIgnoreSpec":
+    from pathspec import GitIgnoreSpec  # render workers, which read single files, do without
+
+    return GitIgnoreSpec.from_lines(lines)

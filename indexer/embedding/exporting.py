@@ -1,0 +1,123 @@
+"""The query side of an encoder is put into the library, beside the ranks where that costs them nothing.
+
+    python -m indexer.embedding.exporting --library DIR --choice JSON
+
+is the export as a process of its own: a GPU works while torch traces towers on the host.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import click
+from sqlalchemy import Engine
+
+from indexer.catalog import texts
+from indexer.catalog.database import open_catalog
+from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+from indexer.encoders.graphs import carry, find_graphs
+from indexer.encoders.samples import N_SAMPLES, sample_pixels
+from indexer.errors import EmbedError
+from indexer.library.folder import Library
+from indexer.process import end_with_starter, named_as_starter
+
+TITLE = "Preparing the query encoder"
+
+
+def export_missing(library: Library, engine: Engine, choice: ModelChoice, *, stage: Callable[[str], None]) -> bool:
+    """Put a query encoder that needs no torch into the library if it is not there; tell whether it was missing.
+
+    The graphs beside a model's weights are taken as they are: they were checked when they were made. Without such, both
+    towers are exported, and checked on the library's own words and known pictures.
+    """
+    if _is_there(library, choice):
+        return False
+    stage(TITLE)
+    _export(library, engine, choice)
+    return True
+
+
+@contextmanager
+def exporting(
+    library: Library, engine: Engine, choice: ModelChoice, *, beside_gpus: bool, stage: Callable[[str], None]
+) -> Iterator[None]:
+    """Do the same while the block runs, where that takes nothing from it, else before; what fails is raised behind it.
+
+    Graphs are carried in a thread. Torch exports in a process of its own while GPUs embed; ranks on the host's cores
+    would only share them with it.
+    """
+    if _is_there(library, choice):
+        yield
+        return
+    stage(TITLE)
+    if find_graphs(find_checkpoint(choice)):
+        export = partial(_export, library, engine, choice)
+    elif beside_gpus:
+        export = partial(_export_apart, library, choice)
+    else:
+        _export(library, engine, choice)
+        yield
+        return
+    with ThreadPoolExecutor(1, "export") as thread:
+        exported = thread.submit(export)
+        yield
+        exported.result()
+
+
+def _is_there(library: Library, choice: ModelChoice) -> bool:
+    return (library.encoder(find_checkpoint(choice).fingerprint) / "encoder.json").is_file()
+
+
+def _export(library: Library, engine: Engine, choice: ModelChoice) -> None:
+    checkpoint = find_checkpoint(choice)
+    folder = library.encoder(checkpoint.fingerprint)
+    if graphs := find_graphs(checkpoint):
+        carry(graphs, folder, choice=choice)
+        return
+    import torch
+
+    from indexer.encoders.export import export
+    from indexer.encoders.torch_encoder import Encoder
+
+    encoder = Encoder(checkpoint, device=torch.device("cpu"), precision="fp32")
+    with engine.begin() as connection:
+        ids = texts.name_ids(connection)[:N_SAMPLES]
+        samples = [words for _, words in texts.words_of(connection, ids)] or ["icon"]
+    export(encoder, folder, choice=choice, texts=samples, pixels=sample_pixels(encoder.image_size))
+
+
+def _export_apart(library: Library, choice: ModelChoice) -> None:
+    program = [sys.executable, "-P", "-m", "indexer.embedding.exporting"]
+    done = subprocess.run(
+        [*program, "--library", str(library.root), "--choice", choice.to_json()],
+        check=False,
+        capture_output=True,
+        text=True,
+        env={**os.environ, **named_as_starter()},
+    )
+    if done.returncode:
+        said = (done.stderr.strip().splitlines() or ["nothing"])[-1]
+        raise EmbedError(f"the query encoder could not be exported ({said}); run `icons index` again")
+
+
+@click.command()
+@click.option("--library", "root", type=click.Path(path_type=Path), required=True)
+@click.option("--choice", required=True, help="A `ModelChoice` as JSON.")
+def main(root: Path, choice: str) -> None:
+    """Export the encoder of a choice into a library, whose lock the starter of this process holds."""
+    end_with_starter()
+    library = Library(root)
+    engine = open_catalog(library.catalog)
+    try:
+        _export(library, engine, ModelChoice.from_json(choice))
+    finally:
+        engine.dispose()
+
+
+if __name__ == "__main__":
+    main()
