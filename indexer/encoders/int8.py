@@ -1,8 +1,9 @@
 """A picture tower of convolutions -> the same graph in int8, for processors that have units for it.
 
 Static quantisation (Jacob et al., arXiv 1712.05877): uint8 between the layers, one scale each, from ranges over icons;
-int8 weights, one scale a channel. Batch norms are folded into the convolutions before them. The graph holds scales and
-biases alone: ONNX Runtime reads the weights from their places and quantises them when the tower is opened.
+int8 weights, one scale a channel. Batch norms are folded into the convolutions before them, and what rounding adds to a
+channel on average is taken off its bias (Nagel et al., arXiv 1906.04721). The graph holds scales and biases alone: ONNX
+Runtime reads the weights from their places and quantises them when the tower is opened.
 """
 
 from collections import defaultdict
@@ -25,11 +26,18 @@ With 127 they would overflow there, and a library would get other vectors on ano
 
 Weights = Mapping[str, NDArray[Any]]
 Ranges = Mapping[str, tuple[float, float]]
+Shifts = Mapping[str, NDArray[np.float64]]
+"""By a convolution's output: what is added to each of its channels, (channels,)."""
 
 
 def inner_tensors(graph: bytes) -> list[str]:
     """Names of the tensors between layers that are to be quantised; none where the tower is of another kind."""
-    return _Quantising(onnx.load_from_string(graph), {}, {}).inner()
+    return _Quantising(onnx.load_from_string(graph), {}, {}, {}).inner()
+
+
+def convolved(graph: bytes) -> list[str]:
+    """Names of what convolutions give, their norm included, in the order in which they are computed."""
+    return _Quantising(onnx.load_from_string(graph), {}, {}, {}).convolved()
 
 
 def with_outputs(graph: bytes, names: Sequence[str]) -> bytes:
@@ -39,10 +47,10 @@ def with_outputs(graph: bytes, names: Sequence[str]) -> bytes:
     return bytes(model.SerializeToString())
 
 
-def quantise(graph: bytes, weights: Weights, ranges: Ranges) -> bytes:
+def quantise(graph: bytes, weights: Weights, ranges: Ranges, shifts: Shifts) -> bytes:
     """Quantise a graph whose weights are places, by the `ranges` of its inner tensors; `weights` by name."""
     model = onnx.load_from_string(graph)
-    quantising = _Quantising(model, weights, ranges)
+    quantising = _Quantising(model, weights, ranges, shifts)
     nodes = _needed(quantising.nodes(), model.graph)
     needed = {name for node in nodes for name in node.input}
     replace_parts(model.graph, nodes, [tensor for tensor in quantising.tensors if tensor.name in needed])
@@ -52,9 +60,9 @@ def quantise(graph: bytes, weights: Weights, ranges: Ranges) -> bytes:
 class _Quantising:
     """One graph on its way into int8."""
 
-    def __init__(self, model: onnx.ModelProto, weights: Weights, ranges: Ranges) -> None:
+    def __init__(self, model: onnx.ModelProto, weights: Weights, ranges: Ranges, shifts: Shifts) -> None:
         self.graph: GraphProto = model.graph
-        self.weights, self.ranges = weights, ranges
+        self.weights, self.ranges, self.shifts = weights, ranges, shifts
         self.tensors: list[TensorProto] = list(model.graph.initializer)
         self._made_by = {name: node for node in self.graph.node for name in node.output}
         self._used_by: dict[str, list[NodeProto]] = defaultdict(list)
@@ -76,6 +84,11 @@ class _Quantising:
             for name in node.input
             if name in self._made_by and self._made_by[name].op_type not in ("Cast", "Identity")
         })  # fmt: skip
+
+    def convolved(self) -> list[str]:
+        """What the norms behind convolutions give."""
+        norms = [self._norm_of(node) for node in self.graph.node if node.op_type == "Conv"]
+        return [norm.output[0] for norm in norms if norm is not None]
 
     def nodes(self) -> Iterator[NodeProto]:
         """All nodes, with what takes numbers into int8 and back before each layer."""
@@ -129,7 +142,8 @@ class _Quantising:
         yield helper.make_node("QuantizeLinear", [f"{name}.folded", *by], [f"{name}.q"], axis=0)
         yield helper.make_node("DequantizeLinear", [f"{name}.q", *by], [f"{name}.dq"], axis=0)
         unit = self._scale(convolution.input[0])[0] * scale
-        bias = self._hold(f"{name}.bias", np.round((shift - mean * factor) / unit).astype(np.int32))
+        added = shift - mean * factor + self.shifts.get(norm.output[0], 0.0)
+        bias = self._hold(f"{name}.bias", np.round(added / unit).astype(np.int32))
         zero = self._hold(f"{name}.bias.zero", np.zeros(len(scale), np.int32))
         by = [self._hold(f"{name}.bias.scale", unit), zero]
         yield helper.make_node("DequantizeLinear", [bias, *by], [f"{name}.bias.dq"], axis=0)

@@ -1,12 +1,14 @@
 """How does a model's picture tower get its int8 graph? Ranges over icons, then a look at what other icons become."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from safetensors.numpy import load_file
 
 from indexer.arrays import Floats, Pixels
-from indexer.encoders.int8 import Ranges, inner_tensors, quantise, with_outputs
+from indexer.encoders.int8 import Ranges, Shifts, Weights, convolved, inner_tensors, quantise, with_outputs
 from indexer.encoders.samples import sample_pixels
 from indexer.encoders.tower import Tower
 from indexer.library.durable import write_file
@@ -15,6 +17,8 @@ N_ICONS = 400
 """As many for the ranges as for the look."""
 LEAST_COSINE, LEAST_MEAN_COSINE = 0.995, 0.999
 """Between a vector in fp32 and the same picture's in int8."""
+_N_COMPARED = 64
+"""Icons over which a channel's mean is taken: each has thousands of places."""
 _AT_ONCE = 8
 """Pictures whose inner tensors lie in memory together: 40 MB each in a ResNet-50 of 224 px."""
 
@@ -28,9 +32,11 @@ def write_int8_graph(image: Path, weights: Path, *, size: int) -> float | None:
     path.unlink(missing_ok=True)
     if not (inner := inner_tensors(graph)):
         return None
-    ranges = _ranges(image, inner, _in_other_colours(sample_pixels(size, n=N_ICONS)))
+    icons = _in_other_colours(sample_pixels(size, n=N_ICONS))
+    ranges = _ranges(image, inner, icons)
     stored = {f"model.{name}": tensor for name, tensor in load_file(weights).items()}
-    write_file(path, quantise(graph, stored, ranges))
+    shifts = _shifts(image, stored, ranges, icons[:: N_ICONS // _N_COMPARED])
+    write_file(path, quantise(graph, stored, ranges, shifts))
     others = sample_pixels(size, n=N_ICONS, first=1)
     expected, found = (Tower(tower, threads=0).run("pixels", others) for tower in (image, path))
     cosines = _cosines(expected, found)
@@ -52,19 +58,38 @@ def _in_other_colours(pixels: Pixels) -> Pixels:
 
 def _ranges(image: Path, inner: list[str], pixels: Pixels) -> Ranges:
     """The least and the largest value of each inner tensor over some pictures."""
-    watched = image.with_name(f".watched-{image.name}")  # beside its weights
-    watched.write_bytes(with_outputs(image.read_bytes(), inner))
-    try:
-        tower = Tower(watched, threads=0)
-        parts = [pixels[start : start + _AT_ONCE] for start in range(0, len(pixels), _AT_ONCE)]
-        seen = [[(found.min(), found.max()) for found in tower.run_all("pixels", part)[1:]] for part in parts]
-    finally:
-        watched.unlink()
+    within = _watch(image, image.read_bytes(), inner, pixels)
+    seen = [[(found.min(), found.max()) for found in part] for part in within]
     extremes = np.array(seen, dtype=np.float64)  # (parts, tensors, 2)
     return {
         name: (float(least), float(most))
         for name, least, most in zip(inner, extremes[..., 0].min(axis=0), extremes[..., 1].max(axis=0), strict=True)
     }
+
+
+def _shifts(image: Path, weights: Weights, ranges: Ranges, pixels: Pixels) -> Shifts:
+    """What int8 takes off each channel on average, layer by layer: later ones see what earlier ones have got back."""
+    graph, shifts = image.read_bytes(), dict[str, NDArray[np.float64]]()
+
+    def means(graph: bytes, name: str) -> NDArray[np.float64]:
+        parts = [found.mean(axis=(0, 2, 3), dtype=np.float64) for [found] in _watch(image, graph, [name], pixels)]
+        return np.asarray(np.mean(parts, axis=0), np.float64)
+
+    for name in convolved(graph):
+        shifts[name] = means(graph, name) - means(quantise(graph, weights, ranges, shifts), name)
+    return shifts
+
+
+def _watch(image: Path, graph: bytes, names: list[str], pixels: Pixels) -> Iterator[list[Floats]]:
+    """Yield what tensors of the middle of a graph are for some pictures, a few at a time."""
+    watched = image.with_name(f".watched-{image.name}")  # beside its weights
+    watched.write_bytes(with_outputs(graph, names))
+    try:
+        tower = Tower(watched, threads=0)
+        for start in range(0, len(pixels), _AT_ONCE):
+            yield tower.run_all("pixels", pixels[start : start + _AT_ONCE])[1:]
+    finally:
+        watched.unlink()
 
 
 def _cosines(expected: Floats, found: Floats) -> Floats:

@@ -42,7 +42,7 @@ def test_scales_and_biases_are_all_that_an_int8_graph_holds() -> None:
     inner = inner_tensors(graphs.path("image").read_bytes())
     assert len(inner) == 23
     with pytest.raises(KeyError):
-        quantise(graphs.path("image").read_bytes(), {}, {})
+        quantise(graphs.path("image").read_bytes(), {}, {}, {})
 
 
 def test_a_tower_that_is_none_of_convolutions_gets_no_int8_graph(tmp_path: Path) -> None:
