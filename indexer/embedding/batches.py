@@ -17,6 +17,8 @@ LARGEST = 2048
 _RING_BYTES = 512 << 20
 """Of pixels that lie ready for a GPU, at most; pages that are not drawn on take no memory."""
 _BATCHES_IN_RING = 6
+_FILLED_BYTES = 48 << 20
+"""Of pixels that are drawn while an encoder loads and names are embedded: 4,096 pictures of 64 px."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +40,19 @@ class Layout:
         n_pictures = min(LARGEST, _RING_BYTES // (_BATCHES_IN_RING * size * size * 3))
         return cls(CHUNK, 1 << max(0, (n_pictures // CHUNK).bit_length() - 1))
 
-    def start_pool(self, *, size: int, workers: int, n_under_way: int) -> RenderPool:
-        """Start renderers whose memory holds so many of the largest batches under way, and one that is drawn ahead."""
+    def start_pool(self, *, size: int, workers: int, n_under_way: int, fills: bool = False) -> RenderPool:
+        """Start renderers whose memory holds so many of the largest batches under way, and one that is drawn ahead.
+
+        With `fills` they draw until their memory is full, and that is some more: nobody else waits for these pictures.
+        """
         n_drawn = self.most_chunks + 2 * workers + 1
+        if fills:
+            n_drawn = max(n_drawn, _FILLED_BYTES // (self.chunk * size * size * 3))
         n_batches = n_under_way + -(-n_drawn // self.most_chunks)
-        return RenderPool(size=size, workers=workers, chunk=self.chunk, n_slots=n_batches * self.most_chunks)
+        pool = RenderPool(size=size, workers=workers, chunk=self.chunk, n_slots=n_batches * self.most_chunks)
+        if fills and workers:
+            pool.ahead = pool.n_slots - pool.held
+        return pool
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,5 +94,5 @@ def hold(pool: RenderPool, *, n_under_way: int, n_chunks: int) -> None:
     It goes round in as few slots as that takes; whole batches, as ever.
     """
     pool.held = n_under_way * n_chunks
-    pool.ahead = min(pool.ahead + n_chunks - 1, pool.n_slots - pool.held)
-    pool.keep_to(n_chunks * -(-(pool.held + pool.ahead) // n_chunks))
+    pool.ahead = min(pool.usual_ahead + n_chunks - 1, pool.n_slots - pool.held)
+    pool.keep_to(n_chunks * -(-(pool.held + pool.ahead) // n_chunks), at_once=n_chunks)

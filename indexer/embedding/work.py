@@ -83,6 +83,7 @@ class Work:
             size=checkpoint.image_size,
             workers=default_workers(n_images, is_fed=self.spec.is_fed) if workers is None else workers,
             n_under_way=self.spec.n_under_way,
+            fills=self.rank.world == 1,  # what a rank has drawn it has claimed, and others may start sooner
         )
 
     def _embed_names(self, device: Device, writer: ShardWriter) -> None:

@@ -102,7 +102,8 @@ class RenderPool(AbstractContextManager["RenderPool"]):
 
     Chunks go through `n_slots` slots in a circle, so that pixels of chunks given out one after the other lie so, too,
     until the circle ends. The pixels of the last `held` chunks given out stay as they are, and `ahead` more are drawn
-    while the consumer is busy: at least two, and 128 pictures a worker. Both may be changed within `n_slots`.
+    while the consumer is busy: at first `usual_ahead`, at least two, and 128 pictures a worker. Both may be changed
+    within `n_slots`.
     `waited_seconds` is how long the consumer has waited for pixels so far.
     """
 
@@ -118,7 +119,8 @@ class RenderPool(AbstractContextManager["RenderPool"]):
     ) -> None:
         self.waited_seconds = 0.0
         self.held = 1
-        self.ahead = max(2, math.ceil(workers * _PICTURES_AHEAD / chunk)) if workers else 0
+        self.usual_ahead = max(2, math.ceil(workers * _PICTURES_AHEAD / chunk)) if workers else 0
+        self.ahead = self.usual_ahead
         self.n_slots = n_slots or self.held + self.ahead
         self._waits_for: Callable[[Sequence[Job]], None] = lambda _: None
         self._n_workers = workers
@@ -130,6 +132,7 @@ class RenderPool(AbstractContextManager["RenderPool"]):
         self._todo: Iterator[_Chunk] = iter(())
         self._under_way: deque[_Chunk] = deque()
         self._free: deque[int] = deque()
+        self._n_kept = self.n_slots
         self._start_missing_workers()
 
     def __exit__(self, *error: object) -> None:
@@ -160,17 +163,20 @@ class RenderPool(AbstractContextManager["RenderPool"]):
         self._waits_for = waits_for
         self._start_missing_workers()
         self._todo = _cut(blocks, size=self._settings.chunk)
-        self._under_way, self._free = deque(), deque(range(self.n_slots))
+        self._under_way, self._free, self._n_kept = deque(), deque(range(self.n_slots)), self.n_slots
         if self._workers:
             self._begin_more()
         return self._chunks()
 
-    def keep_to(self, n_slots: int) -> None:
-        """Draw in the first slots alone, before a chunk is asked for: memory that is soon drawn on again stays near.
+    def keep_to(self, n_slots: int, *, at_once: int) -> None:
+        """Go on in the first slots alone, before a chunk is asked for: memory that is soon drawn on again stays near.
 
-        They have to hold all chunks that are held, and those ahead of them.
+        They have to hold all chunks that are held, and those ahead of them. So many chunks `at_once` have to lie one
+        after the other: what is drawn already is filled up to that, behind these slots, too.
         """
-        self._free = deque(slot for slot in self._free if slot < n_slots)
+        first_round = max(n_slots, at_once * math.ceil(len(self._under_way) / at_once))
+        self._free = deque(slot for slot in self._free if slot < first_round)
+        self._n_kept = n_slots
 
     def _chunks(self) -> Iterator[RenderedChunk]:
         given: deque[int] = deque()
@@ -186,7 +192,8 @@ class RenderPool(AbstractContextManager["RenderPool"]):
                 yield self._rendered(self._under_way[0])
                 given.append(self._under_way.popleft().slot)
                 while len(given) >= self.held:
-                    self._free.append(given.popleft())
+                    if (slot := given.popleft()) < self._n_kept:
+                        self._free.append(slot)
         finally:
             if self._under_way:  # given up on the way: nobody waits for what the workers are drawing
                 self._stop_workers()

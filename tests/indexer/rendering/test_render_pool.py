@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from indexer.embedding.batches import hold, in_batches
+from indexer.embedding.batches import Layout, hold, in_batches
 from indexer.errors import EmbedError
 from indexer.library.traits import digest_of
 from indexer.rendering.pool import Failure, Job, RenderedChunk, RenderPool
@@ -410,9 +410,39 @@ def test_workers_begin_before_the_first_chunk_is_asked_for(tmp_path: Path) -> No
 
 def test_batches_go_round_in_as_few_slots_as_they_take(tmp_path: Path) -> None:
     with RenderPool(size=32, workers=1, chunk=2, n_slots=24) as pool:
-        pool.ahead = 2
+        pool.ahead = pool.usual_ahead = 2
         chunks = pool.render([jobs_of(tmp_path, range(60))])
         hold(pool, n_under_way=2, n_chunks=3)  # six chunks, and four ahead
         batches = in_batches(chunks, chunk=2, n_chunks=lambda: 3)
         places = [batch.chunks[0].place.start for batch in batches]
     assert places == [start % 24 for start in range(0, 60, 6)]
+
+
+def test_what_was_drawn_beyond_the_slots_that_are_kept_is_given_out_in_place(tmp_path: Path) -> None:
+    with RenderPool(size=32, workers=1, chunk=2, n_slots=24) as pool:
+        pool.ahead = 16  # 17 chunks are drawn, and room for the 18th is left, so that batches of three are whole
+        chunks = pool.render([jobs_of(tmp_path, range(72))])
+        pool.usual_ahead = 2
+        hold(pool, n_under_way=2, n_chunks=3)
+        pixels, places = {}, []
+        for batch in in_batches(chunks, chunk=2, n_chunks=lambda: 3):
+            places.append(batch.chunks[0].place.start)
+            pixels |= dict(zip(range(6 * len(places) - 6, 6 * len(places)), batch.pixels.copy(), strict=True))
+    assert places == [*range(0, 36, 6), 0, 6, 12, 18, 0, 6]
+    assert_drawn(pixels, range(72))
+
+
+def test_a_rank_that_is_alone_draws_as_much_as_its_memory_holds(tmp_path: Path) -> None:
+    taken: list[int] = []
+
+    def blocks() -> Iterable[list[Job]]:
+        for number in range(100):
+            taken.append(number)
+            yield jobs_of(tmp_path, [number])
+
+    layout = Layout(chunk=64, most_chunks=1)
+    for fills, n in ((False, 3), (True, 66)):
+        taken.clear()
+        with layout.start_pool(size=64, workers=1, n_under_way=2, fills=fills) as pool:
+            pool.render(blocks())
+        assert len(taken) == n
