@@ -100,8 +100,17 @@ def end_at_once(reason: str) -> NoReturn:
 
 def processor() -> str:
     """The name of this machine's processor."""
+    return _cpu_info("model name") or platform.processor() or platform.machine()
+
+
+def computes_in_bf16() -> bool:
+    """Whether this machine's processor has units for bf16 that torch uses, told without torch; known on Linux alone."""
+    return "avx512_bf16" in _cpu_info("flags").split()
+
+
+def _cpu_info(name: str) -> str:
     with suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text("utf-8").splitlines():
-            if line.startswith("model name"):
+            if line.startswith(name):
                 return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
+    return ""

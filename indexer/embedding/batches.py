@@ -17,8 +17,9 @@ LARGEST = 2048
 _RING_BYTES = 512 << 20
 """Of pixels that lie ready for a GPU, at most; pages that are not drawn on take no memory."""
 _BATCHES_IN_RING = 6
-_FILLED_BYTES = 48 << 20
-"""Of pixels that are drawn while an encoder loads and names are embedded: 4,096 pictures of 64 px."""
+_FILLED_BYTES = 24 << 20
+"""Of pixels that are drawn while an encoder loads and names are embedded: 2,048 pictures of 64 px. The jobs of twice as
+many would not fit into what a worker that still starts is sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Layout:
     def start_pool(self, *, size: int, workers: int, n_under_way: int, fills: bool = False) -> RenderPool:
         """Start renderers whose memory holds so many of the largest batches under way, and one that is drawn ahead.
 
-        With `fills` they draw until their memory is full, and that is some more: nobody else waits for these pictures.
+        With `fills` there is more of it, and they draw until it is full: nobody else waits for these pictures.
         """
         n_drawn = self.most_chunks + 2 * workers + 1
         if fills:

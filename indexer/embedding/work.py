@@ -78,12 +78,13 @@ class Work:
         return checkpoint
 
     def _start_pool(self, checkpoint: Checkpoint, layout: Layout, n_images: int) -> RenderPool:
-        workers = EmbedOptions(**self.plan.options).workers
+        options = EmbedOptions(**self.plan.options)
+        workers = options.workers
         return layout.start_pool(
             size=checkpoint.image_size,
             workers=default_workers(n_images, is_fed=self.spec.is_fed) if workers is None else workers,
             n_under_way=self.spec.n_under_way,
-            fills=self.rank.world == 1,  # what a rank has drawn it has claimed, and others may start sooner
+            fills=options.fills and self.rank.world == 1,  # what one rank has drawn no other has
         )
 
     def _embed_names(self, device: Device, writer: ShardWriter) -> None:

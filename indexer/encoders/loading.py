@@ -6,7 +6,7 @@ from indexer.encoders.checkpoint import Checkpoint
 from indexer.encoders.graphs import find_graphs
 from indexer.encoders.onnx_encoder import OnnxEncoder
 from indexer.errors import ModelError
-from indexer.process import cores_of_rank
+from indexer.process import computes_in_bf16, cores_of_rank
 from indexer.ranks.devices import HOST, Device
 
 if TYPE_CHECKING:
@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     AnyEncoder = Encoder | OnnxEncoder
     AnyPrecision = Precision | Literal["int8"]
 
-TORCH_PAYS = 15_000
-"""Pictures from which torch's rate on a processor makes up for its import; docs/log.md has the figures."""
+TORCH_PAYS = {"bf16": 10_000, "fp32": 25_000}
+"""Pictures, each with a name, from which torch's rate on a processor makes up for its import, by what torch computes in
+there; docs/log.md has the figures."""
 
 
 def find_device(name: str) -> Device:
@@ -47,7 +48,8 @@ def load_encoder(
         threads = max(1, cores_of_rank() - lanes + 1)
         if graphs.has_int8 and precision == "int8":
             return OnnxEncoder(graphs, precision="int8", threads=threads)
-        if precision in ("auto", "fp32") and n_images < TORCH_PAYS:
+        torchs_own = "bf16" if precision == "auto" and computes_in_bf16() else "fp32"
+        if precision in ("auto", "fp32") and n_images < TORCH_PAYS[torchs_own]:
             return OnnxEncoder(graphs, precision="fp32", threads=threads)
     if precision == "int8":
         what = f'model "{checkpoint.name}" can\'t be embedded in int8 on "{device}"'

@@ -13,7 +13,8 @@ from indexer.library.shards import Kind
 
 BLOCK_SIZE = {"images": 2048, "names": 8192}
 """Items a block at most: large enough to keep a device busy, small enough to lose little when a rank dies."""
-_LEAST_ITEMS = 64
+_LEAST_ITEMS = {"images": 64, "names": 2048}
+"""Names go through a tower by their lengths, in batches that are filled up: a small block is mostly filling."""
 _LEFT_SHARE = 16
 """A block takes a part of so many of what is left: ranks that claim small blocks at last end at about the same time."""
 
@@ -61,9 +62,9 @@ def cut_blocks(kind: Kind, items: Sequence[Sequence[Any]], *, attempt: str) -> I
     They are named by what they hold, so that a rerun finds the shards it already has. `attempt` sets a retry of failed
     images apart from the shard that says they failed.
     """
-    start = 0
+    start, least = 0, _LEAST_ITEMS[kind]
     while start < len(items):
-        part = _LEAST_ITEMS * math.ceil((len(items) - start) / (_LEAST_ITEMS * _LEFT_SHARE))
+        part = least * math.ceil((len(items) - start) / (least * _LEFT_SHARE))
         block = items[start : start + min(BLOCK_SIZE[kind], part)]
         start += len(block)
         ids = ",".join(str(item[0]) for item in block)

@@ -120,10 +120,10 @@ def test_all_stages_run_around_one_device(tmp_path: Path) -> None:
 
 def test_unequal_devices_share_the_work_by_what_they_can_do(tmp_path: Path) -> None:
     source = Pictures(3000).write(tmp_path / "pictures")
-    run = simulate(source, Simulation((800.0, 400.0), 16), workers=1)
+    run = simulate(source, Simulation((1000.0, 200.0), 16), workers=1)
     fast, slow = (device.images for device in run.devices)
     assert fast + slow == run.images == 3000
-    assert 1.4 < fast / slow < 2.8, "dealt out evenly it would be 1"
+    assert fast > 2 * slow, "dealt out evenly they would be equal; one may start seconds before the other"
 
 
 def test_nothing_of_it_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

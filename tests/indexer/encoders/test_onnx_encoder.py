@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+import torch
 from conftest import save_tiny_model
 
 from indexer.arrays import Halves
+from indexer.encoders import loading
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.loading import TORCH_PAYS, load_encoder
 from indexer.encoders.onnx_encoder import OnnxEncoder
@@ -20,6 +22,7 @@ from indexer.encoders.stored_graphs import write_graphs
 from indexer.encoders.torch_encoder import Encoder, resolve_device
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
+from indexer.process import computes_in_bf16
 from indexer.ranks.devices import HOST, parse_devices
 
 if TYPE_CHECKING:
@@ -68,7 +71,20 @@ def test_several_threads_ask_it_at_once(encoder: "AnyEncoder") -> None:
         assert all(np.array_equal(vectors, alone) for vectors in threads.map(encoder.encode_images, [pixels] * 12))
 
 
-@pytest.mark.parametrize(("n_images", "precision"), [(TORCH_PAYS, "fp32"), (10, "bf16")])
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux tells")
+def test_it_is_told_without_torch_whether_a_processor_computes_in_bf16() -> None:
+    assert computes_in_bf16() == torch.cpu._is_avx512_bf16_supported()
+
+
+@pytest.mark.parametrize("has_bf16", [False, True])
+def test_torch_pays_sooner_where_it_computes_in_bf16(monkeypatch: pytest.MonkeyPatch, has_bf16: bool) -> None:
+    monkeypatch.setattr(loading, "computes_in_bf16", lambda: has_bf16)
+    least = TORCH_PAYS["bf16" if has_bf16 else "fp32"]
+    kinds = [type(load_encoder(BUNDLED, device=HOST, precision="auto", n_images=n)) for n in (least - 1, least)]
+    assert kinds == [OnnxEncoder, Encoder]
+
+
+@pytest.mark.parametrize(("n_images", "precision"), [(TORCH_PAYS["fp32"], "fp32"), (10, "bf16")])
 def test_torch_is_taken_for_many_pictures_and_other_precisions(n_images: int, precision: str, tmp_path: Path) -> None:
     folder = save_tiny_model(tmp_path / "model", seed=3)
     write_graphs(folder)

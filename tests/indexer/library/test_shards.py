@@ -72,6 +72,12 @@ def test_blocks_grow_smaller_towards_the_end_so_that_ranks_end_together(n_items:
     assert len(sizes) <= 80 + n_items / BLOCK_SIZE["images"]
 
 
+@pytest.mark.parametrize(("n_items", "sizes"), [(396, [396]), (7447, [2048, 2048, 2048, 1303])])
+def test_names_stay_together_for_batches_of_one_length(n_items: int, sizes: list[int]) -> None:
+    blocks = cut_blocks("names", [(number, "name") for number in range(n_items)], attempt="")
+    assert [len(block.items) for block in blocks] == sizes
+
+
 def test_the_same_items_make_the_same_shard_name_and_a_retry_makes_another() -> None:
     items = [(1, "a"), (2, "b")]
     first, again, retry = (next(cut_blocks("names", items, attempt=attempt)).name for attempt in ("", "", "later"))

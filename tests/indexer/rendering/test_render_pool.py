@@ -441,7 +441,7 @@ def test_a_rank_that_is_alone_draws_as_much_as_its_memory_holds(tmp_path: Path) 
             yield jobs_of(tmp_path, [number])
 
     layout = Layout(chunk=64, most_chunks=1)
-    for fills, n in ((False, 3), (True, 66)):
+    for fills, n in ((False, 3), (True, 34)):
         taken.clear()
         with layout.start_pool(size=64, workers=1, n_under_way=2, fills=fills) as pool:
             pool.render(blocks())
