@@ -18,7 +18,7 @@ from indexer.embedding.options import EmbedOptions
 from indexer.embedding.room import encode_names_within_memory, encode_within_memory
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
 from indexer.encoders.loaded import LoadedEncoder
-from indexer.encoders.loading import load_encoder
+from indexer.encoders.loading import MANY, load_encoder
 from indexer.process import cores_of_rank
 from indexer.ranks.devices import HOST
 
@@ -125,18 +125,18 @@ class CpuSpec:
     precision: "AnyPrecision"
     batch_size: int | None
     n_under_way: int
+    is_timed: bool = False
 
     @classmethod
     def of(cls, options: EmbedOptions) -> Self:
         """As many lanes as there are cores, up to four."""
-        return cls(options.precision, options.batch_size or ON_CPU, n_lanes())
+        return cls(options.precision, options.batch_size or ON_CPU, n_lanes(), options.is_timed)
 
     def open(self, checkpoint: Checkpoint, memory: Pixels | None, *, n_images: int) -> Device:
         """Load the encoder the way that is done soonest."""
         del memory
-        encoder = load_encoder(
-            checkpoint, device=HOST, precision=self.precision, n_images=n_images, lanes=self.n_under_way
-        )
+        n = MANY if self.is_timed else n_images
+        encoder = load_encoder(checkpoint, device=HOST, precision=self.precision, n_images=n, lanes=self.n_under_way)
         return CpuDevice(encoder, batch_size=self.batch_size or ON_CPU, n_lanes=self.n_under_way)
 
 

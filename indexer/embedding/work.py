@@ -84,7 +84,7 @@ class Work:
             size=checkpoint.image_size,
             workers=default_workers(n_images, is_fed=self.spec.is_fed) if workers is None else workers,
             n_under_way=self.spec.n_under_way,
-            fills=options.fills and self.rank.world == 1,  # what one rank has drawn no other has
+            fills=self.rank.world == 1 and not options.is_timed,  # what one rank has drawn no other has
         )
 
     def _embed_names(self, device: Device, writer: ShardWriter) -> None:

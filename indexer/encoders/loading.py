@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     AnyEncoder = Encoder | OnnxEncoder
     AnyPrecision = Precision | Literal["int8"]
 
-TORCH_PAYS = {"bf16": 10_000, "fp32": 25_000}
-"""Pictures, each with a name, from which torch's rate on a processor makes up for its import, by what torch computes in
-there; docs/log.md has the figures."""
+MANY = 1 << 40
+"""Pictures of which nobody knows how many there are."""
+TORCH_PAYS = {"bf16": 5_000, "fp32": 12_500}
+"""Pictures a core, each with a name, from which torch's rate makes up for its import, by what torch computes in there;
+docs/log.md has the figures."""
 
 
 def find_device(name: str) -> Device:
@@ -49,7 +51,7 @@ def load_encoder(
         if graphs.has_int8 and precision == "int8":
             return OnnxEncoder(graphs, precision="int8", threads=threads)
         torchs_own = "bf16" if precision == "auto" and computes_in_bf16() else "fp32"
-        if precision in ("auto", "fp32") and n_images < TORCH_PAYS[torchs_own]:
+        if precision in ("auto", "fp32") and n_images < TORCH_PAYS[torchs_own] * cores_of_rank():
             return OnnxEncoder(graphs, precision="fp32", threads=threads)
     if precision == "int8":
         what = f'model "{checkpoint.name}" can\'t be embedded in int8 on "{device}"'

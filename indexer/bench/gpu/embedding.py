@@ -75,7 +75,7 @@ class _Pictures:
 def embed_whole(setting: Setting, model: str) -> Iterator[dict[str, Any]]:
     """Embed pictures on one device, in this process; how fast, and who waited for whom."""
     with _pictures(setting, model) as pictures:
-        options = EmbedOptions("cpu", workers=setting.workers, fills=False)
+        options = EmbedOptions("cpu", workers=setting.workers, is_timed=True)
         spec = OpenedSpec(spec_of(torch.device(setting.device), options))
         _, ranks, cores_busy = _run(pictures, options, Program(spec_of=lambda _: spec), n=1)
         [rank], device = ranks, spec.opened
@@ -97,7 +97,7 @@ def embed_whole(setting: Setting, model: str) -> Iterator[dict[str, Any]]:
 def two_ranks_on_one(setting: Setting, model: str) -> Iterator[dict[str, Any]]:
     """Embed the same pictures by one rank and by two on the same device; the cosines between their shards."""
     with _pictures(setting, model) as pictures:
-        options = EmbedOptions("cpu", workers=setting.workers, fills=False)
+        options = EmbedOptions("cpu", workers=setting.workers, is_timed=True)
         given = json.dumps({"device": setting.device, "options": asdict(options)})
         program = Program("indexer.bench.gpu.rank", ("--given", given))
         alone = Program(spec_of=lambda _: spec_of(torch.device(setting.device), options))

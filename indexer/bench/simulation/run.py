@@ -90,7 +90,7 @@ def simulate(source: Path, simulation: Simulation, *, workers: int | None = None
             with _timed(stages, "plan"):
                 choice = ModelChoice.bundled()
                 fingerprint = simulation.spec(0).find(choice).fingerprint
-                options = EmbedOptions(device="cpu", workers=workers, fills=False)
+                options = EmbedOptions(device="cpu", workers=workers, is_timed=True)
                 outline = Plan(fingerprint, choice.to_json(), 0, 0, 0, uuid.uuid4().hex[:12], asdict(options))
                 plan_missing(library, engine, outline, retry_failed=False)
             with _timed(stages, "ranks"):

@@ -138,7 +138,7 @@ def _run_index(trial: Trial) -> Measured:
     with tempfile.TemporaryDirectory(dir=material.folder) as root:
         jobs = read_jobs(material, trial.n_images)
         how = (trial.kind, knobs.precision, knobs.batch, knobs.workers, knobs.backend)
-        options = EmbedOptions(*how, fills=False)  # type: ignore[arg-type]
+        options = EmbedOptions(*how, is_timed=True)  # type: ignore[arg-type]
         library = make_library(Path(root), material, jobs, options=options)
         run_ranks(library, material.fingerprint, devices=_devices(trial), watch=watch, give_up=end_at_once)
     return merged(

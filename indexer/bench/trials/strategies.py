@@ -18,7 +18,7 @@ from indexer.bench.trials.knobs import fits_index
 from indexer.bench.trials.overlap import Overlapped, Streams
 from indexer.bench.trials.trial import Trial
 from indexer.encoders.checkpoint import find_checkpoint
-from indexer.encoders.loading import load_encoder
+from indexer.encoders.loading import MANY, load_encoder
 from indexer.encoders.onnx_encoder import OnnxEncoder
 from indexer.encoders.torch_encoder import Encoder, Precision, autocast, load_model
 from indexer.errors import BenchError
@@ -120,7 +120,7 @@ def without_torch(trial: Trial) -> "WithoutTorch | None":
     if trial.part == "all" or trial.kind != "cpu" or not fits_index(trial.knobs):
         return None
     checkpoint = find_checkpoint(trial.material.choice)
-    encoder = load_encoder(checkpoint, device=HOST, precision=cast(Any, trial.knobs.precision), n_images=trial.n_images)
+    encoder = load_encoder(checkpoint, device=HOST, precision=cast(Any, trial.knobs.precision), n_images=MANY)
     return WithoutTorch(encoder) if isinstance(encoder, OnnxEncoder) else None
 
 

@@ -15,7 +15,7 @@ from conftest import save_tiny_model
 from indexer.arrays import Halves
 from indexer.encoders import loading
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
-from indexer.encoders.loading import TORCH_PAYS, load_encoder
+from indexer.encoders.loading import MANY, TORCH_PAYS, load_encoder
 from indexer.encoders.onnx_encoder import OnnxEncoder
 from indexer.encoders.samples import sample_names, sample_pixels
 from indexer.encoders.stored_graphs import write_graphs
@@ -79,12 +79,13 @@ def test_it_is_told_without_torch_whether_a_processor_computes_in_bf16() -> None
 @pytest.mark.parametrize("has_bf16", [False, True])
 def test_torch_pays_sooner_where_it_computes_in_bf16(monkeypatch: pytest.MonkeyPatch, has_bf16: bool) -> None:
     monkeypatch.setattr(loading, "computes_in_bf16", lambda: has_bf16)
-    least = TORCH_PAYS["bf16" if has_bf16 else "fp32"]
+    monkeypatch.setattr(loading, "cores_of_rank", lambda: 2)
+    least = 2 * TORCH_PAYS["bf16" if has_bf16 else "fp32"]
     kinds = [type(load_encoder(BUNDLED, device=HOST, precision="auto", n_images=n)) for n in (least - 1, least)]
     assert kinds == [OnnxEncoder, Encoder]
 
 
-@pytest.mark.parametrize(("n_images", "precision"), [(TORCH_PAYS["fp32"], "fp32"), (10, "bf16")])
+@pytest.mark.parametrize(("n_images", "precision"), [(MANY, "fp32"), (10, "bf16")])
 def test_torch_is_taken_for_many_pictures_and_other_precisions(n_images: int, precision: str, tmp_path: Path) -> None:
     folder = save_tiny_model(tmp_path / "model", seed=3)
     write_graphs(folder)
