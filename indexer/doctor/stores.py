@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from indexer.catalog.database import REVISION, connect_to_read
+from indexer.catalog.schema import metadata
 from indexer.doctor.findings import Finding
 from indexer.encoders.facts import read_facts
 from indexer.errors import ShardError
@@ -58,6 +59,11 @@ def _check_schema(connection: sqlite3.Connection, path: Path, tables: set[str]) 
         newer = found is not None and found > REVISION
         advice = "`pip install --upgrade icons` reads it" if newer else "run `icons db upgrade`"
         yield Finding("schema", f'"{path}" has schema "{found}", this program needs "{REVISION}"; {advice}', path=path)
+        return
+    for table in metadata.tables.values():  # names of columns are bytes of the file, too, that may change by themselves
+        there = {name for _, name, *_ in connection.execute(f'PRAGMA table_info("{table.name}")')}
+        if missing := sorted({column.name for column in table.columns} - there):
+            yield Finding("catalog", f'"{path}" is damaged: {table.name}.{missing[0]} is missing', path=path)
 
 
 def check_shards(library: Library) -> Iterator[Finding]:

@@ -241,6 +241,16 @@ def test_a_catalog_whose_text_is_damaged_is_refused_and_restored(published: Libr
     assert _answers(published) == before
 
 
+def test_a_catalog_whose_columns_have_other_names_is_found_and_restored(published: Library) -> None:
+    before = _answers(published)
+    content = published.catalog.read_bytes()
+    published.catalog.write_bytes(content.replace(b"skipped", b"skipqed"))
+    found = examine(published, sample=0)
+    assert any("files.skipped is missing" in finding.message for finding in found.findings)
+    assert repair(published, sample=0, stage=_quiet).is_sound
+    assert _answers(published) == before
+
+
 def test_a_scan_that_is_not_published_yet_is_no_fault(apart: Library, icon_folder: Path) -> None:
     (icon_folder / "dot-a.svg").unlink()
     (icon_folder / "dot-b.svg").rename(icon_folder / "dot-y.svg")
