@@ -18,8 +18,9 @@ _RING_BYTES = 512 << 20
 """Of pixels that lie ready for a GPU, at most; pages that are not drawn on take no memory."""
 _BATCHES_IN_RING = 6
 _FILLED_BYTES = 24 << 20
-"""Of pixels that are drawn while an encoder loads and names are embedded: 2,048 pictures of 64 px. The jobs of twice as
-many would not fit into what a worker that still starts is sent."""
+"""Of pixels that are drawn while an encoder loads and names are embedded: 2,048 pictures of 64 px."""
+_SENT_AHEAD = 1024
+"""Pictures a worker, at most: the jobs of more would not fit into its connection, and whoever sends them would wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class Layout:
     def start_pool(self, *, size: int, workers: int, n_under_way: int, fills: bool = False) -> RenderPool:
         """Start renderers whose memory holds so many of the largest batches under way, and one that is drawn ahead.
 
-        With `fills` there is more of it, and they draw until it is full: nobody else waits for these pictures.
+        With `fills` there is more of it, and they begin with as much as it holds: nobody else waits for these pictures.
         """
         n_drawn = self.most_chunks + 2 * workers + 1
         if fills:
@@ -52,7 +53,8 @@ class Layout:
         n_batches = n_under_way + -(-n_drawn // self.most_chunks)
         pool = RenderPool(size=size, workers=workers, chunk=self.chunk, n_slots=n_batches * self.most_chunks)
         if fills and workers:
-            pool.ahead = pool.n_slots - pool.held
+            sent = max(pool.usual_ahead, workers * _SENT_AHEAD // self.chunk)
+            pool.ahead = min(pool.n_slots - pool.held, sent)
         return pool
 
 
