@@ -26,9 +26,11 @@ function labelsOf(facets, kind) {
 export class Filters {
   /** `change(changes)` takes what a filter makes of the state, `clear()` takes all of them away. */
   constructor(bar, menu, { change, clear }) {
-    Object.assign(this, { bar, menu, change, clear, known: {}, counts: {}, state: null, kind: null });
+    Object.assign(this, { bar, menu, change, clear, known: {}, counts: {}, state: null, kind: null, pressed: false });
     menu.addEventListener("toggle", (event) => { if (event.newState === "closed") this.#closed(); });
     menu.addEventListener("keydown", (event) => this.#walk(event));
+    menu.addEventListener("pointerdown", () => { this.pressed = true; });
+    for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => setTimeout(() => this.#released()));
   }
 
   /** Labels of the whole library: what can be filtered for before anything is asked. */
@@ -138,7 +140,15 @@ export class Filters {
     if (this.menu.contains(document.activeElement) || document.activeElement === document.body) button?.focus();
   }
 
+  /** The click that belongs to it has been heard. */
+  #released() {
+    const waits = this.pressed && this.kind;
+    this.pressed = false;
+    if (waits) this.#fill();
+  }
+
   #fill() {
+    if (this.pressed) return; // what is made anew between press and release is never clicked
     const kind = this.kind;
     const focused = this.menu.contains(document.activeElement) ? document.activeElement.value : null;
     const box = find("input[type=search]", this.menu);

@@ -156,6 +156,20 @@ def test_a_filter_narrows_shows_its_count_and_goes_away_again(page: "Page") -> N
     assert "set=" not in page.url
 
 
+def test_an_answer_between_press_and_release_loses_no_click(page: "Page") -> None:
+    page.locator("#words").fill("tulip")
+    page.locator('[data-kind="coloured"]').click()
+    page.locator("#menu label", has_text="Many colours").hover()
+    page.mouse.down()
+    page.evaluate(
+        "words => { words.value = 'tulips'; words.dispatchEvent(new Event('input', { bubbles: true })); }",
+        page.locator("#words").element_handle(),
+    )
+    expect(page.locator("#summary")).to_contain_text("“tulips”")
+    page.mouse.up()
+    expect(page.locator(".chip", has_text="Many colours")).to_be_visible()
+
+
 def test_many_colours_and_motion_are_filters(page: "Page") -> None:
     page.locator("#words").fill("tulip")
     page.locator('[data-kind="coloured"]').click()
