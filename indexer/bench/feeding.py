@@ -59,7 +59,6 @@ class Fed:
     """What was measured in one set-up, a value a repeat."""
 
     set_up: SetUp
-    host_rate: float
     alone: list[tuple[Drawn, Drawn]] = field(default_factory=list)
     """Before and after each run of "fast", since machines do not draw alike for minutes."""
     runs: dict[str, list[SimulatedRun]] = field(default_factory=dict)
@@ -95,7 +94,7 @@ def measure_feeding(set_ups: Sequence[SetUp], *, repeats: int, bars: Bars) -> li
 def _measure(set_up: SetUp, folder: Path, *, repeats: int, bars: Bars) -> Fed:
     first = distinct_jobs(set_up.pictures(_N_FIRST).write(folder / "first"))
     rate = draw_alone(first, size=set_up.size).images_per_second
-    fed = Fed(set_up, rate)
+    fed = Fed(set_up)
     kinds = {
         "half": (rate / 2,),
         "one": (rate / 8,),

@@ -55,8 +55,9 @@ def exporting(
         yield
         return
     stage(TITLE)
-    if find_graphs(find_checkpoint(choice)):
-        export = partial(_export, library, engine, choice)
+    checkpoint = find_checkpoint(choice)
+    if graphs := find_graphs(checkpoint):
+        export = partial(carry, graphs, library.encoder(checkpoint.fingerprint), choice=choice)
     elif beside_gpus:
         export = partial(_export_apart, library, choice)
     else:
