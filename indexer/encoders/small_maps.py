@@ -9,8 +9,6 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-_LEAST_AT_ONCE = 2
-"""A single picture waits for the weights, of which there are more here."""
 _PADDED_3X3 = {"kernel_size": (3, 3), "padding": (1, 1), "dilation": (1, 1), "groups": 1, "padding_mode": "zeros"}
 
 # Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", arXiv 1509.09308, section 4.3: F(4 x 4, 3 x 3).
@@ -20,8 +18,19 @@ _KERNEL_24 = [[6, 0, 0], [-4, -4, -4], [-4, 4, -4], [1, 2, 4], [1, -2, 4], [0, 0
 _OUTPUT = [[1, 1, 1, 1, 1, 0], [0, 1, -1, 2, -2, 0], [0, 1, 1, 4, 4, 0], [0, 1, -1, 8, -8, 1]]
 
 
+def goes_as_ever(maps: Tensor) -> bool:
+    """Whether maps (n, channels, height, width) are convolved by torch's own operator, in any form of it.
+
+    So is what is exported, and a single picture: it waits for the weights, of which there are more here.
+    """
+    return torch.onnx.is_in_onnx_export() or len(maps) < 2
+
+
 def multiply_small_maps(tower: nn.Module, images: Tensor) -> None:
-    """Replace those convolutions of a tower that see small maps when it is given `images` (n, 3, side, side)."""
+    """Replace those convolutions of a tower that see small maps when it is given `images` (n, 3, side, side).
+
+    Their type tells what the tower computes in: in bf16 Winograd's way is no faster, and rounds more.
+    """
     convolutions = {
         name: module
         for name, module in tower.named_modules()
@@ -31,7 +40,8 @@ def multiply_small_maps(tower: nn.Module, images: Tensor) -> None:
         return
     sides = _sides(list(convolutions.values()), tower, images)
     for name, convolution in convolutions.items():
-        if way := _WAYS.get((sides[convolution], convolution.stride)):
+        way = _WAYS.get((sides[convolution], convolution.stride))
+        if way and (way is not Tile or images.dtype != torch.bfloat16):
             tower.set_submodule(name, way(convolution, sides[convolution]))
 
 
@@ -61,7 +71,7 @@ class SmallMap(nn.Conv2d):
 
     def forward(self, maps: Tensor) -> Tensor:
         """Convolve maps (n, channels, height, width)."""
-        if torch.onnx.is_in_onnx_export() or len(maps) < _LEAST_AT_ONCE or maps.shape[2:] != (self.side, self.side):
+        if goes_as_ever(maps) or maps.shape[2:] != (self.side, self.side):
             return super().forward(maps)
         convolved = self.multiply(maps.permute(0, 2, 3, 1))
         if self.bias is not None:
