@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MANY = 1 << 40
 """Pictures of which nobody knows how many there are."""
-TORCH_PAYS = {"bf16": 5_000, "fp32": 12_500}
+TORCH_PAYS = {"bf16": 3_200, "fp32": 12_500}
 """Pictures a core, each with a name, from which torch's rate makes up for its import, by what torch computes in there;
 docs/log.md has the figures."""
 
