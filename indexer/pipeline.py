@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from sqlalchemy import Engine
 
@@ -29,6 +29,9 @@ from indexer.library.shards import Coverage, read_coverage, unread_images
 from indexer.process import give_back_memory
 from indexer.publishing.manifest import WEIGHTS, answering_manifest
 from indexer.ranks.progress import RankProgress
+
+if TYPE_CHECKING:
+    from indexer.ranks.devices import Devices
 
 Stage = Callable[[str], None]
 """Takes the title of a step that begins."""
@@ -162,12 +165,11 @@ def merge(library: Library, choice: ModelChoice | None, stage: Stage) -> Generat
 def plan_only(library: Library, options: IndexOptions, watcher: Watcher) -> str:
     """Write the plan without embedding; return the line that embeds it on each of several machines."""
     from indexer.embedding.launch import plan_command
-    from indexer.ranks.devices import parse_devices
 
     with _writing(library) as engine:
         plan = _prepare(library, engine, options, watcher)
         export_missing(library, engine, ModelChoice.from_json(plan.model), stage=watcher.stage)
-    return plan_command(library, plan.fingerprint, devices=parse_devices(options.devices))
+    return plan_command(library, plan.fingerprint, devices=_devices_of(plan, options))
 
 
 def restore_encoder(library: Library, stage: Stage) -> bool:
@@ -214,12 +216,9 @@ def _embed(library: Library, engine: Engine, options: IndexOptions, watcher: Wat
         export_missing(library, engine, choice, stage=watcher.stage)
     else:
         from indexer.embedding.launch import run_ranks
-        from indexer.ranks.devices import parse_devices
 
         give_back_memory()
-        is_int8 = plan.options.get("precision") == "int8"
-        # int8 is a processor's: a library that began so goes on so, also where there is a GPU
-        devices = parse_devices("cpu" if is_int8 and options.devices == "auto" else options.devices)
+        devices = _devices_of(plan, options)
         beside_gpus = devices.device == "cuda"
         with exporting(library, engine, choice, beside_gpus=beside_gpus, stage=watcher.stage):
             watcher.stage("Embedding")
@@ -231,6 +230,14 @@ def _embed(library: Library, engine: Engine, options: IndexOptions, watcher: Wat
                 give_up=watcher.give_up,
             )
     return EmbedTally(plan.fingerprint, plan.n_images, plan.n_names, time.monotonic() - started)
+
+
+def _devices_of(plan: Plan, options: IndexOptions) -> "Devices":
+    """Where a plan is embedded: int8 is a processor's, so a library that began so goes on so, beside a GPU as well."""
+    from indexer.ranks.devices import parse_devices
+
+    is_cpu = plan.options["device"] == "cpu" and options.devices == "auto"
+    return parse_devices("cpu" if is_cpu else options.devices)
 
 
 def _prepare(library: Library, engine: Engine, options: IndexOptions, watcher: Watcher) -> Plan:

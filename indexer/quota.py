@@ -1,5 +1,6 @@
 """How much processor time do the control groups of this process leave it? Linux, both versions of cgroups."""
 
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
@@ -10,7 +11,25 @@ def cpu_quota(root: Path = Path("/")) -> float | None:
 
     `root` is where `proc` and `sys` lie.
     """
-    return min((limit for folder in _folders(root) if (limit := _limit(folder)) is not None), default=None)
+    limit, _ = _strictest(root)
+    return limit
+
+
+def cpu_seconds(root: Path = Path("/")) -> float | None:
+    """Processor time that the strictest of these groups has taken so far; None: none limits, or tells it."""
+    _, folder = _strictest(root)
+    if folder is None:
+        return None
+    if version_2 := re.search(r"^usage_usec (\d+)$", _read(folder / "cpu.stat"), re.MULTILINE):
+        return int(version_2[1]) / 1e6
+    version_1 = _read(folder / "cpuacct.usage").strip()
+    return int(version_1) / 1e9 if version_1 else None
+
+
+def _strictest(root: Path) -> tuple[float | None, Path | None]:
+    """The least limit, and the folder of its group."""
+    limits = ((limit, folder) for folder in _folders(root) if (limit := _limit(folder)) is not None)
+    return min(limits, key=lambda found: found[0], default=(None, None))
 
 
 def _folders(root: Path) -> Iterator[Path]:

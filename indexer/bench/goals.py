@@ -2,7 +2,7 @@
 
 | goal | at least, or at most |
 |---|---|
-| `icons index` against the naive script, images/s | 3.5 for the bundled model, 2.3 for ViT-B-32 |
+| `icons index` against the naive script, images/s | 3.6 for the bundled model, 2.3 for ViT-B-32 |
 | wall time of embedding against (rendering alone + forward pass alone, processor time) / cores | at most 1.10 |
 | two processes of one core against one process of two cores | 1.0 |
 | what `auto` chooses against the best of a sweep: batch size, workers, precision | 0.95 |

@@ -15,8 +15,8 @@ from indexer.rendering.pool import CHUNK, RenderedChunk, RenderPool
 LARGEST = 2048
 """Pictures of a batch, at most."""
 _RING_BYTES = 512 << 20
-"""Of pixels that lie ready for a GPU, at most; pages that are not drawn on take no memory."""
 _BATCHES_IN_RING = 6
+"""So many of the largest batches take that much: two under way, and what few renderers draw ahead. Many have more."""
 _FILLED_BYTES = 24 << 20
 """Of pixels that are drawn while an encoder loads and names are embedded: 2,048 pictures of 64 px."""
 _SENT_AHEAD = 1024
@@ -37,8 +37,9 @@ class Layout:
         `size` is that of a picture, in pixels: few large ones fit into the memory that a batch may take.
         """
         if batch_size is not None:
-            chunk = batch_size if batch_size % CHUNK else CHUNK
-            return cls(chunk, batch_size // chunk)
+            n_chunks, rest = divmod(batch_size, CHUNK)
+            is_halved_evenly = not rest and n_chunks.bit_count() == 1
+            return cls(CHUNK, n_chunks) if is_halved_evenly else cls(batch_size, 1)
         n_pictures = min(LARGEST, _RING_BYTES // (_BATCHES_IN_RING * size * size * 3))
         return cls(CHUNK, 1 << max(0, (n_pictures // CHUNK).bit_length() - 1))
 
@@ -83,7 +84,8 @@ class Batch:
 def in_batches(chunks: Iterable[RenderedChunk], *, chunk: int, n_chunks: Callable[[], int]) -> Iterator[Batch]:
     """Put `n_chunks()` neighbours, asked before each batch, into one; the last one takes what is left.
 
-    The number has to divide that of the pool's slots, and may be halved on the way. `chunk` is that of the pool.
+    The number has to divide that of the pool's slots; a power of two may be halved on the way. `chunk` is that of the
+    pool.
     """
     source = iter(chunks)
     while some := list(islice(source, n := n_chunks())):

@@ -2,7 +2,7 @@
 
 Pixels are copied from the memory that renderers draw into, which is page-locked for it, so that no copy is made on the
 host and none is waited for. Every batch has one shape, so that the passes can be captured as CUDA graphs: a small model
-is bound by the launches of its kernels otherwise. Not yet run on a GPU.
+is bound by the launches of its kernels otherwise.
 """
 
 from contextlib import ExitStack
@@ -18,6 +18,7 @@ from indexer.embedding.device import Collect, Device
 from indexer.embedding.page_lock import page_locked
 from indexer.embedding.queued_device import QueuedDevice
 from indexer.encoders.checkpoint import Checkpoint, find_checkpoint
+from indexer.encoders.loading import load_encoder
 from indexer.encoders.torch_encoder import Encoder, Precision
 from indexer.ranks.devices import use_device
 
@@ -56,9 +57,13 @@ class CudaSpec:
     n_under_way: int = QueuedDevice.n_under_way
 
     def open(self, checkpoint: Checkpoint, memory: Pixels | None, *, n_images: int) -> Device:
-        """Load the encoder onto it."""
-        del n_images
-        encoder = Encoder(checkpoint, device=self.device, precision=self.precision)
+        """Load the encoder onto it.
+
+        Raises:
+            ModelError: its weights don't load, or it has no such precision.
+        """
+        encoder = load_encoder(checkpoint, device=self.device, precision=self.precision, n_images=n_images)
+        assert isinstance(encoder, Encoder)
         return CudaDevice(encoder, memory, batch_size=self.batch_size)
 
 
@@ -75,10 +80,11 @@ class CudaDevice(QueuedDevice):
         self._failed_captures: list[Any] = []
         self._turn = 0
         self.not_captured: str | None = None
+        self.not_locked: str | None = None
         self._memory = memory
         self._closing = ExitStack()
         if memory is not None:
-            self._closing.enter_context(page_locked(memory, self._device))
+            self.not_locked = self._closing.enter_context(page_locked(memory, self._device))
 
     def __exit__(self, *error: object) -> None:
         super().__exit__(*error)
@@ -90,11 +96,16 @@ class CudaDevice(QueuedDevice):
         self.not_captured = self.capture()
         self.busy_seconds = 0.0
 
+    def halve(self) -> None:
+        """Take half as many pictures at once, and capture the pass for as many where it was captured before."""
+        was_captured = any(place.graph is not None for place in self._places)
+        super().halve()
+        if was_captured:
+            self.not_captured = self.capture()
+
     def clear(self) -> None:
         """Wait for all that is under way, and give back what batches take on the device; later ones have no graph."""
         torch.cuda.synchronize(self._device)
-        if any(place.graph is not None for place in self._places):
-            self.not_captured = "the batches that it was captured for did not fit any more"
         self._places.clear()
         self._turn = 0
         torch.cuda.empty_cache()
@@ -112,7 +123,6 @@ class CudaDevice(QueuedDevice):
         place, n = self._next_place(), len(pixels)
         copy_in, compute, copy_out = self._streams
         with torch.cuda.stream(copy_in):
-            copy_in.wait_event(place.computed)  # of the batch before, which read this place
             place.pixels[:n].copy_(torch.from_numpy(pixels), non_blocking=True)
             place.copied.record()
         with torch.cuda.stream(compute):
@@ -180,7 +190,7 @@ class CudaDevice(QueuedDevice):
         place.graph = graph
 
     def _next_place(self) -> _Place:
-        """Take the places in turn: a batch is collected before its place is taken again."""
+        """Take the places in turn: a batch is collected before its place is taken again, so nothing reads it then."""
         if len(self._places) < self.n_under_way:
             self._places.append(self._make_place())
         place = self._places[self._turn % self.n_under_way]

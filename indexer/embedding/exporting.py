@@ -8,10 +8,10 @@ is the export as a process of its own: a GPU works while torch traces towers on 
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 import click
@@ -57,17 +57,16 @@ def exporting(
     stage(TITLE)
     checkpoint = find_checkpoint(choice)
     if graphs := find_graphs(checkpoint):
-        export = partial(carry, graphs, library.encoder(checkpoint.fingerprint), choice=choice)
+        with ThreadPoolExecutor(1, "export") as thread:
+            carried = thread.submit(carry, graphs, library.encoder(checkpoint.fingerprint), choice=choice)
+            yield
+            carried.result()
     elif beside_gpus:
-        export = partial(_export_apart, library, choice)
+        with _export_apart(library, choice):
+            yield
     else:
         _export(library, engine, choice)
         yield
-        return
-    with ThreadPoolExecutor(1, "export") as thread:
-        exported = thread.submit(export)
-        yield
-        exported.result()
 
 
 def _is_there(library: Library, choice: ModelChoice) -> bool:
@@ -92,18 +91,25 @@ def _export(library: Library, engine: Engine, choice: ModelChoice) -> None:
     export(encoder, folder, choice=choice, texts=samples, pixels=sample_pixels(encoder.image_size))
 
 
-def _export_apart(library: Library, choice: ModelChoice) -> None:
+@contextmanager
+def _export_apart(library: Library, choice: ModelChoice) -> Iterator[None]:
+    """Export in a process of its own while the block runs; where the block fails, that process ends."""
     program = [sys.executable, "-P", "-m", "indexer.embedding.exporting"]
-    done = subprocess.run(
-        [*program, "--library", str(library.root), "--choice", choice.to_json()],
-        check=False,
-        capture_output=True,
-        text=True,
-        env={**os.environ, **named_as_starter()},
-    )
-    if done.returncode:
-        said = (done.stderr.strip().splitlines() or ["nothing"])[-1]
-        raise EmbedError(f"the query encoder could not be exported ({said}); run `icons index` again")
+    command = [*program, "--library", str(library.root), "--choice", choice.to_json()]
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=said, stderr=said, env={**os.environ, **named_as_starter()}
+        )
+        try:
+            yield
+            status = process.wait()
+        finally:
+            process.kill()
+            process.wait()
+        if status:
+            said.seek(0)
+            reason = (said.read().decode(errors="replace").strip().splitlines() or ["nothing"])[-1]
+            raise EmbedError(f"the query encoder could not be exported ({reason}); run `icons index` again")
 
 
 @click.command()

@@ -60,7 +60,7 @@ def run_ranks(
             fingerprint,
             Post(
                 Rank(),
-                devices.own,
+                devices.own(),
                 report=lambda progress: watch([progress]),
                 give_up=lambda reason: give_up(f"{reason} ({RERUN})"),
                 spec=program.spec_of(Rank()),

@@ -41,7 +41,9 @@ def prepare(
         stage(f"Fetching {chosen.model}, once; --offline forbids it")
     checkpoint = find_checkpoint(chosen)
     precision = one_precision(options, held=precisions(library.vectors(checkpoint.fingerprint)))
-    device = "cpu" if precision == "int8" and options.device == "auto" else options.device
+    if precision == "int8" and options.device == "cuda":
+        raise EmbedError("pictures are embedded in int8 on processors alone; give --devices cpu, or another --library")
+    device = "cpu" if precision == "int8" else options.device
     how = asdict(replace(options, precision=precision, device=device))
     outline = Plan(checkpoint.fingerprint, chosen.to_json(), 0, 0, 0, uuid.uuid4().hex[:12], how)
     return plan_missing(library, engine, outline, retry_failed=retry_failed)

@@ -13,7 +13,7 @@ import numpy as np
 from indexer.arrays import Halves, Ids, Pixels
 from indexer.embedding.batches import Batch
 from indexer.embedding.device import Collect
-from indexer.embedding.room import encode_names_within_memory, no_room
+from indexer.embedding.room import encode_names_within_memory, is_no_room, no_room
 from indexer.encoders.loaded import LoadedEncoder
 
 SMALLEST = 64
@@ -57,6 +57,11 @@ class QueuedDevice:
     def clear(self) -> None:
         """Wait for all that is under way, and give back the memory that batches take."""
 
+    def halve(self) -> None:
+        """Take half as many pictures at once from now on."""
+        self.clear()
+        self.batch_size //= 2
+
     def sample(self, n: int) -> Pixels:
         """Pixels of so many pictures to be tried, (n, size, size, 3)."""
         side = self.encoder.image_size
@@ -68,17 +73,16 @@ class QueuedDevice:
         Raises:
             EmbedError: not even one picture fits.
         """
-        import torch
-
         while True:
             try:
-                return self._begin(batch.pixels)
-            except torch.OutOfMemoryError:
+                return self._begin(batch)
+            except RuntimeError as error:
+                if not is_no_room(error):
+                    raise
                 if self.batch_size == 1:
                     raise no_room(self.name, "one picture") from None
             # Outside the handler, so that the failed batch's tensors are free.
-            self.clear()
-            self.batch_size //= 2
+            self.halve()
 
     def encode_names(self, names: Sequence[str]) -> Iterator[tuple[Ids, Halves]]:
         """Yield places of some names with their vectors until all were encoded."""
@@ -90,11 +94,16 @@ class QueuedDevice:
             find_batch_size(self, n_images=n_images, largest=largest)
         self.busy_seconds = 0.0
 
-    def _begin(self, pixels: Pixels) -> Collect:
-        if len(pixels) <= self.batch_size:
-            return self.enqueue(pixels)
-        parts = (pixels[start : start + self.batch_size] for start in range(0, len(pixels), self.batch_size))
-        vectors = np.concatenate([self.enqueue(part)() for part in parts])
+    def _begin(self, batch: Batch) -> Collect:
+        """Enqueue a batch, or, where batches have become larger than what goes at once, wait for part after part.
+
+        The last one of a block, which may be small, is not enqueued then either: parts of the next would take its place
+        on the device before it is collected.
+        """
+        if len(batch.filled) <= self.batch_size:
+            return self.enqueue(batch.pixels)
+        n, at_once = len(batch.pixels), self.batch_size
+        vectors = np.concatenate([self.enqueue(batch.pixels[at : at + at_once])() for at in range(0, n, at_once)])
         return lambda: vectors
 
 
@@ -106,15 +115,15 @@ def find_batch_size(device: QueuedDevice, *, n_images: int, largest: int) -> Non
     Raises:
         EmbedError: the device has no room even for the smallest.
     """
-    import torch
-
     best_size, best_rate, size = 0, 0.0, min(SMALLEST, largest)
     while size <= largest:
         device.clear()
         device.batch_size = size
         try:
             seconds = _seconds_of_batch(device, size)
-        except torch.OutOfMemoryError:
+        except RuntimeError as error:
+            if not is_no_room(error):
+                raise
             break
         if best_size and size / seconds < LEAST_GAIN * best_rate:
             break
@@ -129,13 +138,13 @@ def find_batch_size(device: QueuedDevice, *, n_images: int, largest: int) -> Non
 
 
 def _largest_that_fits(device: QueuedDevice, size: int) -> int:
-    import torch
-
     while size:
         device.batch_size = size
         try:
             _seconds_of_batch(device, size)
-        except torch.OutOfMemoryError:
+        except RuntimeError as error:
+            if not is_no_room(error):
+                raise
             device.clear()
             size //= 2
         else:
@@ -145,9 +154,10 @@ def _largest_that_fits(device: QueuedDevice, size: int) -> int:
 
 
 def _seconds_of_batch(device: QueuedDevice, size: int) -> float:
-    """Seconds that a batch takes in a full queue."""
+    """Seconds that a batch takes in a full queue, once the device has made room for all that are under way."""
     pixels = device.sample(size)
-    device.enqueue(pixels)()
+    for collect in [device.enqueue(pixels) for _ in range(device.n_under_way)]:
+        collect()
     started = time.perf_counter()
     under_way: deque[Collect] = deque()
     for _ in range(_COUNTED):

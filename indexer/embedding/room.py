@@ -52,6 +52,12 @@ def encode_names_within_memory(
             at_once //= 2
 
 
+def is_no_room(error: RuntimeError) -> bool:
+    """Whether a device had no room: torch's own error, or that of CUDA, cuBLAS or cuDNN, which have no class."""
+    said = str(error)
+    return type(error).__name__ == "OutOfMemoryError" or "out of memory" in said or "_ALLOC_FAILED" in said
+
+
 @contextmanager
 def out_of_memory_explained(device: str) -> Iterator[None]:
     """Say it clearly where a device has no room for the encoder itself.
@@ -62,11 +68,11 @@ def out_of_memory_explained(device: str) -> Iterator[None]:
     try:
         yield
     except RuntimeError as error:
-        if type(error).__name__ != "OutOfMemoryError":  # torch's, which need not be imported here
+        if not is_no_room(error):
             raise
         raise no_room(device, "the encoder") from error
 
 
 def no_room(device: str, what: str) -> EmbedError:
     """Name what a device has no room for."""
-    return EmbedError(f"device {device} has no room for {what}; free its memory, or use --devices cpu")
+    return EmbedError(f'device "{device}" has no room for {what}; free its memory, or use --devices cpu')

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from operator import attrgetter
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -35,6 +36,7 @@ class ImageTower(nn.Module):
     def __init__(self, model: Any, *, mean: Sequence[float], std: Sequence[float]) -> None:
         super().__init__()
         self.model: Any = model
+        self.kind = next(model.visual.parameters()).dtype
         self.register_buffer("scale", 1 / (255 * torch.tensor(std)))
         self.register_buffer("shift", -torch.tensor(mean) / torch.tensor(std))
 
@@ -43,7 +45,8 @@ class ImageTower(nn.Module):
         width = pixels.shape[2]  # a row at a time: over three numbers a CPU takes ten times as long
         rows = pixels.flatten(2).float() * self.scale.repeat(width) + self.shift.repeat(width)
         images = rows.reshape(pixels.shape).permute(0, 3, 1, 2)
-        kind = next(self.model.visual.parameters()).dtype
+        # A replica of `nn.DataParallel` has no parameters to be asked for, only tensors of their names.
+        kind = next((weight.dtype for weight in self.model.visual.parameters()), self.kind)
         if images.dtype != kind:  # an exported graph would keep a cast that changes nothing
             images = images.to(kind)
         return nn.functional.normalize(self.model.encode_image(images).float(), dim=-1)
@@ -68,8 +71,10 @@ class TextTower(nn.Module):
             return cast(Tensor, self(tokens))
         length = int((tokens != 0).sum(dim=1).max())
         positions, mask = self.cut_names
-        tensors = dict([*self.named_parameters(), *self.named_buffers()])
-        cut = {positions: tensors[positions][:length], mask: tensors[mask][:length, :length]}
+        cut = {
+            positions: attrgetter(positions)(self)[:length],
+            mask: attrgetter(mask)(self)[:length, :length],
+        }
         return cast(Tensor, functional_call(self, cut, (tokens[:, :length],)))
 
     def lengths(self, tokens: Tensor) -> Tensor:

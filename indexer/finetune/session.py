@@ -72,7 +72,7 @@ def _train(places: Places, devices: Devices, request: Request, viewer: TrainingV
         run_rank(
             places,
             rank=Rank(),
-            device=torch.device(devices.own),
+            device=torch.device(devices.own()),
             resume=request.resume,
             report=lambda progress: viewer.trained([progress]),
             give_up=lambda reason: end_at_once(f"{reason}; {_rerun(places)}"),

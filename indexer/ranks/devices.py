@@ -47,10 +47,9 @@ class Devices:
     first: int = 0
     """Number of the first of the GPUs, as this process counts those that it sees."""
 
-    @property
     def own(self) -> str:
-        """Name of the device of a single rank in this process, which sees what it sees."""
-        return f"cuda:{self.first}" if self.device == "cuda" else "cpu"
+        """Name of the device of a single rank in this process, before it touches CUDA; it sees what it sees."""
+        return f"cuda:{see_own_gpu(self.first)}" if self.device == "cuda" else "cpu"
 
 
 def parse_devices(text: str) -> Devices:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from indexer.process import cores, cores_of_rank
-from indexer.quota import cpu_quota
+from indexer.quota import cpu_quota, cpu_seconds
 
 PROGRAM = """
 import indexer.process
@@ -63,6 +63,18 @@ def test_groups_without_a_limit_leave_every_core(tmp_path: Path) -> None:
     root = _machine(tmp_path, groups=["3:cpu,cpuacct:/", "0::/"], mounts=mounts, limits=unlimited)
     assert cpu_quota(root) is None
     assert cpu_quota(tmp_path / "not Linux") is None
+
+
+def test_the_group_that_limits_tells_what_it_has_taken(tmp_path: Path) -> None:
+    limits = {"pod/cpu.max": "150000 100000", "pod/cpu.stat": "usage_usec 2500000\nuser_usec 1"}
+    assert cpu_seconds(_machine(tmp_path / "2", groups=["0::/pod"], mounts=[VERSION_2], limits=limits)) == 2.5
+    folder = "cpu,cpuacct/pod"
+    limits = {f"{folder}/cpu.cfs_quota_us": "50000", f"{folder}/cpu.cfs_period_us": "100000"}
+    limits |= {f"{folder}/cpuacct.usage": "1500000000"}
+    mounts = [line.format(top="/") for line in VERSION_1]
+    machine = _machine(tmp_path / "1", groups=["4:cpu,cpuacct:/pod"], mounts=mounts, limits=limits)
+    assert cpu_seconds(machine) == 1.5
+    assert cpu_seconds(tmp_path / "not Linux") is None
 
 
 @pytest.mark.parametrize(("quota", "expected"), [(None, 6), (0.2, 1), (1.4, 1), (2.5, 3), (4.0, 4), (64.0, 6)])

@@ -19,6 +19,8 @@ from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
 from indexer.errors import BenchError
 
 DIM = 64
+_MOST = 64
+"""Devices."""
 _NAMES_AT_ONCE = 512
 
 
@@ -162,10 +164,10 @@ class Simulation:
         """
         n, _, rate = text.rpartition("x")
         try:
-            rates = [float(part) for part in rate.split(",")] * int(n or 1)
+            rates = [float(part) for part in rate.split(",")] * min(int(n or 1), _MOST + 1)
         except ValueError:
             rates = []
-        if not rates or not all(0 < one < 1e9 for one in rates) or len(rates) > 64:
+        if not rates or not all(0 < one < 1e9 for one in rates) or len(rates) > _MOST:
             raise BenchError(f'--simulate "{text}" is not like 4x3000 (devices x pictures a second), or 3000,1500')
         return cls(tuple(rates), image_size)
 

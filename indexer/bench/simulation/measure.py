@@ -42,15 +42,14 @@ def bench_simulated(options: SimulationOptions, bars: Bars) -> SimulatedFindings
     counts = [n for n in (1, 2, 4, 8) if n < len(simulation.rates)] + [len(simulation.rates)]
     with tempfile.TemporaryDirectory(prefix="icons-bench-") as folder:
         bars.stage("Drawing alone")
-        samples = Pictures(_N_DRAWN).write(Path(folder, "drawn"))
-        alone = [draw_alone(distinct_jobs(samples), size=simulation.image_size) for _ in range(options.repeats)]
+        jobs = distinct_jobs(options.source or Pictures(_N_DRAWN).write(Path(folder, "drawn")))[:_N_DRAWN]
+        alone = [draw_alone(jobs, size=simulation.image_size) for _ in range(options.repeats)]
         per_core = median(drawn.images_per_second for drawn in alone) / cores()
         findings = SimulatedFindings(simulation, options.repeats, per_core, cores(), call_apart(describe, "cpu"))
         whole = options.n_images or round(SECONDS * findings.bound(len(simulation.rates)))
         lanes = [(SAME, n, whole) for n in counts]
-        lanes += [
-            (AS_MUCH_EACH, n, whole * n // counts[-1]) for n in counts if options.source is None and len(counts) > 1
-        ]
+        if options.source is None and len(counts) > 1:
+            lanes += [(AS_MUCH_EACH, n, max(1, whole * n // counts[-1])) for n in counts]
         with suppress(KeyboardInterrupt):
             _measure(options, findings, lanes, Path(folder), bars)
             findings.is_cut_off = False

@@ -12,6 +12,7 @@ from indexer.bench.report.summary import interval, machine_lines, print_measured
 from indexer.bench.scaling import Fit, Law, fit, speedups
 from indexer.bench.simulation.device import Simulation
 from indexer.bench.simulation.run import SimulatedRun
+from indexer.reports.measures import Figure
 from indexer.reports.page import page, section, table_html
 from indexer.reports.tables import table_of
 
@@ -70,7 +71,9 @@ def cells(findings: SimulatedFindings) -> Iterator[Sequence[str]]:
         if 1 not in rates:
             continue
         found = speedups(rates)
-        for n, efficiency in zip(found.devices, found.efficiency, strict=True):
+        for n, speedup in zip(found.devices, found.speedup, strict=True):
+            of_first = sum(findings.simulation.rates[:n]) / findings.simulation.rates[0]  # n, where all are alike
+            efficiency = Figure(speedup.value / of_first, speedup.low / of_first, speedup.high / of_first)
             runs = findings.rows[work, n]
             busy = [one.busy for run in runs for one in run.devices]
             rate, bound = median(rates[n]), findings.bound(n)

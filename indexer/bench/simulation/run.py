@@ -20,6 +20,7 @@ from indexer.embedding.launch import Program, run_ranks
 from indexer.embedding.options import EmbedOptions
 from indexer.embedding.planning import plan_missing
 from indexer.encoders.checkpoint import ModelChoice
+from indexer.errors import BenchError
 from indexer.library.changed import noted_changes
 from indexer.library.folder import Library
 from indexer.library.plans import Plan
@@ -92,7 +93,8 @@ def simulate(source: Path, simulation: Simulation, *, workers: int | None = None
                 fingerprint = simulation.spec(0).find(choice).fingerprint
                 options = EmbedOptions(device="cpu", workers=workers, is_timed=True)
                 outline = Plan(fingerprint, choice.to_json(), 0, 0, 0, uuid.uuid4().hex[:12], asdict(options))
-                plan_missing(library, engine, outline, retry_failed=False)
+                if not plan_missing(library, engine, outline, retry_failed=False).n_images:
+                    raise BenchError(f'"{source}" holds no pictures; give another SOURCE, or more --images')
             with _timed(stages, "ranks"):
                 _run(library, fingerprint, simulation, reported)
             with _timed(stages, "merge"):

@@ -16,7 +16,7 @@ from torch.utils.data import DataLoader, Dataset, DistributedSampler
 
 from indexer.bench.trials.knobs import Knobs
 from indexer.embedding.page_lock import page_locked
-from indexer.errors import RenderError
+from indexer.errors import BenchError, RenderError
 from indexer.ranks.distributed import Rank
 from indexer.rendering.pool import RenderPool
 from indexer.rendering.render import render
@@ -53,7 +53,9 @@ def rendered(pool: RenderPool, jobs: Sequence[Job], knobs: Knobs, *, device: tor
     Pinned, the memory that the workers draw into is page-locked as a whole: nothing is copied on the host.
     """
     locked: Any = page_locked(pool.memory, device) if knobs.pinned else nullcontext()
-    with pool, locked:
+    with pool, locked as refusal:
+        if refusal is not None:
+            raise BenchError(f'pinned "on" can\'t be measured: {refusal}')
         for chunk in pool.render([_shuffled(jobs, knobs)]):
             yield torch.from_numpy(chunk.pixels)
 

@@ -25,7 +25,7 @@ from indexer.bench.trials.overlap import UNDER_WAY, Mark, Overlapped, Queue
 from indexer.bench.trials.trial import Trial
 from indexer.embedding.page_lock import page_locked
 from indexer.encoders.checkpoint import ModelChoice
-from indexer.errors import BenchError, EmbedError
+from indexer.errors import BenchError
 from indexer.ranks.distributed import Rank
 from indexer.rendering.pool import RenderPool
 
@@ -211,14 +211,18 @@ def test_what_renderers_draw_into_is_page_locked_once(material: Material, monkey
     assert registry.calls == ["register", "unregister"]
 
 
-def test_memory_that_can_not_be_locked_is_refused_by_its_size() -> None:
-    with (
-        pytest.raises(EmbedError, match=r"3 MB of pixels can't be page-locked \(CUDA error 2\)"),
-        page_locked(np.empty(3_000_000, np.uint8), CPU, Registry(answer=2)),
-    ):
-        pass
+def test_memory_that_can_not_be_locked_is_told_by_its_size(material: Material, monkeypatch: pytest.MonkeyPatch) -> None:
+    registry = Registry(answer=2)
+    with page_locked(np.empty(3_000_000, np.uint8), CPU, registry) as refusal:
+        assert refusal == "3 MB of pixels can't be page-locked (CUDA error 2)"
+    assert registry.calls == ["register"], "what was not locked is not released"
+    monkeypatch.setattr(feeds, "page_locked", lambda memory, device: page_locked(memory, device, registry))
+    batches = rendered(RenderPool(size=32, workers=0, chunk=4), read_jobs(material, 4), Knobs(pinned=True), device=CPU)
+    with pytest.raises(BenchError, match=r'pinned "on" can.t be measured: .* page-locked'):
+        next(batches)
 
 
+@pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 @pytest.mark.parametrize("copy", ["batch", "stream", "stream-high"])
 @pytest.mark.parametrize("pinned", [False, True])
@@ -234,6 +238,7 @@ def test_on_a_gpu_every_way_to_copy_gives_the_vectors_of_the_plain_one(
     assert np.abs(kept[0].astype(np.float32) - kept[1].astype(np.float32)).max() < 2e-3
 
 
+@pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_a_gpu_knows_the_shared_memory_of_renderers_as_page_locked(material: Material) -> None:
     pool = RenderPool(size=32, workers=0, chunk=4)

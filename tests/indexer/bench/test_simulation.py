@@ -3,6 +3,7 @@
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -39,6 +40,32 @@ def test_a_batch_takes_its_time_and_a_queue_its_sum() -> None:
     assert 0.2 <= both < 0.2 + 0.1
     assert time.perf_counter() - started < both + 0.05, "the first was done before the second"
     assert device.busy_seconds == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize("text", ["", "x", "0x100", "4x", "4x0", "4x-1", "2x1e12", "9999999999999999x1", "1,2,three"])
+def test_devices_that_make_no_sense_are_refused(text: str) -> None:
+    with pytest.raises(BenchError, match="is not like 4x3000"):
+        Simulation.parse(text, image_size=8)
+
+
+def test_a_source_without_pictures_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BenchError, match="holds no pictures"):
+        simulate(tmp_path, Simulation((1000.0,), 8))
+
+
+def test_workers_draw_while_the_encoder_loads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen, open_device = [], SimulatedSpec.open
+
+    def open_late(spec: SimulatedSpec, checkpoint: Any, memory: Any, *, n_images: int) -> Any:
+        until = time.monotonic() + 60
+        while not memory.any() and time.monotonic() < until:
+            time.sleep(0.01)
+        seen.append(bool(memory.any()))
+        return open_device(spec, checkpoint, memory, n_images=n_images)
+
+    monkeypatch.setattr(SimulatedSpec, "open", open_late)
+    simulate(Pictures(96).write(tmp_path / "icons"), Simulation((10_000.0,), 16))
+    assert seen == [True]
 
 
 def test_a_device_takes_no_processor_time() -> None:

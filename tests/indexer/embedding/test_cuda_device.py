@@ -185,9 +185,55 @@ def test_who_collects_keeps_nothing_of_the_device(cuda: Cuda, encoder: Encoder) 
         collect = device.enqueue(pixels)
         kept = [cell.cell_contents for cell in collect.__closure__ or ()]
         assert not any(isinstance(held, cuda_device._Place) for held in kept)
-        device.clear()
-        assert device.not_captured == "the batches that it was captured for did not fit any more"
+        device.halve()
         assert (collect() * encoder.encode_images(pixels)).sum(axis=1).min() > 0.999
+
+
+def test_smaller_batches_are_captured_anew(cuda: Cuda, encoder: Encoder) -> None:
+    with CudaDevice(encoder, None, batch_size=4) as device:
+        device.settle(n_images=12, largest=64)
+        device.halve()
+        assert (device.batch_size, device.not_captured) == (2, None)
+        assert all(place.graph is not None for place in device._places)
+    assert device.not_captured is None
+
+
+def test_a_small_batch_keeps_its_vectors_where_the_next_one_goes_in_parts(cuda: Cuda, encoder: Encoder) -> None:
+    """The last chunk of a block is small; the next block begins with a whole one, which does not fit any more."""
+    small, whole = _pixels(1, seed=1), _pixels(4, seed=2)
+    with CudaDevice(encoder, None, batch_size=4) as device:
+        device.halve()
+        collects = [device.begin(Batch((), small, whole)), device.begin(Batch((), whole, whole))]
+        for collect, pixels in zip(collects, (small, whole), strict=True):
+            assert (collect() * encoder.encode_images(pixels)).sum(axis=1).min() > 0.999
+
+
+@pytest.mark.parametrize("said", ["CUDA error: out of memory", "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling"])
+def test_libraries_without_memory_are_believed(
+    cuda: Cuda, encoder: Encoder, monkeypatch: pytest.MonkeyPatch, said: str
+) -> None:
+    encode = encoder.encode_on_device
+
+    def encode_few(pixels: torch.Tensor) -> torch.Tensor:
+        if len(pixels) > 2:
+            raise RuntimeError(said)
+        return encode(pixels)
+
+    pixels = _pixels(4)
+    expected = encoder.encode_images(pixels)
+    monkeypatch.setattr(encoder, "encode_on_device", encode_few)
+    with CudaDevice(encoder, None, batch_size=4) as device:
+        assert (device.begin(Batch((), pixels, pixels))() * expected).sum(axis=1).min() > 0.999
+        assert device.batch_size == 2
+
+
+def test_what_cannot_be_locked_is_copied_all_the_same(cuda: Cuda, encoder: Encoder) -> None:
+    cuda.cudaHostRegister = lambda *_: 801  # type: ignore[method-assign]
+    memory = _pixels(4)
+    with CudaDevice(encoder, memory, batch_size=4) as device:
+        assert device.not_locked == "0 MB of pixels can't be page-locked (CUDA error 801)"
+        assert (device.begin(Batch((), memory, memory))() * encoder.encode_images(memory)).sum(axis=1).min() > 0.999
+    assert "release" not in cuda.said
 
 
 def test_sizes_are_tried_on_the_memory_that_batches_come_from(cuda: Cuda, encoder: Encoder) -> None:

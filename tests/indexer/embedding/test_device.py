@@ -175,9 +175,19 @@ def test_a_queue_without_room_takes_smaller_batches_from_then_on() -> None:
     assert device.n_cleared == 2
 
 
+def test_memory_that_another_process_takes_later_is_done_without() -> None:
+    device = Queue(Means(), batch_size=8)
+    found = []
+    for at, (batch, vectors) in enumerate(through(device, batches_of(range(80), size=8, n_slots=4))):
+        device.room = 8 if at < 3 else 3  # while the next one is under way
+        found += numbers_of([(batch, vectors)])
+    assert found == [(n, float(n)) for n in range(80)]
+    assert device.batch_size == 2
+
+
 def test_a_queue_without_room_for_one_picture_says_so() -> None:
     device = Queue(Means(), batch_size=4, room=0)
-    with pytest.raises(EmbedError, match="device queue has no room for one picture"):
+    with pytest.raises(EmbedError, match='device "queue" has no room for one picture'):
         list(through(device, batches_of(range(8), size=4)))
 
 
@@ -235,7 +245,8 @@ def test_a_batch_size_that_was_given_is_taken() -> None:
         (None, 1024, Layout(CHUNK, 1)),
         (8, 64, Layout(8, 1)),
         (64, 64, Layout(64, 1)),
-        (192, 64, Layout(64, 3)),
+        (256, 64, Layout(64, 4)),
+        (320, 64, Layout(320, 1)),  # halves of five chunks would not divide the circle
         (100, 64, Layout(100, 1)),
     ],
 )

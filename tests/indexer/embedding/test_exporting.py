@@ -1,6 +1,9 @@
+import signal
+import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import Engine
@@ -74,6 +77,26 @@ def test_a_model_without_graphs_is_exported_before_the_ranks_or_in_a_process_bes
     with exporting(library, engine, choice, beside_gpus=beside_gpus, stage=lambda _: None):
         assert folder_of(library, choice).exists() == (not beside_gpus)
     assert isinstance(open_query_encoder(folder_of(library, choice)), OnnxQueryEncoder)
+
+
+def test_where_ranks_fail_the_process_beside_them_ends(
+    library: Library, engine: Engine, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = []
+
+    class Slow(subprocess.Popen):  # type: ignore[type-arg]
+        def __init__(self, _: object, **how: Any) -> None:
+            super().__init__(["sleep", "600"], **how)
+            started.append(self)
+
+    monkeypatch.setattr(module.subprocess, "Popen", Slow)
+    choice = ModelChoice(f"local-dir:{tiny_model}")
+    with (
+        pytest.raises(KeyboardInterrupt),
+        exporting(library, engine, choice, beside_gpus=True, stage=lambda _: None),
+    ):
+        raise KeyboardInterrupt
+    assert [process.returncode for process in started] == [-signal.SIGKILL]
 
 
 def test_a_process_that_can_not_export_says_why(library: Library, engine: Engine, tiny_model: Path) -> None:

@@ -63,7 +63,29 @@ def test_half_weights_give_the_vectors_of_whole_ones(precision: Any, kind: torch
         vectors = encoder.encode_images(pixels), encoder.encode_texts(TEXTS)
         found.append(np.concatenate(vectors).astype(np.float32))
     assert {weight.dtype for weight in encoder.model.parameters()} == {kind}
+    convolutions = [it.weight for it in encoder.model.modules() if isinstance(it, torch.nn.Conv2d)]
+    assert all(weight.is_contiguous(memory_format=torch.channels_last) for weight in convolutions)
     assert (found[0] * found[1]).sum(axis=1).min() > 0.9995
+
+
+def test_replicas_of_data_parallel_encode_as_the_model_does(tiny_model: Path) -> None:
+    """They have no parameters, only tensors of the same names: `torch.nn.parallel.replicate` needs GPUs."""
+    encoder = Encoder(find_checkpoint(ModelChoice(f"local-dir:{tiny_model}")), device=torch.device("cpu"))
+
+    def replica_of(module: torch.nn.Module) -> Any:
+        replica = module._replicate_for_data_parallel()
+        for name, tensor in module._parameters.items():
+            setattr(replica, name, None if tensor is None else tensor.detach())
+        for name, child in module._modules.items():
+            replica._modules[name] = None if child is None else replica_of(child)
+        return replica
+
+    pixels, tokens = torch.zeros((2, 32, 32, 3), dtype=torch.uint8), encoder.tokenizer(list(TEXTS))
+    with torch.inference_mode():
+        pictures, texts = replica_of(encoder.image_tower), replica_of(encoder.text_tower)
+        assert not list(pictures.parameters())
+        assert torch.equal(pictures(pixels), encoder.image_tower(pixels))
+        assert torch.equal(texts.encode_short(tokens), encoder.text_tower.encode_short(tokens))
 
 
 def test_the_fingerprint_follows_the_weights_not_the_place(tmp_path: Path) -> None:

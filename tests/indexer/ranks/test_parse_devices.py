@@ -72,7 +72,11 @@ def test_a_gpu_beyond_the_mask_is_refused_with_the_mask(monkeypatch: pytest.Monk
 
 def test_a_single_rank_in_this_process_counts_as_this_process_does(monkeypatch: pytest.MonkeyPatch) -> None:
     see(monkeypatch, 4, "4,5,6,7")
-    assert (parse_devices("3,").own, parse_devices("1").own, parse_devices("cpu").own) == ("cuda:3", "cuda:0", "cpu")
+    assert (parse_devices("3,").own(), parse_devices("1").own(), parse_devices("cpu").own()) == (
+        "cuda:3",
+        "cuda:0",
+        "cpu",
+    )
 
 
 def test_the_first_gpus_of_a_benchmark_are_those_of_the_mask(monkeypatch: pytest.MonkeyPatch) -> None:
