@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from indexer.commands.bench_options import Folder, Source, new_folder, read_options
 from indexer.commands.bench_sweeps import embed, train
@@ -58,6 +59,8 @@ def goals(simulated: bool, as_json: bool, **options: Any) -> None:
     from indexer.bench.trials.knobs import Knobs
     from indexer.reports.bars import Bars
 
+    if simulated:
+        _refuse_beside_simulated("source", "out", "devices", "n_images", "model", "pretrained")
     chosen = read_options(EmbedBenchOptions, Knobs, **options)
     with Bars(estimate=False) as view:
         if simulated:
@@ -74,6 +77,16 @@ def goals(simulated: bool, as_json: bool, **options: Any) -> None:
         click.echo(f"{verdict:<7} {goal.name}: {goal.reached:.2f} ({wanted}); {goal.note}{ratios}")
     if any(goal.is_met is False for goal in found):
         raise click.exceptions.Exit(1)
+
+
+def _refuse_beside_simulated(*names: str) -> None:
+    """Refuse what was given in vain: simulated devices have pictures of their own."""
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        if parameter.name in names and context.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(
+                f"{parameter.get_error_hint(context)} has no meaning with --simulated; leave one of them out"
+            )
 
 
 @bench.command()
@@ -115,7 +128,9 @@ def index(
 @click.argument("source", required=False, type=Source)
 @click.option("--images", "n_images", type=click.IntRange(1), default=4000, show_default=True, help="Pictures a run.")
 @click.option("--repeats", type=click.IntRange(1), default=9, show_default=True, help="Counted runs of each.")
-@click.option("--workers", type=click.IntRange(1), default=cores, show_default="this machine's cores")
+@click.option(
+    "--workers", type=click.IntRange(1), default=cores, show_default="this machine's cores", help="Render processes."
+)
 @click.option("--size", type=click.IntRange(8), help="Of the pictures; the bundled model's if not given.")
 @json_option
 def isolation(source: Path | None, as_json: bool, **chosen: Any) -> None:

@@ -91,8 +91,9 @@ def embed(library: Library, fingerprint: str, post: Post) -> None:
         Work(plan, run, rank, share, post.spec or spec_of(where, options), reporter).do()
         reporter.add()  # the last shard is written: its time counts too
         reporter.wait("waiting for the other ranks")
-        if total_over_ranks(rank, [share.count_undone()], device=where) != [0]:
-            raise EmbedError("blocks are left without a shard; `icons index` does them")
+        [n_left] = total_over_ranks(rank, [share.count_undone()], device=where)
+        if n_left:
+            raise EmbedError(f'"{n_left}" blocks are left without a shard; `icons index` does them')
         reporter.finish()
 
 

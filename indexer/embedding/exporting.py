@@ -113,7 +113,7 @@ def _export_apart(library: Library, choice: ModelChoice) -> Iterator[None]:
 
 
 @click.command()
-@click.option("--library", "root", type=click.Path(path_type=Path), required=True)
+@click.option("--library", "root", type=click.Path(path_type=Path), required=True, help="The library's folder.")
 @click.option("--choice", required=True, help="A `ModelChoice` as JSON.")
 def main(root: Path, choice: str) -> None:
     """Export the encoder of a choice into a library, whose lock the starter of this process holds."""

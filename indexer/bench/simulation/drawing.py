@@ -4,8 +4,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from indexer.embedding.batches import Layout, hold
+from indexer.embedding.queued_device import QueuedDevice
 from indexer.process import cores
-from indexer.rendering.pool import Job, RenderPool
+from indexer.rendering.slots import Job
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +24,14 @@ class Drawn:
 
 
 def draw_alone(jobs: Sequence[Job], *, size: int) -> Drawn:
-    """Draw pictures with all cores and look at none; the clock starts with the first one that is there."""
-    with RenderPool(size=size, workers=cores()) as pool:
+    """Draw pictures with all cores and look at none; the clock starts with the first one that is there.
+
+    As much is drawn ahead as for a device that takes the largest batches.
+    """
+    layout, n_under_way = Layout.of(None, size=size), QueuedDevice.n_under_way
+    with layout.start_pool(size=size, workers=cores(), n_under_way=n_under_way) as pool:
         chunks = pool.render([jobs])
+        hold(pool, n_under_way=n_under_way, n_chunks=layout.most_chunks)
         first = next(chunks)
         started, n = time.perf_counter(), 0
         for chunk in chunks:

@@ -1,6 +1,6 @@
 """One rank with a simulated device, as `icons bench embed --simulate` starts it under torchrun.
 
-torchrun --nproc-per-node 2 -m indexer.bench.simulation.rank --library DIR --fingerprint HASH --simulation JSON
+    torchrun --nproc-per-node 2 -m indexer.bench.simulation.rank --library DIR --fingerprint HASH --simulation JSON
 """
 
 import json
@@ -14,8 +14,8 @@ from indexer.library.folder import Library
 
 
 @click.command()
-@click.option("--library", "root", type=click.Path(path_type=Path), required=True)
-@click.option("--fingerprint", required=True)
+@click.option("--library", "root", type=click.Path(path_type=Path), required=True, help="The library's folder.")
+@click.option("--fingerprint", required=True, help="Encoder whose plan is to be done.")
 @click.option("--simulation", required=True, help="A `Simulation` as JSON.")
 def main(root: Path, fingerprint: str, simulation: str) -> None:
     """Embed what this rank claims, on its simulated device."""

@@ -25,3 +25,10 @@ def test_every_goal_is_told(tiny_model: Path, tmp_path: Path) -> None:
     assert all(goal["reached"] > 0 for goal in told.values())
     missed = [goal for goal in told.values() if goal["is_met"] is False]
     assert result.exit_code == (1 if missed else 0)
+
+
+@pytest.mark.parametrize("vain", [["."], ["--images", "3"], ["--out", "x"], ["--devices", "cpu"]])
+def test_what_simulated_devices_have_no_use_for_is_refused(vain: list[str]) -> None:
+    result = CliRunner().invoke(main, ["bench", "goals", "--simulated", *vain])
+    assert result.exit_code == 2
+    assert "has no meaning with --simulated" in result.output
