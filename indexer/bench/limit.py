@@ -15,6 +15,8 @@ from indexer.bench.trials.trial import Trial
 
 _SIDES = {"cpu": 2048, "cuda": 8192}
 _COPIED_BYTES = {"cpu": 256 << 20, "cuda": 4 << 30}
+_FREE_SHARE = 4
+"""Such a part of a GPU's free memory is copied at most: it is taken twice, and libraries take some, too."""
 _SECONDS = 0.5
 _WAITING = 0.3
 """Share of waiting for pictures from which on they bound a GPU."""
@@ -142,9 +144,17 @@ def _memory_ceiling(device: Any) -> float:
     """Bytes a second of a large copy, read and written, the best of several."""
     import torch
 
-    source = torch.ones(_COPIED_BYTES[device.type] // 4, device=device)
+    source = torch.ones(_copied_bytes(device) // 4, device=device)
     there = torch.empty_like(source)
     return 2 * source.nbytes / _best_seconds(lambda: there.copy_(source), device)
+
+
+def _copied_bytes(device: Any) -> int:
+    """So much, or what a small or busy GPU has room for."""
+    import torch
+
+    most = _COPIED_BYTES[device.type]
+    return most if device.type == "cpu" else min(most, torch.cuda.mem_get_info(device)[0] // _FREE_SHARE)
 
 
 def _best_seconds(function: Callable[[], Any], device: Any) -> float:

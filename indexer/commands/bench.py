@@ -168,8 +168,8 @@ def gpu(out: Path | None, devices: str, only: tuple[str, ...], minutes: float | 
     """Check and measure all that only a GPU shows, part by part: parity, limits, embedding, two ranks, training, NCCL.
 
     Called again with the same --out it goes on with the parts that are missing or have failed. Parts are machine,
-    parity, limit, embed, two ranks, training and nccl; with a model behind, as in "embed ViT-L-14", for that alone.
-    docs/gpu.md says what each figure means. Exit code 0: all goals are met, 1: some are missed, or parts have failed
+    parity, limit, embed, two ranks, devices, knobs, training and nccl; with a model or a group behind, as in
+    "embed ViT-L-14" or "training precision", for that alone. docs/gpu.md says what each figure means. Exit code 0: all goals are met, 1: some are missed, or parts have failed
     or are missing, 2: error.
 
     \b

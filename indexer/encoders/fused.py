@@ -27,10 +27,11 @@ class Rectified(nn.Module):
 
     def forward(self, maps: Tensor, other: Tensor | None = None) -> Tensor:
         """Convolve maps (n, channels, height, width); `other` has the shape of what comes of it."""
-        if goes_as_ever(maps) or maps.dtype == torch.float64:
+        weight, bias, fused = self.convolution.weight, self.convolution.bias, torch.ops.mkldnn._convolution_pointwise
+        # Autocast sees through torch's own operators alone.
+        if goes_as_ever(maps) or maps.dtype == torch.float64 or maps.dtype != weight.dtype:
             convolved = self.convolution(maps)
             return torch.relu(convolved if other is None else convolved + other)
-        weight, bias, fused = self.convolution.weight, self.convolution.bias, torch.ops.mkldnn._convolution_pointwise
         if other is None:
             return cast(Tensor, fused(maps, weight, bias, *self.shape, "relu", [], ""))
         return cast(Tensor, fused.binary(maps, other, weight, bias, *self.shape, "add", 1.0, "relu", [], ""))

@@ -1,6 +1,7 @@
 """Does a real GPU do what is only played or simulated elsewhere? `pytest -m gpu` on a machine that has one.
 
-On a bare machine: `pytest -o addopts= --noconftest -m gpu tests/gpu`; docs/gpu.md lists the few wheels that it needs.
+On a bare machine: `pytest -o addopts= --noconftest -m gpu tests/gpu`; docs/gpu.md lists the few wheels that it needs,
+and the tests of other folders that have the same mark.
 """
 
 import gc
@@ -17,7 +18,7 @@ import numpy as np
 import pytest
 import torch
 
-from indexer.bench.gpu.embedding import two_ranks_on_one
+from indexer.bench.gpu.embedding import embed_on_all, embed_whole, two_ranks_on_one
 from indexer.bench.gpu.encoding import compare_with_cpu, encode_all, measure_limit
 from indexer.bench.gpu.links import measure_links, measure_reduction
 from indexer.bench.gpu.parts import Part, measure
@@ -45,6 +46,7 @@ def setting(tmp_path: Path) -> Setting:
         n_compared=64,
         batch_sizes=(64,),
         n_images=2000,
+        n_varied=2000,
         seconds=0.2,
         steps=2,
         train={"batch": 16},
@@ -75,7 +77,8 @@ def cosines(found: Any, expected: Any) -> Any:
 
 def test_vectors_are_those_of_the_cpu_with_graphs_and_without(setting: Setting) -> None:
     rows = list(compare_with_cpu(setting, "bundled"))
-    assert [row["way"] for row in rows] == ["pass by pass", "captured graphs"]
+    assert [row["way"] for row in rows] == ["pass by pass", "captured graphs"] * 2
+    assert {row["precision"] for row in rows} == {"bf16", "fp16"}
     assert min(row["least cosine"] for row in rows) >= 0.999
 
 
@@ -155,8 +158,22 @@ def test_two_ranks_share_a_gpu(setting: Setting) -> None:
 @pytest.mark.parametrize("precision", ["fp32", "bf16", "fp16"])
 def test_a_model_learns(setting: Setting, precision: str) -> None:
     chosen = replace(setting, train={"batch": 16, "precision": precision}, sweeps=(("accumulate", (2,)),))
-    rows = measure(chosen, Part("training", "bundled"))
+    rows = list(measure(chosen, Part("training", "accumulate")))
     assert [row["error"] for row in rows] == [None, None]
+
+
+@pytest.mark.parametrize("group", ["precision", "copy", "pinned", "cudnn_benchmark"])
+def test_every_way_to_embed_runs(setting: Setting, group: str) -> None:
+    rows = list(measure(setting, Part("knobs", group)))
+    assert len(rows) > 1
+    assert [row["error"] for row in rows] == [None] * len(rows)
+
+
+def test_batches_of_fixed_sizes_are_embedded(setting: Setting) -> None:
+    found, fixed = embed_whole(setting, "bundled")
+    assert (found["images"], fixed["images"]) == (2000, 500)
+    assert fixed["batch"] == 64
+    assert 0 < found["device busy"] <= 1
 
 
 def losses_of_two_ranks(folder: Path, device: str, strategy: str) -> list[float]:
@@ -180,14 +197,29 @@ def test_two_ranks_of_ddp_learn_on_one_gpu(tmp_path: Path) -> None:
 @pytest.mark.parametrize("strategy", ["ddp", "fsdp"])
 def test_two_ranks_learn_on_a_gpu_each(tmp_path: Path, strategy: str) -> None:
     on_cpu = losses_of_two_ranks(tmp_path, "cpu", strategy)
-    assert losses_of_two_ranks(tmp_path, "cuda", strategy) == pytest.approx(on_cpu, abs=0.1)
+    losses = losses_of_two_ranks(tmp_path, "cuda", strategy)
+    assert losses == pytest.approx(on_cpu, abs=0.1)
+    assert losses[-1] == pytest.approx(losses[-2], abs=0.01), "the last step again, from a checkpoint"
 
 
 @many
 def test_a_model_learns_on_two_gpus_in_every_way(setting: Setting) -> None:
     chosen = replace(setting, n_devices=2, sweeps=(("strategy", ("ddp", "data-parallel")),))
-    rows = measure(chosen, Part("training", "bundled"))
+    rows = list(measure(chosen, Part("training", "strategy")))
     assert [row["error"] for row in rows] == [None] * 3
+
+
+@many
+def test_each_of_two_gpus_embeds_as_many_pictures(setting: Setting) -> None:
+    alone, both = embed_on_all(replace(setting, n_devices=2), "bundled")
+    assert (alone["images"], both["images"]) == (2000, 4000)
+    assert 0 < both["device busy"] <= 1
+
+
+@many
+def test_two_gpus_embed_in_every_way(setting: Setting) -> None:
+    rows = list(measure(replace(setting, n_devices=2), Part("knobs", "strategy")))
+    assert [row["error"] for row in rows] == [None] * len(rows)
 
 
 @many

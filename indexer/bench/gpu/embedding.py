@@ -1,4 +1,4 @@
-"""What does a GPU do end to end? Pictures drawn, encoded and written as `icons index` does it, by one rank or by two.
+"""What do GPUs do end to end? Pictures drawn, encoded and written as `icons index` does it, by one rank or by several.
 
 The library is a temporary one that holds a plan and nothing else.
 """
@@ -27,9 +27,12 @@ from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
 from indexer.library.folder import Library
 from indexer.library.shards import read_coverage, read_vectors
 from indexer.process import end_at_once
-from indexer.ranks.devices import Devices
+from indexer.ranks.devices import Devices, first_devices
 from indexer.ranks.progress import RankProgress
 from indexer.rendering.slots import Job
+
+_FEWER = 4
+"""A fixed batch size gets so many times fewer pictures than the one that is found: all of them would take too long."""
 
 
 class OpenedSpec:
@@ -71,32 +74,47 @@ class _Pictures:
     material: Material
     jobs: Sequence[Job]
 
+    def first(self, n: int) -> "_Pictures":
+        """So many of them."""
+        return replace(self, jobs=self.jobs[:n])
+
 
 def embed_whole(setting: Setting, model: str) -> Iterator[dict[str, Any]]:
-    """Embed pictures on one device, in this process; how fast, and who waited for whom."""
-    with _pictures(setting, model) as pictures:
-        options = EmbedOptions("cpu", workers=setting.workers, is_timed=True)
-        spec = OpenedSpec(spec_of(torch.device(setting.device), options))
-        _, ranks, cores_busy = _run(pictures, options, Program(spec_of=lambda _: spec), n=1)
-        [rank], device = ranks, spec.opened
-        assert device is not None
-        yield {
-            "images": rank.images,
-            "failed": rank.failed,
-            "seconds": rank.seconds,
-            "images/s": rank.images_per_second,
-            "device busy": None if rank.busy_seconds is None else rank.busy_seconds / rank.seconds,
-            "device waits": rank.waited_share,
-            "cores busy": cores_busy,
-            "batch": device.batch_size,
-            "precision": device.encoder.precision,
-            "graphs": _graphs(device),
-        }
+    """Embed pictures on one device, in this process; how fast, and who waited for whom.
+
+    All of them with the batch size that is found, then a part of them with each that is fixed.
+    """
+    with _pictures(setting, model, n=setting.n_embedded(model)) as pictures:
+        yield {"batch size": "found", **_embedded(setting, pictures, batch_size=None)}
+        few = pictures.first(len(pictures.jobs) // _FEWER)
+        for size in setting.batch_sizes:
+            yield {"batch size": "fixed", **_embedded(setting, few, batch_size=size)}
+
+
+def _embedded(setting: Setting, pictures: _Pictures, *, batch_size: int | None) -> dict[str, Any]:
+    options = EmbedOptions("cpu", batch_size=batch_size, workers=setting.workers, is_timed=True)
+    spec = OpenedSpec(spec_of(torch.device(setting.device), options))
+    _, ranks, cores_busy = _run(pictures, options, Program(spec_of=lambda _: spec), n=1)
+    [rank], device = ranks, spec.opened
+    assert device is not None
+    return {
+        "batch": device.batch_size,
+        "images": rank.images,
+        "failed": rank.failed,
+        "seconds": rank.seconds,
+        "images/s": rank.images_per_second,
+        "device busy": _busy_share(ranks),
+        "device waits": rank.waited_share,
+        "cores busy": cores_busy,
+        "precision": device.encoder.precision,
+        "graphs": _graphs(device),
+        "not locked": getattr(device, "not_locked", None),
+    }
 
 
 def two_ranks_on_one(setting: Setting, model: str) -> Iterator[dict[str, Any]]:
     """Embed the same pictures by one rank and by two on the same device; the cosines between their shards."""
-    with _pictures(setting, model) as pictures:
+    with _pictures(setting, model, n=setting.n_embedded(model)) as pictures:
         options = EmbedOptions("cpu", workers=setting.workers, is_timed=True)
         given = json.dumps({"device": setting.device, "options": asdict(options)})
         program = Program("indexer.bench.gpu.rank", ("--given", given))
@@ -107,31 +125,54 @@ def two_ranks_on_one(setting: Setting, model: str) -> Iterator[dict[str, Any]]:
             vectors = _vectors(library, pictures.material.fingerprint)
             cosines = None if expected is None else _cosines(vectors, expected)
             expected = vectors if expected is None else expected
-            began, ended = _span(ranks)
             yield {
                 "ranks": n,
                 "images": sum(rank.images for rank in ranks),
-                "images/s": sum(rank.images + rank.failed for rank in ranks) / (ended - began),
+                "images/s": _rate(ranks),
                 "cores busy": cores_busy,
                 "least cosine to one rank": None if cosines is None else float(cosines.min()),
             }
 
 
+def embed_on_all(setting: Setting, model: str) -> Iterator[dict[str, Any]]:
+    """Embed by 1, 2, 4 and all ranks, each on a device of its own, which gets as many pictures as one alone."""
+    each, first = setting.n_embedded_each(model), None
+    with _pictures(setting, model, n=each * setting.n_devices) as pictures:
+        options = EmbedOptions(setting.kind, workers=setting.workers, is_timed=True)
+        for n in setting.device_counts:
+            devices = first_devices(setting.kind, n)
+            _, ranks, cores_busy = _run(pictures.first(n * each), options, Program(), n=n, devices=devices)
+            rate = _rate(ranks)
+            first = first or rate
+            yield {
+                "devices": n,
+                "images": sum(rank.images for rank in ranks),
+                "images/s": rate,
+                "efficiency": rate / (n * first),
+                "cores busy": cores_busy,
+                "device busy": _busy_share(ranks),
+                "device waits": sum(rank.waited_share for rank in ranks) / n,
+            }
+
+
 @contextmanager
-def _pictures(setting: Setting, model: str) -> Iterator[_Pictures]:
+def _pictures(setting: Setting, model: str, *, n: int) -> Iterator[_Pictures]:
     choice = setting.choice(model)
     checkpoint = find_checkpoint(choice)
     with tempfile.TemporaryDirectory(prefix="icons-bench-") as folder:
-        found = distinct_jobs(Pictures(setting.n_embedded(model)).write(Path(folder, "pictures")))
+        found = distinct_jobs(Pictures(n).write(Path(folder, "pictures")))
         jobs = [job._replace(id=number) for number, job in enumerate(found)]
         material = Material(Path(folder), choice, checkpoint.fingerprint, checkpoint.image_size, len(jobs))
         yield _Pictures(material, jobs)
 
 
 def _run(
-    pictures: _Pictures, options: EmbedOptions, program: Program, *, n: int
+    pictures: _Pictures, options: EmbedOptions, program: Program, *, n: int, devices: Devices | None = None
 ) -> tuple[Library, list[RankProgress], float]:
-    """Embed by `n` ranks: the library, what each has done, and the share of the host's cores that was busy."""
+    """Embed by `n` ranks: the library, what each has done, and the share of the host's cores that was busy.
+
+    `devices` are those of the ranks, where the program does not give them any.
+    """
     reported: list[RankProgress] = []
 
     def watch(ranks: Sequence[RankProgress]) -> None:
@@ -141,13 +182,26 @@ def _run(
     library = make_library(root, pictures.material, pictures.jobs, options=options)
     with watched_host() as busy:
         fingerprint = pictures.material.fingerprint
-        run_ranks(library, fingerprint, devices=Devices("cpu", n), watch=watch, give_up=end_at_once, program=program)
+        there = devices or Devices("cpu", n)
+        run_ranks(library, fingerprint, devices=there, watch=watch, give_up=end_at_once, program=program)
     return library, reported, busy(*_span(reported))
 
 
 def _span(ranks: Sequence[RankProgress]) -> tuple[float, float]:
     """When the first of them began with its pictures, and when the last one ended."""
     return min(rank.began_at for rank in ranks), max(rank.began_at + rank.seconds for rank in ranks)
+
+
+def _rate(ranks: Sequence[RankProgress]) -> float:
+    """Images/s of all of them."""
+    began, ended = _span(ranks)
+    return sum(rank.done for rank in ranks) / (ended - began)
+
+
+def _busy_share(ranks: Sequence[RankProgress]) -> float | None:
+    """Share of its time in which a device encoded pictures, the mean over those that can tell."""
+    shares = [rank.busy_seconds / rank.seconds for rank in ranks if rank.busy_seconds is not None]
+    return sum(shares) / len(shares) if shares else None
 
 
 def _graphs(device: Device) -> str:

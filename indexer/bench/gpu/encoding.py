@@ -6,7 +6,6 @@ Nothing is drawn meanwhile: what is measured here is what embedding could reach.
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -25,36 +24,45 @@ from indexer.embedding.device import Device
 from indexer.embedding.embed import spec_of
 from indexer.embedding.options import EmbedOptions
 from indexer.encoders.checkpoint import find_checkpoint
-from indexer.encoders.torch_encoder import Encoder
+from indexer.encoders.torch_encoder import Encoder, Precision, resolve_precision
 from indexer.library.bundled import bundled
 from indexer.process import cores
 from indexer.rendering.render import render
 
+_HALVES: tuple[Precision, ...] = ("bf16", "fp16")
 _AT_ONCE = 32
 """Pictures of a batch that is compared: several are under way."""
 _WARM_UPS = 3
 _LEAST_PASSES = 5
+_LONGEST_PASS = 4.0
+"""Seconds; once a pass takes longer, larger batches are left out: they would take minutes."""
 Way = Callable[[Callable[[], Any]], Callable[[], Any]]
 """Turns a pass into something that does the same, perhaps faster."""
 
 
 def compare_with_cpu(setting: Setting, model: str) -> Iterator[dict[str, Any]]:
-    """Yield the cosines of a model's vectors to those of fp32 on the CPU: as graphs are captured, and without."""
+    """Yield the cosines of a model's vectors to those of fp32 on the CPU, by precision, with graphs and without."""
     checkpoint = find_checkpoint(setting.choice(model))
     pixels = _pictures(setting.n_compared, size=checkpoint.image_size)
     exact = Encoder(checkpoint, device=torch.device("cpu"), precision="fp32")
     expected = _unit(np.concatenate([exact.encode_images(part) for part in _parts(pixels, _AT_ONCE)]))
     del exact
-    device_spec = spec_of(torch.device(setting.device), EmbedOptions(batch_size=_AT_ONCE))
-    with ExitStack() as closing:
-        device = closing.enter_context(device_spec.open(checkpoint, pixels, n_images=len(pixels)))
-        yield _compared("pass by pass", device, pixels, expected)
-        if setting.kind == "cuda":
-            device.settle(n_images=len(pixels), largest=_AT_ONCE)
-            reason = getattr(device, "not_captured", None)
-            yield _compared(
-                "captured graphs" if reason is None else f"not captured: {reason}", device, pixels, expected
-            )
+    for precision in _precisions(setting):
+        device_spec = spec_of(torch.device(setting.device), EmbedOptions(precision=precision, batch_size=_AT_ONCE))
+        with device_spec.open(checkpoint, pixels, n_images=len(pixels)) as device:
+            yield _compared("pass by pass", device, pixels, expected)
+            if setting.kind == "cuda":
+                device.settle(n_images=len(pixels), largest=_AT_ONCE)
+                reason = getattr(device, "not_captured", None)
+                way = "captured graphs" if reason is None else f"not captured: {reason}"
+                yield _compared(way, device, pixels, expected)
+
+
+def _precisions(setting: Setting) -> tuple[Precision, ...]:
+    """On GPUs the one that `auto` means, and both halves, each once."""
+    if setting.kind != "cuda":
+        return ("auto",)
+    return tuple(dict.fromkeys([resolve_precision("auto", torch.device(setting.device)), *_HALVES]))
 
 
 def measure_limit(setting: Setting, model: str) -> Iterator[dict[str, Any]]:
@@ -65,9 +73,12 @@ def measure_limit(setting: Setting, model: str) -> Iterator[dict[str, Any]]:
     trial = Trial(Knobs(batch=max(setting.batch_sizes)), material, setting.kind, tuple(range(cores())), 0)
     tower = measure_tower(trial)
     encoder = Encoder(checkpoint, device=torch.device(setting.device))
-    ways = _ways(encoder.device)
-    for size in setting.batch_sizes:
-        for way, rate in _rates(encoder, size, ways, seconds=setting.seconds):
+    ways, too_long = _ways(encoder.device), ""
+    for size in sorted(setting.batch_sizes):
+        rates = _rates(encoder, size, ways, seconds=setting.seconds) if not too_long else [(too_long, None)]
+        for way, rate in rates:
+            if rate is not None and size / rate > _LONGEST_PASS:
+                too_long = f"left out: a pass of {size} takes {size / rate:.1f} s"
             yield {
                 "batch": size,
                 "way": way,
@@ -125,22 +136,28 @@ def _captured(function: Callable[[], Any]) -> Callable[[], Any]:
 
 
 def _seconds(function: Callable[[], Any], device: torch.device, *, least: float) -> float:
-    """Seconds of one pass among many that are queued without waiting between them."""
-    from indexer.bench.trials.feeds import synchronise
-
-    for _ in range(_WARM_UPS):
-        function()
-    synchronise(device)
+    """Seconds of one pass among many that are queued without waiting between them; of fewer where one is long."""
+    _took(function, 1, device)  # libraries are loaded, kernels are chosen
+    if (one := _took(function, 1, device)) > least:
+        return one
+    _took(function, _WARM_UPS, device)
     n, started = _LEAST_PASSES, time.perf_counter()
     while True:
-        began = time.perf_counter()
-        for _ in range(n):
-            function()
-        synchronise(device)
-        taken = time.perf_counter() - began
+        taken = _took(function, n, device)
         if taken >= least or time.perf_counter() - started > 10 * least:
             return taken / n
         n *= 2
+
+
+def _took(function: Callable[[], Any], n: int, device: torch.device) -> float:
+    """Seconds of `n` passes."""
+    from indexer.bench.trials.feeds import synchronise
+
+    began = time.perf_counter()
+    for _ in range(n):
+        function()
+    synchronise(device)
+    return time.perf_counter() - began
 
 
 def _compared(way: str, device: Device, pixels: Pixels, expected: Floats) -> dict[str, Any]:

@@ -38,7 +38,7 @@ def _page_locked(setting: Setting, pixels: Pixels) -> dict[str, Any]:
     device = torch.device(setting.device)
     use_device(device)
     started = time.perf_counter()
-    with page_locked(pixels, device):
+    with page_locked(pixels, device) as refusal:
         locked = time.perf_counter() - started
         here = torch.from_numpy(pixels)
         there = torch.empty_like(here, device=device)
@@ -57,6 +57,7 @@ def _page_locked(setting: Setting, pixels: Pixels) -> dict[str, Any]:
             "seconds to lock": locked,
             "torch calls it pinned": here.is_pinned(),
             "copies wait": enqueued > taken / 2,
+            "not locked": refusal,
         }
 
 

@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from indexer.bench.goals import Goal
-from indexer.bench.gpu.parts import EMBED, LIMIT, PARITY, TRAINING, TWO_RANKS
+from indexer.bench.gpu.parts import EMBED, KNOBS, LIMIT, PARITY, TRAINING, TWO_RANKS
 from indexer.bench.gpu.run import Found, Result
 from indexer.library.durable import write_file
 from indexer.reports.page import page, section, table_html
@@ -19,12 +19,13 @@ LEAST_OF_LIMIT = {"ViT-L-14": 0.60}
 LEAST_CORES_BUSY = {"bundled": 0.97}
 """Of models that the drawing bounds."""
 _OF_SPEED = ("cores busy", "end to end")
+_CONFIGURATIONS = {KNOBS: "configurations that embed", TRAINING: "configurations that learn"}
 GOAL_COLUMNS = ("", "goal", "reached", "at least", "note")
 
 
 def goals_of(found: Found) -> list[Goal]:
     """Hold what was measured against the goals; where a goal needs two parts, both have to be there."""
-    by_name = {result.name: result for result in found.results if result.error is None}
+    by_name = {result.name: result for result in results_of(found) if result.error is None}
     goals = [goal for result in by_name.values() for goal in _goals(result, by_name)]
     if found.setting.kind == "cpu":  # what is tried in small has no speed
         goals = [replace(goal, least=None) if goal.name.startswith(_OF_SPEED) else goal for goal in goals]
@@ -32,25 +33,28 @@ def goals_of(found: Found) -> list[Goal]:
 
 
 def _goals(result: Result, by_name: dict[str, Result]) -> Iterator[Goal]:
-    kind = next(kind for kind in (PARITY, EMBED, TWO_RANKS, TRAINING, "") if result.name.startswith(kind))
-    model, rows = result.name.removeprefix(kind).strip(), result.rows
+    kind = next(kind for kind in (PARITY, EMBED, TWO_RANKS, *_CONFIGURATIONS, "") if result.name.startswith(kind))
+    subject, rows = result.name.removeprefix(kind).strip(), result.rows
     if kind == PARITY:
         for row in rows:
             note = f"{row['precision']}, {row['way']}; mean {row['mean cosine']:.5f}"
-            yield Goal(f"cosine to the CPU, {model}", row["least cosine"], least=LEAST_COSINE, note=note)
+            yield Goal(f"cosine to the CPU, {subject}", row["least cosine"], least=LEAST_COSINE, note=note)
     elif kind == EMBED:
-        yield from _of_embedding(model, rows[0], by_name.get(f"{LIMIT} {model}"))
+        yield from _of_embedding(subject, rows[0], by_name.get(f"{LIMIT} {subject}"))
     elif kind == TWO_RANKS:
         note = f"{rows[0]['images/s']:,.0f} -> {rows[1]['images/s']:,.0f} images/s"
         least = rows[1]["least cosine to one rank"]
         yield Goal("cosine of two ranks on a device to one", least, least=LEAST_COSINE, note=note)
-    elif kind == TRAINING:
+    elif kind in _CONFIGURATIONS and rows:
         run = sum(row["error"] is None for row in rows)
-        yield Goal("configurations that learn", run / len(rows), least=1.0, note=f"{run} of {len(rows)}")
+        name = f"{_CONFIGURATIONS[kind]}, {subject}"
+        yield Goal(name, run / len(rows), least=1.0, note=f"{run} of {len(rows)}")
 
 
 def _of_embedding(model: str, row: dict[str, Any], limit: Result | None) -> Iterator[Goal]:
     note = f"{row['images/s']:,.0f} images/s, batch {row['batch']}, graphs {row['graphs']}"
+    if "MFU" in row:
+        note += f", MFU {row['MFU']:.3f}"
     if model in LEAST_CORES_BUSY:
         yield Goal(f"cores busy, {model}", row["cores busy"], least=LEAST_CORES_BUSY[model], note=note)
     if limit is not None:
@@ -63,6 +67,20 @@ def best_rate(limit: Result) -> float:
     return max(float(row["images/s"]) for row in limit.rows if row["images/s"] is not None)
 
 
+def results_of(found: Found) -> list[Result]:
+    """All results; those of embedding with their MFU, where the part `limit` has found operations and ceiling."""
+    limits = {result.name: result for result in found.results if result.rows and result.name.startswith(f"{LIMIT} ")}
+    return [_with_mfu(result, limits.get(result.name.replace(EMBED, LIMIT, 1))) for result in found.results]
+
+
+def _with_mfu(result: Result, limit: Result | None) -> Result:
+    if limit is None or not result.name.startswith(f"{EMBED} "):
+        return result
+    row = limit.rows[0]
+    ceiling = row["ceiling, TFLOP/s"] * 1e12 / (row["GFLOP a picture"] * 1e9)
+    return replace(result, rows=[{**row, "MFU": row["images/s"] / ceiling} for row in result.rows])
+
+
 def to_json(found: Found) -> dict[str, Any]:
     """Spell everything for programs."""
     return {
@@ -70,7 +88,7 @@ def to_json(found: Found) -> dict[str, Any]:
         "setting": json.loads(found.setting.to_json()),
         "machine": found.machine,
         "goals": [{**asdict(goal), "is_met": goal.is_met} for goal in goals_of(found)],
-        "parts": [asdict(result) for result in found.results],
+        "parts": [asdict(result) for result in results_of(found)],
         "missing": found.missing,
     }
 
@@ -80,7 +98,7 @@ def write(found: Found) -> None:
     out = found.setting.out
     write_file(out / "report.json", (json.dumps(to_json(found), indent=1) + "\n").encode())
     sections = [section("Goals", table=table_html(GOAL_COLUMNS, _goal_cells(found), n_left=2))]
-    for result in found.results:
+    for result in results_of(found):
         columns, lines = _table(result)
         small = f"{result.seconds:.0f} s; {result.made_at}"
         errors = [result.error] if result.error else []
@@ -94,7 +112,7 @@ def write(found: Found) -> None:
 def show(found: Found) -> None:
     """Print the tables, goals last."""
     console = open_console()
-    for result in found.results:
+    for result in results_of(found):
         console.print(f"\n{result.name}{f': {result.error}' if result.error else ''}", highlight=False, markup=False)
         if result.rows:
             console.print(table_of(*_table(result)))

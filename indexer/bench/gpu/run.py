@@ -1,11 +1,13 @@
 """How are all parts measured, one after the other, and gone on with after an interruption? By a file a part.
 
 A folder holds `setting.json`, what is measured on what; `parts/*.json`, a part's rows or why there are none; and
-`parts/*.log`, what its process said. What is whole there is not measured again; what failed is.
+`parts/*.log`, what its process said. What is whole there is not measured again; what failed is, but keeps its rows
+until then.
 """
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -13,6 +15,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from indexer.bench.gpu.parts import LIMIT_SECONDS, Part, parts_of
@@ -27,8 +30,9 @@ from indexer.reports.bars import Bars
 
 _LOOK_SECONDS = 1.0
 _LAST_WORDS = 4000
-Call = Callable[[Setting, Part, Callable[[], None]], list[dict[str, Any]]]
-"""Measures a part elsewhere; calls its last argument now and then meanwhile."""
+Rows = list[dict[str, Any]]
+Call = Callable[[Setting, Part, Callable[[], None]], tuple[Rows, str | None]]
+"""Measures a part elsewhere: its rows, and why there are no more; calls its last argument now and then meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,8 @@ class Result:
     name: str
     seconds: float
     made_at: str
-    rows: list[dict[str, Any]]
+    rows: Rows
+    """Where it failed, those before."""
     error: str | None = None
 
 
@@ -111,20 +116,29 @@ def read_found(setting: Setting, machine: dict[str, Any]) -> Found:
     return Found(setting, machine, results, missing)
 
 
-def call_part(setting: Setting, part: Part, look: Callable[[], None]) -> list[dict[str, Any]]:
-    """Measure a part in a process of its own.
-
-    Raises:
-        BenchError: it ended early or took too long; its last line says why.
-    """
-    rows, log = part.file(setting.out).with_suffix(".rows"), part.file(setting.out).with_suffix(".log")
-    rows.unlink(missing_ok=True)
-    command = [sys.executable, "-m", "indexer.bench.gpu.parts", setting.to_json(), part.name, str(rows)]
-    environment = {**os.environ, **named_as_starter(), "PYTHONSAFEPATH": "1"}
+def call_part(setting: Setting, part: Part, look: Callable[[], None]) -> tuple[Rows, str | None]:
+    """Measure a part in a process of its own: its rows, and, where it ended early or took too long, its last line."""
+    file, log = part.file(setting.out).with_suffix(".rows"), part.file(setting.out).with_suffix(".log")
     log.parent.mkdir(parents=True, exist_ok=True)
+    file.unlink(missing_ok=True)
+    error = _run(_command(setting, part, file), log, look)
+    rows: Rows = json.loads(file.read_text("utf-8")) if file.is_file() else []
+    file.unlink(missing_ok=True)
+    return rows, None if error is None else f'{error}, see "{log}"'
+
+
+def _command(setting: Setting, part: Part, file: Path) -> list[str]:
+    return [sys.executable, "-m", "indexer.bench.gpu.parts", setting.to_json(), part.name, str(file)]
+
+
+def _run(command: Sequence[str], log: Path, look: Callable[[], None]) -> str | None:
+    """Run a command to its end, or to that of its time, together with all that it has started; say what went wrong."""
+    environment = {**os.environ, **named_as_starter(), "PYTHONSAFEPATH": "1"}
     until = time.monotonic() + LIMIT_SECONDS
     with log.open("wb") as said:
-        process = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT, env=environment)
+        process = subprocess.Popen(
+            command, stdout=said, stderr=subprocess.STDOUT, env=environment, start_new_session=True
+        )
         try:
             while process.poll() is None and time.monotonic() < until:
                 with suppress(subprocess.TimeoutExpired):
@@ -132,16 +146,15 @@ def call_part(setting: Setting, part: Part, look: Callable[[], None]) -> list[di
                 look()
             is_late = process.poll() is None
         finally:
-            process.kill()
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
             process.wait()
     if is_late:
-        raise BenchError(f'took longer than {LIMIT_SECONDS:.0f} s, see "{log}"')
+        return f"took longer than {LIMIT_SECONDS:.0f} s"
     if process.returncode:
         lines = log.read_text("utf-8", errors="replace")[-_LAST_WORDS:].strip().splitlines()
-        raise BenchError(f'{lines[-1] if lines else f"exit code {process.returncode}"}, see "{log}"')
-    found: list[dict[str, Any]] = json.loads(rows.read_text("utf-8"))
-    rows.unlink()
-    return found
+        return lines[-1] if lines else f"exit code {process.returncode}"
+    return None
 
 
 class _Clock:
@@ -158,11 +171,8 @@ class _Clock:
 
 def _measured(setting: Setting, part: Part, call: Call, look: Callable[[], None]) -> Result:
     look()
-    started, rows, error = time.monotonic(), list[dict[str, Any]](), None
-    try:
-        rows = call(setting, part, look)
-    except BenchError as failure:
-        error = str(failure)
+    started = time.monotonic()
+    rows, error = call(setting, part, look)
     now = datetime.now(UTC).isoformat(timespec="seconds")
     return Result(part.name, round(time.monotonic() - started, 1), now, rows, error)
 
@@ -180,7 +190,9 @@ def _open_folder(setting: Setting) -> dict[str, Any]:
     """
     file = setting.out / "setting.json"
     machine: dict[str, Any] = call_apart(describe, setting.kind)
-    facts = {"setting": json.loads(setting.to_json()), "devices": _identity(machine)}
+    measured = json.loads(setting.to_json())
+    del measured["out"]  # a folder may be moved
+    facts = {"setting": measured, "devices": _identity(machine)}
     if file.is_file():
         before = json.loads(file.read_text("utf-8"))
         if before["facts"] != facts:

@@ -15,6 +15,8 @@ SEED = 0
 N_IMAGES = {"bundled": 100_000, "ViT-B-32": 40_000, "ViT-L-14": 20_000}
 """Pictures of an embedding: some seconds of one H100, as long as its host draws fast enough."""
 _N_IMAGES_OF_OTHERS = 20_000
+_MOST_IMAGES = 200_000
+"""Pictures for all devices together: they are written as files first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,8 @@ class Setting:
     batch_sizes: tuple[int, ...] = (64, 256, 1024, 2048)
     n_images: int | None = None
     """Pictures of an embedding; None: `N_IMAGES`."""
+    n_varied: int = 10_000
+    """Pictures of each configuration of embedding."""
     workers: int | None = None
     seconds: float = 2.0
     """That a rate is measured for, at least."""
@@ -41,13 +45,16 @@ class Setting:
     """Knobs of training's base, where it is not the usual one."""
     sweeps: tuple[tuple[str, tuple[Any, ...]], ...] = ()
     """Of training; none: the usual ones."""
+    embed_sweeps: tuple[tuple[str, tuple[Any, ...]], ...] = ()
+    """Of embedding; none: the usual ones, and all strategies."""
 
     @classmethod
     def from_json(cls, text: str) -> "Setting":
         """Read it in another process."""
         facts = json.loads(text)
         facts["out"] = Path(facts["out"])
-        facts["sweeps"] = tuple((name, tuple(values)) for name, values in facts["sweeps"])
+        for name in ("sweeps", "embed_sweeps"):
+            facts[name] = tuple((knob, tuple(values)) for knob, values in facts[name])
         facts |= {name: tuple(facts[name]) for name in ("models", "batch_sizes")}
         return cls(**facts)
 
@@ -60,9 +67,23 @@ class Setting:
         """Of the device: cuda or cpu."""
         return self.device.partition(":")[0]
 
+    @property
+    def device_counts(self) -> list[int]:
+        """Numbers of devices that are compared: 1, 2, 4 and so on, and all."""
+        return sorted({1, 2, 4, 8, self.n_devices} & set(range(1, self.n_devices + 1)))
+
+    @property
+    def all_devices(self) -> str:
+        """As `--devices` of the other benchmarks takes them."""
+        return str(self.n_devices) if self.kind == "cuda" else f"cpu:{self.n_devices}"
+
     def n_embedded(self, model: str) -> int:
         """Pictures of an embedding by a model."""
         return self.n_images or N_IMAGES.get(model, _N_IMAGES_OF_OTHERS)
+
+    def n_embedded_each(self, model: str) -> int:
+        """The same where each of all devices gets as many."""
+        return min(self.n_embedded(model), _MOST_IMAGES // self.n_devices)
 
     def choice(self, model: str) -> ModelChoice:
         """Name a model as `icons index --model --pretrained` does; its weights are made if it has none."""
@@ -80,11 +101,13 @@ def tiny(out: Path, *, models: tuple[str, ...] = ("bundled",)) -> Setting:
         n_compared=16,
         batch_sizes=(16,),
         n_images=96,
+        n_varied=96,
         workers=1,
         seconds=0.05,
         steps=1,
         train={"batch": 16},
         sweeps=(("accumulate", (2,)),),
+        embed_sweeps=(("batch", (16, 32)),),
     )
 
 

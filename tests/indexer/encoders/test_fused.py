@@ -61,6 +61,14 @@ def test_a_fused_tower_computes_in_fp64_too() -> None:
         assert (tower.double()(images.double()) - before).abs().max() < 1e-5
 
 
+def test_autocast_computes_as_before() -> None:
+    tower, images = _traced(_Residual(), torch.bfloat16), torch.randn(2, 3, 16, 16)
+    with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16):
+        before = tower(images)
+        fuse_rectified(tower, images.bfloat16())
+        assert (tower(images) - before).abs().max() < 0.05
+
+
 class _Unlike(nn.Module):
     def __init__(self, then: Callable[[nn.Conv2d, Tensor], Tensor], **unlike: str) -> None:
         super().__init__()

@@ -84,6 +84,7 @@ def test_steps_are_read_in_order_ahead_of_those_that_compute(monkeypatch: pytest
     assert list(feed.ahead(3, 3, CPU)) == []
 
 
+@pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_pictures_on_a_gpu_are_those_of_the_cpu() -> None:
     device = torch.device("cuda:0")
