@@ -169,8 +169,8 @@ def gpu(out: Path | None, devices: str, only: tuple[str, ...], minutes: float | 
 
     Called again with the same --out it goes on with the parts that are missing or have failed. Parts are machine,
     parity, limit, embed, two ranks, devices, knobs, training and nccl; with a model or a group behind, as in
-    "embed ViT-L-14" or "training precision", for that alone. docs/gpu.md says what each figure means. Exit code 0: all goals are met, 1: some are missed, or parts have failed
-    or are missing, 2: error.
+    "embed ViT-L-14" or "training precision", for that alone. docs/gpu.md says what each figure means. Exit code 0: all
+    goals are met, 1: some are missed, or parts have failed or are missing, 2: error.
 
     \b
     Examples:
@@ -179,12 +179,12 @@ def gpu(out: Path | None, devices: str, only: tuple[str, ...], minutes: float | 
       icons bench gpu --out gpu --only machine --only "parity ViT-L-14"
     """
     from indexer.bench.gpu.report import is_all_well, show, to_json, write
-    from indexer.bench.gpu.run import bench_gpu, find_gpus, mask_of
+    from indexer.bench.gpu.run import bench_gpu, find_gpus, show_gpus
     from indexer.bench.gpu.setting import Setting, tiny
     from indexer.reports.bars import Bars
 
     there, folder = find_gpus(devices), (out or new_folder()).absolute()
-    mask_of(there)
+    show_gpus(there)
     setting = Setting(folder, n_devices=there.n) if there.device == "cuda" else tiny(folder)
     with Bars(estimate=False) as view:
         found = bench_gpu(setting, view, only=only, minutes=minutes)

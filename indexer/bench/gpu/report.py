@@ -57,14 +57,14 @@ def _of_embedding(model: str, row: dict[str, Any], limit: Result | None) -> Iter
         note += f", MFU {row['MFU']:.3f}"
     if model in LEAST_CORES_BUSY:
         yield Goal(f"cores busy, {model}", row["cores busy"], least=LEAST_CORES_BUSY[model], note=note)
-    if limit is not None:
-        share = row["images/s"] / best_rate(limit)
+    if limit is not None and (alone := best_rate(limit)):
+        share = row["images/s"] / alone
         yield Goal(f"end to end against passes alone, {model}", share, least=LEAST_OF_LIMIT.get(model), note=note)
 
 
-def best_rate(limit: Result) -> float:
-    """Images/s of the fastest passes alone."""
-    return max(float(row["images/s"]) for row in limit.rows if row["images/s"] is not None)
+def best_rate(limit: Result) -> float | None:
+    """Images/s of the fastest passes alone; None where the device had room for no batch size."""
+    return max((float(row["images/s"]) for row in limit.rows if row["images/s"] is not None), default=None)
 
 
 def results_of(found: Found) -> list[Result]:

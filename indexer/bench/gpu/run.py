@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from indexer.bench.gpu.parts import LIMIT_SECONDS, Part, parts_of
 from indexer.bench.gpu.setting import Setting
@@ -106,14 +106,10 @@ def bench_gpu(
 
 def read_found(setting: Setting, machine: dict[str, Any]) -> Found:
     """Read what the folder holds of all parts."""
-    results, missing = [], []
-    for part in parts_of(setting):
-        file = part.file(setting.out)
-        if file.is_file():
-            results.append(Result(**json.loads(file.read_text("utf-8"))))
-        else:
-            missing.append(part.name)
-    return Found(setting, machine, results, missing)
+    parts = parts_of(setting)
+    results = [_result(part, setting) for part in parts]
+    missing = [part.name for part, result in zip(parts, results, strict=True) if result is None]
+    return Found(setting, machine, [result for result in results if result is not None], missing)
 
 
 def call_part(setting: Setting, part: Part, look: Callable[[], None]) -> tuple[Rows, str | None]:
@@ -178,8 +174,15 @@ def _measured(setting: Setting, part: Part, call: Call, look: Callable[[], None]
 
 
 def _is_whole(part: Part, setting: Setting) -> bool:
-    file = part.file(setting.out)
-    return file.is_file() and json.loads(file.read_text("utf-8"))["error"] is None
+    result = _result(part, setting)
+    return result is not None and result.error is None
+
+
+def _result(part: Part, setting: Setting) -> Result | None:
+    """What a part's file holds; None where it is not there, or none of ours: then it is measured again."""
+    with suppress(OSError, ValueError, TypeError):
+        return Result(**json.loads(part.file(setting.out).read_text("utf-8")))
+    return None
 
 
 def _open_folder(setting: Setting) -> dict[str, Any]:
@@ -190,15 +193,20 @@ def _open_folder(setting: Setting) -> dict[str, Any]:
     """
     file = setting.out / "setting.json"
     machine: dict[str, Any] = call_apart(describe, setting.kind)
-    measured = json.loads(setting.to_json())
-    del measured["out"]  # a folder may be moved
-    facts = {"setting": measured, "devices": _identity(machine)}
+    facts = {**json.loads(setting.to_json()), "processor, GPUs and torch": _identity(machine)}
+    del facts["out"]  # a folder may be moved
     if file.is_file():
-        before = json.loads(file.read_text("utf-8"))
-        if before["facts"] != facts:
-            raise BenchError(f'"{setting.out}" holds what was measured on something else; give another --out')
-        kept: dict[str, Any] = before["machine"]
-        return kept
+        try:
+            before = json.loads(file.read_text("utf-8"))
+            known, kept = dict(before["facts"]), before["machine"]
+        except (ValueError, TypeError, KeyError) as error:
+            raise BenchError(f'"{file}" is none of `icons bench gpu`; give another --out') from error
+        others = [
+            f'{name} "{known.get(name)}", not "{value}"' for name, value in facts.items() if known.get(name) != value
+        ]
+        if others:
+            raise BenchError(f'"{setting.out}" holds what was measured with {"; ".join(others)}; give another --out')
+        return cast(dict[str, Any], kept)
     write_file(file, json.dumps({"facts": facts, "machine": machine}, indent=1).encode())
     return machine
 
@@ -208,7 +216,7 @@ def _identity(machine: dict[str, Any]) -> list[Any]:
     return [machine["processor"], [gpu["name"] for gpu in machine.get("gpus", ())], machine["packages"]["torch"]]
 
 
-def mask_of(devices: Devices) -> None:
+def show_gpus(devices: Devices) -> None:
     """Have all parts see the GPUs that were named, and number them from 0."""
     if devices.visible is not None:
         os.environ[MASK] = devices.visible

@@ -15,7 +15,8 @@ class Average:
     def __init__(self, student: Student, *, decay: float) -> None:
         self.decay = decay
         self._student = student
-        self._live = {name: student.state_dict(keep_vars=True)[name] for name in student.trained_names()}
+        state = student.state_dict(keep_vars=True)
+        self._live = {name: state[name] for name in student.trained_names()}
         self.tensors = {name: tensor.detach().clone() for name, tensor in self._live.items()}
 
     @torch.no_grad()

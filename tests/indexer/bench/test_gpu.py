@@ -217,8 +217,18 @@ def test_an_interrupt_keeps_what_there_is(bench: Callable[..., Any]) -> None:
 
 def test_another_setting_needs_another_folder(bench: Callable[..., Any], tmp_path: Path) -> None:
     bench(only=("machine",))
-    with pytest.raises(BenchError, match="something else; give another --out"):
+    with pytest.raises(BenchError, match=r"measured with models .*bundled.*, not .*ViT-B-32.*; give another --out"):
         bench(setting=tiny(tmp_path / "out", models=("ViT-B-32",)))
+    (tmp_path / "out" / "setting.json").write_text("[]")
+    with pytest.raises(BenchError, match=r"setting.json\" is none of `icons bench gpu`; give another --out"):
+        bench()
+
+
+def test_a_part_whose_file_was_cut_is_measured_again(bench: Callable[..., Any], tmp_path: Path) -> None:
+    bench(only=("machine",))
+    file = tmp_path / "out" / "parts" / "machine.json"
+    file.write_bytes(file.read_bytes()[:40])
+    assert bench(only=("machine",))[0] == ["machine"]
 
 
 def test_a_folder_that_was_moved_is_gone_on_with(bench: Callable[..., Any], tmp_path: Path) -> None:
