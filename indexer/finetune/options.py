@@ -1,5 +1,6 @@
 """How is a model fine-tuned? Every choice with its default, by subject, saved in the lineage. No torch here."""
 
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -211,3 +212,10 @@ class Places:
         """A JSON line for every report and every validation."""
         self.result = self.work / "result.json"
         """What came of the run."""
+
+    def forget(self) -> None:
+        """Remove the states of an earlier run, each a file or a folder of shards: the next run may need the other."""
+        for path in (self.checkpoint, self.best):
+            if path.is_dir():
+                shutil.rmtree(path)
+            path.unlink(missing_ok=True)

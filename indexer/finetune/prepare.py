@@ -2,7 +2,6 @@
 
 import hashlib
 import math
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -82,17 +81,9 @@ def prepare(request: Request, devices: Devices, viewer: Viewer) -> Places:
     plan = Plan(choice, checkpoint.fingerprint, is_new, corpus.absolute(), key, options, request.allow_regression)
     write_plan(places, plan)
     if not request.resume:
-        _forget(places.checkpoint)
-        _forget(places.best)
+        places.forget()
     places.result.unlink(missing_ok=True)
     return places
-
-
-def _forget(path: Path) -> None:
-    """Remove a state of an earlier run: a file, or a folder of shards."""
-    if path.is_dir():
-        shutil.rmtree(path)
-    path.unlink(missing_ok=True)
 
 
 def check_out(places: Places) -> None:

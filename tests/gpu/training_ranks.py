@@ -1,8 +1,9 @@
-"""Run by torchrun from test_gpu.py: two ranks take some steps, on one device or on two; rank 0 notes the losses.
+"""Run by torchrun from tests: two ranks take some steps, on one device or on two; rank 0 notes the losses.
 
     torchrun --standalone --nproc-per-node 2 tests/gpu/training_ranks.py FOLDER cuda:0 ddp
 
-"cuda" is a GPU for each, which meet through NCCL; ranks that share a device need gloo.
+"cuda" is a GPU for each, which meet through NCCL; ranks that share a device need gloo. The last step is taken twice:
+the second time with the weights of a checkpoint, which was written before it.
 """
 
 import json
@@ -11,36 +12,60 @@ import sys
 from pathlib import Path
 
 import torch
+import torch.distributed as dist
 from lessons import tiny_lesson, tiny_model, tiny_options
 
 from indexer.finetune.model.student import Student
+from indexer.finetune.options import FinetuneOptions
 from indexer.finetune.run.batches import Feed
+from indexer.finetune.run.checkpoints import Standing, restore, save_checkpoint
 from indexer.finetune.run.loop import make_optimizer
 from indexer.finetune.run.rank import wrap
+from indexer.finetune.run.sharding import sharded
 from indexer.finetune.run.step import Session, take_step
 from indexer.ranks.distributed import Rank, process_group
+
+N_STEPS = 3
 
 
 def main() -> None:
     rank, folder, where, strategy = Rank.from_environment(), Path(sys.argv[1]), *sys.argv[2:]
     device = torch.device(f"cuda:{rank.local}" if where == "cuda" else where)
-    options = tiny_options(strategy=strategy)
+    options, file = tiny_options(strategy=strategy), folder / "last.checkpoint"
     with process_group(rank, backend="nccl" if where == "cuda" else "gloo", device=device):
-        model = tiny_model()
-        lesson = tiny_lesson(model, options)
-        torch.manual_seed(options.schedule.seed)
-        student = Student(model, options, precision="bf16").to(device)
-        wrapped = wrap(student, options.distribution, rank=rank, device=device, precision="bf16")
-        optimizer = make_optimizer(student, options)
-        scaler = torch.amp.GradScaler(device.type, enabled=False)
-        session = Session(student, wrapped, optimizer, scaler, lesson, options, rank, device)
-        feed = Feed(lesson, options, rank)
-        losses = []
-        for step in range(3):
-            draw, parts = feed.read(step)
-            losses.append(take_step(session, draw, parts, step=step).loss)
+        session = open_session(options, rank=rank, device=device)
+        losses = [loss_of(session, step) for step in range(N_STEPS - 1)]
+        save_checkpoint(session, None, Standing(step=N_STEPS - 1), file, made_by={})
+        dist.barrier()
+        losses.append(loss_of(session, N_STEPS - 1))
+        session = open_session(options, rank=rank, device=device)
+        standing = restore(session, None, file, made_by={})
+        losses.append(loss_of(session, standing.step))
     if rank.index == 0:
         (folder / "losses.json").write_text(json.dumps(losses))
+
+
+def open_session(options: FinetuneOptions, *, rank: Rank, device: torch.device) -> Session:
+    """A tiny student as ranks of `icons finetune` have it, in shards under FSDP."""
+    model = tiny_model()
+    lesson = tiny_lesson(model, options)
+    torch.manual_seed(options.schedule.seed)
+    student = Student(model, options, precision="bf16")
+    if options.distribution.strategy == "fsdp":
+        whole = student if rank.index == 0 else None
+        student = sharded(whole, lambda: Student(tiny_model(), options, precision="bf16"), rank=rank, device=device)
+        assert all(hasattr(parameter, "full_tensor") for parameter in student.parameters() if parameter.ndim)
+    else:
+        student.to(device)
+    wrapped = wrap(student, options.distribution, rank=rank, device=device)
+    scaler = torch.amp.GradScaler(device.type, enabled=False)
+    return Session(student, wrapped, make_optimizer(student, options), scaler, lesson, options, rank, device)
+
+
+def loss_of(session: Session, step: int) -> float:
+    """Take a step, and return its loss."""
+    draw, parts = Feed(session.lesson, session.options, session.rank).read(step)
+    return take_step(session, draw, parts, step=step).loss
 
 
 if __name__ == "__main__":

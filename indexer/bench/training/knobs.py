@@ -9,7 +9,7 @@ from indexer.errors import BenchError
 
 Strategy = Literal["ddp-sampled", "ddp", "fsdp", "data-parallel"]
 STRATEGIES: tuple[Strategy, ...] = ("data-parallel", "ddp", "ddp-sampled", "fsdp")
-DDP_OPTIONS = ("bucket_cap_mb", "gradient_as_bucket_view", "static_graph")
+DDP_OPTIONS = ("bucket_cap_mb", "gradient_as_bucket_view", "static_graph", "find_unused_parameters")
 NCCL_VARIABLES = {
     "nccl_min_channels": "NCCL_MIN_NCHANNELS",
     "nccl_max_channels": "NCCL_MAX_NCHANNELS",
@@ -26,8 +26,11 @@ _OF_GPUS: Mapping[str, Sequence[Any]] = {
     "backend": ["nccl"],
     "precision": ["tf32", "fp16"],
     "strategy": ["data-parallel"],
+    "sync_batch_norm": [True],
 }
-_OF_RANKS = (*DDP_OPTIONS, "backend", *NCCL_OPTIONS)
+_OF_RANKS = (*DDP_OPTIONS, "sync_batch_norm", "backend", *NCCL_OPTIONS)
+_SIZES = (96, 128)
+_DECAY = 0.999
 _NCCL_USUAL: tuple[dict[str, Any], ...] = (
     {"nccl_max_channels": 4},
     {"nccl_p2p": False},
@@ -70,6 +73,15 @@ class TrainKnobs(Configuration):
     bucket_cap_mb: float = 25.0
     gradient_as_bucket_view: bool = True
     static_graph: bool = False
+    find_unused_parameters: bool = False
+    """Of DDP: for models that leave some of their weights out of a step."""
+    sync_batch_norm: bool = False
+    """Batch norms look at the pictures of all ranks, not of each alone; on GPUs."""
+    compile: bool = False
+    grad_checkpointing: bool = False
+    ema: float = 0.0
+    """Decay of the moving average that is validated and saved; 0: none."""
+    picture_tower: Literal["full", "lora", "locked"] = "full"
     nccl_min_channels: int | None = None
     nccl_max_channels: int | None = None
     nccl_buffer: int | None = None
@@ -89,12 +101,36 @@ class TrainKnobs(Configuration):
     def environment(self) -> dict[str, str]:
         """Variables that the ranks are started with."""
         changed = self.changed(tuple(NCCL_VARIABLES)).items()
-        return {NCCL_VARIABLES[name]: "1" if value is False else str(value) for name, value in changed}
+        found = {NCCL_VARIABLES[name]: "1" if value is False else str(value) for name, value in changed}
+        return found | ({"NCCL_ALGO": _algorithms(self.nccl_algo)} if "NCCL_ALGO" in found else {})
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether a step is a delay, and needs no device."""
+        return self.step_seconds is not None
 
     @property
     def ranks(self) -> int:
         """Processes."""
         return 1 if self.strategy == "data-parallel" else self.devices
+
+
+def _algorithms(name: str) -> str:
+    """Spell an algorithm for the operations that have it, Ring for all others (NCCL 2.24 and later).
+
+    NCCL refuses an operation for which `NCCL_ALGO` leaves it none, such as the broadcast that DDP begins with.
+    """
+    if name == "Ring":
+        return name
+    operations = ("allgather", "reducescatter") if name == "PAT" else ("allreduce",)
+    return ";".join(["Ring", *(f"{operation}:{name}" for operation in operations)])
+
+
+def usual_group_names(kind: str, n_devices: int, *, is_thorough: bool = False) -> list[str]:
+    """Name the groups that are compared on so many devices of a kind ("cpu" or "cuda") without sweeps, in order."""
+    base = TrainKnobs(devices=n_devices)
+    groups = groups_of(base, n_devices=n_devices, kind=kind, sweeps=(), is_thorough=is_thorough)
+    return [name for name, _ in groups]
 
 
 def groups_of(
@@ -112,6 +148,10 @@ def groups_of(
     found.append(("accumulate", _varied(base, "accumulate", (1, 2, 4) if is_thorough else (2,))))
     found.append(("accumulation", _varied(replace(base, accumulate=2), "accumulation", _accumulations(base))))
     found.append(("precision", _varied(base, "precision", (*(("fp64",) if is_thorough else ()), *precisions))))
+    if not base.is_simulated:
+        found.append(("options", _options(base, kind=kind)))
+    if is_thorough:
+        found.append(("size", _varied(base, "size", _SIZES)))
     if n_devices > 2 or (is_thorough and n_devices > 1):
         counts = sorted({1, 2, 4, 8, n_devices} & set(range(1, n_devices + 1)))
         found.append(("devices", [replace(base, devices=n) for n in counts]))
@@ -151,15 +191,30 @@ def _ddp_options(base: TrainKnobs, *, kind: str, is_thorough: bool) -> list[Trai
     return [base, *(replace(base, **one) for one in changed)]
 
 
+def _options(base: TrainKnobs, *, kind: str) -> list[TrainKnobs]:
+    """The base, then each option of a student's computing changed alone; of ranks and of GPUs where there are such."""
+    changed: list[dict[str, Any]] = [{"grad_checkpointing": not base.grad_checkpointing}]
+    if kind == "cuda" and base.strategy != "data-parallel":
+        changed.append({"compile": not base.compile})
+    if kind == "cuda" and base.ranks > 1:
+        changed.append({"sync_batch_norm": not base.sync_batch_norm})
+    if base.ranks > 1 and base.strategy != "fsdp" and not base.static_graph:
+        changed.append({"find_unused_parameters": not base.find_unused_parameters})
+    changed += [{"ema": _DECAY}, {"picture_tower": "lora"}, {"picture_tower": "locked"}]
+    return list(dict.fromkeys([base, *(replace(base, **one) for one in changed)]))
+
+
 def check(knobs: TrainKnobs, *, kind: str, n_devices: int) -> None:
     """Refuse what can't be measured on so many devices of a kind ("cpu" or "cuda").
 
     Raises:
         DeviceError, BenchError: with the value that is wrong.
     """
-    of_nccl = {name: [value] for name, value in knobs.changed(NCCL_OPTIONS).items()}
-    n_devices = n_devices if knobs.step_seconds is None else MOST_SIMULATED
-    check_devices(knobs, {**_OF_GPUS, **of_nccl}, kind=kind, n_devices=n_devices)
+    of_gpus = {**_OF_GPUS, **{name: [value] for name, value in knobs.changed(NCCL_OPTIONS).items()}}
+    if knobs.is_simulated:
+        _check_simulated(knobs, of_gpus)
+        kind, n_devices = "cpu", MOST_SIMULATED
+    check_devices(knobs, of_gpus, kind=kind, n_devices=n_devices)
     for name, needed in _misplaced(knobs):
         raise BenchError(f'{name} "{spell(getattr(knobs, name))}" {needed}')
     parts = knobs.devices * knobs.accumulate
@@ -168,6 +223,17 @@ def check(knobs: TrainKnobs, *, kind: str, n_devices: int) -> None:
             f'batch "{knobs.batch}" does not give {knobs.devices} devices x {knobs.accumulate} micro-batches as much '
             f"each, and two icons at least; give a multiple of {parts}, such as batch={4 * parts}"
         )
+
+
+def _check_simulated(knobs: TrainKnobs, of_gpus: Mapping[str, Sequence[Any]]) -> None:
+    """Refuse what only a device that computes can take.
+
+    Raises:
+        BenchError: with the value.
+    """
+    for name, values in of_gpus.items():
+        if (value := getattr(knobs, name)) in values:
+            raise BenchError(f'{name} "{spell(value)}" needs a device that computes; leave it out, or step_seconds')
 
 
 def _misplaced(knobs: TrainKnobs) -> Iterator[tuple[str, str]]:
@@ -186,8 +252,17 @@ def _misplaced(knobs: TrainKnobs) -> Iterator[tuple[str, str]]:
             yield name, "is an option of DDP; leave it out, or set strategy=ddp-sampled"
         if knobs.precision == "fp16":
             yield "precision", "does not go with strategy=fsdp, which scales no loss; set precision=bf16"
-    if knobs.step_seconds is not None and is_split:
-        yield "step_seconds", "needs a process a device; set strategy=ddp-sampled"
+    yield from _misplaced_options(knobs)
+
+
+def _misplaced_options(knobs: TrainKnobs) -> Iterator[tuple[str, str]]:
+    """Of those, the ones that do not go with another option of a step."""
+    if knobs.static_graph and knobs.find_unused_parameters:
+        yield "find_unused_parameters", "goes with static_graph=off; a static graph finds them by itself"
+    if knobs.compile and knobs.strategy == "data-parallel":
+        yield "compile", "needs a process a device; set strategy=ddp-sampled"
+    if knobs.ema >= 1:
+        yield "ema", "is no decay; set a number below 1"
     if knobs.accumulation != "whole" and knobs.accumulate == 1:
         yield "accumulation", "needs accumulate=2 or more"
     if knobs.accumulation == "plain-no-sync" and (knobs.ranks == 1 or knobs.static_graph):

@@ -1,4 +1,4 @@
-"""What does `icons bench train` measure? Strategies, options of DDP and NCCL, batch, accumulation, precision.
+"""What does `icons bench train` measure? Strategies, options of DDP, NCCL and a student, batch, precision.
 
 Writes into a folder: `runs.jsonl`, a line a run as it comes; `report.json`; `report.html`; `charts/*.png`.
 """
@@ -20,6 +20,7 @@ from indexer.bench.training.trial import TrainRow
 from indexer.bench.trials.apart import call_apart
 from indexer.bench.trials.sweep import Lane, Series
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+from indexer.errors import BenchError
 from indexer.finetune.plan import read_plan
 from indexer.library.bundled import bundled
 from indexer.process import cores
@@ -42,6 +43,8 @@ class TrainBenchOptions(BenchOptions):
     """What is to be measured, and with what; the usual base is what `icons finetune` does on all devices."""
 
     steps: int | None = None
+    only: Sequence[str] = ()
+    """Names of groups to measure (`usual_group_names`); nothing: all of them."""
 
 
 def bench_train(options: TrainBenchOptions, bars: Bars) -> TrainFindings:
@@ -92,10 +95,25 @@ def _groups(
         n = settings.get("devices", n_devices)
         settings["batch"] = usual_batch(kind, n, choice=options.choice, n_icons=n_icons)
     base = replace(TrainKnobs(devices=n_devices), **settings)
+    kind = "cpu" if base.is_simulated else kind
     groups = groups_of(base, n_devices=n_devices, kind=kind, sweeps=options.sweeps, is_thorough=options.is_thorough)
+    groups = _chosen(groups, options.only)
     if options.sweeps or n_icons is None:
         return groups
     return [(name, [knobs for knobs in of_it if knobs is base or knobs.batch <= n_icons]) for name, of_it in groups]
+
+
+def _chosen(groups: list[tuple[str, list[TrainKnobs]]], only: Sequence[str]) -> list[tuple[str, list[TrainKnobs]]]:
+    """Those of some groups that are asked for by name; without names, all.
+
+    Raises:
+        BenchError: a name is that of none.
+    """
+    names = [name for name, _ in groups]
+    for name in only:
+        if name not in names:
+            raise BenchError(f'no group "{name}"; there are {", ".join(names)}')
+    return [(name, configurations) for name, configurations in groups if not only or name in only]
 
 
 def _all_of(groups: Sequence[tuple[str, list[TrainKnobs]]]) -> list[TrainKnobs]:
@@ -157,9 +175,8 @@ class _Quiet:
 def _lane(group: str, knobs: TrainKnobs, findings: TrainFindings, ranks: RankGroups) -> Lane:
     """A row of a group, and how it is measured; the run that is not counted is the profiled one."""
     on = machine_cores()
-    if (
-        group == "devices" and findings.kind == "cpu" and knobs.step_seconds is None
-    ):  # N of D devices have N times a D-th of the cores
+    # N of D devices have N times a D-th of the cores.
+    if group == "devices" and findings.kind == "cpu" and not knobs.is_simulated:
         on = on[: max(1, len(on) // findings.n_devices) * knobs.devices]
     row = TrainRow(group, knobs, len(on))
 

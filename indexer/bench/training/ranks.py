@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from indexer.bench.training.knobs import TrainKnobs
+from indexer.bench.training.knobs import NCCL_VARIABLES, TrainKnobs
 from indexer.bench.training.trial import SHARES, Trained
 from indexer.errors import BenchError
 from indexer.finetune.options import FinetuneOptions, Places
@@ -33,6 +33,11 @@ _STEADY = 1.1
 """A step takes so much of the later ones' median at most, once all is warm; three in a row tell it."""
 _LOOK_SECONDS = 0.05
 NEVER = 10**9
+_OF_FINETUNE = (
+    *("batch", "accumulate", "backend", "bucket_cap_mb", "gradient_as_bucket_view", "static_graph"),
+    *("find_unused_parameters", "sync_batch_norm", "compile", "grad_checkpointing", "ema", "picture_tower"),
+)
+"""Knobs that `icons finetune` has under the same names."""
 
 
 def places_in(folder: Path) -> Places:
@@ -82,7 +87,7 @@ class RankGroups:
         Raises:
             BenchError: it can't be run so; the ranks have ended, and others take their place at the next run.
         """
-        most = MOST_WARM_UP_STEPS[self._kind]
+        most = MOST_WARM_UP_STEPS[self._kind_for(knobs)]
         places = self._plan(knobs, steps=most + steps, profiled=0)
         shares = self._do(knobs, cores)
         lines = [json.loads(line) for line in places.log.read_text("utf-8").splitlines()]
@@ -110,21 +115,26 @@ class RankGroups:
     def _plan(self, knobs: TrainKnobs, *, steps: int, profiled: int) -> Places:
         """Write down what the ranks of `icons finetune` shall do, without an exam and checkpoints on the way."""
         places = places_in(self._folder)
+        places.forget()
         corpus = places.corpus if knobs.size is None else corpus_of(self._folder, knobs.size)
         options = options_of(knobs, steps=steps, profiled=profiled)
         write_plan(places, replace(read_plan(places), corpus=corpus, options=options))
         return places
 
+    def _kind_for(self, knobs: TrainKnobs) -> str:
+        """Devices that are simulated are processes on the cores, which meet through gloo."""
+        return "cpu" if knobs.is_simulated else self._kind
+
     def _do(self, knobs: TrainKnobs, cores: Sequence[int]) -> list[dict[str, Any]]:
-        backend = knobs.backend if knobs.ranks > 1 else "auto"
+        kind, backend = self._kind_for(knobs), knobs.backend if knobs.ranks > 1 else "auto"
         environment, urgent = knobs.environment, "-high" if knobs.nccl_high_priority else ""
-        variables = "".join(f"-{name}={value}" for name, value in sorted(environment.items()))
-        n_devices = knobs.devices if self._kind == "cuda" else len(cores)
-        name = f"{knobs.ranks}-{backend}-{n_devices}{urgent}{variables}"
+        variables = "".join(f"-{name}={value}" for name, value in knobs.changed(tuple(NCCL_VARIABLES)).items())
+        n_devices = knobs.devices if kind == "cuda" else len(cores)
+        name = f"{knobs.ranks}-{backend}-{kind}-{n_devices}{urgent}{variables}"
         group = self._groups.get(name)
         if group is None:
-            devices = replace(first_devices(self._kind, knobs.devices), n=knobs.ranks)
-            settings = ["--device", self._kind, "--backend", backend, "--cores", ",".join(map(str, cores))]
+            devices = replace(first_devices(kind, knobs.devices), n=knobs.ranks)
+            settings = ["--device", kind, "--backend", backend, "--cores", ",".join(map(str, cores))]
             settings += ["--high-priority"] if urgent else []
             group = _Group(self._folder / name, devices, settings, environment)
             self._groups[name] = group
@@ -137,8 +147,7 @@ class RankGroups:
 
 def options_of(knobs: TrainKnobs, *, steps: int, profiled: int = 0) -> FinetuneOptions:
     """Every choice of a training: those of `icons finetune`, but for the knobs and for what is not to be measured."""
-    named = ("batch", "accumulate", "backend", "bucket_cap_mb", "gradient_as_bucket_view", "static_graph")
-    chosen = {name: getattr(knobs, name) for name in named}
+    chosen = {name: getattr(knobs, name) for name in _OF_FINETUNE}
     chosen["precision"] = "fp32" if knobs.precision == "tf32" else knobs.precision
     chosen["strategy"] = "fsdp" if knobs.strategy == "fsdp" else "ddp"
     unmeasured = {"held_out": NEVER, "validate_steps": NEVER, "patience": 0, "checkpoint_seconds": float(NEVER)}

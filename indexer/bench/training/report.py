@@ -18,6 +18,7 @@ _NAMES = {"data-parallel": "nn.DataParallel", "ddp": "DDP", "ddp-sampled": "DDP,
 _TOLD = {
     "strategy": "the same batches in every way",
     "DDP options": "each changed alone",
+    "options": "each changed alone",
     "NCCL": "each changed alone, in ranks of its own",
     "accumulation": "two micro-batches; a plain loss compares each by itself, and is another number",
     "devices": "the same batches; on a CPU each device has its share of the cores",
@@ -29,21 +30,31 @@ def label_in(row: TrainRow, rows: Sequence[TrainRow]) -> str:
     base = rows[0]
     if row.group == "strategy":
         n = row.knobs.devices
-        return "one device" if n == 1 else f"{_NAMES[row.knobs.strategy]} x {n}"
-    if row is base:
+        label = "one device" if n == 1 else f"{_NAMES[row.knobs.strategy]} x {n}"
+    elif row is base:
         has = row.group in row.knobs.__dataclass_fields__
-        return f"{row.group}={spell(getattr(row.knobs, row.group))}" if has else "base"
-    return row.knobs.label(of=base.knobs)
+        label = f"{row.group}={spell(getattr(row.knobs, row.group))}" if has else "base"
+    else:
+        label = row.knobs.label(of=base.knobs)
+    return f"{label}, simulated" if row.knobs.is_simulated else label
 
 
 def headline(findings: TrainFindings) -> list[str]:
     """Say in a few lines what was measured on what."""
+    simulated = [row for row in findings.rows if row.knobs.is_simulated]
     devices = f"{findings.n_devices} GPUs" if findings.kind == "cuda" else f"CPU, up to {findings.n_devices} devices"
+    if simulated and len(simulated) == len(findings.rows):
+        devices = f"simulated devices, up to {max(row.knobs.devices for row in simulated)}"
     first = (
         f"{findings.n_icons:,} icons, model {findings.model} ({findings.fingerprint}), {devices}; {findings.steps} "
         f"steps a run, medians of {findings.repeats} with 95 % intervals"
     )
-    return [first, *machine_lines(findings)]
+    lines = [_simulated_line(len(simulated), of=len(findings.rows))] if simulated else []
+    return [first, *lines, *machine_lines(findings)]
+
+
+def _simulated_line(n: int, *, of: int) -> str:
+    return f"simulated: a step of {n} of {of} rows is a delay on the processor, and nothing is learnt; there is no loss"
 
 
 def cells(findings: TrainFindings) -> Iterator[Sequence[str]]:
@@ -58,7 +69,8 @@ def cells(findings: TrainFindings) -> Iterator[Sequence[str]]:
             continue
         against = "" if row is base or effect is None else interval(effect, times)
         rates = (interval(row.rate, rate), interval(row.images_per_second, whole))
-        yield first, label, *rates, against, *shares, f"{row.waited_share:.0%}", f"{row.runs[-1].loss:.4f}"
+        loss = "" if row.knobs.is_simulated else f"{row.runs[-1].loss:.4f}"
+        yield first, label, *rates, against, *shares, f"{row.waited_share:.0%}", loss
 
 
 def rate(value: float) -> str:
@@ -107,7 +119,9 @@ def write_training(findings: TrainFindings, out: Path, *, before: TrainFindings 
     for group in findings.groups():
         pictures = [drawn[name] for name in (f"{_file(group)}-rate", f"{_file(group)}-shares") if name in drawn]
         if pictures:
-            sections.append(section(group, small=_TOLD.get(group, ""), charts=pictures))
+            simulated = ["simulated"] if any(row.knobs.is_simulated for row in findings.of(group)) else []
+            small = "; ".join([*filter(None, [_TOLD.get(group)]), *simulated])
+            sections.append(section(group, small=small, charts=pictures))
     if findings.rows:
         sections.append(section("All rows", table=table_html(COLUMNS, cells(findings), n_left=2)))
     sections += machine_html(findings.machine)

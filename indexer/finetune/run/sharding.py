@@ -28,7 +28,8 @@ def check_shardable(*, rank: Rank, precision: str) -> None:
     if rank.world == 1:
         raise TrainError("--strategy fsdp needs several processes; give --devices with two or more, or --strategy ddp")
     if precision in ("fp16", "fp64"):
-        raise TrainError("--strategy fsdp works in bf16 and fp32; give --precision bf16")
+        why = ", which --precision auto takes on GPUs older than Ampere" if precision == "fp16" else ""
+        raise TrainError(f'--strategy fsdp does not work in "{precision}"{why}; give --precision bf16 or fp32')
 
 
 def sharded(whole: Student | None, make: Callable[[], Student], *, rank: Rank, device: torch.device) -> Student:

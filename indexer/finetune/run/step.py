@@ -197,10 +197,11 @@ def _statistics_held(student: nn.Module) -> Iterator[None]:
 
 
 def _synchronised(session: Session, *, is_last: bool) -> Any:
-    """Let ranks exchange gradients in the last micro-batch alone."""
+    """Let DDP exchange gradients in the last micro-batch alone.
+
+    FSDP exchanges them after each: what it held back would be the gradients of the whole model on every rank.
+    """
     if session.wrapped is session.student:
-        if hasattr(session.student, "set_requires_gradient_sync"):
-            session.student.set_requires_gradient_sync(is_last)  # type: ignore[operator]
         return nullcontext()
     # A static graph is learnt from a first pass that exchanges gradients; averaging what is averaged changes nothing.
     if is_last or session.options.distribution.static_graph:

@@ -4,31 +4,21 @@ import itertools
 import json
 import os
 from collections.abc import Callable
-from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
-import torch
-import torch.distributed as dist
 from click.testing import CliRunner, Result
 
-from indexer.bench.training import measure
-from indexer.bench.training import ranks as training_ranks
 from indexer.bench.training.findings import TrainFindings
-from indexer.bench.training.knobs import NCCL_VARIABLES, TrainKnobs, check, groups_of
-from indexer.bench.training.measure import TrainBenchOptions, make_plan, usual_batch
+from indexer.bench.training.knobs import TrainKnobs
+from indexer.bench.training.measure import TrainBenchOptions, make_plan
 from indexer.bench.training.ranks import RankGroups, places_in, steady_from
 from indexer.bench.training.trial import Trained, TrainRow
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import BenchError
 from indexer.library.bundled import bundled
-from indexer.ranks.distributed import _high_priority
-from indexer.ranks.launch import Ranks
 from indexer.reports.bars import Bars
 from search.cli import main
-
-CPU = torch.device("cpu")
 
 
 def _run(out: Path, model: Path, *arguments: str) -> Result:
@@ -146,69 +136,6 @@ def test_ctrl_c_keeps_what_was_measured(
     assert abs(n_kept - (lines - 2)) <= 1, "two lines are profiled runs; the signal may come between a row and its line"
 
 
-def test_the_usual_groups_hold_ways_to_share_a_batch_and_every_option() -> None:
-    groups = dict(groups_of(TrainKnobs(devices=2), n_devices=2, kind="cpu", sweeps=(), is_thorough=False))
-    assert list(groups) == ["strategy", "DDP options", "batch", "accumulate", "accumulation", "precision"]
-    ways = [(knobs.strategy, knobs.devices) for knobs in groups["strategy"]]
-    assert ways == [("ddp-sampled", 1), ("ddp", 2), ("ddp-sampled", 2), ("fsdp", 2)]
-    on_gpus = dict(groups_of(TrainKnobs(devices=2), n_devices=2, kind="cuda", sweeps=(), is_thorough=False))
-    assert ("data-parallel", 2) in [(knobs.strategy, knobs.devices) for knobs in on_gpus["strategy"]]
-    base = groups["DDP options"][0]
-    changed = [knobs.label(of=base) for knobs in groups["DDP options"][1:]]
-    assert changed == ["bucket_cap_mb=1", "gradient_as_bucket_view=off", "static_graph=on"]
-    alone = dict(groups_of(TrainKnobs(), n_devices=1, kind="cpu", sweeps=(), is_thorough=False))
-    assert list(alone) == ["batch", "accumulate", "accumulation", "precision"]
-    assert [knobs.accumulation for knobs in alone["accumulation"]] == ["whole", "plain"], "it exchanges nothing"
-    assert [knobs.accumulation for knobs in groups["accumulation"]] == ["whole", "plain", "plain-no-sync"]
-
-
-@pytest.mark.parametrize("is_thorough", [False, True])
-def test_settings_of_nccl_are_swept_on_gpus_each_in_the_environment_of_its_ranks(is_thorough: bool) -> None:
-    given: dict[str, Any] = {"n_devices": 4, "kind": "cuda", "sweeps": (), "is_thorough": is_thorough}
-    groups = dict(groups_of(TrainKnobs(devices=4, batch=1024), **given))
-    base, *changed = groups["NCCL"]
-    assert base.environment == {}
-    told = [knobs.environment for knobs in changed]
-    assert {"NCCL_P2P_DISABLE": "1"} in told and {"NCCL_ALGO": "Tree"} in told and {"NCCL_MAX_NCHANNELS": "4"} in told
-    assert any(knobs.nccl_high_priority for knobs in changed)
-    names = {name for variables in told for name in variables}
-    assert not is_thorough or names == set(NCCL_VARIABLES.values())
-    for _, configurations in groups.items():
-        for knobs in configurations:
-            check(knobs, kind="cuda", n_devices=4)
-    without = dict(groups_of(TrainKnobs(devices=4, batch=1024, backend="gloo"), **given))
-    assert "NCCL" not in without
-
-
-def test_ranks_find_their_settings_in_their_environment_and_urgent_streams_in_their_group(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    started: list[tuple[tuple[str, ...], Any]] = []
-
-    class Recorded(Ranks):
-        def __init__(self, module: str, *arguments: str, environment: Any, **_: Any) -> None:
-            started.append((arguments, environment))
-
-    monkeypatch.setattr(training_ranks, "Ranks", Recorded)
-    monkeypatch.setattr(training_ranks._Group, "do", lambda group, knobs: [])
-    ranks = RankGroups(tmp_path, kind="cuda")
-    for chosen in ({}, {"nccl_shm": False, "nccl_buffer": 1 << 20}, {"nccl_high_priority": True}, {}):
-        ranks._do(TrainKnobs(devices=2, **chosen), [0])
-    assert [environment for _, environment in started] == [
-        {},
-        {"NCCL_SHM_DISABLE": "1", "NCCL_BUFFSIZE": "1048576"},
-        {},
-    ]
-    assert ["--high-priority" in arguments for arguments, _ in started] == [False, False, True]
-
-
-@pytest.mark.skipif(not dist.is_nccl_available(), reason="torch was built without nccl")
-def test_high_priority_is_an_option_of_nccls_process_group() -> None:
-    options = _high_priority(timedelta(minutes=7))
-    assert options.is_high_priority_stream
-    assert options._timeout == timedelta(minutes=7)
-
-
 def test_steps_are_counted_once_they_take_equally_long() -> None:
     def ended(*taken: float) -> list[float]:
         return list(itertools.accumulate(taken))
@@ -217,21 +144,6 @@ def test_steps_are_counted_once_they_take_equally_long() -> None:
     assert steady_from(ended(9, 5, 3, 2, 1, 1, 1, 1, 1, 1), most=6) == 4
     assert steady_from(ended(9, 5, 1, 3, 1, 1, 1, 1, 1, 1), most=6) == 4, "three in a row"
     assert steady_from(ended(9, 5, 4, 4, 4, 4, 4, 1, 1, 1), most=6) == 6, "not before: at most so many"
-
-
-def test_a_usual_batch_keeps_gpus_computing_and_has_icons_enough(
-    tiny_model: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    small = ModelChoice(f"local-dir:{tiny_model}")
-    assert usual_batch("cpu", 2, choice=small) == 64
-    assert usual_batch("cuda", 2, choice=small) == 2048
-    assert usual_batch("cuda", 4, choice=small, n_icons=2176) == 2048
-    assert usual_batch("cuda", 8, choice=small, n_icons=2000) == 8 * 128
-    monkeypatch.setattr(measure, "SMALL", 16)
-    assert usual_batch("cuda", 2, choice=small) == 512
-    options = TrainBenchOptions(Path(), choice=small)
-    found = measure._all_of(measure._groups(options, kind="cuda", n_devices=2, n_icons=600))
-    assert max(knobs.batch for knobs in found) == 512
 
 
 @pytest.mark.slow
@@ -300,6 +212,12 @@ def test_a_size_that_the_tower_does_not_take_is_named(tiny_model: Path, tmp_path
         ),
         (["--set", "strategy=fsdp", "--sweep", "bucket_cap_mb=5"], 'bucket_cap_mb "5" is an option of DDP'),
         (["--set", "devices=1", "--sweep", "strategy=fsdp"], 'strategy "fsdp" needs devices=2 or more'),
+        (["--set", "sync_batch_norm=on"], 'sync_batch_norm "on" needs GPUs'),
+        (["--set", "devices=1", "--sweep", "find_unused_parameters=on"], 'find_unused_parameters "on" needs several'),
+        (["--set", "strategy=fsdp", "--sweep", "find_unused_parameters=on"], '"on" is an option of DDP'),
+        (["--set", "static_graph=on", "--sweep", "find_unused_parameters=on"], '"on" goes with static_graph=off'),
+        (["--sweep", "ema=1"], 'ema "1" is no decay; set a number below 1'),
+        (["--sweep", "picture_tower=half"], '"half" is no value of picture_tower; it takes full, lora, locked'),
         (["--compare", "nowhere.json"], '"nowhere.json" is no report.json of `icons bench train`'),
     ],
 )

@@ -12,14 +12,15 @@ from lessons import PREPROCESS, TIMM, TINY, tiny_model, tiny_options, tiny_sessi
 from test_gradients import TERMS, assert_as_alone, assert_examined_as_saved, assert_went_on, found_by_two_ranks
 
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
-from indexer.encoders.torch_encoder import load_model
+from indexer.encoders.torch_encoder import load_model, resolve_precision
 from indexer.errors import TrainError
 from indexer.finetune.model.average import Average
 from indexer.finetune.model.folder import write_random_model
 from indexer.finetune.model.outline import build, outline, weights_left_out
-from indexer.finetune.run.checkpoints import Standing, restore, save_checkpoint
-from indexer.finetune.run.sharding import blocks
+from indexer.finetune.run.checkpoints import Standing, keep_best, restore, save_checkpoint
+from indexer.finetune.run.sharding import blocks, check_shardable
 from indexer.finetune.run.tensors import read_shards
+from indexer.ranks.distributed import Rank
 
 CONFIGS: dict[str, dict[str, Any]] = {
     "open_clip": TINY,
@@ -110,6 +111,17 @@ def test_a_model_is_sharded_by_its_blocks_wherever_they_stand(vision: Any, expec
     assert within > 0.4 * sum(parameter.numel() for parameter in model.visual.parameters())
 
 
+def test_what_a_gpu_older_than_ampere_takes_by_itself_is_refused_with_what_to_give(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (7, 5))
+    precision = resolve_precision("auto", torch.device("cuda:0"))
+    message = 'does not work in "fp16", which --precision auto takes on GPUs older than Ampere; give --precision bf16'
+    with pytest.raises(TrainError, match=message):
+        check_shardable(rank=Rank(0, 0, 2), precision=precision)
+    check_shardable(rank=Rank(0, 0, 2), precision="bf16")
+
+
 def test_every_rank_begins_with_its_part_and_none_but_the_first_has_the_weights(
     from_two_ranks: dict[str, Any],
 ) -> None:
@@ -125,6 +137,12 @@ def test_no_rank_has_more_at_once_than_a_block_and_what_is_no_block(from_two_ran
     expected = (max(sizes) + total - sum(sizes)) / total
     assert from_two_ranks["most at once"] == pytest.approx(expected, abs=0.001)
     assert expected < 0.5
+
+
+def test_between_micro_batches_a_rank_has_the_gradients_of_its_part_alone(from_two_ranks: dict[str, Any]) -> None:
+    *before, between = from_two_ranks["gradients held"]
+    assert before == [0, 0, 0], "two passes without a graph, and the first one with it"
+    assert between == pytest.approx(0.5, abs=0.01)
 
 
 @pytest.mark.filterwarnings("ignore:torch.distributed is disabled")  # which is meant: one process reads
@@ -159,6 +177,26 @@ def test_a_state_in_shards_that_is_cut_short_damaged_or_of_another_strategy_is_r
             read_shards(tensors, path)
     finally:
         metadata.write_bytes(whole)
+
+
+@pytest.mark.parametrize("decay", [0.0, 0.6])
+@pytest.mark.parametrize("index", [0, 1])
+def test_the_best_weights_are_written_as_they_are_by_rank_0_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, decay: float, index: int
+) -> None:
+    """Validating costs no copy of the weights, on any rank."""
+    session = tiny_session(tiny_options(ema=decay))
+    session.rank = Rank(index, index, 2)
+    average = Average(session.student, decay=decay) if decay else None
+    kept = average.tensors if average else session.student.state_dict()
+    written: list[dict[str, Any]] = []
+    monkeypatch.setattr("indexer.finetune.run.checkpoints.write_tensors", lambda state, path: written.append(state))
+    monkeypatch.setattr(torch.Tensor, "clone", lambda *_, **__: pytest.fail("weights are copied"))
+    keep_best(session, average, Standing(), tmp_path / "best", made_by={})
+    assert len(written) == (1 if index == 0 else 0)
+    for state in written:
+        places = {name: tensor.data_ptr() for name, tensor in state["trained"].items()}
+        assert places == {name: kept[name].data_ptr() for name in places} and places
 
 
 def test_a_whole_state_is_written_from_the_weights_themselves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

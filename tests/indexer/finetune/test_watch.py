@@ -3,17 +3,22 @@
 import os
 import subprocess
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
+import torch
 from lessons import tiny_options
 
 from indexer.encoders.checkpoint import ModelChoice
+from indexer.errors import TrainError
 from indexer.finetune.options import Places
 from indexer.finetune.prepare import Request, prepare
+from indexer.finetune.run import rank as rank_module
 from indexer.finetune.run.watch import Reporter, TrainingProgress, TrainingView
 from indexer.library.folder import Library
 from indexer.ranks.devices import Devices
+from indexer.ranks.distributed import Rank
 from indexer.ranks.heartbeat import Overseer, Watchdog
 from indexer.ranks.launch import Ranks
 
@@ -62,6 +67,27 @@ def test_a_rank_that_waits_is_given_up_later_than_one_that_is_alone_at_something
         0,
         "nothing got done for 1200 s, at step 3, together with the other ranks; --stall-limit allows more",
     )
+
+
+def test_a_collective_operation_may_take_longer_than_all_that_is_watched(
+    icons: Path, start: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else NCCL would end a rank, without a word of what it was at, before the one that hangs is named."""
+    places = prepared(icons, start, tmp_path / "mine", ranks=2, stall_limit=70, backend="nccl")
+    joined: list[tuple[str, timedelta]] = []
+
+    def join(backend: str, *, timeout: timedelta, **_: object) -> None:
+        joined.append((backend, timeout))
+        raise TrainError("joined")
+
+    monkeypatch.setattr("torch.distributed.init_process_group", join)
+    monkeypatch.setattr(rank_module, "share_cores", lambda rank: None)
+    with pytest.raises(TrainError, match=r"^joined$"):
+        rank_module.run_rank(
+            places, rank=Rank(0, 0, 2), device=torch.device("cpu"), resume=False, report=print, give_up=print
+        )
+    assert joined == [("nccl", timedelta(seconds=rank_module.COLLECTIVE_FACTOR * 70))]
+    assert rank_module.COLLECTIVE_FACTOR > rank_module.JOINT_FACTOR > 1
 
 
 def test_a_rank_that_never_began_is_named_from_outside() -> None:
