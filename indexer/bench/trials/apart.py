@@ -31,6 +31,7 @@ from indexer.ranks.progress import RankProgress
 
 LIMIT_SECONDS = 1800.0
 """Of one run: a trial that hangs is ended and named."""
+_GOODBYE_SECONDS = 2.0
 
 
 class Apart:
@@ -49,8 +50,12 @@ class Apart:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """End the process, whatever it is at; its ranks and render workers end with it."""
+        """End the process, whatever it is at; its ranks and render workers end with it.
+
+        One that is at nothing ends by itself, and leaves nothing behind.
+        """
         self._connection.close()
+        self._process.join(_GOODBYE_SECONDS)
         if self._process.is_alive():
             self._process.terminate()
         self._process.join()
