@@ -1,6 +1,6 @@
 """One rank with a simulated device, as `icons bench embed --simulate` starts it under torchrun.
 
-    torchrun --nproc-per-node 2 -m indexer.bench.simulation.rank --library DIR --fingerprint HASH --simulation JSON
+torchrun --nproc-per-node 2 -m indexer.bench.simulation.rank --library DIR --fingerprint HASH --simulation JSON
 """
 
 import json
