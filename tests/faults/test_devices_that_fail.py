@@ -47,7 +47,7 @@ def test_a_device_without_room_for_one_picture_ends_the_run_by_name_and_keeps_wh
     ended = _index(stages, unfinished, tiny_model, device={"room": 0, "after": 1})["result"]
     assert (ended["code"], ended["stdout"]) == (2, "")
     said = ended["stderr"].splitlines()[-1]
-    assert said == "Error: device cpu has no room for one picture; free its memory, or use --devices cpu"
+    assert said == 'Error: device "cpu" has no room for one picture; free its memory, or use --devices cpu'
     n_kept = _n_shards(unfinished) - n_before
     assert n_kept > 0
     again = _index(stages, unfinished, tiny_model)["result"]
