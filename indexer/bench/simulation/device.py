@@ -19,6 +19,8 @@ from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
 from indexer.errors import BenchError
 
 DIM = 64
+_DISTINCT = 16
+"""Numbers of a vector, each so often that it has `DIM`: the product codes of a large index hold them well."""
 _MOST = 64
 """Devices."""
 _NAMES_AT_ONCE = 512
@@ -110,8 +112,8 @@ class SimulatedEncoder:
     def encode_images(self, pixels: Pixels) -> Halves:
         """Encode pictures (n, size, size, 3), (n, dim)."""
         flat = pixels.reshape(len(pixels), -1)
-        some = flat[:, :: max(1, flat.shape[1] // DIM)][:, :DIM]
-        return _unit(some.astype(np.float32) - 127.5).astype(np.float16)
+        some = flat[:, :: max(1, flat.shape[1] // _DISTINCT)][:, :_DISTINCT]
+        return _unit(_repeated(some.astype(np.float32) - 127.5)).astype(np.float16)
 
     def encode_text_batches(
         self, texts: Sequence[str], *, batch_size: int | None = None
@@ -181,6 +183,10 @@ def _unit(vectors: Floats) -> Floats:
     return unit
 
 
+def _repeated(numbers: Floats) -> Floats:
+    return np.repeat(numbers, DIM // _DISTINCT, axis=-1)
+
+
 def _vector_of(word: str) -> Floats:
     generator = np.random.default_rng(zlib.crc32(word.encode()))
-    return _unit(generator.standard_normal(DIM, dtype=np.float32))
+    return _unit(_repeated(generator.standard_normal(_DISTINCT, dtype=np.float32)))
