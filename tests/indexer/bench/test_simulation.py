@@ -18,8 +18,6 @@ from indexer.bench.simulation.run import DeviceRun, SimulatedRun, simulate
 from indexer.bench.trials.material import distinct_jobs
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import BenchError, LibraryError
-from indexer.publishing.index_kinds import LEAST_RECALL, recommended
-from indexer.publishing.vector_index import VectorIndex, recall
 from indexer.reports.bars import Bars
 from search.cli import main
 from search.engine import SearchEngine
@@ -68,17 +66,6 @@ def test_workers_draw_while_the_encoder_loads(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(SimulatedSpec, "open", open_late)
     simulate(Pictures(96).write(tmp_path / "icons"), Simulation((10_000.0,), 16))
     assert seen == [True]
-
-
-def test_an_index_of_many_pictures_finds_them() -> None:
-    """As the merge asks of any: beyond 50,000 pictures it holds product codes."""
-    encoder, n = SimulatedEncoder(8), 50_001
-    vectors = encoder.encode_images(pixels(n)).astype(np.float32)
-    spec = recommended(n).spec(n, dim=vectors.shape[1])
-    index = VectorIndex.build(np.arange(n), iter([vectors]), dim=vectors.shape[1], spec=spec)
-    asked = encoder.encode_many_words([f"word {number}" for number in range(100)])
-    assert "PQ" in spec
-    assert recall(index, iter([vectors]), asked) > LEAST_RECALL
 
 
 def test_a_device_takes_no_processor_time() -> None:
