@@ -136,7 +136,10 @@ def usual_group_names(kind: str, n_devices: int, *, is_thorough: bool = False) -
 def groups_of(
     base: TrainKnobs, *, n_devices: int, kind: str, sweeps: Sweeps, is_thorough: bool
 ) -> list[tuple[str, list[TrainKnobs]]]:
-    """Configurations by the group that they are compared in; the first of each is what the others are held against."""
+    """Configurations by the group that they are compared in; the first of each is what the others are held against.
+
+    Without sweeps what the base's settings rule out is left out.
+    """
     if sweeps:
         return [(name, _varied(base, name, values)) for name, values in sweeps]
     found: list[tuple[str, list[TrainKnobs]]] = []
@@ -154,16 +157,25 @@ def groups_of(
         found.append(("size", _varied(base, "size", _SIZES)))
     if n_devices > 2 or (is_thorough and n_devices > 1):
         counts = sorted({1, 2, 4, 8, n_devices} & set(range(1, n_devices + 1)))
-        found.append(("devices", [replace(base, devices=n) for n in counts]))
-    return found
+        found.append(("devices", [_fitting(replace(base, devices=n)) for n in counts]))
+    possible = [(name, [one for one in configurations if not any(_misplaced(one))]) for name, configurations in found]
+    return [(name, configurations) for name, configurations in possible if len(configurations) > 1]
+
+
+def _fitting(knobs: TrainKnobs) -> TrainKnobs:
+    """The same without those settings for ranks that have nothing to turn in it."""
+    usual = TrainKnobs()
+    if knobs.strategy == "data-parallel":
+        knobs = replace(knobs, accumulate=usual.accumulate, accumulation=usual.accumulation)
+    vain = {name for name, _ in _misplaced(knobs)} & set(_OF_RANKS)
+    return replace(knobs, **{name: getattr(usual, name) for name in vain})
 
 
 def _groups_of_ranks(many: TrainKnobs, *, kind: str, is_thorough: bool) -> list[tuple[str, list[TrainKnobs]]]:
     """What needs several devices: ways to share a batch, options of DDP, and, on GPUs, those of NCCL."""
     is_gpu = kind == "cuda"
-    alone = replace(many, strategy="ddp-sampled", devices=1)
-    left_out = {"data-parallel"} if not is_gpu else {"fsdp"} if many.precision == "fp16" else set()
-    ways = [replace(many, strategy=way) for way in STRATEGIES if way not in left_out]
+    alone = _fitting(replace(many, strategy="ddp-sampled", devices=1))
+    ways = [_fitting(replace(many, strategy=way)) for way in STRATEGIES if is_gpu or way != "data-parallel"]
     found = [("strategy", [alone, *ways]), ("DDP options", _ddp_options(many, kind=kind, is_thorough=is_thorough))]
     if is_gpu and many.backend != "gloo":
         changed = (*_NCCL_USUAL, *(_NCCL_MORE if is_thorough else ()))

@@ -89,12 +89,17 @@ def usual_batch(kind: str, n_devices: int, *, choice: ModelChoice, n_icons: int 
 def _groups(
     options: TrainBenchOptions, *, kind: str, n_devices: int, n_icons: int | None = None
 ) -> list[tuple[str, list[TrainKnobs]]]:
-    """All configurations by their group; of the usual ones only those for which there are icons enough."""
+    """All configurations by their group; of the usual ones only those for which there are icons enough.
+
+    Raises:
+        DeviceError, BenchError: as `check` has it, for what the others are held against.
+    """
     settings = dict(options.settings)
     if "batch" not in settings:
         n = settings.get("devices", n_devices)
         settings["batch"] = usual_batch(kind, n, choice=options.choice, n_icons=n_icons)
     base = replace(TrainKnobs(devices=n_devices), **settings)
+    check(base, kind=kind, n_devices=n_devices)
     kind = "cpu" if base.is_simulated else kind
     groups = groups_of(base, n_devices=n_devices, kind=kind, sweeps=options.sweeps, is_thorough=options.is_thorough)
     groups = _chosen(groups, options.only)

@@ -102,6 +102,31 @@ def test_settings_of_nccl_are_swept_on_gpus_each_in_the_environment_of_its_ranks
     assert "NCCL" not in without
 
 
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {"bucket_cap_mb": 5.0},
+        {"static_graph": True},
+        {"accumulate": 4, "accumulation": "plain-no-sync"},
+        {"precision": "fp16"},
+        {"sync_batch_norm": True},
+        {"compile": True},
+        {"strategy": "fsdp"},
+        {"strategy": "data-parallel"},
+    ],
+    ids=str,
+)
+def test_a_setting_is_left_out_of_usual_configurations_that_cannot_take_it(chosen: dict[str, Any]) -> None:
+    base = TrainKnobs(devices=4, batch=1024, **chosen)
+    check(base, kind="cuda", n_devices=4)
+    groups = dict(groups_of(base, n_devices=4, kind="cuda", sweeps=(), is_thorough=True))
+    for configurations in groups.values():
+        assert len(configurations) > 1
+        for knobs in configurations:
+            check(knobs, kind="cuda", n_devices=4)
+    assert groups["batch"][0] == base and len(groups["strategy"]) >= 4
+
+
 def test_ranks_find_their_settings_in_their_environment_and_urgent_streams_in_their_group(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
