@@ -81,14 +81,11 @@ class Fed:
         )
 
 
-def measure_feeding(set_ups: Sequence[SetUp], *, repeats: int, bars: Bars) -> list[Goal]:
-    """Measure all goals in each set-up; what is compared runs in turn, in the same minutes."""
-    found: list[Goal] = []
-    for set_up in set_ups:
-        bars.stage(f"Feeding simulated devices, {set_up.name}")
-        with tempfile.TemporaryDirectory(prefix="icons-bench-") as folder:
-            found += _measure(set_up, Path(folder), repeats=repeats, bars=bars).goals()
-    return found
+def measure_feeding(set_up: SetUp, *, repeats: int, bars: Bars) -> list[Goal]:
+    """Measure all goals in a set-up; what is compared runs in turn, in the same minutes."""
+    bars.stage(f"Feeding simulated devices, {set_up.name}")
+    with tempfile.TemporaryDirectory(prefix="icons-bench-") as folder:
+        return list(_measure(set_up, Path(folder), repeats=repeats, bars=bars).goals())
 
 
 def _measure(set_up: SetUp, folder: Path, *, repeats: int, bars: Bars) -> Fed:

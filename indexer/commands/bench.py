@@ -4,9 +4,10 @@ Other rooms add theirs to the group: `bench.add_command(search)`.
 """
 
 import json
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -15,6 +16,10 @@ from indexer.commands.bench_options import Folder, Source, new_folder, read_opti
 from indexer.commands.bench_sweeps import embed, train
 from indexer.commands.options import json_option, model_options
 from indexer.process import cores
+
+if TYPE_CHECKING:
+    from indexer.bench.embedding import EmbedBenchOptions
+    from indexer.bench.goals import Goal
 
 
 @click.group()
@@ -54,29 +59,48 @@ def goals(simulated: bool, as_json: bool, **options: Any) -> None:
       icons bench goals --model ViT-B-32 --pretrained weights.safetensors --images 512
     """
     from indexer.bench.embedding import EmbedBenchOptions
-    from indexer.bench.feeding import SET_UPS, measure_feeding
-    from indexer.bench.goals import measure_goals
     from indexer.bench.trials.knobs import Knobs
-    from indexer.reports.bars import Bars
 
     if simulated:
         _refuse_beside_simulated("source", "out", "devices", "n_images", "model", "pretrained")
     chosen = read_options(EmbedBenchOptions, Knobs, **options)
-    with Bars(estimate=False) as view:
-        if simulated:
-            found = measure_feeding(SET_UPS, repeats=chosen.repeats, bars=view)
-        else:
-            found = measure_goals(chosen, view)
+    found: list[Goal] = []
+    for some in _measured_simulated(chosen.repeats) if simulated else _measured(chosen):
+        found += some
+        for goal in () if as_json else some:
+            click.echo(_spelled(goal))
     if as_json:
         click.echo(json.dumps([{**asdict(goal), "is_met": goal.is_met} for goal in found]))
-    for goal in () if as_json else found:
-        least, most = (bound if bound is None else f"{bound:.2f}" for bound in (goal.least, goal.most))
-        wanted = f"at least {least}" if least else f"at most {most}" if most else "no goal is set"
-        verdict = {True: "met", False: "MISSED", None: "-"}[goal.is_met]
-        ratios = f" [{', '.join(f'{ratio:.2f}' for ratio in goal.ratios)}]" if goal.ratios else ""
-        click.echo(f"{verdict:<7} {goal.name}: {goal.reached:.2f} ({wanted}); {goal.note}{ratios}")
     if any(goal.is_met is False for goal in found):
         raise click.exceptions.Exit(1)
+
+
+def _measured(chosen: "EmbedBenchOptions") -> Iterator[list["Goal"]]:
+    from indexer.bench.goals import measure_goals
+    from indexer.reports.bars import Bars
+
+    with Bars(estimate=False) as view:
+        found = measure_goals(chosen, view)
+    yield found
+
+
+def _measured_simulated(repeats: int) -> Iterator[list["Goal"]]:
+    """Yield the goals of each set-up once they are measured: all of them take most of an hour."""
+    from indexer.bench.feeding import SET_UPS, measure_feeding
+    from indexer.reports.bars import Bars
+
+    for set_up in SET_UPS:
+        with Bars(estimate=False) as view:
+            found = measure_feeding(set_up, repeats=repeats, bars=view)
+        yield found
+
+
+def _spelled(goal: "Goal") -> str:
+    least, most = (bound if bound is None else f"{bound:.2f}" for bound in (goal.least, goal.most))
+    wanted = f"at least {least}" if least else f"at most {most}" if most else "no goal is set"
+    verdict = {True: "met", False: "MISSED", None: "-"}[goal.is_met]
+    ratios = f" [{', '.join(f'{ratio:.2f}' for ratio in goal.ratios)}]" if goal.ratios else ""
+    return f"{verdict:<7} {goal.name}: {goal.reached:.2f} ({wanted}); {goal.note}{ratios}"
 
 
 def _refuse_beside_simulated(*names: str) -> None:

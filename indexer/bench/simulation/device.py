@@ -21,6 +21,10 @@ from indexer.errors import BenchError
 DIM = 64
 _DISTINCT = 16
 """Numbers of a vector, each so often that it has `DIM`: the product codes of a large index hold them well."""
+_N_SEEN = 64
+_GOLDEN = 0.6180339887
+"""A picture is looked at in 64 places, at multiples of this share of it: rows and columns that no pattern repeats."""
+_DIRECTIONS = np.random.default_rng(0).standard_normal((_N_SEEN, _DISTINCT), dtype=np.float32)
 _MOST = 64
 """Devices."""
 _NAMES_AT_ONCE = 512
@@ -112,8 +116,9 @@ class SimulatedEncoder:
     def encode_images(self, pixels: Pixels) -> Halves:
         """Encode pictures (n, size, size, 3), (n, dim)."""
         flat = pixels.reshape(len(pixels), -1)
-        some = flat[:, :: max(1, flat.shape[1] // _DISTINCT)][:, :_DISTINCT]
-        return _unit(_repeated(some.astype(np.float32) - 127.5)).astype(np.float16)
+        places = (np.arange(1, _N_SEEN + 1) * _GOLDEN % 1 * flat.shape[1]).astype(np.intp)
+        ink = 255 - flat[:, places].astype(np.float32)
+        return _unit(_repeated(ink @ _DIRECTIONS + 1)).astype(np.float16)
 
     def encode_text_batches(
         self, texts: Sequence[str], *, batch_size: int | None = None

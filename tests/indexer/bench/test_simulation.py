@@ -18,11 +18,16 @@ from indexer.bench.simulation.run import DeviceRun, SimulatedRun, simulate
 from indexer.bench.trials.material import distinct_jobs
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import BenchError, LibraryError
+from indexer.publishing.index_kinds import LEAST_RECALL, recommended
+from indexer.publishing.manifest import WEIGHTS
+from indexer.publishing.vector_index import VectorIndex, recall
+from indexer.rendering.pool import RenderPool
 from indexer.reports.bars import Bars
 from search.cli import main
 from search.engine import SearchEngine
 
 CHOICE = ModelChoice.bundled()
+N_SAMPLES = 2_176
 
 
 def pixels(n: int, *, seed: int = 0) -> np.ndarray:
@@ -85,6 +90,22 @@ def test_vectors_follow_from_pixels_as_they_are_when_the_batch_is_done() -> None
     np.testing.assert_array_equal(found, expected)
     np.testing.assert_allclose(np.linalg.norm(found.astype(np.float32), axis=1), 1, atol=1e-2)
     assert not np.array_equal(found, SimulatedEncoder(8).encode_images(pixels(4)))
+
+
+def test_a_large_index_of_its_vectors_finds_what_exact_search_finds(tmp_path: Path) -> None:
+    """A merge refuses any other: the samples again and again, as the benchmark makes them, asked by its names."""
+    encoder, n = SimulatedEncoder(64), 60_000
+    with RenderPool(size=64, workers=0) as pool:
+        drawn = [
+            chunk.pixels.copy() for chunk in pool.render([distinct_jobs(Pictures(N_SAMPLES).write(tmp_path / "some"))])
+        ]
+        pictures = np.tile(encoder.encode_many_pictures(np.concatenate(drawn)), (n // N_SAMPLES + 1, 1))[:n]
+    names = encoder.encode_many_words([f"icon {number}" for number in range(n)])
+    fused = WEIGHTS.picture * pictures + (1 - WEIGHTS.picture) * names
+    for vectors in (pictures, fused / np.linalg.norm(fused, axis=1, keepdims=True)):
+        spec = recommended(n).spec(n, dim=encoder.dim)
+        index = VectorIndex.build(np.arange(n), [vectors], dim=encoder.dim, spec=spec)
+        assert recall(index, [vectors], names[:: n // 50]) >= LEAST_RECALL
 
 
 def test_a_batch_beyond_its_room_raises_as_torch_does() -> None:
@@ -208,5 +229,5 @@ def test_the_command_measures_prints_and_writes(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_devices_are_kept_busy_on_a_quiet_machine() -> None:
     with Bars() as bars:
-        goals = measure_feeding([SetUp("64 px", 64)], repeats=3, bars=bars)
+        goals = measure_feeding(SetUp("64 px", 64), repeats=3, bars=bars)
     assert [goal.name for goal in goals if not goal.is_met] == []
