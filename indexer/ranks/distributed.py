@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, NoReturn
 
-from indexer.errors import IconsError
+from indexer.errors import EmbedError, IconsError
 from indexer.naming.printable import printable
 from indexer.process import cores_of_rank, end_at_once, end_with_starter
 from indexer.ranks.devices import Device, see_own_gpu, use_device
@@ -139,25 +139,49 @@ def _high_priority(limit: timedelta) -> "dist.ProcessGroupNCCL.Options":
 
 
 def total_over_ranks(rank: Rank, counts: list[int], *, device: Device) -> list[int]:
-    """Add up counts over all ranks; every rank gets the sums."""
+    """Add up counts over all ranks; every rank gets the sums.
+
+    Raises:
+        EmbedError: the other ranks can't be reached.
+    """
     if rank.world == 1:
         return counts
     import torch.distributed as dist
 
     tensor = _on_backend(counts, device)
-    dist.all_reduce(tensor)
-    return [int(value) for value in tensor.tolist()]
+    with _met():
+        dist.all_reduce(tensor)
+        return [int(value) for value in tensor.tolist()]
 
 
 def number_of_first_rank(rank: Rank, number: int, *, device: Device) -> int:
-    """Give every rank the number, below 2^63, that the first one has."""
+    """Give every rank the number, below 2^63, that the first one has.
+
+    Raises:
+        EmbedError: the other ranks can't be reached.
+    """
     if rank.world == 1:
         return number
     import torch.distributed as dist
 
     tensor = _on_backend([number], device)
-    dist.broadcast(tensor, 0)
-    return int(tensor.item())
+    with _met():
+        dist.broadcast(tensor, 0)
+        return int(tensor.item())
+
+
+@contextmanager
+def _met() -> Iterator[None]:
+    """Say in a line that another rank is not there; torch has no class for that.
+
+    Raises:
+        EmbedError: instead of torch's own error.
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        cause = next(iter(str(error).splitlines()), type(error).__name__)
+        raise EmbedError(f'the other ranks can\'t be reached; one that has ended says why ("{cause}")') from error
 
 
 def _on_backend(counts: list[int], device: Device) -> "torch.Tensor":

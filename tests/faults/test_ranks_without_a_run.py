@@ -35,20 +35,24 @@ from indexer.ranks.progress import RankProgress
 ICONS = (sys.executable, "-P", "-c", "from search.cli import main; main()")
 
 
-def slow_icon(number: int) -> str:
+def slow_icon(number: int, *, tenths: int = 1) -> str:
     """Ten thousand uses of a square: a tenth of a second, and each another file."""
+    drawn = '<use href="#g4"/>' * tenths
     groups = "".join(f'<g id="g{i}">{f"""<use href="#g{i - 1}"/>""" * 10}</g>' for i in range(1, 5))
-    body = f'<desc>{number}</desc><defs><g id="g0"><rect width="3" height="2"/></g>{groups}</defs><use href="#g4"/>'
+    body = f'<desc>{number}</desc><defs><g id="g0"><rect width="3" height="2"/></g>{groups}</defs>{drawn}'
     return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24">{body}</svg>'
 
 
 @pytest.fixture
 def slow(tmp_path: Path) -> Path:
     """64 pictures of a tenth of a second each: one block, which one of two ranks gets."""
-    folder = tmp_path / "slow"
+    return _draw_slow(tmp_path / "slow", tenths=1)
+
+
+def _draw_slow(folder: Path, *, tenths: int) -> Path:
     folder.mkdir()
     for number in range(64):
-        (folder / f"slow {number:03}.svg").write_text(slow_icon(number))
+        (folder / f"slow {number:03}.svg").write_text(slow_icon(number, tenths=tenths))
     return folder
 
 
@@ -283,14 +287,13 @@ def test_a_rank_that_is_started_again_by_hand_does_what_pieces_lack(
 
 
 @pytest.mark.slow
-def test_a_rank_that_waits_for_slow_pictures_of_another_is_not_given_up(
-    slow: Path, tiny_model: Path, tmp_path: Path
-) -> None:
+def test_a_rank_that_waits_for_slow_pictures_of_another_is_not_given_up(tiny_model: Path, tmp_path: Path) -> None:
+    slow = _draw_slow(tmp_path / "slow", tenths=3)
     options = ["--model", f"local-dir:{tiny_model}", "--devices", "cpu:2", "--workers", "1", "--stall-limit", "12"]
     command = [*ICONS, "index", str(slow), *options, "--library", str(tmp_path / "library"), "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["counts"]["embedded"] == 256
+    assert json.loads(done.stdout)["counts"]["embedded"] == 64
 
 
 BROKEN = "<svg"

@@ -49,14 +49,15 @@ ADDRESSES = st.tuples(
 def asks(engine: SearchEngine, make: Callable[[], Query], filters: Callable[[], Filters], k: int, offset: int) -> None:
     """An answer is hits in order, each of which fits the filters; everything else is one of our errors."""
     try:
-        answer = engine.ask(make(), filters=filters(), window=Window(k=k, offset=offset, min_score=0, facets=True))
+        wanted = filters()
+        answer = engine.ask(make(), filters=wanted, window=Window(k=k, offset=offset, min_score=0, facets=True))
     except IconsError as refused:
         assert str(refused)
         return
     assert len(answer.hits) <= k
     assert answer.n_found >= len(answer.hits)
     assert all(0 <= hit.score <= 1 for hit in answer.hits)
-    assert all(hit.animated is filters.animated for hit in answer.hits if filters.animated is not None)
+    assert all(hit.animated is wanted.animated for hit in answer.hits if wanted.animated is not None)
     json.dumps([answer.spelled, [hit.key for hit in answer.hits]]).encode()
 
 
