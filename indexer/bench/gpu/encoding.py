@@ -48,7 +48,8 @@ def compare_with_cpu(setting: Setting, model: str) -> Iterator[dict[str, Any]]:
     expected = _unit(np.concatenate([exact.encode_images(part) for part in _parts(pixels, _AT_ONCE)]))
     del exact
     for precision in _precisions(setting):
-        device_spec = spec_of(torch.device(setting.device), EmbedOptions(precision=precision, batch_size=_AT_ONCE))
+        options = EmbedOptions(precision=precision, batch_size=_AT_ONCE, is_timed=True)
+        device_spec = spec_of(torch.device(setting.device), options)
         with device_spec.open(checkpoint, pixels, n_images=len(pixels)) as device:
             yield _compared("pass by pass", device, pixels, expected)
             if setting.kind == "cuda":

@@ -64,8 +64,8 @@ def bare(tmp_path: Path) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
 
 
-def _run_bare(tmp_path: Path, model: Path, environment: dict[str, str], *kinds: str) -> dict[str, Any]:
-    setting = tiny(tmp_path / "out", models=(f"local-dir:{model}",))
+def _run_bare(tmp_path: Path, model: Path | str, environment: dict[str, str], *kinds: str) -> dict[str, Any]:
+    setting = tiny(tmp_path / "out", models=(f"local-dir:{model}" if isinstance(model, Path) else model,))
     program = (
         "import json, sys; from indexer.bench.gpu.parts import measure, parts_of; "
         "from indexer.bench.gpu.setting import Setting; given = Setting.from_json(sys.argv[1]); "
@@ -86,6 +86,13 @@ def test_parts_run_with_few_wheels(tmp_path: Path, tiny_model: Path, bare: dict[
     assert (chosen["images"], chosen["failed"], chosen["graphs"]) == (96, 0, "none on a CPU")
     assert (fixed["batch size"], fixed["batch"], fixed["images"]) == ("fixed", 16, 24)
     assert 0 <= chosen["cores busy"] <= 1.05
+
+
+def test_a_model_that_has_graphs_goes_through_torch_where_there_is_nothing_else(
+    tmp_path: Path, bare: dict[str, str]
+) -> None:
+    found = _run_bare(tmp_path, "bundled", bare, "parity")
+    assert found["parity"][0]["least cosine"] > 0.999
 
 
 @pytest.mark.slow
