@@ -122,4 +122,4 @@ def _measure(set_up: SetUp, folder: Path, *, repeats: int, bars: Bars) -> Fed:
 
 def _goal(name: str, values: Sequence[float]) -> Goal:
     ratios = tuple(round(value, 3) for value in values)
-    return Goal(name, median(values), least=LEAST, ratios=ratios, note=f"{len(values)} runs")
+    return Goal(name, median(ratios), least=LEAST, ratios=ratios, note=f"{len(values)} runs")
