@@ -41,6 +41,9 @@ class Query:
     prefer: tuple[str, ...] | None = None
     """Sets that come first where several have an icon, by key or title, best first; None: those that the library's
     user chose (`icons prefer`)."""
+    languages: tuple[str, ...] = ()
+    """Languages that the user reads, most used first, as locales or ISO 639 codes: these decide where a word is two
+    languages'. Words of any language are read without."""
 
     def __post_init__(self) -> None:
         for text in (self.words, *self.without):
@@ -186,6 +189,29 @@ class FacetCount:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadWord:
+    """A word or phrase of a query, and how it was read in English."""
+
+    word: str
+    english: tuple[str, ...]
+    """The likeliest first; none where it was taken as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAs:
+    """How a query in another language was read."""
+
+    language: str
+    """ISO 639 code."""
+    name: str
+    """The language's name in English."""
+    words: tuple[ReadWord, ...]
+
+    def __str__(self) -> str:
+        return "; ".join(f"{read.word}: {', '.join(read.english)}" for read in self.words if read.english)
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What a query found, one window of it."""
 
@@ -199,6 +225,8 @@ class Answer:
     value's count is that of the hits that this query has under a filter for it, however many these are."""
     spelled: str | None
     """The query as it was probably meant, where a word of it is unknown here."""
+    read_as: ReadAs | None
+    """How the query was read in English, where it is in another language."""
     is_doubtful: bool
     """Whether not even the best hit is a good one: these are the nearest, and perhaps none is right."""
 

@@ -1,5 +1,6 @@
 """What do the commands that ask have in common? Filters, the window of an answer, and what becomes of its hits."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps
@@ -10,6 +11,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from indexer.commands.options import Function
+from indexer.languages.codes import language_of
 from indexer.sources.licences import FAMILIES
 from search.query import Filters, Window
 
@@ -72,6 +74,13 @@ def _values(option: str, name: str, metavar: str, chosen: str, *, also: Sequence
     )
 
 
+def own_languages() -> tuple[str, ...]:
+    """The language that the environment states, as gettext reads it; none for C and POSIX."""
+    stated = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
+    code = language_of(stated)
+    return () if code in ("", "c", "posix") else (code,)
+
+
 def _check_sheet(_: click.Context, __: click.Parameter, sheet: Path | None) -> Path | None:
     if sheet is not None and sheet.suffix.lower() not in (".html", ".png"):
         raise click.BadParameter(f'"{sheet}" ends neither in .html nor in .png')
@@ -86,6 +95,15 @@ _OPTIONS: Sequence[Option] = [
         help="Share of the picture, or icon, beside words; half if not given.",
     ),
     _values("--prefer", "prefer", "SET", "Put this set first where several have the icon: for this search alone."),
+    click.option(
+        "--language",
+        "languages",
+        multiple=True,
+        metavar="CODE",
+        default=own_languages,
+        help="A language that you read, as de or pt-BR: it decides where a word is two languages'. Repeatable; that of "
+        "LANG if not given.",
+    ),
     _values("--set", "sets", "KEY", "Only icons of this set."),
     _values("--style", "styles", "STYLE", "Only icons of this style: outline, filled, duotone, color, ..."),
     _values("--corner", "corners", "CORNER", "Only icons whose corners are stated to be so: rounded, sharp."),
@@ -135,6 +153,10 @@ _OPTIONS: Sequence[Option] = [
 ]
 
 
+_STEERING = ("without", "picture_share", "prefer", "languages")
+"""Fields of a query."""
+
+
 def asking_options(function: Function) -> Function:
     """Add what every question takes; the command gets it as one `asking`."""
     own: list[str] = []
@@ -155,7 +177,9 @@ def _asking(chosen: Mapping[str, Any]) -> Asking:
     if len(forms) > 1:
         raise click.UsageError(f"--{forms[0]} and --{forms[1]} are two forms of output; give one of them")
     return Asking(
-        steering={name: chosen[name] for name in ("without", "picture_share", "prefer") if chosen.get(name)},
+        steering={
+            name: chosen[name] for name in ("without", "picture_share", "prefer", "languages") if chosen.get(name)
+        },
         filters=_taken(Filters, chosen),
         window=_taken(Window, chosen),
         output=_taken(Output, {**chosen, "form": forms[0] if forms else "table"}),

@@ -54,6 +54,8 @@ def answer(engine: "SearchEngine", asked: str, query: Query, asking: Asking) -> 
             found = engine.ask(query, filters=asking.filters, window=asking.window)
     except RenderError as error:
         raise IconsError(f"{asked} can't be looked for: {error}") from error
+    if found.read_as:
+        say(f"{found.read_as} ({found.read_as.name})", err=True)
     if found.spelled:
         say(f'did you mean "{found.spelled}"?', err=True)
     if not found.hits:

@@ -8,9 +8,10 @@ import numpy as np
 
 from indexer.arrays import Floats, Ids
 from indexer.errors import IconsError
+from indexer.languages.dictionary import Dictionary
 from search.generation.opened import Opened
-from search.query import Answer, Filters, Query, Window, pasted_svg
-from search.ranking.asked import read_asked, read_avoided
+from search.query import Answer, Filters, Query, ReadAs, ReadWord, Window, pasted_svg
+from search.ranking.asked import Asked, read_asked, read_avoided
 from search.ranking.candidates import Candidates, Reach, by_both, by_keywords, by_picture, by_words
 from search.ranking.gathering import Gathering, Limit, Question
 from search.ranking.hits import as_hits
@@ -20,7 +21,7 @@ from search.ranking.scores import GOOD_SCORE
 
 def answer(opened: Opened, query: Query, filters: Filters, window: Window) -> Answer:
     """Answer a query from one generation; errors as `SearchEngine.ask`."""
-    ask, spelled = _way_of_asking(opened, query)
+    ask, asked = _way_of_asking(opened, query)
     question = Question(
         opened=opened,
         ask=ask,
@@ -39,9 +40,19 @@ def answer(opened: Opened, query: Query, filters: Filters, window: Window) -> An
         n_found=hits.n,
         is_more=hits.is_more,
         facets=hits.count() if window.facets else None,
-        spelled=spelled,
+        spelled=asked.wording.spelled if asked else None,
+        read_as=_read_as(asked),
         is_doubtful=len(kept) > 0 and bool(hits.found.confidence[kept[0]] < GOOD_SCORE),
     )
+
+
+def _read_as(asked: Asked | None) -> ReadAs | None:
+    """Tell how words of another language were read."""
+    if asked is None or asked.reading is None:
+        return None
+    reading = asked.reading
+    words = (ReadWord(piece.text, tuple(term for term, _ in piece.terms)) for piece in reading.pieces)
+    return ReadAs(reading.language, Dictionary.bundled().languages[reading.language], tuple(words))
 
 
 def _sets_to_mix(opened: Opened, query: Query, ids: Ids) -> Ids:
@@ -65,8 +76,8 @@ def _hits(question: Question, filters: Filters, window: Window) -> Gathering:
     return Gathering(question, own, only, fitting)
 
 
-def _way_of_asking(opened: Opened, query: Query) -> tuple[Callable[[Reach], Candidates], str | None]:
-    """Choose how candidates are found; with the query as it was probably meant, where that is another one."""
+def _way_of_asking(opened: Opened, query: Query) -> tuple[Callable[[Reach], Candidates], Asked | None]:
+    """Choose how candidates are found; with the words of the query as they were read, where words are asked."""
     if query.keyword:
         _check_keywords(query)
         return partial(by_keywords, opened, query.words), None
@@ -75,14 +86,14 @@ def _way_of_asking(opened: Opened, query: Query) -> tuple[Callable[[Reach], Cand
     look = _look_of(opened, query)
     if look is not None and not query.words.strip():
         return partial(by_picture, opened, look, read_avoided(opened, *query.without)), None
-    asked = read_asked(opened, query.words, prefer=query.prefer or ())
+    asked = read_asked(opened, query.words, prefer=query.prefer or (), languages=query.languages)
     avoided = read_avoided(opened, *asked.wording.without, *query.without)
     if look is None:
-        return partial(by_words, opened, asked, avoided), asked.wording.spelled
+        return partial(by_words, opened, asked, avoided), asked
     if not 0 <= query.picture_share <= 1:
         raise IconsError(f'picture_share is "{query.picture_share}"; give a number from 0 to 1')
     by_look_and_words = partial(by_both, opened, asked, look, avoided, picture_share=query.picture_share)
-    return by_look_and_words, asked.wording.spelled
+    return by_look_and_words, asked
 
 
 def _check_keywords(query: Query) -> None:

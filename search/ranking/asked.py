@@ -1,17 +1,23 @@
 """What do the words of a query ask of this library? Read once, with all vectors that ranking takes."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from indexer.arrays import Floats, Ids
+from indexer.languages.codes import language_of
+from indexer.languages.dictionary import Dictionary
+from indexer.languages.reading import Reading
+from indexer.languages.reading import read as read_language
 from indexer.naming.names import normalise
 from search.generation.opened import Opened
 from search.generation.standing import Standing
 from search.query import refuse_many
 from search.words.codes import Code, read_code
-from search.words.wording import Wording, read, read_words
+from search.words.signs import spell_signs
+from search.words.wording import MOST_LETTERS, Wording, read, read_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +35,8 @@ class Asked:
     """(drawn, dim) of what is customarily drawn, in the order of the wording."""
     sets: Standing
     """How the library's sets stand for who asks."""
+    reading: Reading | None
+    """How it was read in English, where it is in another language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,25 +47,59 @@ class Avoided:
     vectors: Floats
 
 
+_LEFT_OUT = re.compile(r"\s-\w|\b(?:without|not|no)\b", re.IGNORECASE)
+OTHER_READINGS = 0.5
+"""What another reading of a text in another language counts, times its own weight, beside 1 for the first."""
 NOTHING = Avoided((), np.empty((0, 0), np.float32))
 
 
-def read_asked(opened: Opened, text: str, *, prefer: Sequence[str] = (), vector: Floats | None = None) -> Asked:
+def read_asked(
+    opened: Opened,
+    text: str,
+    *,
+    prefer: Sequence[str] = (),
+    languages: Sequence[str] = (),
+    vector: Floats | None = None,
+) -> Asked:
     """Read the words of a query; `vector` is that of the whole text where it is known already.
 
     Raises:
         IconsError: there are none, or a set that is preferred is unknown.
     """
     code = _code_in(opened, text)
-    wording = read_words(text if code is None else code.name, opened.speller, is_borne=opened.is_borne)
-    if code is not None:
+    reading, english = (None, text) if code else _read_in_english(text, languages)
+    said = code.name if code else english
+    wording = read_words(said, opened.speller, is_borne=opened.is_borne)
+    if said != text:
         wording = replace(wording, spellings=(*wording.spellings, normalise(text)))
     if wording.spelled:
         vector = _middle(opened.encoder.encode_many_words([wording.typed, wording.spelled]))
+    elif reading is not None and (reading.others or reading.is_english_too):
+        vector = _middle_of_readings(opened, wording.typed, reading, normalise(text))
     elif vector is None or wording.typed != normalise(text):
         vector = opened.encoder.encode_words(wording.typed)
     parts, drawn = encode(opened, wording.parts), encode(opened, wording.drawn)
-    return Asked(wording, code, vector, parts, drawn, opened.standing(prefer))
+    return Asked(wording, code, vector, parts, drawn, opened.standing(prefer), reading)
+
+
+def _read_in_english(text: str, languages: Sequence[str]) -> tuple[Reading | None, str]:
+    """Read a text of another language, and put it into English; what is to be left out stays as it stands."""
+    left_out = _LEFT_OUT.search(text)
+    head, tail = (text[: left_out.start()], text[left_out.start() :]) if left_out else (text, "")
+    preferred = [language_of(language) for language in languages]
+    reading = read_language(Dictionary.bundled(), spell_signs(head[:MOST_LETTERS]), preferred=preferred)
+    return reading, reading.english + tail if reading else text
+
+
+def _middle_of_readings(opened: Opened, typed: str, reading: Reading, text: str) -> Floats:
+    """Direction between what a text may mean: a word has several meanings, of which the library draws one."""
+    weights = {typed: 1.0}
+    for words, weight in reading.others:
+        weights.setdefault(words, OTHER_READINGS * weight)
+    if reading.is_english_too:
+        weights.setdefault(text, 1.0)
+    vectors = opened.encoder.encode_many_words(list(weights))
+    return _middle(vectors * np.array(list(weights.values()), np.float32)[:, None])
 
 
 def _middle(vectors: Floats) -> Floats:

@@ -357,3 +357,23 @@ def test_colours_that_are_forced_make_no_terminal_of_a_pipe(asked: Path, options
     refused = subprocess.run([*command, "--pictures"], env=environment, capture_output=True, text=True, check=False)
     if "--json" not in options:
         assert (refused.returncode, "--pictures needs a terminal" in refused.stderr) == (2, True)
+
+
+def test_a_query_of_another_language_is_read_in_english_and_that_is_said(run: Callable[..., Result]) -> None:
+    found = run("search", "Pfeil links", "--paths")
+    assert found.stderr.startswith("Pfeil: arrow")
+    assert "links: left" in found.stderr and found.stderr.splitlines()[0].endswith("(German)")
+    assert found.stdout.splitlines()[0].endswith("arrow-left.svg")
+
+
+def test_the_language_of_the_environment_decides_where_a_word_is_two_languages(
+    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("LC_ALL", "LC_MESSAGES"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("LANG", "fr_FR.UTF-8")
+    assert "chat: cat" in run("search", "chat").stderr
+    assert "(French)" in run("search", "chat").stderr
+    assert "cat" not in run("search", "chat", "--language", "en").stderr
+    monkeypatch.setenv("LANG", "C.UTF-8")
+    assert "cat" not in run("search", "chat").stderr

@@ -1,0 +1,42 @@
+"""How is `data/language/dictionary.bin` made? One command, from packages of npm and PyPI: see docs/languages.md."""
+
+from pathlib import Path
+
+import click
+
+from indexer.languages.making.building import Recipe, build
+
+Folder = click.Path(exists=True, file_okay=False, path_type=Path)
+
+
+@click.group()
+def main() -> None:
+    """Make the dictionary by which words of other languages are read."""
+
+
+@main.command(name="build")
+@click.argument("folders", nargs=-1, required=True, type=Folder)
+@click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path))
+@click.option(
+    "--cache", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The sentence model's answers."
+)
+@click.option("--language", "languages", multiple=True, help="Only this language. Repeatable.")
+@click.option("--words", "most", default=14_000, show_default=True, type=click.IntRange(1), help="Of a language.")
+@click.option("--usual-words", default=5_000, show_default=True, type=click.IntRange(0), help="Of any other language.")
+def build_command(folders: tuple[Path, ...], out: Path, cache: Path, languages: tuple[str, ...], **chosen: int) -> None:
+    """Build the dictionary from FOLDERS: node_modules, and where pip has installed.
+
+    \b
+    Example:
+      python -m indexer.languages build node_modules site --cache work/e5.safetensors --out data/language/dictionary.bin
+    """
+    from indexer.reports.bars import ProgressLine
+
+    with ProgressLine() as bars:
+        table = build(folders, out, cache=cache, recipe=Recipe(languages=languages, **chosen), bars=bars)
+    for language, n in table.items():
+        click.echo(f"{language}\t{n}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,187 @@
+"""What does a word of another language mean in English? A file of which a query reads a few kilobytes.
+
+`data/language/dictionary.bin`: keys of all languages in one order, as `fold` spells them, in blocks of deflate that are
+opened when they are asked for. Made by `python -m indexer.languages`, see docs/languages.md.
+
+    magic, 8 bytes | length of the header, 4 bytes | header in JSON | sections, as long as the header says | blocks
+
+A block is lines "key TAB groups" in ascending order. A group says what some languages mean by a key: how many
+languages, each one's number, how many terms, and for each two digits of its number and its weight, 1 to 15. A digit is
+a byte of 16 or more, so that none is a line's end.
+"""
+
+import json
+import mmap
+import zlib
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+
+from indexer.errors import LibraryError
+from indexer.library.bundled import bundled
+from indexer.library.durable import write_file
+
+MAGIC, FORMAT = b"ICONWORD", 1
+MOST_TERMS = 8
+"""English terms of a key."""
+HEAVIEST = 15
+"""Weight of a key's first term."""
+ENGLISH, ANY = "en", "mul"
+"""Codes of English, and of words whose language nobody has said."""
+_BLOCK_BYTES = 16_384
+"""Of lines, before deflate: each look-up opens one block or two."""
+_BASE, _FIRST_DIGIT = 240, 16
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What some languages mean by a key."""
+
+    languages: frozenset[str]
+    """ISO 639 codes."""
+    terms: tuple[tuple[str, float], ...]
+    """English words or phrases, the likeliest first, with weights from 1 down; none for a word of English itself."""
+
+
+class Dictionary:
+    """Keys and their meanings, on disk; safe for any number of threads."""
+
+    def __init__(self, path: Path) -> None:
+        with path.open("rb") as file:
+            self._bytes = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        if self._bytes[: len(MAGIC)] != MAGIC:
+            raise LibraryError(f'"{path}" is no dictionary; `python -m indexer.languages build` makes one')
+        at = len(MAGIC) + 4
+        end = at + int.from_bytes(self._bytes[len(MAGIC) : at], "little")
+        header = json.loads(self._bytes[at:end])
+        if header["format"] != FORMAT:
+            raise LibraryError(f'"{path}" has format "{header["format"]}", this program reads "{FORMAT}"')
+        self.languages: Mapping[str, str] = header["languages"]
+        """ISO 639 code -> English name, those with most keys first."""
+        self._codes = list(self.languages)
+        sections = []
+        for length in header["sections"]:
+            sections.append(zlib.decompress(self._bytes[end : end + length]))
+            end += length
+        terms, firsts, ends, self._common = sections
+        self._terms = terms.decode().split("\n")
+        self._firsts = firsts.split(b"\n")
+        self._ends = [end, *(end + np.frombuffer(ends, "<u4")).tolist()]
+        self._block = lru_cache(maxsize=256)(self._read_block)
+
+    def meanings(self, key: str) -> tuple[Meaning, ...]:
+        """All meanings of a folded key; none where no language has it."""
+        start = key.encode() + b"\t"
+        lines = self._block(self._block_of(start))
+        place = bisect_left(lines, start)
+        if place == len(lines) or not lines[place].startswith(start):
+            return ()
+        return tuple(self._groups(lines[place][len(start) :]))
+
+    def neighbours(self, key: str, *, n: int = 12) -> Iterator[str]:
+        """Up to `n` keys before a key and as many after it, in their order: those that begin like it are among them."""
+        start = key.encode() + b"\t"
+        number = self._block_of(start)
+        numbers = range(max(0, number - 1), min(len(self._firsts), number + 2))
+        lines = [line for number in numbers for line in self._block(number)]
+        place = bisect_left(lines, start)
+        for line in lines[max(0, place - n) : place + n]:
+            yield line.partition(b"\t")[0].decode()
+
+    def _block_of(self, start: bytes) -> int:
+        return max(0, bisect_right(self._firsts, start[:-1]) - 1)
+
+    def _read_block(self, number: int) -> list[bytes]:
+        inflate = zlib.decompressobj(-15, zdict=self._common)
+        return inflate.decompress(self._bytes[self._ends[number] : self._ends[number + 1]]).split(b"\n")
+
+    def _groups(self, line: bytes) -> Iterator[Meaning]:
+        digits = [byte - _FIRST_DIGIT for byte in line]
+        at = 0
+        while at < len(digits):
+            after = at + 1 + digits[at]
+            languages = frozenset(self._codes[number] for number in digits[at + 1 : after])
+            at, end = after + 1, after + 1 + 3 * digits[after]
+            terms = (digits[place : place + 3] for place in range(at, end, 3))
+            yield Meaning(languages, tuple((self._terms[a * _BASE + b], w / HEAVIEST) for a, b, w in terms))
+            at = end
+
+    @classmethod
+    @cache
+    def bundled(cls) -> Self:
+        """The dictionary that comes with `icons`."""
+        return cls(bundled("language") / "dictionary.bin")
+
+
+def write_dictionary(path: Path, keys: Mapping[str, Sequence[Meaning]], *, names: Mapping[str, str]) -> None:
+    """Write a dictionary; `names` are the English names of its languages, in the order in which they count.
+
+    Raises:
+        ValueError: it has more terms or languages than the format holds.
+    """
+    numbers = {code: number for number, code in enumerate(names)}
+    terms = _terms_by_use(keys.values())
+    if len(terms) > _BASE**2 or len(numbers) > _BASE:
+        raise ValueError(f"{len(terms):,} terms in {len(numbers)} languages; {_BASE**2:,} and {_BASE} fit")
+    lines = sorted(key.encode() + b"\t" + _spelled(meanings, numbers, terms) for key, meanings in keys.items())
+    blocks = list(_in_blocks(lines))
+    common = _common_of(blocks)
+    packed = [_deflate(b"\n".join(block), common) for block in blocks]
+    ends = np.cumsum([len(block) for block in packed]).astype("<u4").tobytes()
+    firsts = b"\n".join(block[0].partition(b"\t")[0] for block in blocks)
+    sections = [zlib.compress(part, 9) for part in ("\n".join(terms).encode(), firsts, ends, common)]
+    header = json.dumps(
+        {"format": FORMAT, "languages": dict(names), "sections": [len(section) for section in sections]},
+        ensure_ascii=False,
+    ).encode()
+    write_file(path, b"".join([MAGIC, len(header).to_bytes(4, "little"), header, *sections, *packed]))
+
+
+def _terms_by_use(meanings: Iterable[Sequence[Meaning]]) -> dict[str, int]:
+    """Number the terms, those that are used most first: small numbers repeat, which deflate likes."""
+    uses: dict[str, int] = {}
+    for groups in meanings:
+        for group in groups:
+            for term, _ in group.terms:
+                uses[term] = uses.get(term, 0) + 1
+    order = sorted(uses, key=lambda term: (-uses[term], term))
+    return {term: number for number, term in enumerate(order)}
+
+
+def _spelled(meanings: Sequence[Meaning], numbers: Mapping[str, int], terms: Mapping[str, int]) -> bytes:
+    digits: list[int] = []
+    for meaning in meanings:
+        digits += [len(meaning.languages), *sorted(numbers[code] for code in meaning.languages)]
+        digits.append(len(meaning.terms))
+        for term, weight in meaning.terms:
+            digits += [*divmod(terms[term], _BASE), max(1, round(HEAVIEST * weight))]
+    return bytes(digit + _FIRST_DIGIT for digit in digits)
+
+
+def _in_blocks(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
+    block: list[bytes] = []
+    size = 0
+    for line in lines:
+        block.append(line)
+        size += len(line) + 1
+        if size >= _BLOCK_BYTES:
+            yield block
+            block, size = [], 0
+    if block:
+        yield block
+
+
+def _common_of(blocks: Sequence[Sequence[bytes]]) -> bytes:
+    """What deflate may point back to from the first byte of a block on: some lines from all over the file."""
+    chosen = blocks[:: max(1, len(blocks) // 32)]
+    return b"\n".join(line for block in chosen for line in block[:20])[-32_768:]
+
+
+def _deflate(content: bytes, common: bytes) -> bytes:
+    deflate = zlib.compressobj(9, zlib.DEFLATED, -15, zdict=common)
+    return deflate.compress(content) + deflate.flush()

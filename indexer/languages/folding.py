@@ -1,0 +1,33 @@
+"""How is a word of any language spelt as a key? Without case, accents and whatever else people leave out."""
+
+import re
+import unicodedata
+
+_LATIN = {"ł": "l", "đ": "d", "ð": "d", "ø": "o", "æ": "ae", "œ": "oe", "\u0131": "i", "þ": "th", "ħ": "h"}
+_ARABIC = {"\u0629": "\u0647", "\u0649": "\u064a", "\u06cc": "\u064a", "\u06a9": "\u0643", "\u0640": None}
+"""Teh marbuta, alef maksura, Persian yeh and kaf; the stroke that lengthens a word."""
+_MARKS = dict.fromkeys(("\u2019", "'", "\u02bc", "`", "\u200d", "\u00ad")) | {"\u200c": " "}
+_LETTERS = str.maketrans({**_LATIN, **_ARABIC, **_MARKS})
+"""What is often typed as the other, and does not decompose in Unicode."""
+_LONG_END = re.compile("ー(?![ァ-ヺ])")
+"""The long vowel at the end of a Japanese loanword: フォルダー is フォルダ."""
+_NUKTA = "\u093c"
+
+
+def fold(text: str) -> str:
+    """Fold a text of any language: words in lower case with single spaces, without accents, signs and vowel points.
+
+    Marks that make another letter stay: those of Devanagari, Thai and kana. "" where there is no word.
+    """
+    text = unicodedata.normalize("NFKC", text).casefold().translate(_LETTERS)
+    kept: list[str] = []
+    is_marked_freely = False
+    for char in unicodedata.normalize("NFD", text):
+        kind = unicodedata.category(char)
+        if kind == "Mn":
+            if is_marked_freely or char == _NUKTA:
+                continue
+        elif kind[0] not in "PSZC":
+            is_marked_freely = char < "\u0700" or "\u1e00" <= char < "\u2000"
+        kept.append(" " if kind[0] in "PSZC" else char)
+    return _LONG_END.sub("", unicodedata.normalize("NFC", " ".join("".join(kept).split())))

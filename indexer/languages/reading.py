@@ -1,0 +1,234 @@
+"""What does a text say in English? Read with a dictionary, in the language that knows most of it."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
+
+from indexer.languages.dictionary import ANY, ENGLISH, Dictionary
+from indexer.languages.folding import fold
+from indexer.languages.scripts import cut, is_unspaced, runs
+
+LONGEST_PHRASE = 5
+"""Words that are looked up as one."""
+MOST_WORDS = 24
+"""Of a text that are read: an encoder's context holds no more."""
+N_OTHERS = 3
+"""Readings beside the first that are given at most."""
+_LEAST_WEIGHT = 0.25
+"""Of another reading, beside 1 for the first."""
+_LEAST_STEM, _STEM_SHARE, _LONGEST_ENDING = 4, 0.6, 3
+_LINKS = ("", "s", "n", "en", "es", "er", "e")
+"""What Germanic languages put between the parts of a word."""
+_SHORTEST_PART = 3
+_MARKS = ".,:;!?\"'()"
+_ARTICLES = {"ar": ("ال", "لل", "وال", "بال"), "he": ("ה",)}
+"""What is written in one with the word behind it."""
+FUNCTION_WORDS = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "of",
+        "to",
+        "for",
+        "in",
+        "on",
+        "at",
+        "by",
+        "with",
+        "and",
+        "or",
+        "is",
+        "are",
+        "be",
+        "from",
+        "as",
+        "it",
+        "its",
+        "this",
+        "that",
+        "do",
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A word or phrase of a text, as it is typed where it is whole, and what it means in English."""
+
+    text: str
+    terms: tuple[tuple[str, float], ...]
+    """English terms with weights, the likeliest first; none where it stays as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A text in English."""
+
+    language: str
+    """ISO 639 code."""
+    pieces: tuple[Piece, ...]
+    english: str
+    others: tuple[tuple[str, float], ...]
+    """Other ways to say it, with weights below 1, the likeliest first."""
+    is_english_too: bool
+    """Whether the text also says something as it stands."""
+
+
+def read(dictionary: Dictionary, text: str, *, preferred: Sequence[str] = ()) -> Reading | None:
+    """Read a text; None where it is English as far as anybody knows.
+
+    `preferred` are codes of the languages that the user reads, most used first. A word of English is one of another
+    language only where the user reads that, or where most words around it are.
+    """
+    typed = [(word, key) for word in text.split() for key in fold(word).split()][:MOST_WORDS]
+    words = [key for _, key in typed]
+    if not words:
+        return None
+    is_english = all(_knows(dictionary, ENGLISH, word) for word in words)
+    language = _language_of(dictionary, words, preferred, is_english=is_english)
+    if language is None:
+        return None
+    spelled = [word.strip(_MARKS) if word.count(" ") == fold(word).count(" ") else key for word, key in typed]
+    pieces = tuple(_pieces(dictionary, words, spelled, language))
+    if not any(piece.terms for piece in pieces):
+        return None
+    english, *others = _ways_to_say(pieces)
+    return Reading(language, pieces, english[0], tuple(others), is_english)
+
+
+def _language_of(
+    dictionary: Dictionary, words: Sequence[str], preferred: Sequence[str], *, is_english: bool
+) -> str | None:
+    """The language that knows most of what English does not; for a text of English words, one that is preferred."""
+    ranks = {code: rank for rank, code in enumerate([*preferred, *dictionary.languages])}
+    if is_english:
+        own = preferred[0] if preferred else ENGLISH
+        return own if own != ENGLISH and all(_knows(dictionary, own, word) for word in words) else None
+    known: dict[str, int] = {}
+    for piece in _rough_pieces(dictionary, words):
+        if all(_knows(dictionary, ENGLISH, word) for word in piece.split()):
+            continue
+        for code in {code for meaning in dictionary.meanings(piece) if meaning.terms for code in meaning.languages}:
+            known[code] = known.get(code, 0) + len(piece)
+    known.pop(ANY, None)
+    if not known:
+        foreign = [code for code in preferred if code != ENGLISH]
+        return foreign[0] if foreign else None
+    return min(known, key=lambda code: (-known[code], ranks.get(code, len(ranks))))
+
+
+def _rough_pieces(dictionary: Dictionary, words: Sequence[str]) -> Iterator[str]:
+    """Words, phrases of two, and known pieces of runs without spaces."""
+    for word, after in zip(words, [*words[1:], ""], strict=True):
+        for run in runs(word):
+            yield from cut(run, lambda part: bool(dictionary.meanings(part))) if is_unspaced(run) else (run,)
+        if after:
+            yield f"{word} {after}"
+
+
+def _knows(dictionary: Dictionary, language: str, key: str) -> bool:
+    return any(language in meaning.languages for meaning in dictionary.meanings(key))
+
+
+def _terms(dictionary: Dictionary, language: str, key: str) -> tuple[tuple[str, float], ...]:
+    """What a language means by a key; nothing where it does not know it."""
+    meanings = dictionary.meanings(key)
+    for code in (language, ANY):
+        for found in meanings:
+            if code in found.languages and found.terms:
+                return found.terms
+    return ()
+
+
+def _pieces(dictionary: Dictionary, words: Sequence[str], spelled: Sequence[str], language: str) -> Iterator[Piece]:
+    """Read words in one language, the longest phrases first."""
+    at = 0
+    while at < len(words):
+        for n in range(min(LONGEST_PHRASE, len(words) - at), 0, -1):
+            phrase = " ".join(words[at : at + n])
+            if terms := _terms(dictionary, language, phrase):
+                yield Piece(" ".join(spelled[at : at + n]), terms)
+                break
+        else:
+            n = 1
+            for part in _parts_of(dictionary, words[at], language):
+                yield replace(part, text=spelled[at]) if part.text == words[at] else part
+        at += n
+
+
+def _parts_of(dictionary: Dictionary, word: str, language: str) -> Iterator[Piece]:
+    """Read a word that the language does not know as it is: its pieces, its parts, or a word that begins like it."""
+    if any(map(is_unspaced, word)):
+        for run in runs(word):
+            parts = cut(run, lambda part: bool(_terms(dictionary, language, part))) if is_unspaced(run) else [run]
+            yield from (Piece(part, _terms(dictionary, language, part)) for part in parts)
+        return
+    if _knows(dictionary, ENGLISH, word):
+        yield Piece(word, ())
+        return
+    for article in _ARTICLES.get(language, ()):
+        if word.startswith(article) and (terms := _terms(dictionary, language, word.removeprefix(article))):
+            yield Piece(word, terms)
+            return
+    parts = _split(word, lambda part: bool(_terms(dictionary, language, part)))
+    if parts:
+        yield from (Piece(part, _terms(dictionary, language, part)) for part in parts)
+        return
+    like = _stem_mate(dictionary, word, language)
+    yield Piece(word, _terms(dictionary, language, like) if like else ())
+
+
+def _split(word: str, is_known: Callable[[str], bool]) -> list[str]:
+    """Split a word that was put together from known parts, as few as there can be, three at most; [] if it was not."""
+    shortest = 1 if "\uac00" <= word[0] <= "\ud7a3" else _SHORTEST_PART
+    best: dict[int, list[str]] = {0: []}
+    for end in range(shortest, len(word) + 1):
+        for start in [start for start in best if end - start >= shortest]:
+            part = word[start:end]
+            links = _LINKS if end < len(word) and part.isascii() else ("",)
+            for link in links:
+                core = part.removesuffix(link)
+                if part.endswith(link) and len(core) >= shortest and is_known(core):
+                    way = [*best[start], core]
+                    if end not in best or len(way) < len(best[end]):
+                        best[end] = way
+                    break
+    return best[len(word)] if 1 < len(best.get(len(word), ())) <= 3 else []
+
+
+def _stem_mate(dictionary: Dictionary, word: str, language: str) -> str | None:
+    """The known word that shares most of its beginning with a word, where only endings differ."""
+    alike = (key for key in dictionary.neighbours(word) if is_like(word, key))
+    mates = [(-_n_shared(word, key), len(key), key) for key in alike if _terms(dictionary, language, key)]
+    return min(mates)[2] if mates else None
+
+
+def is_like(word: str, other: str) -> bool:
+    """Tell whether two words differ by no more than their endings."""
+    shared = _n_shared(word, other)
+    is_long = shared >= max(_LEAST_STEM, round(_STEM_SHARE * len(word)))
+    return is_long and " " not in other and max(len(word), len(other)) - shared <= _LONGEST_ENDING
+
+
+def _n_shared(word: str, other: str) -> int:
+    """How many letters two words begin with alike."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(word, other, strict=False)))
+
+
+def _ways_to_say(pieces: Sequence[Piece]) -> list[tuple[str, float]]:
+    """Put the likeliest terms together, then each piece's next ones beside the likeliest of all others."""
+    telling = [piece for piece in pieces if not _says_nothing(piece)] or list(pieces)
+    best = [piece.terms[0][0] if piece.terms else piece.text for piece in telling]
+    ways = {" ".join(best): 1.0}
+    for place, piece in enumerate(telling):
+        for term, weight in piece.terms[1:]:
+            said = " ".join([*best[:place], term, *best[place + 1 :]])
+            if weight >= _LEAST_WEIGHT:
+                ways[said] = max(weight, ways.get(said, 0.0))
+    first, *others = ways.items()
+    return [first, *sorted(others, key=lambda way: -way[1])[:N_OTHERS]]
+
+
+def _says_nothing(piece: Piece) -> bool:
+    return bool(piece.terms) and set(piece.terms[0][0].split()) <= FUNCTION_WORDS

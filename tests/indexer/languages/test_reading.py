@@ -1,0 +1,59 @@
+"""How are words of other languages read in English? By the dictionary that comes with `icons`."""
+
+import pytest
+
+from indexer.languages.dictionary import Dictionary
+from indexer.languages.reading import Reading, read
+
+BUNDLED = Dictionary.bundled()
+
+
+def reading(text: str, *preferred: str) -> Reading:
+    found = read(BUNDLED, text, preferred=preferred)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "english"),
+    [
+        ("Einstellungen", "de", "settings"),
+        ("EINSTELLUNGEN", "de", "settings"),
+        ("corazón", "es", "heart"),
+        ("настройки", "ru", "settings"),
+        ("إعدادات", "ar", "settings"),
+        ("الإعدادات", "ar", "settings"),
+        ("खोज", "hi", "search"),
+        ("삭제", "ko", "delete"),
+        ("ショッピングカート", "ja", "shopping cart"),
+        ("Pfeil links", "de", "arrow left"),
+        ("Pfeil left", "de", "arrow left"),
+    ],
+)
+def test_a_text_is_read_in_the_language_that_knows_it(text: str, language: str, english: str) -> None:
+    found = reading(text)
+    assert (found.language, found.english) == (language, english)
+
+
+@pytest.mark.parametrize(
+    "text", ["arrow", "shopping cart", "gift", "chat", "die", "x", "", "   ", "📷", "fa-solid fa-user"]
+)
+def test_english_stays_as_it_is(text: str) -> None:
+    assert read(BUNDLED, text) is None
+
+
+def test_a_word_of_two_languages_is_read_in_the_one_that_the_user_reads() -> None:
+    assert reading("chat", "fr").english == "cat"
+    assert reading("chat", "fr").is_english_too
+    assert read(BUNDLED, "chat", preferred=["en", "fr"]) is None
+
+
+def test_a_form_that_nobody_has_listed_is_read_by_its_stem_and_a_compound_by_its_parts() -> None:
+    assert "setting" in reading("Einstellungs", "de").english
+    assert reading("Kameraeinstellungen", "de").english == "camera settings"
+
+
+def test_what_was_typed_is_told_word_by_word() -> None:
+    found = reading("Größe ändern: Schrift", "de")
+    assert [piece.text for piece in found.pieces][-1] == "Schrift"
+    assert all(piece.terms for piece in found.pieces)
