@@ -24,32 +24,9 @@ _MARKS = ".,:;!?\"'()"
 _ARTICLES = {"ar": ("ال", "لل", "وال", "بال"), "he": ("ה",)}
 """What is written in one with the word behind it."""
 FUNCTION_WORDS = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "of",
-        "to",
-        "for",
-        "in",
-        "on",
-        "at",
-        "by",
-        "with",
-        "and",
-        "or",
-        "is",
-        "are",
-        "be",
-        "from",
-        "as",
-        "it",
-        "its",
-        "this",
-        "that",
-        "do",
-    ]
-)
+    ("a", "an", "and", "are", "as", "at", "be", "by", "do", "for", "from", "in", "is", "it", "its", "of", "on", "or")
+) | {"that", "the", "this", "to", "with"}
+"""English words by which no icon is told from another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +55,16 @@ class Reading:
 def read(dictionary: Dictionary, text: str, *, preferred: Sequence[str] = ()) -> Reading | None:
     """Read a text; None where it is English as far as anybody knows.
 
-    `preferred` are codes of the languages that the user reads, most used first. A word of English is one of another
-    language only where the user reads that, or where most words around it are.
+    `preferred` are codes of the languages that the user reads, most used first; those that the dictionary lacks do not
+    count. A word of English is one of another language only where the user reads that first.
     """
     typed = [(word, key) for word in text.split() for key in fold(word).split()][:MOST_WORDS]
     words = [key for _, key in typed]
     if not words:
         return None
     is_english = all(_knows(dictionary, ENGLISH, word) for word in words)
-    language = _language_of(dictionary, words, preferred, is_english=is_english)
+    own = [code for code in preferred if code in dictionary.languages]
+    language = _language_of(dictionary, words, own, is_english=is_english)
     if language is None:
         return None
     spelled = [word.strip(_MARKS) if word.count(" ") == fold(word).count(" ") else key for word, key in typed]

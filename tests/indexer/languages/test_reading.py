@@ -57,3 +57,8 @@ def test_what_was_typed_is_told_word_by_word() -> None:
     found = reading("Größe ändern: Schrift", "de")
     assert [piece.text for piece in found.pieces][-1] == "Schrift"
     assert all(piece.terms for piece in found.pieces)
+
+
+@pytest.mark.parametrize("text", ["arrow", "Einstellungen", "zzyzx", "sérvîçë", "шлюз"])
+def test_a_language_that_the_dictionary_lacks_changes_nothing(text: str) -> None:
+    assert read(BUNDLED, text, preferred=["xx", "tlh"]) == read(BUNDLED, text)
