@@ -1,5 +1,6 @@
 """Can a model train that no device holds whole? Outlines without weights, shards by block, states in shards."""
 
+import io
 import json
 import pickle
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 import torch
 from lessons import PREPROCESS, TIMM, TINY, tiny_model, tiny_options, tiny_session
 from test_gradients import TERMS, assert_as_alone, assert_examined_as_saved, assert_went_on, found_by_two_ranks
+from torch.distributed.checkpoint import metadata
 
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import load_model, resolve_precision
@@ -19,7 +21,7 @@ from indexer.finetune.model.folder import write_random_model
 from indexer.finetune.model.outline import build, outline, weights_left_out
 from indexer.finetune.run.checkpoints import Standing, keep_best, restore, save_checkpoint
 from indexer.finetune.run.sharding import blocks, check_shardable
-from indexer.finetune.run.tensors import read_shards
+from indexer.finetune.run.tensors import _Restricted, read_shards
 from indexer.ranks.distributed import Rank
 
 CONFIGS: dict[str, dict[str, Any]] = {
@@ -210,3 +212,22 @@ def test_a_whole_state_is_written_from_the_weights_themselves(tmp_path: Path, mo
     for name, tensor in written[0]["trained"].items():
         assert tensor.data_ptr() == live[name].data_ptr()
         assert written[0]["averaged"][name].data_ptr() == average.tensors[name].data_ptr()
+
+
+class _Attribute:
+    """Is pickled as an attribute of something else, as Python 3.11.2 does it with members of enumerations."""
+
+    def __init__(self, owner: Any, name: str) -> None:
+        self.owner, self.name = owner, name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return getattr, (self.owner, self.name)
+
+
+def test_a_list_of_shards_may_hold_members_of_enumerations_and_no_other_attribute() -> None:
+    kind: Any = metadata._MEM_FORMAT_ENCODING
+    member = next(iter(kind))
+    assert _Restricted(io.BytesIO(pickle.dumps(_Attribute(kind, member.name)))).load() is member
+    for owner, error in ((kind, KeyError), (metadata.TensorStorageMetadata, pickle.UnpicklingError)):
+        with pytest.raises(error):
+            _Restricted(io.BytesIO(pickle.dumps(_Attribute(owner, "__init__")))).load()
