@@ -27,8 +27,6 @@ from indexer.library.bundled import bundled
 from indexer.library.durable import write_file
 
 MAGIC, FORMAT = b"ICONWORD", 1
-MOST_TERMS = 8
-"""English terms of a key."""
 HEAVIEST = 15
 """Weight of a key's first term."""
 ENGLISH, ANY = "en", "mul"

@@ -177,9 +177,7 @@ def _asking(chosen: Mapping[str, Any]) -> Asking:
     if len(forms) > 1:
         raise click.UsageError(f"--{forms[0]} and --{forms[1]} are two forms of output; give one of them")
     return Asking(
-        steering={
-            name: chosen[name] for name in ("without", "picture_share", "prefer", "languages") if chosen.get(name)
-        },
+        steering={name: chosen[name] for name in _STEERING if chosen.get(name)},
         filters=_taken(Filters, chosen),
         window=_taken(Window, chosen),
         output=_taken(Output, {**chosen, "form": forms[0] if forms else "table"}),
