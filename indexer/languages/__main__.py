@@ -1,17 +1,21 @@
-"""How is `data/language/dictionary.bin` made? One command, from packages of npm and PyPI: see docs/languages.md."""
+"""How are `data/language/dictionary.bin` and the questions that measure it made? A command each, from packages of npm
+and PyPI: see docs/languages.md and data/eval/README.md.
+"""
 
+from collections import Counter
 from pathlib import Path
 
 import click
 
 from indexer.languages.making.building import Recipe, build
+from indexer.languages.making.questions import make_questions, write_questions
 
 Folder = click.Path(exists=True, file_okay=False, path_type=Path)
 
 
 @click.group()
 def main() -> None:
-    """Make the dictionary by which words of other languages are read."""
+    """Make the dictionary by which words of other languages are read, and the questions that measure it."""
 
 
 @main.command(name="build")
@@ -36,6 +40,24 @@ def build_command(folders: tuple[Path, ...], out: Path, cache: Path, languages: 
         table = build(folders, out, cache=cache, recipe=Recipe(languages=languages, **chosen), bars=bars)
     for language, n in table.items():
         click.echo(f"{language}\t{n}")
+
+
+@main.command(name="questions")
+@click.argument("modules", type=Folder)
+@click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path))
+def questions_command(modules: Path, out: Path) -> None:
+    """Make the questions of `icons evaluate --languages` from MODULES, a folder that npm has installed into.
+
+    \b
+    Example:
+      python -m indexer.languages questions node_modules --out data/eval/languages-open.jsonl
+    """
+    questions = make_questions(modules)
+    write_questions(out, questions)
+    for kind, n in Counter(question.kind for question in questions).items():
+        click.echo(f"{kind}\t{n}")
+    n_languages = len({language for question in questions for language in question.texts})
+    click.echo(f"languages\t{n_languages}")
 
 
 if __name__ == "__main__":

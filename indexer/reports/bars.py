@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable
+from datetime import timedelta
 from types import TracebackType
 from typing import Any, Self
 
@@ -15,6 +16,10 @@ Progress = Callable[[str, int, int], None]
 """Called with what is done, how much of it, and of how much."""
 QUIET_SECONDS = 10.0
 """Between two plain lines where no terminal is watching."""
+_LEAST_SECONDS = 1.0
+"""After which it can be told how fast a step goes."""
+_WHOLE_RATE = 10
+"""A second; slower ones are told with a digit more."""
 
 
 class _Lines(RichProgress):
@@ -91,13 +96,24 @@ class Bars:
 
 
 class ProgressLine(Bars):
-    """A `Progress`."""
+    """A `Progress`; tells how fast it goes, and in plain lines how long it will take."""
 
     _title = ""
+    _began: tuple[float, int] = (0.0, 0)
+    """When the step was first told of, and what was done by then."""
 
     def __call__(self, title: str, done: int, total: int) -> None:
         """Show it; another title begins another step."""
         if title != self._title:
-            self._title = title
+            self._title, self._began = title, (time.monotonic(), done)
             self.stage(title)
-        self.advance(done, total)
+        self.advance(done, total, self._pace(done, total))
+
+    def _pace(self, done: int, total: int) -> str:
+        """Say how fast a step goes, once that can be told."""
+        seconds = time.monotonic() - self._began[0]
+        rate = (done - self._began[1]) / seconds if seconds >= _LEAST_SECONDS else 0.0
+        if rate <= 0:
+            return ""
+        left = "" if self.live else f", {timedelta(seconds=round((total - done) / rate))} left"
+        return f"{rate:,.0f}/s{left}" if rate >= _WHOLE_RATE else f"{rate:.1f}/s{left}"

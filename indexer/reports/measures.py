@@ -4,7 +4,7 @@ A figure is a mean over queries. Its interval is the 95 % percentile bootstrap o
 Introduction to the Bootstrap, 1993, ch. 13): the same mean over `RESAMPLES` draws of as many queries, with replacement.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,6 +68,21 @@ def first_rank_scores(ranks: Ranks, *, cuts: Sequence[int]) -> dict[str, Scores]
 def means(scores: Mapping[str, Scores], *, seed: int = 0) -> dict[str, Figure]:
     """Average each measure's scores (n,), n > 0, over queries, to four digits; all measures see the same draws."""
     table = np.stack(list(scores.values()))
+    return _with_intervals(scores, table.mean(axis=1), _resampled(table, seed))
+
+
+def shares(scores: Mapping[str, Scores], *, of: Mapping[str, Scores], seed: int = 0) -> dict[str, Figure]:
+    """Each measure's mean as a share of its mean `of` others, on the same queries (n,), n > 0; 0 of nothing.
+
+    A query is drawn with both of its scores, so that intervals are those of the share.
+    """
+    table = np.stack([*scores.values(), *(of[name] for name in scores)])
+    ours, theirs = np.split(table.mean(axis=1), 2)
+    return _with_intervals(scores, _ratios(ours, theirs), _ratios(*np.split(_resampled(table, seed), 2)))
+
+
+def _resampled(table: Scores, seed: int) -> Scores:
+    """Means (measures, draws) of the scores (measures, n) over queries that are drawn with replacement."""
     n = table.shape[1]
     generator = np.random.default_rng(seed)
     rows_at_once = max(1, _DRAWS_AT_ONCE // (n * len(table)))
@@ -75,10 +90,19 @@ def means(scores: Mapping[str, Scores], *, seed: int = 0) -> dict[str, Figure]:
     for start in range(0, RESAMPLES, rows_at_once):
         drawn = generator.integers(n, size=(min(rows_at_once, RESAMPLES - start), n))
         resampled.append(table[:, drawn].mean(axis=2))
-    low, high = np.percentile(np.concatenate(resampled, axis=1), (2.5, 97.5), axis=1)
+    return np.concatenate(resampled, axis=1)
+
+
+def _ratios(ours: Scores, theirs: Scores) -> Scores:
+    ratios: Scores = np.divide(ours, theirs, out=np.zeros_like(ours), where=theirs > 0)
+    return ratios
+
+
+def _with_intervals(names: Iterable[str], values: Scores, resampled: Scores) -> dict[str, Figure]:
+    low, high = np.percentile(resampled, (2.5, 97.5), axis=1)
     return {
-        name: Figure(round(float(mean), 4), round(float(low[row]), 4), round(float(high[row]), 4))
-        for row, (name, mean) in enumerate(zip(scores, table.mean(axis=1), strict=True))
+        name: Figure(round(float(value), 4), round(float(low[row]), 4), round(float(high[row]), 4))
+        for row, (name, value) in enumerate(zip(names, values, strict=True))
     }
 
 

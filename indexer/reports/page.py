@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from indexer.errors import IconsError
 from indexer.library.durable import write_result
+from indexer.reports.measures import Figure, short
 
 if TYPE_CHECKING:
     from indexer.reports.charts import Chart
@@ -91,6 +92,12 @@ def table_html(head: Sequence[str], rows: Iterable[Sequence[str]], *, n_left: in
 
 def _html(text: str) -> str:
     return text if isinstance(text, Html) else escape(text)
+
+
+def figure_html(figure: Figure, *, is_best: bool = False) -> Html:
+    """Lay out a share in a table, its interval beneath it."""
+    value = f"<b>{short(figure.value)}</b>" if is_best else short(figure.value)
+    return Html(f"{value}<small>{short(figure.low)}-{short(figure.high)}</small>")
 
 
 def check_page(path: Path) -> None:

@@ -1,10 +1,12 @@
 """The command `icons evaluate`."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from indexer.commands.options import json_option, library_option, warnings_as_lines
 from indexer.naming.printable import say
@@ -13,6 +15,9 @@ if TYPE_CHECKING:
     from indexer.library.folder import Library
     from search.evaluation.evaluate import Subject
     from search.evaluation.findings import Evaluation
+
+_WITH_LANGUAGES = frozenset(("queries", "in_languages", "seed", "report", "library", "as_json"))
+"""Options that `--languages` goes with."""
 
 
 @click.command()
@@ -75,11 +80,17 @@ if TYPE_CHECKING:
     show_default=True,
     help="Queries to tell by how often a least score errs; 0 for none.",
 )
+@click.option(
+    "--languages",
+    "in_languages",
+    is_flag=True,
+    help="Ask in other languages instead: the bundled questions, or those of --queries whose lines say them so.",
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of screenshots and intervals.")
 @click.option("--report", type=click.Path(path_type=Path, dir_okay=False, writable=True), help="Write an HTML page.")
 @library_option
 @json_option
-def evaluate(library: "Library", report: Path | None, as_json: bool, **options: Any) -> None:
+def evaluate(library: "Library", in_languages: bool, report: Path | None, as_json: bool, **options: Any) -> None:
     """Measure how well icons are found: by what they mean, by how they look, and from screenshots.
 
     Ranks all icons by keywords, by the vectors of names, pictures and tags, and of all, and as the engine does, and
@@ -93,7 +104,12 @@ def evaluate(library: "Library", report: Path | None, as_json: bool, **options: 
       icons evaluate --queries mine.jsonl --model bundled --model local-dir:other
       icons evaluate --described data/eval/described-open.jsonl --names 0 --tags 0 --screenshots 0
       icons evaluate --screenshots 0 --json | jq '.rows[] | {task, ranker, figures}'
+      icons evaluate --languages --report languages.html
     """
+    if in_languages:
+        _refuse_beside_languages()
+        _evaluate_languages(library, options["queries"], options["seed"], report, as_json=as_json)
+        return
     from indexer.reports.bars import ProgressLine
     from indexer.reports.page import check_page
     from search.evaluation.evaluate import EvaluateOptions, Subject
@@ -112,6 +128,50 @@ def evaluate(library: "Library", report: Path | None, as_json: bool, **options: 
         print_summary(evaluation)
     if report:
         _write_report(evaluation, subject, report)
+
+
+def _refuse_beside_languages() -> None:
+    """Refuse options of what is not measured in other languages.
+
+    Raises:
+        click.UsageError: one was given.
+    """
+    ctx = click.get_current_context()
+    given = [
+        parameter.opts[0]
+        for parameter in ctx.command.params
+        if parameter.name not in _WITH_LANGUAGES
+        and ctx.get_parameter_source(parameter.name or "") is not ParameterSource.DEFAULT
+    ]
+    if given:
+        raise click.UsageError(
+            f"--languages asks the library's engine in other languages alone; leave out {', '.join(given)}"
+        )
+
+
+def _evaluate_languages(
+    library: "Library", queries: Sequence[Path], seed: int, report: Path | None, *, as_json: bool
+) -> None:
+    from indexer.reports.bars import ProgressLine
+    from indexer.reports.page import check_page, write_page
+    from search.evaluation.evaluate import Subject
+    from search.evaluation.languages.evaluate import LanguageOptions, evaluate_languages
+    from search.evaluation.languages.findings import language_json
+    from search.evaluation.languages.summary import print_languages
+
+    if report:
+        check_page(report)
+    with warnings_as_lines(), ProgressLine() as progress:
+        evaluation = evaluate_languages(Subject(library), LanguageOptions(queries, seed), progress)
+    if as_json:
+        click.echo(json.dumps(language_json(evaluation)))
+    else:
+        print_languages(evaluation)
+    if report:
+        from search.evaluation.languages.page import languages_html
+
+        write_page(report, languages_html(evaluation))
+        say(f"wrote {report}", err=True)
 
 
 def _write_report(evaluation: "Evaluation", subject: "Subject", path: Path) -> None:

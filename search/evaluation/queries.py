@@ -3,6 +3,7 @@
 A query file is JSONL: `{"query": "throw away", "kind": "means", "relevant": ["trash", "bin"]}` a line, with an optional
 "set" where only one set's icons are meant. Where icons are right by set, `"relevant": {"lucide": ["trash-2"], "tabler":
 ["trash"]}`, the line is a question for each of its sets that the library holds, asked among that set's icons alone.
+`"in": {"de": "wegwerfen"}` says the query in other languages, for `icons evaluate --languages`.
 """
 
 import re
@@ -33,6 +34,8 @@ class BenchmarkQuery:
     set: str | None = None
     by_set: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The same by the word of each set, where a line says it so; `relevant` is empty then."""
+    translations: Mapping[str, str] = field(default_factory=dict)
+    """The query in other languages, by ISO 639 code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,8 @@ class Question:
     right: Ids
     aside: Ids = field(default_factory=lambda: np.empty(0, np.int64))
     """Rows that are neither right nor wrong."""
+    sets: frozenset[str] = frozenset()
+    """Keys of the sets whose icons are right or wrong, where others are aside; none: all of the library."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +121,7 @@ class _Answers:
             right = self._rows(names, keys) if keys else np.empty(0, np.int64)
             if len(right):
                 asked = replace(query, kind=f"{query.kind}, {word}", relevant=names, by_set={})
-                yield Question(asked, right, self._others(keys))
+                yield Question(asked, right, self._others(keys), keys)
 
     def _rows(self, names: Iterable[str], keys: frozenset[str] | None) -> Ids:
         """Rows of the icons of some sets, or of all, that bear some names, with their variants."""
@@ -168,7 +173,12 @@ def _read(fields: Fields) -> BenchmarkQuery:
     names = fields["relevant"]
     by_set = {word: tuple(of_set) for word, of_set in names.items()} if isinstance(names, dict) else {}
     return BenchmarkQuery(
-        fields["query"], fields["kind"], () if by_set else tuple(names), fields.get("set"), by_set=by_set
+        fields["query"],
+        fields["kind"],
+        () if by_set else tuple(names),
+        fields.get("set"),
+        by_set=by_set,
+        translations=fields.get("in", {}),
     )
 
 
@@ -180,6 +190,8 @@ def _problems(fields: Fields) -> Iterator[str]:
         yield '"relevant" is not a list of names, one at least'
     if not isinstance(fields.get("set"), str | None):
         yield '"set" is not the key of a set'
+    if not _are_texts(fields.get("in", {})):
+        yield '"in" is not an object of languages and the query in each'
 
 
 def _problems_by_set(relevant: Fields, fields: Fields) -> Iterator[str]:
@@ -190,6 +202,10 @@ def _problems_by_set(relevant: Fields, fields: Fields) -> Iterator[str]:
             yield f'"relevant" of the set "{word}" is not a list of names, one at least'
     if fields.get("set") is not None:
         yield '"set" and "relevant" both name sets'
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, dict) and all(isinstance(text, str) and text.strip() for text in value.values())
 
 
 def _are_names(value: object) -> bool:

@@ -6,8 +6,7 @@ from html import escape
 
 from indexer.errors import IconsError
 from indexer.reports.charts import Bar, Chart, Curve, bar_chart, line_chart
-from indexer.reports.measures import Figure, short
-from indexer.reports.page import Html, page, section, table_html
+from indexer.reports.page import figure_html, page, section, table_html
 from search.evaluation.asking import Case, Shown
 from search.evaluation.described import DescribedAnswer
 from search.evaluation.findings import Evaluation, Row
@@ -88,7 +87,7 @@ def _described(evaluation: Evaluation) -> Iterator[str]:
     if not evaluation.described:
         return
     chart = bar_chart("Share that holds", [Bar(row.title, row.holds, 0) for row in evaluation.described])
-    cells = [[row.title, f"{row.n_queries:,}", _cell(row.holds, is_best=False)] for row in evaluation.described]
+    cells = [[row.title, f"{row.n_queries:,}", figure_html(row.holds)] for row in evaluation.described]
     table = table_html(["described drawings", "queries", "hold"], cells)
     yield section("described drawings", small="by the names of the first five hits", charts=[chart], table=table)
 
@@ -127,17 +126,15 @@ def _changes(evaluation: Evaluation, rows: Sequence[Row]) -> Chart:
 
 def _table(title: str, rows: Sequence[tuple[str, Row]], *, bold: bool = False) -> str:
     """Figures of some rows; `bold` marks the best of each measure."""
-    best = {measure: max(row.figures[measure].value for _, row in rows) for measure in MEASURES}
+    best = {measure: max(row.figures[measure].value for _, row in rows) for measure in MEASURES} if bold else {}
     cells = [
-        [label, *(_cell(row.figures[name], bold and row.figures[name].value == best[name]) for name in MEASURES)]
+        [
+            label,
+            *(figure_html(row.figures[name], is_best=row.figures[name].value == best.get(name)) for name in MEASURES),
+        ]
         for label, row in rows
     ]
     return table_html([title, *MEASURES], cells)
-
-
-def _cell(figure: Figure, is_best: bool) -> Html:
-    value = f"<b>{short(figure.value)}</b>" if is_best else short(figure.value)
-    return Html(f"{value}<small>{short(figure.low)}-{short(figure.high)}</small>")
 
 
 def _worst(evaluation: Evaluation, pictures: "_Pictures") -> Iterator[str]:

@@ -5,7 +5,7 @@ One sign in ten is left out of the dictionary, in all languages: `icons evaluate
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ _SKIN_TONES = frozenset(map(chr, range(0x1F3FB, 0x1F400)))
 
 @dataclass(slots=True)
 class Annotation:
-    """What a language calls a sign, folded."""
+    """What a language calls a sign."""
 
     names: list[str] = field(default_factory=list)
     keywords: list[str] = field(default_factory=list)
@@ -40,15 +40,17 @@ def is_left_out(sign: str) -> bool:
     return hashlib.blake2b(sign.encode()).digest()[0] % 10 == 0
 
 
-def read_annotations(modules: Path, *, left_out: bool = False) -> Annotations:
+def read_annotations(modules: Path, *, left_out: bool = False, spelled: Callable[[str], str] = fold) -> Annotations:
     """Read the annotations of all languages below `node_modules`: those of the dictionary, or those that are left out.
+
+    Names and keywords are folded, or as `spelled` spells them.
 
     Raises:
         SourceError: they are not there.
     """
     found: dict[str, dict[str, Annotation]] = {}
     for package in _PACKAGES:
-        files = sorted((modules / package).glob("*/annotations.json"))
+        files = sorted((modules / package).glob("*/annotations.json"), key=_own_locale_first)
         if not files:
             raise SourceError(f'"{modules / package}" holds no annotations; docs/languages.md says how to install them')
         for file in files:
@@ -56,9 +58,15 @@ def read_annotations(modules: Path, *, left_out: bool = False) -> Annotations:
             for sign, said in _signs(json.loads(file.read_text("utf-8"))):
                 if is_left_out(sign) == left_out and not _SKIN_TONES.intersection(sign):
                     held = signs.setdefault(sign, Annotation())
-                    held.names += filter(None, map(fold, said.get("tts", ())))
-                    held.keywords += filter(None, map(fold, said.get("default", ())))
+                    held.names += filter(None, map(spelled, said.get("tts", ())))
+                    held.keywords += filter(None, map(spelled, said.get("default", ())))
     return found
+
+
+def _own_locale_first(file: Path) -> tuple[bool, Path]:
+    """In which order locales are read: "zh" before "yue" and "zh-Hant", whose words are Chinese, too."""
+    locale = file.parent.name
+    return locale != language_of(locale), file
 
 
 def _signs(content: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, list[str]]]]:

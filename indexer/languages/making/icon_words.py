@@ -10,6 +10,8 @@ from indexer.naming.names import parse
 
 _LEFT_OUT = frozenset(("Logos", "Flags / Maps", "Programming"))
 """Categories whose names are no meaning."""
+_EMOJI = "Emoji"
+"""Category of sets that have a drawing of every sign, searched for or not."""
 _BRANDED = frozenset(("logo", "brand", "flag"))
 _LEAST_NAMES = 8
 _LEAST_NAMES_OF_PAIRS = 12
@@ -23,6 +25,8 @@ class IconWords:
     """Word -> names that say it, each name once a set."""
     pairs: Counter[str]
     """Names of two words, likewise."""
+    names: Counter[str]
+    """Whole names, likewise, but of sets of emoji."""
 
     @property
     def terms(self) -> list[str]:
@@ -40,14 +44,17 @@ def read_icon_words(modules: Path) -> IconWords:
     files = sorted((modules / "@iconify/json/json").glob("*.json"))
     if not files:
         raise SourceError(f'"{modules}" holds no @iconify/json; `npm install @iconify/json` brings it')
-    words, pairs = Counter[str](), Counter[str]()
+    words, pairs, whole = Counter[str](), Counter[str](), Counter[str]()
     for file in files:
         content = json.loads(file.read_text("utf-8"))
-        if content.get("info", {}).get("category") in _LEFT_OUT:
+        category = content.get("info", {}).get("category")
+        if category in _LEFT_OUT:
             continue
-        for name in {parse(icon).words for icon in content["icons"]}:
+        names = {parse(icon).words for icon in content["icons"]}
+        whole.update(names if category != _EMOJI else ())
+        for name in names:
             parts = name.split()
             if not _BRANDED.intersection(parts):
                 words.update(set(parts))
                 pairs.update([name] if len(parts) == 2 else [])
-    return IconWords(words, pairs)
+    return IconWords(words, pairs, whole)

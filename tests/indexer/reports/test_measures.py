@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexer.reports import measures
-from indexer.reports.measures import UNRANKED, figures, first_ranks, means, right_ranks
+from indexer.reports.measures import UNRANKED, Figure, figures, first_ranks, means, right_ranks, shares
 from search.evaluation.metrics import MEASURES, average_precision, measure, ndcg
 
 CORPUS = np.array([[1, 0], [0, 1], [0.6, 0.8]], np.float32)
@@ -90,3 +90,19 @@ def test_what_is_not_ranked_adds_nothing_and_a_perfect_order_is_1() -> None:
     assert measure([np.array([1, UNRANKED])])["mAP"].value == 0.5
     assert measure([np.array([30])])["R@30"].value == 1.0
     assert measure([np.array([31])])["R@30"].value == 0.0
+
+
+def test_a_share_is_the_ratio_of_two_means_over_the_same_draws() -> None:
+    english = {"R@1": np.array([1.0, 1.0, 1.0, 0.0]), "R@10": np.ones(4)}
+    own = {"R@1": np.array([1.0, 0.0, 0.0, 0.0]), "R@10": np.array([1.0, 1.0, 1.0, 0.0])}
+    found = shares(own, of=english, seed=3)
+    assert (found["R@1"].value, found["R@10"].value) == (0.3333, 0.75)
+    drawn = np.random.default_rng(3).integers(4, size=(1000, 4))
+    ratios = own["R@1"][drawn].mean(axis=1) / np.maximum(english["R@1"][drawn].mean(axis=1), 1e-9)
+    assert [found["R@1"].low, found["R@1"].high] == pytest.approx(np.percentile(ratios, (2.5, 97.5)), abs=1e-4)
+
+
+def test_a_share_of_the_same_is_one_and_of_nothing_is_none() -> None:
+    scores = {"R@1": np.array([1.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0])}
+    assert shares(scores, of=scores)["R@1"] == Figure(1.0, 1.0, 1.0)
+    assert shares(scores, of={"R@1": np.zeros(8)})["R@1"] == Figure(0.0, 0.0, 0.0)
