@@ -264,6 +264,8 @@ class Explanation:
     parts: Sequence[str]
     drawn: Sequence[str]
     """What is customarily drawn for it, by the thesaurus."""
+    synonyms: Sequence[str]
+    """Names under which other sets have it."""
     without: Sequence[str]
     spelled: str | None
     icon: Judged

@@ -32,17 +32,28 @@ def main() -> None:
 @click.option("--seed", default=0, show_default=True)
 def corpus(sources: tuple[Path, ...], out: Path, packages: tuple[Path, ...], workers: int, **chosen: Any) -> None:
     """Choose, caption and render the icons to learn from."""
-    from indexer.finetune.corpus.gather import Limits, gather, read_sources, tags_of_package
+    from indexer.finetune.corpus.gather import Limits, gather, read_sources, tags_of_packages
     from indexer.finetune.corpus.rendered import build_corpus
 
     limits = Limits(**chosen)
-    extra_tags: dict[str, list[str]] = {}
-    for package in packages:
-        for name, tags in tags_of_package(package).items():
-            extra_tags.setdefault(name, []).extend(tags)
-    gathered = gather(read_sources(sources), extra_tags=extra_tags, limits=limits)
+    gathered = gather(read_sources(sources), extra_tags=tags_of_packages(packages), limits=limits)
     build_corpus(gathered, out, limits=limits, workers=workers)
     click.echo(f"{out}: {len(gathered.icons):,} icons chosen; refused {dict(gathered.refused.most_common())}", err=True)
+
+
+@main.command()
+@click.argument("sources", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path))
+@click.option(
+    "--words", "packages", multiple=True, type=Existing, help="npm package of words: emojilib, @blueprintjs/icons."
+)
+def synonyms(sources: tuple[Path, ...], out: Path, packages: tuple[Path, ...]) -> None:
+    """Write under which names icon sets draw what a word says, for data/language."""
+    from indexer.finetune.corpus.gather import read_sources, tags_of_packages
+    from indexer.finetune.corpus.synonyms import write_synonyms
+
+    n = write_synonyms(read_sources(sources), out, extra_tags=tags_of_packages(packages))
+    click.echo(f"{out}: {n:,} words", err=True)
 
 
 @main.command()

@@ -21,6 +21,8 @@ SETS_FIRST = 3.0
 of those differ by less than their sets, of four in five among 214 icons called "home" by .26 or less."""
 PLAIN = 0.3
 """Of such an icon that states no style where none was asked for: "bell" is that icon, before its "bell-thin"."""
+SYNONYM = 2.0
+"""Of bearing a name of which most other sets say what is asked, instead of what its words say."""
 DRAWN, DRAWN_NEXT = -3.0, -0.6
 """Of being what is customarily drawn for what is meant, beside being asked for by name; of each further drawing."""
 PARTS = 0.7

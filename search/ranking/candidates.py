@@ -13,7 +13,15 @@ from indexer.publishing.curves import sigmoid
 from indexer.publishing.vector_index import Neighbours, VectorIndex
 from search.generation.opened import Opened
 from search.ranking.asked import NOTHING, Asked, Avoided
-from search.ranking.judging import added_up, direct_answers, evidence_against, evidence_for, first_of_tiers, tiers_of
+from search.ranking.judging import (
+    added_up,
+    direct_answers,
+    evidence_against,
+    evidence_for,
+    first_of_tiers,
+    named_as_synonyms,
+    tiers_of,
+)
 from search.ranking.scores import NAMED, RELATED, scores_of_words
 from search.words.keywords import read_keywords
 
@@ -68,7 +76,9 @@ def _spoken(opened: Opened, asked: Asked, avoided: Avoided, reach: Reach, fits: 
     ids, similarities = nearest.ids, nearest.scores
     if len(ids) < len(opened.icons.ids):
         more = np.setdiff1d(
-            _distinct(lexical, *direct.values(), *_drawn(opened, asked, reach)), ids, assume_unique=True
+            _distinct(lexical, *direct.values(), *_drawn(opened, asked, reach), *_synonyms(opened, asked, reach)),
+            ids,
+            assume_unique=True,
         )
         ids = np.concatenate([ids, more])
         similarities = np.concatenate([similarities, opened.icons.reconstruct(more) @ asked.vector])
@@ -87,6 +97,12 @@ def _drawn(opened: Opened, asked: Asked, reach: Reach) -> Iterator[Ids]:
     for words, vector in zip(asked.wording.drawn, asked.drawn, strict=True):
         yield opened.icons.search(vector, k=N_DRAWN, only=reach.only).ids
         yield _among(opened.lexicon.best_icons(opened.lexicon.fits(words), most=N_DRAWN), reach.only)
+
+
+def _synonyms(opened: Opened, asked: Asked, reach: Reach) -> Iterator[Ids]:
+    """Icons that bear a name of which other sets say what is asked."""
+    for icons, _ in named_as_synonyms(opened, asked):
+        yield _among(icons, reach.only)
 
 
 def _best_named(opened: Opened, fits: Floats, reach: Reach) -> tuple[Ids, float]:

@@ -42,6 +42,7 @@ def explain(opened: Opened, query: Query, icon: int) -> Explanation:
         style=wording.style,
         parts=wording.parts,
         drawn=wording.drawn,
+        synonyms=tuple(name for name, _ in wording.synonyms),
         without=avoided.words,
         spelled=wording.spelled,
         icon=_judge(opened, asked, avoided, found, order, icon),

@@ -1,6 +1,6 @@
 """What speaks for and against each candidate? Tiers and evidence, by what a query's words ask of a library."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -61,6 +61,8 @@ def evidence_for(opened: Opened, asked: Asked, coverage: Floats, ids: Ids, simil
     if len(asked.drawn):
         gained = _of_drawn(opened, asked, ids, found["vectors"] + found["words"])
         found["drawn"] = np.where(np.isin(sets, _sets_with_own(opened, asked, coverage)), np.float32(0), gained)
+    if asked.wording.synonyms:
+        found["synonyms"] = np.maximum(_of_synonyms(opened, asked, ids) - found["words"], 0)
     found["set"] = asked.sets.of(sets)
     if asked.wording.style:
         says_so = opened.facets.column("states")[opened.facets.positions(ids)] == A_LOOK
@@ -81,6 +83,21 @@ def _of_drawn(opened: Opened, asked: Asked, ids: Ids, own: Floats) -> Floats:
     found = evidence.of_words(cosines, fits, unit=unit)
     costs = evidence.DRAWN + evidence.DRAWN_NEXT * np.arange(len(asked.drawn), dtype=np.float32)
     return np.asarray(np.maximum((found + costs[:, None]).max(axis=0) - own, 0), np.float32)
+
+
+def _of_synonyms(opened: Opened, asked: Asked, ids: Ids) -> Floats:
+    """Log-odds by which icons bear a name of which other sets say what is asked."""
+    found = np.zeros(len(ids), np.float32)
+    for icons, weight in named_as_synonyms(opened, asked):
+        places = np.isin(ids, icons)
+        found[places] = np.maximum(found[places], np.float32(evidence.SYNONYM * weight))
+    return found
+
+
+def named_as_synonyms(opened: Opened, asked: Asked) -> Iterator[tuple[Ids, float]]:
+    """Icons that bear each name of which other sets say what is asked, and its weight."""
+    for name, weight in asked.wording.synonyms:
+        yield opened.snapshot.named(name), weight
 
 
 def _sets_with_own(opened: Opened, asked: Asked, fits: Floats) -> Ids:

@@ -37,6 +37,8 @@ def understood(explanation: Explanation) -> Iterator[str]:
         yield f"parts: {', '.join(explanation.parts)}"
     if explanation.drawn:
         yield f"customarily drawn: {', '.join(explanation.drawn)}"
+    if explanation.synonyms:
+        yield f"other sets say it of: {', '.join(explanation.synonyms)}"
     if explanation.without:
         yield f"left out: {', '.join(explanation.without)}"
 

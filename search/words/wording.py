@@ -12,6 +12,7 @@ from indexer.publishing.lexicon import telling
 from search.words.phrases import Phrase, read_phrase
 from search.words.signs import spell_signs
 from search.words.spelling import Speller
+from search.words.synonyms import names_for
 from search.words.thesaurus import drawn_for
 
 _NUMBER = re.compile("^(?:one|two|three|four|five|several|many) (?=.)")
@@ -48,6 +49,8 @@ class Wording:
     """What is to be left out."""
     drawn: tuple[str, ...]
     """What is customarily drawn for it, the best first; none where it is no term of the thesaurus."""
+    synonyms: tuple[tuple[str, float], ...]
+    """Names of icons of which other sets say it, with weights from 1 down."""
 
 
 def read_words(text: str, speller: Speller, *, is_borne: Callable[[str], bool] = lambda _: False) -> Wording:
@@ -72,8 +75,8 @@ def read_words(text: str, speller: Speller, *, is_borne: Callable[[str], bool] =
         typed = _without_filler(typed)
     parts = tuple(filter(None, map(read, phrase.parts)))
     told = " ".join(map(_without_number, parts)) if len(parts) > 1 else typed
-    drawn = () if len(parts) > 1 else drawn_for(typed)
-    spelled = None if drawn else speller.correct(told)
+    drawn, synonyms = ((), ()) if len(parts) > 1 else (drawn_for(typed), names_for(typed))
+    spelled = None if drawn or synonyms else speller.correct(told)
     whole = spelled or told
     name, style = (whole, None) if is_name and not parse(whole).style else _name_and_style(whole)
     return Wording(
@@ -82,10 +85,11 @@ def read_words(text: str, speller: Speller, *, is_borne: Callable[[str], bool] =
         name=name,
         style=style,
         spelled=spelled,
-        are_known=bool(drawn) or any(map(speller.knows, telling(whole).split())),
+        are_known=bool(drawn or synonyms) or any(map(speller.knows, telling(whole).split())),
         parts=parts if len(parts) > 1 else (),
         without=tuple(filter(None, map(read, phrase.without))),
         drawn=drawn,
+        synonyms=synonyms,
     )
 
 

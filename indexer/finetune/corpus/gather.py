@@ -4,7 +4,7 @@ import json
 import random
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from indexer.errors import SourceError
 from indexer.finetune.corpus.admission import refuse
 from indexer.finetune.options import Admission
 from indexer.naming.names import common_affixes, normalise, parse
-from indexer.sources.records import Record
+from indexer.sources.records import IconSet, Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,15 +113,8 @@ def gather(
 
     `extra_tags` are tags by name, as for emoji; `own` are captions by `Placed.file`.
     """
-    gathered, by_set = Gathered(), defaultdict(list)
-    for entry in placed:
-        reason = refuse(entry.record, limits.admit)
-        if reason == "reserved":
-            gathered.reserved.append(entry)
-        if reason:
-            gathered.refused[reason] += 1
-        else:
-            by_set[entry.record.set].append(entry)
+    gathered = Gathered()
+    by_set = _admitted(placed, limits.admit, gathered)
     generator = random.Random(limits.seed)
     members = {icon_set: _named(entries, own or {}, gathered) for icon_set, entries in by_set.items()}
     tags = _tags_by_base([icon for icons in members.values() for icon in icons], extra_tags)
@@ -129,6 +122,26 @@ def gather(
         gathered.icons += _chosen(members[icon_set], limits=limits, generator=generator)
     gathered.icons = [_tagged(icon, tags, n=limits.tags_per_icon) for icon in gathered.icons]
     return gathered
+
+
+def named_icons(placed: Sequence[Placed], admit: Admission) -> Iterator[TrainingIcon]:
+    """All admitted icons, with the tags of their own sets alone."""
+    for entries in _admitted(placed, admit, gathered := Gathered()).values():
+        yield from _named(entries, {}, gathered)
+
+
+def _admitted(placed: Sequence[Placed], admit: Admission, gathered: Gathered) -> dict[IconSet, list[Placed]]:
+    """Sort out which icons may be learnt from, by set; note reserved ones, and why others are refused."""
+    by_set: dict[IconSet, list[Placed]] = defaultdict(list)
+    for entry in placed:
+        reason = refuse(entry.record, admit)
+        if reason == "reserved":
+            gathered.reserved.append(entry)
+        if reason:
+            gathered.refused[reason] += 1
+        else:
+            by_set[entry.record.set].append(entry)
+    return by_set
 
 
 def _named(entries: Sequence[Placed], own: Mapping[str, Sequence[str]], gathered: Gathered) -> list[TrainingIcon]:
@@ -192,6 +205,15 @@ def _chosen(members: Sequence[TrainingIcon], *, limits: Limits, generator: rando
         for icon in generator.sample(variants, min(len(variants), limits.variants_per_name or len(variants))):
             chosen.setdefault(icon.placed.record.digest, icon)
     return list(chosen.values())
+
+
+def tags_of_packages(packages: Iterable[Path]) -> dict[str, list[str]]:
+    """Tags by name from npm packages that bring words but no pictures."""
+    found: dict[str, list[str]] = {}
+    for package in packages:
+        for name, tags in tags_of_package(package).items():
+            found.setdefault(name, []).extend(tags)
+    return found
 
 
 def tags_of_package(package: Path) -> dict[str, list[str]]:

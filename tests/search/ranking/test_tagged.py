@@ -9,6 +9,7 @@ from conftest import Build, build_library
 
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
+from indexer.publishing import evidence
 from search.engine import Filters, Hit, Query, SearchEngine, Window
 
 SAMPLES = bundled("samples/lucide-static")
@@ -124,3 +125,10 @@ def test_a_library_with_tags_gets_the_vectors_of_another_encoder(
     other = build(model=other_model)
     assert (other.embed.images, other.embed.names, other.generation) == (10, 15, 2)
     assert _names(_found(library, "rating"))[0] == "star"
+
+
+def test_an_icon_is_found_by_what_other_sets_say_of_its_name(tagged: Library) -> None:
+    engine = SearchEngine.open(tagged.root)
+    said = engine.explain(Query(words="garbage"), engine.find("lucide-static:trash"))
+    assert "trash" in said.synonyms
+    assert said.icon.evidence["synonyms"] == pytest.approx(evidence.SYNONYM)

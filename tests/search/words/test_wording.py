@@ -36,6 +36,7 @@ def test_a_plain_query_is_looked_for_as_it_is() -> None:
         parts=(),
         without=(),
         drawn=(),
+        synonyms=(),
     )
 
 
