@@ -40,7 +40,11 @@ _OPTIONS: dict[str, list[tuple[str, Any, str]]] = {
         ("map_rate", Weight, "Factor on the rate of the map and of the logits' scale."),
         ("lora_rank", Count, "Numbers a row of a low-rank addition."),
         ("lora_scale", Positive, "Factor on low-rank additions."),
-        ("stored", click.Choice(["fp16", "fp32"]), "How weights are written."),
+        (
+            "stored",
+            click.Choice(["fp8", "fp16", "fp32"]),
+            "How weights are written; fp8: tokens, the rest in fp16.",
+        ),
     ],
     "loss": [
         ("batch", click.IntRange(2), "Icons a step, over all devices and micro-batches."),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import load_file
+from safetensors import safe_open
 
 from indexer.arrays import Floats, Pixels
 from indexer.encoders.int8 import Ranges, Shifts, Weights, convolved, inner_tensors, quantise, with_outputs
@@ -34,7 +34,8 @@ def write_int8_graph(image: Path, weights: Path, *, size: int) -> float | None:
         return None
     icons = _in_other_colours(sample_pixels(size, n=N_ICONS))
     ranges = _ranges(image, inner, icons)
-    stored = {f"model.{name}": tensor for name, tensor in load_file(weights).items()}
+    with safe_open(weights, "numpy") as held:
+        stored = {f"model.{name}": held.get_tensor(name) for name in held.keys() if name.startswith("visual.")}  # noqa: SIM118
     shifts = _shifts(image, stored, ranges, icons[:: N_ICONS // _N_COMPARED])
     write_file(path, quantise(graph, stored, ranges, shifts))
     others = sample_pixels(size, n=N_ICONS, first=1)

@@ -6,10 +6,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import onnx
-from onnx import GraphProto, NodeProto, TensorProto, helper
+from onnx import GraphProto, NodeProto, TensorProto, helper, numpy_helper
 
-_STORED = {"F16": TensorProto.FLOAT16, "F32": TensorProto.FLOAT}
+from indexer.arrays import Floats
+
+_STORED = {"F16": TensorProto.FLOAT16, "F32": TensorProto.FLOAT, "F8_E4M3": TensorProto.UINT8}
+"""Numbers of eight bits are looked up by their bytes: ONNX's `Gather` takes none."""
+_OF_BYTES = "fp8.values"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +46,8 @@ def refer(graph: bytes, places: Mapping[str, Place]) -> bytes:
     """Replace the weights of a graph by their places; each is cast to fp32 where it is stored in less.
 
     Raises:
-        ValueError: the file has a tensor in another shape, or in a type that is none of F16 and F32.
+        ValueError: the file has a tensor in another shape, or in a type that is none of F16 and F32; one of F8_E4M3
+            is no table from which some rows are taken.
     """
     model = onnx.load_from_string(graph)
     users: dict[str, list[NodeProto]] = defaultdict(list)
@@ -49,7 +55,7 @@ def refer(graph: bytes, places: Mapping[str, Place]) -> bytes:
         for name in node.input:
             users[name].append(node)
     first: list[NodeProto] = []
-    after: dict[int, NodeProto] = {}
+    after: dict[int, list[NodeProto]] = {}
     tensors = []
     for tensor in model.graph.initializer:
         place = places.get(tensor.name)
@@ -61,9 +67,14 @@ def refer(graph: bytes, places: Mapping[str, Place]) -> bytes:
             for user in users[tensor.name]:  # only what is taken from a table is cast: 49,408 tokens stay as they are
                 user.input[0], taken = stored, user.output[0]
                 user.output[0] = f"{taken}.stored"
-                after[id(user)] = _cast(user.output[0], taken)
+                widened = _looked_up if place.kind == "F8_E4M3" else _cast
+                after[id(user)] = widened(user.output[0], taken)
+        elif place.kind == "F8_E4M3":
+            raise ValueError(f'"{tensor.name}" is {place.kind}, and no table')
         else:
-            first.append(_cast(stored, tensor.name))
+            first += _cast(stored, tensor.name)
+    if any(place.kind == "F8_E4M3" for place in places.values()):
+        tensors.append(numpy_helper.from_array(values_of_bytes(), _OF_BYTES))
     nodes = [*first, *_with(model.graph, after)]
     replace_parts(model.graph, nodes, tensors)
     return bytes(model.SerializeToString())
@@ -78,11 +89,10 @@ def replace_parts(graph: GraphProto, nodes: list[NodeProto], tensors: list[Tenso
     graph.initializer.extend(held)
 
 
-def _with(graph: GraphProto, after: Mapping[int, NodeProto]) -> Iterator[NodeProto]:
+def _with(graph: GraphProto, after: Mapping[int, list[NodeProto]]) -> Iterator[NodeProto]:
     for node in graph.node:
         yield node
-        if id(node) in after:
-            yield after[id(node)]
+        yield from after.get(id(node), ())
 
 
 def _external(tensor: TensorProto, place: Place) -> TensorProto:
@@ -96,5 +106,19 @@ def _external(tensor: TensorProto, place: Place) -> TensorProto:
     return external
 
 
-def _cast(stored: str, name: str) -> NodeProto:
-    return helper.make_node("Cast", [stored], [name], to=TensorProto.FLOAT)
+def _cast(stored: str, name: str) -> list[NodeProto]:
+    return [helper.make_node("Cast", [stored], [name], to=TensorProto.FLOAT)]
+
+
+def _looked_up(stored: str, name: str) -> list[NodeProto]:
+    places = f"{name}.bytes"
+    cast = helper.make_node("Cast", [stored], [places], to=TensorProto.INT32)
+    return [cast, helper.make_node("Gather", [_OF_BYTES, places], [name])]
+
+
+def values_of_bytes() -> Floats:
+    """What each byte says in e4m3: sign, four bits of exponent from -6 up, three of mantissa (arXiv 2209.05433)."""
+    sign, exponent, mantissa = (np.arange(256) >> shift & mask for shift, mask in ((7, 1), (3, 15), (0, 7)))
+    size = np.where(exponent > 0, np.ldexp(1 + mantissa / 8, exponent - 7), np.ldexp(mantissa / 8, -6))
+    size[exponent * 8 + mantissa == 127] = np.nan
+    return np.asarray(np.where(sign == 1, -size, size), np.float32)

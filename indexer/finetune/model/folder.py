@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import open_clip
 import torch
@@ -23,6 +23,8 @@ from indexer.finetune.model.outline import build
 from indexer.library.durable import sync
 
 SIZE = 64
+_TOKENS = "token_embedding.weight"
+"""Of open_clip's own text towers."""
 START_TEMPERATURE = 0.05
 MODEL_CONFIG: dict[str, Any] = {
     "embed_dim": 384,
@@ -62,7 +64,8 @@ class FolderFacts:
     config: Mapping[str, Any]
     lineage: Mapping[str, Any]
     card: str
-    stored: str = "fp16"
+    stored: Literal["fp8", "fp16", "fp32"] = "fp16"
+    """As `finetune.options.Towers` has it."""
 
 
 def write_folder(model: nn.Module, folder: Path, *, lineage: Mapping[str, Any], card: str) -> None:
@@ -107,8 +110,8 @@ def write_model(
 ) -> None:
     """Write `folder` anew for `open_clip.create_model_and_transforms("local-dir:FOLDER")`; an older model is replaced.
 
-    Stored in fp16 weights take half the room; open_clip loads them into fp32 parameters. A tokenizer of transformers
-    is saved along, from its files where they are known: open_clip's own needs none.
+    Stored in fp16 weights take half the room, tokens in fp8 a quarter; open_clip loads them into fp32 parameters. A
+    tokenizer of transformers is saved along, from its files where they are known: open_clip's own needs none.
 
     Raises:
         ModelError: the folder holds something else.
@@ -118,7 +121,7 @@ def write_model(
     aside = folder.with_name(f".aside-{folder.name}-{os.getpid()}")
     shutil.rmtree(aside, ignore_errors=True)
     aside.mkdir(parents=True)
-    save_file({name: _stored(tensor, facts.stored) for name, tensor in weights.items()}, aside / WEIGHT_NAMES[0])
+    save_file({name: _stored(name, tensor, facts.stored) for name, tensor in weights.items()}, aside / WEIGHT_NAMES[0])
     (aside / WEIGHT_NAMES[0]).chmod(0o644)  # safetensors writes files that only their owner may read
     (aside / CONFIG_NAME).write_text(json.dumps(facts.config, indent=2) + "\n", "utf-8")
     (aside / LINEAGE_NAME).write_text(json.dumps(facts.lineage, indent=1) + "\n", "utf-8")
@@ -132,11 +135,13 @@ def write_model(
     _swap(aside, folder)
 
 
-def _stored(tensor: torch.Tensor, stored: str) -> torch.Tensor:
+def _stored(name: str, tensor: torch.Tensor, stored: str) -> torch.Tensor:
     tensor = tensor.detach().cpu().clone(memory_format=torch.contiguous_format)
     if not tensor.is_floating_point():
         return tensor
-    return tensor.half() if stored == "fp16" else tensor.float()
+    if stored == "fp8" and name.endswith(_TOKENS):
+        return tensor.float().to(torch.float8_e4m3fn)
+    return tensor.float() if stored == "fp32" else tensor.half()
 
 
 def _swap(aside: Path, folder: Path) -> None:

@@ -4,21 +4,25 @@ import json
 import os
 import shutil
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
 import torch
 from conftest import save_tiny_model
+from safetensors.torch import load_file
 
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
 from indexer.encoders.facts import read_facts
 from indexer.encoders.graphs import carry, find_graphs
+from indexer.encoders.places import values_of_bytes
 from indexer.encoders.query_encoder import OnnxQueryEncoder, open_query_encoder
 from indexer.encoders.samples import sample_pixels
 from indexer.encoders.stored_graphs import write_graphs
 from indexer.encoders.tokens import Tokens, clip_tokenizer, rows_by_length
 from indexer.encoders.torch_encoder import Encoder
 from indexer.errors import ModelError
+from indexer.finetune.model.folder import FolderFacts, write_model
 from indexer.library.bundled import bundled
 
 WEIGHTS = "open_clip_model.safetensors"
@@ -130,3 +134,22 @@ def test_the_tokenizer_is_open_clips_own() -> None:
 def test_texts_of_one_length_go_together() -> None:
     rows = [rows.tolist() for rows in rows_by_length(np.array([3, 4, 3, 3, 4]), at_once=2)]
     assert rows == [[0, 2], [3], [1, 4]]
+
+
+def test_a_table_of_tokens_in_eight_bits_says_what_torch_says(tmp_path: Path) -> None:
+    config = json.loads((save_tiny_model(tmp_path / "model", seed=3) / "open_clip_config.json").read_text())
+    weights = load_file(tmp_path / "model" / WEIGHTS)
+    folder = tmp_path / "small"
+    write_model(weights, folder, FolderFacts(config, {}, "", "fp8"))
+    table = load_file(folder / WEIGHTS)["token_embedding.weight"]
+    assert table.dtype == torch.float8_e4m3fn
+    write_graphs(folder)
+    query = _carried(folder, tmp_path / "encoder")
+    encoder = Encoder(_checkpoint(folder), device=torch.device("cpu"), precision="fp32")
+    assert min(_least_cosines(encoder, query)) > 0.99999
+    assert torch.equal(cast(Any, encoder.text_tower).model.token_embedding.weight, table.float())
+
+
+def test_each_byte_of_an_eight_bit_number_is_read_as_torch_reads_it() -> None:
+    expected = torch.arange(256, dtype=torch.uint8).view(torch.float8_e4m3fn).float().numpy()
+    assert np.array_equal(values_of_bytes(), expected, equal_nan=True)
