@@ -4,7 +4,7 @@ import re
 
 _SAME = {"nb": "no", "nn": "no", "iw": "he", "in": "id", "fil": "tl", "cmn": "zh", "yue": "zh"}
 """What is written nearly alike, or is an older code."""
-_LOCALE = re.compile(r"[a-z]{2,3}(?:[-_@.][a-z0-9-]+)*", re.IGNORECASE)
+_LOCALE = re.compile(r"[a-z]{2,3}(?:[-_@.][a-z0-9]+)*", re.IGNORECASE)
 _LONGEST = 35
 """Letters that are to be kept of a language tag (RFC 5646, section 4.4.1)."""
 
