@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from indexer.errors import IconsError
+from indexer.languages.codes import is_locale
+from search.read_as import ReadAs
 
 if TYPE_CHECKING:
     import numpy as np
@@ -15,6 +17,8 @@ MOST_HITS = 10_000
 """The most that a window reaches: offset and k together."""
 MOST_WITHOUT = 16
 """Things that one query may steer away from: each is held against every candidate."""
+MOST_LANGUAGES = 10
+"""That one user reads."""
 MOST_ALSO = 5
 """Icons with the drawing of a hit that it names."""
 MOST_COUNTED = 1_000
@@ -49,6 +53,7 @@ class Query:
         for text in (self.words, *self.without):
             refuse_broken(text)
         refuse_many(self.without)
+        refuse_languages(self.languages)
 
 
 _SVG = re.compile(r"(?>\s+|<\?.*?\?>|<!--.*?-->|<!doctype[^>]*>)*+<svg[\s>]", re.IGNORECASE | re.DOTALL)
@@ -67,6 +72,19 @@ def refuse_many(without: Sequence[str]) -> None:
     """
     if len(without) > MOST_WITHOUT:
         raise IconsError(f"{len(without)} things to steer away from; name {MOST_WITHOUT} or fewer")
+
+
+def refuse_languages(languages: Sequence[str]) -> None:
+    """Refuse what does not name languages. One that the dictionary lacks is no error: it says what a user reads.
+
+    Raises:
+        IconsError: one is not spelt as locales are, or there are too many.
+    """
+    if len(languages) > MOST_LANGUAGES:
+        raise IconsError(f"{len(languages)} languages; name {MOST_LANGUAGES} or fewer")
+    for language in languages:
+        if not is_locale(language):
+            raise IconsError(f'language is "{language}"; give a code as de or pt-BR')
 
 
 def refuse_broken(text: str) -> None:
@@ -189,29 +207,6 @@ class FacetCount:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadWord:
-    """A word or phrase of a query, and how it was read in English."""
-
-    word: str
-    english: tuple[str, ...]
-    """The likeliest first; none where it was taken as it is."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReadAs:
-    """How a query in another language was read."""
-
-    language: str
-    """ISO 639 code."""
-    name: str
-    """The language's name in English."""
-    words: tuple[ReadWord, ...]
-
-    def __str__(self) -> str:
-        return "; ".join(f"{read.word}: {', '.join(read.english)}" for read in self.words if read.english)
-
-
-@dataclass(frozen=True, slots=True)
 class Answer:
     """What a query found, one window of it."""
 
@@ -268,6 +263,8 @@ class Explanation:
     """Names under which other sets have it."""
     without: Sequence[str]
     spelled: str | None
+    read_as: ReadAs | None
+    """How the words were read in English, where they are in another language."""
     icon: Judged
     first: Judged | None
     """None where the answer is empty."""

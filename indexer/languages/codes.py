@@ -4,6 +4,14 @@ import re
 
 _SAME = {"nb": "no", "nn": "no", "iw": "he", "in": "id", "fil": "tl", "cmn": "zh", "yue": "zh"}
 """What is written nearly alike, or is an older code."""
+_LOCALE = re.compile(r"[a-z]{2,3}(?:[-_@.][a-z0-9]+)*", re.IGNORECASE)
+_LONGEST = 35
+"""Letters that are to be kept of a language tag (RFC 5646, section 4.4.1)."""
+
+
+def is_locale(text: str) -> bool:
+    """Tell whether a text is spelt as locales are: "de", "pt-BR", "zh_Hant_TW.UTF-8"; such a language need not be."""
+    return len(text) <= _LONGEST and _LOCALE.fullmatch(text) is not None
 
 
 def language_of(locale: str) -> str:

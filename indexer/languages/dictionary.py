@@ -71,9 +71,13 @@ class Dictionary:
         self._firsts = firsts.split(b"\n")
         self._ends = [end, *(end + np.frombuffer(ends, "<u4")).tolist()]
         self._block = lru_cache(maxsize=256)(self._read_block)
+        self._kept = lru_cache(maxsize=1024)(self._look_up)
 
     def meanings(self, key: str) -> tuple[Meaning, ...]:
         """All meanings of a folded key; none where no language has it."""
+        return self._kept(key)
+
+    def _look_up(self, key: str) -> tuple[Meaning, ...]:
         start = key.encode() + b"\t"
         lines = self._block(self._block_of(start))
         place = bisect_left(lines, start)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from indexer.commands.options import json_option, library_option
+from search.commands.options import language_option
 
 if TYPE_CHECKING:
     from indexer.library.folder import Library
@@ -16,9 +17,12 @@ if TYPE_CHECKING:
 @click.argument("words")
 @click.argument("key")
 @click.option("--not", "without", multiple=True, metavar="WORDS", help="What the search steers away from. Repeatable.")
+@language_option
 @library_option
 @json_option
-def explain(library: "Library", words: str, key: str, without: tuple[str, ...], as_json: bool) -> None:
+def explain(
+    library: "Library", words: str, key: str, without: tuple[str, ...], languages: tuple[str, ...], as_json: bool
+) -> None:
     """Tell why an icon was found, or was not: what each part of a search says of it, beside the icon that comes first.
 
     WORDS is the query, KEY the icon that was expected, as for `icons show`. docs/ranking.md tells what the parts are.
@@ -32,7 +36,7 @@ def explain(library: "Library", words: str, key: str, without: tuple[str, ...], 
     from search.query import Query
 
     engine = engine_of(library)
-    explanation = engine.explain(Query(words=words, without=without), engine.find(key))
+    explanation = engine.explain(Query(words=words, without=without, languages=languages), engine.find(key))
     if as_json:
         click.echo(json.dumps(asdict(explanation)))
         return

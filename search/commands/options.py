@@ -11,7 +11,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from indexer.commands.options import Function
-from indexer.languages.codes import language_of
+from indexer.languages.codes import is_locale, language_of
 from indexer.sources.licences import FAMILIES
 from search.query import Filters, Window
 
@@ -78,7 +78,20 @@ def own_languages() -> tuple[str, ...]:
     """The language that the environment states, as gettext reads it; none for C and POSIX."""
     stated = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
     code = language_of(stated)
-    return () if code in ("", "c", "posix") else (code,)
+    return (code,) if is_locale(code) else ()
+
+
+def language_option(function: Function) -> Function:
+    """Add `--language`."""
+    return click.option(
+        "--language",
+        "languages",
+        multiple=True,
+        metavar="CODE",
+        default=own_languages,
+        help="A language that you read, as de or pt-BR: it decides where a word is two languages'. Repeatable; that of "
+        "LANG if not given.",
+    )(function)
 
 
 def _check_sheet(_: click.Context, __: click.Parameter, sheet: Path | None) -> Path | None:
@@ -95,15 +108,7 @@ _OPTIONS: Sequence[Option] = [
         help="Share of the picture, or icon, beside words; half if not given.",
     ),
     _values("--prefer", "prefer", "SET", "Put this set first where several have the icon: for this search alone."),
-    click.option(
-        "--language",
-        "languages",
-        multiple=True,
-        metavar="CODE",
-        default=own_languages,
-        help="A language that you read, as de or pt-BR: it decides where a word is two languages'. Repeatable; that of "
-        "LANG if not given.",
-    ),
+    language_option,
     _values("--set", "sets", "KEY", "Only icons of this set."),
     _values("--style", "styles", "STYLE", "Only icons of this style: outline, filled, duotone, color, ..."),
     _values("--corner", "corners", "CORNER", "Only icons whose corners are stated to be so: rounded, sharp."),

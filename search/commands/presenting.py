@@ -55,7 +55,7 @@ def answer(engine: "SearchEngine", asked: str, query: Query, asking: Asking) -> 
     except RenderError as error:
         raise IconsError(f"{asked} can't be looked for: {error}") from error
     if found.read_as:
-        say(f"{found.read_as} ({found.read_as.name})", err=True)
+        say(str(found.read_as), err=True)
     if found.spelled:
         say(f'did you mean "{found.spelled}"?', err=True)
     if not found.hits:
@@ -94,7 +94,7 @@ def _print_table(engine: "SearchEngine", found: Answer, asking: Asking) -> None:
 def _print_json(found: Answer) -> None:
     plain = asdict(found)
     for hit in plain["hits"]:
-        click.echo(json.dumps(hit))
+        click.echo(json.dumps({**hit, "read_as": plain["read_as"]}))
     if found.facets is not None:
         click.echo(json.dumps({name: plain[name] for name in ("n_found", "is_more", "facets")}))
 

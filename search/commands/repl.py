@@ -2,7 +2,7 @@
 
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ import click
 from indexer.commands.options import library_option
 from indexer.errors import IconsError
 from indexer.naming.printable import say
-from search.commands.options import pictures_option
+from search.commands.options import language_option, pictures_option
 from search.commands.search import search
 from search.commands.show import show
 from search.commands.similar import similar
@@ -31,10 +31,11 @@ _COMMANDS = {"search": search, "similar": similar, "show": show}
 
 
 @click.command()
+@language_option
 @pictures_option
 @library_option
 @click.pass_context
-def repl(ctx: click.Context, library: "Library", pictures: bool | None) -> None:
+def repl(ctx: click.Context, library: "Library", languages: tuple[str, ...], pictures: bool | None) -> None:
     """Ask many queries in one process: the library is opened once, and each answer takes milliseconds.
 
     A line is what stands behind `icons search`, options included; `:help` tells the rest. Lines may come from a pipe.
@@ -55,7 +56,7 @@ def repl(ctx: click.Context, library: "Library", pictures: bool | None) -> None:
     for line in _lines():
         if line == ":quit":
             return
-        _run(ctx, line, common)
+        _run(ctx, line, common, {"languages": languages})
 
 
 def _lines() -> Iterator[str]:
@@ -76,8 +77,11 @@ def _lines() -> Iterator[str]:
             yield line
 
 
-def _run(ctx: click.Context, line: str, common: Sequence[str]) -> None:
-    """Run one line as the command that it means; what goes wrong is told, and the next line is read."""
+def _run(ctx: click.Context, line: str, common: Sequence[str], defaults: Mapping[str, object]) -> None:
+    """Run one line as the command that it means; what goes wrong is told, and the next line is read.
+
+    `common` options stand before those of the line, `defaults` where it has none of that name.
+    """
     name, words = "search", _words(line)
     if line.startswith(":"):
         name, words = words[0][1:], words[1:]
@@ -89,7 +93,7 @@ def _run(ctx: click.Context, line: str, common: Sequence[str]) -> None:
         say(f'Error: no command ":{name}"; :help tells what there is', err=True)
         return
     try:
-        with _COMMANDS[name].make_context(name, [*common, *words], parent=ctx) as inner:
+        with _COMMANDS[name].make_context(name, [*common, *words], parent=ctx, default_map=dict(defaults)) as inner:
             _COMMANDS[name].invoke(inner)
     except click.exceptions.Exit:
         pass

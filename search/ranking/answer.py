@@ -8,9 +8,8 @@ import numpy as np
 
 from indexer.arrays import Floats, Ids
 from indexer.errors import IconsError
-from indexer.languages.dictionary import Dictionary
 from search.generation.opened import Opened
-from search.query import Answer, Filters, Query, ReadAs, ReadWord, Window, pasted_svg
+from search.query import Answer, Filters, Query, Window, pasted_svg
 from search.ranking.asked import Asked, read_asked, read_avoided
 from search.ranking.candidates import Candidates, Reach, by_both, by_keywords, by_picture, by_words
 from search.ranking.gathering import Gathering, Limit, Question
@@ -41,18 +40,9 @@ def answer(opened: Opened, query: Query, filters: Filters, window: Window) -> An
         is_more=hits.is_more,
         facets=hits.count() if window.facets else None,
         spelled=asked.wording.spelled if asked else None,
-        read_as=_read_as(asked),
+        read_as=asked.read_as if asked else None,
         is_doubtful=len(kept) > 0 and bool(hits.found.confidence[kept[0]] < GOOD_SCORE),
     )
-
-
-def _read_as(asked: Asked | None) -> ReadAs | None:
-    """Tell how words of another language were read."""
-    if asked is None or asked.reading is None:
-        return None
-    reading = asked.reading
-    words = (ReadWord(piece.text, tuple(term for term, _ in piece.terms)) for piece in reading.pieces)
-    return ReadAs(reading.language, Dictionary.bundled().languages[reading.language], tuple(words))
 
 
 def _sets_to_mix(opened: Opened, query: Query, ids: Ids) -> Ids:

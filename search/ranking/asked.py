@@ -15,6 +15,7 @@ from indexer.naming.names import normalise
 from search.generation.opened import Opened
 from search.generation.standing import Standing
 from search.query import refuse_many
+from search.read_as import ReadAs, ReadWord
 from search.words.codes import Code, read_code
 from search.words.signs import spell_signs
 from search.words.wording import MOST_LETTERS, Wording, read, read_words
@@ -37,6 +38,15 @@ class Asked:
     """How the library's sets stand for who asks."""
     reading: Reading | None
     """How it was read in English, where it is in another language."""
+
+    @property
+    def read_as(self) -> ReadAs | None:
+        """The reading, as an answer tells it."""
+        if (reading := self.reading) is None:
+            return None
+        words = (ReadWord(piece.text, tuple(term for term, _ in piece.terms)) for piece in reading.pieces)
+        name = Dictionary.bundled().languages[reading.language]
+        return ReadAs(reading.language, name, reading.english, reading.is_english_too, tuple(words))
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ def explain(opened: Opened, query: Query, icon: int) -> Explanation:
     if query.picture is not None or query.icon is not None or query.keyword or pasted_svg(query.words):
         raise IconsError("only a query of words alone can be explained")
     opened.snapshot.icon(icon)
-    asked = read_asked(opened, query.words, prefer=query.prefer or ())
+    asked = read_asked(opened, query.words, prefer=query.prefer or (), languages=query.languages)
     avoided = read_avoided(opened, *asked.wording.without, *query.without)
     found = by_words(opened, asked, avoided, Reach(REACH))
     order = rank(found.ids, found.evidence, found.tiers)
@@ -45,6 +45,7 @@ def explain(opened: Opened, query: Query, icon: int) -> Explanation:
         synonyms=tuple(name for name, _ in wording.synonyms),
         without=avoided.words,
         spelled=wording.spelled,
+        read_as=asked.read_as,
         icon=_judge(opened, asked, avoided, found, order, icon),
         first=_judge(opened, asked, avoided, found, order, int(found.ids[kept[0]])) if len(kept) else None,
         shown=_shown(opened, found, kept, icon),

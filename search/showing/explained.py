@@ -30,6 +30,8 @@ def print_explanation(console: Console, explanation: Explanation) -> None:
 
 def understood(explanation: Explanation) -> Iterator[str]:
     """Say how the words were read, where that is not as they stand."""
+    if explanation.read_as:
+        yield str(explanation.read_as)
     yield f"asked: {explanation.typed}" + (f", perhaps {explanation.spelled}" if explanation.spelled else "")
     if explanation.style:
         yield f"style: {explanation.style}, of {explanation.name}"

@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from search.query import Explanation, FacetCount
 from search.query import Query as EngineQuery
 from search.web.answers import API, Health, IconAnswer, Refusal, SearchAnswer
-from search.web.parameters import COLOUR, FilterParameters, IconId, ImageIds, SearchParameters, Text, Without
+from search.web.parameters import COLOUR, FilterParameters, IconId, ImageIds, Languages, SearchParameters, Text, Without
 from search.web.service import Service
 from search.web.svg import svg_text
 from search.web.upload import BODY, read_upload
@@ -80,10 +80,14 @@ async def show(icon: IconId, service: Served) -> Response:
 
 @router.get(f"{API}/icons/{{icon}}/why", response_model=Explanation, summary="Why an icon stands where it stands")
 async def why(
-    icon: IconId, service: Served, words: Annotated[Text, Query(alias="q")], without: Without = ()
+    icon: IconId,
+    service: Served,
+    words: Annotated[Text, Query(alias="q")],
+    without: Without = (),
+    languages: Languages = (),
 ) -> Response:
     """Tell what each part of a search for some words says of an icon, beside the icon that comes first."""
-    return JSONResponse(await service.explain(EngineQuery(words=words, without=without), icon))
+    return JSONResponse(await service.explain(EngineQuery(words=words, without=without, languages=languages), icon))
 
 
 @router.get(f"{API}/icons/{{icon}}/svg", summary="An icon as SVG", response_class=Response)

@@ -21,7 +21,7 @@ from indexer.errors import IconsError, LibraryError
 from indexer.library.folder import Library
 from indexer.telemetry import SERVERS, silence
 from search.engine import SearchEngine
-from search.query import MOST_WITHOUT, Details, Filters, Hit, Query, Window
+from search.query import MOST_WITHOUT, Answer, Details, Filters, Hit, Query, Window
 from search.web.parameters import COLOUR, Text
 from search.web.svg import svg_text
 
@@ -66,7 +66,7 @@ class IconTools:
             _log.warning("%s", error)
         return self._opened
 
-    def search_icons(
+    def search_icons(  # noqa: PLR0913, PLR0917  a tool's arguments stand side by side
         self,
         query: Annotated[str, Field(description="What it means, how it looks, or its name.", max_length=10_000)],
         k: Annotated[int, Field(ge=1, le=_MOST_HITS, description="How many hits.")] = 10,
@@ -74,19 +74,12 @@ class IconTools:
         styles: Annotated[Texts, Field(description='["outline"], ["color"], ["sharp filled"] ...')] = [],  # noqa: B006
         licences: Annotated[Texts, Field(description='SPDX ids, or families: ["permissive"].')] = [],  # noqa: B006
         avoid: Annotated[list[Text], Field(max_length=MOST_WITHOUT, description='Steer away from: ["filled"].')] = [],  # noqa: B006
+        language: Annotated[Text | None, Field(description="Of the query, if not English: de, pt-BR.")] = None,
     ) -> str:
         """Find icons by meaning, looks or name, best first."""
-        asked = Query(words=query, without=tuple(avoid))
+        asked = Query(words=query, without=tuple(avoid), languages=(language,) if language else ())
         filters = Filters(sets=tuple(sets), styles=tuple(styles), licences=tuple(licences))
-        answer = self._engine.ask(asked, filters=filters, window=Window(k=k))
-        plain: dict[str, Any] = {"icons": [_found(hit) for hit in answer.hits], "n_found": answer.n_found}
-        if answer.is_more:
-            plain["is_more"] = True
-        if answer.is_doubtful:
-            plain["note"] = "no good match; these come nearest"
-        if answer.spelled:
-            plain["did_you_mean"] = answer.spelled
-        return _written(plain)
+        return _written(_answered(self._engine.ask(asked, filters=filters, window=Window(k=k))))
 
     def show_icon(self, key: Key) -> str:
         """Tell tags, categories, licence, file and variants of an icon."""
@@ -108,6 +101,20 @@ class IconTools:
             shown = engine.show(icon)
             raise ToolError(f'"{key}" is no SVG but a bitmap: {shown.hit.path}')
         return document.decode(errors="replace")
+
+
+def _answered(answer: Answer) -> dict[str, Any]:
+    """The hits of an answer, and what is to be said of it."""
+    plain: dict[str, Any] = {"icons": [_found(hit) for hit in answer.hits], "n_found": answer.n_found}
+    if answer.is_more:
+        plain["is_more"] = True
+    if answer.is_doubtful:
+        plain["note"] = "no good match; these come nearest"
+    if answer.read_as:
+        plain["read_as"] = str(answer.read_as)
+    if answer.spelled:
+        plain["did_you_mean"] = answer.spelled
+    return plain
 
 
 def _found(hit: Hit) -> dict[str, Any]:

@@ -10,9 +10,9 @@ import numpy as np
 from fastapi import Path as PathParameter
 from fastapi import Query as QueryParameter
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from search.query import MOST_HITS, MOST_WITHOUT, Filters, Query, Window
+from search.query import MOST_HITS, MOST_LANGUAGES, MOST_WITHOUT, Filters, Query, Window
 
 IconId = Annotated[int, PathParameter(description="Id of an icon, as a hit tells it.", ge=1, lt=2**63)]
 ImageIds = Annotated[list[Annotated[int, Field(ge=1, lt=2**63)]], QueryParameter(alias="image", max_length=100)]
@@ -24,6 +24,26 @@ Without = Annotated[
     QueryParameter(alias="not", max_length=MOST_WITHOUT, description="What to steer away from. Repeatable."),
 ]
 Texts = Annotated[tuple[Text, ...], Field(max_length=50)]
+
+
+def _cut_at_commas(values: object) -> object:
+    """Cut "de,fr" at its commas; values that are no texts are left to whoever checks them."""
+    if not isinstance(values, (list, tuple)):
+        return values
+    return [part.strip() for value in values for part in (value.split(",") if isinstance(value, str) else [value])]
+
+
+Languages = Annotated[
+    tuple[Text, ...],
+    Field(max_length=MOST_LANGUAGES),
+    # The header Accept-Language is not read: the address alone says what is asked, whoever sends it again.
+    BeforeValidator(_cut_at_commas),
+    QueryParameter(
+        alias="language",
+        description="A language that the user reads, most used first: de, pt-BR. Repeatable, or a list with commas; it "
+        "decides where a word is two languages'. Words of any language are read without.",
+    ),
+]
 
 
 class FilterParameters(BaseModel):
@@ -69,6 +89,7 @@ class SearchParameters(FilterParameters):
     words: str = Field("", alias="q", max_length=10_000, description="What it means, how it looks, or its name.")
     keyword: bool = Field(False, description='Take q for a keyword query: prefix*, "a phrase", -excluded.')
     without: Without = ()
+    languages: Languages = ()
     prefer: Annotated[tuple[Text, ...] | None, Field(max_length=50)] = Field(
         None,
         description="A set that comes first where several have an icon. Repeatable; `icons prefer` if not given.",

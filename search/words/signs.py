@@ -9,7 +9,7 @@ import json
 import re
 import sys
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from indexer.library.bundled import bundled
@@ -25,6 +25,7 @@ _ARROWS = {"->": "right arrow", "-->": "right arrow", "=>": "right arrow", "<-":
 _KINDS = ("So", "Sm", "Sc", "Sk", "Po")
 
 
+@lru_cache(maxsize=16)  # a query's language is read from what this gives, then its words are
 def spell_signs(text: str) -> str:
     """Put the names of signs in their place: "🔔 off" becomes "bell off", "?" "question mark".
 

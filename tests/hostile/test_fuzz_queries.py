@@ -36,9 +36,17 @@ FILTERS = st.fixed_dictionaries(
 """Made only when they are used, as making them may be refused."""
 NUMBERS = st.one_of(st.integers().map(str), st.floats().map(str), WORDS)
 NAMED = ["q", "k", "offset", "set", "style", "category", "tag", "licence", "size", "animated", "coloured", "min_score"]
-NAMED += ["flat", "facets", "keyword", "not", "icon", "picture_share", "token", "q[]", "v", ""]
+NAMED += ["flat", "facets", "keyword", "not", "icon", "picture_share", "token", "q[]", "v", "", "language"]
 PATHS = ["/", "/api/v1/search", "/api/v1/icons/1", "/api/v1/icons/1/svg", "/api/v1/icons/1/png", "/api/v1/facets"]
-PATHS += ["/api/v1/icons/1/similar", "/static/app.js", "/static/../app.js", "/health", "/metrics"]
+PATHS += [
+    "/api/v1/icons/1/similar",
+    "/api/v1/icons/1/why",
+    "/static/app.js",
+    "/static/../app.js",
+    "/health",
+    "/metrics",
+]
+LANGUAGES = st.lists(st.one_of(WORDS, st.sampled_from(["de", "fr-CH", "xx"])), max_size=3)
 VALUES = st.one_of(NUMBERS.map(lambda text: quote(text, errors="replace")), st.binary(max_size=9).map(quote_from_bytes))
 ADDRESSES = st.tuples(
     st.one_of(st.sampled_from(PATHS), WORDS.map(lambda text: "/api/v1/icons/" + quote(text, errors="replace"))),
@@ -90,6 +98,7 @@ def queries() -> st.SearchStrategy[Callable[[], Query]]:
         {
             "words": WORDS,
             "without": LABELS.map(tuple),
+            "languages": LANGUAGES.map(tuple),
             "keyword": st.booleans(),
             "icon": st.none() | st.integers(-1, 10) | st.integers(),
             "picture_share": st.floats(),

@@ -25,7 +25,7 @@ const grid = new Grid(find("#grid"), {
 });
 const clearFilters = () => go(withoutFilters(state));
 const filters = new Filters(find("#filters"), find("#menu"), { change: (changes) => change({ ...changes, k: PAGE }), clear: clearFilters });
-const search = new Search({ grid, change: ask, clearFilters, counted: (facets) => filters.count(facets) });
+const search = new Search({ grid, change: ask, clearFilters, counted: (facets) => filters.count(facets), read: settle });
 const detail = new Detail(find("#detail"), {
   open: (icon) => change({ open: icon.id }),
   like: (icon) => go({ ...cleared(state), icon: icon.id, open: null }),
@@ -61,6 +61,13 @@ function writeAddress() {
   if (address !== `${location.pathname}${location.search}${location.hash}`) {
     history[replace ? "replaceState" : "pushState"](null, "", address);
   }
+}
+
+/** What was typed was read in these languages: the address says so, so that it finds the same for whoever opens it. */
+function settle(language) {
+  if (!state.typed || language.join() === state.language.join()) return;
+  state = { ...state, language };
+  unwritten ??= { replace: true, timer: setTimeout(writeAddress, PAUSE_MS) };
 }
 
 function change(changes, how) {
@@ -107,7 +114,7 @@ function closeDetail() {
 words.addEventListener("input", (event) => {
   if (event.isComposing) return;
   const follows = typing;
-  go({ ...state, ...fromBox(words.value, state), min_score: null, open: null, k: PAGE }, { replace: follows, later: true });
+  go({ ...state, ...fromBox(words.value, state), typed: true, language: [], min_score: null, open: null, k: PAGE }, { replace: follows, later: true });
   typing = true;
   scrollTo({ top: 0 });
 });

@@ -207,9 +207,9 @@ export class Detail {
 }
 
 /** Lay out an explanation: how the words were read, then a column for each icon. */
-function* explained({ typed, spelled, style, parts, drawn, without, icon, first, shown }) {
+function* explained({ typed, spelled, read_as: readAs, style, parts, drawn, without, icon, first, shown }) {
   const lists = Object.entries({ parts, "customarily drawn": drawn, without }).map(([title, words]) => words.length > 0 && `${title}: ${words.join(", ")}`);
-  const read = [`asked: ${spelled ? `${typed}, perhaps ${spelled}` : typed}`, style && `style: ${style}`, ...lists];
+  const read = [readAs && `read as ${readAs.name}`, `asked: ${spelled ? `${typed}, perhaps ${spelled}` : typed}`, style && `style: ${style}`, ...lists];
   yield make("p", { textContent: read.filter(Boolean).join(" · ") });
   const columns = first && first.hit.id !== icon.hit.id ? [icon, first] : [icon];
   const rows = (part, unit, digits) => [...new Set(columns.flatMap((one) => Object.keys(one[part])))]

@@ -3,15 +3,15 @@
 import { health, labels, search } from "./api.js";
 import { announce, find, make, PAUSE_MS, plural, whenIdle } from "./elements.js";
 import { frame } from "./grid.js";
-import { asks, countFilters, PAGE, question } from "./state.js";
+import { asks, countFilters, IN_ENGLISH, PAGE, question } from "./state.js";
 
 const MOST_AT_ONCE = 1000;
 const EXAMPLES = ["settings", "go back", "shopping", "a cup with steam", "sleep", "danger"];
 
 export class Search {
-  /** `change(changes)` alters the state, `counted(facets)` takes the counts of labels. */
-  constructor({ grid, change, clearFilters, counted }) {
-    Object.assign(this, { grid, change, clearFilters, counted, asking: null, state: null, nFound: 0, isMore: false, shown: 0, asked: null });
+  /** `change(changes)` alters the state, `counted(facets)` takes the counts of labels, `read(language)` how the words were read. */
+  constructor({ grid, change, clearFilters, counted, read }) {
+    Object.assign(this, { grid, change, clearFilters, counted, read, asking: null, state: null, nFound: 0, isMore: false, shown: 0, asked: null });
     this.more = find("#more");
     this.more.addEventListener("click", () => this.#next());
     this.nearEnd = new IntersectionObserver((entries) => { if (entries.at(-1).isIntersecting) this.#next(); }, { rootMargin: "600px" });
@@ -60,7 +60,7 @@ export class Search {
     }
   }
 
-  #show({ hits, n_found: nFound, is_more: isMore, spelled, is_doubtful: isDoubtful }) {
+  #show({ hits, n_found: nFound, is_more: isMore, spelled, read_as: readAs, is_doubtful: isDoubtful }) {
     const { state } = this;
     Object.assign(this, { nFound, isMore });
     this.shown = hits.length;
@@ -71,13 +71,22 @@ export class Search {
     const found = isDoubtful ? `No good match for ${subject(state)}. These come nearest.` : `${number} for ${subject(state)}`;
     const text = hits.length ? found : `Nothing good found for ${subject(state)}`;
     find("#summary").textContent = hits.length ? text : "";
-    find("#notice").replaceChildren(...(hits.length ? this.#remarks(spelled) : [this.#nothing(spelled)]));
+    find("#notice").replaceChildren(...(hits.length ? this.#remarks(spelled, readAs) : [this.#nothing(spelled, readAs)]));
     document.title = state.q ? `${state.q} · icons` : "icons";
-    announce(text);
+    announce(readAs ? `${text}. ${glosses(readAs).map((gloss) => gloss.join(": ")).join("; ")} (${readAs.name})` : text);
+    this.read(readAs ? [readAs.language] : []);
   }
 
-  #remarks(spelled) {
-    const remarks = [];
+  /** How words of another language were read; where they are English, too, with a way to ask them as that alone. */
+  #reading(readAs) {
+    const told = glosses(readAs).flatMap(([word, english], at) => [at > 0 && "; ", make("bdi", { lang: readAs.language, textContent: word }), `: ${english}`]);
+    const ask = () => { this.change(IN_ENGLISH); find("#results").focus({ preventScroll: true }); }; // the button goes
+    return make("p", { className: "remark" }, told, make("span", { className: "from-language", textContent: ` (${readAs.name}) ` }),
+      readAs.is_english_too && make("button", { type: "button", className: "link", textContent: "Search in English only", onclick: ask }));
+  }
+
+  #remarks(spelled, readAs) {
+    const remarks = readAs ? [this.#reading(readAs)] : [];
     if (spelled) remarks.push(make("p", { className: "remark" }, "Did you mean ", this.#suggest(spelled), "? Icons for it are among these."));
     if (this.state.min_score === 0) {
       remarks.push(make("p", { className: "remark" }, "The nearest icons, however far away. ",
@@ -86,7 +95,7 @@ export class Search {
     return remarks;
   }
 
-  #nothing(spelled) {
+  #nothing(spelled, readAs) {
     const { state } = this;
     const tries = [];
     if (spelled) tries.push(make("li", {}, "Did you mean ", this.#suggest(spelled), "?"));
@@ -99,12 +108,12 @@ export class Search {
     if (state.min_score !== 0 && !state.keyword) {
       tries.push(make("li", {}, make("button", { type: "button", className: "link", textContent: "Show the nearest icons anyway", onclick: () => this.change({ min_score: 0 }) })));
     }
-    return make("div", { className: "nothing" }, make("h2", { textContent: `Nothing good found for ${subject(state)}` }),
+    return make("div", { className: "nothing" }, make("h2", { textContent: `Nothing good found for ${subject(state)}` }), readAs && this.#reading(readAs),
       make("p", { textContent: "No icon here comes close enough to be shown as a match. What you can try:" }), make("ul", {}, tries));
   }
 
   #suggest(words) {
-    return make("button", { type: "button", className: "link", textContent: words, onclick: () => this.change({ q: words }) });
+    return make("button", { type: "button", className: "link", textContent: words, onclick: () => this.change({ q: words, ...IN_ENGLISH }) });
   }
 
   #refuse(error) {
@@ -164,7 +173,7 @@ export class Search {
     if (!list.children.length) list.replaceChildren(...EXAMPLES.map((words) => this.#example(words)));
     for (const item of list.children) {
       try {
-        const { hits } = await search({ ...state, q: item.dataset.words }, { k: 4, signal });
+        const { hits } = await search({ ...state, q: item.dataset.words, ...IN_ENGLISH }, { k: 4, signal });
         item.hidden = hits.length === 0; // only what this library has
         find(".pictures", item).replaceChildren(...hits.map((hit) => frame(hit, { px: 32 })));
       } catch (error) {
@@ -175,11 +184,14 @@ export class Search {
   }
 
   #example(words) {
-    return make("li", { "data-words": words }, make("button", { type: "button", onclick: () => this.change({ q: words }) },
+    return make("li", { "data-words": words }, make("button", { type: "button", onclick: () => this.change({ q: words, ...IN_ENGLISH }) },
       make("span", { className: "pictures", "aria-hidden": "true" }, Array.from({ length: 4 }, () => make("span", { className: "picture waiting" }))),
       make("span", { textContent: words })));
   }
 }
+
+/** The words of a reading that are not taken as they are, each with its English. */
+const glosses = ({ words }) => words.filter(({ english }) => english.length).map(({ word, english }) => [word, english.join(", ")]);
 
 /** What a search is for, as a person would say it. */
 function subject({ q, picture, icon, not }) {

@@ -1,15 +1,19 @@
 // What is asked and how is it shown? The address of the page holds all of it, under the API's own names.
 
 export const FACETS = ["set", "style", "corner", "category", "tag", "licence", "size"];
-const LISTS = ["not", "prefer", ...FACETS];
+const LISTS = ["not", "prefer", ...FACETS, "language"];
 export const SIZES = [16, 20, 24, 32, 40, 48, 64, 96, 128];
 export const PAGE = 60;
 const MOST = 1200;
+const MOST_LANGUAGES = 4;
+const LOCALE = /^[a-z]{2,3}([-_][a-z0-9]+)*$/i;
 
 const EMPTY = {
   q: "", keyword: false, icon: null, picture: null,
   not: [], prefer: [], set: [], style: [], corner: [], category: [], tag: [], licence: [], size: [],
   animated: null, coloured: null, flat: false, min_score: null,
+  language: [], // in which the words are to be read: an address finds the same for everybody who opens it
+  typed: false, // whether they were typed here: then they are read in the languages of the browser
   k: PAGE, open: null, bg: "auto", px: 48,
 };
 
@@ -39,11 +43,26 @@ export function parse(address) {
     picture: /^[\w-]+$/.test(picture ?? "") ? picture : null,
   };
   for (const name of LISTS) state[name] = [...new Set(given.getAll(name))].filter(Boolean);
+  state.language = state.language.filter((code) => LOCALE.test(code)).slice(0, MOST_LANGUAGES);
   return state;
 }
 
+/** The languages that the browser's user reads, most used first; none where that is English alone, as it goes without saying. */
+function ownLanguages() {
+  const codes = navigator.languages.filter((tag) => LOCALE.test(tag)).map((tag) => tag.split(/[-_]/)[0].toLowerCase());
+  const distinct = [...new Set(codes)].slice(0, MOST_LANGUAGES);
+  return distinct.join() === "en" ? [] : distinct;
+}
+
+const languages = (state) => (state.typed ? ownLanguages() : state.language);
+
+/** What makes of a question one in English, whoever asks. */
+export const IN_ENGLISH = { language: [], typed: false };
+
 /** Parameters that the API understands. */
-export function question(state) {
+export const question = (state) => parametersOf({ ...state, language: languages(state) });
+
+function parametersOf(state) {
   const parameters = new URLSearchParams();
   if (state.q.trim()) parameters.set("q", state.q.trim());
   for (const name of ["keyword", "flat"]) if (state[name]) parameters.set(name, "1");
@@ -58,6 +77,7 @@ export function question(state) {
 export function words(state) {
   const parameters = new URLSearchParams({ q: state.q.trim() });
   for (const value of state.not) parameters.append("not", value);
+  for (const code of languages(state)) parameters.append("language", code);
   return parameters;
 }
 
@@ -66,7 +86,7 @@ export const isExplained = (state) => Boolean(state.q.trim()) && !state.keyword 
 
 /** The address of a state, relative to the page. A picture stands behind "#": browsers send that part nowhere. */
 export function format(state) {
-  const parameters = question(state);
+  const parameters = parametersOf(state);
   for (const name of ["k", "open", "bg", "px"]) {
     if (state[name] !== EMPTY[name]) parameters.set(name, String(state[name]));
   }

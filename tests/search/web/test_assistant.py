@@ -71,6 +71,20 @@ def test_an_assistant_searches_shows_and_gets_the_svg(icon_library: Library) -> 
     _with_session(icon_library, scene)
 
 
+def test_an_assistant_is_told_how_words_of_another_language_were_read(icon_library: Library) -> None:
+    async def scene(session: ClientSession) -> None:
+        for arguments, read in (
+            ({"query": "chat", "language": "fr-FR"}, "chat: cat, chat (French)"),
+            ({"query": "chat"}, None),
+            ({"query": "Einstellungen"}, "Einstellungen: settings (German)"),
+        ):
+            failed, said = await _call(session, "search_icons", **arguments)
+            assert not failed
+            assert json.loads(said).get("read_as") == read
+
+    _with_session(icon_library, scene)
+
+
 def test_what_an_assistant_gets_wrong_is_told_in_a_sentence(icon_library: Library) -> None:
     async def scene(session: ClientSession) -> None:
         for tool, arguments, told in (
@@ -81,6 +95,7 @@ def test_what_an_assistant_gets_wrong_is_told_in_a_sentence(icon_library: Librar
             ("search_icons", {"query": ""}, "the query is empty"),
             ("search_icons", {"query": "dot", "sets": ["icon"]}, 'no set "icon"'),
             ("search_icons", {"query": "dot", "k": 0}, "greater than or equal to 1"),
+            ("search_icons", {"query": "dot", "language": "german"}, 'language is "german"; give a code'),
         ):
             failed, said = await _call(session, tool, **arguments)
             assert failed
