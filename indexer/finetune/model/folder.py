@@ -18,7 +18,7 @@ from torch import nn
 
 from indexer.encoders.checkpoint import CONFIG_NAME, LOCAL, WEIGHT_NAMES, ModelChoice
 from indexer.errors import ModelError
-from indexer.finetune.model.lineage import LINEAGE_NAME, check_replaceable, spelled
+from indexer.finetune.model.lineage import LINEAGE_NAME, as_json, check_replaceable
 from indexer.finetune.model.outline import build
 from indexer.library.durable import sync
 
@@ -124,7 +124,7 @@ def write_model(
     save_file({name: _stored(name, tensor, facts.stored) for name, tensor in weights.items()}, aside / WEIGHT_NAMES[0])
     (aside / WEIGHT_NAMES[0]).chmod(0o644)  # safetensors writes files that only their owner may read
     (aside / CONFIG_NAME).write_text(json.dumps(facts.config, indent=2) + "\n", "utf-8")
-    (aside / LINEAGE_NAME).write_text(spelled(facts.lineage), "utf-8")
+    (aside / LINEAGE_NAME).write_text(as_json(facts.lineage), "utf-8")
     (aside / "README.md").write_text(facts.card, "utf-8")
     for file in files:
         shutil.copy(file, aside / file.name)

@@ -146,7 +146,7 @@ def record_figures(model: Path, evaluation: Mapping[str, Any]) -> None:
             found = {name: [round(number, 4) for number in row["figures"][name].values()] for name in MEASURES}
             measured.setdefault(_task(row), {})[row["ranker"]] = found
     lineage = json.loads((model / LINEAGE_NAME).read_text("utf-8")) | {"measured": measured}
-    write_file(model / LINEAGE_NAME, spelled(lineage).encode())
+    write_file(model / LINEAGE_NAME, as_json(lineage).encode())
     write_file(model / "README.md", card_of(lineage).encode())
 
 
@@ -157,6 +157,6 @@ def _task(row: Mapping[str, Any]) -> str:
     return f"{row['task']}, {condition['size']} px, {', '.join(condition['changes']) or 'clean'}"
 
 
-def spelled(lineage: Mapping[str, Any]) -> str:
+def as_json(lineage: Mapping[str, Any]) -> str:
     """A lineage in JSON, a subject a line: histories of a thousand numbers take half the room so."""
     return "{\n" + ",\n".join(f"{json.dumps(name)}: {json.dumps(facts)}" for name, facts in lineage.items()) + "\n}\n"
