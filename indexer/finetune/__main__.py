@@ -24,7 +24,11 @@ def main() -> None:
 @click.argument("sources", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--out", required=True, type=Folder)
 @click.option(
-    "--words", "packages", multiple=True, type=Existing, help="npm package of words: emojilib, @blueprintjs/icons."
+    "--words",
+    "packages",
+    multiple=True,
+    type=Existing,
+    help="npm package whose tags are taken and no pictures, or a node_modules folder of such packages.",
 )
 @click.option("--names-per-set", default=2000, show_default=True, type=click.IntRange(1))
 @click.option("--variants-per-name", default=2, show_default=True, type=click.IntRange(1))
@@ -32,13 +36,14 @@ def main() -> None:
 @click.option("--seed", default=0, show_default=True)
 def corpus(sources: tuple[Path, ...], out: Path, packages: tuple[Path, ...], workers: int, **chosen: Any) -> None:
     """Choose, caption and render the icons to learn from."""
-    from indexer.finetune.corpus.gather import Limits, gather, read_sources, tags_of_package
+    from indexer.finetune.corpus.gather import Limits, gather, read_sources
+    from indexer.finetune.corpus.package_words import words_in
     from indexer.finetune.corpus.rendered import build_corpus
 
     limits = Limits(**chosen)
     extra_tags: dict[str, list[str]] = {}
     for package in packages:
-        for name, tags in tags_of_package(package).items():
+        for name, tags in words_in(package).items():
             extra_tags.setdefault(name, []).extend(tags)
     gathered = gather(read_sources(sources), extra_tags=extra_tags, limits=limits)
     build_corpus(gathered, out, limits=limits, workers=workers)

@@ -1,6 +1,5 @@
 """What is there to learn from? Sources -> admitted icons, each with its name, tags and captions."""
 
-import json
 import random
 import sys
 from collections import Counter, defaultdict
@@ -192,24 +191,3 @@ def _chosen(members: Sequence[TrainingIcon], *, limits: Limits, generator: rando
         for icon in generator.sample(variants, min(len(variants), limits.variants_per_name or len(variants))):
             chosen.setdefault(icon.placed.record.digest, icon)
     return list(chosen.values())
-
-
-def tags_of_package(package: Path) -> dict[str, list[str]]:
-    """Tags by name from an npm package that brings words but no pictures: emojilib or @blueprintjs/icons."""
-    for file, read in ((_EMOJILIB, _emoji_tags), (_BLUEPRINT, _blueprint_tags)):
-        if (package / file).is_file():
-            return read(json.loads((package / file).read_text("utf-8")))
-    raise SourceError(f'no words in "{package}"; give the folder of the npm package emojilib or @blueprintjs/icons')
-
-
-_EMOJILIB, _BLUEPRINT = "dist/emoji-en-US.json", "icons.json"
-
-
-def _emoji_tags(emoji: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    """The first word of each emoji is its name."""
-    words = ([normalise(word.replace("_", " ")) for word in given] for given in emoji.values())
-    return {given[0]: [word for word in given[1:] if any(map(str.isalpha, word))] for given in words if given}
-
-
-def _blueprint_tags(icons: Sequence[Mapping[str, str]]) -> dict[str, list[str]]:
-    return {normalise(icon["iconName"]): [normalise(tag) for tag in icon["tags"].split(",")] for icon in icons}
