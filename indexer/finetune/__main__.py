@@ -14,6 +14,14 @@ from indexer.errors import IconsError
 Folder = click.Path(file_okay=False, path_type=Path)
 Existing = click.Path(exists=True, file_okay=False, path_type=Path)
 
+_WORDS = click.option(
+    "--words",
+    "packages",
+    multiple=True,
+    type=Existing,
+    help="npm package whose tags are taken and no pictures, or a node_modules folder of such packages.",
+)
+
 
 @click.group()
 def main() -> None:
@@ -23,20 +31,19 @@ def main() -> None:
 @main.command()
 @click.argument("sources", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--out", required=True, type=Folder)
-@click.option(
-    "--words", "packages", multiple=True, type=Existing, help="npm package of words: emojilib, @blueprintjs/icons."
-)
+@_WORDS
 @click.option("--names-per-set", default=2000, show_default=True, type=click.IntRange(1))
 @click.option("--variants-per-name", default=2, show_default=True, type=click.IntRange(1))
 @click.option("--workers", default=2, show_default=True, type=click.IntRange(0))
 @click.option("--seed", default=0, show_default=True)
 def corpus(sources: tuple[Path, ...], out: Path, packages: tuple[Path, ...], workers: int, **chosen: Any) -> None:
     """Choose, caption and render the icons to learn from."""
-    from indexer.finetune.corpus.gather import Limits, gather, read_sources, tags_of_packages
+    from indexer.finetune.corpus.gather import Limits, gather, read_sources
+    from indexer.finetune.corpus.package_words import words_of_packages
     from indexer.finetune.corpus.rendered import build_corpus
 
     limits = Limits(**chosen)
-    gathered = gather(read_sources(sources), extra_tags=tags_of_packages(packages), limits=limits)
+    gathered = gather(read_sources(sources), extra_tags=words_of_packages(packages), limits=limits)
     build_corpus(gathered, out, limits=limits, workers=workers)
     click.echo(f"{out}: {len(gathered.icons):,} icons chosen; refused {dict(gathered.refused.most_common())}", err=True)
 
@@ -44,15 +51,14 @@ def corpus(sources: tuple[Path, ...], out: Path, packages: tuple[Path, ...], wor
 @main.command()
 @click.argument("sources", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path))
-@click.option(
-    "--words", "packages", multiple=True, type=Existing, help="npm package of words: emojilib, @blueprintjs/icons."
-)
+@_WORDS
 def synonyms(sources: tuple[Path, ...], out: Path, packages: tuple[Path, ...]) -> None:
     """Write under which names icon sets draw what a word says, for data/language."""
-    from indexer.finetune.corpus.gather import read_sources, tags_of_packages
+    from indexer.finetune.corpus.gather import read_sources
+    from indexer.finetune.corpus.package_words import words_of_packages
     from indexer.finetune.corpus.synonyms import write_synonyms
 
-    n = write_synonyms(read_sources(sources), out, extra_tags=tags_of_packages(packages))
+    n = write_synonyms(read_sources(sources), out, extra_tags=words_of_packages(packages))
     click.echo(f"{out}: {n:,} words", err=True)
 
 

@@ -1,70 +1,27 @@
 """What does an npm package of icons hold? Its tree of SVGs, with the name, version, licence and tags that it states.
 
-Known packages stand in `PACKAGES`. Any other package is read as a plain folder of pictures.
+Known packages stand in `packages.PACKAGES`. Any other package is read as a plain folder of pictures.
 """
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from indexer.errors import SourceError
 from indexer.naming.names import path_hints
-from indexer.sources import tags
 from indexer.sources.exclusion import Exclusion
+from indexer.sources.packages import PACKAGES, Package, read_descriptions
 from indexer.sources.paths import is_unicode, name_of, to_text
 from indexer.sources.pictures import SUFFIXES, find_pictures, reason_of, scan_picture
 from indexer.sources.reading import MAX_TEXT, as_object, load_facts
 from indexer.sources.records import UNREAD, FileScan, IconSet, Record, stamp_of
-from indexer.sources.tags import About, TagReader
+from indexer.sources.tags import About
 
-_RECIPE = "1"
+_RECIPE = "2"
 """Changes whenever the same files give other records, so that they are read again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Package:
-    """Where a package keeps its icons, and what it says about them."""
-
-    roots: tuple[str, ...]
-    """Trees of SVGs; packages ship the same pictures again for other uses, which are left alone."""
-    tags_file: str | None = None
-    read_tags: TagReader | None = None
-    endings: tuple[str, ...] = ()
-    """What file names add to the names that tags are kept under."""
-    styles: Mapping[str, str] = field(default_factory=dict)
-    """Styles of whole roots whose folder's name says something else."""
-
-
-_SIZES = ("-12", "-16", "-24", "-48", "-96")
-
-PACKAGES = {
-    "@adobe/spectrum-css-workflow-icons": Package(("dist/assets/svg", "dist/18", "dist/24")),
-    "@atlaskit/icon": Package(("svgs",), "dist/es2019/metadata-core.js", tags.atlaskit),
-    "@carbon/icons": Package(("svg",), "metadata.json", tags.carbon),
-    "@carbon/pictograms": Package(("svg",), "metadata.json", tags.carbon),
-    "@fortawesome/fontawesome-free": Package(("svgs",), "metadata/icon-families.json", tags.font_awesome),
-    "@mdi/svg": Package(("svg",), "meta.json", tags.material),
-    "@phosphor-icons/core": Package(
-        ("assets",), "dist/index.mjs", tags.phosphor, endings=("-bold", "-duotone", "-fill", "-light", "-thin")
-    ),
-    "@primer/octicons": Package(("build/svg",), "build/data.json", tags.octicons, endings=_SIZES),
-    "@tabler/icons": Package(("icons",), "icons.json", tags.tabler),
-    "@vaadin/icons": Package(("assets/svg",), "assets/vaadin-font-icons.json", tags.vaadin),
-    "@vscode/codicons": Package(("src/icons",), "dist/metadata.json", tags.tabler),
-    "ionicons": Package(("dist/svg",), "dist/ionicons.json", tags.ionicons, endings=("-outline", "-sharp")),
-    "lucide-static": Package(("icons",), "tags.json", tags.lucide),
-    "openmoji": Package(
-        ("color/svg", "black/svg"),
-        "data/openmoji.json",
-        tags.openmoji,
-        styles={"color/svg": "color", "black/svg": "outline"},
-    ),
-}
 _ANY = Package(("",))
-
 _NOT_UTF_8 = "its name is not UTF-8; rename it"
 _SVG = frozenset((".svg",))
 _NO_ICONS = Exclusion.of(
@@ -112,14 +69,28 @@ def packages_in(node_modules: Path) -> tuple[list[Path], list[tuple[Path, str]]]
 def has_icons(package: Path) -> bool:
     """Say whether a package is one of icons: known, or saying so in its name or keywords and shipping SVGs."""
     stated = _package_json(package)
-    if _text(stated.get("name")) in PACKAGES:
-        return True
+    if known := PACKAGES.get(_text(stated.get("name")) or ""):
+        return bool(known.roots)
     keywords = stated.get("keywords")
     words = f"{stated.get('name')} {' '.join(map(str, keywords)) if isinstance(keywords, list) else ''}".lower()
     if "icon" not in words and "emoji" not in words:
         return False
     found = find_pictures(package, exclusion=_NO_ICONS, suffixes=_SVG)
     return any(isinstance(picture, str) for picture in found)
+
+
+def read_words(location: Path) -> tuple[IconSet, dict[str, About]]:
+    """Read what a package says about icons, by path or file name; a package that is not known says nothing.
+
+    Raises:
+        SourceError: a file of it can't be read, or is not built as is known.
+    """
+    icon_set = _describe(_package_json(location), location)
+    problems: dict[str, Exception] = {}
+    found = read_descriptions(PACKAGES.get(icon_set.key, _ANY), location, problems)
+    for file, error in problems.items():
+        raise SourceError(f'"{location / file}": {reason_of(error)}') from error
+    return icon_set, found
 
 
 class _Reading:
@@ -135,7 +106,7 @@ class _Reading:
         self.package = package if self.roots else _ANY
         self.suffixes = SUFFIXES if self.package is _ANY else _SVG
         self.roots = self.roots or [""]
-        beside = [location / name for name in ("package.json", self.package.tags_file) if name]
+        beside = [location / name for name in ("package.json", *self.package.tags_files)]
         self.beside = stamp_of(*(file for file in beside if file.is_file()), recipe=_RECIPE)
         self.problem: FileScan | None = None
 
@@ -161,16 +132,11 @@ class _Reading:
     @cached_property
     def descriptions(self) -> dict[str, About]:
         """Read what the package says; if that is impossible, its icons are still icons, and the reason is listed."""
-        tags_file, reader = self.package.tags_file, self.package.read_tags
-        if tags_file is None or reader is None:
-            return {}
-        try:
-            return tags.read_tags(reader, self.location, tags_file)
-        except FileNotFoundError:  # a version that ships no tags
-            return {}
-        except (OSError, SourceError) as error:
-            self.problem = FileScan(tags_file, UNREAD, error=reason_of(error))
-            return {}
+        problems: dict[str, Exception] = {}
+        found = read_descriptions(self.package, self.location, problems)
+        for file, error in problems.items():
+            self.problem = FileScan(file, UNREAD, error=reason_of(error))
+        return found
 
 
 def _package_json(folder: Path) -> dict[str, Any]:

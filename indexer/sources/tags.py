@@ -1,12 +1,10 @@
-"""What do npm packages say about their icons? One reader a package, from its own file to one form.
+"""What do npm packages say about their icons? One reader a form, from a package's own file to one form for all.
 
 A reader takes what the file holds and returns what is said, keyed by the icon's path within its tree of SVGs or by its
-file name, without the suffix. To teach another package, write one and name it with its file in `npm.PACKAGES`.
+file name, without the suffix. To teach another package, name it in `packages.PACKAGES` with its file and the reader.
 """
 
-import json
 import os
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +21,12 @@ class About:
     tags: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     name: str | None = None
+
+    def joined(self, other: "About") -> "About":
+        """Add what another file says about the same icon."""
+        return About(
+            clean((*self.tags, *other.tags)), clean((*self.categories, *other.categories)), self.name or other.name
+        )
 
 
 _MAX_CODE_BYTES = 4_000_000
@@ -50,44 +54,39 @@ def read_tags(reader: TagReader, package: Path, file: str) -> dict[str, About]:
     return found
 
 
+def listed(name: str, *words: str, categories: str = "", apart: Iterable[str] = ()) -> TagReader:
+    """Make a reader of icons in a list, or by name in an object; `name` and `words` are keys of each.
+
+    Under `words` stand lists, or text with commas. What is `apart` stands among them and says nothing of an icon.
+    """
+    dropped = {*apart, ""}
+
+    def read(icons: Any) -> dict[str, About]:
+        icons = icons["icons"] if isinstance(icons, dict) and isinstance(icons.get("icons"), list) else icons
+        rows = icons.items() if isinstance(icons, dict) else ((icon[name], icon) for icon in icons)
+        found: dict[str, About] = {}
+        for key, icon in rows:
+            said = [word for field in words for word in _several(icon.get(field))]
+            about = About(clean(word for word in said if word not in dropped), clean(_several(icon.get(categories))))
+            found[key] = found[key].joined(about) if key in found else about
+        return found
+
+    return read
+
+
 def lucide(icons: Any) -> dict[str, About]:
     """Name -> tags."""
-    return {name: About(_clean(tags)) for name, tags in icons.items()}
+    return {name: About(clean(tags)) for name, tags in icons.items()}
 
 
 def tabler(icons: Any) -> dict[str, About]:
     """Name -> category, tags; Codicons have the same form."""
-    return {name: About(_clean(icon["tags"]), _clean([icon["category"]])) for name, icon in icons.items()}
+    return {name: About(clean(icon["tags"]), clean([icon["category"]])) for name, icon in icons.items()}
 
 
 def material(icons: Any) -> dict[str, About]:
     """What is called tags there are categories, and the aliases are what one would search."""
-    return {icon["name"]: About(_clean(map(_spaced, icon["aliases"])), _clean(icon["tags"])) for icon in icons}
-
-
-def phosphor(code: str) -> dict[str, About]:
-    """JavaScript, of which three literals are read."""
-    enums = {}
-    for parameter, members, variable in _ENUM.findall(code):
-        for key, value in re.findall(rf'\b{parameter}\.(\w+) = ("(?:[^"\\]|\\.)*")', members):
-            enums[f"{variable}.{key}"] = json.loads(value)
-    found = {}
-    for icon in _PHOSPHOR_ICON.finditer(code):
-        categories = [enums[member] for member in re.findall(r"\w+\.\w+", icon["categories"])]
-        alias = [_spaced(json.loads(icon["alias"]))] if icon["alias"] else []
-        tags = [tag for tag in map(json.loads, _STRING.findall(icon["tags"])) if not tag.startswith("*")]
-        found[json.loads(icon["name"])] = About(_clean([*alias, *tags]), _clean(categories))
-    return found
-
-
-_STRING = re.compile(r'"(?:[^"\\]|\\.){0,500}+"')
-_ENUM = re.compile(r"\(\((\w+)\) => \((.{0,5000}?), \1\)\)\((\w+) \|\|", re.DOTALL)
-_PHOSPHOR_ICON = re.compile(
-    rf"\bname: (?P<name>{_STRING.pattern}),\s*pascal_name: {_STRING.pattern},\s*"
-    rf"(?:alias: \{{\s*name: (?P<alias>{_STRING.pattern})[^}}]{{0,500}}\}},\s*)?"
-    rf"categories: \[(?P<categories>[^\]]{{0,5000}})\],\s*figma_category: [\w.]+,\s*"
-    rf"tags: \[(?P<tags>(?:[^\]\"]|{_STRING.pattern}){{0,5000}})\]"
-)
+    return {icon["name"]: About(clean(map(spaced, icon["aliases"])), clean(icon["tags"])) for icon in icons}
 
 
 def carbon(metadata: Any) -> dict[str, About]:
@@ -95,8 +94,8 @@ def carbon(metadata: Any) -> dict[str, About]:
     found = {}
     for icon in metadata["icons"]:
         description = About(
-            _clean([icon.get("friendlyName", ""), *icon.get("aliases", ())]),
-            _clean([icon.get("category", ""), icon.get("subcategory", "")]),
+            clean([icon.get("friendlyName", ""), *icon.get("aliases", ())]),
+            clean([icon.get("category", ""), icon.get("subcategory", "")]),
         )
         for asset in icon["assets"]:
             found[asset["filepath"].removesuffix(".svg")] = description
@@ -108,7 +107,7 @@ def font_awesome(icons: Any) -> dict[str, About]:
     found: dict[str, About] = {}
     for name, icon in icons.items():
         aliases = icon.get("aliases", {}).get("names", ())
-        found[name] = About(_clean([icon.get("label", ""), *icon["search"]["terms"], *map(_spaced, aliases)]))
+        found[name] = About(clean([icon.get("label", ""), *icon["search"]["terms"], *map(spaced, aliases)]))
         # Some versions ship the picture once more under each former name.
         found.update({alias: found[name] for alias in aliases if alias not in found})
     return found
@@ -117,12 +116,12 @@ def font_awesome(icons: Any) -> dict[str, About]:
 def ionicons(facts: Any) -> dict[str, About]:
     """Tags of each icon, the style among them left out."""
     styles = ("outline", "sharp")
-    return {icon["name"]: About(_clean(tag for tag in icon["tags"] if tag not in styles)) for icon in facts["icons"]}
+    return {icon["name"]: About(clean(tag for tag in icon["tags"] if tag not in styles)) for icon in facts["icons"]}
 
 
 def octicons(icons: Any) -> dict[str, About]:
     """Keywords of each icon, for all its heights."""
-    return {name: About(_clean(icon["keywords"])) for name, icon in icons.items()}
+    return {name: About(clean(icon["keywords"])) for name, icon in icons.items()}
 
 
 def openmoji(emojis: Any) -> dict[str, About]:
@@ -130,34 +129,59 @@ def openmoji(emojis: Any) -> dict[str, About]:
     found = {}
     for emoji in emojis:
         tags = [emoji["emoji"], *emoji["tags"].split(","), *emoji["openmoji_tags"].split(",")]
-        categories = [_spaced(emoji["group"]), _spaced(emoji["subgroups"])]
-        [name] = _clean([emoji["annotation"]])
-        found[emoji["hexcode"]] = About(_clean(tags), _clean(categories), name)
+        categories = [spaced(emoji["group"]), spaced(emoji["subgroups"])]
+        [name] = clean([emoji["annotation"]])
+        found[emoji["hexcode"]] = About(clean(tags), clean(categories), name)
     return found
-
-
-def atlaskit(code: str) -> dict[str, About]:
-    """JavaScript, of which the keywords are read."""
-    found = {}
-    for name, keywords in _ATLASKIT_ICON.findall(code):
-        words = (word.strip().strip("'\"") for word in keywords.split(","))
-        found[name] = About(_clean(word for word in words if word not in ("icon", name, name.replace("-", ""))))
-    return found
-
-
-_ATLASKIT_ICON = re.compile(r"^  '?([\w-]+)'?: \{\s*keywords: \[([^\]]{0,5000})\]", re.MULTILINE)
 
 
 def vaadin(icons: Any) -> dict[str, About]:
     """`meta` is what one would search."""
-    return {icon["name"]: About(_clean(icon.get("meta", ())), _clean(icon.get("categories", ()))) for icon in icons}
+    return {icon["name"]: About(clean(icon.get("meta", ())), clean(icon.get("categories", ()))) for icon in icons}
 
 
-def _spaced(name: str) -> str:
+def healthicons(icons: Any) -> dict[str, About]:
+    """Title and tags; some tags are names in another program, "dhis2:war"."""
+    return {
+        icon["path"]: About(
+            clean([icon["title"], *(tag for tag in icon["tags"] if ":" not in tag)]), (icon["category"],)
+        )
+        for icon in icons
+    }
+
+
+def emojilib(emoji: Any) -> dict[str, About]:
+    """Words of each emoji, the first of which is its name."""
+    words = ([spaced(word.replace("_", " ")) for word in given] for given in emoji.values())
+    return {
+        given[0]: About(clean(word for word in given[1:] if any(map(str.isalpha, word)))) for given in words if given
+    }
+
+
+def kendo(icons: Any) -> dict[str, About]:
+    """Tags and aliases; categories stand among the tags."""
+    return {
+        icon["name"]: About(
+            clean(
+                [*(tag for tag in icon.get("tags", ()) if tag not in icon["categories"]), *map(spaced, icon["aliases"])]
+            ),
+            clean(icon["categories"]),
+        )
+        for icon in icons
+    }
+
+
+def _several(value: object) -> list[Any]:
+    """Take a list, or text with commas between."""
+    return value if isinstance(value, list) else [part.strip() for part in str(value or "").split(",")]
+
+
+def spaced(name: str) -> str:
+    """Spell a name as words."""
     return name.replace("-", " ")
 
 
-def _clean(words: Iterable[object]) -> tuple[str, ...]:
+def clean(words: Iterable[object]) -> tuple[str, ...]:
     """Strip words, drop repetitions, empty ones and those too long to be words, keep their order."""
     spelled = (str(word).encode(errors="replace").decode().strip() for word in words)
     return tuple(dict.fromkeys(word for word in spelled if 0 < len(word) <= MAX_TEXT))

@@ -4,6 +4,7 @@ from pathlib import Path
 import click
 from click.testing import CliRunner
 
+from indexer.sources.packages import PACKAGES
 from search.cli import main
 from search.reference import reference
 
@@ -46,3 +47,13 @@ def test_links_in_the_documents_lead_somewhere() -> None:
     for document in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
         for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", document.read_text()):
             assert (document.parent / target).exists(), f"{document.name}: {target}"
+
+
+def test_the_packages_that_training_takes_words_from_are_known_to_bring_some() -> None:
+    [line] = re.findall(
+        r"npm install --prefix words --ignore-scripts ((?:.*\\\n)*.*)\n", (ROOT / "docs" / "training.md").read_text()
+    )
+    named = {re.sub(r"(?<=.)@.*", "", name) for name in line.replace("\\\n", " ").split()}
+    known = {name for name, package in PACKAGES.items() if package.tags_files}
+    assert len(named) > 10
+    assert named - known == {"@openstreetmap/id-tagging-schema"}

@@ -52,6 +52,11 @@ def refuse(record: Record, admit: Admission = "shippable") -> str | None:
     return licence if licence or admit == "permissive" else _refuse_name(record)
 
 
+def refuse_words(icon_set: IconSet) -> str | None:
+    """Say why the tags of a package must not be learnt from, whatever icons they are given to; None when they may."""
+    return "reserved" if is_reserved(icon_set) else _refuse_licence(icon_set.licence)
+
+
 def _refuse_licence(licence: str | None) -> str | None:
     if licence is None:
         return "no licence"

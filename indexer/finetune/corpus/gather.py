@@ -1,6 +1,5 @@
 """What is there to learn from? Sources -> admitted icons, each with its name, tags and captions."""
 
-import json
 import random
 import sys
 from collections import Counter, defaultdict
@@ -10,9 +9,13 @@ from pathlib import Path
 
 from indexer.errors import SourceError
 from indexer.finetune.corpus.admission import refuse
+from indexer.finetune.corpus.captions import is_held_out, share_held_out
 from indexer.finetune.options import Admission
 from indexer.naming.names import common_affixes, normalise, parse
 from indexer.sources.records import IconSet, Record
+
+_VARIANTS = frozenset(("alt", "variant", "one", "two", "three", "four", "five", "six", "circle", "square"))
+"""Ends of names that tell drawings of one thing apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +123,8 @@ def gather(
     tags = _tags_by_base([icon for icons in members.values() for icon in icons], extra_tags)
     for icon_set in sorted(members, key=lambda icon_set: (icon_set.key, icon_set.title)):
         gathered.icons += _chosen(members[icon_set], limits=limits, generator=generator)
-    gathered.icons = [_tagged(icon, tags, n=limits.tags_per_icon) for icon in gathered.icons]
+    one_in = share_held_out(len({icon.base for icon in gathered.icons}))
+    gathered.icons = [_tagged(icon, tags, n=limits.tags_per_icon, one_in=one_in) for icon in gathered.icons]
     return gathered
 
 
@@ -186,11 +190,29 @@ def _tags_by_base(named: Iterable[TrainingIcon], extra: Mapping[str, Sequence[st
     return tags
 
 
-def _tagged(icon: TrainingIcon, tags: Mapping[str, Counter[str]], *, n: int) -> TrainingIcon:
-    common = [
-        tag for tag, _ in tags.get(icon.base, Counter()).most_common(n + 1) if 1 < len(tag) < 60 and tag != icon.words
-    ]
+def _tagged(icon: TrainingIcon, tags: Mapping[str, Counter[str]], *, n: int, one_in: int) -> TrainingIcon:
+    counted = tags.get(icon.base) or _borrowed(icon, tags, one_in=one_in)
+    common = [tag for tag, _ in counted.most_common(n + 1) if 1 < len(tag) < 60 and tag != icon.words]
     return replace(icon, tags=tuple(common[:n]))
+
+
+def _borrowed(icon: TrainingIcon, tags: Mapping[str, Counter[str]], *, one_in: int) -> Counter[str]:
+    """Tags of the thing that an icon without tags is another drawing of.
+
+    None where one of the two is held out, so that nothing is learnt of a name that is measured on.
+    """
+    plain = base_of(plain_name(icon.words))
+    if plain == icon.base or is_held_out(icon.base, one_in=one_in) or is_held_out(plain, one_in=one_in):
+        return Counter()
+    return tags.get(plain, Counter())
+
+
+def plain_name(words: str) -> str:
+    """Take off the end of a name what only tells drawings of one thing apart: "bag 4", "tree alt", "user circle 2"."""
+    rest = words.split()
+    while len(rest) > 1 and (rest[-1].isdecimal() or rest[-1] in _VARIANTS):
+        rest = rest[:-1]
+    return " ".join(rest)
 
 
 def _chosen(members: Sequence[TrainingIcon], *, limits: Limits, generator: random.Random) -> list[TrainingIcon]:
@@ -205,33 +227,3 @@ def _chosen(members: Sequence[TrainingIcon], *, limits: Limits, generator: rando
         for icon in generator.sample(variants, min(len(variants), limits.variants_per_name or len(variants))):
             chosen.setdefault(icon.placed.record.digest, icon)
     return list(chosen.values())
-
-
-def tags_of_packages(packages: Iterable[Path]) -> dict[str, list[str]]:
-    """Tags by name from npm packages that bring words but no pictures."""
-    found: dict[str, list[str]] = {}
-    for package in packages:
-        for name, tags in tags_of_package(package).items():
-            found.setdefault(name, []).extend(tags)
-    return found
-
-
-def tags_of_package(package: Path) -> dict[str, list[str]]:
-    """Tags by name from an npm package that brings words but no pictures: emojilib or @blueprintjs/icons."""
-    for file, read in ((_EMOJILIB, _emoji_tags), (_BLUEPRINT, _blueprint_tags)):
-        if (package / file).is_file():
-            return read(json.loads((package / file).read_text("utf-8")))
-    raise SourceError(f'no words in "{package}"; give the folder of the npm package emojilib or @blueprintjs/icons')
-
-
-_EMOJILIB, _BLUEPRINT = "dist/emoji-en-US.json", "icons.json"
-
-
-def _emoji_tags(emoji: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    """The first word of each emoji is its name."""
-    words = ([normalise(word.replace("_", " ")) for word in given] for given in emoji.values())
-    return {given[0]: [word for word in given[1:] if any(map(str.isalpha, word))] for given in words if given}
-
-
-def _blueprint_tags(icons: Sequence[Mapping[str, str]]) -> dict[str, list[str]]:
-    return {normalise(icon["iconName"]): [normalise(tag) for tag in icon["tags"].split(",")] for icon in icons}

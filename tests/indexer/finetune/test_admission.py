@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from indexer.finetune.corpus.admission import digests_of, refuse
-from indexer.finetune.corpus.gather import Limits, base_of, gather, read_sources
+from indexer.finetune.corpus.captions import is_held_out, share_held_out
+from indexer.finetune.corpus.gather import Limits, Placed, base_of, gather, plain_name, read_sources
 from indexer.finetune.corpus.lesson import read_facts
 from indexer.finetune.corpus.rendered import build_corpus
 from indexer.sources.records import IconSet, Record
@@ -89,3 +90,31 @@ def test_tags_travel_to_the_same_name_in_another_set(tmp_path: Path) -> None:
     tags = {icon.words: icon.tags for icon in gathered.icons}
     assert tags == {"arrow up": ("raise",), "star": ()}
     assert base_of("up arrow") == base_of("arrow up")
+
+
+def test_another_drawing_of_a_thing_borrows_its_tags() -> None:
+    names = ["bag 4", "tree alt", "user circle 2", "bag", "arrow up"]
+    assert [plain_name(name) for name in names] == ["bag", "tree", "user", "bag", "arrow up"]
+    assert plain_name("circle 2") == "circle"
+
+
+def test_nothing_is_borrowed_from_or_by_a_held_out_name() -> None:
+    one_in = share_held_out(3)
+    free, held = (
+        next(name for name in SOME_WORDS if is_held_out(name, one_in=one_in) == is_held and not borrows(name, one_in))
+        for is_held in (False, True)
+    )
+    named = [placed(f"{free} 2"), placed(f"{held} 2"), placed("other")]
+    gathered = gather(named, extra_tags={free: ["first"], held: ["second"]}, limits=Limits())
+    assert {icon.words: icon.tags for icon in gathered.icons} == {f"{free} 2": ("first",), f"{held} 2": (), "other": ()}
+
+
+SOME_WORDS = [first + second for first in "bcdfghklmnp" for second in ("ag", "oat", "ell", "ook", "ush")]
+
+
+def borrows(name: str, one_in: int) -> bool:
+    return is_held_out(base_of(f"{name} 2"), one_in=one_in)
+
+
+def placed(name: str) -> Placed:
+    return Placed(Record(name, name, name.encode(), IconSet("some", "Some", licence="MIT")), "folder", "", name)

@@ -86,10 +86,101 @@ ATLASKIT = """const metadata = {
   }
 };"""
 
+AKSEL = """const metadata = {"Airplane":{"id":"Airplane","name":"Airplane","category":"Transportation",
+"keywords":["fly","reise","travel"],"variant":"Stroke"}};
+
+ export default metadata;"""
+
+GROMMET = """export default {
+  Accessibility: ['body', 'disabled'],
+  AidOption: ['first-aid', 'first aid kit'],
+};"""
+
+RED_HAT = """set: ui
+
+icons:
+ - name: rh-ui-icon-cloud
+   icon: cloud
+   description: "Cloud shape"
+   accepted_metaphors:
+    - cloud computing
+    - "remote: storage"
+   rejected_metaphors:
+    - weather
+
+ - name: rh-ui-icon-plain
+   icon: plain
+   accepted_metaphors:
+    - nothing
+"""
+
 
 @pytest.mark.parametrize(
     ("name", "svg", "file", "content", "said"),
     [
+        (
+            "@gravity-ui/icons",
+            "svgs/archive.svg",
+            "metadata.json",
+            {
+                "icons": [
+                    {"name": "archive", "svgName": "archive", "keywords": ["tray", "box"], "categories": ["files"]}
+                ]
+            },
+            (("tray", "box"), ("files",)),
+        ),
+        (
+            "@gitlab/svgs",
+            "dist/sprite_icons/admin.svg",
+            "dist/icons.meta.json",
+            {"admin": {"keywords": ["wrench", "tool"], "description": "Used for the Admin section."}},
+            (("wrench", "tool"), ()),
+        ),
+        (
+            "@mynaui/icons",
+            "icons/union.svg",
+            "meta.json",
+            {"union": {"tags": ["combine", "ui", "icon", "merge"], "regular": "<path/>"}},
+            (("combine", "merge"), ()),
+        ),
+        (
+            "@shopware-ag/meteor-icon-kit",
+            "icons/regular/activity.svg",
+            "icons/meta.json",
+            [{"name": "activity", "mode": mode, "tags": ["motion", "energy"]} for mode in ("regular", "solid")],
+            (("motion", "energy"), ()),
+        ),
+        (
+            "eos-icons",
+            "svg/material/smoke_free.svg",
+            "dist/js/eos-icons.json",
+            [{"name": "smoke_free", "tags": ["eos", "no smoking", "cigar"], "category": "places"}],
+            (("no smoking", "cigar"), ("places",)),
+        ),
+        (
+            "healthicons",
+            "public/icons/svg/filled/vehicles/war.svg",
+            "public/icons/meta-data.json",
+            [
+                {
+                    "id": "war",
+                    "category": "vehicles",
+                    "path": "vehicles/war",
+                    "tags": ["Army", "dhis2:war"],
+                    "title": "Tank",
+                }
+            ],
+            (("Tank", "Army"), ("vehicles",)),
+        ),
+        (
+            "@navikt/aksel-icons",
+            "dist/svg/Airplane.svg",
+            "dist/metadata.mjs",
+            AKSEL,
+            (("fly", "reise", "travel"), ("Transportation",)),
+        ),
+        ("grommet-icons", "img/aid-option.svg", "es6/metadata.js", GROMMET, (("first-aid", "first aid kit"), ())),
+        ("@rhds/icons", "ui/cloud.svg", "metadata/ui.yaml", RED_HAT, (("cloud computing", "remote: storage"), ())),
         (
             "@atlaskit/icon",
             "svgs/add-item.svg",
@@ -235,6 +326,29 @@ def test_tags_that_cannot_be_read_are_listed_and_cost_no_icon(tmp_path: Path, co
     assert problem.path == "tags.json"
     assert problem.error is not None
     assert problem.error.startswith(("tags in an unknown form: ", "not valid JSON: "))
+
+
+def test_tags_in_several_files_hold_for_one_icon(tmp_path: Path) -> None:
+    def icons(*tags: str) -> list[dict[str, Any]]:
+        return [{"name": "eye", "tags": list(tags), "category": "Photography"}]
+
+    files = {
+        "json/line.json": icons("vision", "view"),
+        "json/solid.json": icons("view", "look"),
+        "json/thinline.json": "{",
+    }
+    icon, problem = scan(package(tmp_path, "@iconscout/unicons", "svg/line/eye.svg", files=files))
+    assert icon.records is not None
+    assert icon.records[0].tags == ("vision", "view", "look")
+    assert icon.records[0].categories == ("Photography",)
+    assert problem.path == "json/thinline.json"
+
+
+def test_a_package_of_words_is_none_of_icons(tmp_path: Path) -> None:
+    package(tmp_path, "emojilib", "logo.svg", files={"dist/emoji-en-US.json": {}})
+    package(tmp_path, "acme-icons", "home.svg")
+    [source] = open_sources(tmp_path / "node_modules")
+    assert source.location.name == "acme-icons"
 
 
 def test_an_unknown_package_is_a_plain_folder_with_its_facts(tmp_path: Path) -> None:
