@@ -11,7 +11,7 @@ const EXAMPLES = ["settings", "go back", "shopping", "a cup with steam", "sleep"
 export class Search {
   /** `change(changes)` alters the state, `counted(facets)` takes the counts of labels, `read(language)` how the words were read. */
   constructor({ grid, change, clearFilters, counted, read }) {
-    Object.assign(this, { grid, change, clearFilters, counted, read, asking: null, state: null, nFound: 0, isMore: false, shown: 0, asked: null });
+    Object.assign(this, { grid, change, clearFilters, counted, read, asking: null, state: null, nFound: 0, isMore: false, shown: 0, asked: null, told: null });
     this.more = find("#more");
     this.more.addEventListener("click", () => this.#next());
     this.nearEnd = new IntersectionObserver((entries) => { if (entries.at(-1).isIntersecting) this.#next(); }, { rootMargin: "600px" });
@@ -77,12 +77,17 @@ export class Search {
     this.read(readAs ? [readAs.language] : []);
   }
 
-  /** How words of another language were read; where they are English, too, with a way to ask them as that alone. */
+  /** How words of another language were read; where they are English, too, with a way to ask them as that alone. While one
+   *  types it waits for a pause: every eighth beginning of English words is read as something, and the grid would jump. */
   #reading(readAs) {
     const told = glosses(readAs).flatMap(([word, english], at) => [at > 0 && "; ", make("bdi", { lang: readAs.language, textContent: word }), `: ${english}`]);
     const ask = () => { this.change(IN_ENGLISH); find("#results").focus({ preventScroll: true }); }; // the button goes
-    return make("p", { className: "remark" }, told, make("span", { className: "from-language", textContent: ` (${readAs.name}) ` }),
+    const remark = make("p", { className: "remark" }, told, make("span", { className: "from-language", textContent: ` (${readAs.name}) ` }),
       readAs.is_english_too && make("button", { type: "button", className: "link", textContent: "Search in English only", onclick: ask }));
+    remark.hidden = this.state.typed && remark.textContent !== this.told;
+    this.told = remark.textContent;
+    setTimeout(() => { remark.hidden = false; }, PAUSE_MS);
+    return remark;
   }
 
   #remarks(spelled, readAs) {

@@ -19,8 +19,10 @@ def test_an_icon_is_found_opened_and_copied_without_a_mouse(page: "Page") -> Non
     page.keyboard.press("/")
     expect(page.locator("#words")).to_be_focused()
     page.keyboard.type("arrow left")
+    expect(page.locator("#summary")).to_contain_text("“arrow left”")  # the first of "arrow lef" is another of that name
     expect(tile(page, 0)).to_contain_text("arrow-left")
     page.keyboard.press("ArrowDown")
+    expect(page.locator("#summary")).to_contain_text("“arrow left”")  # the first of "arrow lef" is another of that name
     expect(tile(page, 0)).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Copy SVG")).to_be_focused()

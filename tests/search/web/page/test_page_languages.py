@@ -45,6 +45,22 @@ def test_how_words_were_read_stands_above_the_hits_and_is_spoken(open_page: Open
     expect(page.get_by_role("button", name="Search in English only")).to_have_count(0)  # there is nothing to find so
 
 
+def test_the_grid_moves_for_a_reading_only_once_typing_has_paused(open_page: Open) -> None:
+    page = open_page(locale="de-AT")
+    page.evaluate("""() => {
+      window.arrived = [];
+      new MutationObserver(() => {
+        const remark = document.querySelector("#notice .remark");
+        if (remark) window.arrived.push(remark.hidden);
+      }).observe(document.querySelector("#notice"), { childList: true });
+    }""")
+    page.locator("#words").fill("Pfeil links")
+    expect(page.locator(".remark")).to_be_visible()
+    page.locator('[data-kind="flat"]').click()
+    page.wait_for_function("() => window.arrived.length === 2")
+    assert page.evaluate("() => window.arrived") == [True, False]  # what stands there already stays
+
+
 def test_how_words_were_read_is_said_where_nothing_is_found(open_page: Open) -> None:
     page = open_page("/?q=Einstellungen&min_score=1&set=drawn")
     expect(page.locator(".nothing .remark")).to_have_text("Einstellungen: settings (German) ")
