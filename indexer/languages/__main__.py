@@ -25,8 +25,8 @@ def main() -> None:
     "--cache", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The sentence model's answers."
 )
 @click.option("--language", "languages", multiple=True, help="Only this language. Repeatable.")
-@click.option("--words", "most", default=14_000, show_default=True, type=click.IntRange(1), help="Of a language.")
-@click.option("--usual-words", default=5_000, show_default=True, type=click.IntRange(0), help="Of any other language.")
+@click.option("--words", "most", default=30_000, show_default=True, type=click.IntRange(1), help="Of a language.")
+@click.option("--usual-words", default=60_000, show_default=True, type=click.IntRange(0), help="Of any other language.")
 def build_command(folders: tuple[Path, ...], out: Path, cache: Path, languages: tuple[str, ...], **chosen: int) -> None:
     """Build the dictionary from FOLDERS: node_modules, and where pip has installed.
 

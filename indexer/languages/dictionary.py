@@ -85,6 +85,12 @@ class Dictionary:
             return ()
         return tuple(self._groups(lines[place][len(start) :]))
 
+    def __iter__(self) -> Iterator[str]:
+        """All keys, in their order."""
+        for number in range(len(self._firsts)):
+            for line in self._block(number):
+                yield line.partition(b"\t")[0].decode()
+
     def neighbours(self, key: str, *, n: int = 12) -> Iterator[str]:
         """Up to `n` keys before a key and as many after it, in their order: those that begin like it are among them."""
         start = key.encode() + b"\t"

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import groupby, takewhile
 
 from indexer.languages.dictionary import ANY, ENGLISH, Dictionary
 from indexer.languages.folding import fold
 from indexer.languages.scripts import cut, is_unspaced, runs
+from indexer.languages.sounding import key_of, sounding_like
 
 LONGEST_PHRASE = 5
 """Words that are looked up as one."""
@@ -14,6 +15,9 @@ MOST_WORDS = 24
 """Of a text that are read: an encoder's context holds no more."""
 N_OTHERS = 3
 """Readings beside the first that are given at most."""
+_SURE_SOUND, _LIKELY_SOUND = 0.7, 0.45
+"""How alike a word of another script is spelt to an English one: surely the same, and the same for want of better."""
+_N_SOUNDS = 3
 _LEAST_WEIGHT = 0.25
 """Of another reading, beside 1 for the first."""
 _LEAST_STEM, _STEM_SHARE, _LONGEST_ENDING = 4, 0.6, 3
@@ -92,7 +96,7 @@ def _language_of(
     known.pop(ANY, None)
     if not known:
         foreign = [code for code in preferred if code != ENGLISH]
-        return foreign[0] if foreign else None
+        return foreign[0] if foreign else ANY if any(_sounds(dictionary, word) for word in words) else None
     return min(known, key=lambda code: (-known[code], ranks.get(code, len(ranks))))
 
 
@@ -140,7 +144,7 @@ def _parts_of(dictionary: Dictionary, word: str, language: str) -> Iterator[Piec
     if any(map(is_unspaced, word)):
         for run in runs(word):
             parts = cut(run, lambda part: bool(_terms(dictionary, language, part))) if is_unspaced(run) else [run]
-            yield from (Piece(part, _terms(dictionary, language, part)) for part in parts)
+            yield from _joined(dictionary, parts, language)
         return
     if _knows(dictionary, ENGLISH, word):
         yield Piece(word, ())
@@ -149,12 +153,35 @@ def _parts_of(dictionary: Dictionary, word: str, language: str) -> Iterator[Piec
         if word.startswith(article) and (terms := _terms(dictionary, language, word.removeprefix(article))):
             yield Piece(word, terms)
             return
+    sounds = _sounds(dictionary, word)
+    if sounds and sounds[0][1] >= _SURE_SOUND:
+        yield Piece(word, sounds)
+        return
     parts = _split(word, lambda part: bool(_terms(dictionary, language, part)))
     if parts:
         yield from (Piece(part, _terms(dictionary, language, part)) for part in parts)
         return
     like = _stem_mate(dictionary, word, language)
-    yield Piece(word, _terms(dictionary, language, like) if like else ())
+    yield Piece(word, _terms(dictionary, language, like) if like else sounds)
+
+
+def _sounds(dictionary: Dictionary, word: str) -> tuple[tuple[str, float], ...]:
+    """English words that a word of another script sounds like, with how alike they are, the most alike first."""
+    key = key_of(word)
+    candidates = [term for meaning in dictionary.meanings(key) for term, _ in meaning.terms] if key else []
+    alike = [(term, weight) for term, weight in sounding_like(word, candidates) if weight >= _LIKELY_SOUND]
+    return tuple(alike[:_N_SOUNDS])
+
+
+def _joined(dictionary: Dictionary, parts: Sequence[str], language: str) -> Iterator[Piece]:
+    """Read the pieces of a run without spaces; signs that nobody knows are read together, by their sound."""
+    for is_known, group in groupby(parts, lambda part: bool(_terms(dictionary, language, part))):
+        if is_known:
+            yield from (Piece(part, _terms(dictionary, language, part)) for part in group)
+        else:
+            unknown = list(group)
+            sounds = _sounds(dictionary, "".join(unknown))
+            yield from [Piece("".join(unknown), sounds)] if sounds else [Piece(part, ()) for part in unknown]
 
 
 def _split(word: str, is_known: Callable[[str], bool]) -> list[str]:

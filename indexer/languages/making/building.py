@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from indexer.errors import SourceError
-from indexer.languages.dictionary import ANY, ENGLISH, Meaning, write_dictionary
+from indexer.languages.dictionary import ANY, ENGLISH, Dictionary, Meaning, write_dictionary
 from indexer.languages.folding import fold
 from indexer.languages.making.annotations import Annotations, read_annotations
 from indexer.languages.making.icon_words import IconWords, read_icon_words
@@ -15,14 +15,16 @@ from indexer.languages.making.interface_texts import Text, interface_texts
 from indexer.languages.making.neighbours import Neighbours, find_neighbours, usual_words
 from indexer.languages.making.pruning import prune
 from indexer.languages.making.weighing import Sources, Terms, weigh
+from indexer.languages.sounding import SOUNDS, group_by_sound
+from indexer.library.bundled import bundled
 from indexer.reports.bars import ProgressLine
 
 _LEAST_TEXTS = 1_000
 """Of a language that is taken up by itself."""
 _ENGLISH_TEXTS, _ENGLISH_NAMES = 3, 8
 """Texts, or names of icons, that say a word which counts as English."""
-_SHOWN_NAMES = 3
-"""Names of icons that say a word which is worth translating into."""
+_SHOWN_NAMES, _SHOWN_TAGS = 3, 2
+"""Names of icons, or tags, that say a word which is worth translating into."""
 _LEAST_COSINE = 0.5
 """With the nearest English word, of a word that no text translates."""
 _LONGEST = 48
@@ -59,7 +61,7 @@ def build(folders: Sequence[Path], out: Path, *, cache: Path, recipe: Recipe, ba
     keys: dict[str, list[Meaning]] = {}
     counts: dict[str, int] = {}
     known: set[str] = set()
-    shown = {word: n for word, n in names.words.items() if n >= _SHOWN_NAMES}
+    shown = _words_that_find(names)
     for done, code in enumerate(codes):
         bars.advance(done, len(codes), code)
         own = Sources(texts.get(code, ()), signs.get(code, {}), signs[ENGLISH], neighbours)
@@ -75,10 +77,13 @@ def build(folders: Sequence[Path], out: Path, *, cache: Path, recipe: Recipe, ba
         _add(keys.setdefault(word, []), ANY, neighbours[word].terms[:_N_TERMS_OF_ANY])
     for word in english:
         keys.setdefault(word, []).append(Meaning(frozenset((ENGLISH,)), ()))
+    usual = [word for word, _ in names.words.most_common() if word in english and word.isalpha() and len(word) > 2]
+    for key, words in group_by_sound(usual).items():
+        keys[key] = [Meaning(frozenset((SOUNDS,)), tuple((word, 1.0) for word in words))]
     titles = _titles(modules)
     order = sorted(counts, key=lambda code: -len(texts.get(code, ())))
     named = {code: titles.get(code, code) for code in order}
-    write_dictionary(out, keys, names={**named, ANY: "another language", ENGLISH: "English"})
+    write_dictionary(out, keys, names={**named, ANY: "another language", ENGLISH: "English", SOUNDS: "by its sound"})
     return {named[code]: counts[code] for code in order}
 
 
@@ -117,6 +122,16 @@ def _english(texts: Mapping[str, Sequence[Text]], names: IconWords) -> set[str]:
     counted = Counter(word for text in distinct for word in set(text.split()))
     said = {word for word, n in counted.items() if n >= _ENGLISH_TEXTS}
     return said | {word for word, n in names.words.items() if n >= _ENGLISH_NAMES}
+
+
+def _words_that_find(names: IconWords) -> dict[str, int]:
+    """Words by which icons are found: how many names say each, or tags, and terms of the thesaurus."""
+    language = bundled("language")
+    tags = Counter(word for tag in Dictionary(language / "synonyms.bin") for word in tag.split())
+    terms = json.loads((language / "terms.json").read_text("utf-8"))
+    tags.update({word: _SHOWN_TAGS for term in terms for word in term.split()})
+    found = {word: _SHOWN_NAMES for word, n in tags.items() if n >= _SHOWN_TAGS}
+    return found | {word: n for word, n in names.words.items() if n >= _SHOWN_NAMES}
 
 
 def _unknown(neighbours: Mapping[str, Neighbours], known: set[str]) -> list[str]:

@@ -5,13 +5,12 @@ from collections.abc import Iterable, Mapping
 from itertools import takewhile
 
 from indexer.languages.making.weighing import Terms, Weighed
-from indexer.languages.reading import FUNCTION_WORDS, is_like
+from indexer.languages.reading import FUNCTION_WORDS
 from indexer.languages.scripts import cut, is_unspaced
 
 N_TERMS = 4
 _LEAST = 0.25
 """Weight of a term, beside the likeliest."""
-_STEM = 4
 _FUNCTION = 1_000
 """Names that say a function word, as far as use is reckoned."""
 _SURE = 2.0
@@ -21,17 +20,13 @@ _SURE = 2.0
 def prune(weighed: Mapping[str, Weighed], *, names: Mapping[str, int], most: int) -> dict[str, Terms]:
     """Keep up to `most` words and phrases of a language: those that icons are called by most; `names` counts words.
 
-    A word is left out if a kept one that begins like it means the same, a phrase if its kept words say the same.
+    A phrase is left out if its kept words say the same.
     """
     shown = {word: terms for word, known in weighed.items() if (terms := _shown(known.terms, names))}
     kept: dict[str, Terms] = {}
-    by_stem: dict[str, list[str]] = {}
     for word in _by_length_and_strength(shown, weighed):
-        terms = shown[word]
-        if _is_read_anyway(word, terms, kept) or _has_mate(word, terms, kept, by_stem.get(word[:_STEM], ())):
-            continue
-        kept[word] = terms
-        by_stem.setdefault(word[:_STEM], []).append(word)
+        if not _is_read_anyway(word, shown[word], kept):
+            kept[word] = shown[word]
     return {word: _shortened(kept[word]) for word in _most_useful(kept, weighed, names)[:most]}
 
 
@@ -74,11 +69,6 @@ def _is_read_anyway(word: str, terms: Terms, kept: Mapping[str, Terms]) -> bool:
         return False
     said = {spoken for part in parts for spoken in kept[part][0][0].split()} - FUNCTION_WORDS
     return said == set(terms[0][0].split()) - FUNCTION_WORDS
-
-
-def _has_mate(word: str, terms: Terms, kept: Mapping[str, Terms], others: Iterable[str]) -> bool:
-    mates = (other for other in others if is_like(word, other))
-    return any(kept[other][0][0] == terms[0][0] for other in mates)
 
 
 def _shortened(terms: Terms) -> Terms:
