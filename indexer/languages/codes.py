@@ -2,6 +2,8 @@
 
 import re
 
+AUTO = "auto"
+"""In place of a code: the language that a set's own words tell."""
 _SAME = {"nb": "no", "nn": "no", "iw": "he", "in": "id", "fil": "tl", "cmn": "zh", "yue": "zh"}
 """What is written nearly alike, or is an older code."""
 

@@ -16,7 +16,8 @@ import zlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
+from hashlib import blake2b
 from pathlib import Path
 from typing import Self
 
@@ -71,6 +72,11 @@ class Dictionary:
         self._firsts = firsts.split(b"\n")
         self._ends = [end, *(end + np.frombuffer(ends, "<u4")).tolist()]
         self._block = lru_cache(maxsize=256)(self._read_block)
+
+    @cached_property
+    def digest(self) -> str:
+        """What tells it from any other dictionary."""
+        return blake2b(self._bytes, digest_size=8).hexdigest()
 
     def meanings(self, key: str) -> tuple[Meaning, ...]:
         """All meanings of a folded key; none where no language has it."""
