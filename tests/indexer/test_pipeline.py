@@ -177,7 +177,7 @@ def _relive(
         assert counts.missing == 0
         ids.look(updated)
     assert build_library(anew, model, [source]).counts == counts
-    queries = ("start", "dot", "circle left")
+    queries = ("start", "dot", "circle left", "arrow", "Einstellungen")
     for found, expected in zip(_answers(updated, *queries), _answers(anew, *queries), strict=True):
         assert [hit[0] for hit in found] == [hit[0] for hit in expected]
         assert [hit[1:] for hit in found] == [pytest.approx(hit[1:], abs=0.02) for hit in expected]
@@ -205,7 +205,7 @@ class _Ids:
 
 def _apply(source: Path, change: str, rng: random.Random) -> None:
     paths = sorted(path for path in source.rglob("*.svg") if path.name != "always.svg")
-    fresh = source / f"dot {rng.randrange(10**6)}.svg"
+    fresh = source / f"{rng.choice(('dot', 'dot', 'pfeil', 'einstellungen'))} {rng.randrange(10**6)}.svg"
     drawn = disc(rng.randrange(4, 20), rng.randrange(4, 20), rng.randrange(2, 6))
     if change == "add" or len(paths) < 2:
         fresh.write_text(drawn)
