@@ -41,9 +41,9 @@ sources = Table(
     Column("id", Integer, primary_key=True),
     Column("given", Text, nullable=False),
     Column("exclude", Text, nullable=False, server_default="[]"),
-    Column("names_language", Text, nullable=False, server_default="auto"),
     Column("kind", Text, nullable=False),
     Column("location", Text, nullable=False, unique=True),
+    Column("names_language", Text, nullable=False, server_default="auto"),
     sqlite_autoincrement=True,
 )
 """`given` is what the user named, `location` what was found there: a node_modules folder is many sources.
@@ -128,9 +128,9 @@ icons = Table(
     Column("stated_size", Integer),
     Column("caption", Text),
     Column("tags", Text, nullable=False, server_default=""),
-    Column("english_tags", Text, nullable=False, server_default=""),
     Column("categories", Text, nullable=False, server_default=""),
     Column("licence", Text),
+    Column("english_tags", Text, nullable=False, server_default=""),
     UniqueConstraint("file_id", "member"),
     Index("ix_icons_set_id_name_id", "set_id", "name_id"),
     Index("ix_icons_name_id", "name_id"),
