@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from indexer.errors import IconsError
-from indexer.languages.codes import AUTO
+from indexer.languages.codes import AUTO, NO_LANGUAGES, language_of
 from indexer.naming.printable import printable, say
 
 if TYPE_CHECKING:
@@ -58,10 +58,9 @@ class NamesLanguage(click.ParamType[str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Take what the dictionary can read."""
-        from indexer.languages.codes import language_of
-        from indexer.languages.dictionary import ANY, Dictionary
+        from indexer.languages.dictionary import Dictionary
 
-        known = [code for code in Dictionary.bundled().languages if code != ANY]
+        known = Dictionary.bundled().languages.keys() - NO_LANGUAGES
         code = language_of(value)
         if code not in (AUTO, *known):
             self.fail(f'"{value}" is none of: {AUTO}, {", ".join(sorted(known))}', param, ctx)
