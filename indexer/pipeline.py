@@ -21,6 +21,7 @@ from indexer.embedding.options import EmbedOptions
 from indexer.embedding.planning import choice_in_use, prepare
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.errors import LibraryError
+from indexer.languages.codes import AUTO
 from indexer.library.bundled import bundled
 from indexer.library.changed import noted_changes
 from indexer.library.folder import Generation, Library, require
@@ -80,6 +81,8 @@ class IndexOptions:
 
     sources: Sequence[Path] = ()
     exclude: Sequence[str] = ()
+    names_language: str = AUTO
+    """Of the sources: an ISO 639 code."""
     choice: ModelChoice | None = None
     """None: the one in use, or the bundled one."""
     devices: str = "auto"
@@ -199,7 +202,7 @@ def _scan(library: Library, engine: Engine, options: IndexOptions, watcher: Watc
     watcher.stage("Looking at sources")
     with engine.begin() as connection:
         for location in options.sources:
-            remember(connection, location, exclude=options.exclude)
+            remember(connection, location, exclude=options.exclude, names_language=options.names_language)
         if not questions.count_by_source(connection):
             watcher.stage("No source given yet: building from the bundled sample icons")
             remember(connection, bundled("samples/lucide-static"), exclude=())

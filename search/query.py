@@ -273,13 +273,30 @@ class Explanation:
 
 
 @dataclass(frozen=True, slots=True)
+class NameRead:
+    """How the name of an icon was read, which is in another language."""
+
+    language: str
+    """ISO 639 code."""
+    name: str
+    """The language's name in English."""
+    english: str
+    others: tuple[str, ...]
+    """What else it may say."""
+
+
+@dataclass(frozen=True, slots=True)
 class Details:
     """Everything that a library knows of one icon."""
 
     hit: Hit
     """Score and similarity are 1: it is itself."""
+    name_read: NameRead | None
+    """None where its name stands as it is."""
     caption: str | None
     tags: Sequence[str]
+    english_tags: Sequence[str]
+    """All of them in English, where one is in another language."""
     categories: Sequence[str]
     author: str | None
     version: str | None

@@ -18,7 +18,7 @@ from indexer.library.durable import make_folder
 from indexer.library.folder import Library
 from indexer.library.shards import read_settled
 
-REVISION = "0001"
+REVISION = "0002"
 """Schema of the catalogs that this program writes: the newest revision in migrations/versions."""
 PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=5000", "temp_store=MEMORY")
 _VERSION_TABLE = """CREATE TABLE alembic_version (

@@ -1,7 +1,7 @@
 """What a catalog knows: its settings, its counts, what still needs a vector, what failed and why."""
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 
 from indexer.arrays import Ids
 from indexer.catalog.accounting import Accounting
-from indexer.catalog.schema import failures, files, icons, images, problems, runs, sets, settings, sources
+from indexer.catalog.schema import failures, files, icons, images, names, problems, runs, sets, settings, sources
 
 
 def setting(connection: Connection, key: str) -> str | None:
@@ -108,12 +108,13 @@ def files_showing(connection: Connection, wanted: Ids) -> set[tuple[str, str]]:
 
 
 def count_by_source(connection: Connection) -> list[RowMapping]:
-    """List (location, kind, sets, icons) of every remembered source."""
+    """List (given, location, kind, names_language, icons, sets) of every remembered source."""
     query = (
         select(
             sources.c.given,
             sources.c.location,
             sources.c.kind,
+            sources.c.names_language,
             func.count(icons.c.id).label("icons"),
             func.count(icons.c.set_id.distinct()).label("sets"),
         )
@@ -122,6 +123,30 @@ def count_by_source(connection: Connection) -> list[RowMapping]:
         .order_by(sources.c.id)
     )
     return list(connection.execute(query).mappings())
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSet:
+    """A set with names or tags in other languages."""
+
+    set: str
+    names: dict[str, int]
+    """ISO 639 code -> how many of its names are in that language, most first."""
+    tags: tuple[str, ...]
+    """Codes of the languages that its tags are in."""
+
+
+def read_sets(connection: Connection) -> list[ReadSet]:
+    """List the sets with names or tags in other languages."""
+    n_names = func.count(names.c.id.distinct())
+    of_sets = select(icons.c.set_id, names.c.language, n_names).select_from(names.join(icons)).where(names.c.own != "")
+    counted = of_sets.group_by(icons.c.set_id, names.c.language).order_by(-n_names, names.c.language)
+    counts: dict[int, dict[str, int]] = {}
+    for number, language, n in connection.execute(counted):
+        counts.setdefault(number, {})[language] = n
+    found = connection.execute(select(sets.c.id, sets.c.key, sets.c.tag_languages).order_by(sets.c.id))
+    read = (ReadSet(row.key, counts.get(row.id, {}), tuple(row.tag_languages.split())) for row in found)
+    return [one for one in read if one.names or one.tags]
 
 
 def store_run(connection: Connection, counts: Accounting, **facts: str | int) -> None:

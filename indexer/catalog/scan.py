@@ -7,16 +7,20 @@ What is unchanged is not read again; what moved keeps its id; what is gone leave
 
 import json
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 from sqlalchemy import Connection, Engine, bindparam, delete, func, insert, select, update
 
 from indexer.catalog import questions, writer
+from indexer.catalog.naming import Namer
+from indexer.catalog.questions import ReadSet
 from indexer.catalog.schema import files, icons, problems, sets, sources
 from indexer.errors import SourceError
+from indexer.languages.codes import AUTO
+from indexer.languages.dictionary import Dictionary
 from indexer.sources.records import FileScan
 from indexer.sources.source import Source, open_sources
 
@@ -32,21 +36,24 @@ class ScanTally:
     moved: int = 0
     gone: int = 0
     broken: int = 0
+    read: list[ReadSet] = field(default_factory=list)
+    """Sets with names or tags in other languages."""
 
 
 Report = Callable[[ScanTally], None]
 
 
-def remember(connection: Connection, location: Path, *, exclude: Sequence[str]) -> None:
-    """Keep a location for this scan and all later ones; given again, its patterns are replaced.
+def remember(connection: Connection, location: Path, *, exclude: Sequence[str], names_language: str = AUTO) -> None:
+    """Keep a location for this scan and all later ones; given again, its patterns and its language are replaced.
 
     Raises:
         SourceError: nothing that can be indexed is there.
     """
     given = _as_given_before(connection, location)
-    connection.execute(update(sources).where(sources.c.given == given).values(exclude=json.dumps(list(exclude))))
+    options = {"exclude": json.dumps(list(exclude)), "names_language": names_language}
+    connection.execute(update(sources).where(sources.c.given == given).values(options))
     for source in open_sources(Path(given), exclude=exclude):
-        _source_row(connection, given, json.dumps(list(exclude)), source)
+        _source_row(connection, {"given": given, **options}, source)
 
 
 def forget(connection: Connection, location: Path) -> int:
@@ -69,17 +76,19 @@ def scan(
     report: Report = lambda _: None,
     changed: Collection[tuple[str, str]] = frozenset(),
     unread: Iterable[int] = (),
+    dictionary: Dictionary | None = None,
 ) -> ScanTally:
     """Bring the catalog up to date with every remembered source, all of it or nothing.
 
     `changed` files, by location and path, and those of the images `unread` are read again whatever their stamp says.
+    Names in other languages are read by the `dictionary`, the bundled one where none is given.
 
     Raises:
         SourceError: a remembered location is no longer there.
     """
     with engine.begin() as connection:
         suspect = {*changed, *questions.files_showing(connection, np.fromiter(unread, np.int64))}
-        run = _Scan(connection, report, suspect)
+        run = _Scan(connection, report, suspect, dictionary or Dictionary.bundled())
         for source_id, source in _remembered(connection):
             run.read(source_id, source)
         run.finish()
@@ -97,37 +106,40 @@ def _as_given_before(connection: Connection, location: Path) -> str:
 def _remembered(connection: Connection) -> Iterator[tuple[int, Source]]:
     """Yield every source with its row's id, found anew below each location that the user gave; each of them once."""
     seen: set[str] = set()
-    query = select(sources.c.given, sources.c.exclude).group_by(sources.c.given).order_by(func.min(sources.c.id))
-    for given, exclude in connection.execute(query).all():
+    query = select(sources.c.given, sources.c.exclude, sources.c.names_language).group_by(sources.c.given)
+    for row in connection.execute(query.order_by(func.min(sources.c.id))).all():
         try:
-            found = open_sources(Path(given), exclude=json.loads(exclude))
+            found = open_sources(Path(row.given), exclude=json.loads(row.exclude))
         except SourceError as error:
-            raise SourceError(f'{error}; `icons forget "{given}"` drops it from the library') from error
+            raise SourceError(f'{error}; `icons forget "{row.given}"` drops it from the library') from error
         for source in found:
             real = os.path.realpath(source.location)
             if real in seen:  # older programs took two spellings of one folder for two sources
                 continue
             seen.add(real)
-            yield _source_row(connection, given, exclude, source), source
+            yield _source_row(connection, row._asdict(), source), source
 
 
-def _source_row(connection: Connection, given: str, exclude: str, source: Source) -> int:
+def _source_row(connection: Connection, given: Mapping[str, str], source: Source) -> int:
+    """Id of a source; a new one takes over what is `given` to it: where, and with which options."""
     where = sources.c.location == str(source.location)
     connection.execute(update(sources).where(where).values(kind=source.kind))
     number = select(sources.c.id).where(where)
     if connection.execute(number).scalar() is None:  # an upsert would use up a number each time
-        values = {"given": given, "exclude": exclude, "kind": source.kind, "location": str(source.location)}
-        connection.execute(insert(sources).values(values))
+        connection.execute(insert(sources).values({**given, "kind": source.kind, "location": str(source.location)}))
     return int(connection.execute(number).scalar_one())
 
 
 class _Scan:
     """One scan under way: what it has seen, and what it must settle once everything was seen."""
 
-    def __init__(self, connection: Connection, report: Report, suspect: Collection[tuple[str, str]]) -> None:
+    def __init__(
+        self, connection: Connection, report: Report, suspect: Collection[tuple[str, str]], dictionary: Dictionary
+    ) -> None:
         self.connection = connection
         self.report = report
         self.suspect = suspect
+        self.dictionary = dictionary
         self.tally = ScanTally()
         self.newest_before = connection.execute(select(func.coalesce(func.max(icons.c.id), 0))).scalar_one()
         self.sources_seen: set[int] = set()
@@ -160,11 +172,12 @@ class _Scan:
         self.gone += [row.id for row in on_them]
         self._settle_moves()
         self._drop_gone()
-        for set_id in sorted(self.sets_touched):
-            writer.name_set(self.connection, set_id)
+        namer = Namer(self.connection, self.dictionary)
+        is_renamed = [namer.name(set_id) for set_id in sorted(self.sets_touched | namer.read_otherwise())]
         self.tally.broken = self.connection.execute(select(func.count()).select_from(problems)).scalar_one()
         tally = self.tally
-        if tally.added or tally.changed or tally.moved or tally.gone or self.has_changed_sets:
+        tally.read = questions.read_sets(self.connection)
+        if tally.added or tally.changed or tally.moved or tally.gone or self.has_changed_sets or any(is_renamed):
             questions.bump_revision(self.connection)
 
     def _store(self, source_id: int, batch: Sequence[FileScan]) -> None:

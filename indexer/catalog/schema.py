@@ -1,6 +1,17 @@
 """The tables of a catalog. No queries here."""
 
-from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text, UniqueConstraint
+from sqlalchemy import (
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
 
 metadata = MetaData(
     naming_convention={
@@ -32,9 +43,11 @@ sources = Table(
     Column("exclude", Text, nullable=False, server_default="[]"),
     Column("kind", Text, nullable=False),
     Column("location", Text, nullable=False, unique=True),
+    Column("names_language", Text, nullable=False, server_default="auto"),
     sqlite_autoincrement=True,
 )
-"""`given` is what the user named, `location` what was found there: a node_modules folder is many sources."""
+"""`given` is what the user named, `location` what was found there: a node_modules folder is many sources.
+`names_language` is an ISO 639 code, or "auto": that of names and tags."""
 
 sets = Table(
     "sets",
@@ -46,9 +59,13 @@ sets = Table(
     Column("version", Text),
     Column("licence", Text),
     Column("author", Text),
+    Column("read_by", Text),
+    Column("tag_languages", Text, nullable=False, server_default=""),
     UniqueConstraint("source_id", "key"),
     sqlite_autoincrement=True,
 )
+"""`read_by` says by which rules and dictionary names and tags were read: others read them anew. `tag_languages` are
+codes of the languages that its tags were read in, with spaces between."""
 
 files = Table(
     "files",
@@ -84,10 +101,16 @@ names = Table(
     "names",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("words", Text, nullable=False, unique=True),
+    Column("words", Text, nullable=False),
+    Column("own", Text, nullable=False, server_default=""),
+    Column("language", Text, nullable=False, server_default=""),
+    Column("others", Text, nullable=False, server_default=""),
+    UniqueConstraint("words", "own", "language"),
+    Index("ix_names_own", "own", sqlite_where=text("own <> ''")),
     sqlite_autoincrement=True,
 )
-"""Words that have a vector: what icons are called, and what their tags say."""
+"""Words that have a vector: what icons are called, and what their tags say. Of a name in another language, `words` say
+it in English, `own` as it is written, `others` in other ways, joined with newlines; the three are "" of any else."""
 
 icons = Table(
     "icons",
@@ -107,13 +130,15 @@ icons = Table(
     Column("tags", Text, nullable=False, server_default=""),
     Column("categories", Text, nullable=False, server_default=""),
     Column("licence", Text),
+    Column("english_tags", Text, nullable=False, server_default=""),
     UniqueConstraint("file_id", "member"),
     Index("ix_icons_set_id_name_id", "set_id", "name_id"),
     Index("ix_icons_name_id", "name_id"),
     sqlite_autoincrement=True,
 )
 """A named entry of a source. Icons of one set and one name are variants of each other. `tags` and `categories` are
-joined with newlines; `stated_*` is what the source says, `style` and `size` what is left after reading the name."""
+joined with newlines; `stated_*` is what the source says, `style` and `size` what is left after reading the name.
+`english_tags` are all tags in English where one is in another language, else ""."""
 
 failures = Table(
     "failures",

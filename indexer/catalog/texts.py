@@ -1,9 +1,9 @@
 """Which words of a catalog have a vector? The names that icons bear and the tags that they state, rows of `names`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Column, Connection, insert, select
 
 from indexer.arrays import Ids
 from indexer.catalog.questions import ids_of, selecting
@@ -17,20 +17,36 @@ def name_ids(connection: Connection) -> Ids:
 
 
 def text_ids(connection: Connection) -> Ids:
-    """Ids of all words that icons bear or state as a tag now, ascending; a tag that is no name yet gets a row."""
-    stated = connection.execute(select(icons.c.tags).where(icons.c.tags != "").distinct()).scalars()
-    tags = dict.fromkeys(words for text in stated for tag in text.split("\n") if (words := normalise_tag(tag)))
-    if not tags:
+    """Ids of all words that icons bear or state as a tag now, ascending, and of what these say in English, too.
+
+    What is no name yet gets a row.
+    """
+    said = [*_said(connection, icons.c.tags), *_said(connection, icons.c.english_tags), *_other_readings(connection)]
+    distinct = dict.fromkeys(words for text in said for part in text.split("\n") if (words := normalise_tag(part)))
+    if not distinct:
         return name_ids(connection)
     known = _known(connection)
-    if new := [{"words": words} for words in tags if words not in known]:
+    if new := [{"words": words} for words in distinct if words not in known]:
         connection.execute(insert(names), new)
         known = _known(connection)
-    return np.union1d(name_ids(connection), np.array([known[words] for words in tags], np.int64))
+    return np.union1d(name_ids(connection), np.array([known[words] for words in distinct], np.int64))
+
+
+def _said(connection: Connection, column: Column[str]) -> Sequence[str]:
+    return connection.execute(select(column).where(column != "").distinct()).scalars().all()
+
+
+def _other_readings(connection: Connection) -> Sequence[str]:
+    """What names in another language may say beside what is taken for what they say."""
+    borne = names.c.id.in_(select(icons.c.name_id))
+    query = select(names.c.others).where(names.c.own != "", names.c.others != "", borne)
+    return connection.execute(query).scalars().all()
 
 
 def _known(connection: Connection) -> dict[str, int]:
-    return {row.words: row.id for row in connection.execute(select(names.c.words, names.c.id))}
+    """Ids of the words that stand for themselves."""
+    rows = connection.execute(select(names.c.words, names.c.id).where(names.c.own == ""))
+    return {row.words: row.id for row in rows}
 
 
 def words_of(connection: Connection, wanted: Ids) -> Iterator[tuple[int, str]]:

@@ -1,15 +1,14 @@
-"""How do records become rows? Writes a batch's files, sets, images and icons, and names the icons of a set."""
+"""How do records become rows? Writes a batch's files, sets, images and icons."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, astuple, fields
 from typing import Any, TypeVar
 
-from sqlalchemy import Column, Connection, Row, Select, Table, bindparam, delete, insert, select, update
+from sqlalchemy import Column, Connection, Row, Select, Table, delete, insert, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from indexer.catalog.schema import files, icons, images, names, problems, sets
-from indexer.naming.names import common_affixes, parse
+from indexer.catalog.schema import files, icons, images, problems, sets
 from indexer.sources.records import FileScan, IconSet, Record
 
 BATCH = 5000
@@ -38,7 +37,7 @@ def rows_where(
         yield from connection.execute(query.where(column.in_(chunk))).all()
 
 
-def _upsert(
+def write_rows(
     connection: Connection, table: Table, rows: Sequence[dict[str, Any]], *, by: Sequence[str], set_: Sequence[str] = ()
 ) -> None:
     """Write rows; of those that are there already, told by some columns, others are set anew."""
@@ -59,7 +58,7 @@ def write_files(connection: Connection, source_id: int, batch: Sequence[FileScan
         {"source_id": source_id, "path": scanned.path, "stamp": scanned.stamp, "skipped": scanned.skipped}
         for scanned in batch
     ]
-    _upsert(connection, files, rows, by=("source_id", "path"), set_=("stamp", "skipped"))
+    write_rows(connection, files, rows, by=("source_id", "path"), set_=("stamp", "skipped"))
     query = select(files.c.path, files.c.id).where(files.c.source_id == source_id)
     found = rows_where(connection, query, files.c.path, [scanned.path for scanned in batch])
     return {row.path: row.id for row in found}
@@ -84,7 +83,7 @@ def write_sets(connection: Connection, source_id: int, found: set[IconSet]) -> t
     known = {row.key: tuple(row) for row in connection.execute(select(*facts).where(sets.c.source_id == source_id))}
     is_changed = any(known.get(icon_set.key, astuple(icon_set)) != astuple(icon_set) for icon_set in found)
     rows = [{"source_id": source_id, **asdict(icon_set)} for icon_set in found]
-    _upsert(connection, sets, rows, by=("source_id", "key"), set_=("title", "version", "licence", "author"))
+    write_rows(connection, sets, rows, by=("source_id", "key"), set_=("title", "version", "licence", "author"))
     query = select(sets.c.key, sets.c.id).where(sets.c.source_id == source_id)
     return {row.key: row.id for row in connection.execute(query)}, is_changed
 
@@ -92,7 +91,7 @@ def write_sets(connection: Connection, source_id: int, found: set[IconSet]) -> t
 def write_images(connection: Connection, digests: Sequence[bytes]) -> dict[bytes, int]:
     """Write the images of a batch; return their ids by digest."""
     distinct = list(dict.fromkeys(digests))
-    _upsert(connection, images, [{"digest": digest} for digest in distinct], by=("digest",))
+    write_rows(connection, images, [{"digest": digest} for digest in distinct], by=("digest",))
     found = rows_where(connection, select(images.c.digest, images.c.id), images.c.digest, distinct)
     return {row.digest: row.id for row in found}
 
@@ -122,7 +121,7 @@ def icon_row(file_id: int, record: Record, set_id: int, image_id: int) -> dict[s
 
 def write_icons(connection: Connection, rows: Sequence[dict[str, object]]) -> None:
     """Add icons, or overwrite those of the same file and member."""
-    _upsert(connection, icons, rows, by=("file_id", "member"), set_=COMPARED)
+    write_rows(connection, icons, rows, by=("file_id", "member"), set_=COMPARED)
 
 
 def read_by_image(connection: Connection, ids: Sequence[int]) -> dict[int, list[Row[Any]]]:
@@ -131,23 +130,3 @@ def read_by_image(connection: Connection, ids: Sequence[int]) -> dict[int, list[
     for row in rows_where(connection, select(icons).order_by(icons.c.id), icons.c.id, ids):
         found[row.image_id].append(row)
     return found
-
-
-def name_set(connection: Connection, set_id: int) -> None:
-    """Read the names of one set together, since what all of them share says nothing."""
-    query = select(
-        icons.c.id, icons.c.name, icons.c.stated_style, icons.c.stated_size, names.c.words, icons.c.style, icons.c.size
-    ).select_from(icons.outerjoin(names))
-    rows = connection.execute(query.where(icons.c.set_id == set_id)).all()
-    affixes = common_affixes(row.name for row in rows)
-    renamed = []
-    for row in rows:
-        name = parse(row.name, affixes, style=row.stated_style, size=row.stated_size)
-        if (name.words, name.style, name.size) != (row.words, row.style, row.size):
-            renamed.append({"icon": row.id, "words": name.words, "style": name.style, "size": name.size})
-    if renamed:
-        distinct = dict.fromkeys(row["words"] for row in renamed)
-        _upsert(connection, names, [{"words": words} for words in distinct], by=("words",))
-        of_words = select(names.c.id).where(names.c.words == bindparam("words")).scalar_subquery()
-        rename = update(icons).where(icons.c.id == bindparam("icon"))
-        connection.execute(rename.values(name_id=of_words, style=bindparam("style"), size=bindparam("size")), renamed)

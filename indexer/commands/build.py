@@ -13,8 +13,10 @@ from indexer.commands.options import (
     library_option,
     model_choice,
     model_options,
+    names_language_option,
     source_options,
 )
+from indexer.languages.codes import AUTO
 from indexer.naming.printable import printable, say
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @source_options
+@names_language_option
 @embed_options
 @library_option
 @json_option
@@ -38,6 +41,7 @@ def index(library: "Library", as_json: bool, watch_devices: bool, **options: Any
     \b
     Example:
       icons index ~/design/icons node_modules/@mdi/svg
+      icons index ~/design/symbole --names-language de
       icons index --watch-devices
     """
     from indexer import pipeline
@@ -53,6 +57,7 @@ def index(library: "Library", as_json: bool, watch_devices: bool, **options: Any
     shares = f"{counts.embedded:,} pictures, {counts.duplicate:,} duplicates, {counts.failed:,} failed{unread}"
     click.echo(f"{counts.found:,} icons: {shares}")
     click.echo(_changes(scan))
+    _say_what_was_read(scan)
     state = "nothing had changed" if summary.generation is None else f"generation {summary.generation} answers"
     say(f"{state}; {summary.seconds:.1f} s; {library.root}")
     if counts.failed:
@@ -61,6 +66,7 @@ def index(library: "Library", as_json: bool, watch_devices: bool, **options: Any
 
 @click.command()
 @source_options
+@names_language_option
 @library_option
 @json_option
 def scan(library: "Library", as_json: bool, **options: Any) -> None:
@@ -80,6 +86,7 @@ def scan(library: "Library", as_json: bool, **options: Any) -> None:
         click.echo(json.dumps(asdict(tally)))
         return
     click.echo(f"{tally.files:,} files: {_changes(tally)}")
+    _say_what_was_read(tally)
     if tally.broken:
         click.echo(f"{tally.broken:,} entries can't be read; `icons failures` lists them", err=True)
 
@@ -190,6 +197,8 @@ def sources(library: "Library", as_json: bool) -> None:
 
     for source in read_sources(library):
         line = f"{source['icons']:>9,} icons  {source['sets']:>4,} sets  {source['kind']:<10} {source['location']}"
+        if source["names_language"] != AUTO:
+            line += f"  --names-language {source['names_language']}"
         click.echo(json.dumps(source) if as_json else printable(line))
 
 
@@ -249,6 +258,18 @@ def upgrade(library: "Library") -> None:
 
 def _changes(tally: "ScanTally") -> str:
     return f"icons: {tally.added:,} added, {tally.changed:,} changed, {tally.moved:,} moved, {tally.gone:,} gone"
+
+
+def _say_what_was_read(tally: "ScanTally") -> None:
+    """Name the sets that were not read as English, so that nobody wonders how their icons are found."""
+    from indexer.languages.dictionary import Dictionary
+
+    called = Dictionary.bundled().languages
+    for read in tally.read:
+        names = ", ".join(f"{called.get(code, code)} ({n:,})" for code, n in read.names.items())
+        tags = ", ".join(called.get(code, code) for code in read.tags)
+        said = [f"names read as {names}"] * bool(names) + [f"tags read as {tags}"] * bool(tags)
+        say(f"{read.set}: {'; '.join(said)}")
 
 
 def _options(**options: Any) -> "IndexOptions":

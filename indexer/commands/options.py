@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from indexer.errors import IconsError
+from indexer.languages.codes import AUTO, NO_LANGUAGES, language_of
 from indexer.naming.printable import printable, say
 
 if TYPE_CHECKING:
@@ -50,6 +51,33 @@ library_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 
 
+class NamesLanguage(click.ParamType[str]):
+    """The language of names on the command line: a code, a locale, or "auto"."""
+
+    name = "LANGUAGE"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Take what the dictionary can read."""
+        from indexer.languages.dictionary import Dictionary
+
+        known = Dictionary.bundled().languages.keys() - NO_LANGUAGES
+        code = language_of(value)
+        if code not in (AUTO, *known):
+            self.fail(f'"{value}" is none of: {AUTO}, {", ".join(sorted(known))}', param, ctx)
+        return code
+
+
+names_language_option = click.option(
+    "--names-language",
+    type=NamesLanguage(),
+    default=AUTO,
+    show_default=True,
+    is_eager=True,
+    help="What names and tags are in, as de; auto lets each set tell, en leaves all as they are.",
+)
+"""Adds `--names-language`, which is kept with the sources."""
+
+
 def source_options(function: Function) -> Function:
     """Add SOURCES and `--exclude`."""
     function = click.option(
@@ -63,9 +91,13 @@ def source_options(function: Function) -> Function:
 
 
 def _take_sources(ctx: click.Context, _: click.Parameter, sources: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Refuse patterns that would hold for nothing. `--exclude` is eager, so it is known here."""
-    if ctx.params.get("exclude") and not sources:
-        raise click.UsageError("--exclude needs the SOURCES it holds for; `icons sources` lists the remembered ones")
+    """Refuse what would hold for nothing. These options are eager, so they are known here."""
+    for name, default in (("exclude", ()), ("names_language", AUTO)):
+        if ctx.params.get(name, default) != default and not sources:
+            option = name.replace("_", "-")
+            raise click.UsageError(
+                f"--{option} needs the SOURCES it holds for; `icons sources` lists the remembered ones"
+            )
     return sources
 
 

@@ -89,14 +89,15 @@ def check_generation(library: Library, generation: Generation, *, answers: bool)
 
 _FOR_EVER = {
     "pictures": "SELECT id, digest FROM {db}.images",
-    "names": "SELECT id, words FROM {db}.names",
+    "names": "SELECT id, words, own, language FROM {db}.names",
 }
 """What an id means does not change: whatever a snapshot knows, the catalog says too."""
 _UNCHANGED = {
-    "icons": """SELECT icons.id, icons.member, image_id, name_id, name, style, size, caption, tags, categories,
-        icons.licence, sets.key, files.path, sources.location
+    "icons": """SELECT icons.id, icons.member, image_id, name_id, name, style, size, caption, tags, english_tags,
+        categories, icons.licence, sets.key, files.path, sources.location
         FROM {db}.icons JOIN {db}.sets ON sets.id = set_id JOIN {db}.files ON files.id = file_id
-        JOIN {db}.sources ON sources.id = files.source_id"""
+        JOIN {db}.sources ON sources.id = files.source_id""",
+    "other readings": "SELECT id, others FROM {db}.names",
 }
 """Nor does this, while the catalog's revision is that of the snapshot."""
 

@@ -2,6 +2,10 @@
 
 import re
 
+AUTO = "auto"
+"""In place of a code: the language that a set's own words tell."""
+NO_LANGUAGES = frozenset(("mul", "und", "zxx"))
+"""Codes of ISO 639 that stand for no single language."""
 _SAME = {"nb": "no", "nn": "no", "iw": "he", "in": "id", "fil": "tl", "cmn": "zh", "yue": "zh"}
 """What is written nearly alike, or is an older code."""
 _LOCALE = re.compile(r"[a-z]{2,3}(?:[-_@.][a-z0-9]+)*", re.IGNORECASE)

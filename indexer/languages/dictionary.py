@@ -16,7 +16,8 @@ import zlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
+from hashlib import blake2b
 from pathlib import Path
 from typing import Self
 
@@ -72,6 +73,11 @@ class Dictionary:
         self._ends = [end, *(end + np.frombuffer(ends, "<u4")).tolist()]
         self._block = lru_cache(maxsize=256)(self._read_block)
         self._kept = lru_cache(maxsize=1024)(self._look_up)
+
+    @cached_property
+    def digest(self) -> str:
+        """What tells it from any other dictionary."""
+        return blake2b(self._bytes, digest_size=8).hexdigest()
 
     def meanings(self, key: str) -> tuple[Meaning, ...]:
         """All meanings of a folded key; none where no language has it."""

@@ -23,6 +23,7 @@ from indexer.library.traits import FLAGS, NOT_KNOWN
 from indexer.naming.looks import CORNERS, asked_style, stated_look
 from indexer.naming.words import normalise_tag
 from indexer.publishing.styles import name_styles
+from indexer.publishing.told_tags import ALL_TAGS
 
 ROW = np.dtype(
     [
@@ -130,7 +131,8 @@ def _write_looks(connection: sqlite3.Connection, named: list[str | None]) -> NDA
 
 def _values(connection: sqlite3.Connection, kind: str) -> Iterator[dict[str, str]]:
     """Yield the values of each icon, by id, as they are compared, with how its source spells them."""
-    for (text,) in connection.execute(f"SELECT {SEVERAL[kind]} FROM icons ORDER BY id"):
+    column = ALL_TAGS if kind == "tag" else SEVERAL[kind]
+    for (text,) in connection.execute(f"SELECT {column} FROM icons ORDER BY id"):
         spellings = [" ".join(part.split()) for part in text.split("\n")] if text else ()
         yield {value: spelling for spelling in spellings if (value := compared(kind, spelling))}
 

@@ -9,7 +9,7 @@ from indexer.library.durable import check_own_checksum, with_checksum
 from indexer.library.folder import Generation, Library
 from indexer.publishing.curves import Calibration, Curve, CurveBySize
 
-SNAPSHOT = "0004"
+SNAPSHOT = "0005"
 """Format of the generations that this program writes and reads; a catalog's own schema is `database.REVISION`."""
 
 

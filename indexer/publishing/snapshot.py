@@ -13,6 +13,7 @@ import numpy as np
 
 from indexer.arrays import Ids
 from indexer.naming.words import normalise_tag
+from indexer.publishing.told_tags import ALL_TAGS
 
 TOKENS = "unicode61 remove_diacritics 2 tokenchars '+#'"
 """Signs that are part of a word for `indexer.naming.words` are part of it here: c++, c#."""
@@ -31,6 +32,7 @@ INSERT INTO vocabulary SELECT term, doc FROM temp.terms;
 DROP TABLE temp.terms;
 DROP TABLE temp.written;
 """
+_SAID = f"SELECT name_id, {ALL_TAGS}, categories FROM icons ORDER BY id"
 
 
 def write_snapshot(source: Path, target: Path, *, embedded: Ids) -> None:
@@ -67,11 +69,17 @@ def write_keywords(connection: sqlite3.Connection, rows: Iterable[tuple[int, str
 
 
 def _names(connection: sqlite3.Connection) -> Iterator[tuple[int, str, str, str]]:
-    """Yield (id, words, tags, categories) of every name that an icon bears, the last two of all icons of that name."""
+    """Yield (id, words, tags, categories) of every name that an icon bears, the last two of all icons of that name.
+
+    What a name in another language is written as, and may say beside its words, stands among its tags.
+    """
     described: dict[int, tuple[dict[str, None], dict[str, None]]] = defaultdict(lambda: ({}, {}))
-    for name, *texts in connection.execute("SELECT name_id, tags, categories FROM icons ORDER BY id"):
+    for name, *texts in connection.execute(_SAID):
         for values, text in zip(described[name], texts, strict=True):
             values.update(dict.fromkeys(map(normalise_tag, text.split("\n"))) if text else ())
     words = dict(connection.execute("SELECT id, words FROM names"))
+    for name, own, others in connection.execute("SELECT id, own, others FROM names WHERE own <> ''"):
+        if name in described:
+            described[name][0].update(dict.fromkeys((own, *others.split("\n"))))
     for name, (tags, categories) in sorted(described.items()):
         yield name, words[name], " ; ".join(sorted(filter(None, tags))), " ; ".join(sorted(filter(None, categories)))

@@ -1,7 +1,8 @@
 """What are icons found by? Vectors of pictures, names and tags out of the shards, and their sum for each icon.
 
 An icon's fused vector is p * picture + (1 - p) * name. Where tags are stated, a share of it is the direction of their
-mean instead, which also says something of words that none of the tags contains.
+mean instead, which also says something of words that none of the tags contains. A name in another language may say
+several things in English: its vector is the middle of these.
 """
 
 import sqlite3
@@ -18,10 +19,14 @@ from indexer.arrays import Floats, Halves, Ids
 from indexer.errors import ShardError
 from indexer.library.folder import Generation
 from indexer.library.shards import Kind, read_vectors
+from indexer.naming.words import normalise_tag
 from indexer.publishing.facets import read_array
 from indexer.publishing.index_kinds import CHUNK
 from indexer.publishing.manifest import Weights
+from indexer.publishing.told_tags import in_english
 
+OTHERS = 0.4
+"""Share of a name's other readings in its vector, all of them together."""
 _ICONS_AT_ONCE = 4_096
 """Whose tags' vectors are in memory at a time: 60 MB at ten tags each."""
 
@@ -83,14 +88,15 @@ def gather(built: Generation, rows: Ids, folder: Path, *, fingerprint: str) -> V
     """
     image_ids, name_ids = np.unique(rows[:, 1]), np.unique(rows[:, 2])
     tag_ids = read_tag_ids(built.catalog)
-    stated, codes = read_array(built.tags).astype(np.int64)
-    text_ids = np.union1d(name_ids, tag_ids)
+    stated, codes = in_english(built.catalog, read_array(built.tags)).astype(np.int64)
+    read, others = _read_others(built.catalog, name_ids)
+    text_ids = np.union1d(np.union1d(name_ids, tag_ids), others)
     texts = _assemble(folder, "names", text_ids, fingerprint=fingerprint)
     return Vectors(
         image_ids=image_ids,
         images=_assemble(folder, "images", image_ids, fingerprint=fingerprint),
         name_ids=name_ids,
-        names=texts[np.searchsorted(text_ids, name_ids)],
+        names=with_others(texts[np.searchsorted(text_ids, name_ids)], read, texts[np.searchsorted(text_ids, others)]),
         icon_ids=np.ascontiguousarray(rows[:, 0]),
         image_rows=np.searchsorted(image_ids, rows[:, 1]),
         name_rows=np.searchsorted(name_ids, rows[:, 2]),
@@ -104,12 +110,46 @@ def read_tag_ids(catalog: Path) -> Ids:
     Raises:
         ShardError: one is no row there yet.
     """
-    query = "SELECT names.id FROM labels LEFT JOIN names ON words = value WHERE kind = 'tag' ORDER BY code"
+    query = """SELECT names.id FROM labels LEFT JOIN names ON words = value AND own = ''
+        WHERE kind = 'tag' ORDER BY code"""
     with closing(sqlite3.connect(f"{catalog.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
         found = [row[0] for row in connection.execute(query)]
     if None in found:
         raise ShardError(f"{found.count(None)} tags have no vector yet; `icons embed` makes them")
     return np.array(found, np.int64)
+
+
+def _read_others(catalog: Path, name_ids: Ids) -> tuple[Ids, Ids]:
+    """What some names may say beside their words: places of the names, ascending, and ids in `names` of what is said.
+
+    Raises:
+        ShardError: something is no row there yet.
+    """
+    query = "SELECT id, others FROM names WHERE own <> '' AND others <> '' ORDER BY id"
+    with closing(sqlite3.connect(f"{catalog.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+        read = connection.execute(query).fetchall()
+        if not read:
+            return np.empty(0, np.int64), np.empty(0, np.int64)
+        known = dict(connection.execute("SELECT words, id FROM names WHERE own = ''"))
+    said = [(name, known.get(normalise_tag(other), -1)) for name, others in read for other in others.split("\n")]
+    pairs = np.array(said, np.int64)
+    pairs = pairs[np.isin(pairs[:, 0], name_ids)]
+    if (n_new := int((pairs[:, 1] < 0).sum())) > 0:
+        raise ShardError(f"{n_new} readings of names have no vector yet; `icons embed` makes them")
+    return np.searchsorted(name_ids, pairs[:, 0]), pairs[:, 1]
+
+
+def with_others(names: Halves, read: Ids, others: Halves) -> Halves:
+    """Vectors of names, where `read` says which of them may say something else, the middle of what they say."""
+    if not len(read):
+        return names
+    places, begins = np.unique(read, return_index=True)
+    places, begins = np.unique(read, return_index=True)
+    means = np.add.reduceat(others.astype(np.float32), begins, axis=0)
+    means /= np.linalg.norm(means, axis=1, keepdims=True)
+    middle = (1 - OTHERS) * names[places].astype(np.float32) + OTHERS * means
+    names[places] = middle / np.linalg.norm(middle, axis=1, keepdims=True)
+    return names
 
 
 def _assemble(folder: Path, kind: Kind, wanted: Ids, *, fingerprint: str) -> Halves:

@@ -12,6 +12,7 @@ import numpy as np
 
 from indexer.arrays import Ids, Mask
 from indexer.naming.names import normalise
+from indexer.publishing.told_tags import in_english
 from search.evaluation.queries import BenchmarkQuery, Question
 from search.generation.opened import Opened
 
@@ -32,8 +33,8 @@ class Tags:
 
     @classmethod
     def read(cls, opened: Opened) -> "Tags":
-        """Read the tags of all icons of a generation."""
-        rows, codes = opened.facets.pairs("tag").astype(np.int64)
+        """Read the tags of all icons of a generation, in English."""
+        rows, codes = in_english(opened.snapshot.path, opened.facets.pairs("tag")).astype(np.int64)
         return cls(opened.facets.labels("tag").values, rows, codes)
 
     def some(self, chosen: Mask) -> "Tags":

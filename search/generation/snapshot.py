@@ -31,6 +31,7 @@ _CANDIDATES = """
 _FACTS = {
     "caption": "icons.caption",
     "tags": "icons.tags",
+    "english_tags": "icons.english_tags",
     "categories": "icons.categories",
     "author": "sets.author",
     "version": "sets.version",
@@ -39,6 +40,8 @@ _FACTS = {
 }
 """Fields of `search.query.Details`, and the columns that say them."""
 
+_NAMED = "SELECT id FROM names WHERE words = ?1 UNION ALL SELECT id FROM names WHERE own = ?1 AND own <> ''"
+"""Ids of the names that are some words, in English or as they are written."""
 _MATCHING = """
     SELECT rowid, bm25(keywords, 10.0, 3.0, 1.0) AS cost FROM keywords WHERE keywords MATCH ?
     ORDER BY cost, rowid LIMIT ?
@@ -125,8 +128,14 @@ class Snapshot:
         joined = "icons JOIN sets ON sets.id = icons.set_id JOIN sources ON sources.id = sets.source_id"
         query = f"SELECT {', '.join(_FACTS.values())} FROM {joined} WHERE icons.id = ?"
         found = dict(zip(_FACTS, self._connection.execute(query, (icon,)).fetchone(), strict=True))
-        lists = {name: tuple(found[name].split("\n")) if found[name] else () for name in ("tags", "categories")}
+        lists = {name: _lines(found[name]) for name in ("tags", "english_tags", "categories")}
         return found | lists
+
+    def reading_of(self, name_id: int) -> tuple[str, str, tuple[str, ...]] | None:
+        """How a name was read: its language, in English, and what else it may say; None where it was not."""
+        query = "SELECT language, words, others FROM names WHERE id = ? AND own <> ''"
+        row = self._connection.execute(query, (name_id,)).fetchone()
+        return row and (row[0], row[1], _lines(row[2]))
 
     def variants_of(self, set_id: int, name_id: int) -> Ids:
         """Ids of the icons of one set and one name, ascending."""
@@ -140,11 +149,11 @@ class Snapshot:
 
     def with_key(self, key: str, *, as_words: bool) -> int | None:
         """Id of the first icon of a set and name ("mdi:home"), the name as it is spelt, or by its words."""
-        column, spell = ("names.words", normalise) if as_words else ("icons.name", str)
-        query = f"""SELECT icons.id FROM icons JOIN names ON names.id = name_id
-            WHERE set_id IN (SELECT id FROM sets WHERE key = ?) AND {column} = ? ORDER BY icons.id LIMIT 1"""
+        is_it, spell = (f"name_id IN ({_NAMED})", normalise) if as_words else ("icons.name = ?1", str)
+        query = f"""SELECT icons.id FROM icons
+            WHERE set_id IN (SELECT id FROM sets WHERE key = ?2) AND {is_it} ORDER BY icons.id LIMIT 1"""
         for place in [place for place, sign in enumerate(key) if sign == ":"][:_MOST_COLONS]:
-            if row := self._connection.execute(query, (key[:place], spell(key[place + 1 :]))).fetchone():
+            if row := self._connection.execute(query, (spell(key[place + 1 :]), key[:place])).fetchone():
                 return int(row[0])
         return None
 
@@ -152,7 +161,7 @@ class Snapshot:
         """Id of the first icon whose name is spelt so; those of its words are looked at first, which is quick."""
         query = "SELECT icons.id FROM icons {where} icons.name = ? ORDER BY icons.id LIMIT 1"
         for where, values in (
-            ("JOIN names ON names.id = name_id WHERE names.words = ? AND", (normalise(name), name)),
+            (f"WHERE name_id IN ({_NAMED}) AND", (normalise(name), name)),
             ("WHERE", (name,)),
         ):
             if row := self._connection.execute(query.format(where=where), values).fetchone():
@@ -185,7 +194,8 @@ class Snapshot:
         """Ids of the names that are spelt most alike, of those that are about as long."""
         from rapidfuzz import fuzz, process
 
-        query = "SELECT id, words FROM names WHERE length(words) BETWEEN ? AND ?"
+        written = "CASE own WHEN '' THEN words ELSE own END"
+        query = f"SELECT id, {written} AS written FROM names WHERE length(written) BETWEEN ? AND ?"
         names = dict(self._connection.execute(query, (len(words) / _LONGER, len(words) * _LONGER)))
         near = process.extract(words, names, scorer=fuzz.ratio, limit=_N_NAMES_NEAR, score_cutoff=_LEAST_LIKENESS)
         return [name for _, _, name in near]
@@ -195,9 +205,8 @@ class Snapshot:
         return {row[0]: IconRow(*row) for row in self._rows_of(_CANDIDATES, ids.tolist())}
 
     def named(self, words: str) -> Ids:
-        """Ids of the icons that bear exactly this name."""
-        query = "SELECT icons.id FROM icons JOIN names ON names.id = icons.name_id WHERE names.words = ?"
-        return _ids(self._connection.execute(query, (words,)))
+        """Ids of the icons that bear exactly this name, or one that says just this in another language."""
+        return _ids(self._connection.execute(f"SELECT id FROM icons WHERE name_id IN ({_NAMED})", (words,)))
 
     def called(self, sets: Sequence[str], name: str) -> Ids:
         """Ids of the icons of some sets whose name is spelt so, else is the same words, its style included."""
@@ -209,11 +218,12 @@ class Snapshot:
 
     def _by_words(self, sets: Sequence[str], name: str) -> Ids:
         """Ids of the icons of some sets whose name, with or without its style, is the same words as another."""
-        query = f"""SELECT icons.id, icons.name, names.words FROM names JOIN icons ON icons.name_id = names.id
-            JOIN sets ON sets.id = set_id WHERE names.words IN (?, ?) AND sets.key IN ({",".join("?" * len(sets))})"""
+        query = f"""SELECT icons.id, icons.name, names.words, own FROM names JOIN icons ON icons.name_id = names.id
+            JOIN sets ON sets.id = set_id WHERE name_id IN ({_NAMED} UNION ALL {_NAMED.replace("?1", "?2")})
+            AND sets.key IN ({",".join("?" * len(sets))})"""
         words = normalise(name)
         found = self._connection.execute(query, (words, parse(name).words, *sets))
-        return _ids((icon,) for icon, spelt, named in found if words in (normalise(spelt), named))
+        return _ids((icon,) for icon, spelt, *named in found if words in (normalise(spelt), *named))
 
     def tag_code(self, words: str) -> int | None:
         """Code of a tag, given its words as a query spells them."""
@@ -288,6 +298,10 @@ class Snapshot:
 def numbered_key(set_key: str, name: str, icon: int) -> str:
     """Spell the key of an icon that its set and name alone do not lead to."""
     return f"{set_key}:{name}#{icon}"
+
+
+def _lines(text: str) -> tuple[str, ...]:
+    return tuple(text.split("\n")) if text else ()
 
 
 def _ids(rows: Iterable[tuple[int]]) -> Ids:

@@ -5,11 +5,12 @@ import re
 import numpy as np
 
 from indexer.errors import UnknownIconError
+from indexer.languages.dictionary import Dictionary
 from indexer.naming.names import normalise
 from indexer.naming.printable import unprinted
 from search.generation.opened import Opened
 from search.generation.snapshot import Snapshot
-from search.query import Details, refuse_broken
+from search.query import Details, NameRead, refuse_broken
 from search.ranking.hits import hits_of
 
 MOST_SHOWN = 200
@@ -68,7 +69,16 @@ def show_icon(opened: Opened, icon: int) -> Details:
     [alike] = opened.alike(opened.facets.positions(np.array([icon])))
     return Details(
         hit=hits_of(opened, np.array([icon]))[0],
+        name_read=_name_read(opened.snapshot, found.name_id),
         **opened.snapshot.facts(icon),
         variants=hits_of(opened, variants[variants != icon][:MOST_SHOWN]),
         near_duplicates=hits_of(opened, np.setdiff1d(opened.facets.column("icon")[alike], variants)[:MOST_SHOWN]),
     )
+
+
+def _name_read(snapshot: Snapshot, name_id: int) -> NameRead | None:
+    reading = snapshot.reading_of(name_id)
+    if reading is None:
+        return None
+    language, english, others = reading
+    return NameRead(language, Dictionary.bundled().languages.get(language, language), english, others)

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from indexer.naming.printable import printable
 from indexer.reports.tables import plain
-from search.query import N_VALUES, Details, FacetCount, Hit
+from search.query import N_VALUES, Details, FacetCount, Hit, NameRead
 
 _WIDEST_NAME = 40
 """Columns that a name has at least, however narrow the terminal; it goes on below."""
@@ -89,7 +89,8 @@ def _facts(details: Details) -> Iterable[tuple[str, str]]:
     yield "key", hit.key
     yield "id", str(hit.id)
     yield "name", hit.name
-    yield "words", hit.words
+    yield "words", "" if details.name_read else hit.words
+    yield "read as", _spell_reading(details.name_read) if details.name_read else ""
     yield "caption", details.caption or ""
     yield "set", f"{hit.set} ({hit.set_title})" if hit.set_title != hit.set else hit.set
     yield "version", details.version or ""
@@ -100,10 +101,16 @@ def _facts(details: Details) -> Iterable[tuple[str, str]]:
     yield "animated", known[hit.animated]
     yield "categories", ", ".join(details.categories)
     yield "tags", ", ".join(details.tags)
+    yield "tags read as", ", ".join(details.english_tags)
     yield "licence", f"{hit.licence or 'not stated'} ({hit.licence_family})"
     yield "set's licence", details.set_licence if details.set_licence != hit.licence else ""  # type: ignore[misc]
     yield "path", hit.place
     yield "source", details.source
+
+
+def _spell_reading(read: NameRead) -> str:
+    others = f"; or: {', '.join(read.others)}" if read.others else ""
+    return f"{read.english} ({read.name}){others}"
 
 
 def _icons(hits: Sequence[Hit]) -> Table:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from search.query import Answer, Details, Explanation, FacetCount, Hit
+from search.query import Answer, Details, Explanation, FacetCount, Hit, NameRead
 
 API = "/api/v1"
 _SVG_NAME = re.compile(r"\.svgz?(?:#[0-9]+)?$", re.IGNORECASE)
@@ -36,8 +36,10 @@ class SearchAnswer(Answer):
 class IconAnswer(HitAnswer):
     """Everything that is known of one icon."""
 
+    name_read: NameRead | None
     caption: str | None
     tags: Sequence[str]
+    english_tags: Sequence[str]
     categories: Sequence[str]
     author: str | None
     version: str | None

@@ -94,6 +94,21 @@ def test_only_new_pictures_are_embedded_and_moved_ones_are_not(build: Build, ico
     assert summary.generation == 2
 
 
+def test_an_icon_that_joins_a_german_set_embeds_nothing_but_itself(build: Build, tmp_path: Path) -> None:
+    (tmp_path / "symbole").mkdir()
+    names = ("pfeil", "einstellungen", "benutzer", "schloss", "stern", "drucker", "suche", "herz")
+    for number, name in enumerate(names):
+        (tmp_path / "symbole" / f"{name}.svg").write_text(disc(4 + number, 12))
+    assert build(tmp_path / "symbole").scan.read[0].names == {"de": 8}
+    (tmp_path / "symbole" / "kalender.svg").write_text(disc(20, 20))
+    summary = build()
+    assert (summary.embed.images, summary.embed.names) == (1, 1)
+    again = build(tmp_path / "symbole", names_language="en")
+    assert (again.embed.images, again.embed.names) == (0, 9)
+    back = build(tmp_path / "symbole")
+    assert (back.embed.images, back.embed.names, back.generation) == (0, 0, 4)
+
+
 def test_what_is_gone_no_longer_answers(build: Build, library: Library, icon_folder: Path) -> None:
     build(icon_folder)
     assert "dot d" in {words for words, _, _ in _answers(library, "dot d")[0]}
@@ -177,7 +192,7 @@ def _relive(
         assert counts.missing == 0
         ids.look(updated)
     assert build_library(anew, model, [source]).counts == counts
-    queries = ("start", "dot", "circle left")
+    queries = ("start", "dot", "circle left", "arrow", "Einstellungen")
     for found, expected in zip(_answers(updated, *queries), _answers(anew, *queries), strict=True):
         assert [hit[0] for hit in found] == [hit[0] for hit in expected]
         assert [hit[1:] for hit in found] == [pytest.approx(hit[1:], abs=0.02) for hit in expected]
@@ -205,7 +220,7 @@ class _Ids:
 
 def _apply(source: Path, change: str, rng: random.Random) -> None:
     paths = sorted(path for path in source.rglob("*.svg") if path.name != "always.svg")
-    fresh = source / f"dot {rng.randrange(10**6)}.svg"
+    fresh = source / f"{rng.choice(('dot', 'dot', 'pfeil', 'einstellungen'))} {rng.randrange(10**6)}.svg"
     drawn = disc(rng.randrange(4, 20), rng.randrange(4, 20), rng.randrange(2, 6))
     if change == "add" or len(paths) < 2:
         fresh.write_text(drawn)

@@ -150,6 +150,7 @@ export class Detail {
     const links = (kind, values) => values?.length > 0 && make("span", { className: "links" }, values.map((value) => this.#link(kind, value, value)));
     const rows = [
       ["Licence", [licence, make("small", { textContent: FAMILIES[icon.licence_family] ?? FAMILIES.unknown })]],
+      ["Read as", complete && icon.name_read && `${icon.name_read.english} (${icon.name_read.name})`],
       ["Match", icon.exact ? "Exactly its name" : icon.score !== null && percent(icon.score)],
       ["Style", icon.style && this.#link("style", icon.style, icon.style)],
       ["Drawn for", icon.size && `${icon.size} px`],

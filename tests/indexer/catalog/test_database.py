@@ -1,9 +1,11 @@
 import re
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
@@ -72,6 +74,73 @@ def test_upgrading_a_current_catalog_changes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "catalog.sqlite"
     open_catalog(path).dispose()
     assert upgrade_catalog(path) == (REVISION, REVISION)
+
+
+def test_names_keep_their_ids_and_bearers_when_they_learn_other_languages(tmp_path: Path) -> None:
+    path = tmp_path / "catalog.sqlite"
+    with _as_of(path, "0001") as connection:
+        connection.executescript(_OF_0001)
+    assert upgrade_catalog(path) == ("0001", REVISION)
+    open_catalog(path).dispose()
+    with closing(sqlite3.connect(path)) as connection:
+        borne = (
+            "SELECT icons.name, names.id, words, own, language, others FROM icons LEFT JOIN names ON names.id = name_id"
+        )
+        assert connection.execute(borne).fetchall() == [
+            ("pfeil", 7, "pfeil", "", "", ""),
+            ("star", 3, "star", "", "", ""),
+            ("new", None, None, None, None, None),
+        ]
+        assert connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'names'").fetchone() == (41,)
+        assert connection.execute("SELECT read_by, tag_languages FROM sets").fetchone() == (None, "")
+        assert connection.execute("SELECT names_language FROM sources").fetchone() == ("auto",)
+        assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+
+
+def test_going_back_a_schema_leaves_names_as_they_are_written(tmp_path: Path) -> None:
+    path = tmp_path / "catalog.sqlite"
+    with _as_of(path, REVISION) as connection:
+        connection.executescript(_OF_0001)
+        connection.execute("UPDATE names SET words = 'arrow', own = 'pfeil', language = 'de' WHERE id = 7")
+        connection.execute("INSERT INTO names (words) VALUES ('arrow')")
+        connection.commit()
+    _alembic(path, "downgrade", "0001")
+    with closing(sqlite3.connect(path)) as connection:
+        borne = "SELECT icons.name, words FROM icons LEFT JOIN names ON names.id = name_id"
+        assert connection.execute(borne).fetchall() == [("pfeil", "pfeil"), ("star", "star"), ("new", None)]
+        assert connection.execute("SELECT id FROM names WHERE words = 'pfeil'").fetchone() == (43,)
+        assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+
+
+_OF_0001 = """
+INSERT INTO sources (id, given, kind, location) VALUES (1, '/icons', 'folder', '/icons');
+INSERT INTO sets (id, source_id, key, title) VALUES (1, 1, 'icons', 'icons');
+INSERT INTO files (id, source_id, path, stamp) VALUES (1, 1, 'a.svg', '1');
+INSERT INTO images (id, digest) VALUES (1, x'00');
+INSERT INTO names (id, words) VALUES (3, 'star'), (7, 'pfeil'), (41, 'gone');
+DELETE FROM names WHERE id = 41;
+INSERT INTO icons (file_id, member, set_id, image_id, name_id, name)
+    VALUES (1, 'a', 1, 1, 7, 'pfeil'), (1, 'b', 1, 1, 3, 'star'), (1, 'c', 1, 1, NULL, 'new');
+"""
+
+
+@contextmanager
+def _as_of(path: Path, revision: str) -> Iterator[sqlite3.Connection]:
+    """A catalog of some schema, to be written into."""
+    _alembic(path, "upgrade", revision)
+    with closing(sqlite3.connect(path)) as connection:
+        yield connection
+
+
+def _alembic(path: Path, verb: str, revision: str) -> None:
+    config = Config()
+    config.set_main_option("script_location", str(migrations()))
+    engine = create_engine(f"sqlite:///{path}")
+    with engine.begin() as connection:
+        connection.execute(text("PRAGMA foreign_keys = ON"))
+        config.attributes["connection"] = connection
+        getattr(command, verb)(config, revision)
+    engine.dispose()
 
 
 def _set_revision(path: Path, revision: str) -> None:

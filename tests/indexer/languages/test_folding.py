@@ -2,7 +2,7 @@
 
 import pytest
 
-from indexer.languages.folding import fold
+from indexer.languages.folding import fold, respelled
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,9 @@ from indexer.languages.folding import fold
 def test_what_people_leave_out_is_folded_and_what_makes_another_letter_is_not(typed: str, key: str) -> None:
     assert fold(typed) == key
     assert fold(key) == key
+
+
+def test_a_word_with_two_letters_for_one_is_spelt_in_all_ways_that_it_may_mean() -> None:
+    assert list(respelled("loeschen")) == ["loschen"]
+    assert list(respelled("haeuserbloecke")) == ["haeuserblocke", "hauserbloecke", "hauserblocke"]
+    assert [list(respelled(word)) for word in ("pfeil", "doe", "ueueueueue")] == [[], [], []]

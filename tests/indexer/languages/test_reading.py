@@ -3,7 +3,7 @@
 import pytest
 
 from indexer.languages.dictionary import Dictionary
-from indexer.languages.reading import Reading, read
+from indexer.languages.reading import Reading, read, read_in
 
 BUNDLED = Dictionary.bundled()
 
@@ -62,3 +62,37 @@ def test_what_was_typed_is_told_word_by_word() -> None:
 @pytest.mark.parametrize("text", ["arrow", "Einstellungen", "zzyzx", "sérvîçë", "шлюз"])
 def test_a_language_that_the_dictionary_lacks_changes_nothing(text: str) -> None:
     assert read(BUNDLED, text, preferred=["xx", "tlh"]) == read(BUNDLED, text)
+
+
+@pytest.mark.parametrize("text", ["loeschen", "LOESCHEN", "löschen"])
+def test_umlauts_may_be_two_letters(text: str) -> None:
+    assert (reading(text).language, reading(text).english) == ("de", "delete")
+
+
+def test_a_word_that_has_the_two_letters_itself_is_not_respelled() -> None:
+    assert reading("neue Dauer", "de").english == "new duration"
+    assert read(BUNDLED, "queue") is None
+
+
+def named(text: str, *languages: str, are_first: bool = False) -> str | None:
+    found = read_in(BUNDLED, text, languages, are_first=are_first)
+    return found and found.english
+
+
+def test_a_text_of_a_known_language_is_read_in_no_other() -> None:
+    assert named("corazón", "es") == "heart"
+    assert named("corazón", "de") is None
+    assert named("corazón", "de", "es") == "heart"
+    assert named("corazón") is None
+
+
+def test_an_english_word_is_read_where_the_language_comes_first() -> None:
+    assert named("hut", "de") is None
+    assert named("hut", "de", are_first=True) == "hat"
+    assert named("arrow left", "de", are_first=True) is None
+
+
+def test_a_brand_is_not_taken_for_a_word_that_begins_like_it() -> None:
+    assert read(BUNDLED, "celeste", preferred=["es"]) is not None
+    assert named("celestron", "es") is None
+    assert named("flagge", "de") == "flag"

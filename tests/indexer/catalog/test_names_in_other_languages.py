@@ -1,0 +1,188 @@
+"""What does a catalog say of icons whose names and tags are in other languages, however it came to its state?"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from conftest import disc
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sqlalchemy import Engine, select
+
+from indexer.catalog import questions
+from indexer.catalog.database import open_catalog
+from indexer.catalog.questions import ReadSet
+from indexer.catalog.scan import ScanTally, remember, scan
+from indexer.catalog.schema import icons, names
+from indexer.catalog.texts import text_ids, words_of
+from indexer.languages.dictionary import ENGLISH, Dictionary, Meaning, write_dictionary
+
+GERMAN = ["pfeil-links", "einstellungen", "Benutzer_hinzufügen", "uebersicht", "loeschen", "Drucker", "hut", "schloss"]
+ENGLISH_NAMES = ["arrow-left", "settings", "add-user", "overview", "delete", "printer", "hat", "castle", "home", "mail"]
+Called = tuple[str, str, str, str]
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Engine:
+    return open_catalog(tmp_path / "catalog.sqlite")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "icons").mkdir()
+    return tmp_path / "icons"
+
+
+def draw(folder: Path, names_: Sequence[str]) -> None:
+    for name in names_:
+        (folder / f"{name}.svg").write_text(disc(3 + len(name), 1 + sum(map(ord, name)) % 20))
+
+
+def keep(engine: Engine, folder: Path, language: str = "auto") -> None:
+    with engine.begin() as connection:
+        remember(connection, folder, exclude=(), names_language=language)
+
+
+def index(engine: Engine, folder: Path, *, language: str = "auto", dictionary: Dictionary | None = None) -> ScanTally:
+    keep(engine, folder, language)
+    return scan(engine, dictionary=dictionary)
+
+
+def called(engine: Engine) -> dict[str, Called]:
+    columns = (names.c.words, names.c.own, names.c.language, names.c.others)
+    with engine.connect() as connection:
+        rows = connection.execute(select(icons.c.name, *columns).select_from(icons.join(names)))
+        return {row[0]: tuple(row[1:]) for row in rows}
+
+
+def revision(engine: Engine) -> int:
+    with engine.connect() as connection:
+        return questions.revision(connection)
+
+
+def texts(engine: Engine) -> set[str]:
+    with engine.begin() as connection:
+        return {words for _, words in words_of(connection, text_ids(connection))}
+
+
+def test_a_german_folder_is_called_in_english_and_keeps_its_own_words(engine: Engine, folder: Path) -> None:
+    draw(folder, GERMAN)
+    tally = index(engine, folder)
+    found = called(engine)
+    assert found["pfeil-links"][:3] == ("arrow left", "pfeil links", "de")
+    assert found["Benutzer_hinzufügen"][:3] == ("user add", "benutzer hinzufügen", "de")
+    assert found["loeschen"][:3] == ("delete", "loeschen", "de")
+    assert found["schloss"] == ("lock", "schloss", "de", "castle")
+    assert found["hut"] == ("hat", "hut", "de", "hut")
+    assert tally.read == [ReadSet("icons", {"de": 8}, ())]
+
+
+def test_what_is_embedded_are_english_words(engine: Engine, folder: Path) -> None:
+    draw(folder, GERMAN)
+    index(engine, folder)
+    assert {"arrow left", "settings", "lock", "castle", "hut"} <= texts(engine)
+    assert texts(engine).isdisjoint({"pfeil links", "einstellungen", "schloss"})
+
+
+def test_an_english_folder_has_no_trace_of_other_languages(engine: Engine, folder: Path) -> None:
+    draw(folder, [*ENGLISH_NAMES, "hut", "gift", "chat", "pfeil", "slack"])
+    tally = index(engine, folder)
+    assert tally.read == []
+    assert {call[1:] for call in called(engine).values()} == {("", "", "")}
+    assert texts(engine) == {name.replace("-", " ") for name in called(engine)}
+
+
+def test_the_language_of_a_set_may_turn_when_icons_come_and_go(engine: Engine, folder: Path) -> None:
+    draw(folder, [*ENGLISH_NAMES, *GERMAN[:2]])
+    index(engine, folder)
+    assert called(engine)["pfeil-links"][0] == "pfeil links"
+    draw(folder, GERMAN)
+    scan(engine)
+    assert called(engine)["pfeil-links"][:2] == ("arrow left", "pfeil links")
+    for name in GERMAN[2:]:
+        (folder / f"{name}.svg").unlink()
+    scan(engine)
+    assert called(engine)["pfeil-links"][0] == "pfeil links"
+
+
+def test_what_is_stated_holds_until_the_source_is_given_again(engine: Engine, folder: Path) -> None:
+    draw(folder, ["arrow-left", "settings", "overview", "delete", "add-user", "pfeil-links"])
+    index(engine, folder, language="de")
+    assert called(engine)["pfeil-links"][0] == "arrow left"
+    before = revision(engine)
+    assert (scan(engine).read, revision(engine)) == ([ReadSet("icons", {"de": 1}, ())], before)
+    index(engine, folder, language="en")
+    assert called(engine)["pfeil-links"][0] == "pfeil links"
+    assert revision(engine) > before
+
+
+def test_another_dictionary_reads_anew_and_what_comes_out_alike_stays(
+    engine: Engine, folder: Path, tmp_path: Path
+) -> None:
+    draw(folder, ["pfeil", "stern", "ordner"])
+    keys = {word: [Meaning(frozenset(("de",)), ((english, 1.0),))] for word, english in _KNOWN.items()}
+    dictionaries = []
+    for number, ordner in enumerate(("order", "folder")):
+        known = keys | {"ordner": [Meaning(frozenset(("de",)), ((ordner, 1.0),))]}
+        path = tmp_path / f"{number}.bin"
+        write_dictionary(path, known, names={"de": "German", ENGLISH: "English"})
+        dictionaries.append(Dictionary(path))
+    index(engine, folder, dictionary=dictionaries[0])
+    before, ids = called(engine), _name_ids(engine)
+    scan(engine, dictionary=dictionaries[0])
+    assert called(engine) == before
+    tally = scan(engine, dictionary=dictionaries[1])
+    assert (tally.icons, tally.changed) == (0, 0)
+    assert called(engine)["ordner"][0] == "folder"
+    assert {name: _name_ids(engine)[name] for name in ("pfeil", "stern")} == {
+        "pfeil": ids["pfeil"],
+        "stern": ids["stern"],
+    }
+    assert _name_ids(engine)["ordner"] not in ids.values()
+
+
+_KNOWN = {"pfeil": "arrow", "stern": "star"}
+
+
+def _name_ids(engine: Engine) -> dict[str, int]:
+    with engine.connect() as connection:
+        return {row.name: row.name_id for row in connection.execute(select(icons.c.name, icons.c.name_id))}
+
+
+def test_tags_are_told_in_english_and_stay_as_they_are_stated(engine: Engine, folder: Path) -> None:
+    draw(folder, ["a", "b", "c"])
+    tags = {"a": ["flèche", "gauche"], "b": ["corbeille", "Paramètres"], "c": ["house"]}
+    rows = [{"file_path": f"{name}.svg", "name": f"glyph {name}", "tags": tags[name]} for name in tags]
+    (folder / "team.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    tally = index(engine, folder / "team.jsonl")
+    with engine.connect() as connection:
+        found = {row.name: (row.tags, row.english_tags) for row in connection.execute(select(icons))}
+    assert found["glyph a"] == ("flèche\ngauche", "arrow\nleft")
+    assert found["glyph b"] == ("corbeille\nParamètres", "waste paper basket\nsettings")
+    assert found["glyph c"] == ("house", "")
+    assert tally.read == [ReadSet("team", {}, ("fr",))]
+
+
+NAMES = st.sampled_from([*GERMAN, *ENGLISH_NAMES, "设置", "搜索", "étoile", "slack", "figma"])
+HISTORY = st.lists(
+    st.tuples(st.sets(NAMES), st.sampled_from(["auto", "auto", "auto", "de", "en"])), min_size=1, max_size=5
+)
+
+
+@given(history=HISTORY)
+@settings(max_examples=40, deadline=None)
+def test_whatever_was_there_before_names_are_read_as_in_a_new_catalog(
+    tmp_path_factory: pytest.TempPathFactory, history: list[tuple[set[str], str]]
+) -> None:
+    folder = tmp_path_factory.mktemp("history")
+    (folder / "icons").mkdir()
+    updated, anew = (open_catalog(folder / f"{name}.sqlite") for name in ("updated", "anew"))
+    for wanted, language in history:
+        for path in (folder / "icons").iterdir():
+            path.unlink()
+        draw(folder / "icons", sorted({*wanted, "always"}))
+        index(updated, folder / "icons", language=language)
+    index(anew, folder / "icons", language=history[-1][1])
+    assert called(updated) == called(anew)
+    assert texts(updated) == texts(anew)
