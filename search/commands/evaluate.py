@@ -36,6 +36,13 @@ _WITH_LANGUAGES = frozenset(("queries", "in_languages", "seed", "report", "libra
     help="JSONL file of described drawings: what must and must not be among the first five hits. Repeatable.",
 )
 @click.option(
+    "--judged",
+    "judged",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="JSONL file of icons judged by looking at them. Repeatable. Over the bundled samples: the bundled one.",
+)
+@click.option(
     "--model",
     "models",
     multiple=True,

@@ -22,6 +22,7 @@ from search.evaluation.corpus import Corpus
 from search.evaluation.described import ask_described, described_rows, read_described
 from search.evaluation.empty_answers import measure_empty_answers
 from search.evaluation.findings import Evaluation, Row
+from search.evaluation.judged import Judgement, ask_judged, read_judgements
 from search.evaluation.metrics import measure
 from search.evaluation.name_queries import name_questions
 from search.evaluation.originals import Originals
@@ -46,6 +47,8 @@ class EvaluateOptions:
     """None: the bundled benchmark where the library is the bundled sample icons, else no words are asked."""
     described: Sequence[Path] = ()
     """Files of described drawings (`described`)."""
+    judged: Sequence[Path] = ()
+    """Files of judgements (`judged`). None: as with queries."""
     models: Sequence[str] = ()
     """None: the encoder in use."""
     picture_weight: float | None = None
@@ -77,11 +80,18 @@ class Subject:
         """Choose the query files: those that were given, else the bundled benchmark for the bundled icons."""
         files = list(options.queries) or ([bundled("eval") / "lucide-1.62.0.jsonl"] if self.is_bundled else [])
         asks_tags = options.n_tags and self.opened.facets.labels("tag").values
-        if not (files or options.described or options.n_screenshots or options.n_names or asks_tags):
+        told = files or options.described or options.judged
+        if not (told or options.n_screenshots or options.n_names or asks_tags):
             raise QueryFileError(
-                "nothing to ask; give --queries FILE or --described FILE, or --names, --tags or --screenshots above 0"
+                "nothing to ask; give --queries FILE, --described FILE or --judged FILE, "
+                "or --names, --tags or --screenshots above 0"
             )
         return files
+
+    def judged_files(self, options: EvaluateOptions) -> list[Path]:
+        """Choose the files of judgements: those that were given, else the bundled one where its queries are asked."""
+        asks_bundled = self.is_bundled and not options.queries
+        return list(options.judged) or ([bundled("eval") / "judged-lucide.jsonl"] if asks_bundled else [])
 
 
 def evaluate(subject: Subject, options: EvaluateOptions, progress: Progress) -> Evaluation:
@@ -95,6 +105,8 @@ def evaluate(subject: Subject, options: EvaluateOptions, progress: Progress) -> 
     files = subject.query_files(options)
     questions = find_answers([query for file in files for query in read_queries(file)], subject.corpus)
     described = {str(file): read_described(file) for file in options.described}
+    judged_files = subject.judged_files(options)
+    judged = [line for file in judged_files for line in read_judgements(file)]
     own = subject.manifest.weights
     weights = Weights(
         picture=own.picture if options.picture_weight is None else options.picture_weight,
@@ -109,14 +121,14 @@ def evaluate(subject: Subject, options: EvaluateOptions, progress: Progress) -> 
         tag_weight=weights.tags,
         seed=options.seed,
         encoders=contenders,
-        files=[*map(str, files), *described],
+        files=[*map(str, files), *described, *map(str, judged_files)],
         n_dropped=len(questions.dropped),
         unknown=questions.unknown,
     )
     *others, own_regime = regimes(Tags.read(subject.opened), questions.asked, n_tags=options.n_tags, seed=options.seed)
     names = name_questions(subject.corpus, n=options.n_names, seed=options.seed)
     asked = [*others, replace(own_regime, questions=[*own_regime.questions, *names])]
-    _Run(subject, asked, weights, options.n_screenshots, found, progress).compare(contenders)
+    _Run(subject, asked, judged, options.n_screenshots, found, progress).compare(contenders)
     if options.n_scored and questions.asked:
         found.empty = measure_empty_answers(
             subject.engine, subject.corpus, questions.asked, n=options.n_scored, seed=options.seed, progress=progress
@@ -133,14 +145,15 @@ class _Run:
         self,
         subject: Subject,
         regimes: Sequence[Regime],
-        weights: Weights,
+        judged: Sequence[Judgement],
         n_screenshots: int,
         found: Evaluation,
         progress: Progress,
     ) -> None:
         self._subject = subject
         self._regimes = [regime for regime in regimes if regime.questions]
-        self._weights = weights
+        self._judged = judged
+        self._weights = Weights(picture=found.picture_weight, tags=found.tag_weight)
         self._n_screenshots = n_screenshots
         self._shots: Shots | None = None
         self._found = found
@@ -148,7 +161,7 @@ class _Run:
 
     def compare(self, contenders: Sequence[Contender]) -> None:
         """Ask keywords, then one encoder after the other, so that the vectors of one are in memory at a time."""
-        if not self._regimes and not self._n_screenshots:
+        if not (self._regimes or self._judged or self._n_screenshots):
             return
         for regime in self._regimes:
             self._ask(KeywordRanker(self._subject.corpus, regime.known), regime, encoder=None)
@@ -156,6 +169,8 @@ class _Run:
             vectors = read_vectors_of(self._subject.library, contender, self._subject.corpus)
             for regime in self._regimes:
                 self._ask_words(contender, vectors, regime)
+            if self._judged:
+                self._ask_judged(contender, vectors)
             if self._n_screenshots:
                 self._ask_with_screenshots(contender, vectors)
         self._found.sort_rows()
@@ -166,6 +181,13 @@ class _Run:
         ranks = self._ask(rankers, regime, encoder=contender.label)
         if not self._found.worst and regime is self._regimes[-1]:
             self._found.worst = worst_cases(rankers, regime.questions, ranks, subject.originals, n=N_WORST)
+
+    def _ask_judged(self, contender: Contender, vectors: CorpusVectors) -> None:
+        subject, found = self._subject, self._found
+        rankers = VectorRankers(subject.opened, subject.corpus, vectors, self._weights)
+        found.judged += ask_judged(
+            rankers, self._judged, subject.corpus, encoder=contender.label, seed=found.seed, progress=self._progress
+        )
 
     def _ask(self, rankers: Rankers, regime: Regime, *, encoder: str | None) -> dict[str, list[Ranks]]:
         """Ask all questions of a regime, and add a row for each task and ranker."""

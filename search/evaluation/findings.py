@@ -9,6 +9,7 @@ from search.evaluation.asking import Case
 from search.evaluation.contenders import Contender
 from search.evaluation.described import DescribedAnswer, DescribedRow
 from search.evaluation.empty_answers import EmptyRow
+from search.evaluation.judged import JudgedRow
 from search.evaluation.screenshots import Condition, conditions
 
 ENGINE = "engine"
@@ -63,6 +64,7 @@ class Evaluation:
     described: list[DescribedRow] = field(default_factory=list)
     described_answers: list[DescribedAnswer] = field(default_factory=list)
     """Of all described queries, those that hold and those that do not."""
+    judged: list[JudgedRow] = field(default_factory=list)
     worst: list[Case] = field(default_factory=list)
     """Of the engine with the first encoder."""
     worst_shots: list[Case] = field(default_factory=list)

@@ -6,6 +6,7 @@ from html import escape
 
 from indexer.errors import IconsError
 from indexer.reports.charts import Bar, Chart, Curve, bar_chart, line_chart
+from indexer.reports.measures import short
 from indexer.reports.page import figure_html, page, section, table_html
 from search.evaluation.asking import Case, Shown
 from search.evaluation.described import DescribedAnswer
@@ -29,6 +30,7 @@ def report_html(evaluation: Evaluation, read_picture: ReadPicture) -> str:
     pictures = _Pictures(read_picture)
     sections = [
         *_words(evaluation),
+        *_judged(evaluation),
         *_screenshots(evaluation),
         *_empty_answers(evaluation),
         *_described(evaluation),
@@ -55,6 +57,26 @@ def _words(evaluation: Evaluation) -> Iterator[str]:
             charts.append(bar_chart(measure, bars))
         table = _table("ranker", [(_name(row, several), row) for row in rows], bold=True)
         yield section(task, small=f"{rows[0].n_queries:,} queries", charts=charts, table=table)
+
+
+def _judged(evaluation: Evaluation) -> Iterator[str]:
+    rows = evaluation.judged
+    if not rows:
+        return
+    several = len(evaluation.encoders) > 1
+    names = [f"{row.ranker}, {row.encoder}" if several else row.ranker for row in rows]
+    charts = []
+    for measure in rows[0].figures:
+        bars = [
+            Bar(name, row.figures[measure], _RANKER_COLOURS[row.ranker]) for name, row in zip(names, rows, strict=True)
+        ]
+        charts.append(bar_chart(measure, bars))
+    cells = [
+        [name, *map(figure_html, row.figures.values()), short(row.unjudged)]
+        for name, row in zip(names, rows, strict=True)
+    ]
+    table = table_html(["judged", *rows[0].figures, "unjudged"], cells)
+    yield section("judged by looking", small=f"{rows[0].n_queries:,} queries", charts=charts, table=table)
 
 
 def _name(row: Row, several: bool) -> str:

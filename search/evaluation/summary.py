@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from indexer.naming.printable import printable
-from indexer.reports.measures import spell
+from indexer.reports.measures import short, spell
 from indexer.reports.tables import open_console, table_of
 from search.evaluation.metrics import MEASURES
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from search.evaluation.described import DescribedAnswer, DescribedRow
     from search.evaluation.empty_answers import EmptyRow
     from search.evaluation.findings import Evaluation, Row
+    from search.evaluation.judged import JudgedRow
 
 WITH_INTERVAL = ("R@10", "MRR@50")
 WITH_INTERVAL_OF_SHOTS = ("R@1", "MRR@50")
@@ -34,6 +35,9 @@ def print_summary(evaluation: "Evaluation") -> None:
         console.print()
         for line in ("The engine finds less than a part of it:", *(f"  {line}" for line in below)):
             console.print(printable(line), highlight=False, markup=False)
+    if evaluation.judged:
+        console.print()
+        console.print(_judged(evaluation.judged))
     if evaluation.empty:
         console.print()
         console.print(_empty_answers(evaluation.empty))
@@ -64,6 +68,20 @@ def headline(evaluation: "Evaluation") -> list[str]:
             f"{evaluation.n_unreadable:,} pictures left out: their sources have gone or changed; `icons index`"
         )
     return lines
+
+
+def _judged(rows: "Sequence[JudgedRow]") -> Table:
+    cells = [
+        (
+            row.ranker,
+            row.encoder,
+            f"{row.n_queries:,}",
+            *(spell(figure, with_interval=True) for figure in row.figures.values()),
+            short(row.unjudged),
+        )
+        for row in rows
+    ]
+    return table_of(("judged", "encoder", "queries", *rows[0].figures, "unjudged"), cells, n_left=2)
 
 
 def _empty_answers(rows: "Sequence[EmptyRow]") -> Table:

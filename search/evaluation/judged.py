@@ -1,0 +1,145 @@
+"""Are the first hits right by the judgement of whoever looked at them? Reads judgements, measures rankers by them.
+
+A file is JSONL, a query a line: `{"query": "planet", "kind": "meaning", "right": ["orbit"], "fair": ["earth"], "wrong":
+["eclipse"]}`, names of icons. What nobody judged counts as wrong, and how often that happened is told.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from indexer.arrays import Floats, Ids
+from indexer.naming.names import normalise
+from indexer.reports.bars import Progress
+from indexer.reports.measures import Figure, Scores, means
+from search.evaluation.corpus import Corpus
+from search.evaluation.query_lines import Fields, Format, read_lines
+from search.evaluation.rankers import Rankers, in_blocks
+from search.ranking.order import group
+
+N_FIRST = 5
+"""Hits of each ranker that are judged."""
+GAINS = {"right": 3.0, "fair": 1.0, "wrong": 0.0}
+"""2 to the power of the grade, less one: Burges et al., Learning to Rank using Gradient Descent, 2005."""
+RIGHT, NDCG = "R@1", f"nDCG@{N_FIRST}"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One line of a file."""
+
+    query: str
+    kind: str
+    grades: Mapping[str, Sequence[str]]
+    """Names of icons by grade."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedRow:
+    """Figures of one ranker over all queries of the files."""
+
+    ranker: str
+    encoder: str
+    n_queries: int
+    figures: Mapping[str, Figure]
+    """R@1: share of queries whose first hit is right; nDCG@5: gain of the first five, against the best order's."""
+    unjudged: float
+    """Share of the first five hits that nobody judged; they count as wrong."""
+
+
+def read_judgements(file: Path) -> list[Judgement]:
+    """Read the judgements of a file.
+
+    Raises:
+        QueryFileError: it can't be read, holds no query, or a line is not as above; the message names the line.
+    """
+    return [
+        Judgement(fields["query"], fields["kind"], {grade: tuple(fields[grade]) for grade in GAINS})
+        for fields in read_lines(file, _LINE)
+    ]
+
+
+def ask_judged(
+    rankers: Rankers, judged: Sequence[Judgement], corpus: Corpus, *, encoder: str, seed: int, progress: Progress
+) -> list[JudgedRow]:
+    """Ask all judged queries; a row for each ranker. A name stands for all icons that bear it."""
+    bearers = _rows_by_name(corpus)
+    firsts: defaultdict[str, list[Floats]] = defaultdict(list)
+    for block in in_blocks(len(judged), n_candidates=len(corpus)):
+        part = judged[block]
+        for ranker, scores in rankers.scores([line.query for line in part]).items():
+            for of_icons, line in zip(scores, part, strict=True):
+                gains = _gains(line, bearers, n=len(corpus))
+                firsts[ranker].append(gains[first_rows(of_icons, corpus, last=gains)])
+        progress("Asking what was judged", block.stop, len(judged))
+    best = np.array([_discounted(_best_gains(line)) for line in judged])
+    return [_row(ranker, encoder, gains, best, seed=seed) for ranker, gains in firsts.items()]
+
+
+def first_rows(scores: Floats, corpus: Corpus, *, last: Floats | None = None) -> Ids:
+    """Rows of the first five hits, best first: variants and equal pictures once, what is not ranked left out.
+
+    Of equal scores those with the larger `last` come last: a ranker that says the same of everything gains nothing.
+    """
+    order = np.argsort(-scores, kind="stable") if last is None else np.lexsort((np.nan_to_num(last), -scores))
+    ranked = order[: np.isfinite(scores).sum()]
+    keys = zip(corpus.group_rows[ranked].tolist(), corpus.image_rows[ranked].tolist(), strict=True)
+    found: Ids = ranked[group(keys, k=N_FIRST)]
+    return found
+
+
+def _rows_by_name(corpus: Corpus) -> Mapping[str, Ids]:
+    rows: defaultdict[str, list[int]] = defaultdict(list)
+    for row, name in enumerate(corpus.names):
+        rows[normalise(name)].append(row)
+    return {name: np.array(of_name) for name, of_name in rows.items()}
+
+
+def _gains(line: Judgement, bearers: Mapping[str, Ids], *, n: int) -> Floats:
+    """What each icon gains for a query, (n,); no number where nobody judged it."""
+    gains = np.full(n, np.nan, np.float32)
+    for grade, gain in GAINS.items():
+        for name in line.grades[grade]:
+            gains[bearers.get(normalise(name), [])] = gain
+    return gains
+
+
+def _best_gains(line: Judgement) -> Floats:
+    """Gains of the best first five."""
+    every = [gain for grade, gain in GAINS.items() for _ in line.grades[grade]]
+    return np.array(sorted(every, reverse=True)[:N_FIRST], np.float32)
+
+
+def _row(ranker: str, encoder: str, firsts: Sequence[Floats], best: Scores, *, seed: int) -> JudgedRow:
+    gained = [np.nan_to_num(gains) for gains in firsts]
+    scores = {
+        RIGHT: np.array([gains[:1].sum() == GAINS["right"] for gains in gained], np.float64),
+        NDCG: np.array([_discounted(gains) for gains in gained]) / np.maximum(best, 1),
+    }
+    n_unjudged, n_first = sum(int(np.isnan(gains).sum()) for gains in firsts), sum(map(len, firsts))
+    return JudgedRow(ranker, encoder, len(firsts), means(scores, seed=seed), n_unjudged / max(1, n_first))
+
+
+def _discounted(gains: Floats) -> float:
+    return float((gains / np.log2(np.arange(2, 2 + len(gains)))).sum())
+
+
+def _problems(fields: Fields) -> Iterator[str]:
+    for grade in GAINS:
+        names = fields[grade]
+        if not isinstance(names, list) or not all(isinstance(name, str) and name.strip() for name in names):
+            yield f'"{grade}" is not a list of names'
+    graded = [normalise(name) for grade in GAINS for name in fields[grade]]
+    if len(set(graded)) < len(graded):
+        twice = next(name for name in graded if graded.count(name) > 1)
+        yield f'"{twice}" has two grades'
+
+
+_LINE = Format(
+    tuple(GAINS),
+    _problems,
+    '{"query": "planet", "kind": "meaning", "right": ["orbit"], "fair": ["earth"], "wrong": ["eclipse"]}',
+)

@@ -1,0 +1,87 @@
+"""Which pairs of query and icon are to be judged? Draws queries and pools the first hits of three rankers.
+
+Reads a library and a query file; leaves out what was judged before. Pooling: Manning, Raghavan,
+Schütze, Introduction to Information Retrieval, 2008, section 8.5.
+"""
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from indexer.arrays import Floats, Ids
+from indexer.naming.names import normalise
+from indexer.reports.bars import Progress
+from search.evaluation.contenders import find_contenders, read_vectors_of
+from search.evaluation.evaluate import Subject
+from search.evaluation.judged import GAINS, Judgement, first_rows
+from search.evaluation.queries import Question, find_answers, read_queries
+from search.evaluation.rankers import VectorRankers, in_blocks
+
+RANKERS = ("names", "pictures", "engine")
+N_LABELLED = 3
+"""Icons that the query file itself calls right, the best ranked by the engine, which are looked at as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pooled:
+    """A query and the icons that are to be judged for it."""
+
+    query: str
+    kind: str
+    rows: Sequence[int]
+    """Of the corpus, in an order that tells nothing of rankers."""
+
+
+def pool(
+    subject: Subject, queries: Path, *, n: int, judged: Sequence[Judgement], seed: int, progress: Progress
+) -> list[Pooled]:
+    """Draw `n` queries of a file by lot and pool their first hits; those without a new icon are left out.
+
+    Raises:
+        QueryFileError: the file is not as it should be, or none of its answers is in the library.
+    """
+    questions = find_answers(read_queries(queries), subject.corpus).asked
+    lot = np.random.default_rng(seed).permutation(len(questions))[:n]
+    drawn = [questions[place] for place in np.sort(lot).tolist()]
+    known = {line.query: {normalise(name) for grade in GAINS for name in line.grades[grade]} for line in judged}
+    pools = _first_hits(subject, drawn, progress)
+    return [found for found in map(_Unjudged(subject.corpus.names, known, seed).pooled, drawn, pools) if found.rows]
+
+
+@dataclass(frozen=True, slots=True)
+class _Unjudged:
+    """Leaves out what was judged, and shuffles the rest."""
+
+    names: Sequence[str]
+    known: Mapping[str, set[str]]
+    seed: int
+
+    def pooled(self, question: Question, rows: Ids) -> Pooled:
+        query = question.query
+        known = self.known.get(query.text, set())
+        new = [row for row in rows.tolist() if normalise(self.names[row]) not in known]
+        random.Random(f"{self.seed} {query.text}").shuffle(new)
+        return Pooled(query.text, query.kind, new)
+
+
+def _first_hits(subject: Subject, questions: Sequence[Question], progress: Progress) -> Iterator[Ids]:
+    """Rows that any of the rankers has among its first hits, and some of those that are labelled; ascending."""
+    corpus, manifest = subject.corpus, subject.manifest
+    [contender] = find_contenders(subject.library, (), in_use=manifest.fingerprint)
+    vectors = read_vectors_of(subject.library, contender, corpus)
+    rankers = VectorRankers(subject.opened, corpus, vectors, manifest.weights)
+    for block in in_blocks(len(questions), n_candidates=len(corpus)):
+        part = questions[block]
+        scores = rankers.scores([question.query.text for question in part])
+        for row, question in enumerate(part):
+            firsts = [first_rows(scores[ranker][row], corpus) for ranker in RANKERS]
+            yield np.unique(np.concatenate([*firsts, _labelled(question, scores["engine"][row])]))
+        progress("Asking three rankers", block.stop, len(questions))
+
+
+def _labelled(question: Question, scores: Floats) -> Ids:
+    found: Ids = question.right[np.argsort(-scores[question.right], kind="stable")[:N_LABELLED]]
+    return found
