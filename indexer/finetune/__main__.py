@@ -23,6 +23,11 @@ _WORDS = click.option(
 )
 
 
+_WRITTEN = click.option(
+    "--written", type=Existing, help="Folder of keywords.txt and pictures.txt, such as data/language/written."
+)
+
+
 @click.group()
 def main() -> None:
     """Train an icon encoder from icon sources."""
@@ -32,18 +37,23 @@ def main() -> None:
 @click.argument("sources", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--out", required=True, type=Folder)
 @_WORDS
+@_WRITTEN
 @click.option("--names-per-set", default=2000, show_default=True, type=click.IntRange(1))
 @click.option("--variants-per-name", default=2, show_default=True, type=click.IntRange(1))
 @click.option("--workers", default=2, show_default=True, type=click.IntRange(0))
 @click.option("--seed", default=0, show_default=True)
-def corpus(sources: tuple[Path, ...], out: Path, packages: tuple[Path, ...], workers: int, **chosen: Any) -> None:
+def corpus(
+    sources: tuple[Path, ...], out: Path, packages: tuple[Path, ...], written: Path | None, workers: int, **chosen: Any
+) -> None:
     """Choose, caption and render the icons to learn from."""
     from indexer.finetune.corpus.gather import Limits, gather, read_sources
     from indexer.finetune.corpus.package_words import words_of_packages
     from indexer.finetune.corpus.rendered import build_corpus
+    from indexer.finetune.corpus.written_words import read_written
 
     limits = Limits(**chosen)
-    gathered = gather(read_sources(sources), extra_tags=words_of_packages(packages), limits=limits)
+    extra_tags = (words_of_packages(packages), read_written(written).told())
+    gathered = gather(read_sources(sources), extra_tags=extra_tags, limits=limits)
     build_corpus(gathered, out, limits=limits, workers=workers)
     click.echo(f"{out}: {len(gathered.icons):,} icons chosen; refused {dict(gathered.refused.most_common())}", err=True)
 
@@ -52,13 +62,16 @@ def corpus(sources: tuple[Path, ...], out: Path, packages: tuple[Path, ...], wor
 @click.argument("sources", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path))
 @_WORDS
-def synonyms(sources: tuple[Path, ...], out: Path, packages: tuple[Path, ...]) -> None:
+@_WRITTEN
+def synonyms(sources: tuple[Path, ...], out: Path, packages: tuple[Path, ...], written: Path | None) -> None:
     """Write under which names icon sets draw what a word says, for data/language."""
     from indexer.finetune.corpus.gather import read_sources
     from indexer.finetune.corpus.package_words import words_of_packages
     from indexer.finetune.corpus.synonyms import write_synonyms
+    from indexer.finetune.corpus.written_words import read_written
 
-    n = write_synonyms(read_sources(sources), out, extra_tags=words_of_packages(packages))
+    extra_tags = (words_of_packages(packages), read_written(written).told())
+    n = write_synonyms(read_sources(sources), out, extra_tags=extra_tags)
     click.echo(f"{out}: {n:,} words", err=True)
 
 
@@ -104,17 +117,17 @@ def words(corpus_folder: Path, wordnet: Path, out: Path, seed: int) -> None:
     "--cache", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The teacher's answers, kept."
 )
 @click.option("--parent", required=True, type=Existing, help="The open_clip folder whose words are taught.")
+@_WRITTEN
 @click.option("--out", required=True, type=Folder)
 @click.option("--steps", default=360, show_default=True, type=click.IntRange(1))
 @click.option("--rate", default=5e-4, show_default=True, type=float)
 @click.option("--seed", default=0, show_default=True)
-def relate_words(corpus_folder: Path, out: Path, wordnet: Path, cache: Path, parent: Path, **chosen: Any) -> None:
+def relate_words(corpus_folder: Path, out: Path, parent: Path, **chosen: Any) -> None:
     """Teach a text tower which words name the same icon, from names, tags and synonyms."""
-    from indexer.finetune.words.relate import RelateOptions, relate_folder
+    from indexer.finetune.words.relate import RelateOptions, Sources, relate_folder
 
-    measured = relate_folder(
-        corpus_folder, out, wordnet=wordnet, cache=cache, parent=parent, options=RelateOptions(**chosen)
-    )
+    sources = Sources(**{name: chosen.pop(name) for name in ("wordnet", "cache", "written")})
+    measured = relate_folder(corpus_folder, out, sources, parent=parent, options=RelateOptions(**chosen))
     click.echo(f"{out}: {measured}", err=True)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from indexer.errors import SourceError
 from indexer.finetune.corpus.admission import refuse
 from indexer.finetune.corpus.captions import is_held_out, share_held_out
+from indexer.finetune.corpus.written_words import Lists
 from indexer.finetune.options import Admission
 from indexer.naming.names import common_affixes, normalise, parse
 from indexer.sources.records import IconSet, Record
@@ -26,7 +27,9 @@ class Limits:
     """None: all."""
     variants_per_name: int | None = 2
     tags_per_icon: int = 24
-    """The tags that most sets agree on come first."""
+    """Those that most sets agree on."""
+    tags_by_lot: int = 8
+    """Of the rest, drawn anew for each icon, so that all icons of a name know more together."""
     seed: int = 0
     admit: Admission = "shippable"
 
@@ -108,13 +111,13 @@ def read_sources(
 def gather(
     placed: Sequence[Placed],
     *,
-    extra_tags: Mapping[str, Sequence[str]],
+    extra_tags: Sequence[Lists],
     limits: Limits,
     own: Mapping[str, Sequence[str]] | None = None,
 ) -> Gathered:
     """Choose the icons to learn from and give each its tags.
 
-    `extra_tags` are tags by name, as for emoji; `own` are captions by `Placed.file`.
+    `extra_tags` are lists of tags by name that come without pictures; `own` are captions by `Placed.file`.
     """
     gathered = Gathered()
     by_set = _admitted(placed, limits.admit, gathered)
@@ -124,7 +127,7 @@ def gather(
     for icon_set in sorted(members, key=lambda icon_set: (icon_set.key, icon_set.title)):
         gathered.icons += _chosen(members[icon_set], limits=limits, generator=generator)
     one_in = share_held_out(len({icon.base for icon in gathered.icons}))
-    gathered.icons = [_tagged(icon, tags, n=limits.tags_per_icon, one_in=one_in) for icon in gathered.icons]
+    gathered.icons = [_tagged(icon, tags, limits, one_in=one_in) for icon in gathered.icons]
     return gathered
 
 
@@ -170,7 +173,7 @@ def _named(entries: Sequence[Placed], own: Mapping[str, Sequence[str]], gathered
     return icons
 
 
-def _tags_by_base(named: Iterable[TrainingIcon], extra: Mapping[str, Sequence[str]]) -> dict[str, Counter[str]]:
+def _tags_by_base(named: Iterable[TrainingIcon], extra: Sequence[Lists]) -> dict[str, Counter[str]]:
     """Count how many sets give a tag to a base name. An alias is a name of the same picture, so it is a tag too."""
     tags: dict[str, Counter[str]] = defaultdict(Counter)
     by_picture: dict[bytes, set[str]] = defaultdict(set)
@@ -185,15 +188,17 @@ def _tags_by_base(named: Iterable[TrainingIcon], extra: Mapping[str, Sequence[st
     for names in by_picture.values():
         for name in names:
             tags[base_of(name)].update(names - {name})
-    for words, given in extra.items():
+    for words, given in (entry for tags_by_name in extra for entry in tags_by_name.items()):
         tags[base_of(words)].update(given)
     return tags
 
 
-def _tagged(icon: TrainingIcon, tags: Mapping[str, Counter[str]], *, n: int, one_in: int) -> TrainingIcon:
+def _tagged(icon: TrainingIcon, tags: Mapping[str, Counter[str]], limits: Limits, *, one_in: int) -> TrainingIcon:
     counted = tags.get(icon.base) or _borrowed(icon, tags, one_in=one_in)
-    common = [tag for tag, _ in counted.most_common(n + 1) if 1 < len(tag) < 60 and tag != icon.words]
-    return replace(icon, tags=tuple(common[:n]))
+    told = [tag for tag, _ in counted.most_common() if 1 < len(tag) < 60 and tag != icon.words]
+    common, rest = told[: limits.tags_per_icon], told[limits.tags_per_icon :]
+    lot = random.Random(icon.placed.record.digest)
+    return replace(icon, tags=(*common, *lot.sample(rest, min(len(rest), limits.tags_by_lot))))
 
 
 def _borrowed(icon: TrainingIcon, tags: Mapping[str, Counter[str]], *, one_in: int) -> Counter[str]:

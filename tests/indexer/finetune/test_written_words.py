@@ -1,0 +1,50 @@
+"""Are written words read as names and queries are spelt, and told by name?"""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from indexer.errors import SourceError
+from indexer.finetune.corpus.written_words import KEYWORDS, PICTURES, WrittenWords, read_written
+from indexer.library.bundled import bundled
+
+
+def _write(folder: Path, keywords: str, pictures: str) -> Path:
+    (folder / KEYWORDS).write_text(keywords, "utf-8")
+    (folder / PICTURES).write_text(pictures, "utf-8")
+    return folder
+
+
+def test_keywords_are_told_of_their_name_twice_and_a_word_of_each_of_its_pictures(tmp_path: Path) -> None:
+    folder = _write(tmp_path, "Trash-Can: Bin, throw away, bin\n", "purity: droplet, Trash can\n")
+    written = read_written(folder)
+    assert written.keywords == {"trash can": ["bin", "throw away"]}
+    assert written.pictures == {"purity": ["droplet", "trash can"]}
+    assert written.told() == {"trash can": ["bin", "throw away", "bin", "throw away", "purity"], "droplet": ["purity"]}
+
+
+def test_without_a_folder_nothing_is_written() -> None:
+    assert read_written(None) == WrittenWords({}, {})
+
+
+@pytest.mark.parametrize("line", ["trash", "trash:", "trash: ", ": bin"])
+def test_a_line_that_is_no_entry_is_named(tmp_path: Path, line: str) -> None:
+    folder = _write(tmp_path, f"star: night\n{line}\n", "")
+    with pytest.raises(SourceError, match=re.escape(f'line 2: "{line}" is no entry')):
+        read_written(folder)
+
+
+def test_a_folder_without_the_files_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=re.escape(KEYWORDS)):
+        read_written(tmp_path)
+
+
+def test_the_bundled_lists_have_no_name_as_its_own_keyword_and_no_line_twice() -> None:
+    folder = bundled("language/written")
+    written = read_written(folder)
+    assert len(written.keywords) > 5000
+    assert len(written.pictures) > 12_000
+    for lists, file in ((written.keywords, KEYWORDS), (written.pictures, PICTURES)):
+        assert len(lists) == len((folder / file).read_text("utf-8").splitlines())
+        assert not [key for key, words in lists.items() if key in words]
