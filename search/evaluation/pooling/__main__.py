@@ -56,8 +56,8 @@ def pool(library: "Library", queries: Path, judged: Path, out: Path, n: int, see
 def add(folder: Path, answers: Path, judged: Path) -> None:
     """Add a judge's answers to the judgements."""
     from search.evaluation.judged import read_judgements
-    from search.evaluation.pooling.sheets import add as join
-    from search.evaluation.pooling.sheets import read_answers, write_judgements
+    from search.evaluation.pooling.answers import add as join
+    from search.evaluation.pooling.answers import read_answers, write_judgements
 
     known = read_judgements(judged) if judged.exists() else []
     joined = join(known, read_answers(folder, answers))

@@ -1,0 +1,167 @@
+"""Are rankers measured by what somebody said of their first hits, and is all that is to be judged laid out?"""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from PIL import Image
+
+from indexer.arrays import Floats
+from indexer.errors import QueryFileError
+from indexer.library.bundled import bundled
+from indexer.library.folder import Library
+from search.cli import main
+from search.evaluation.evaluate import Subject
+from search.evaluation.judged import JudgedRow, Judgement, ask_judged, first_rows, read_judgements
+from search.evaluation.pooling.__main__ import main as pooling
+from search.evaluation.pooling.answers import add, read_answers, write_judgements
+
+SAMPLES = bundled("samples/lucide-static") / "icons"
+NAMES = ("arrow-up", "arrow-down", "bell", "house", "house-plus", "star", "trash", "trash-2", "zap")
+ARROW = Judgement("arrow", "means", {"right": ("arrow-up", "Arrow Down"), "fair": ("zap",), "wrong": ("bell", "star")})
+HOUSE = Judgement("home", "means", {"right": (), "fair": ("house-plus",), "wrong": ()})
+
+
+@pytest.fixture(scope="module")
+def subject(tmp_path_factory: pytest.TempPathFactory) -> Subject:
+    """A few icons of Lucide with the bundled model, none of them tagged."""
+    root = tmp_path_factory.mktemp("judged")
+    (root / "drawn").mkdir()
+    for name in NAMES:
+        shutil.copy(SAMPLES / f"{name}.svg", root / "drawn")
+    library = Library(root / "library")
+    arguments = ["index", str(root / "drawn"), "--library", str(library.root), "--devices", "cpu", "--workers", "0"]
+    done = CliRunner().invoke(main, arguments)
+    assert done.exit_code == 0, done.output
+    return Subject(library)
+
+
+class _Ranked:
+    """A ranker whose order for every text is given by names, best first; the rest are not ranked."""
+
+    def __init__(self, subject: Subject, *names: str) -> None:
+        names_in_order = [subject.corpus.names.index(name) for name in names]
+        self._scores = np.full(len(subject.corpus), -np.inf, np.float32)
+        self._scores[names_in_order] = -np.arange(len(names))
+
+    def scores(self, texts: list[str]) -> dict[str, Floats]:
+        return {"given": np.stack([self._scores.copy() for _ in texts])}
+
+
+def _quiet(title: str, done: int, total: int) -> None:
+    assert title and 0 < done <= total
+
+
+def _row(subject: Subject, judged: list[Judgement], *names: str) -> JudgedRow:
+    ranker = _Ranked(subject, *names)
+    [row] = ask_judged(ranker, judged, subject.corpus, encoder="given", seed=0, progress=_quiet)
+    return row
+
+
+def test_the_first_hit_is_right_or_not_and_the_first_five_gain_by_grade(subject: Subject) -> None:
+    row = _row(subject, [ARROW], "arrow-down", "zap", "bell", "arrow-up")
+    best = 3 + 3 / np.log2(3) + 1 / 2
+    gained = 3 + 1 / np.log2(3) + 0 + 3 / np.log2(5)
+    assert row.figures["R@1"].value == 1
+    assert row.figures["nDCG@5"].value == pytest.approx(gained / best, abs=1e-4)
+    assert (row.unjudged, row.n_queries) == (0, 1)
+
+
+def test_what_nobody_judged_counts_as_wrong_and_is_told(subject: Subject) -> None:
+    row = _row(subject, [ARROW, HOUSE], "house", "arrow-up", "trash", "bell")
+    assert row.figures["R@1"].value == 0
+    assert row.unjudged == pytest.approx(6 / 8)  # house and trash of the arrow; all but none of the house
+
+
+def test_a_query_without_a_right_answer_stays_and_gains_by_what_is_fair(subject: Subject) -> None:
+    row = _row(subject, [HOUSE], "house-plus")
+    assert row.figures["R@1"].value == 0
+    assert row.figures["nDCG@5"].value == 1
+
+
+def test_a_ranker_that_says_the_same_of_all_gains_nothing(subject: Subject) -> None:
+    gains = np.zeros(len(subject.corpus), np.float32)
+    gains[subject.corpus.names.index("arrow-up")] = 3
+    same = np.zeros(len(subject.corpus), np.float32)
+    assert subject.corpus.names.index("arrow-up") not in first_rows(same, subject.corpus, last=gains)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"right": "bell"}, '"right" is not a list of names'),
+        ({"fair": [3]}, '"fair" is not a list of names'),
+        ({"fair": ["Arrow up"]}, '"arrow up" has two grades'),
+        ({"query": ""}, '"query" is not a text'),
+    ],
+)
+def test_a_bad_line_is_named(tmp_path: Path, change: dict[str, object], reason: str) -> None:
+    good = {"query": "arrow", "kind": "means", "right": ["arrow-up"], "fair": [], "wrong": []}
+    (tmp_path / "judged.jsonl").write_text(f"{json.dumps(good)}\n{json.dumps(good | change)}\n")
+    with pytest.raises(QueryFileError, match="line 2") as refused:
+        read_judgements(tmp_path / "judged.jsonl")
+    assert reason in str(refused.value)
+
+
+def test_a_second_judge_adds_icons_and_changes_no_grade() -> None:
+    more = Judgement("arrow", "means", {"right": ("bell", "trash"), "fair": (), "wrong": ("house",)})
+    [joined] = add([ARROW], [more])
+    assert joined.grades["right"] == ["Arrow Down", "arrow-up", "trash"]
+    assert joined.grades["wrong"] == ["bell", "house", "star"]
+
+
+def test_what_is_pooled_is_judged_and_then_nothing_is_left(subject: Subject, tmp_path: Path) -> None:
+    queries, judged, out = tmp_path / "queries.jsonl", tmp_path / "judged.jsonl", tmp_path / "pool"
+    lines = [{"query": query, "kind": "means", "relevant": ["bell"]} for query in ("alarm", "dwelling")]
+    queries.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    given = ["--library", str(subject.library.root), "--queries", str(queries), "--judged", str(judged)]
+    done = CliRunner().invoke(pooling, ["pool", *given, "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    pooled = json.loads((out / "pool.json").read_text())
+    assert [found["query"] for found in pooled] == ["alarm", "dwelling"]
+    assert all(5 <= len(found["icons"]) <= len(NAMES) and "bell" in found["icons"] for found in pooled)
+    with Image.open(out / "sheet-00.png") as sheet:
+        assert len(sheet.convert("RGB").getcolors(1 << 20) or ()) > 3
+    answers = [{"query": found["query"], "right": [found["icons"].index("bell")], "fair": []} for found in pooled]
+    (out / "answers.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in answers))
+    done = CliRunner().invoke(pooling, ["add", str(out), str(out / "answers.jsonl"), "--judged", str(judged)])
+    assert done.exit_code == 0, done.output
+    assert [line.grades["right"] for line in read_judgements(judged)] == [("bell",), ("bell",)]
+    done = CliRunner().invoke(pooling, ["pool", *given, "--out", str(tmp_path / "again")])
+    assert "0 icons of 0 queries" in done.output
+
+
+def test_answers_that_leave_a_query_out_or_name_no_picture_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "pool.json").write_text(json.dumps([{"query": "alarm", "kind": "means", "icons": ["bell"]}]))
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text('{"query": "alarm", "right": [1], "fair": []}\n')
+    with pytest.raises(QueryFileError, match="line 1"):
+        read_answers(tmp_path, answers)
+    answers.write_text("")
+    with pytest.raises(QueryFileError, match='the first is "alarm"'):
+        read_answers(tmp_path, answers)
+
+
+def test_the_command_prints_judged_figures(subject: Subject, tmp_path: Path) -> None:
+    write_judgements(tmp_path / "judged.jsonl", [ARROW, HOUSE])
+    none = [f"--{task}=0" for task in ("names", "tags", "screenshots", "scores")]
+    given = ["evaluate", f"--library={subject.library.root}", f"--judged={tmp_path / 'judged.jsonl'}", *none]
+    done = CliRunner().invoke(main, [*given, "--json"])
+    assert done.exit_code == 0, done.output
+    rows = {row["ranker"]: row for row in json.loads(done.stdout)["judged"]}
+    assert set(rows) == {"names", "pictures", "fused", "engine"}
+    assert rows["engine"]["figures"]["R@1"]["value"] == 0.5  # an arrow is found; of the house nothing is right
+    report = tmp_path / "report.html"
+    done = CliRunner().invoke(main, [*given, "--report", str(report)])
+    assert "unjudged" in done.stdout
+    assert "judged by looking" in report.read_text("utf-8")
+
+
+def test_the_bundled_judgements_are_of_bundled_samples() -> None:
+    judged = read_judgements(bundled("eval") / "judged-lucide.jsonl")
+    here = {file.stem for file in SAMPLES.glob("*.svg")}
+    assert len(judged) == 300
+    assert all(name in here for line in judged for names in line.grades.values() for name in names)
