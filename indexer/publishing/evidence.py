@@ -23,6 +23,8 @@ PLAIN = 0.3
 """Of such an icon that states no style where none was asked for: "bell" is that icon, before its "bell-thin"."""
 SYNONYM = 2.0
 """Of bearing a name of which most other sets say what is asked, instead of what its words say."""
+BESIDE_NAMED = 0.5
+"""Of that, where a name here says all that is asked: "fishing rod" stays before the fish."""
 DRAWN, DRAWN_NEXT = -3.0, -0.6
 """Of being what is customarily drawn for what is meant, beside being asked for by name; of each further drawing."""
 PARTS = 0.7

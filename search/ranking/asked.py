@@ -58,6 +58,7 @@ class Avoided:
 
 
 _LEFT_OUT = re.compile(r"\s-\w|\b(?:without|not|no)\b", re.IGNORECASE)
+_MINUS = re.compile(r"(\s-)(\w\S*)")
 OTHER_READINGS = 0.5
 """What another reading of a text in another language counts, times its own weight, beside 1 for the first."""
 NOTHING = Avoided((), np.empty((0, 0), np.float32))
@@ -93,12 +94,22 @@ def read_asked(
 
 
 def _read_in_english(text: str, languages: Sequence[str]) -> tuple[Reading | None, str]:
-    """Read a text of another language, and put it into English; what is to be left out stays as it stands."""
+    """Read a text of another language, and put it into English, each word behind a minus by itself."""
     left_out = _LEFT_OUT.search(text)
     head, tail = (text[: left_out.start()], text[left_out.start() :]) if left_out else (text, "")
     preferred = [language_of(language) for language in languages]
     reading = read_language(Dictionary.bundled(), spell_signs(head[:MOST_LETTERS]), preferred=preferred)
-    return reading, reading.english + tail if reading else text
+    return reading, reading.english + _left_out_in_english(tail, reading.language) if reading else text
+
+
+def _left_out_in_english(tail: str, language: str) -> str:
+    """Put what a minus leaves out into English, several words in one; what is no word of the language stays."""
+
+    def english(found: re.Match[str]) -> str:
+        reading = read_language(Dictionary.bundled(), found[2], preferred=[language])
+        return found[1] + ("-".join(reading.english.split()) if reading else found[2])
+
+    return _MINUS.sub(english, tail)
 
 
 def _middle_of_readings(opened: Opened, typed: str, reading: Reading, text: str) -> Floats:

@@ -62,7 +62,9 @@ def evidence_for(opened: Opened, asked: Asked, coverage: Floats, ids: Ids, simil
         gained = _of_drawn(opened, asked, ids, found["vectors"] + found["words"])
         found["drawn"] = np.where(np.isin(sets, _sets_with_own(opened, asked, coverage)), np.float32(0), gained)
     if asked.wording.synonyms:
-        found["synonyms"] = np.maximum(_of_synonyms(opened, asked, ids) - found["words"], 0)
+        is_said = len(opened.lexicon.icons_saying_all(coverage)) > 0
+        share = np.float32(evidence.BESIDE_NAMED if is_said else 1)
+        found["synonyms"] = np.maximum(share * _of_synonyms(opened, asked, ids) - found["words"], 0)
     found["set"] = asked.sets.of(sets)
     if asked.wording.style:
         says_so = opened.facets.column("states")[opened.facets.positions(ids)] == A_LOOK
