@@ -24,7 +24,7 @@ _WORDS = click.option(
 
 
 _WRITTEN = click.option(
-    "--written", type=Existing, help="Folder of keywords.txt and pictures.txt, such as data/language/written."
+    "--written", type=Existing, help="Folder of keywords, pictures and drawings, such as data/language/written."
 )
 
 
@@ -52,8 +52,9 @@ def corpus(
     from indexer.finetune.corpus.written_words import read_written
 
     limits = Limits(**chosen)
-    extra_tags = (words_of_packages(packages), read_written(written).told())
-    gathered = gather(read_sources(sources), extra_tags=extra_tags, limits=limits)
+    told = read_written(written)
+    extra_tags = (words_of_packages(packages), told.told())
+    gathered = gather(read_sources(sources), extra_tags=extra_tags, limits=limits, looks=told.of_drawing)
     build_corpus(gathered, out, limits=limits, workers=workers)
     click.echo(f"{out}: {len(gathered.icons):,} icons chosen; refused {dict(gathered.refused.most_common())}", err=True)
 

@@ -3,7 +3,7 @@
 import random
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from indexer.sources.records import IconSet, Record
 
 _VARIANTS = frozenset(("alt", "variant", "one", "two", "three", "four", "five", "six", "circle", "square"))
 """Ends of names that tell drawings of one thing apart."""
+_DESCRIBED_AGAIN = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +115,12 @@ def gather(
     extra_tags: Sequence[Lists],
     limits: Limits,
     own: Mapping[str, Sequence[str]] | None = None,
+    looks: Callable[[bytes], Sequence[str]] = lambda _: (),
 ) -> Gathered:
     """Choose the icons to learn from and give each its tags.
 
     `extra_tags` are lists of tags by name that come without pictures; `own` are captions by `Placed.file`.
+    `looks` tells how a picture looks, by its digest: such an icon is there twice more, called by that alone.
     """
     gathered = Gathered()
     by_set = _admitted(placed, limits.admit, gathered)
@@ -128,6 +131,9 @@ def gather(
         gathered.icons += _chosen(members[icon_set], limits=limits, generator=generator)
     one_in = share_held_out(len({icon.base for icon in gathered.icons}))
     gathered.icons = [_tagged(icon, tags, limits, one_in=one_in) for icon in gathered.icons]
+    described = [(icon, tuple(looks(icon.placed.record.digest))) for icon in gathered.icons]
+    looked_at = [replace(icon, own=texts) for icon, texts in described if texts and not icon.own]
+    gathered.icons += looked_at * _DESCRIBED_AGAIN
     return gathered
 
 
@@ -187,7 +193,7 @@ def _tags_by_base(named: Iterable[TrainingIcon], extra: Sequence[Lists]) -> dict
                 tags[icon.base][tag] += 1
     for names in by_picture.values():
         for name in names:
-            tags[base_of(name)].update(names - {name})
+            tags[base_of(name)].update(sorted(names - {name}))
     for words, given in (entry for tags_by_name in extra for entry in tags_by_name.items()):
         tags[base_of(words)].update(given)
     return tags

@@ -1,8 +1,9 @@
-"""What did somebody write of names and words? Keywords of pictures by their names, and pictures for words without one.
+"""What did somebody write of names, words and drawings, to be learnt from beside what icon sets say?
 
-A folder with two files, an entry a line, best first: `keywords.txt` ("trash: bin, rubbish, delete"), names that many
-sets draw; `pictures.txt` ("purity: droplet, sparkles"), words that are no icon's name, and what an icon would draw.
-`data/language/written` is one, and says who wrote it.
+A folder with three files, an entry a line, best first: `keywords.txt` ("trash: bin, rubbish, delete"), names that many
+sets draw; `pictures.txt` ("purity: droplet, sparkles"), words that are no icon's name, and what an icon would draw;
+`drawings.tsv`, how some icons look: the first 10 digits of a picture's digest, set and name for people, descriptions
+between "|". `data/language/written` is one, and says who wrote it.
 """
 
 from collections import defaultdict
@@ -14,7 +15,8 @@ from indexer.errors import SourceError
 from indexer.naming.names import normalise
 
 Lists = Mapping[str, Sequence[str]]
-KEYWORDS, PICTURES = "keywords.txt", "pictures.txt"
+KEYWORDS, PICTURES, DRAWINGS = "keywords.txt", "pictures.txt", "drawings.tsv"
+_DIGITS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,12 @@ class WrittenWords:
     """By name."""
     pictures: Lists = field(default_factory=dict)
     """Names by word."""
+    drawings: Lists = field(default_factory=dict)
+    """Descriptions by the first digits of a picture's digest."""
+
+    def of_drawing(self, digest: bytes) -> Sequence[str]:
+        """How a picture looks; nothing where nobody wrote of it."""
+        return self.drawings.get(digest.hex()[:_DIGITS], ())
 
     def told(self) -> Lists:
         """Words by name, from both; keywords twice, since they were written for that name."""
@@ -38,19 +46,36 @@ class WrittenWords:
 
 
 def read_written(folder: Path | None) -> WrittenWords:
-    """Read the two files of a folder; without one nothing is written.
+    """Read the files of a folder; without one nothing is written.
 
     Raises:
         SourceError: a file is missing, or has a line that is no entry.
     """
-    return WrittenWords(_read(folder / KEYWORDS), _read(folder / PICTURES)) if folder else WrittenWords()
+    if folder is None:
+        return WrittenWords()
+    return WrittenWords(_entries(folder / KEYWORDS), _entries(folder / PICTURES), _drawings(folder / DRAWINGS))
 
 
-def _read(file: Path) -> Lists:
+def _lines(file: Path) -> Sequence[str]:
     if not file.is_file():
-        raise SourceError(f'no "{file}"; give the folder of {KEYWORDS} and {PICTURES}')
+        raise SourceError(f'no "{file}"; give a folder of {KEYWORDS}, {PICTURES} and {DRAWINGS}')
+    return file.read_text("utf-8").splitlines()
+
+
+def _drawings(file: Path) -> Lists:
     entries = {}
-    for number, line in enumerate(file.read_text("utf-8").splitlines(), 1):
+    for number, line in enumerate(_lines(file), 1):
+        digits, *_, descriptions = line.split("\t")
+        listed = [spelt for text in descriptions.split("|") if (spelt := normalise(text))]
+        if len(digits) != _DIGITS or not listed:
+            raise SourceError(f'"{file}", line {number}: "{line}" is no entry; write digest, icon and descriptions')
+        entries[digits] = listed
+    return entries
+
+
+def _entries(file: Path) -> Lists:
+    entries = {}
+    for number, line in enumerate(_lines(file), 1):
         key, _, words = line.partition(": ")
         listed = dict.fromkeys(spelt for word in words.split(", ") if (spelt := normalise(word)))
         if not (normalise(key) and listed):

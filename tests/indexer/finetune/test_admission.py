@@ -106,6 +106,19 @@ def test_icons_of_a_name_have_its_commonest_tags_and_some_of_the_rest_by_lot(tmp
     assert len(set(tags)) > 1
 
 
+def test_a_described_icon_is_there_twice_more_called_by_its_looks_alone(tmp_path: Path) -> None:
+    looks = {b"pin": ["heart in a pin"]}
+    named = [placed("pin"), placed("star")]
+    gathered = gather(named, extra_tags=(), limits=Limits(), looks=lambda digest: looks.get(digest, ()))
+    described = ("pin", ("heart in a pin",))
+    assert sorted((icon.words, icon.own) for icon in gathered.icons) == [
+        ("pin", ()),
+        described,
+        described,
+        ("star", ()),
+    ]
+
+
 def test_another_drawing_of_a_thing_borrows_its_tags() -> None:
     names = ["bag 4", "tree alt", "user circle 2", "bag", "arrow up"]
     assert [plain_name(name) for name in names] == ["bag", "tree", "user", "bag", "arrow up"]

@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 from indexer.errors import SourceError
-from indexer.finetune.corpus.written_words import KEYWORDS, PICTURES, WrittenWords, read_written
+from indexer.finetune.corpus.written_words import DRAWINGS, KEYWORDS, PICTURES, WrittenWords, read_written
 from indexer.library.bundled import bundled
 
 
-def _write(folder: Path, keywords: str, pictures: str) -> Path:
+def _write(folder: Path, keywords: str, pictures: str, drawings: str = "") -> Path:
+    (folder / DRAWINGS).write_text(drawings, "utf-8")
     (folder / KEYWORDS).write_text(keywords, "utf-8")
     (folder / PICTURES).write_text(pictures, "utf-8")
     return folder
@@ -24,8 +25,22 @@ def test_keywords_are_told_of_their_name_twice_and_a_word_of_each_of_its_picture
     assert written.told() == {"trash can": ["bin", "throw away", "bin", "throw away", "purity"], "droplet": ["purity"]}
 
 
+def test_drawings_are_told_by_the_digest_of_their_picture(tmp_path: Path) -> None:
+    line = "0123456789\tmdi:map-marker-heart\tWhite heart in a black pin|pin with heart\n"
+    written = read_written(_write(tmp_path, "", "", line))
+    digest = bytes.fromhex("0123456789abcdef")
+    assert written.of_drawing(digest) == ["white heart in a black pin", "pin with heart"]
+    assert written.of_drawing(digest[::-1]) == ()
+
+
+@pytest.mark.parametrize("line", ["0123\tmdi:pin\tpin", "0123456789\tmdi:pin\t"])
+def test_a_line_that_is_no_drawing_is_named(tmp_path: Path, line: str) -> None:
+    with pytest.raises(SourceError, match=r"line 1: .* is no entry; write digest, icon"):
+        read_written(_write(tmp_path, "", "", f"{line}\n"))
+
+
 def test_without_a_folder_nothing_is_written() -> None:
-    assert read_written(None) == WrittenWords({}, {})
+    assert read_written(None) == WrittenWords()
 
 
 @pytest.mark.parametrize("line", ["trash", "trash:", "trash: ", ": bin"])
@@ -45,6 +60,8 @@ def test_the_bundled_lists_have_no_name_as_its_own_keyword_and_no_line_twice() -
     written = read_written(folder)
     assert len(written.keywords) > 5000
     assert len(written.pictures) > 12_000
+    assert len(written.drawings) > 6_000
+    assert all(len(descriptions) > 1 for descriptions in written.drawings.values())
     for lists, file in ((written.keywords, KEYWORDS), (written.pictures, PICTURES)):
         assert len(lists) == len((folder / file).read_text("utf-8").splitlines())
         assert not [key for key, words in lists.items() if key in words]
