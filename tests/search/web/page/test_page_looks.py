@@ -29,6 +29,15 @@ def centre(page: "Page", picture: "Locator") -> list[int]:
     return pixel(page, picture.screenshot(), x=int(box["width"] / 2), y=int(box["height"] / 2))
 
 
+def expect_centre(page: "Page", picture: "Locator", colour: list[int]) -> None:
+    """Wait until it is painted so: a picture comes a moment after its tile."""
+    for _ in range(50):
+        if centre(page, picture) == colour:
+            return
+        page.wait_for_timeout(100)
+    assert centre(page, picture) == colour
+
+
 def picture_of(page: "Page", name: str) -> "Locator":
     picture = page.locator("#grid button.tile", has=page.locator(f'.name:text-is("{name}")')).locator(".picture")
     expect(picture).to_have_attribute(
@@ -52,15 +61,15 @@ def picture_of(page: "Page", name: str) -> "Locator":
 )
 def test_icons_are_seen_on_every_ground(open_page: Open, query: str, ground: str, painted: list[int]) -> None:
     page = open_page(f"/?q={query}&bg={ground}")
-    assert centre(page, picture_of(page, query)) == painted
+    expect_centre(page, picture_of(page, query), painted)
 
 
 def test_the_page_follows_a_dark_system_at_once(open_page: Open) -> None:
     page = open_page("/?q=night", color_scheme="dark")
-    assert centre(page, picture_of(page, "night")) == [255, 255, 255]
+    expect_centre(page, picture_of(page, "night"), [255, 255, 255])
     page.emulate_media(color_scheme="light")
     expect(page.locator("html")).to_have_attribute("data-ground", "light")
-    assert centre(page, picture_of(page, "night")) == [0, 0, 0]
+    expect_centre(page, picture_of(page, "night"), [0, 0, 0])
 
 
 def test_the_size_slider_sets_pixels(open_page: Open) -> None:
