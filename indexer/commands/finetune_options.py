@@ -52,7 +52,6 @@ _OPTIONS: dict[str, list[tuple[str, Any, str]]] = {
         ("related", click.Choice(["soft", "masked"]), "Pairs that fit without being drawn: right too, or left out."),
         ("sampling", click.Choice(["grouped", "plain"]), "Grouped: icons of one name go to different batches."),
         ("twin_similarity", Positive, "From this cosine of coarse edges on, pictures are twins; above 1: never."),
-        ("alike_batches", Share, "Share of the batches whose names share a word, as all arrows do."),
         ("caption_pair_weight", Weight, "Of a second caption of each icon, contrasted with the first."),
         ("keep_words_weight", Weight, "Of keeping the parent's similarities over a list of words."),
         ("keep_words", File, "That list, a text a line; the captions if not given."),

@@ -57,8 +57,6 @@ class Loss:
     """Pairs that fit without being drawn together share the target, or count neither for nor against."""
     sampling: Literal["grouped", "plain"] = "grouped"
     """grouped: icons of one base name go to different batches as far as there are enough."""
-    alike_batches: float = 0.0
-    """Share of the batches that are of few words: all arrows, all users, which are told apart hardest."""
     twin_similarity: float = 0.98
     """Cosine of coarse edges from which on two pictures are near-identical; above 1 none are."""
     caption_pair_weight: float = 0.0

@@ -7,11 +7,10 @@ One thread reads steps, and brings them to a GPU, while those before compute; ti
 """
 
 import time
-from collections import Counter, deque
-from collections.abc import Generator, Iterator, Sequence
+from collections import deque
+from collections.abc import Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -74,35 +73,15 @@ class Part:
                 yield name, tensor
 
 
-@dataclass(frozen=True, slots=True)
-class Kinds:
-    """What belongs together, as a number for each icon; None where that does not matter."""
+def order_of_pass(rows: Ids, groups: Ids | None, *, batch: int, seed: int, number: int) -> Ids:
+    """Cut a pass over `rows` into batches (n_batches, batch), at random; what is left over differs from pass to pass.
 
-    bases: Ids | None = None
-    """Members go to different batches, as far as there are enough."""
-    heads: Ids | None = None
-    """Members go to the same batches, in `alike` of them."""
-    alike: float = 0.0
-
-
-def order_of_pass(rows: Ids, kinds: Kinds, *, batch: int, seed: int, number: int) -> Ids:
-    """Cut a pass over `rows` into batches (n, batch), at random; what is left over differs from pass to pass."""
+    With `groups` (a number for each icon) members of one group go to different batches, as far as there are enough:
+    rows are dealt out group by group, one to each batch in turn.
+    """
     generator = np.random.default_rng((seed, number))
     n_batches = len(rows) // batch
     order = generator.permutation(rows)[: n_batches * batch]
-    n_alike = 0 if kinds.heads is None else round(kinds.alike * n_batches)
-    if not n_alike:
-        return _dealt(order, kinds.bases, n_batches, generator)
-    assert kinds.heads is not None
-    alike, others = np.split(order, [n_alike * batch])
-    together = alike[np.argsort(kinds.heads[alike], kind="stable")].reshape(n_alike, batch)
-    batches = [together, *([_dealt(others, kinds.bases, n_batches - n_alike, generator)] if len(others) else [])]
-    return generator.permutation(np.concatenate(batches))
-
-
-def _dealt(order: Ids, groups: Ids | None, n_batches: int, generator: np.random.Generator) -> Ids:
-    """Deal rows out group by group, one to each batch in turn."""
-    batch = len(order) // n_batches
     if groups is None:
         return order.reshape(n_batches, batch)
     _, place = np.unique(groups[order], return_inverse=True)
@@ -110,13 +89,6 @@ def _dealt(order: Ids, groups: Ids | None, n_batches: int, generator: np.random.
     dealt = order[np.argsort(shuffled, kind="stable")].reshape(batch, n_batches).T
     dealt = dealt[generator.permutation(n_batches)]
     return generator.permuted(dealt, axis=1)
-
-
-def head_words(names: Sequence[str]) -> Ids:
-    """Number the word of each name that most names have: "circle arrow up" is an arrow where arrows are many."""
-    counts = Counter(word for name in names for word in set(name.split()))
-    numbers = {word: number for number, word in enumerate(counts)}
-    return np.array([numbers[max(name.split(), key=lambda word: (counts[word], word))] for name in names], np.int64)
 
 
 def draw_step(lesson: Lesson, icons: Ids, options: FinetuneOptions, *, step: int, rank: Rank) -> Draw:
@@ -176,7 +148,7 @@ def _read(pixels: Pixels, icons: Ids) -> Tensor:
     return torch.from_numpy(found)
 
 
-@dataclass
+@dataclass(slots=True)
 class Feed:
     """Draws and reads this rank's parts of each step."""
 
@@ -195,10 +167,11 @@ class Feed:
         """Icons of a step, over all ranks."""
         number, place = divmod(step, self.per_pass)
         if number not in self._orders:
+            grouped = self.options.loss.sampling == "grouped"
             self._orders = {
                 number: order_of_pass(
                     self.lesson.train_rows,
-                    self._kinds,
+                    self.lesson.bases if grouped else None,
                     batch=self.options.loss.batch,
                     seed=self.options.schedule.seed,
                     number=number,
@@ -206,12 +179,6 @@ class Feed:
             }
         icons: Ids = self._orders[number][place]
         return icons
-
-    @cached_property
-    def _kinds(self) -> Kinds:
-        loss = self.options.loss
-        heads = head_words(self.lesson.words) if loss.alike_batches else None
-        return Kinds(self.lesson.bases if loss.sampling == "grouped" else None, heads, loss.alike_batches)
 
     def read(self, step: int) -> tuple[Draw, list[Part]]:
         """Draw a step and read this rank's micro-batches of it."""

@@ -14,7 +14,7 @@ from lessons import tiny_options, tiny_session, with_parts
 
 from indexer.finetune.options import FinetuneOptions
 from indexer.finetune.pictures.changes import Changes, draw_changes
-from indexer.finetune.run.batches import Feed, Kinds, head_words, order_of_pass
+from indexer.finetune.run.batches import Feed, order_of_pass
 from indexer.finetune.run.step import compute_gradients
 from indexer.ranks.distributed import Rank
 
@@ -167,31 +167,13 @@ def test_a_rank_draws_the_changes_of_its_own_pictures_alone(monkeypatch: pytest.
 
 def test_a_pass_shows_every_icon_once_and_spreads_groups_over_batches() -> None:
     groups = np.repeat(np.arange(20), 4)
-    order = order_of_pass(np.arange(80), Kinds(groups), batch=10, seed=1, number=2)
+    order = order_of_pass(np.arange(80), groups, batch=10, seed=1, number=2)
     assert sorted(order.ravel().tolist()) == list(range(80))
     assert all(len(set(groups[batch].tolist())) == 10 for batch in order)
-    assert not np.array_equal(order, order_of_pass(np.arange(80), Kinds(groups), batch=10, seed=1, number=3))
-
-
-def test_a_share_of_the_batches_is_of_few_words_and_the_rest_is_spread() -> None:
-    bases, heads = np.repeat(np.arange(20), 4), np.arange(80) % 2
-    order = order_of_pass(np.arange(80), Kinds(bases, heads, 0.5), batch=10, seed=1, number=2)
-    assert sorted(order.ravel().tolist()) == list(range(80))
-    n_of_one_word = sum(len(set(heads[batch].tolist())) == 1 for batch in order)
-    assert 3 <= n_of_one_word <= 5  # of four, one may have the end of one word and the start of the next
-    every = order_of_pass(np.arange(80), Kinds(bases, heads, 1.0), batch=10, seed=1, number=2)
-    assert sorted(every.ravel().tolist()) == list(range(80))
-
-
-def test_a_name_goes_with_the_word_that_most_names_have() -> None:
-    names = ["circle arrow up", "arrow left", "arrow", "file plus", "file", "up"]
-    arrow, same, alone, file, plain, other = head_words(names).tolist()
-    assert arrow == same == alone
-    assert file == plain
-    assert len({arrow, file, other}) == 3
+    assert not np.array_equal(order, order_of_pass(np.arange(80), groups, batch=10, seed=1, number=3))
 
 
 def test_what_does_not_fill_a_batch_differs_from_pass_to_pass() -> None:
-    passes = [order_of_pass(np.arange(23), Kinds(), batch=5, seed=1, number=number) for number in range(20)]
+    passes = [order_of_pass(np.arange(23), None, batch=5, seed=1, number=number) for number in range(20)]
     assert all(order.shape == (4, 5) for order in passes)
     assert len({number for order in passes for number in order.ravel().tolist()}) == 23
