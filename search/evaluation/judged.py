@@ -70,10 +70,10 @@ def ask_judged(
     firsts: defaultdict[str, list[Floats]] = defaultdict(list)
     for block in in_blocks(len(judged), n_candidates=len(corpus)):
         part = judged[block]
+        gains = [_gains(line, bearers, n=len(corpus)) for line in part]
         for ranker, scores in rankers.scores([line.query for line in part]).items():
-            for of_icons, line in zip(scores, part, strict=True):
-                gains = _gains(line, bearers, n=len(corpus))
-                firsts[ranker].append(gains[first_rows(of_icons, corpus, last=gains)])
+            for of_icons, of_line in zip(scores, gains, strict=True):
+                firsts[ranker].append(of_line[first_rows(of_icons, corpus, last=of_line)])
         progress("Asking what was judged", block.stop, len(judged))
     best = np.array([_discounted(_best_gains(line)) for line in judged])
     return [_row(ranker, encoder, gains, best, seed=seed) for ranker, gains in firsts.items()]

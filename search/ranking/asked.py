@@ -99,7 +99,7 @@ def _read_in_english(text: str, languages: Sequence[str]) -> tuple[Reading | Non
     head, tail = (text[: left_out.start()], text[left_out.start() :]) if left_out else (text, "")
     preferred = [language_of(language) for language in languages]
     reading = read_language(Dictionary.bundled(), spell_signs(head[:MOST_LETTERS]), preferred=preferred)
-    return reading, reading.english + _left_out_in_english(tail, reading.language) if reading else text
+    return reading, reading.english + _left_out_in_english(tail[:MOST_LETTERS], reading.language) if reading else text
 
 
 def _left_out_in_english(tail: str, language: str) -> str:

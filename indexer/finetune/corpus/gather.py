@@ -18,9 +18,10 @@ from indexer.sources.records import IconSet, Record
 _VARIANTS = frozenset(("alt", "variant", "one", "two", "three", "four", "five", "six", "circle", "square"))
 """Ends of names that tell drawings of one thing apart."""
 _DESCRIBED_AGAIN = 2
+"""Times that an icon whose looks are described is there beside itself: few are, and each is called by them alone."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """How much of the sources is taken; saved with the corpus."""
 

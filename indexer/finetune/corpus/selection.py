@@ -31,7 +31,12 @@ def gather_icons(
         excludes = remembered_sources(library)
     skipped: list[tuple[str, str]] = []
     limits = Limits(
-        learning.names_per_set, learning.variants_per_name, learning.tags_per_icon, seed, admit=learning.admit
+        names_per_set=learning.names_per_set,
+        variants_per_name=learning.variants_per_name,
+        tags_per_icon=learning.tags_per_icon,
+        tags_by_lot=0,
+        seed=seed,
+        admit=learning.admit,
     )
     placed = read_sources(excludes, excludes=excludes, skipped=skipped)
     own = read_own_captions(Path(learning.own_captions)) if learning.own_captions else {}
