@@ -1,7 +1,7 @@
 """The command `icons evaluate`."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,28 +20,16 @@ _WITH_LANGUAGES = frozenset(("queries", "in_languages", "seed", "report", "libra
 """Options that `--languages` goes with."""
 
 
+def _files(name: str, what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """An option that takes files of queries, each given by itself."""
+    kind = click.Path(path_type=Path, exists=True, dir_okay=False)
+    return click.option(f"--{name}", name, multiple=True, type=kind, help=f"JSONL file of {what}")
+
+
 @click.command()
-@click.option(
-    "--queries",
-    "queries",
-    multiple=True,
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="JSONL file of queries with their right answers. Repeatable. Over the bundled samples: the Lucide benchmark.",
-)
-@click.option(
-    "--described",
-    "described",
-    multiple=True,
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="JSONL file of described drawings: what must and must not be among the first five hits. Repeatable.",
-)
-@click.option(
-    "--judged",
-    "judged",
-    multiple=True,
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="JSONL file of icons judged by looking at them. Repeatable. Over the bundled samples: the bundled one.",
-)
+@_files("queries", "queries with their right answers. Repeatable. Over the bundled samples: the Lucide benchmark.")
+@_files("described", "described drawings: what must and must not be among the first five hits. Repeatable.")
+@_files("judged", "icons judged by looking at them. Repeatable. Over the bundled samples: the bundled one.")
 @click.option(
     "--model",
     "models",

@@ -5,7 +5,7 @@ Schütze, Introduction to Information Retrieval, 2008, section 8.5.
 """
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,24 +47,19 @@ def pool(
     lot = np.random.default_rng(seed).permutation(len(questions))[:n]
     drawn = [questions[place] for place in np.sort(lot).tolist()]
     known = {line.query: {normalise(name) for grade in GAINS for name in line.grades[grade]} for line in judged}
-    pools = _first_hits(subject, drawn, progress)
-    return [found for found in map(_Unjudged(subject.corpus.names, known, seed).pooled, drawn, pools) if found.rows]
+    pooled = []
+    for question, rows in zip(drawn, _first_hits(subject, drawn, progress), strict=True):
+        text = question.query.text
+        if new := _unjudged(rows, subject.corpus.names, known.get(text, ()), random.Random(f"{seed} {text}")):
+            pooled.append(Pooled(text, question.query.kind, new))
+    return pooled
 
 
-@dataclass(frozen=True, slots=True)
-class _Unjudged:
-    """Leaves out what was judged, and shuffles the rest."""
-
-    names: Sequence[str]
-    known: Mapping[str, set[str]]
-    seed: int
-
-    def pooled(self, question: Question, rows: Ids) -> Pooled:
-        query = question.query
-        known = self.known.get(query.text, set())
-        new = [row for row in rows.tolist() if normalise(self.names[row]) not in known]
-        random.Random(f"{self.seed} {query.text}").shuffle(new)
-        return Pooled(query.text, query.kind, new)
+def _unjudged(rows: Ids, names: Sequence[str], known: Collection[str], order: random.Random) -> list[int]:
+    """Leave out what was judged, and shuffle the rest."""
+    new = [row for row in rows.tolist() if normalise(names[row]) not in known]
+    order.shuffle(new)
+    return new
 
 
 def _first_hits(subject: Subject, questions: Sequence[Question], progress: Progress) -> Iterator[Ids]:
