@@ -17,10 +17,11 @@ from search.deadline import refuse_late
 from search.generation.opened import Opened, damage_explained, open_current, open_generation
 from search.generation.snapshot import IconRow, Snapshot
 from search.preferences import read_preferred
-from search.query import Answer, Details, Explanation, FacetCount, Filters, Hit, Query, Window
+from search.query import Filters, Query, Window
 from search.ranking.answer import answer
 from search.ranking.details import find_icon, show_icon
 from search.ranking.explain import explain
+from search.results import Answer, Details, Explanation, FacetCount, Hit
 
 __all__ = ["Answer", "Details", "Filters", "Hit", "Query", "SearchEngine", "StoredPicture", "Window"]
 

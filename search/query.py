@@ -1,13 +1,12 @@
-"""What is asked, and what is answered: plain data that the engine, the command line and the HTTP API share."""
+"""What is asked: plain data that the engine, the command line and the HTTP API share."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from indexer.errors import IconsError
 from indexer.languages.codes import is_locale
-from search.read_as import ReadAs
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,10 +18,6 @@ MOST_WITHOUT = 16
 """Things that one query may steer away from: each is held against every candidate."""
 MOST_LANGUAGES = 10
 """That one user reads."""
-MOST_ALSO = 5
-"""Icons with the drawing of a hit that it names."""
-MOST_COUNTED = 1_000
-"""Hits that `n_found` counts at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,166 +140,3 @@ class Window:
             )
         if self.min_score is not None and not 0 <= self.min_score <= 1:
             raise IconsError(f'min_score is "{self.min_score}"; give a number from 0 to 1')
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """One answer: an icon, standing for all variants of its name in its set."""
-
-    id: int
-    key: str
-    """What `SearchEngine.find` takes to come back to this icon: "mdi:home"."""
-    image: int
-    """Id of its picture in the catalog."""
-    name: str
-    """As its source spells it."""
-    words: str
-    set: str
-    set_title: str
-    style: str | None
-    """All that is stated, and the look that was seen: "filled", "sharp outline"."""
-    size: int | None
-    licence: str | None
-    licence_family: str
-    coloured: bool | None
-    animated: bool | None
-    path: str
-    """The file that holds it, absolute."""
-    member: str
-    """Its key inside that file; "" where the file is the picture."""
-    score: float
-    """Calibrated, 0 to 1: where the best hit has less than 0.5, the query may have no answer here."""
-    similarity: float
-    """Cosine of its vector with the query's; of a keyword query, how well its words fit."""
-    exact: bool
-    """Whether its name is the query."""
-    variants: int
-    """Icons of its set that bear its name, itself included; 1 in a flat answer."""
-    also: tuple[str, ...]
-    """Keys of others that have the same drawing, in other sets or under other names; `MOST_ALSO` at most, none in a
-    flat answer."""
-    n_also: int
-    """How many these are."""
-
-    @property
-    def place(self) -> str:
-        """Its file, or FILE#KEY where it is one of many inside a file."""
-        return f"{self.path}#{self.member}" if self.member else self.path
-
-
-N_VALUES = 50
-"""Values of a kind that a count names at most."""
-
-
-@dataclass(frozen=True, slots=True)
-class FacetCount:
-    """How many icons that were found have one value of a facet."""
-
-    value: str
-    """What the filter of that name takes."""
-    title: str
-    n: int
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a query found, one window of it."""
-
-    hits: Sequence[Hit]
-    n_found: int
-    """Hits of all windows, counted up to 1,000; the same for every window."""
-    is_more: bool
-    """Whether there are more hits than `n_found`, or may be."""
-    facets: Mapping[str, Sequence[FacetCount]] | None
-    """Kind (set, style, corner, licence, category, tag) -> values, most frequent first; None where not asked for. A
-    value's count is that of the hits that this query has under a filter for it, however many these are."""
-    spelled: str | None
-    """The query as it was probably meant, where a word of it is unknown here."""
-    read_as: ReadAs | None
-    """How the query was read in English, where it is in another language."""
-    is_doubtful: bool
-    """Whether not even the best hit is a good one: these are the nearest, and perhaps none is right."""
-
-    @property
-    def counted(self) -> str:
-        """How many hits there are, for people: "1,000+" where there are more."""
-        return f"{self.n_found:,}+" if self.is_more else f"{self.n_found:,}"
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """What an answer makes of one icon."""
-
-    hit: Hit
-    """Its score and similarity are those of this query."""
-    rank: int | None
-    """Place among all icons that the answer looks at, each for itself; None where it looks at others."""
-    tier: str
-    """How directly it answers: called, named, stated (a tag is the query), related."""
-    cosines: Mapping[str, float]
-    """With the query's vector: picture, name, tags where it states some, and all of them fused."""
-    evidence: Mapping[str, float]
-    """Log-odds by what says it: vectors, words of the name, style, parts, what is left out."""
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """Why an icon stands where it stands, beside the one that comes first."""
-
-    typed: str
-    """What the encoder is asked with."""
-    name: str
-    """What names are looked through for."""
-    style: str | None
-    parts: Sequence[str]
-    drawn: Sequence[str]
-    """What is customarily drawn for it, by the thesaurus."""
-    synonyms: Sequence[str]
-    """Names under which other sets have it."""
-    without: Sequence[str]
-    spelled: str | None
-    read_as: ReadAs | None
-    """How the words were read in English, where they are in another language."""
-    icon: Judged
-    first: Judged | None
-    """None where the answer is empty."""
-    shown: str
-    """Whether the icon is a hit, and if not, why."""
-
-
-@dataclass(frozen=True, slots=True)
-class NameRead:
-    """How the name of an icon was read, which is in another language."""
-
-    language: str
-    """ISO 639 code."""
-    name: str
-    """The language's name in English."""
-    english: str
-    others: tuple[str, ...]
-    """What else it may say."""
-
-
-@dataclass(frozen=True, slots=True)
-class Details:
-    """Everything that a library knows of one icon."""
-
-    hit: Hit
-    """Score and similarity are 1: it is itself."""
-    name_read: NameRead | None
-    """None where its name stands as it is."""
-    caption: str | None
-    tags: Sequence[str]
-    english_tags: Sequence[str]
-    """All of them in English, where one is in another language."""
-    categories: Sequence[str]
-    author: str | None
-    version: str | None
-    """Of its set."""
-    set_licence: str | None
-    source: str
-    """Where it comes from, as that was given to `icons index`."""
-    variants: Sequence[Hit]
-    """The other icons of its name in its set."""
-    near_duplicates: Sequence[Hit]
-    """Other icons that look the same."""

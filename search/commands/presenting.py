@@ -14,7 +14,8 @@ from indexer.errors import IconsError, LibraryError, RenderError, SourceError
 from indexer.library.folder import Library
 from indexer.naming.printable import printable, say
 from search.commands.options import Asking, Output
-from search.query import Answer, Filters, Hit, Query
+from search.query import Filters, Query
+from search.results import Answer, Hit
 
 if TYPE_CHECKING:
     from rich.console import Console

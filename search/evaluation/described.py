@@ -18,7 +18,7 @@ from indexer.reports.measures import Figure, means
 from search.engine import Query, SearchEngine, Window
 from search.evaluation.asking import Shown
 from search.evaluation.query_lines import Fields, Format, read_lines
-from search.query import Hit
+from search.results import Hit
 
 N_FIRST = 5
 """Hits that are looked at."""

@@ -16,8 +16,8 @@ from indexer.reports.measures import Figure, means
 from search.engine import Query, SearchEngine, Window
 from search.evaluation.corpus import Corpus
 from search.evaluation.queries import Question
-from search.query import Hit
 from search.ranking.scores import BEST_SCORE, GOOD_SCORE
+from search.results import Hit
 
 LIMITS = (0.05, BEST_SCORE, 0.15, 0.2, 0.25, 0.3, 0.4, GOOD_SCORE)
 """Least scores of the best hit that are tried."""

@@ -18,7 +18,8 @@ from indexer.library.traits import FLAGS, NOT_KNOWN
 from indexer.publishing.facets import NONE, OF_LOOK, SEVERAL, compared, read_array
 from indexer.sources.licences import FAMILIES, family
 from search.generation.labels import Labels, unknown
-from search.query import N_VALUES, FacetCount, Filters
+from search.query import Filters
+from search.results import N_VALUES, FacetCount
 from search.words.set_names import SetNames
 
 Codes = NDArray[np.int32]

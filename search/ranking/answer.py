@@ -9,13 +9,14 @@ import numpy as np
 from indexer.arrays import Floats, Ids
 from indexer.errors import IconsError
 from search.generation.opened import Opened
-from search.query import Answer, Filters, Query, Window, pasted_svg
+from search.query import Filters, Query, Window, pasted_svg
 from search.ranking.asked import Asked, read_asked, read_avoided
 from search.ranking.candidates import Candidates, Reach, by_both, by_keywords, by_picture, by_words
 from search.ranking.gathering import Gathering, Limit, Question
 from search.ranking.hits import as_hits
 from search.ranking.order import mix
 from search.ranking.scores import GOOD_SCORE
+from search.results import Answer
 
 
 def answer(opened: Opened, query: Query, filters: Filters, window: Window) -> Answer:

@@ -10,8 +10,9 @@ from indexer.naming.names import normalise
 from indexer.naming.printable import unprinted
 from search.generation.opened import Opened
 from search.generation.snapshot import Snapshot
-from search.query import Details, NameRead, refuse_broken
+from search.query import refuse_broken
 from search.ranking.hits import hits_of
+from search.results import Details, NameRead
 
 MOST_SHOWN = 200
 """Variants, and equal drawings, of one icon."""

@@ -20,11 +20,11 @@ from search.deadline import refuse_late
 from search.generation.facets import Choice
 from search.generation.opened import Opened
 from search.generation.standing import Standing
-from search.query import MOST_COUNTED, FacetCount
 from search.ranking.bearers import shown_for_all
 from search.ranking.candidates import Candidates, Reach
 from search.ranking.order import group_many, rank
 from search.ranking.scores import CALLED, NAMED, STATED, least_score
+from search.results import MOST_COUNTED, FacetCount
 
 N_CANDIDATES = 1_000
 """Icons that the vectors are asked for at first: what a refined index looks at in any case."""

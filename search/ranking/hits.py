@@ -12,10 +12,10 @@ from indexer.sources.licences import family
 from search.generation.opened import Opened
 from search.generation.snapshot import IconRow, numbered_key
 from search.generation.standing import Standing
-from search.query import MOST_ALSO, Hit
 from search.ranking.bearers import others_bearing
 from search.ranking.candidates import Candidates, untold
 from search.ranking.scores import NAMED
+from search.results import MOST_ALSO, Hit
 
 _NUMBERED = re.compile("#[0-9]+$")
 

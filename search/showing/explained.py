@@ -6,7 +6,7 @@ from rich.console import Console
 
 from indexer.naming.printable import printable
 from indexer.reports.tables import table_of
-from search.query import Explanation, Judged
+from search.results import Explanation, Judged
 
 _TIERS = {
     "called": "called by set and name",

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from indexer.naming.printable import printable
 from indexer.reports.tables import plain
-from search.query import N_VALUES, Details, FacetCount, Hit, NameRead
+from search.results import N_VALUES, Details, FacetCount, Hit, NameRead
 
 _WIDEST_NAME = 40
 """Columns that a name has at least, however narrow the terminal; it goes on below."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from html import escape
 
 from indexer.naming.printable import printable
-from search.query import Hit
+from search.results import Hit
 from search.showing.in_page import data_uri, is_drawn_in_white
 
 _PAGE = """<!doctype html>

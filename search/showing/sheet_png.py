@@ -9,7 +9,7 @@ from PIL import Image, ImageDraw, ImageFont
 from indexer.errors import IconsError, RenderError
 from indexer.naming.printable import printable
 from indexer.rendering.render import render
-from search.query import Hit
+from search.results import Hit
 
 MOST_HITS = 1_000
 """83 MB of pixels while the sheet is drawn."""

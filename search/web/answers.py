@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from search.query import Answer, Details, Explanation, FacetCount, Hit, NameRead
+from search.results import Answer, Details, Explanation, FacetCount, Hit, NameRead
 
 API = "/api/v1"
 _SVG_NAME = re.compile(r"\.svgz?(?:#[0-9]+)?$", re.IGNORECASE)

@@ -7,8 +7,8 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from search.query import Explanation, FacetCount
 from search.query import Query as EngineQuery
+from search.results import Explanation, FacetCount
 from search.web.answers import API, Health, IconAnswer, Refusal, SearchAnswer
 from search.web.parameters import COLOUR, FilterParameters, IconId, ImageIds, Languages, SearchParameters, Text, Without
 from search.web.service import Service

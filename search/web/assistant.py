@@ -21,7 +21,8 @@ from indexer.errors import IconsError, LibraryError
 from indexer.library.folder import Library
 from indexer.telemetry import SERVERS, silence
 from search.engine import SearchEngine
-from search.query import MOST_WITHOUT, Answer, Details, Filters, Hit, Query, Window
+from search.query import MOST_WITHOUT, Filters, Query, Window
+from search.results import Answer, Details, Hit
 from search.web.parameters import COLOUR, Text
 from search.web.svg import svg_text
 

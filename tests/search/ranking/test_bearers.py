@@ -9,7 +9,7 @@ from conftest import build_library
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from search.engine import Filters, Hit, Query, SearchEngine, Window
-from search.query import MOST_ALSO
+from search.results import MOST_ALSO
 from search.showing.hit_table import also
 
 SAMPLES = bundled("samples/lucide-static")

@@ -16,11 +16,11 @@ from indexer.rendering.render import render
 from search.engine import Query, SearchEngine, Window
 from search.generation.opened import Opened, open_current
 from search.generation.standing import PREFERRED
-from search.query import Explanation
 from search.ranking.asked import read_asked, read_avoided
 from search.ranking.candidates import Reach, by_words
 from search.ranking.judging import evidence_for
 from search.ranking.scores import SHARE_OF_BEST
+from search.results import Explanation
 from search.showing.explained import understood
 
 QUERIES = (

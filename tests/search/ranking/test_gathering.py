@@ -13,10 +13,10 @@ from indexer.library.folder import Library
 from indexer.pipeline import IndexOptions, index
 from search.engine import Filters, Query, SearchEngine, Window
 from search.generation.facets import FIELDS
-from search.query import Answer
 from search.ranking import gathering
 from search.ranking.order import group, group_many
 from search.ranking.scores import SHARE_OF_BEST
+from search.results import Answer
 
 QUERIES = [
     Query(words="arrow"),
