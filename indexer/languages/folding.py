@@ -9,6 +9,8 @@ _LATIN = {"ł": "l", "đ": "d", "ð": "d", "ø": "o", "æ": "ae", "œ": "oe", "\
 _ARABIC = {"\u0629": "\u0647", "\u0649": "\u064a", "\u06cc": "\u064a", "\u06a9": "\u0643", "\u0640": None}
 """Teh marbuta, alef maksura, Persian yeh and kaf; the stroke that lengthens a word."""
 _MARKS = dict.fromkeys(("\u2019", "'", "\u02bc", "`", "\u200d", "\u00ad")) | {"\u200c": " "}
+_ELISION = re.compile(r"(?<!\w)(?:l|d|qu|jusqu|lorsqu|puisqu|dell|nell|all|dall|sull|un|quest)['\u2019](?=\w)")
+"""An article or preposition that French, Italian and Catalan write in one with the word behind it."""
 _LETTERS = str.maketrans({**_LATIN, **_ARABIC, **_MARKS})
 """What is often typed as the other, and does not decompose in Unicode."""
 _LONG_END = re.compile("ー(?![ァ-ヺ])")
@@ -24,9 +26,10 @@ _MOST_IN_TWO, _SHORTEST_IN_TWO = 4, 4
 def fold(text: str) -> str:
     """Fold a text of any language: words in lower case with single spaces, without accents, signs and vowel points.
 
-    Marks that make another letter stay: those of Devanagari, Thai and kana. "" where there is no word.
+    Articles that lost their vowel go, too: "l'étoile" is "etoile". Marks that make another letter stay: those of
+    Devanagari, Thai and kana. "" where there is no word.
     """
-    text = unicodedata.normalize("NFKC", text).casefold().translate(_LETTERS)
+    text = _ELISION.sub("", unicodedata.normalize("NFKC", text).casefold()).translate(_LETTERS)
     kept: list[str] = []
     is_marked_freely = False
     for char in unicodedata.normalize("NFD", text):

@@ -10,15 +10,13 @@ from dataclasses import dataclass
 
 from indexer.languages.dictionary import ENGLISH, Dictionary
 from indexer.languages.folding import fold
-from indexer.languages.reading import languages_of
+from indexer.languages.identifying import languages_of, tells_nothing
 from indexer.languages.scripts import cut, is_unspaced, runs
 
 _SHARE, _BEYOND = 0.2, 1.5
 """Names that speak a language, for it to be spoken: this share of a set's names and so many more, or all of them."""
 _MOST_ASKED = 1_000
 """Of a set's texts, evenly spaced in their order: more of them tell no more."""
-_SHORT = 2
-"""Latin letters of a word that tells nothing, as of a country's code."""
 _LEAST_ALONE = 2
 """ASCII words of the only name of a set: one may be English that the dictionary does not know, as "brief"."""
 
@@ -114,7 +112,7 @@ class Judge:
         if any(ENGLISH in meaning.languages for meaning in meanings):
             return _OF_ENGLISH
         is_sign = len(word) == 1 and not is_unspaced(word)
-        if is_sign or (word.isascii() and len(word) <= _SHORT):
+        if is_sign or tells_nothing(word):
             return Voice()
         taken_over = (meaning.languages for meaning in meanings if word in dict(meaning.terms))
         return languages_of(self._dictionary, word).difference(*taken_over)

@@ -1,18 +1,18 @@
 """What does a text say in English? Read with a dictionary, in the language that knows most of it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, takewhile
+from itertools import groupby
 
 from indexer.languages.dictionary import ANY, ENGLISH, Dictionary
 from indexer.languages.folding import IN_TWO_LETTERS, fold, respelled
+from indexer.languages.forms import is_form, is_like, n_shared, split
+from indexer.languages.identifying import MARKS, Typed, identify, is_english, knows, letters_known, words_of
 from indexer.languages.scripts import cut, is_unspaced, runs
 from indexer.languages.sounding import key_of, sounding_like
 
 LONGEST_PHRASE = 5
 """Words that are looked up as one."""
-MOST_WORDS = 24
-"""Of a text that are read: an encoder's context holds no more."""
 N_OTHERS = 3
 """Readings beside the first that are given at most."""
 _SURE_SOUND, _LIKELY_SOUND = 0.7, 0.45
@@ -20,12 +20,7 @@ _SURE_SOUND, _LIKELY_SOUND = 0.7, 0.45
 _N_SOUNDS = 3
 _LEAST_WEIGHT = 0.25
 """Of another reading, beside 1 for the first."""
-_LEAST_STEM, _STEM_SHARE, _LONGEST_ENDING = 4, 0.6, 3
-_LINKS = ("", "s", "n", "en", "es", "er", "e")
-"""What Germanic languages put between the parts of a word."""
-_SHORTEST_PART, _SHORTEST_PART_OF_A_NAME = 3, 4
-_LONGEST_ENDING_OF_A_NAME, _LONG_STEM = 2, 6
-_MARKS = ".,:;!?\"'()"
+_SHORTEST_PART, _SHORTEST_SURE_PART = 3, 4
 _ARTICLES = {"ar": ("ال", "لل", "وال", "بال"), "he": ("ה",)}
 """What is written in one with the word behind it."""
 FUNCTION_WORDS = frozenset(
@@ -61,16 +56,17 @@ def read(dictionary: Dictionary, text: str, *, preferred: Sequence[str] = ()) ->
     """Read a text; None where it is English as far as anybody knows.
 
     `preferred` are codes of the languages that the user reads, most used first; those that the dictionary lacks do not
-    count. A word of English is one of another language only where the user reads that first.
+    count. A word of English is one of another language only where the user reads that first, or accents say so.
     """
-    typed = _typed(text)
-    words = [key for _, key in typed]
-    if not words:
-        return None
-    is_english = _is_english(dictionary, words)
+    typed = words_of(text)
     own = [code for code in preferred if code in dictionary.languages]
-    language = _language_of(dictionary, words, own, is_english=is_english)
-    return None if language is None else _read_as(dictionary, typed, language, is_english=is_english)
+    language, is_known = identify(dictionary, typed, own)
+    has_english = is_english(dictionary, [key for _, key in typed])
+    if language is None and not has_english and any(_sounds(dictionary, key) for _, key in typed):
+        language = ANY
+    if not typed or language is None:
+        return None
+    return _read_as(dictionary, typed, language, is_english_too=has_english, is_strict=not is_known)
 
 
 def read_in(dictionary: Dictionary, text: str, languages: Sequence[str], *, are_first: bool) -> Reading | None:
@@ -80,96 +76,39 @@ def read_in(dictionary: Dictionary, text: str, languages: Sequence[str], *, are_
     read where the languages `are_first`, in one that knows all of them. An unknown word is read as a known one only
     where they differ by little more than an s: names hold brands, too.
     """
-    typed = _typed(text)
+    typed = words_of(text)
     words = [key for _, key in typed]
     if not words or not languages:
         return None
-    if is_english := _is_english(dictionary, words):
-        fitting = [code for code in languages if all(_knows(dictionary, code, word) for word in words)]
-        if not (are_first and fitting):
-            return None
-        return _read_as(dictionary, typed, fitting[0], is_english=is_english, is_name=True)
-    known = _letters_known(dictionary, words)
-    language = max(languages, key=lambda code: known.get(code, 0))
-    return _read_as(dictionary, typed, language, is_english=is_english, is_name=True)
-
-
-def _typed(text: str) -> list[tuple[str, str]]:
-    """The words of a text as they are typed, and folded."""
-    return [(word, key) for word in text.split() for key in fold(word).split()][:MOST_WORDS]
-
-
-def _is_english(dictionary: Dictionary, words: Sequence[str]) -> bool:
-    return all(_knows(dictionary, ENGLISH, word) for word in words)
+    if has_english := is_english(dictionary, words):
+        fitting = [code for code in languages if all(knows(dictionary, code, word) for word in words)]
+        language = fitting[0] if are_first and fitting else None
+    else:
+        known = letters_known(dictionary, words)
+        language = max(languages, key=lambda code: known.get(code, 0))
+    if language is None:
+        return None
+    return _read_as(dictionary, typed, language, is_english_too=has_english, is_strict=True)
 
 
 def _read_as(
     dictionary: Dictionary,
-    typed: Sequence[tuple[str, str]],
+    typed: Typed,
     language: str,
     *,
-    is_english: bool,
-    is_name: bool = False,
+    is_english_too: bool,
+    is_strict: bool,
 ) -> Reading | None:
-    """Read words in one language; None where it knows none of them."""
+    """Read words in one language; None where it knows none of them, or they say the same in English."""
     words = [key for _, key in typed]
-    spelled = [word.strip(_MARKS) if word.count(" ") == fold(word).count(" ") else key for word, key in typed]
-    pieces = tuple(_pieces(dictionary, words, spelled, language, is_name=is_name))
+    spelled = [word.strip(MARKS) if word.count(" ") == fold(word).count(" ") else key for word, key in typed]
+    pieces = tuple(_pieces(dictionary, words, spelled, language, is_strict=is_strict))
     if not any(piece.terms for piece in pieces):
         return None
     english, *others = _ways_to_say(pieces)
-    return Reading(language, pieces, english[0], tuple(others), is_english)
-
-
-def _language_of(
-    dictionary: Dictionary, words: Sequence[str], preferred: Sequence[str], *, is_english: bool
-) -> str | None:
-    """The language that knows most of what English does not; for a text of English words, one that is preferred."""
-    ranks = {code: rank for rank, code in enumerate([*preferred, *dictionary.languages])}
-    if is_english:
-        own = preferred[0] if preferred else ENGLISH
-        return own if own != ENGLISH and all(_knows(dictionary, own, word) for word in words) else None
-    known = _letters_known(dictionary, words)
-    if not known:
-        foreign = [code for code in preferred if code != ENGLISH]
-        return foreign[0] if foreign else ANY if any(_sounds(dictionary, word) for word in words) else None
-    return min(known, key=lambda code: (-known[code], ranks.get(code, len(ranks))))
-
-
-def _letters_known(dictionary: Dictionary, words: Sequence[str]) -> dict[str, int]:
-    """How many letters of some words each language knows that English does not."""
-    known: dict[str, int] = {}
-    for piece in _rough_pieces(dictionary, words):
-        if _is_english(dictionary, piece.split()):
-            continue
-        for code in languages_of(dictionary, piece):
-            known[code] = known.get(code, 0) + len(piece)
-    return known
-
-
-def languages_of(dictionary: Dictionary, key: str) -> frozenset[str]:
-    """Codes of the languages that know a folded word or phrase; those of umlauts also where these are two letters."""
-    known = _speaking(dictionary, key)
-    if not known and key.isascii():
-        known = frozenset[str]().union(*(_speaking(dictionary, spelt) & IN_TWO_LETTERS for spelt in respelled(key)))
-    return known - {ANY}
-
-
-def _speaking(dictionary: Dictionary, key: str) -> frozenset[str]:
-    return frozenset(code for meaning in dictionary.meanings(key) if meaning.terms for code in meaning.languages)
-
-
-def _rough_pieces(dictionary: Dictionary, words: Sequence[str]) -> Iterator[str]:
-    """Words, phrases of two, and known pieces of runs without spaces."""
-    for word, after in zip(words, [*words[1:], ""], strict=True):
-        for run in runs(word):
-            yield from cut(run, lambda part: bool(dictionary.meanings(part))) if is_unspaced(run) else (run,)
-        if after:
-            yield f"{word} {after}"
-
-
-def _knows(dictionary: Dictionary, language: str, key: str) -> bool:
-    return any(language in meaning.languages for meaning in dictionary.meanings(key))
+    if english[0] == " ".join(words):
+        return None
+    return Reading(language, pieces, english[0], tuple(others), is_english_too)
 
 
 def _terms(dictionary: Dictionary, language: str, key: str) -> tuple[tuple[str, float], ...]:
@@ -183,7 +122,7 @@ def _terms(dictionary: Dictionary, language: str, key: str) -> tuple[tuple[str, 
 
 
 def _pieces(
-    dictionary: Dictionary, words: Sequence[str], spelled: Sequence[str], language: str, *, is_name: bool
+    dictionary: Dictionary, words: Sequence[str], spelled: Sequence[str], language: str, *, is_strict: bool
 ) -> Iterator[Piece]:
     """Read words in one language, the longest phrases first."""
     at = 0
@@ -195,19 +134,18 @@ def _pieces(
                 break
         else:
             n = 1
-            for part in _parts_of(dictionary, words[at], language, is_name=is_name):
+            for part in _parts_of(dictionary, words[at], language, is_strict=is_strict):
                 yield replace(part, text=spelled[at]) if part.text == words[at] else part
         at += n
 
 
-def _parts_of(dictionary: Dictionary, word: str, language: str, *, is_name: bool) -> Iterator[Piece]:
+def _parts_of(dictionary: Dictionary, word: str, language: str, *, is_strict: bool) -> Iterator[Piece]:
     """Read a word that the language does not know as it is: its pieces, its parts, or a word that begins like it."""
     if any(map(is_unspaced, word)):
         for run in runs(word):
-            parts = cut(run, lambda part: bool(_terms(dictionary, language, part))) if is_unspaced(run) else [run]
-            yield from _joined(dictionary, parts, language)
+            yield from _joined(dictionary, _cut(dictionary, run, language), language)
         return
-    if _knows(dictionary, ENGLISH, word):
+    if knows(dictionary, ENGLISH, word):
         yield Piece(word, ())
         return
     if terms := _terms_as_spelt(dictionary, word, language):
@@ -217,13 +155,21 @@ def _parts_of(dictionary: Dictionary, word: str, language: str, *, is_name: bool
     if sounds and sounds[0][1] >= _SURE_SOUND:
         yield Piece(word, sounds)
         return
-    shortest = _SHORTEST_PART_OF_A_NAME if is_name else _SHORTEST_PART
+    shortest = _SHORTEST_SURE_PART if is_strict else _SHORTEST_PART
     for spelling in _spellings(word, language):
-        if parts := _split(spelling, lambda part: bool(_terms(dictionary, language, part)), shortest=shortest):
+        if parts := split(spelling, lambda part: bool(_terms(dictionary, language, part)), shortest=shortest):
             yield from (Piece(part, _terms(dictionary, language, part)) for part in parts)
             return
-    like = _stem_mate(dictionary, word, language, is_name=is_name)
+    like = _stem_mate(dictionary, word, language, is_strict=is_strict)
     yield Piece(word, _terms(dictionary, language, like) if like else sounds)
+
+
+def _cut(dictionary: Dictionary, run: str, language: str) -> list[str]:
+    """Cut a run where words of the language end; one that surely sounds like a word of English stays whole."""
+    sounds = _sounds(dictionary, run)
+    if not is_unspaced(run) or (sounds and sounds[0][1] >= _SURE_SOUND):
+        return [run]
+    return cut(run, lambda part: bool(_terms(dictionary, language, part)))
 
 
 def _sounds(dictionary: Dictionary, word: str) -> tuple[tuple[str, float], ...]:
@@ -256,50 +202,13 @@ def _spellings(word: str, language: str) -> tuple[str, ...]:
     return (word, *respelled(word)) if language in IN_TWO_LETTERS else (word,)
 
 
-def _split(word: str, is_known: Callable[[str], bool], *, shortest: int) -> list[str]:
-    """Split a word that was put together from known parts, as few as there can be, three at most; [] if it was not."""
-    shortest = 1 if "\uac00" <= word[0] <= "\ud7a3" else shortest
-    best: dict[int, list[str]] = {0: []}
-    for end in range(shortest, len(word) + 1):
-        for start in [start for start in best if end - start >= shortest]:
-            part = word[start:end]
-            links = _LINKS if end < len(word) and part.isascii() else ("",)
-            for link in links:
-                core = part.removesuffix(link)
-                if part.endswith(link) and len(core) >= shortest and is_known(core):
-                    way = [*best[start], core]
-                    if end not in best or len(way) < len(best[end]):
-                        best[end] = way
-                    break
-    return best[len(word)] if 1 < len(best.get(len(word), ())) <= 3 else []
-
-
-def _stem_mate(dictionary: Dictionary, word: str, language: str, *, is_name: bool) -> str | None:
+def _stem_mate(dictionary: Dictionary, word: str, language: str, *, is_strict: bool) -> str | None:
     """The known word that shares most of its beginning with a word, where only endings differ."""
     alike = (key for key in dictionary.neighbours(word) if is_like(word, key))
-    if is_name and word.isascii():  # brands are Latin
-        alike = (key for key in alike if _is_form(word, key))
-    mates = [(-_n_shared(word, key), len(key), key) for key in alike if _terms(dictionary, language, key)]
+    if is_strict and word.isascii():  # brands are Latin
+        alike = (key for key in alike if is_form(word, key))
+    mates = [(-n_shared(word, key), len(key), key) for key in alike if _terms(dictionary, language, key)]
     return min(mates)[2] if mates else None
-
-
-def is_like(word: str, other: str) -> bool:
-    """Tell whether two words differ by no more than their endings."""
-    shared = _n_shared(word, other)
-    is_long = shared >= max(_LEAST_STEM, round(_STEM_SHARE * len(word)))
-    return is_long and " " not in other and max(len(word), len(other)) - shared <= _LONGEST_ENDING
-
-
-def _is_form(word: str, other: str) -> bool:
-    """Tell whether two words are alike enough to be one, and neither of them a brand: "flagge" and "flagg"."""
-    shared = _n_shared(word, other)
-    n_differing = max(len(word), len(other)) - shared
-    return n_differing <= 1 or (n_differing == _LONGEST_ENDING_OF_A_NAME and shared >= _LONG_STEM)
-
-
-def _n_shared(word: str, other: str) -> int:
-    """How many letters two words begin with alike."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(word, other, strict=False)))
 
 
 def _ways_to_say(pieces: Sequence[Piece]) -> list[tuple[str, float]]:

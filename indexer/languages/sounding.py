@@ -32,6 +32,8 @@ _SPELLINGS = (
     ("dge", "s"), ("tion", "sn"), ("sion", "sn"), ("x", "ks"), ("ng", "n"), ("igh", "i"), ("gn", "n"), ("kn", "n"),
 )  # fmt: skip
 _SOFT = re.compile("([cg])(?=[eiy])")
+_AGENT = re.compile("(?:er|or|ar)$")
+"""Is an "a" in kana: モニター is "monitor"."""
 _DROPPED_R = re.compile(f"(?<=[{_VOWELS}])r(?![{_VOWELS}])")
 
 
@@ -65,7 +67,8 @@ def keys_of_english(word: str) -> set[str]:
 
 
 def _ways_to_say(word: str) -> set[str]:
-    return {way for soft in (word, _SOFT.sub("s", word)) for way in (soft, _DROPPED_R.sub("", soft))}
+    ways = {way for soft in (word, _SOFT.sub("s", word)) for way in (soft, _DROPPED_R.sub("", soft))}
+    return ways | {_AGENT.sub("a", word)}
 
 
 def group_by_sound(words: Iterable[str]) -> Mapping[str, list[str]]:
@@ -86,9 +89,10 @@ def sounding_like(word: str, candidates: Iterable[str]) -> Iterator[tuple[str, f
     said = _classed(spelled)
     alike = []
     for other in candidates:
-        by_sound = max(fuzz.ratio(said, _classed(way)) for way in _ways_to_say(other))
-        alike.append((other, max(fuzz.ratio(spelled, other), _BY_CLASS * by_sound) / 100))
-    yield from sorted(alike, key=lambda pair: -pair[1])
+        by_sound = _BY_CLASS * max(fuzz.ratio(said, _classed(way)) for way in _ways_to_say(other))
+        by_letter = fuzz.ratio(spelled, other)
+        alike.append((max(by_letter, by_sound) / 100, by_letter, other))
+    yield from ((other, weight) for weight, _, other in sorted(alike, key=lambda it: (-it[0], -it[1])))
 
 
 @lru_cache(maxsize=1024)

@@ -17,6 +17,7 @@ from search.evaluation.contenders import CorpusVectors
 from search.evaluation.corpus import Corpus
 from search.evaluation.regimes import Tags
 from search.generation.opened import Opened
+from search.query import Query
 from search.ranking.asked import read_asked, read_avoided
 from search.ranking.candidates import Reach, by_words
 from search.ranking.gathering import N_CANDIDATES
@@ -45,7 +46,7 @@ class EngineRanker:
 
     def _of_icons(self, text: str, vector: Floats) -> Floats:
         asked = read_asked(self._opened, text, vector=vector)
-        avoided = read_avoided(self._opened, *asked.wording.without)
+        avoided = read_avoided(self._opened, Query(words=text), asked)
         found = by_words(self._opened, asked, avoided, Reach(N_CANDIDATES, self._only))
         kept = good_enough(np.arange(len(found.ids)), found.scores, None)
         scores = np.full(len(self._corpus), -np.inf, np.float32)

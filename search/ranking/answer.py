@@ -76,9 +76,9 @@ def _way_of_asking(opened: Opened, query: Query) -> tuple[Callable[[Reach], Cand
         query = replace(query, words="", picture=svg)
     look = _look_of(opened, query)
     if look is not None and not query.words.strip():
-        return partial(by_picture, opened, look, read_avoided(opened, *query.without)), None
+        return partial(by_picture, opened, look, read_avoided(opened, query)), None
     asked = read_asked(opened, query.words, prefer=query.prefer or (), languages=query.languages)
-    avoided = read_avoided(opened, *asked.wording.without, *query.without)
+    avoided = read_avoided(opened, query, asked)
     if look is None:
         return partial(by_words, opened, asked, avoided), asked
     if not 0 <= query.picture_share <= 1:

@@ -14,9 +14,10 @@ from indexer.languages.reading import read as read_language
 from indexer.naming.names import normalise
 from search.generation.opened import Opened
 from search.generation.standing import Standing
-from search.query import refuse_many
+from search.query import Query, refuse_many
 from search.read_as import ReadAs, ReadWord
 from search.words.codes import Code, read_code
+from search.words.phrases import MINUS
 from search.words.signs import spell_signs
 from search.words.wording import MOST_LETTERS, Wording, read, read_words
 
@@ -57,8 +58,8 @@ class Avoided:
     vectors: Floats
 
 
-_LEFT_OUT = re.compile(r"\s-\w|\b(?:without|not|no)\b", re.IGNORECASE)
-_MINUS = re.compile(r"(\s-)(\w\S*)")
+_LEAVING_OUT = re.compile(r"(?<=\s)(without|not)(?=\s)", re.IGNORECASE)
+"""English words within a text of any language; "no" is not among them, which is Spanish and Portuguese."""
 OTHER_READINGS = 0.5
 """What another reading of a text in another language counts, times its own weight, beside 1 for the first."""
 NOTHING = Avoided((), np.empty((0, 0), np.float32))
@@ -85,7 +86,7 @@ def read_asked(
         wording = replace(wording, spellings=(*wording.spellings, normalise(text)))
     if wording.spelled:
         vector = _middle(opened.encoder.encode_many_words([wording.typed, wording.spelled]))
-    elif reading is not None and (reading.others or reading.is_english_too):
+    elif reading is not None and not wording.without and (reading.others or reading.is_english_too):
         vector = _middle_of_readings(opened, wording.typed, reading, normalise(text))
     elif vector is None or wording.typed != normalise(text):
         vector = opened.encoder.encode_words(wording.typed)
@@ -94,22 +95,30 @@ def read_asked(
 
 
 def _read_in_english(text: str, languages: Sequence[str]) -> tuple[Reading | None, str]:
-    """Read a text of another language, and put it into English, each word behind a minus by itself."""
-    left_out = _LEFT_OUT.search(text)
-    head, tail = (text[: left_out.start()], text[left_out.start() :]) if left_out else (text, "")
+    """Read a text of another language, and put it into English; what a minus leaves out comes last."""
+    shown, left_out = MINUS.sub(" ", text[:MOST_LETTERS]), MINUS.findall(text[:MOST_LETTERS])
+    head, *rest = _LEAVING_OUT.split(shown)
+    reading = _reading_of(head, languages)
+    if reading is None:
+        return None, text
+    own = (reading.language,)
+    parts = (f"{word} {_in_english(part.strip(), own)}" for word, part in zip(rest[::2], rest[1::2], strict=True))
+    said = [reading.english, *parts]
+    said += ["-" + "-".join(_in_english(word, own).split()) for word in left_out]
+    return reading, " ".join(map(str.strip, said))
+
+
+def _in_english(text: str, languages: Sequence[str]) -> str:
+    reading = _reading_of(text, languages)
+    return reading.english if reading else text
+
+
+def _reading_of(text: str, languages: Sequence[str]) -> Reading | None:
+    """Read a text; None where it is English, or holds signs alone."""
+    if not any(map(str.isalpha, text)):
+        return None
     preferred = [language_of(language) for language in languages]
-    reading = read_language(Dictionary.bundled(), spell_signs(head[:MOST_LETTERS]), preferred=preferred)
-    return reading, reading.english + _left_out_in_english(tail[:MOST_LETTERS], reading.language) if reading else text
-
-
-def _left_out_in_english(tail: str, language: str) -> str:
-    """Put what a minus leaves out into English, several words in one; what is no word of the language stays."""
-
-    def english(found: re.Match[str]) -> str:
-        reading = read_language(Dictionary.bundled(), found[2], preferred=[language])
-        return found[1] + ("-".join(reading.english.split()) if reading else found[2])
-
-    return _MINUS.sub(english, tail)
+    return read_language(Dictionary.bundled(), spell_signs(text), preferred=preferred)
 
 
 def _middle_of_readings(opened: Opened, typed: str, reading: Reading, text: str) -> Floats:
@@ -129,12 +138,14 @@ def _middle(vectors: Floats) -> Floats:
     return np.asarray(middle / np.linalg.norm(middle), np.float32)
 
 
-def read_avoided(opened: Opened, *words: str) -> Avoided:
-    """Read what is to be left out; each thing once.
+def read_avoided(opened: Opened, query: Query, asked: Asked | None = None) -> Avoided:
+    """Read what a query leaves out, in its words and beside them, in the language of its words; each thing once.
 
     Raises:
         IconsError: it is too much.
     """
+    languages = (asked.reading.language,) if asked and asked.reading else query.languages
+    words = [*(asked.wording.without if asked else ()), *(_in_english(it, languages) for it in query.without)]
     distinct = tuple(filter(None, dict.fromkeys(map(read, words))))
     refuse_many(distinct)
     return Avoided(distinct, encode(opened, distinct))

@@ -32,7 +32,7 @@ def explain(opened: Opened, query: Query, icon: int) -> Explanation:
         raise IconsError("only a query of words alone can be explained")
     opened.snapshot.icon(icon)
     asked = read_asked(opened, query.words, prefer=query.prefer or (), languages=query.languages)
-    avoided = read_avoided(opened, *asked.wording.without, *query.without)
+    avoided = read_avoided(opened, query, asked)
     found = by_words(opened, asked, avoided, Reach(REACH))
     order = rank(found.ids, found.evidence, found.tiers)
     kept = good_enough(order, found.scores, None)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 MOST_PARTS = 16
 """Of a drawing: each is held against every candidate. Of more none is told apart."""
-_MINUS = re.compile(r"(?<!\S)-(?=\w)(\S+)")
+MINUS = re.compile(r"(?<!\S)-(?=\w)(\S+)")
+"""Before a word that is to be left out."""
 _ARTICLE = "(?:an?|the|any|its) "
 _NAMED = "to|found|allowed|available|equals?|disturb|enter|started|verified|saved|supported|sent|delivered|listed|rated"
 _NOT = rf"(?:but )?(?<!\bdo )(?<!\bdoes )not(?= (?!(?:{_NAMED})\b)\S)"
@@ -38,14 +39,14 @@ class Phrase:
 
 def read_phrase(text: str) -> Phrase:
     """Take a text apart; a text that only leaves out is read as it stands."""
-    spaced = _spaced(_MINUS.sub(" ", text))
+    spaced = _spaced(MINUS.sub(" ", text))
     shown, *left_out = _LEAVING_OUT.split(_UNFILLED.sub("", spaced))
     if not shown.strip(" ,"):
         return Phrase(text, (), ())
     parts = _apart(_JOINING, shown)
-    without = [*_MINUS.findall(text), *("filled" for _ in _UNFILLED.findall(spaced))]
+    without = [*MINUS.findall(text), *("filled" for _ in _UNFILLED.findall(spaced))]
     without += [*(word for phrase in left_out for word in _apart(_OR, phrase))]
-    is_explicit = _MINUS.search(text) is not None
+    is_explicit = MINUS.search(text) is not None
     return Phrase(shown.strip(" ,"), parts if 1 < len(parts) <= MOST_PARTS else (), tuple(without), is_explicit)
 
 

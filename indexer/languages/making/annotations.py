@@ -15,6 +15,8 @@ from indexer.languages.codes import language_of
 from indexer.languages.folding import fold
 
 _PACKAGES = ("cldr-annotations-full/annotations", "cldr-annotations-derived-full/annotationsDerived")
+_ROMANISED = frozenset(("hi-Latn",))
+"""Locales that are left out: half of their words are English, so "morning" would be Hindi."""
 _SKIN_TONES = frozenset(map(chr, range(0x1F3FB, 0x1F400)))
 
 
@@ -50,10 +52,13 @@ def read_annotations(modules: Path, *, left_out: bool = False, spelled: Callable
     """
     found: dict[str, dict[str, Annotation]] = {}
     for package in _PACKAGES:
-        files = sorted((modules / package).glob("*/annotations.json"), key=_own_locale_first)
+        written = (modules / package).glob("*/annotations.json")
+        files = sorted((file for file in written if file.parent.name not in _ROMANISED), key=_own_locale_first)
         if not files:
             raise SourceError(f'"{modules / package}" holds no annotations; docs/languages.md says how to install them')
         for file in files:
+            if file.parent.name in _ROMANISED:
+                continue
             signs = found.setdefault(language_of(file.parent.name), {})
             for sign, said in _signs(json.loads(file.read_text("utf-8"))):
                 if is_left_out(sign) == left_out and not _SKIN_TONES.intersection(sign):

@@ -10,6 +10,7 @@ from indexer.errors import SourceError
 from indexer.languages.dictionary import ANY, ENGLISH, Dictionary, Meaning, write_dictionary
 from indexer.languages.folding import fold
 from indexer.languages.making.annotations import Annotations, read_annotations
+from indexer.languages.making.english import english_words
 from indexer.languages.making.icon_words import IconWords, read_icon_words
 from indexer.languages.making.interface_texts import Text, interface_texts
 from indexer.languages.making.neighbours import Neighbours, find_neighbours, usual_words
@@ -21,8 +22,6 @@ from indexer.reports.bars import ProgressLine
 
 _LEAST_TEXTS = 1_000
 """Of a language that is taken up by itself."""
-_ENGLISH_TEXTS, _ENGLISH_NAMES = 3, 8
-"""Texts, or names of icons, that say a word which counts as English."""
 _SHOWN_NAMES, _SHOWN_TAGS = 3, 2
 """Names of icons, or tags, that say a word which is worth translating into."""
 _LEAST_COSINE = 0.5
@@ -72,7 +71,8 @@ def build(folders: Sequence[Path], out: Path, *, cache: Path, recipe: Recipe, ba
         for word, terms in kept.items():
             if len(word.encode()) <= _LONGEST:
                 _add(keys.setdefault(word, []), code, terms)
-    english = _english(texts, names)
+    spoken = {word: {code for meaning in meanings for code in meaning.languages} for word, meanings in keys.items()}
+    english = english_words(texts, names, spoken, shown)
     for word in _unknown(neighbours, known | english)[: recipe.usual_words]:
         _add(keys.setdefault(word, []), ANY, neighbours[word].terms[:_N_TERMS_OF_ANY])
     for word in english:
@@ -114,14 +114,6 @@ def _neighbours(
     spelled.pop("", None)
     bars.stage("Asking the sentence model")
     return find_neighbours(list(spelled.values()), names.terms, cache=cache, progress=bars)
-
-
-def _english(texts: Mapping[str, Sequence[Text]], names: IconWords) -> set[str]:
-    """Words that count as English: those of several texts, and those of several names."""
-    distinct = {text.english for held in texts.values() for text in held}
-    counted = Counter(word for text in distinct for word in set(text.split()))
-    said = {word for word, n in counted.items() if n >= _ENGLISH_TEXTS}
-    return said | {word for word, n in names.words.items() if n >= _ENGLISH_NAMES}
 
 
 def _words_that_find(names: IconWords) -> dict[str, int]:

@@ -1,6 +1,7 @@
 """Which words need not stand in the dictionary? Those that are read all the same, and those that no icon shows."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from itertools import takewhile
 
@@ -13,6 +14,8 @@ _LEAST = 0.25
 """Weight of a term, beside the likeliest."""
 _FUNCTION = 1_000
 """Names that say a function word, as far as use is reckoned."""
+_SINGLE_KANA = re.compile("[\u3040-\u30ff]")
+"""Means nothing by itself: a loanword that nobody knows would be read as a row of them."""
 _SURE = 2.0
 """Strength from which on a meaning is as sure as any."""
 
@@ -22,7 +25,8 @@ def prune(weighed: Mapping[str, Weighed], *, names: Mapping[str, int], most: int
 
     A phrase is left out if its kept words say the same.
     """
-    shown = {word: terms for word, known in weighed.items() if (terms := _shown(known.terms, names))}
+    telling = ((word, known) for word, known in weighed.items() if not _SINGLE_KANA.fullmatch(word))
+    shown = {word: terms for word, known in telling if (terms := _shown(known.terms, names))}
     kept: dict[str, Terms] = {}
     for word in _by_length_and_strength(shown, weighed):
         if not _is_read_anyway(word, shown[word], kept):

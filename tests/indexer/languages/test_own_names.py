@@ -75,7 +75,7 @@ def test_a_style_is_read_apart() -> None:
 
 
 def test_signs_that_nobody_knows_are_left_out() -> None:
-    assert words_of("花朵", ["设置", "搜索", "花朵", "文件夹"]) == "flower"
+    assert words_of("花鑫", ["设置", "搜索", "花鑫", "文件夹"]) == "flower"
 
 
 def test_tags_are_told_in_english_beside_those_that_are_english_too() -> None:

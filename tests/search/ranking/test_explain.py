@@ -73,7 +73,7 @@ def test_evidence_adds_up_to_what_icons_are_ranked_by(
     engine: SearchEngine, opened: Opened, words: str, prefer: tuple[str, ...]
 ) -> None:
     asked = read_asked(opened, words, prefer=prefer)
-    avoided = read_avoided(opened, *asked.wording.without, "outline")
+    avoided = read_avoided(opened, Query(words=words, without=("outline",)), asked)
     found = by_words(opened, asked, avoided, Reach(1_000))
     assert len(found.ids) == N_ICONS
     of_icons = dict(zip(found.ids.tolist(), found.evidence.tolist(), strict=True))

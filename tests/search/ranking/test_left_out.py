@@ -1,20 +1,40 @@
-"""Is what a minus leaves out read in the language of the query?"""
+"""How is a query of another language put into English, and what it leaves out?"""
 
 import pytest
 
-from search.ranking.asked import _left_out_in_english
+from search.ranking.asked import _read_in_english
+from search.words.phrases import read_phrase
 
 
 @pytest.mark.parametrize(
-    ("tail", "language", "english"),
+    ("text", "english"),
     [
-        (" -Kreis", "de", " -circle"),
-        (" -cercle -carré", "fr", " -circle -square"),
-        (" -circle", "de", " -circle"),
-        (" -qwzxbv", "de", " -qwzxbv"),
-        (" ohne-Kreis", "de", " ohne-Kreis"),
-        (" without circle", "de", " without circle"),
+        ("Stern -Kreis", "star -circle"),
+        ("-Kreis Stern", "star -circle"),
+        ("Stern -Kreis links", "star left -circle"),
+        ("étoile -cercle -carré", "star -circle -square"),
+        ("Pfeil -circle", "arrow -circle"),
+        ("Pfeil -qwzxbv", "arrow -qwzxbv"),
+        ("Pfeil without circle", "arrow without circle"),
+        ("Pfeil without Kreis", "arrow without circle"),
+        ("étoile not filled", "star not filled"),
     ],
 )
-def test_each_word_behind_a_minus_is_read_and_others_stay(tail: str, language: str, english: str) -> None:
-    assert _left_out_in_english(tail, language) == english
+def test_what_is_left_out_is_read_in_the_language_of_the_rest(text: str, english: str) -> None:
+    reading, said = _read_in_english(text, ())
+    assert reading is not None
+    assert said == english
+    assert read_phrase(said).without
+
+
+@pytest.mark.parametrize(
+    "text", ["bell -filled", "chat without dot", "-filled", "🪙", "→ ←", "sign in", "morning", "dream"]
+)
+def test_english_and_signs_stay_as_they_are(text: str) -> None:
+    assert _read_in_english(text, ()) == (None, text)
+    assert _read_in_english(text, ("en-US", "fr")) == (None, text)
+
+
+def test_no_and_not_are_words_of_other_languages_too() -> None:
+    assert _read_in_english("no disponible", ("es",))[0] is not None
+    assert "without" not in _read_in_english("mostrar no mapa", ("pt-BR",))[1]
