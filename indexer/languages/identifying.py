@@ -15,6 +15,8 @@ _SHORT = 2
 """Latin letters of a word that tells no language: every such pair is a word somewhere."""
 MARKS = ".,:;!?\"'()"
 """Around a word."""
+_OF_USER = 1.5
+"""What the letters count that a language knows which the user reads."""
 Typed = Sequence[tuple[str, str]]
 """The words of a text as they are typed, and folded."""
 
@@ -48,8 +50,9 @@ def identify(dictionary: Dictionary, words: Typed, preferred: Sequence[str]) -> 
     if has_english and own != ENGLISH and all(knows(dictionary, own, key) for key in keys):
         return own, True
     if known := letters_known(dictionary, keys, accented=_accented(words)):
-        ranks = {code: rank for rank, code in enumerate([*preferred, *dictionary.languages])}
-        return min(known, key=lambda code: (-known[code], ranks.get(code, len(ranks)))), True
+        order = list(dict.fromkeys((*preferred, *dictionary.languages)))
+        share = {code: n * (_OF_USER if code in preferred else 1) for code, n in known.items()}
+        return min(known, key=lambda code: (-share[code], order.index(code))), True
     foreign = [code for code in preferred if code != ENGLISH]
     return foreign[0] if foreign and not has_english else None, False
 

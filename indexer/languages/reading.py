@@ -8,7 +8,7 @@ from indexer.languages.dictionary import ANY, ENGLISH, Dictionary
 from indexer.languages.folding import IN_TWO_LETTERS, fold, respelled
 from indexer.languages.forms import is_form, is_like, n_shared, split
 from indexer.languages.identifying import MARKS, Typed, identify, is_english, knows, letters_known, words_of
-from indexer.languages.scripts import cut, is_unspaced, runs
+from indexer.languages.scripts import cut, is_hiragana, is_loanword, is_unspaced, runs
 from indexer.languages.sounding import key_of, sounding_like
 
 LONGEST_PHRASE = 5
@@ -165,11 +165,14 @@ def _parts_of(dictionary: Dictionary, word: str, language: str, *, is_strict: bo
 
 
 def _cut(dictionary: Dictionary, run: str, language: str) -> list[str]:
-    """Cut a run where words of the language end; one that surely sounds like a word of English stays whole."""
-    sounds = _sounds(dictionary, run)
-    if not is_unspaced(run) or (sounds and sounds[0][1] >= _SURE_SOUND):
+    """Cut a run where words of the language end; a loanword in shreds that sounds like an English word stays whole."""
+    if not is_unspaced(run):
         return [run]
-    return cut(run, lambda part: bool(_terms(dictionary, language, part)))
+    parts = cut(run, lambda part: bool(_terms(dictionary, language, part)))
+    if is_loanword(run) and min(map(len, parts)) < _SHORTEST_PART:
+        sounds = _sounds(dictionary, run)
+        return [run] if sounds and sounds[0][1] >= _SURE_SOUND else parts
+    return parts
 
 
 def _sounds(dictionary: Dictionary, word: str) -> tuple[tuple[str, float], ...]:
@@ -181,14 +184,13 @@ def _sounds(dictionary: Dictionary, word: str) -> tuple[tuple[str, float], ...]:
 
 
 def _joined(dictionary: Dictionary, parts: Sequence[str], language: str) -> Iterator[Piece]:
-    """Read the pieces of a run without spaces; signs that nobody knows are read together, by their sound."""
+    """Read the pieces of a run without spaces; signs that nobody knows are read by their sound, endings left out."""
     for is_known, group in groupby(parts, lambda part: bool(_terms(dictionary, language, part))):
         if is_known:
             yield from (Piece(part, _terms(dictionary, language, part)) for part in group)
-        else:
-            unknown = list(group)
-            sounds = _sounds(dictionary, "".join(unknown))
-            yield from [Piece("".join(unknown), sounds)] if sounds else [Piece(part, ()) for part in unknown]
+        elif not is_hiragana(unknown := "".join(group)):
+            sounds = _sounds(dictionary, unknown)
+            yield from [Piece(unknown, sounds)] if sounds else [Piece(sign, ()) for sign in unknown]
 
 
 def _terms_as_spelt(dictionary: Dictionary, word: str, language: str) -> tuple[tuple[str, float], ...]:

@@ -7,6 +7,8 @@ _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u
 """Thai, Lao, Burmese, Khmer, kana and Chinese characters."""
 _RUN = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
 _IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
+_KATAKANA = re.compile("[\u30a1-\u30ff]+")
+_HIRAGANA = re.compile("[\u3041-\u309f]+")
 LONGEST = 12
 """Characters of a piece."""
 
@@ -14,6 +16,16 @@ LONGEST = 12
 def is_unspaced(text: str) -> bool:
     """Tell whether a text begins in a script that puts no spaces between words."""
     return bool(_IS_UNSPACED.match(text))
+
+
+def is_loanword(run: str) -> bool:
+    """Tell whether a run is all katakana, which Japanese spells other languages' words in."""
+    return bool(_KATAKANA.fullmatch(run))
+
+
+def is_hiragana(run: str) -> bool:
+    """Tell whether a run is all hiragana, as endings and particles are."""
+    return bool(_HIRAGANA.fullmatch(run))
 
 
 def runs(word: str) -> Iterator[str]:
