@@ -25,8 +25,8 @@ _ARTICLES = {"ar": ("ال", "لل", "وال", "بال"), "he": ("ה",)}
 """What is written in one with the word behind it."""
 FUNCTION_WORDS = frozenset(
     ("a", "an", "and", "are", "as", "at", "be", "by", "do", "for", "from", "in", "is", "it", "its", "of", "on", "or")
-) | {"that", "the", "this", "to", "with"}
-"""English words by which no icon is told from another."""
+) | {"that", "the", "this", "to"}
+"""English words by which no icon is told from another; "with" joins the parts of a drawing."""
 
 
 @dataclass(frozen=True, slots=True)
