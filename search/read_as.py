@@ -28,5 +28,5 @@ class ReadAs:
 
     def __str__(self) -> str:
         """A line for people: "Pfeil: arrow; links: left, links (German)"."""
-        told = "; ".join(f"{read.word}: {', '.join(read.english)}" for read in self.words if read.english)
-        return f"{told} ({self.name})"
+        readings = "; ".join(f"{read.word}: {', '.join(read.english)}" for read in self.words if read.english)
+        return f"{readings} ({self.name})"

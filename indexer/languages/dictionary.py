@@ -51,15 +51,25 @@ class Dictionary:
     """Keys and their meanings, on disk; safe for any number of threads."""
 
     def __init__(self, path: Path) -> None:
-        with path.open("rb") as file:
-            self._bytes = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        self._bytes = _mapped(path)
         if self._bytes[: len(MAGIC)] != MAGIC:
             raise LibraryError(f'"{path}" is no dictionary; `python -m indexer.languages build` makes one')
+        try:
+            self._open()
+        except (ValueError, KeyError, zlib.error) as error:
+            raise LibraryError(f'"{path}" is damaged ({error}); install icons anew') from error
+
+    def _open(self) -> None:
+        """Read what stands before the blocks.
+
+        Raises:
+            ValueError: the file is of another format, or not whole.
+        """
         at = len(MAGIC) + 4
         end = at + int.from_bytes(self._bytes[len(MAGIC) : at], "little")
         header = json.loads(self._bytes[at:end])
         if header["format"] != FORMAT:
-            raise LibraryError(f'"{path}" has format "{header["format"]}", this program reads "{FORMAT}"')
+            raise ValueError(f'format "{header["format"]}", this program reads "{FORMAT}"')
         self.languages: Mapping[str, str] = header["languages"]
         """ISO 639 code -> English name, those with most keys first."""
         self._codes = list(self.languages)
@@ -71,6 +81,8 @@ class Dictionary:
         self._terms = terms.decode().split("\n")
         self._firsts = firsts.split(b"\n")
         self._ends = [end, *(end + np.frombuffer(ends, "<u4")).tolist()]
+        if self._ends[-1] != len(self._bytes):
+            raise ValueError(f"{len(self._bytes)} of {self._ends[-1]} bytes")
         self._block = lru_cache(maxsize=256)(self._read_block)
         self._kept = lru_cache(maxsize=1024)(self._look_up)
 
@@ -130,6 +142,12 @@ class Dictionary:
     def bundled(cls) -> Self:
         """The dictionary that comes with `icons`."""
         return cls(bundled("language") / "dictionary.bin")
+
+
+def _mapped(path: Path) -> mmap.mmap | bytes:
+    """The bytes of a file, read when they are asked for; an empty one can't be mapped."""
+    with path.open("rb") as file:
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if path.stat().st_size else b""
 
 
 def write_dictionary(path: Path, keys: Mapping[str, Sequence[Meaning]], *, names: Mapping[str, str]) -> None:

@@ -43,3 +43,12 @@ def test_a_file_that_is_no_dictionary_is_refused_with_its_path(tmp_path: Path) -
     path.write_bytes(b"something else entirely")
     with pytest.raises(LibraryError, match=r'other\.bin" is no dictionary'):
         Dictionary(path)
+
+
+@pytest.mark.parametrize("length", [0, 5, 9, 40, 400, -1])
+def test_a_file_that_is_cut_off_is_refused(tmp_path: Path, length: int) -> None:
+    path = tmp_path / "cut.bin"
+    write_dictionary(path, {f"{at:05}": [meaning("de", settings=1.0)] for at in range(3_000)}, names=NAMES)
+    path.write_bytes(path.read_bytes()[:length])
+    with pytest.raises(LibraryError, match=r'cut\.bin" is (no dictionary|damaged)'):
+        Dictionary(path)
