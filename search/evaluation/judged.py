@@ -58,7 +58,7 @@ def read_judgements(file: Path) -> list[Judgement]:
     """
     return [
         Judgement(fields["query"], fields["kind"], {grade: tuple(fields[grade]) for grade in GAINS})
-        for fields in read_lines(file, _LINE)
+        for fields in read_lines(file, LINE)
     ]
 
 
@@ -138,7 +138,7 @@ def _problems(fields: Fields) -> Iterator[str]:
         yield f'"{twice}" has two grades'
 
 
-_LINE = Format(
+LINE = Format(
     tuple(GAINS),
     _problems,
     '{"query": "planet", "kind": "meaning", "right": ["orbit"], "fair": ["earth"], "wrong": ["eclipse"]}',

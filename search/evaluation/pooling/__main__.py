@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from indexer.commands.options import library_option
+from indexer.commands.options import IconsGroup, library_option
 
 if TYPE_CHECKING:
     from indexer.library.folder import Library
@@ -20,7 +20,7 @@ _JUDGED = click.option(
 )
 
 
-@click.group()
+@click.group(cls=IconsGroup)
 def main() -> None:
     """Judge the first hits of three rankers by looking at them."""
 

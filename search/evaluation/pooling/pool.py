@@ -5,7 +5,7 @@ Schütze, Introduction to Information Retrieval, 2008, section 8.5.
 """
 
 import random
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,20 +46,36 @@ def pool(
     questions = find_answers(read_queries(queries), subject.corpus).asked
     lot = np.random.default_rng(seed).permutation(len(questions))[:n]
     drawn = [questions[place] for place in np.sort(lot).tolist()]
-    known = {line.query: {normalise(name) for grade in GAINS for name in line.grades[grade]} for line in judged}
+    known = {
+        (line.query, line.kind): {normalise(name) for grade in GAINS for name in line.grades[grade]} for line in judged
+    }
     pooled = []
-    for question, rows in zip(drawn, _first_hits(subject, drawn, progress), strict=True):
-        text = question.query.text
-        if new := _unjudged(rows, subject.corpus.names, known.get(text, ()), random.Random(f"{seed} {text}")):
-            pooled.append(Pooled(text, question.query.kind, new))
+    for (text, kind), rows in _hits_by_query(subject, drawn, progress).items():
+        order = random.Random(f"{seed} {text}")
+        if new := _unjudged(rows, subject.corpus.names, known.get((text, kind), ()), order):
+            pooled.append(Pooled(text, kind, new))
     return pooled
 
 
 def _unjudged(rows: Ids, names: Sequence[str], known: Collection[str], order: random.Random) -> list[int]:
-    """Leave out what was judged, and shuffle the rest."""
-    new = [row for row in rows.tolist() if normalise(names[row]) not in known]
+    """Leave out what was judged, keep one icon of each name, since a grade is that of a name, and shuffle the rest."""
+    by_name: dict[str, int] = {}
+    for row in rows.tolist():
+        by_name.setdefault(normalise(names[row]), row)
+    new = [row for name, row in by_name.items() if name not in known]
     order.shuffle(new)
     return new
+
+
+def _hits_by_query(
+    subject: Subject, questions: Sequence[Question], progress: Progress
+) -> Mapping[tuple[str, str], Ids]:
+    """First hits by text and kind: lines of a query file that agree in both are judged as one."""
+    found: dict[tuple[str, str], Ids] = {}
+    for question, rows in zip(questions, _first_hits(subject, questions, progress), strict=True):
+        key = question.query.text, question.query.kind
+        found[key] = np.union1d(found.get(key, rows), rows)
+    return found
 
 
 def _first_hits(subject: Subject, questions: Sequence[Question], progress: Progress) -> Iterator[Ids]:

@@ -4,13 +4,14 @@ Writes `pool.json`, which `answers` reads again, and `sheet-00.png` ... into a f
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
+from indexer.errors import QueryFileError
 from indexer.library.durable import write_file
 from indexer.rendering.render import draw
 from search.evaluation.corpus import Corpus
@@ -40,6 +41,18 @@ def write_sheets(pooled: Sequence[Pooled], corpus: Corpus, originals: Originals,
     return len(starts)
 
 
+def read_pool(folder: Path) -> Mapping[tuple[str, str], Sequence[str]]:
+    """Read the names of the numbered icons of each query, by the query and its kind.
+
+    Raises:
+        QueryFileError: the folder holds no pool.
+    """
+    if not (folder / POOL).is_file():
+        raise QueryFileError(f'no "{folder / POOL}"; `python -m search.evaluation.pooling pool` writes it')
+    pooled = json.loads((folder / POOL).read_text("utf-8"))
+    return {(found["query"], found["kind"]): found["icons"] for found in pooled}
+
+
 def _sheet(pooled: Sequence[Pooled], corpus: Corpus, originals: Originals, *, first: int) -> Image.Image:
     heights = [HEAD + CELL * -(-len(found.rows) // COLUMNS) for found in pooled]
     sheet = Image.new("RGB", (2 * EDGE + COLUMNS * CELL, 2 * EDGE + sum(heights)), "white")
@@ -47,7 +60,7 @@ def _sheet(pooled: Sequence[Pooled], corpus: Corpus, originals: Originals, *, fi
     top = EDGE
     for number, (found, height) in enumerate(zip(pooled, heights, strict=True), first):
         pen.line((0, top, sheet.width, top), fill="#999999")
-        pen.text((EDGE, top + 2), f"{number}: {found.query}", fill="#0000cc", font=font)
+        pen.text((EDGE, top + 2), f"{number}: {found.query} ({found.kind})", fill="#0000cc", font=font)
         for place, row in enumerate(found.rows):
             left, above = EDGE + place % COLUMNS * CELL, top + HEAD + place // COLUMNS * CELL
             pen.text((left, above), f"{place}", fill="#cc0000")

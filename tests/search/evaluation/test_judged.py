@@ -3,6 +3,7 @@
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from search.evaluation.evaluate import Subject
 from search.evaluation.judged import JudgedRow, Judgement, ask_judged, first_rows, read_judgements
 from search.evaluation.pooling.__main__ import main as pooling
 from search.evaluation.pooling.answers import add, read_answers, write_judgements
+from search.evaluation.pooling.pool import pool
 
 SAMPLES = bundled("samples/lucide-static") / "icons"
 NAMES = ("arrow-up", "arrow-down", "bell", "house", "house-plus", "star", "trash", "trash-2", "zap")
@@ -125,7 +127,7 @@ def test_what_is_pooled_is_judged_and_then_nothing_is_left(subject: Subject, tmp
     assert all(5 <= len(found["icons"]) <= len(NAMES) and "bell" in found["icons"] for found in pooled)
     with Image.open(out / "sheet-00.png") as sheet:
         assert len(sheet.convert("RGB").getcolors(1 << 20) or ()) > 3
-    answers = [{"query": found["query"], "right": [found["icons"].index("bell")], "fair": []} for found in pooled]
+    answers = [_answer(found["query"], [found["icons"].index("bell")]) for found in pooled]
     (out / "answers.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in answers))
     done = CliRunner().invoke(pooling, ["add", str(out), str(out / "answers.jsonl"), "--judged", str(judged)])
     assert done.exit_code == 0, done.output
@@ -134,15 +136,83 @@ def test_what_is_pooled_is_judged_and_then_nothing_is_left(subject: Subject, tmp
     assert "0 icons of 0 queries" in done.output
 
 
-def test_answers_that_leave_a_query_out_or_name_no_picture_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "pool.json").write_text(json.dumps([{"query": "alarm", "kind": "means", "icons": ["bell"]}]))
-    answers = tmp_path / "answers.jsonl"
-    answers.write_text('{"query": "alarm", "right": [1], "fair": []}\n')
-    with pytest.raises(QueryFileError, match="line 1"):
-        read_answers(tmp_path, answers)
-    answers.write_text("")
-    with pytest.raises(QueryFileError, match='the first is "alarm"'):
-        read_answers(tmp_path, answers)
+def _answer(query: str, right: list[object], fair: list[object] | None = None, kind: str = "means") -> dict[str, Any]:
+    return {"query": query, "kind": kind, "right": right, "fair": fair or []}
+
+
+def _answered(folder: Path, *answers: dict[str, Any], **icons: list[str]) -> list[Judgement]:
+    """Judgements of answers to a pool: for each kind the icons that are pooled for "alarm"."""
+    pool = [{"query": "alarm", "kind": kind, "icons": names} for kind, names in icons.items()]
+    (folder / "pool.json").write_text(json.dumps(pool))
+    (folder / "answers.jsonl").write_text("".join(f"{json.dumps(answer)}\n" for answer in answers))
+    return read_answers(folder, folder / "answers.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (_answer("alarm", [2]), '"2" is no number of its 2 pictures, which are 0 to 1'),
+        (_answer("alarm", [-1]), '"-1" is no number'),
+        (_answer("alarm", [True]), '"True" is no number'),
+        (_answer("alarm", ["bell"]), '"bell" is no number'),
+        (_answer("alarm", [0], [0]), '"0" is there twice'),
+        (_answer("alarm", [1, 1]), '"1" is there twice'),
+        (_answer("alarm", [0]) | {"fair": 1}, '"fair" is not a list of numbers'),
+        (_answer("alarm", [0], kind="looks"), '"alarm" of kind "looks" is not in the pool'),
+    ],
+)
+def test_an_answer_that_can_not_be_meant_is_named(tmp_path: Path, answer: dict[str, Any], reason: str) -> None:
+    good = _answer("alarm", [0], kind="other")
+    with pytest.raises(QueryFileError, match="line 2") as refused:
+        _answered(tmp_path, good, answer, other=["bell"], means=["bell", "star"])
+    assert reason in str(refused.value)
+
+
+def test_every_query_of_the_pool_is_answered_once(tmp_path: Path) -> None:
+    with pytest.raises(QueryFileError, match=r'lacks 1 queries .* the first is "alarm" of kind "other"'):
+        _answered(tmp_path, _answer("alarm", [0]), means=["bell"], other=["bell"])
+    with pytest.raises(QueryFileError, match='answers "alarm" of kind "means" twice'):
+        _answered(tmp_path, _answer("alarm", [0]), _answer("alarm", []), means=["bell"])
+    with pytest.raises(QueryFileError, match=r'no ".*pool.json"; `python -m'):
+        read_answers(tmp_path / "none", tmp_path / "answers.jsonl")
+
+
+def test_a_query_of_two_kinds_is_judged_for_each(tmp_path: Path) -> None:
+    answers = _answer("alarm", [1]), _answer("alarm", [0], kind="other")
+    judged = _answered(tmp_path, *answers, means=["bell", "star"], other=["zap", "bell"])
+    assert add([], judged) == [
+        Judgement("alarm", "means", {"right": ["star"], "fair": [], "wrong": ["bell"]}),
+        Judgement("alarm", "other", {"right": ["zap"], "fair": [], "wrong": ["bell"]}),
+    ]
+
+
+def test_a_name_in_another_spelling_is_the_same_icon(tmp_path: Path) -> None:
+    more = Judgement("arrow", "means", {"right": (), "fair": ("Arrow up",), "wrong": ("arrow-down", "ZAP", "house")})
+    [joined] = add([ARROW], [more])
+    assert joined.grades == {"right": ["Arrow Down", "arrow-up"], "fair": ["zap"], "wrong": ["bell", "house", "star"]}
+    [judged] = _answered(tmp_path, _answer("alarm", [1]), means=["Bell", "bell", "star", "Star"])
+    assert judged.grades["right"] == ["bell"]
+    assert len(judged.grades["wrong"]) == 1
+
+
+def test_no_file_is_written_that_would_be_refused(tmp_path: Path) -> None:
+    file = tmp_path / "judged.jsonl"
+    write_judgements(file, [ARROW])
+    bad = Judgement("home", "means", {"right": ("house",), "fair": ("House",), "wrong": ()})
+    with pytest.raises(QueryFileError, match='new line 2: "house" has two grades'):
+        write_judgements(file, [ARROW, bad])
+    assert read_judgements(file) == [ARROW]
+
+
+def test_lines_that_agree_in_query_and_kind_are_pooled_as_one(subject: Subject, tmp_path: Path) -> None:
+    queries = tmp_path / "queries.jsonl"
+    lines = [{"query": "alarm", "kind": kind, "relevant": ["bell"]} for kind in ("means", "other", "means")]
+    queries.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    known = [Judgement("alarm", "means", {"right": ("bell",), "fair": (), "wrong": ()})]
+    pooled = pool(subject, queries, n=3, judged=known, seed=0, progress=_quiet)
+    names = {found.kind: [subject.corpus.names[row] for row in found.rows] for found in pooled}
+    assert list(names) == ["means", "other"]
+    assert "bell" in names["other"] and "bell" not in names["means"]
 
 
 def test_the_command_prints_judged_figures(subject: Subject, tmp_path: Path) -> None:
