@@ -88,6 +88,8 @@ def _first_hits(subject: Subject, questions: Sequence[Question], progress: Progr
         part = questions[block]
         scores = rankers.scores([question.query.text for question in part])
         for row, question in enumerate(part):
+            for ranker in RANKERS:
+                scores[ranker][row, question.aside] = -np.inf
             firsts = [first_rows(scores[ranker][row], corpus) for ranker in RANKERS]
             yield np.unique(np.concatenate([*firsts, _labelled(question, scores["engine"][row])]))
         progress("Asking three rankers", block.stop, len(questions))

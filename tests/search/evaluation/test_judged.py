@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from conftest import Build, svg
 from PIL import Image
 
 from indexer.arrays import Floats
@@ -213,6 +214,19 @@ def test_lines_that_agree_in_query_and_kind_are_pooled_as_one(subject: Subject, 
     names = {found.kind: [subject.corpus.names[row] for row in found.rows] for found in pooled}
     assert list(names) == ["means", "other"]
     assert "bell" in names["other"] and "bell" not in names["means"]
+
+
+def test_a_question_of_one_set_pools_icons_of_that_set_alone(
+    build: Build, library: Library, icon_folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "symbols").mkdir()
+    (tmp_path / "symbols" / "mark.svg").write_text(svg('<path d="M2 2h20v20z"/>'))
+    build(icon_folder, tmp_path / "symbols")
+    queries = tmp_path / "queries.jsonl"
+    queries.write_text(json.dumps({"query": "dot", "kind": "means", "relevant": {"symbols": ["mark"]}}))
+    subject = Subject(library)
+    [found] = pool(subject, queries, n=1, judged=[], seed=0, progress=_quiet)
+    assert [subject.corpus.names[row] for row in found.rows] == ["mark"]
 
 
 def test_the_command_prints_judged_figures(subject: Subject, tmp_path: Path) -> None:
