@@ -38,8 +38,9 @@ def pool(library: "Library", queries: Path, judged: Path, out: Path, n: int, see
     from search.evaluation.evaluate import Subject
     from search.evaluation.judged import read_judgements
     from search.evaluation.pooling.pool import pool as pool_hits
-    from search.evaluation.pooling.sheets import write_sheets
+    from search.evaluation.pooling.sheets import refuse_used, write_sheets
 
+    refuse_used(out)
     known = read_judgements(judged) if judged.exists() else []
     subject = Subject(library)
     with ProgressLine() as progress:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from indexer.errors import QueryFileError
+from indexer.errors import IconsError, QueryFileError
 from indexer.library.durable import write_file
 from indexer.rendering.render import draw
 from search.evaluation.corpus import Corpus
@@ -26,7 +26,12 @@ CELL, PICTURE, HEAD, EDGE = 84, 60, 24, 10
 
 
 def write_sheets(pooled: Sequence[Pooled], corpus: Corpus, originals: Originals, out: Path) -> int:
-    """Write the pool and its sheets into a folder; return how many sheets there are."""
+    """Write the pool and its sheets into a folder; return how many sheets there are.
+
+    Raises:
+        IconsError: the folder holds a pool already.
+    """
+    refuse_used(out)
     facts = [
         {"query": found.query, "kind": found.kind, "icons": [corpus.names[row] for row in found.rows]}
         for found in pooled
@@ -39,6 +44,16 @@ def write_sheets(pooled: Sequence[Pooled], corpus: Corpus, originals: Originals,
         sheet.quantize(16).save(buffer, "PNG")
         write_file(out / f"sheet-{number:02}.png", buffer.getvalue())
     return len(starts)
+
+
+def refuse_used(folder: Path) -> None:
+    """Refuse a folder that a pool was written into: its sheets would show other numbers than the new pool.
+
+    Raises:
+        IconsError: it holds one.
+    """
+    if (folder / POOL).exists():
+        raise IconsError(f'"{folder}" holds a pool already; `add` its answers and delete it, or choose another --out')
 
 
 def read_pool(folder: Path) -> Mapping[tuple[str, str], Sequence[str]]:

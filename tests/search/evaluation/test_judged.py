@@ -12,7 +12,7 @@ from conftest import Build, svg
 from PIL import Image
 
 from indexer.arrays import Floats
-from indexer.errors import QueryFileError
+from indexer.errors import IconsError, QueryFileError
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from search.cli import main
@@ -21,6 +21,7 @@ from search.evaluation.judged import JudgedRow, Judgement, ask_judged, first_row
 from search.evaluation.pooling.__main__ import main as pooling
 from search.evaluation.pooling.answers import add, read_answers, write_judgements
 from search.evaluation.pooling.pool import pool
+from search.evaluation.pooling.sheets import write_sheets
 
 SAMPLES = bundled("samples/lucide-static") / "icons"
 NAMES = ("arrow-up", "arrow-down", "bell", "house", "house-plus", "star", "trash", "trash-2", "zap")
@@ -135,6 +136,18 @@ def test_what_is_pooled_is_judged_and_then_nothing_is_left(subject: Subject, tmp
     assert [line.grades["right"] for line in read_judgements(judged)] == [("bell",), ("bell",)]
     done = CliRunner().invoke(pooling, ["pool", *given, "--out", str(tmp_path / "again")])
     assert "0 icons of 0 queries" in done.output
+
+
+def test_a_folder_with_a_pool_is_left_as_it_is(subject: Subject, tmp_path: Path) -> None:
+    queries = tmp_path / "queries.jsonl"
+    queries.write_text('{"query": "alarm", "kind": "means", "relevant": ["bell"]}\n')
+    (tmp_path / "pool.json").write_text("[]")
+    given = ["--library", str(subject.library.root), "--queries", str(queries), "--judged", str(tmp_path / "new.jsonl")]
+    done = CliRunner().invoke(pooling, ["pool", *given, "--out", str(tmp_path)])
+    assert (done.exit_code, "holds a pool already" in done.output) == (2, True)
+    with pytest.raises(IconsError, match="choose another --out"):
+        write_sheets([], subject.corpus, subject.originals, tmp_path)
+    assert (tmp_path / "pool.json").read_text() == "[]"
 
 
 def _answer(query: str, right: list[object], fair: list[object] | None = None, kind: str = "means") -> dict[str, Any]:
