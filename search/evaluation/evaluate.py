@@ -72,7 +72,7 @@ class Subject:
         self.opened = open_current(library)
         self.engine = SearchEngine(library, self.opened)
         self.manifest = self.opened.manifest
-        self.corpus = Corpus.read(self.opened.snapshot)
+        self.corpus = Corpus.read(self.opened.generation)
         self.originals = Originals(self.opened.snapshot, self.corpus)
         self.is_bundled = self.opened.snapshot.locations() == {str(bundled("samples/lucide-static"))}
 

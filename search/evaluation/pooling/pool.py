@@ -5,6 +5,7 @@ Schütze, Introduction to Information Retrieval, 2008, section 8.5.
 """
 
 import random
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from indexer.arrays import Floats, Ids
 from indexer.naming.names import normalise
 from indexer.reports.bars import Progress
 from search.evaluation.contenders import find_contenders, read_vectors_of
+from search.evaluation.corpus import Corpus
 from search.evaluation.evaluate import Subject
 from search.evaluation.judged import GAINS, Judgement, first_rows
 from search.evaluation.queries import Question, find_answers, read_queries
@@ -46,23 +48,24 @@ def pool(
     questions = find_answers(read_queries(queries), subject.corpus).asked
     lot = np.random.default_rng(seed).permutation(len(questions))[:n]
     drawn = [questions[place] for place in np.sort(lot).tolist()]
-    known = {
-        (line.query, line.kind): {normalise(name) for grade in GAINS for name in line.grades[grade]} for line in judged
-    }
+    known: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    for line in judged:
+        known[line.query, line.kind].update(normalise(name) for grade in GAINS for name in line.grades[grade])
     pooled = []
     for (text, kind), rows in _hits_by_query(subject, drawn, progress).items():
         order = random.Random(f"{seed} {text}")
-        if new := _unjudged(rows, subject.corpus.names, known.get((text, kind), ()), order):
+        if new := _unjudged(rows, subject.corpus, known[text, kind], order):
             pooled.append(Pooled(text, kind, new))
     return pooled
 
 
-def _unjudged(rows: Ids, names: Sequence[str], known: Collection[str], order: random.Random) -> list[int]:
-    """Leave out what was judged, keep one icon of each name, since a grade is that of a name, and shuffle the rest."""
-    by_name: dict[str, int] = {}
+def _unjudged(rows: Ids, corpus: Corpus, known: Collection[str], order: random.Random) -> list[int]:
+    """Leave out what a grade of a known name says already, and what that of another icon will say; shuffle the rest."""
+    names, new = set(known), []
     for row in rows.tolist():
-        by_name.setdefault(normalise(names[row]), row)
-    new = [row for name, row in by_name.items() if name not in known]
+        if names.isdisjoint(normalise(corpus.names[other]) for other in corpus.alike(np.array([row]))):
+            names.add(normalise(corpus.names[row]))
+            new.append(row)
     order.shuffle(new)
     return new
 

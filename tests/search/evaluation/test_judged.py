@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from conftest import Build, svg
+from conftest import Build, disc, svg
 from PIL import Image
 
 from indexer.arrays import Floats
@@ -91,6 +91,38 @@ def test_a_ranker_that_says_the_same_of_all_gains_nothing(subject: Subject) -> N
     gains[subject.corpus.names.index("arrow-up")] = 3
     same = np.zeros(len(subject.corpus), np.float32)
     assert subject.corpus.names.index("arrow-up") not in first_rows(same, subject.corpus, last=gains)
+
+
+@pytest.fixture
+def drawn_twice(build: Build, library: Library, icon_folder: Path) -> Subject:
+    """The usual icons, and a dot under two names whose bytes differ."""
+    for name in ("old-name", "older-name"):
+        (icon_folder / f"{name}.svg").write_text(disc(6, 12).replace("<circle", f'<circle class="{name}"'))
+    build(icon_folder)
+    return Subject(library)
+
+
+def test_icons_of_one_drawing_are_one_hit_with_one_grade(drawn_twice: Subject) -> None:
+    line = Judgement("spot", "means", {"right": ("old-name",), "fair": ("dot-c",), "wrong": ("older-name",)})
+    row = _row(drawn_twice, [line], "dot-b", "older-name", "old-name", "dot-c")
+    assert row.figures["R@1"].value == 1
+    assert row.figures["nDCG@5"].value == 1
+    assert row.unjudged == 0
+
+
+def test_the_best_order_has_a_drawing_once(drawn_twice: Subject) -> None:
+    line = Judgement("spot", "means", {"right": ("old-name", "older-name"), "fair": ("dot-c",), "wrong": ()})
+    assert _row(drawn_twice, [line], "dot-b", "dot-c").figures["nDCG@5"].value == 1
+
+
+def test_a_drawing_that_was_judged_under_another_name_is_not_pooled(drawn_twice: Subject, tmp_path: Path) -> None:
+    queries = tmp_path / "queries.jsonl"
+    names = ["old-name", "older-name", "dot-b"]
+    queries.write_text(json.dumps({"query": "spot", "kind": "means", "relevant": names}))
+    for judged, n_pooled in ((["old-name"], 0), ([], 1)):
+        known = [Judgement("spot", "means", {"right": judged, "fair": (), "wrong": ()})]
+        [found] = pool(drawn_twice, queries, n=1, judged=known, seed=0, progress=_quiet)
+        assert sum(drawn_twice.corpus.names[row] in names for row in found.rows) == n_pooled
 
 
 @pytest.mark.parametrize(
