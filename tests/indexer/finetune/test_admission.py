@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from indexer.finetune.corpus.admission import digests_of, refuse
+from indexer.finetune.corpus.admission import digests_of, refuse, refuse_words
 from indexer.finetune.corpus.captions import is_held_out, share_held_out
 from indexer.finetune.corpus.gather import Limits, Placed, base_of, gather, plain_name, read_sources
 from indexer.finetune.corpus.lesson import read_facts
@@ -27,10 +27,19 @@ def record(key: str, licence: str | None = "MIT", *, name: str = "house", own: s
 
 @pytest.mark.parametrize(
     "key", ["lucide", "lucide-static", "lucide-lab", "feather", "octicon", "octicons", "ion", "ionicons", "famicons",
-            "spectrum-css-workflow-icons", "@primer/octicons", "@adobe/spectrum-css-workflow-icons", "Lucide"],
+            "spectrum-css-workflow-icons", "@primer/octicons", "@adobe/spectrum-css-workflow-icons", "Lucide",
+            "@lucide/lab", "@Lucide/svelte", "lucide-react", "lucide-vue-next", "react-feather",
+            "@spectrum-icons/workflow", "@spectrum-web-components/icons-workflow", "@primer/octicons-react",
+            "react-ionicons", "@famicons/svelte"],
 )  # fmt: skip
 def test_reserved_sets_are_refused_under_every_name(key: str) -> None:
     assert refuse(record(key)) == "reserved"
+    assert refuse_words(IconSet(key, "Some", licence="MIT")) == "reserved"
+
+
+@pytest.mark.parametrize("key", ["@tabler/icons", "at-icons", "icon-park", "feathers", "spectrums", "ionic"])
+def test_sets_of_similar_names_are_not_reserved(key: str) -> None:
+    assert refuse(record(key)) is None
 
 
 @pytest.mark.parametrize(
