@@ -92,9 +92,7 @@ def test_a_corpus_leaves_out_pictures_that_equal_a_reserved_one(tmp_path: Path) 
 
 
 def test_tags_travel_to_the_same_name_in_another_set(tmp_path: Path) -> None:
-    manifest = tmp_path / "own.jsonl"
     sources = [icon_set("one", ["arrow-up"], tmp_path), icon_set("two", ["star"], tmp_path)]
-    del manifest
     gathered = gather(read_sources(sources), extra_tags=[{"up arrow": ["raise"]}], limits=Limits())
     tags = {icon.words: icon.tags for icon in gathered.icons}
     assert tags == {"arrow up": ("raise",), "star": ()}
