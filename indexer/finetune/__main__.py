@@ -54,9 +54,14 @@ def corpus(
     limits = Limits(**chosen)
     told = read_written(written)
     extra_tags = (words_of_packages(packages), told.told())
-    gathered = gather(read_sources(sources), extra_tags=extra_tags, limits=limits, looks=told.of_drawing)
+    unread: list[tuple[str, str]] = []
+    placed = read_sources(sources, skipped=unread)
+    gathered = gather(placed, extra_tags=extra_tags, limits=limits, looks=told.of_drawing)
+    gathered.skipped = unread + gathered.skipped
     build_corpus(gathered, out, limits=limits, workers=workers)
     click.echo(f"{out}: {len(gathered.icons):,} icons chosen; refused {dict(gathered.refused.most_common())}", err=True)
+    if gathered.skipped:
+        click.echo(f'{len(gathered.skipped):,} skipped, listed in "{out / "corpus.json"}"', err=True)
 
 
 @main.command()

@@ -1,0 +1,24 @@
+"""Do the commands that lead to the encoder write whole files, and list what they left out?"""
+
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from indexer.finetune.__main__ import main
+from indexer.finetune.corpus.lesson import read_facts
+
+
+def _corpus(out: Path, *sources: Path) -> str:
+    done = CliRunner().invoke(main, ["corpus", *map(str, sources), "--out", str(out), "--workers", "0"])
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_a_corpus_lists_the_files_that_can_not_be_read(own_iconify: Path, tmp_path: Path) -> None:
+    manifest = tmp_path / "pairs.csv"
+    manifest.write_text("file_path,licence\nnowhere.svg,MIT\n")
+    output = _corpus(tmp_path / "corpus", own_iconify, manifest)
+    [(file, reason)] = read_facts(tmp_path / "corpus")["skipped"]
+    assert file.endswith("nowhere.svg")
+    assert reason
+    assert "1 skipped, listed in" in output
