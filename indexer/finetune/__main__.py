@@ -1,4 +1,7 @@
-"""Which commands lead to the encoder that ships, beside `icons finetune`? corpus, distill, relate, words, record."""
+"""Which commands lead to the encoder that ships, beside `icons finetune`? What it learns from, its words, its files.
+
+python -m indexer.finetune corpus|synonyms|words|distill|relate|graphs|record
+"""
 
 import json
 import sys
@@ -30,7 +33,7 @@ _WRITTEN = click.option(
 
 @click.group()
 def main() -> None:
-    """Train an icon encoder from icon sources."""
+    """Make what `icons finetune` trains an icon encoder from, teach its words, and complete its folder."""
 
 
 @main.command()
@@ -107,12 +110,13 @@ def distill(corpus_folder: Path, out: Path, **chosen: Any) -> None:
 @click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--seed", default=0, show_default=True)
 def words(corpus_folder: Path, wordnet: Path, out: Path, seed: int) -> None:
-    """List the everyday words that no icon carries, a text a line, for `train --keep-words`."""
+    """List the everyday words that no icon carries, a text a line, for `icons finetune --keep-words`."""
     from indexer.finetune.corpus.lesson import read_facts
     from indexer.finetune.words.vocabulary import teaching_texts
+    from indexer.library.durable import write_result
 
     texts, n_icon_texts = teaching_texts(read_facts(corpus_folder), wordnet=wordnet, seed=seed)
-    out.write_text("".join(f"{text}\n" for text in texts[n_icon_texts:]), "utf-8")
+    write_result(out, "".join(f"{text}\n" for text in texts[n_icon_texts:]).encode(), option="--out")
     click.echo(f"{out}: {len(texts) - n_icon_texts:,} texts", err=True)
 
 
