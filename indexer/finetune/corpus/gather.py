@@ -32,7 +32,7 @@ class Limits:
     tags_per_icon: int = 24
     """Those that most sets agree on."""
     tags_by_lot: int = 8
-    """Of the rest, drawn anew for each icon, so that all icons of a name know more together."""
+    """Of the rest, drawn for each icon by a hash of its picture, so that all icons of a name know more together."""
     seed: int = 0
     admit: Admission = "shippable"
     held_out: int | None = None
