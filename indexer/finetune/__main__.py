@@ -55,11 +55,11 @@ def corpus(
     from indexer.finetune.corpus.written_words import read_written
 
     limits = Limits(**chosen)
-    told = read_written(written)
-    extra_tags = (words_of_packages(packages), told.told())
+    written_words = read_written(written)
+    extra_tags = (words_of_packages(packages), written_words.tags_by_name())
     unread: list[tuple[str, str]] = []
     placed = read_sources(sources, skipped=unread)
-    gathered = gather(placed, extra_tags=extra_tags, limits=limits, looks=told.of_drawing)
+    gathered = gather(placed, extra_tags=extra_tags, limits=limits, looks=written_words.of_drawing)
     gathered.skipped = unread + gathered.skipped
     build_corpus(gathered, out, limits=limits, workers=workers)
     click.echo(f"{out}: {len(gathered.icons):,} icons chosen; refused {dict(gathered.refused.most_common())}", err=True)
@@ -79,7 +79,7 @@ def synonyms(sources: tuple[Path, ...], out: Path, packages: tuple[Path, ...], w
     from indexer.finetune.corpus.synonyms import write_synonyms
     from indexer.finetune.corpus.written_words import read_written
 
-    extra_tags = (words_of_packages(packages), read_written(written).told())
+    extra_tags = (words_of_packages(packages), read_written(written).tags_by_name())
     n = write_synonyms(read_sources(sources), out, extra_tags=extra_tags)
     click.echo(f"{out}: {n:,} words", err=True)
 

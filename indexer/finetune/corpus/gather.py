@@ -203,15 +203,15 @@ def _tags_by_base(named: Iterable[TrainingIcon], extra: Sequence[Lists]) -> dict
     for names in by_picture.values():
         for name in names:
             tags[base_of(name)].update(sorted(names - {name}))
-    for words, given in (entry for tags_by_name in extra for entry in tags_by_name.items()):
-        tags[base_of(words)].update(given)
+    for words, listed in (entry for tags_by_name in extra for entry in tags_by_name.items()):
+        tags[base_of(words)].update(listed)
     return tags
 
 
 def _tagged(icon: TrainingIcon, tags: Mapping[str, Counter[str]], limits: Limits, *, one_in: int) -> TrainingIcon:
     counted = tags.get(icon.base) or _borrowed(icon, tags, one_in=one_in)
-    told = [tag for tag, _ in counted.most_common() if 1 < len(tag) < 60 and tag != icon.words]
-    common, rest = told[: limits.tags_per_icon], told[limits.tags_per_icon :]
+    ranked = [tag for tag, _ in counted.most_common() if 1 < len(tag) < 60 and tag != icon.words]
+    common, rest = ranked[: limits.tags_per_icon], ranked[limits.tags_per_icon :]
     lot = random.Random(icon.placed.record.digest)
     return replace(icon, tags=(*common, *lot.sample(rest, min(len(rest), limits.tags_by_lot))))
 
