@@ -1,4 +1,7 @@
-"""Which commands lead to the encoder that ships, beside `icons finetune`? corpus, distill, relate, words, record."""
+"""Which commands lead to the encoder that ships, beside `icons finetune`? What it learns from, its words, its files.
+
+python -m indexer.finetune corpus|synonyms|words|distill|relate|graphs|record
+"""
 
 import json
 import sys
@@ -30,7 +33,7 @@ _WRITTEN = click.option(
 
 @click.group()
 def main() -> None:
-    """Train an icon encoder from icon sources."""
+    """Make what `icons finetune` trains an icon encoder from, teach its words, and complete its folder."""
 
 
 @main.command()
@@ -52,11 +55,16 @@ def corpus(
     from indexer.finetune.corpus.written_words import read_written
 
     limits = Limits(**chosen)
-    told = read_written(written)
-    extra_tags = (words_of_packages(packages), told.told())
-    gathered = gather(read_sources(sources), extra_tags=extra_tags, limits=limits, looks=told.of_drawing)
+    written_words = read_written(written)
+    extra_tags = (words_of_packages(packages), written_words.tags_by_name())
+    unread: list[tuple[str, str]] = []
+    placed = read_sources(sources, skipped=unread)
+    gathered = gather(placed, extra_tags=extra_tags, limits=limits, looks=written_words.of_drawing)
+    gathered.skipped = unread + gathered.skipped
     build_corpus(gathered, out, limits=limits, workers=workers)
     click.echo(f"{out}: {len(gathered.icons):,} icons chosen; refused {dict(gathered.refused.most_common())}", err=True)
+    if gathered.skipped:
+        click.echo(f'{len(gathered.skipped):,} skipped, listed in "{out / "corpus.json"}"', err=True)
 
 
 @main.command()
@@ -71,7 +79,7 @@ def synonyms(sources: tuple[Path, ...], out: Path, packages: tuple[Path, ...], w
     from indexer.finetune.corpus.synonyms import write_synonyms
     from indexer.finetune.corpus.written_words import read_written
 
-    extra_tags = (words_of_packages(packages), read_written(written).told())
+    extra_tags = (words_of_packages(packages), read_written(written).tags_by_name())
     n = write_synonyms(read_sources(sources), out, extra_tags=extra_tags)
     click.echo(f"{out}: {n:,} words", err=True)
 
@@ -102,12 +110,13 @@ def distill(corpus_folder: Path, out: Path, **chosen: Any) -> None:
 @click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--seed", default=0, show_default=True)
 def words(corpus_folder: Path, wordnet: Path, out: Path, seed: int) -> None:
-    """List the everyday words that no icon carries, a text a line, for `train --keep-words`."""
+    """List the everyday words that no icon carries, a text a line, for `icons finetune --keep-words`."""
     from indexer.finetune.corpus.lesson import read_facts
     from indexer.finetune.words.vocabulary import teaching_texts
+    from indexer.library.durable import write_result
 
     texts, n_icon_texts = teaching_texts(read_facts(corpus_folder), wordnet=wordnet, seed=seed)
-    out.write_text("".join(f"{text}\n" for text in texts[n_icon_texts:]), "utf-8")
+    write_result(out, "".join(f"{text}\n" for text in texts[n_icon_texts:]).encode(), option="--out")
     click.echo(f"{out}: {len(texts) - n_icon_texts:,} texts", err=True)
 
 

@@ -25,7 +25,6 @@ from search.engine import SearchEngine
 from search.evaluation.corpus import Corpus
 from search.evaluation.queries import read_queries
 from search.evaluation.rankers import encode_texts
-from search.generation.snapshot import Snapshot
 
 N_QUERIES = 100
 
@@ -39,7 +38,7 @@ def bench_search(library: Library, options: SearchBenchOptions, progress: Progre
         IconsError: more vectors were asked for than memory holds.
     """
     engine = TimedEngine.open(library.root)
-    corpus = Corpus.read(Snapshot(engine.generation.catalog))
+    corpus = Corpus.read(engine.generation)
     texts = _choose_texts(corpus, options)
     source = ", ".join(str(file) for file in options.queries) or "names of its own icons"
     found = SearchBench(

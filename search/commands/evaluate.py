@@ -29,7 +29,10 @@ def _files(name: str, what: str) -> Callable[[Callable[..., Any]], Callable[...,
 @click.command()
 @_files("queries", "queries with their right answers. Repeatable. Over the bundled samples: the Lucide benchmark.")
 @_files("described", "described drawings: what must and must not be among the first five hits. Repeatable.")
-@_files("judged", "icons judged by looking at them. Repeatable. Over the bundled samples: the bundled one.")
+@_files(
+    "judged",
+    "icons judged by looking at them. Repeatable. Over the bundled samples without --queries: the bundled one.",
+)
 @click.option(
     "--model",
     "models",

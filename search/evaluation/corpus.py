@@ -7,6 +7,8 @@ from functools import cached_property
 import numpy as np
 
 from indexer.arrays import Ids
+from indexer.library.folder import Generation
+from indexer.publishing.facets import read_array
 from indexer.publishing.vectors import read_tag_ids
 from search.generation.snapshot import Snapshot
 
@@ -24,6 +26,8 @@ class Corpus:
     image_ids: Ids
     """Distinct, ascending; `image_rows` says which of them each icon shows."""
     image_rows: Ids
+    drawing_rows: Ids
+    """Number of the drawing of each icon: pictures that are drawn alike, whatever their bytes."""
     names: Sequence[str]
     """Each icon's name as its source spells it."""
     sets: Sequence[str]
@@ -37,8 +41,9 @@ class Corpus:
         return len(self.icon_ids)
 
     @classmethod
-    def read(cls, snapshot: Snapshot) -> "Corpus":
-        """Read all icons of a snapshot."""
+    def read(cls, generation: Generation) -> "Corpus":
+        """Read all icons of a generation."""
+        snapshot = Snapshot(generation.catalog)
         rows = list(snapshot.all_icons())
         columns = np.array([row[:4] for row in rows], np.int64).reshape(-1, 4)
         icon_ids, set_ids, names, images = columns.T
@@ -53,6 +58,7 @@ class Corpus:
             name_rows=name_rows,
             image_ids=image_ids,
             image_rows=image_rows,
+            drawing_rows=np.unique(read_array(generation.drawings), return_inverse=True)[1],
             names=[row[4] for row in rows],
             sets=[keys[set_id] for set_id in set_ids.tolist()],
             words=snapshot.all_words(),
@@ -63,6 +69,10 @@ class Corpus:
         """Rows of all icons that are variants of some rows, those included; ascending."""
         return _members(self._by_group, self.group_rows[rows])
 
+    def alike(self, rows: Ids) -> Ids:
+        """Rows of all icons that are drawn as some rows are, those included; ascending."""
+        return _members(self._by_drawing, self.drawing_rows[rows])
+
     def showing(self, images: Ids) -> Ids:
         """Rows of all icons that show some pictures, given by their places in `image_ids`; ascending."""
         return _members(self._by_image, images)
@@ -70,6 +80,10 @@ class Corpus:
     @cached_property
     def _by_group(self) -> tuple[Ids, Ids]:
         return _sorted_by(self.group_rows)
+
+    @cached_property
+    def _by_drawing(self) -> tuple[Ids, Ids]:
+        return _sorted_by(self.drawing_rows)
 
     @cached_property
     def _by_image(self) -> tuple[Ids, Ids]:

@@ -37,7 +37,7 @@ class EngineRanker:
         is_its_own = (vectors.fingerprint, weights) == (opened.manifest.fingerprint, opened.manifest.weights)
         every = Tags.read(opened)
         if known is not None and len(known.rows) < len(every.rows):
-            opened, is_its_own = _told(opened, corpus, known), False
+            opened, is_its_own = _stating(opened, corpus, known), False
         self._opened = opened if is_its_own else _published(opened, corpus, vectors, weights, known or every)
 
     def scores(self, texts: Sequence[str], vectors: Floats) -> Floats:
@@ -56,7 +56,7 @@ class EngineRanker:
         return scores
 
 
-def _told(opened: Opened, corpus: Corpus, known: Tags) -> Opened:
+def _stating(opened: Opened, corpus: Corpus, known: Tags) -> Opened:
     """The same generation, as if its sources stated some tags alone: what its words say and filters know of them."""
     tags: defaultdict[int, set[str]] = defaultdict(set)
     for row, code in zip(corpus.name_rows[known.rows].tolist(), known.codes.tolist(), strict=True):
@@ -67,7 +67,7 @@ def _told(opened: Opened, corpus: Corpus, known: Tags) -> Opened:
     ]
     bearers = zip(corpus.name_ids[corpus.name_rows].tolist(), corpus.icon_ids.tolist(), strict=True)
     lexicon = Lexicon.of_keywords(keywords, bearers)
-    of_names = (set(f"{words} {told}".split()) for _, words, told, _ in keywords)
+    of_names = (set(f"{words} {tag_words}".split()) for _, words, tag_words, _ in keywords)
     vocabulary = Counter(word for words in of_names for word in words if len(word) > 1)
     speller = Speller.of(lambda: vocabulary, lexicon, opened.encoder)
     facets = opened.facets.telling("tag", np.stack([known.rows, known.codes]))

@@ -72,7 +72,7 @@ class Subject:
         self.opened = open_current(library)
         self.engine = SearchEngine(library, self.opened)
         self.manifest = self.opened.manifest
-        self.corpus = Corpus.read(self.opened.snapshot)
+        self.corpus = Corpus.read(self.opened.generation)
         self.originals = Originals(self.opened.snapshot, self.corpus)
         self.is_bundled = self.opened.snapshot.locations() == {str(bundled("samples/lucide-static"))}
 
@@ -80,8 +80,8 @@ class Subject:
         """Choose the query files: those that were given, else the bundled benchmark for the bundled icons."""
         files = list(options.queries) or ([bundled("eval") / "lucide-1.62.0.jsonl"] if self.is_bundled else [])
         asks_tags = options.n_tags and self.opened.facets.labels("tag").values
-        told = files or options.described or options.judged
-        if not (told or options.n_screenshots or options.n_names or asks_tags):
+        has_files = bool(files or options.described or options.judged)
+        if not (has_files or options.n_screenshots or options.n_names or asks_tags):
             raise QueryFileError(
                 "nothing to ask; give --queries FILE, --described FILE or --judged FILE, "
                 "or --names, --tags or --screenshots above 0"

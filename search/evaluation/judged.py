@@ -58,59 +58,66 @@ def read_judgements(file: Path) -> list[Judgement]:
     """
     return [
         Judgement(fields["query"], fields["kind"], {grade: tuple(fields[grade]) for grade in GAINS})
-        for fields in read_lines(file, _LINE)
+        for fields in read_lines(file, LINE)
     ]
 
 
 def ask_judged(
     rankers: Rankers, judged: Sequence[Judgement], corpus: Corpus, *, encoder: str, seed: int, progress: Progress
 ) -> list[JudgedRow]:
-    """Ask all judged queries; a row for each ranker. A name stands for all icons that bear it."""
+    """Ask all judged queries; a row for each ranker.
+
+    A name stands for all icons that bear it, and for those that are drawn as one of them.
+    """
     bearers = _rows_by_name(corpus)
+    best: list[float] = []
     firsts: defaultdict[str, list[Floats]] = defaultdict(list)
     for block in in_blocks(len(judged), n_candidates=len(corpus)):
         part = judged[block]
-        gains = [_gains(line, bearers, n=len(corpus)) for line in part]
+        gains = [_gains(line, bearers, corpus) for line in part]
+        best += [_discounted(_best_gains(of_line, corpus)) for of_line in gains]
         for ranker, scores in rankers.scores([line.query for line in part]).items():
             for of_icons, of_line in zip(scores, gains, strict=True):
                 firsts[ranker].append(of_line[first_rows(of_icons, corpus, last=of_line)])
         progress("Asking what was judged", block.stop, len(judged))
-    best = np.array([_discounted(_best_gains(line)) for line in judged])
-    return [_row(ranker, encoder, gains, best, seed=seed) for ranker, gains in firsts.items()]
+    return [_row(ranker, encoder, gains, np.array(best), seed=seed) for ranker, gains in firsts.items()]
 
 
 def first_rows(scores: Floats, corpus: Corpus, *, last: Floats | None = None) -> Ids:
-    """Rows of the first five hits, best first: variants and equal pictures once, what is not ranked left out.
+    """Rows of the first five hits, best first: variants and equal drawings once, what is not ranked left out.
 
     Of equal scores those with the larger `last` come last: a ranker that says the same of everything gains nothing.
     """
     order = np.argsort(-scores, kind="stable") if last is None else np.lexsort((np.nan_to_num(last), -scores))
     ranked = order[: np.isfinite(scores).sum()]
-    keys = zip(corpus.group_rows[ranked].tolist(), corpus.image_rows[ranked].tolist(), strict=True)
+    keys = zip(corpus.group_rows[ranked].tolist(), corpus.drawing_rows[ranked].tolist(), strict=True)
     found: Ids = ranked[group(keys, k=N_FIRST)]
     return found
 
 
-def _rows_by_name(corpus: Corpus) -> Mapping[str, Ids]:
+def _rows_by_name(corpus: Corpus) -> Mapping[str, Sequence[int]]:
     rows: defaultdict[str, list[int]] = defaultdict(list)
     for row, name in enumerate(corpus.names):
         rows[normalise(name)].append(row)
-    return {name: np.array(of_name) for name, of_name in rows.items()}
+    return rows
 
 
-def _gains(line: Judgement, bearers: Mapping[str, Ids], *, n: int) -> Floats:
-    """What each icon gains for a query, (n,); no number where nobody judged it."""
-    gains = np.full(n, np.nan, np.float32)
-    for grade, gain in GAINS.items():
-        for name in line.grades[grade]:
-            gains[bearers.get(normalise(name), [])] = gain
+def _gains(line: Judgement, bearers: Mapping[str, Sequence[int]], corpus: Corpus) -> Floats:
+    """What each icon gains for a query, (n,); no number where nobody judged it.
+
+    Of a drawing with two grades, under two names, the better one counts.
+    """
+    gains = np.full(len(corpus), np.nan, np.float32)
+    for grade, gain in reversed(GAINS.items()):
+        rows = [row for name in line.grades[grade] for row in bearers.get(normalise(name), ())]
+        gains[corpus.alike(np.array(rows, np.int64))] = gain
     return gains
 
 
-def _best_gains(line: Judgement) -> Floats:
-    """Gains of the best first five."""
-    every = [gain for grade, gain in GAINS.items() for _ in line.grades[grade]]
-    return np.array(sorted(every, reverse=True)[:N_FIRST], np.float32)
+def _best_gains(gains: Floats, corpus: Corpus) -> Floats:
+    """Gains of the best first five that the library has."""
+    best: Floats = gains[first_rows(np.where(np.isnan(gains), -np.inf, gains), corpus)]
+    return best
 
 
 def _row(ranker: str, encoder: str, firsts: Sequence[Floats], best: Scores, *, seed: int) -> JudgedRow:
@@ -138,7 +145,7 @@ def _problems(fields: Fields) -> Iterator[str]:
         yield f'"{twice}" has two grades'
 
 
-_LINE = Format(
+LINE = Format(
     tuple(GAINS),
     _problems,
     '{"query": "planet", "kind": "meaning", "right": ["orbit"], "fair": ["earth"], "wrong": ["eclipse"]}',

@@ -27,10 +27,10 @@ class Originals:
 
     def icons(self, rows: Iterable[int]) -> dict[int, IconRow]:
         """Read what the catalog says of some icons, by their rows."""
-        wanted = list(dict.fromkeys(rows))
+        distinct = list(dict.fromkeys(rows))
         found: dict[int, IconRow] = {}
-        for start in range(0, len(wanted), _IDS_AT_ONCE):
-            part = wanted[start : start + _IDS_AT_ONCE]
+        for start in range(0, len(distinct), _IDS_AT_ONCE):
+            part = distinct[start : start + _IDS_AT_ONCE]
             candidates = self._snapshot.candidates(self._corpus.icon_ids[part])
             found |= {row: candidates[int(self._corpus.icon_ids[row])] for row in part}
         return found

@@ -160,11 +160,11 @@ def _why_nothing(queries: Sequence[BenchmarkQuery], unknown: Iterable[str]) -> s
     return f"this library holds none of the sets that are asked about ({sets})"
 
 
-def _bearers(wanted: set[str], corpus: Corpus) -> defaultdict[str, list[int]]:
-    """Rows of the icons that bear each wanted name."""
+def _bearers(names: set[str], corpus: Corpus) -> defaultdict[str, list[int]]:
+    """Rows of the icons that bear each of some names."""
     bearers: defaultdict[str, list[int]] = defaultdict(list)
     for row, (name, place) in enumerate(zip(corpus.names, corpus.name_rows.tolist(), strict=True)):
-        for spelling in {normalise(name), corpus.words[int(corpus.name_ids[place])]} & wanted:
+        for spelling in {normalise(name), corpus.words[int(corpus.name_ids[place])]} & names:
             bearers[spelling].append(row)
     return bearers
 

@@ -39,14 +39,23 @@ def read_lines(file: Path, expected: Format) -> list[Fields]:
     return queries
 
 
+def check_line(fields: object, expected: Format, *, where: str) -> None:
+    """Hold what a line says, or is to say, against its format.
+
+    Raises:
+        QueryFileError: it is not as expected; the message begins with `where`.
+    """
+    problem = next(_problems(fields, expected), None)
+    if problem:
+        raise QueryFileError(f"{where}: {problem}; a line is {expected.example}")
+
+
 def _parse(line: str, expected: Format, *, where: str) -> Fields:
     try:
         fields = json.loads(line)
     except ValueError as error:
         raise QueryFileError(f"{where} is not JSON ({error}); a line is {expected.example}") from error
-    problem = next(_problems(fields, expected), None)
-    if problem:
-        raise QueryFileError(f"{where}: {problem}; a line is {expected.example}")
+    check_line(fields, expected, where=where)
     return dict(fields)
 
 

@@ -16,6 +16,10 @@ RESERVED = (
 )  # fmt: skip
 """Sets that models are measured on, by their keys and npm names: no rendering of theirs is ever learnt from."""
 
+_RESERVED_SCOPES = ("@lucide/", "@spectrum-icons/", "@spectrum-web-components/")
+_RESERVED_WORDS = frozenset(["lucide", "feather", "octicon", "octicons", "ionicon", "ionicons", "famicons"])
+"""Words that tell a reserved set in the name of a package for some framework, as "lucide-react"."""
+
 NAMELESS = (
     # Brands, products and services
     "simple-icons", "logos", "streamline-logos", "cib", "fa6-brands", "fa7-brands", "fa-brands", "bxl", "nonicons",
@@ -38,8 +42,7 @@ _BRAND_WORDS = frozenset(["logo", "brand", "flag"])
 
 def is_reserved(icon_set: IconSet) -> bool:
     """Whether a set is kept for measuring, whichever package brings it."""
-    spellings = {_key(icon_set.key), _key(icon_set.title)}
-    return not spellings.isdisjoint(_RESERVED_KEYS)
+    return any(map(_names_reserved, (icon_set.key, icon_set.title)))
 
 
 def refuse(record: Record, admit: Admission = "shippable") -> str | None:
@@ -75,6 +78,15 @@ def digests_of(picture: npt.NDArray[np.uint8]) -> tuple[bytes, bytes]:
     """Digest of a picture (size, size, 3), and of its coarse shape: 16 levels of grey, which forks keep."""
     grey = picture.mean(axis=2).astype(np.uint8) >> 4
     return content_digest(picture.tobytes()), content_digest(b"grey" + grey.tobytes())
+
+
+def _names_reserved(name: str) -> bool:
+    words = re.split(r"[^a-z0-9]+", name.lower())
+    return (
+        _key(name) in _RESERVED_KEYS
+        or name.lower().startswith(_RESERVED_SCOPES)
+        or not _RESERVED_WORDS.isdisjoint(words)
+    )
 
 
 def _key(text: str) -> str:

@@ -4,8 +4,9 @@ import random
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from indexer.errors import SourceError
 from indexer.finetune.corpus.admission import refuse
@@ -31,9 +32,16 @@ class Limits:
     tags_per_icon: int = 24
     """Those that most sets agree on."""
     tags_by_lot: int = 8
-    """Of the rest, drawn anew for each icon, so that all icons of a name know more together."""
+    """Of the rest, drawn for each icon by a hash of its picture, so that all icons of a name know more together."""
     seed: int = 0
     admit: Admission = "shippable"
+    held_out: int | None = None
+    """As in `options.Learning`: nothing is borrowed from a held-out name, or by one."""
+
+    def facts(self) -> dict[str, Any]:
+        """Spell them for `corpus.json`; `held_out` only where it was chosen: other corpora keep their keys."""
+        plain = asdict(self)
+        return plain if self.held_out else {name: value for name, value in plain.items() if name != "held_out"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +138,7 @@ def gather(
     tags = _tags_by_base([icon for icons in members.values() for icon in icons], extra_tags)
     for icon_set in sorted(members, key=lambda icon_set: (icon_set.key, icon_set.title)):
         gathered.icons += _chosen(members[icon_set], limits=limits, generator=generator)
-    one_in = share_held_out(len({icon.base for icon in gathered.icons}))
+    one_in = limits.held_out or share_held_out(len({icon.base for icon in gathered.icons}))
     gathered.icons = [_tagged(icon, tags, limits, one_in=one_in) for icon in gathered.icons]
     described = [(icon, tuple(looks(icon.placed.record.digest))) for icon in gathered.icons]
     looked_at = [replace(icon, own=texts) for icon, texts in described if texts and not icon.own]
@@ -195,15 +203,15 @@ def _tags_by_base(named: Iterable[TrainingIcon], extra: Sequence[Lists]) -> dict
     for names in by_picture.values():
         for name in names:
             tags[base_of(name)].update(sorted(names - {name}))
-    for words, given in (entry for tags_by_name in extra for entry in tags_by_name.items()):
-        tags[base_of(words)].update(given)
+    for words, listed in (entry for tags_by_name in extra for entry in tags_by_name.items()):
+        tags[base_of(words)].update(listed)
     return tags
 
 
 def _tagged(icon: TrainingIcon, tags: Mapping[str, Counter[str]], limits: Limits, *, one_in: int) -> TrainingIcon:
     counted = tags.get(icon.base) or _borrowed(icon, tags, one_in=one_in)
-    told = [tag for tag, _ in counted.most_common() if 1 < len(tag) < 60 and tag != icon.words]
-    common, rest = told[: limits.tags_per_icon], told[limits.tags_per_icon :]
+    ranked = [tag for tag, _ in counted.most_common() if 1 < len(tag) < 60 and tag != icon.words]
+    common, rest = ranked[: limits.tags_per_icon], ranked[limits.tags_per_icon :]
     lot = random.Random(icon.placed.record.digest)
     return replace(icon, tags=(*common, *lot.sample(rest, min(len(rest), limits.tags_by_lot))))
 

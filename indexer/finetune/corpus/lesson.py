@@ -23,9 +23,9 @@ Tokenizer = Callable[[list[str]], Tensor]
 
 @dataclass(frozen=True, slots=True)
 class KeptWords:
-    """Words whose similarities the text tower shall keep: `given` are their tokens (or vectors, for a locked tower)."""
+    """Words whose similarities the text tower shall keep; `text_inputs` are tokens, or vectors for a locked tower."""
 
-    given: Tensor
+    text_inputs: Tensor
     vectors: Tensor
     """The parent's unit vectors, float16 (n, dim)."""
     batch: int
@@ -37,7 +37,7 @@ class Lesson:
 
     pixels: npt.NDArray[np.uint8]
     captions: Captions
-    given: Tensor
+    text_inputs: Tensor
     """What the student is given for each of `captions.texts`: tokens int32 (n, context) or vectors float16 (n, dim)."""
     bases: Ids
     looks: Tensor
@@ -51,12 +51,12 @@ class Lesson:
 
     def texts_of(self, numbers: Ids) -> Tensor:
         """What the student takes for some captions."""
-        return _widened(self.given[torch.from_numpy(numbers)])
+        return _widened(self.text_inputs[torch.from_numpy(numbers)])
 
     def words_of(self, numbers: Ids) -> Tensor:
         """What the student takes for some words that are to be kept."""
         assert self.kept_words is not None
-        return _widened(self.kept_words.given[torch.from_numpy(numbers)])
+        return _widened(self.kept_words.text_inputs[torch.from_numpy(numbers)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,5 +145,5 @@ def encode_texts(model: Any, tokens: Tensor, live: Callable[[], None] = lambda: 
     return torch.cat(parts)[order.argsort()]
 
 
-def _widened(given: Tensor) -> Tensor:
-    return given.float() if given.is_floating_point() else given.long()
+def _widened(inputs: Tensor) -> Tensor:
+    return inputs.float() if inputs.is_floating_point() else inputs.long()

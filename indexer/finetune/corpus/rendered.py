@@ -8,7 +8,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -69,7 +69,7 @@ def key_of(gathered: Gathered, limits: Limits, *, size: int) -> str:
         [icon.placed.record.digest.hex(), icon.words, icon.tags, icon.own, icon.placed.file] for icon in gathered.icons
     ]
     reserved = sorted(entry.record.digest.hex() for entry in gathered.reserved)
-    return sha256(json.dumps([RECIPE, size, asdict(limits), facts, reserved]).encode()).hexdigest()[:16]
+    return sha256(json.dumps([RECIPE, size, limits.facts(), facts, reserved]).encode()).hexdigest()[:16]
 
 
 def _rendered(
@@ -95,7 +95,7 @@ def _described(icons: Sequence[TrainingIcon], gathered: Gathered, limits: Limits
     records = [icon.placed.record for icon in icons]
     counts = Counter(replace(record.set, licence=record.licence or record.set.licence) for record in records)
     described: dict[str, Any] = {
-        "limits": asdict(limits),
+        "limits": limits.facts(),
         "sets": [
             {**_set_facts(icon_set), "icons": n}
             for icon_set, n in sorted(counts.items(), key=lambda pair: (pair[0].key, str(pair[0].licence)))

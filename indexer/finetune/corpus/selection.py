@@ -37,6 +37,7 @@ def gather_icons(
         tags_by_lot=0,
         seed=seed,
         admit=learning.admit,
+        held_out=learning.held_out,
     )
     placed = read_sources(excludes, excludes=excludes, skipped=skipped)
     own = read_own_captions(Path(learning.own_captions)) if learning.own_captions else {}

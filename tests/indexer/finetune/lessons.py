@@ -67,10 +67,11 @@ def tiny_lesson(model: Any, options: FinetuneOptions, n: int = 48) -> Lesson:
     tokens = tokenize(captions.texts, TOKENIZER)
     is_locked = options.towers.text_tower == "locked"
     vectors = encode_texts(model, tokens)
-    given = vectors if is_locked else tokens
-    kept = KeptWords(given, vectors, options.loss.keep_words_batch) if options.loss.keep_words_weight else None
+    text_inputs = vectors if is_locked else tokens
+    batch = options.loss.keep_words_batch
+    kept = KeptWords(text_inputs, vectors, batch) if options.loss.keep_words_weight else None
     looks = edges(torch.from_numpy(pixels)).half()
-    return Lesson(pixels, captions, given, bases, looks, np.arange(n), np.arange(0), words, kept)
+    return Lesson(pixels, captions, text_inputs, bases, looks, np.arange(n), np.arange(0), words, kept)
 
 
 def tiny_options(**chosen: Any) -> FinetuneOptions:

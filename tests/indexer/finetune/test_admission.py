@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from indexer.finetune.corpus.admission import digests_of, refuse
+from indexer.finetune.corpus.admission import digests_of, refuse, refuse_words
 from indexer.finetune.corpus.captions import is_held_out, share_held_out
 from indexer.finetune.corpus.gather import Limits, Placed, base_of, gather, plain_name, read_sources
 from indexer.finetune.corpus.lesson import read_facts
-from indexer.finetune.corpus.rendered import build_corpus
+from indexer.finetune.corpus.rendered import build_corpus, key_of
 from indexer.sources.records import IconSet, Record
 
 SHAPES = {
@@ -27,10 +27,19 @@ def record(key: str, licence: str | None = "MIT", *, name: str = "house", own: s
 
 @pytest.mark.parametrize(
     "key", ["lucide", "lucide-static", "lucide-lab", "feather", "octicon", "octicons", "ion", "ionicons", "famicons",
-            "spectrum-css-workflow-icons", "@primer/octicons", "@adobe/spectrum-css-workflow-icons", "Lucide"],
+            "spectrum-css-workflow-icons", "@primer/octicons", "@adobe/spectrum-css-workflow-icons", "Lucide",
+            "@lucide/lab", "@Lucide/svelte", "lucide-react", "lucide-vue-next", "react-feather",
+            "@spectrum-icons/workflow", "@spectrum-web-components/icons-workflow", "@primer/octicons-react",
+            "react-ionicons", "@famicons/svelte"],
 )  # fmt: skip
 def test_reserved_sets_are_refused_under_every_name(key: str) -> None:
     assert refuse(record(key)) == "reserved"
+    assert refuse_words(IconSet(key, "Some", licence="MIT")) == "reserved"
+
+
+@pytest.mark.parametrize("key", ["@tabler/icons", "at-icons", "icon-park", "feathers", "spectrums", "ionic"])
+def test_sets_of_similar_names_are_not_reserved(key: str) -> None:
+    assert refuse(record(key)) is None
 
 
 @pytest.mark.parametrize(
@@ -83,9 +92,7 @@ def test_a_corpus_leaves_out_pictures_that_equal_a_reserved_one(tmp_path: Path) 
 
 
 def test_tags_travel_to_the_same_name_in_another_set(tmp_path: Path) -> None:
-    manifest = tmp_path / "own.jsonl"
     sources = [icon_set("one", ["arrow-up"], tmp_path), icon_set("two", ["star"], tmp_path)]
-    del manifest
     gathered = gather(read_sources(sources), extra_tags=[{"up arrow": ["raise"]}], limits=Limits())
     tags = {icon.words: icon.tags for icon in gathered.icons}
     assert tags == {"arrow up": ("raise",), "star": ()}
@@ -125,15 +132,24 @@ def test_another_drawing_of_a_thing_borrows_its_tags() -> None:
     assert plain_name("circle 2") == "circle"
 
 
-def test_nothing_is_borrowed_from_or_by_a_held_out_name() -> None:
-    one_in = share_held_out(3)
+@pytest.mark.parametrize("limits", [Limits(), Limits(held_out=3)])
+def test_nothing_is_borrowed_from_or_by_a_held_out_name(limits: Limits) -> None:
+    one_in = limits.held_out or share_held_out(3)
     free, held = (
         next(name for name in SOME_WORDS if is_held_out(name, one_in=one_in) == is_held and not borrows(name, one_in))
         for is_held in (False, True)
     )
     named = [placed(f"{free} 2"), placed(f"{held} 2"), placed("other")]
-    gathered = gather(named, extra_tags=[{free: ["first"], held: ["second"]}], limits=Limits())
+    gathered = gather(named, extra_tags=[{free: ["first"], held: ["second"]}], limits=limits)
     assert {icon.words: icon.tags for icon in gathered.icons} == {f"{free} 2": ("first",), f"{held} 2": (), "other": ()}
+
+
+def test_a_corpus_keeps_its_key_unless_another_share_is_held_out() -> None:
+    gathered = gather([placed("bag"), placed("bag 2")], extra_tags=(), limits=Limits())
+    keys = [key_of(gathered, limits, size=64) for limits in (Limits(), Limits(held_out=3))]
+    assert len(set(keys)) == 2
+    assert "held_out" not in Limits().facts()
+    assert Limits(held_out=3).facts()["held_out"] == 3
 
 
 SOME_WORDS = [first + second for first in "bcdfghklmnp" for second in ("ag", "oat", "ell", "ook", "ush")]

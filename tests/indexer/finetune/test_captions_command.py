@@ -8,7 +8,10 @@ from typing import Any
 from PIL import Image
 from test_finetune import arguments, run
 
+from indexer.finetune.corpus.captions import is_held_out
+from indexer.finetune.corpus.gather import base_of
 from indexer.finetune.corpus.lesson import read_material
+from indexer.finetune.corpus.selection import gather_icons
 from indexer.finetune.options import Learning, Places
 
 
@@ -63,6 +66,21 @@ def test_what_is_learnt_from_is_chosen_as_for_a_training(icons: Path, tmp_path: 
     assert sum(row["held_out"] for row in rows("--held-out", "2")) > sum(row["held_out"] for row in rows())
     assert {row["set"] for row in rows("--names-per-set", "3")} == {"icons"}
     assert len({row["base"] for row in rows("--names-per-set", "3")}) == 3
+
+
+def test_a_name_that_is_held_out_lends_no_tags(icons: Path) -> None:
+    source = icons.parent / "numbered.csv"
+    names = [f"{shape}-{place}" for shape in ("disc", "ring") for place in ("left", "right", "top", "bottom")]
+    lines = [f"{name}.svg,{name},{name}-tag\n{name}-filled.svg,{name}-2,\n" for name in names]
+    source.write_text("file_path,name,tags\n" + "".join(lines))
+    gathered, _ = gather_icons([source], exclude=(), library=None, learning=Learning(held_out=3), seed=0)
+    bare = {name.replace("-", " ") for name in names}
+    lent = {icon.words.removesuffix(" 2") for icon in gathered.icons if icon.tags and icon.words not in bare}
+    assert lent == {name for name in bare if not (_is_held_out(name) or _is_held_out(f"{name} 2"))} != bare
+
+
+def _is_held_out(name: str) -> bool:
+    return is_held_out(base_of(name), one_in=3)
 
 
 def test_what_can_not_be_read_as_captions_says_so(icons: Path, start: Path, tmp_path: Path) -> None:

@@ -192,7 +192,7 @@ def test_kept_words_stay_nearer_to_what_the_parent_said() -> None:
         kept = session.lesson.kept_words
         assert kept is not None
         with torch.no_grad():
-            now = session.student.encode_texts(kept.given.long())
+            now = session.student.encode_texts(kept.text_inputs.long())
         before = kept.vectors.float()
         return float((now @ now.T - before @ before.T).square().mean())
 

@@ -1,8 +1,13 @@
-"""Are rankers compared as a search ranks?"""
+"""Are rankers compared as a search ranks, and asked for every icon once?"""
 
 import numpy as np
+import torch
+from lessons import TOKENIZER
 
-from indexer.finetune.run.validation import compare_rankers, to_plain
+from indexer.finetune.corpus.captions import make_captions
+from indexer.finetune.corpus.lesson import Lesson, tokenize
+from indexer.finetune.pictures.twins import edges
+from indexer.finetune.run.validation import compare_rankers, make_exam, to_plain
 
 CORPUS = np.array([[1, 0], [0, 1], [0.707, 0.707]], np.float32)
 QUERIES = np.array([[1, 0], [0, 1]], np.float32)
@@ -15,3 +20,36 @@ def test_fusion_adds_both_similarities() -> None:
     assert found["fused"]["R@1"].value == 1.0  # 0.707 against the weight of the picture, or of the name
     fused = found["fused"]["R@1"]
     assert to_plain(found)["fused"]["R@1"] == [fused.value, fused.low, fused.high]
+
+
+def _lesson(words: list[str], tags: list[list[str]], own: list[list[str]], pictures: list[int]) -> Lesson:
+    """Icons that are all held out; equal numbers are equal pictures."""
+    drawn = np.random.default_rng(0).integers(0, 256, (max(pictures) + 1, 16, 16, 3), np.uint8)
+    captions = make_captions(words, tags, seed=0, own=own)
+    pixels, n = drawn[pictures], len(words)
+    bases = np.unique(words, return_inverse=True)[1]
+    tokens = tokenize(captions.texts, TOKENIZER)
+    looks = edges(torch.from_numpy(pixels)).half()
+    return Lesson(pixels, captions, tokens, bases, looks, np.arange(0), np.arange(n), words)
+
+
+def test_an_icon_that_is_there_again_for_its_looks_is_asked_for_once() -> None:
+    looks = [["heart in a drop"]]
+    lesson = _lesson(
+        ["pin", "star", "pin", "pin", "cup"],
+        [["place"], ["night"], ["place"], ["place"], []],
+        [[], [], *looks, *looks, ["tall mug"]],
+        [0, 1, 0, 0, 2],
+    )
+    exam = make_exam(lesson, TOKENIZER, twins=2.0)
+    assert exam is not None
+    assert exam.pixels.tolist() == lesson.pixels[[0, 1, 4]].tolist()
+    assert sorted(exam.answers) == [[0], [1], [2]]
+    assert exam.namesakes == [[0], [1], [2]]
+
+
+def test_another_picture_of_the_same_name_stays_in_the_exam() -> None:
+    lesson = _lesson(["pin", "pin"], [["place"], []], [[], ["heart in a drop"]], [0, 1])
+    exam = make_exam(lesson, TOKENIZER, twins=2.0)
+    assert exam is not None
+    assert sorted(exam.answers) == [[0], [1]]

@@ -14,13 +14,12 @@ from indexer.library.folder import Library
 from search.evaluation.corpus import Corpus
 from search.evaluation.queries import BenchmarkQuery, find_answers, read_queries
 from search.evaluation.rankers import any_word_of
-from search.generation.snapshot import Snapshot
 
 GOOD = '{"query": "up", "kind": "means", "relevant": ["arrow-up"]}'
 
 
 def _corpus(library: Library) -> Corpus:
-    return Corpus.read(Snapshot(library.candidates()[0].catalog))
+    return Corpus.read(library.candidates()[0])
 
 
 def _names(corpus: Corpus, rows: object) -> list[str]:

@@ -13,7 +13,6 @@ from indexer.library.folder import Library
 from search.evaluation.corpus import Corpus
 from search.evaluation.queries import BenchmarkQuery, Question, find_answers, keys_of_set, read_queries
 from search.evaluation.regimes import HALF, Tags, regimes
-from search.generation.snapshot import Snapshot
 
 BY_SET = '{"query": "up", "kind": "concept", "relevant": {"icons": ["arrow-up"], "symbols": ["arrow-up", "dot"]}}'
 UP = BenchmarkQuery("up", "concept", (), by_set={"icons": ("arrow-up",), "symbols": ("arrow-up", "dot")})
@@ -29,7 +28,7 @@ def symbols(tmp_path: Path) -> Path:
 
 
 def _corpus(library: Library) -> Corpus:
-    return Corpus.read(Snapshot(library.candidates()[0].catalog))
+    return Corpus.read(library.candidates()[0])
 
 
 def _icons(corpus: Corpus, rows: object) -> list[str]:
