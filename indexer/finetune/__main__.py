@@ -142,6 +142,18 @@ def relate_words(corpus_folder: Path, out: Path, parent: Path, **chosen: Any) ->
 
 
 @main.command()
+@click.argument("earlier", type=Existing)
+@click.argument("later", type=Existing)
+@click.option("--share", required=True, type=click.FloatRange(0, 1), help="Of the later one.")
+@click.option("--out", required=True, type=Folder)
+def blend(earlier: Path, later: Path, share: float, out: Path) -> None:
+    """Average the text towers of two models, one taught from the other; the pictures are the later one's."""
+    from indexer.finetune.words.blending import blend_folder
+
+    blend_folder(earlier, later, out, share=share)
+
+
+@main.command()
 @click.argument("model", type=Existing)
 def graphs(model: Path) -> None:
     """Write graphs beside a model's weights, by which `icons index` needs no torch for it."""
