@@ -1,8 +1,11 @@
 """How is a query of another language put into English, and what it leaves out?"""
 
 import pytest
+from called_icons import build_called
 
-from search.ranking.asked import _read_in_english
+from search.generation.opened import Opened, open_current
+from search.query import Query
+from search.ranking.asked import _read_in_english, read_asked, read_avoided
 from search.words.phrases import read_phrase
 
 
@@ -38,3 +41,24 @@ def test_english_and_signs_stay_as_they_are(text: str) -> None:
 def test_no_and_not_are_words_of_other_languages_too() -> None:
     assert _read_in_english("no disponible", ("es",))[0] is not None
     assert "without" not in _read_in_english("mostrar no mapa", ("pt-BR",))[1]
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Opened:
+    return open_current(build_called(tmp_path_factory.mktemp("left out")))
+
+
+@pytest.mark.parametrize(
+    ("words", "without", "languages", "avoided"),
+    [
+        ("Stern", ("gefüllt",), (), ("filled",)),
+        ("Stern -Kreis", ("gefüllt",), (), ("circle", "filled")),
+        ("star", ("gefüllt", "circle"), ("de",), ("filled", "circle")),
+        ("star", ("filled",), (), ("filled",)),
+    ],
+)
+def test_what_is_left_out_beside_the_words_is_read_too(
+    opened: Opened, words: str, without: tuple[str, ...], languages: tuple[str, ...], avoided: tuple[str, ...]
+) -> None:
+    query = Query(words=words, without=without, languages=languages)
+    assert read_avoided(opened, query, read_asked(opened, words, languages=languages)).words == avoided
