@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from indexer.languages.dictionary import ANY, ENGLISH, Dictionary
 from indexer.languages.folding import IN_TWO_LETTERS, fold, respelled
-from indexer.languages.letters import may_be_of
+from indexer.languages.letters import is_accented, may_be_of
 from indexer.languages.scripts import cut, is_unspaced, runs
 
 MOST_WORDS = 24
@@ -29,7 +29,7 @@ def words_of(text: str) -> list[tuple[str, str]]:
 def _accented(typed: Typed) -> dict[str, str]:
     """The words whose accents a fold has taken, by their keys: "Bär" is no bar."""
     composed = ((unicodedata.normalize("NFC", word.strip(MARKS)), key) for word, key in typed)
-    return {key: word for word, key in composed if key.isascii() and not word.isascii()}
+    return {key: word for word, key in composed if key.isascii() and any(map(is_accented, word))}
 
 
 def is_english(dictionary: Dictionary, words: Sequence[str]) -> bool:

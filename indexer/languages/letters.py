@@ -41,4 +41,9 @@ _LETTERS = {
 
 def may_be_of(language: str, word: str) -> bool:
     """Tell whether a language in Latin script writes all letters of a word."""
-    return all(letter in _LETTERS.get(language, "") for letter in word.casefold() if not letter.isascii())
+    return all(letter in _LETTERS.get(language, "") for letter in word.casefold() if is_accented(letter))
+
+
+def is_accented(letter: str) -> bool:
+    """Tell whether a letter is one beyond ASCII; a typographic apostrophe is none."""
+    return letter.isalpha() and not letter.isascii()

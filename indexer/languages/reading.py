@@ -8,7 +8,7 @@ from indexer.languages.dictionary import ANY, ENGLISH, Dictionary
 from indexer.languages.folding import IN_TWO_LETTERS, fold, respelled
 from indexer.languages.forms import is_form, is_like, n_shared, split
 from indexer.languages.identifying import MARKS, Typed, identify, is_english, knows, letters_known, words_of
-from indexer.languages.scripts import cut, is_hiragana, is_loanword, is_unspaced, runs
+from indexer.languages.scripts import LONG_VOWEL, cut, is_ending, is_loanword, is_unspaced, runs
 from indexer.languages.sounding import key_of, sounding_like
 
 LONGEST_PHRASE = 5
@@ -169,7 +169,7 @@ def _cut(dictionary: Dictionary, run: str, language: str) -> list[str]:
     if not is_unspaced(run):
         return [run]
     parts = cut(run, lambda part: bool(_terms(dictionary, language, part)))
-    if is_loanword(run) and min(map(len, parts)) < _SHORTEST_PART:
+    if is_loanword(run) and any(len(part) < _SHORTEST_PART for part in parts if part != LONG_VOWEL):
         sounds = _sounds(dictionary, run)
         return [run] if sounds and sounds[0][1] >= _SURE_SOUND else parts
     return parts
@@ -188,7 +188,7 @@ def _joined(dictionary: Dictionary, parts: Sequence[str], language: str) -> Iter
     for is_known, group in groupby(parts, lambda part: bool(_terms(dictionary, language, part))):
         if is_known:
             yield from (Piece(part, _terms(dictionary, language, part)) for part in group)
-        elif not is_hiragana(unknown := "".join(group)):
+        elif not is_ending(unknown := "".join(group)):
             sounds = _sounds(dictionary, unknown)
             yield from [Piece(unknown, sounds)] if sounds else [Piece(sign, ()) for sign in unknown]
 

@@ -8,7 +8,8 @@ _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u
 _RUN = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
 _IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 _KATAKANA = re.compile("[\u30a1-\u30ff]+")
-_HIRAGANA = re.compile("[\u3041-\u309f]+")
+LONG_VOWEL = "ー"
+_ENDING = re.compile(f"[\u3041-\u309f{LONG_VOWEL}]+")
 LONGEST = 12
 """Characters of a piece."""
 
@@ -23,9 +24,9 @@ def is_loanword(run: str) -> bool:
     return bool(_KATAKANA.fullmatch(run))
 
 
-def is_hiragana(run: str) -> bool:
-    """Tell whether a run is all hiragana, as endings and particles are."""
-    return bool(_HIRAGANA.fullmatch(run))
+def is_ending(run: str) -> bool:
+    """Tell whether a run is all hiragana, as endings and particles are, or but a long vowel."""
+    return bool(_ENDING.fullmatch(run))
 
 
 def runs(word: str) -> Iterator[str]:

@@ -96,3 +96,46 @@ def test_a_brand_is_not_taken_for_a_word_that_begins_like_it() -> None:
     assert read(BUNDLED, "celeste", preferred=["es"]) is not None
     assert named("celestron", "es") is None
     assert named("flagge", "de") == "flag"
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "english"),
+    [("Bär", "de", "bear"), ("Öl", "de", "oil"), ("thé", "fr", "tea"), ("corazón", "es", "heart")],
+)
+def test_accents_tell_a_word_from_an_english_one(text: str, language: str, english: str) -> None:
+    assert (reading(text).language, reading(text).english) == (language, english)
+    assert reading(text, "en").english == english
+
+
+@pytest.mark.parametrize("text", ["l'imprimante", "l\u2019imprimante", "L'IMPRIMANTE"])
+def test_an_article_that_lost_its_vowel_is_no_part_of_the_word(text: str) -> None:
+    assert (reading(text).language, reading(text).english) == ("fr", "printer")
+
+
+@pytest.mark.parametrize(
+    "text", ["morning", "dream", "quiet", "professor", "autumn", "planning", "don\u2019t", "the cat\u2019s bed"]
+)
+def test_what_english_uses_as_much_as_others_is_english(text: str) -> None:
+    assert read(BUNDLED, text) is None
+    assert read(BUNDLED, text, preferred=["en", "fr", "de"]) is None
+
+
+def test_between_languages_that_know_a_word_the_one_that_the_user_reads_decides() -> None:
+    assert reading("星", "ja").language == "ja"
+    assert reading("星", "zh").language == "zh"
+    assert reading("本", "ja").english == "book"
+
+
+def test_loanwords_are_read_by_their_sound_and_not_cut_to_shreds() -> None:
+    assert reading("キャンバス", "ja").english == "canvas"
+    assert reading("モニター").english == "monitor"
+    assert reading("サーバーダウン", "ja").english == "server down"
+
+
+def test_brands_are_no_words_that_begin_like_them() -> None:
+    assert read(BUNDLED, "grafana", preferred=["de"]) is None
+    assert reading("Kameraeinstellungen", "en", "de").english == "camera settings"
+
+
+def test_a_word_of_a_thousand_letters_takes_no_time() -> None:
+    assert read(BUNDLED, "haus" * 240 + "oe" * 4, preferred=["de"]) is None
