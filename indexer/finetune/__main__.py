@@ -1,6 +1,6 @@
 """Which commands lead to the encoder that ships, beside `icons finetune`? What it learns from, its words, its files.
 
-python -m indexer.finetune corpus|synonyms|words|distill|relate|graphs|record
+python -m indexer.finetune corpus|synonyms|words|distill|relate|blend|graphs|record
 """
 
 import json
