@@ -107,6 +107,7 @@ _OPTIONS: dict[str, list[tuple[str, Any, str]]] = {
         ("two_colours", Share, "Share in two free colours."),
         ("backed", Share, "Share on a colour gradient."),
         ("photographed", Share, "Share on something like a photograph."),
+        ("grained", Share, "Share with grain."),
         ("smallest_scale", Positive, "Of the icon in its picture."),
         ("largest_scale", Positive, "Of the icon in its picture."),
         ("shift", Share, "Largest, of the picture's side."),

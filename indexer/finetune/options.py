@@ -141,6 +141,8 @@ class Augmentation:
     """On a coloured gradient."""
     photographed: float = 0.05
     """On smooth noise with the spectrum of photographs."""
+    grained: float = 0.08
+    """With grain of one brightness a pixel of a small screenshot, as paper, film and video have it."""
     smallest_scale: float = 0.7
     largest_scale: float = 1.35
     shift: float = 0.12

@@ -25,7 +25,8 @@ from indexer.library.durable import write_result
 COLUMNS, MIXED_ROWS, EDGE, LABEL = 12, 5, 4, 110
 N_PICTURES = 2 * COLUMNS
 SHARES = (
-    "inverted", "tinted", "two_colours", "backed", "photographed", "neighbours", "resampled", "blurred", "compressed",
+    "inverted", "tinted", "two_colours", "backed", "photographed", "grained", "neighbours", "resampled", "blurred",
+    "compressed",
 )  # fmt: skip
 
 

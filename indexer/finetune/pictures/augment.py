@@ -23,7 +23,7 @@ def augment(images: Tensor, changes: Changes, neighbours: Tensor | None = None) 
     if neighbours is not None and len(neighbours):
         ink = _joined(ink, neighbours, changes)
     images = _coloured(ink.add_(ground), changes)
-    images = _backed(images, ground, changes)
+    images = _grained(_backed(images, ground, changes), changes)
     return _resampled(_blurred(images, changes), changes, images.shape[-1])
 
 
@@ -72,6 +72,14 @@ def _backed(images: Tensor, ground: Tensor, changes: Changes) -> Tensor:
     is_plain = (own.amax(1) - own.amin(1)).amax((1, 2))[:, None, None, None] < 0.1
     front = torch.where(is_plain, (brightness < 0.5).float(), own)
     images[touched] = backing * (1 - opaque) + front * opaque
+    return images
+
+
+def _grained(images: Tensor, changes: Changes) -> Tensor:
+    touched = _where(changes.is_grained, images)
+    if len(touched):
+        grain = spread(moved(changes.grain, images.device)[touched], images.shape[-1])
+        images[touched] = (images[touched] + grain).clamp_(0, 1)
     return images
 
 

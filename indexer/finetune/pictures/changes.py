@@ -20,9 +20,11 @@ N_RESAMPLE_SIDES = 4
 """How small a resampled picture becomes: from a quarter to three quarters of its side, in so many steps."""
 GREY = torch.tensor([0.299, 0.587, 0.114])
 _LEAST_CONTRAST = 0.35
+_GRAIN, _GRAIN_SIDE = (0.01, 0.08), 24
+"""Standard deviation; pixels of a screenshot at the usual size."""
 _NUMBERS = 32
-"""Of chance, kept for each picture; its ground has its own."""
-_OF_PICTURES, _OF_GROUNDS = 1, 2
+"""Of chance, kept for each picture; its ground and grain have their own."""
+_OF_PICTURES, _OF_GROUNDS, _OF_GRAIN = 1, 2, 3
 """What a seed is followed by, so that no two things are drawn from the same numbers."""
 
 
@@ -44,6 +46,9 @@ class Changes:
     backing: Tensor
     """(n, 3, 12, 12): colours that are blown up to a ground, where `is_backed`."""
     is_backed: Tensor
+    grain: Tensor
+    """(n, 1, 24, 24): what is added to every colour where `is_grained`."""
+    is_grained: Tensor
     resample: Tensor
     """int64 (n,): which way of scaling down and up."""
     blur: Tensor
@@ -72,6 +77,7 @@ def draw_changes(rows: range, n: int, change: Augmentation, *, seed: Sequence[in
     resample = whole(len(METHODS) ** 2 * N_RESAMPLE_SIDES).masked_fill(~chance(change.resampled), -1)
     blur = between(0.2, 1) * change.largest_blur
     quality = change.lowest_quality + whole(change.highest_quality + 1 - change.lowest_quality)
+    is_grained = chance(change.grained)
     return Changes(
         scale=torch.where(crowded, between(0.5, 0.75), scale),
         shift=between(-1, 1, 2) * 2 * change.shift,
@@ -82,6 +88,8 @@ def draw_changes(rows: range, n: int, change: Augmentation, *, seed: Sequence[in
         gap=between(0.92, 1.1),
         backing=_backings(is_backed, photographed, rows, seed),
         is_backed=is_backed,
+        grain=_grain(is_grained, between(*_GRAIN), rows, seed),
+        is_grained=is_grained,
         resample=resample,
         blur=blur.masked_fill(~chance(change.blurred), 0.0),
         quality=quality.masked_fill(~chance(change.compressed), -1),
@@ -157,6 +165,16 @@ def _backings(is_backed: Tensor, photographed: Tensor, rows: range, seed: Sequen
         grounds += spread(shared, 12) * (strength * is_photo)
     backing[places] = grounds.clamp(0, 1)
     return backing
+
+
+def _grain(is_grained: Tensor, strength: Tensor, rows: range, seed: Sequence[int]) -> Tensor:
+    """Normal noise for each grained picture, a number a pixel of a small screenshot."""
+    grain = torch.zeros(len(is_grained), 1, _GRAIN_SIDE, _GRAIN_SIDE)
+    for place in is_grained.nonzero().flatten().tolist():
+        generator = np.random.default_rng([*seed, _OF_GRAIN, rows[place]])
+        noise = generator.standard_normal((1, _GRAIN_SIDE, _GRAIN_SIDE), np.float32)
+        grain[place] = torch.from_numpy(noise) * strength[place]
+    return grain
 
 
 def _stacked(drawn: Sequence[np.ndarray]) -> Tensor:

@@ -97,6 +97,15 @@ def test_a_ground_is_put_behind_and_the_icon_shows_on_it(share: str) -> None:
         assert (picture[:, ink].mean() - brightness).abs() > 0.3
 
 
+def test_grain_is_grey_small_and_over_the_whole_picture() -> None:
+    grained = changed(replace(STILL, grained=1.0), 0.25 + icons() / 2)
+    noise = grained - (0.25 + icons() / 2)
+    assert (noise.amax(1) - noise.amin(1)).max() < 1e-5
+    for picture in noise:
+        assert 0.005 < picture.std() < 0.09
+        assert picture.mean().abs() < 0.02
+
+
 def test_a_shift_keeps_the_ground_of_a_dark_picture() -> None:
     dark = changed(replace(STILL, smallest_scale=0.5, largest_scale=0.5, shift=0.2), 1 - icons())
     assert dark[:, :, 0, :].max() < 1e-5

@@ -49,7 +49,7 @@ def test_nothing_is_asked_of_the_device_before_the_loss(monkeypatch: pytest.Monk
     """Whatever needs an answer, such as a count of pictures to change, would fail where nothing is computed."""
     monkeypatch.setattr(Tensor, "pin_memory", lambda tensor: tensor)
     shares = dict.fromkeys(
-        ("inverted", "backed", "photographed", "neighbours", "resampled", "blurred", "compressed"), 0.4
+        ("inverted", "backed", "photographed", "grained", "neighbours", "resampled", "blurred", "compressed"), 0.4
     )
     draw, (part,) = feed_of(caption_pair_weight=1.0, **shares).read(0)
     for there in (part, part.on(ELSEWHERE)):

@@ -1,13 +1,15 @@
 """Are rankers compared as a search ranks, and asked for every icon once?"""
 
 import numpy as np
+import pytest
 import torch
 from lessons import TOKENIZER
 
 from indexer.finetune.corpus.captions import make_captions
 from indexer.finetune.corpus.lesson import Lesson, tokenize
 from indexer.finetune.pictures.twins import edges
-from indexer.finetune.run.validation import compare_rankers, make_exam, to_plain
+from indexer.finetune.run.validation import MAIN_FIGURE, compare_rankers, main_figure, make_exam, to_plain
+from indexer.reports.measures import Figure
 
 CORPUS = np.array([[1, 0], [0, 1], [0.707, 0.707]], np.float32)
 QUERIES = np.array([[1, 0], [0, 1]], np.float32)
@@ -20,6 +22,14 @@ def test_fusion_adds_both_similarities() -> None:
     assert found["fused"]["R@1"].value == 1.0  # 0.707 against the weight of the picture, or of the name
     fused = found["fused"]["R@1"]
     assert to_plain(found)["fused"]["R@1"] == [fused.value, fused.low, fused.high]
+
+
+def test_checkpoints_are_compared_by_the_mean_of_what_there_is() -> None:
+    tasks = {"tags: pictures": 0.1, "tags: fused": 0.3, "names: pictures": 0.5, "screenshots: pictures": 0.7}
+    scores = {task: {MAIN_FIGURE: Figure(value, 0, 1)} for task, value in tasks.items()}
+    assert main_figure(scores) == pytest.approx(0.5)
+    del scores["tags: fused"]
+    assert main_figure(scores) == pytest.approx(0.6)
 
 
 def _lesson(words: list[str], tags: list[list[str]], own: list[list[str]], pictures: list[int]) -> Lesson:
