@@ -17,6 +17,8 @@ MARKS = ".,:;!?\"'()"
 """Around a word."""
 _OF_USER = 1.5
 """What the letters count that a language knows which the user reads."""
+_LEAST_SHARE = 4
+"""One letter in so many of a Latin text must be foreign for it to be read as that of a user who reads English alone."""
 Typed = Sequence[tuple[str, str]]
 """The words of a text as they are typed, and folded."""
 
@@ -49,12 +51,18 @@ def identify(dictionary: Dictionary, words: Typed, preferred: Sequence[str]) -> 
     has_english = is_english(dictionary, keys)
     if has_english and own != ENGLISH and all(knows(dictionary, own, key) for key in keys):
         return own, True
-    if known := letters_known(dictionary, keys, accented=_accented(words)):
+    known = letters_known(dictionary, keys, accented=_accented(words))
+    if known and (preferred or _is_much_of(keys, max(known.values()))):
         order = list(dict.fromkeys((*preferred, *dictionary.languages)))
         share = {code: n * (_OF_USER if code in preferred else 1) for code, n in known.items()}
         return min(known, key=lambda code: (-share[code], order.index(code))), True
     foreign = [code for code in preferred if code != ENGLISH]
     return foreign[0] if foreign and not has_english else None, False
+
+
+def _is_much_of(keys: Sequence[str], letters: int) -> bool:
+    """Tell whether so many letters are more than one odd word in an English text: "two bent arrows, one above"."""
+    return not all(map(str.isascii, keys)) or letters * _LEAST_SHARE >= sum(map(len, keys))
 
 
 def letters_known(

@@ -27,13 +27,15 @@ product says how well they fit. Loads with stock open_clip, offline:
 - Text tower: open_clip's text transformer, width 256, 4 layers, context 24. It was taught to repeat all-MiniLM-L6-v2
   (Apache-2.0) over words and phrases, then which words name the same icon, then trained together with the pictures.
 - Learnt from {icons:,} icons of {sets:,} sets, {names:,} base names, {captions:,} captions (names, tags, two put
-  together). Every set with version and licence stands in `training.json`. Licences: {licences}.
+  together). {described:,} of the icons stand there once more, with descriptions of their drawings alone. Every set with
+  version and licence stands in `training.json`. Licences: {licences}.
 - Never seen: Lucide, Lucide Lab, Feather, Octicons, Ionicons, Famicons, Adobe Spectrum, and icons that look like one of
   theirs to the pixel. Left out: NC and GPL-family licences, logos, flags, coins, file-type sets.
 {measured}
-Where it fails: English only; 64 px hold no fine detail, so left and right, and small badges on one shape, are easily
-confused; icons whose meaning is a convention that no name or tag tells are not found; screenshots cut carelessly, with
-other icons in sight, are found half of the time at 16 px; logos, flags and letters were not learnt.
+Where it fails: English only (`icons` translates words before it asks); 64 px hold no fine detail, so left and right,
+and small badges on one shape, are easily confused; icons whose meaning is a convention that no name or tag tells are
+not found; screenshots cut carelessly, with other icons in sight, are found half of the time at 16 px; logos, flags and
+letters were not learnt.
 """
 
 _FINETUNED = """# A fine-tuned icon encoder
@@ -81,7 +83,9 @@ def card_of(lineage: Mapping[str, Any]) -> str:
     }
     is_ours = "distillation" in lineage and lineage.get("parent", {}).get("name") != "bundled"
     if is_ours and data["limits"].get("admit", "shippable") == "shippable":
-        return _TEXT.format(measured=_measured(lineage.get("measured", {})), **facts)
+        described = data.get("icons_with_own_captions", 0)
+        facts["icons"] -= described
+        return _TEXT.format(measured=_measured(lineage.get("measured", {})), described=described, **facts)
     return _FINETUNED.format(
         parent="random weights" if lineage["parent"]["random"] else f'"{lineage["parent"]["name"]}"',
         held_out=data["held_out_icons"],

@@ -17,8 +17,12 @@ _LEAST_TEXTS, _LEAST_NAMES = 3, 8
 """Texts, or names of icons, that say a word."""
 _LEAST_USE, _MUCH_USE = 2.5, 4.0
 """On the scale of `wordfreq`: once in three million words, and once in a hundred thousand."""
-_LESS, _LESS_OF_MUCH = 0.5, 1.0
-"""By how much a word may be used less in English than elsewhere: "rust" is English, "amor" and "tout" are not."""
+_LEAST_ALONE = 1.5
+"""Of a word that is usual in no language: "assignee", "concatenate"."""
+_MANY_ASK = frozenset({"zh", "pt", "es", "fr", "de", "ru", "ja", "ar", "ko", "hi"})
+_LESS, _LESS_OF_MUCH, _LESS_THAN_OTHERS = 0.5, 1.0, 2.5
+"""By how much a word may be used less in English than in a language that many ask in ("rust" is English, "amor" and
+"tout" are not), and than in others: who states no language and types "bent" is rarely Dutch."""
 _LISTS = {"no": "nb", "hr": "sh", "sr": "sh", "bs": "sh"}
 """Languages that `wordfreq` has under another code."""
 
@@ -44,8 +48,12 @@ def english_words(
 def _is_usual(word: str, languages: Collection[str]) -> bool:
     """Whether English uses a word about as much as any language that knows it."""
     use = _use(ENGLISH, word)
-    elsewhere = max((_use(code, word) for code in languages), default=0.0)
-    return use >= _LEAST_USE and use >= elsewhere - (_LESS_OF_MUCH if use >= _MUCH_USE else _LESS)
+    elsewhere = {code: _use(code, word) for code in languages}
+    less = _LESS_OF_MUCH if use >= _MUCH_USE else _LESS
+    least = max(
+        (said - (less if code in _MANY_ASK else _LESS_THAN_OTHERS) for code, said in elsewhere.items()), default=0
+    )
+    return use >= max(least, _LEAST_USE if any(elsewhere.values()) else _LEAST_ALONE)
 
 
 def _use(language: str, word: str) -> float:
