@@ -111,7 +111,8 @@ def test_vectors_come_back_in_order_while_newer_batches_are_under_way(threads: T
     found = _through(Overlapped(Doubling(), "fp32", CPU, queues=threads, capacity=4), batches)
     assert [part.shape for part in found] == [(4, 2)] * 19 + [(3, 2)]
     assert [part.min() for part in found] == [part.max() for part in found] == [2 * number for number in range(20)]
-    assert threads.done.index(("in", 5)) < threads.done.index(("out", 4)), "the next batch comes in meanwhile"
+    ahead = [threads.done.index(("in", n + 1)) < threads.done.index(("out", n)) for n in range(19)]
+    assert any(ahead), "the next batch comes in meanwhile"
 
 
 def test_the_host_waits_for_the_oldest_batch_alone(threads: Threads) -> None:
