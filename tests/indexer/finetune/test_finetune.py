@@ -264,5 +264,5 @@ def test_events_profile_and_log_are_written_when_asked_for(icons: Path, start: P
     assert {"loss", "rate/pictures", "speed/images_per_second_of_rank_0", "recall/names: pictures/R@10"} <= tags
     assert [event.step for event in events.Scalars("loss")] == [1, 2, 3, 4]
     shares: dict[str, Any] = json.loads((Places(out).work / "profile" / "rank-0.json").read_text())
-    assert 0.3 < shares["compute share"] <= 1
+    assert 0.1 < shares["compute share"] <= 1
     assert (Places(out).work / "profile" / "rank-0.trace.json").stat().st_size > 1000
