@@ -1,0 +1,121 @@
+"""Which tools does a coding assistant have? They find icons, tell of them, and write them as code.
+
+An icon is told by its key ("mdi:home"), which the others take.
+"""
+
+import base64
+import binascii
+import logging
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from indexer.errors import IconsError, LibraryError
+from search.assistant.answers import answered, listed, shown, written
+from search.assistant.arguments import (
+    Count,
+    Key,
+    Language,
+    Licences,
+    Picture,
+    Sets,
+    Styles,
+    Text,
+    Without,
+    Words,
+)
+from search.engine import SearchEngine
+from search.pictures import MAX_BYTES, pixels_of
+from search.query import Filters, Query, Window
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_log = logging.getLogger(__name__)
+_DATA = re.compile(r"data:[\w/+.-]*(;base64)?,")
+
+
+class IconTools:
+    """The tools, over the engine of whatever generation is current."""
+
+    def __init__(self, engine: SearchEngine) -> None:
+        self._opened = engine
+
+    @property
+    def _engine(self) -> SearchEngine:
+        """The engine, asked for a generation that was published since the last call."""
+        try:
+            self._opened.refresh()
+        except LibraryError as error:
+            _log.warning("%s", error)
+        return self._opened
+
+    def search_icons(  # noqa: PLR0913, PLR0917  a tool's arguments stand side by side
+        self,
+        query: Words,
+        k: Count = 10,
+        sets: Sets = [],  # noqa: B006
+        styles: Styles = [],  # noqa: B006
+        licences: Licences = [],  # noqa: B006
+        without: Without = [],  # noqa: B006
+        language: Language = "",
+    ) -> str:
+        """Find icons by meaning, looks or name, best first."""
+        asked = Query(words=query, without=tuple(without), languages=(language,) if language else ())
+        filters = Filters(sets=tuple(sets), styles=tuple(styles), licences=tuple(licences))
+        return written(answered(self._engine.ask(asked, filters=filters, window=Window(k=k))))
+
+    def similar_icons(
+        self,
+        key: Text = "",
+        picture: Picture = "",
+        query: Words = "",
+        k: Count = 10,
+        sets: Sets = [],  # noqa: B006
+        styles: Styles = [],  # noqa: B006
+    ) -> str:
+        """Find icons that look like one, or like a picture; query pulls towards a meaning."""
+        if bool(key) == bool(picture):
+            raise IconsError("say what they are to look like: either key or picture")
+        engine = self._engine
+        icon = engine.find(key) if key else None
+        pixels = _pixels(picture, size=engine.image_size) if picture else None
+        asked = Query(words=query, icon=icon, picture=pixels)
+        filters = Filters(sets=tuple(sets), styles=tuple(styles))
+        return written(answered(engine.ask(asked, filters=filters, window=Window(k=k))))
+
+    def show_icon(self, key: Key) -> str:
+        """Tell tags, categories, licence, file and variants of an icon."""
+        engine = self._engine
+        return written(shown(engine.show(engine.find(key))))
+
+    def list_sets(self, query: Annotated[Text, Field(description="part of a name")] = "") -> str:
+        """List the sets of the library, the largest first."""
+        known = self._engine.facets()["set"]
+        part = query.casefold()
+        return written(listed(one for one in known if part in f"{one.value} {one.title}".casefold()))
+
+
+def _pixels(picture: str, *, size: int) -> "NDArray[np.uint8]":
+    """A picture that an assistant names, as a query takes it."""
+    if found := _DATA.match(picture):
+        return pixels_of(_decoded(picture[found.end() :]), name="data: URI", size=size)
+    path = Path(picture).expanduser()
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        raise IconsError(f'picture "{picture[:200]}" can\'t be read: {error}') from error
+    if len(content) > MAX_BYTES:
+        raise IconsError(f'picture "{path}" has more than {MAX_BYTES >> 20} MB')
+    return pixels_of(content, name=path.name, size=size)
+
+
+def _decoded(text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except binascii.Error as error:
+        raise IconsError(f"the data: URI of the picture is not base64 ({error})") from error
