@@ -57,9 +57,13 @@ def _holds_text(element: ElementTree.Element) -> bool:
     return bool(element.text) or any(child.tail for child in element)
 
 
-def escaped(text: str, more: Mapping[str, str] = {}) -> str:
-    """Escape a text for XML, HTML and templates; signs that no XML may hold are gone, as the parser refuses them."""
-    return text.translate(str.maketrans({**_ESCAPES, **more}))
+def _escaper(more: Mapping[str, str]) -> Callable[[str], str]:
+    """Escape a value between quotes, and what else a language reads there; what no XML may hold, its parser refuses."""
+    table = {ord(sign): escape for sign, escape in {**_ESCAPES, **more}.items()}
+    return lambda text: text.translate(table)
+
+
+_between_quotes, _between_apostrophes, _in_svelte = _escaper({}), _escaper({"'": "&#39;"}), _escaper(_BRACES)
 
 
 def _xml_text(text: str) -> str:
