@@ -31,6 +31,7 @@ def create_assistant(engine: SearchEngine) -> MCPServer:
         _tool("Find icons", own.search_icons),
         _tool("Find icons that look alike", own.similar_icons),
         _tool("Show an icon", own.show_icon),
+        _tool("Write icons as code", own.get_code),
         _tool("List sets", own.list_sets),
     ]
     return MCPServer("icons", title="Icon search", instructions=_INSTRUCTIONS, version=version("icons"), tools=tools)
@@ -73,7 +74,7 @@ def _shortened(schema: Any) -> Any:
 
 def _is_idle(name: str, part: Any) -> bool:
     """Whether it is a title, which repeats a name, or an empty default."""
-    return (name == "title" and isinstance(part, str)) or (name == "default" and part in ([], ""))
+    return (name == "title" and isinstance(part, str)) or (name == "default" and not part)
 
 
 def assist(library: Library) -> None:

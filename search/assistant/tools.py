@@ -17,6 +17,7 @@ from search.assistant.answers import answered, listed, shown, written
 from search.assistant.arguments import (
     Count,
     Key,
+    Keys,
     Language,
     Licences,
     Picture,
@@ -29,6 +30,9 @@ from search.assistant.arguments import (
 from search.engine import SearchEngine
 from search.pictures import MAX_BYTES, pixels_of
 from search.query import Filters, Query, Window
+from search.snippets.drawn import Look, NamedIcon, named_icon
+from search.snippets.frameworks import Framework, framework
+from search.snippets.write import write
 
 if TYPE_CHECKING:
     import numpy as np
@@ -92,11 +96,30 @@ class IconTools:
         engine = self._engine
         return written(shown(engine.show(engine.find(key))))
 
+    def get_code(
+        self,
+        keys: Keys,
+        format: Annotated[Text, Field(description="lucide-react, @iconify/react, vue, svelte, css")] = "svg",
+        colour: Text = "",
+        size: int = 0,
+        stroke_width: float = 0,
+    ) -> str:
+        """Write icons as code, imports first. An unknown format names all."""
+        engine, wanted = self._engine, framework(format)
+        look = Look(colour=colour or None, size=size or None, stroke_width=stroke_width or None)
+        return write([_named(engine, key, wanted) for key in keys], wanted, look).code
+
     def list_sets(self, query: Annotated[Text, Field(description="part of a name")] = "") -> str:
         """List the sets of the library, the largest first."""
         known = self._engine.facets()["set"]
         part = query.casefold()
         return written(listed(one for one in known if part in f"{one.value} {one.title}".casefold()))
+
+
+def _named(engine: SearchEngine, key: str, wanted: Framework) -> NamedIcon:
+    """An icon, with its picture where the framework draws it."""
+    icon = engine.find(key)
+    return named_icon(engine.show(icon).hit, engine.picture(icon) if wanted.needs_svg else None)
 
 
 def _pixels(picture: str, *, size: int) -> "NDArray[np.uint8]":

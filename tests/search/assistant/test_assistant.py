@@ -51,7 +51,7 @@ async def _call(session: ClientSession, tool: str, **arguments: Any) -> tuple[bo
 def test_an_assistant_searches_shows_and_gets_the_svg(icon_library: Library) -> None:
     async def scene(session: ClientSession) -> None:
         tools = {tool.name: tool for tool in (await session.list_tools()).tools}
-        assert set(tools) == {"search_icons", "similar_icons", "show_icon", "get_svg", "list_sets"}
+        assert set(tools) == {"search_icons", "similar_icons", "show_icon", "get_code", "list_sets"}
         assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools.values())
 
         failed, said = await _call(session, "search_icons", query="arrowUp", k=3, set=["icons"])
@@ -66,9 +66,11 @@ def test_an_assistant_searches_shows_and_gets_the_svg(icon_library: Library) -> 
         assert (shown["name"], shown["variants"]) == ("arrow-up", ["icons:arrow-up-filled"])
         assert Path(shown["path"]).name == "arrow-up.svg"
 
-        assert await _call(session, "get_svg", key="icons:dot-a") == (False, disc(4, 12))
-        failed, said = await _call(session, "get_svg", key="icons:current", colour="navy")
+        failed, said = await _call(session, "get_code", keys="icons:current", colour="navy")
         assert not failed and 'fill="navy"' in said
+        failed, said = await _call(session, "get_code", keys=["icons:dot-a", "icons:dot-b"], format="react")
+        assert not failed and said.count("export function") == 2
+        assert "script" not in (await _call(session, "get_code", keys="icons:hostile"))[1]
 
     _with_session(icon_library, scene)
 
@@ -132,9 +134,12 @@ def test_what_an_assistant_reads_before_it_asks_is_less_than_3_kb(icon_library: 
 def test_what_an_assistant_gets_wrong_is_told_in_a_sentence(icon_library: Library) -> None:
     async def scene(session: ClientSession) -> None:
         for tool, arguments, told in (
-            ("get_svg", {"key": "icons:arow-up"}, "near: icons:arrow-up"),
-            ("get_svg", {"key": "../../etc/passwd"}, 'no icon "../../etc/passwd"'),
-            ("get_svg", {"key": "icons:photo"}, "is no SVG but a bitmap"),
+            ("get_code", {"keys": "icons:arow-up"}, "near: icons:arrow-up"),
+            ("get_code", {"keys": "../../etc/passwd"}, 'no icon "../../etc/passwd"'),
+            ("get_code", {"keys": "icons:photo"}, "is a bitmap and no SVG"),
+            ("get_code", {"keys": "icons:dot-a", "format": "reakt"}, 'no format "reakt"; near: react'),
+            ("get_code", {"keys": "icons:dot-a", "format": "lucide-react"}, '"icons:dot-a" is not of lucide'),
+            ("get_code", {"keys": "icons:dot-a", "colour": "url(#x)"}, 'colour is "url(#x)"'),
             ("show_icon", {"key": ""}, 'no icon ""'),
             ("search_icons", {"query": ""}, "the query is empty"),
             ("search_icons", {"query": "dot", "set": ["icon"]}, 'no set "icon"'),
