@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
+from search.picking.code import Filled
+from search.picking.pick import Pick
 from search.results import Answer, Details, FacetCount, Hit
 
 
@@ -43,6 +45,25 @@ def shown(details: Details) -> dict[str, Any]:
     for others in ("variants", "near_duplicates"):
         plain[others] = [other["key"] for other in plain[others]]
     return {name: value for name, value in {**hit, **plain}.items() if value not in (None, "", [], ())}
+
+
+def picked(filled: Filled) -> dict[str, Any]:
+    """What each need has found: its icon, and the others that were near; then all of them as code."""
+    plain: dict[str, Any] = {"icons": [_chosen(pick) for pick in filled.picked.picks]}
+    if filled.written:
+        plain["code"] = filled.written.remarked
+        if filled.written.snippet.install:
+            plain["install"] = filled.written.snippet.install
+        plain |= {"refused": dict(filled.written.refused)} if filled.written.refused else {}
+    return plain
+
+
+def _chosen(pick: Pick) -> dict[str, Any]:
+    if not pick.chosen:
+        return {"need": pick.need, "note": "nothing found"}
+    told: dict[str, Any] = {"need": pick.need, "key": pick.chosen.key}
+    told |= {"note": "no good match"} if pick.is_doubtful else {}
+    return {**told, "or": [hit.key for hit in pick.hits if hit is not pick.chosen]}
 
 
 def listed(sets: Iterable[FacetCount]) -> dict[str, Any]:

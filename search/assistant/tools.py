@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from indexer.errors import IconsError, LibraryError
-from search.assistant.answers import answered, listed, shown, written
+from search.assistant.answers import answered, listed, picked, shown, written
 from search.assistant.arguments import (
     Count,
+    Format,
     Key,
     Keys,
     Language,
     Licences,
+    Needs,
     Picture,
     Sets,
     Styles,
@@ -28,9 +30,12 @@ from search.assistant.arguments import (
     Words,
 )
 from search.engine import SearchEngine
+from search.picking.code import fill
+from search.picking.needs import read_needs
+from search.picking.pick import MOST_SHOWN, Choice, Picking
 from search.pictures import MAX_BYTES, pixels_of
 from search.query import Filters, Query, Window
-from search.snippets.drawn import Look, NamedIcon, named_icon
+from search.snippets.drawn import AS_IT_IS, Look, NamedIcon, named_icon
 from search.snippets.frameworks import Framework, framework
 from search.snippets.write import write
 
@@ -91,6 +96,26 @@ class IconTools:
         filters = Filters(sets=tuple(sets), styles=tuple(styles))
         return written(answered(engine.ask(asked, filters=filters, window=Window(k=k))))
 
+    def pick_icons(
+        self,
+        needs: Needs,
+        sets: Sets = [],  # noqa: B006
+        styles: Styles = [],  # noqa: B006
+        format: Format = "",
+    ) -> str:
+        """Pick an icon for each of many needs, all of one set; with format as code."""
+        wanted = framework(format) if format else None
+        how = Picking(
+            filters=Filters(sets=tuple(sets), styles=tuple(styles)),
+            window=Window(k=MOST_SHOWN),
+            choice=Choice(first=True),
+            served=wanted.sets if wanted else (),
+        )
+        queries = [Query(words=need) for need in read_needs(needs)]
+        return written(
+            picked(fill(self._engine, queries, how, framework=wanted, look=AS_IT_IS, progress=lambda *_: None))
+        )
+
     def show_icon(self, key: Key) -> str:
         """Tell tags, categories, licence, file and variants of an icon."""
         engine = self._engine
@@ -99,7 +124,7 @@ class IconTools:
     def get_code(
         self,
         keys: Keys,
-        format: Annotated[Text, Field(description="lucide-react, @iconify/react, vue, svelte, css")] = "svg",
+        format: Format = "svg",
         colour: Text = "",
         size: int = 0,
         stroke_width: float = 0,

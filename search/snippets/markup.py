@@ -87,14 +87,14 @@ def _jsx_attribute(name: str, value: str) -> str:
 
 
 def _style_properties(style: str) -> list[str]:
-    properties = []
-    for declaration in _APART.split(style):
-        name, colon, value = (part.strip() for part in declaration.partition(":"))
-        if not colon or not name:
-            continue
-        key = js_string(name) if name.startswith("--") else _camel(name.removeprefix("-ms-"))
-        properties.append(f"{key if _IDENTIFIER.fullmatch(key) else js_string(key.strip(chr(34)))}: {js_string(value)}")
-    return properties
+    declared = (declaration.partition(":") for declaration in _APART.split(style))
+    return [f"{_property(name.strip())}: {js_string(value.strip())}" for name, _, value in declared if value.strip()]
+
+
+def _property(name: str) -> str:
+    """The key of a style object: `stroke-width` -> `strokeWidth`; React wants `msTransform` without a capital."""
+    spelled = name if name.startswith("--") else _camel(name.removeprefix("-") if name.startswith("-ms-") else name)
+    return spelled if _IDENTIFIER.fullmatch(spelled) else js_string(spelled)
 
 
 def _camel(name: str) -> str:

@@ -51,7 +51,7 @@ async def _call(session: ClientSession, tool: str, **arguments: Any) -> tuple[bo
 def test_an_assistant_searches_shows_and_gets_the_svg(icon_library: Library) -> None:
     async def scene(session: ClientSession) -> None:
         tools = {tool.name: tool for tool in (await session.list_tools()).tools}
-        assert set(tools) == {"search_icons", "similar_icons", "show_icon", "get_code", "list_sets"}
+        assert set(tools) == {"search_icons", "similar_icons", "show_icon", "pick_icons", "get_code", "list_sets"}
         assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools.values())
 
         failed, said = await _call(session, "search_icons", query="arrowUp", k=3, set=["icons"])
@@ -104,6 +104,19 @@ def test_an_assistant_finds_icons_that_look_like_one_or_like_a_picture(icon_libr
             failed, said = await _call(session, "similar_icons", k=1, **arguments)
             assert not failed
             assert [icon["key"].startswith(first) for icon in json.loads(said)["icons"]] == [True]
+
+    _with_session(icon_library, scene)
+
+
+def test_an_assistant_picks_icons_for_many_needs_in_one_call(icon_library: Library) -> None:
+    async def scene(session: ClientSession) -> None:
+        failed, said = await _call(session, "pick_icons", needs=["arrow up", "dot a"], set="icons", format="react")
+        plain = json.loads(said)
+        assert not failed
+        assert [icon["need"] for icon in plain["icons"]] == ["arrow up", "dot a"]
+        assert plain["icons"][0]["key"].startswith("icons:arrow-up")
+        assert plain["code"].count("export function") == 2
+        assert (await _call(session, "pick_icons", needs=[]))[0]
 
     _with_session(icon_library, scene)
 
