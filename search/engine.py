@@ -137,6 +137,24 @@ class SearchEngine:
 
         return self._put(look)
 
+    def sets_called(self, name: str) -> list[str]:
+        """Keys of the sets that code means by a name: "lucide" is "lucide-static" here, where that is the set's key."""
+
+        def look(opened: Opened) -> list[str]:
+            labels = opened.facets.labels("set")
+            return [labels.values[code] for code in labels.set_names.with_key(name) or ()]
+
+        return self._put(look)
+
+    def present_sets(self, keys: Sequence[str]) -> list[str]:
+        """Those of some keys that are sets of this library."""
+        held = set(self._opened.facets.labels("set").values)
+        return [key for key in keys if key in held]
+
+    def names_in(self, key: str) -> list[str]:
+        """Names of a set's icons as they are spelt, each once; none of a set that is not here."""
+        return self._put(lambda opened: opened.snapshot.names_in(key))
+
     def facets(self) -> dict[str, list[FacetCount]]:
         """Tell what the library's icons can be filtered by, and how many have each value; at most 1,000 of a kind."""
         return self._put(lambda opened: opened.facets.count(most=MOST_VALUES))

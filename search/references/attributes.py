@@ -1,4 +1,4 @@
-"""Which icons do elements name whose attribute says no more than a name? `data-lucide="bell"`, `<ion-icon name="home">`."""
+"""Which icons do elements name by nothing but a name? `data-lucide="bell"`, `<ion-icon name="home">`."""
 
 import re
 from collections.abc import Iterator
