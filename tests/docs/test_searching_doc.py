@@ -63,7 +63,7 @@ def shown(command: str, library: Path) -> str:
     return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
-@pytest.mark.parametrize(("document", "n_blocks"), zip(DOCUMENTS, (8, 5), strict=True), ids=["searching", "code"])
+@pytest.mark.parametrize(("document", "n_blocks"), [*zip(DOCUMENTS, (8, 5), strict=True)], ids=["searching", "code"])
 def test_every_example_prints_what_the_document_shows(
     document: Path, n_blocks: int, samples: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,6 +1,6 @@
 """Do packages export what snippets import? Held against the packages for every icon of Iconify's sets and the samples.
 
-`PYTHONPATH=.:tests python tests/search/snippets/test_exports.py NODE_MODULES` writes data/snippets/exports.json anew:
+`PYTHONPATH=. python tests/search/snippets/test_exports.py NODE_MODULES` writes data/snippets/exports.json anew:
 what the rules get wrong.
 """
 
