@@ -2,7 +2,8 @@
 
 The environment names it (ICONS_NODE_MODULES). `icons` itself needs none of them:
 
-    npm install --ignore-scripts --legacy-peer-deps lucide-react @lucide/{vue,svelte} @tabler/icons-{react,vue,svelte} \\
+    npm install --ignore-scripts --legacy-peer-deps lucide-react @lucide/{vue,svelte} \\
+        @tabler/icons-{react,vue,svelte} \\
         @phosphor-icons/{react,vue} @heroicons/{react,vue} @mdi/{js,react} @iconify/{react,vue,svelte,collections} \\
         @fortawesome/{react-fontawesome,fontawesome-svg-core} @fortawesome/free-{solid,regular,brands}-svg-icons \\
         @iconify-json/{lucide,tabler,ph,heroicons,mdi} @iconify-json/{fa,fa6,fa7}-{solid,regular,brands} iconify-icon \\

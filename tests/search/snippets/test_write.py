@@ -186,6 +186,12 @@ def test_ids_bear_the_name_of_the_icon_and_rules_lie_on_elements() -> None:
     assert "<style" in of("svg", drawing(body)).code  # a file is a world of its own
 
 
+def test_what_tells_of_an_icon_follows_its_id() -> None:
+    told = drawing('<title id="t">Sun</title><path d="M0 0"/>', root=' role="img" aria-labelledby="t"', name="sun")
+    assert 'aria-labelledby="sun-t"' in of("html", told).code and 'id="sun-t"' in of("html", told).code
+    assert "aria-hidden" not in of("html", told).code
+
+
 def test_a_sheet_that_does_more_stays_and_vue_refuses_it() -> None:
     icon = drawing("<style>@keyframes k{to{opacity:0}}.a>path{fill:red}</style><g class='a'><path d='M0 0'/></g>")
     assert "@keyframes" in of("react", icon).code
