@@ -3,42 +3,38 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from indexer.errors import RenderError
+from indexer.errors import IconsError
 from search.exporting.chosen import Chosen, LeftOut
 from search.exporting.drawing import Drawing, take_apart
-from search.exporting.own_ids import give_own_ids
-from search.exporting.styles import inline_styles
+from search.snippets.drawn import Look
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """An icon, and its drawing, whose ids no other icon of the export has."""
+    """An icon, and its drawing."""
 
     icon: Chosen
     drawing: Drawing
 
 
-def drawings(icons: Iterable[Chosen], *, shared: bool) -> tuple[list[Drawn], list[LeftOut]]:
+def drawings(icons: Iterable[Chosen], look: Look, *, shared: bool) -> tuple[list[Drawn], list[LeftOut]]:
     """Take icons apart; those that are no SVG, or a broken one, are left out with the reason.
 
     `shared`: they will stand in one document, where a style sheet of one would hold for all.
     """
     drawn, left_out = [], []
     for icon in icons:
-        if not icon.is_svg:
-            left_out.append(LeftOut(icon.key, f'it is a bitmap ("{icon.hit.path}"); only --as zip takes it'))
-            continue
         try:
-            drawing = take_apart(icon.content)
-        except RenderError as error:
+            drawn.append(Drawn(icon, _drawing(icon, look, shared=shared)))
+        except IconsError as error:
             left_out.append(LeftOut(icon.key, str(error)))
-            continue
-        rest = inline_styles(drawing)
-        if rest is None:
-            give_own_ids(drawing, icon.name)
-        elif shared:
-            reason = f"its style sheet says {rest}, which can't stand among other icons; only --as zip takes it"
-            left_out.append(LeftOut(icon.key, reason))
-            continue
-        drawn.append(Drawn(icon, drawing))
     return drawn, left_out
+
+
+def _drawing(icon: Chosen, look: Look, *, shared: bool) -> Drawing:
+    if not icon.is_svg:
+        raise IconsError(f'it is a bitmap ("{icon.hit.path}"); only --as zip takes it')
+    drawing = take_apart(icon, look)
+    if shared and drawing.has_sheet:
+        raise IconsError("its style sheet has rules for more than plain classes; only --as zip takes it")
+    return drawing

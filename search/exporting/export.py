@@ -12,6 +12,7 @@ from search.exporting.drawn import Drawn, drawings
 from search.exporting.licences import SetTerms, licence_file, licences_summed_up, notice, terms_of, warnings_of
 from search.exporting.names import plain_name
 from search.exporting.packing import packed
+from search.snippets.drawn import AS_IT_IS, Look
 
 if TYPE_CHECKING:
     from search.engine import SearchEngine
@@ -21,6 +22,7 @@ Kind = Literal["zip", "sprite", "iconify", "font", "react"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 LICENCES, COLLECTION = "LICENCES.md", "collection.json"
 _PREFIX = re.compile(r"[a-z][a-z0-9]{0,40}(?:-[a-z0-9]{1,40}){0,5}")
+_SIZED: tuple[Kind, ...] = ("zip", "react")
 _PREFIXED: tuple[Kind, ...] = ("iconify", "font", "react")
 
 
@@ -28,6 +30,8 @@ _PREFIXED: tuple[Kind, ...] = ("iconify", "font", "react")
 class Options:
     """How an export is made."""
 
+    look: Look = AS_IT_IS
+    """What the icons are given: a colour and a width and end of strokes; in files and components a size."""
     prefix: str | None = None
     """Of Iconify JSON: one file with all icons, under this prefix. Of a font its name, of a package its name."""
     skip_unreadable: bool = False
@@ -113,7 +117,7 @@ def export(
     _refuse(kind, options, collection)
     reading = read_chosen(engine, collection, progress=progress)
     drawn, left_out = drawings(
-        (icon for icon in reading.icons if kind != "zip" or icon.is_svg), shared=kind != "zip"
+        (icon for icon in reading.icons if kind != "zip" or icon.is_svg), options.look, shared=kind != "zip"
     )
     bitmaps = [icon for icon in reading.icons if not icon.is_svg] if kind == "zip" else []
     shaped, unshaped = _outlined(drawn, progress) if kind == "font" else ([], [])
@@ -144,6 +148,10 @@ def export(
 def _refuse(kind: Kind, options: Options, collection: Collection) -> None:
     if options.prefix is not None and kind not in _PREFIXED:
         raise ExportError(f'a {kind} has no prefix ("{options.prefix}"); it is for {", ".join(_PREFIXED)}')
+    if options.look.size is not None and kind not in _SIZED:
+        raise ExportError(f"the icons of a {kind} take their size where they are shown; size is for {', '.join(_SIZED)}")
+    if options.look.colour is not None and kind == "font":
+        raise ExportError("a font takes the colour of the text; colour is for all others")
     if kind == "font" and len(collection.icons) > len(PRIVATE_USE):
         n_places = len(PRIVATE_USE)
         raise ExportError(f"{len(collection.icons):,} icons; a font has {n_places:,} places, make several of them")
@@ -199,7 +207,7 @@ def _react(material: _Material) -> _Made:
     from search.exporting.react_package import import_line, react_files
 
     name = material.options.prefix or material.name
-    files = react_files(material.drawn, material.terms, name=name)
+    files = react_files(material.drawn, material.terms, name=name, size=material.options.look.size)
     remarks = [f"use: {import_line(name, material.drawn)}, after npm install && npm run build"]
     return _Made(files, None, remarks, _named(material.drawn))
 

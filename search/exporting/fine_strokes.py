@@ -9,7 +9,7 @@ from typing import Any
 from picosvg.svg import SVG
 from picosvg.svg_transform import Affine2D
 
-_SIDE = 4096.0
+SIDE = 4096.0
 """Units of the shorter side, while strokes are drawn."""
 _CONIC_ERROR = 1.0
 """Of those units: what a curve made of arcs may miss."""
@@ -26,7 +26,7 @@ class FineSVG(SVG):  # type: ignore[misc]  # picosvg has no types
     def _stroke(self, shape: Any) -> Sequence[Any]:
         """Convert a stroke to shapes in the order in which they are painted."""
         box = self.view_box()
-        scale = _SIDE / min(box.w, box.h) if box else 1.0
+        scale = SIDE / min(box.w, box.h) if box else 1.0
         large = shape.as_path().apply_transform(Affine2D(scale, 0, 0, scale, 0, 0))
         large.stroke_width *= scale
         large.stroke_dashoffset *= scale

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from search.exporting.drawing import Drawing, markup, spelled_attributes
+from search.exporting.drawing import Drawing, markup, spelled
 from search.exporting.drawn import Drawn
 from search.exporting.licences import SetTerms, by_set
 from search.exporting.names import plain_name, unique
@@ -61,7 +61,7 @@ def _icon(drawing: Drawing) -> dict[str, Any]:
     body = markup(drawing.body)
     attributes = {name: value for name, value in drawing.attributes.items() if name != "preserveAspectRatio"}
     if attributes:
-        body = f"<g{spelled_attributes(attributes)}>{body}</g>"
+        body = f"<g{spelled(attributes)}>{body}</g>"
     box = {"left": drawing.box.left, "top": drawing.box.top}
     placed = {name: _plain(value) for name, value in box.items() if value}
     sides = {"width": _plain(drawing.box.width), "height": _plain(drawing.box.height)}

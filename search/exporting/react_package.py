@@ -1,4 +1,4 @@
-"""How are icons a package for React? A component a file, which takes size, colour and ref; built by tsc, shaken by bundlers."""
+"""How are icons a package for React? A component a file, which takes size, colour and ref; `tsc` builds it."""
 
 import json
 from collections.abc import Sequence
@@ -7,13 +7,14 @@ from xml.etree.ElementTree import Element
 from search.exporting.drawn import Drawn
 from search.exporting.licences import SetTerms
 from search.exporting.names import pascal_case, unique
+from search.snippets.clean import SVG
 from search.snippets.markup import JSX, written
 
 _REACT = ">=18"
 _TYPES = """import type { SVGProps } from "react";
 
 export interface IconProps extends SVGProps<SVGSVGElement> {
-  /** Width and height, as 24 or "1.5rem"; the size of the text if not given. */
+  /** Width and height, as 24 or "1.5rem"; as it was exported if not given. */
   size?: number | string;
 }
 """
@@ -31,7 +32,9 @@ _COMPILER = {
     },
     "include": ["src"],
 }
-_PROPERTIES = 'width={size} height={size} aria-hidden={props["aria-label"] ? undefined : true} role="img" ref={ref} {...props}'
+_PROPERTIES = (
+    'width={size} height={size} role="img" aria-hidden={props["aria-label"] ? undefined : true} ref={ref} {...props}'
+)
 
 
 def component_names(drawn: Sequence[Drawn]) -> list[str]:
@@ -39,7 +42,9 @@ def component_names(drawn: Sequence[Drawn]) -> list[str]:
     return unique([pascal_case(one.icon.name) for one in drawn], between="_")
 
 
-def react_files(drawn: Sequence[Drawn], terms: Sequence[SetTerms], *, name: str) -> dict[str, bytes]:
+def react_files(
+    drawn: Sequence[Drawn], terms: Sequence[SetTerms], *, name: str, size: int | None = None
+) -> dict[str, bytes]:
     """Write the package's sources; `npm install && npm run build` makes the rest."""
     names = component_names(drawn)
     files = {
@@ -49,7 +54,8 @@ def react_files(drawn: Sequence[Drawn], terms: Sequence[SetTerms], *, name: str)
         "src/types.ts": _TYPES,
         "src/index.ts": _index(drawn, names),
     }
-    files |= {f"src/icons/{one.icon.name}.tsx": _component(one, own) for one, own in zip(drawn, names, strict=True)}
+    default = '"1em"' if size is None else str(size)
+    files |= {f"src/icons/{one.icon.name}.tsx": _component(one, own, default) for one, own in zip(drawn, names, strict=True)}
     return {path: text.encode() for path, text in files.items()}
 
 
@@ -88,11 +94,11 @@ def _index(drawn: Sequence[Drawn], names: Sequence[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _component(one: Drawn, name: str) -> str:
+def _component(one: Drawn, name: str, size: str) -> str:
     return (
         'import { forwardRef } from "react";\nimport type { IconProps } from "../types.js";\n\n'
         f"export const {name} = /* @__PURE__ */ forwardRef<SVGSVGElement, IconProps>"
-        f'(function {name}({{ size = "1em", ...props }}, ref) {{\n'
+        f'(function {name}({{ size = {size}, ...props }}, ref) {{\n'
         f"  return (\n{written(_root(one), JSX, rest=_PROPERTIES, indent=2)}\n  );\n}});\n"
     )
 
@@ -102,7 +108,7 @@ def _root(one: Drawn) -> Element:
     own = dict(one.drawing.attributes)
     if "fill" not in own and one.icon.hit.coloured is False:
         own["fill"] = "currentColor"
-    root = Element("svg", {"xmlns": "http://www.w3.org/2000/svg", "viewBox": str(one.drawing.box), **own})
+    root = Element("svg", {"xmlns": SVG, "viewBox": str(one.drawing.box), **own})
     root.extend(one.drawing.body)
     return root
 

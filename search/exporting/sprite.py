@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from search.exporting.drawing import markup, spelled_attributes
+from search.exporting.drawing import markup, spelled
 from search.exporting.drawn import Drawn
 from search.exporting.gallery import gallery
 
@@ -32,9 +32,9 @@ def _symbol(one: Drawn) -> str:
     inherited = {name: value for name, value in attributes.items() if name not in _OF_WHOLE}
     of_whole = {name: value for name, value in attributes.items() if name in _OF_WHOLE}
     body = markup(one.drawing.body)
-    body = f"<g{spelled_attributes(of_whole)}>{body}</g>" if of_whole else body
+    body = f"<g{spelled(of_whole)}>{body}</g>" if of_whole else body
     stated = {"id": one.icon.name, "viewBox": str(one.drawing.box), **inherited}
-    return f"<symbol{spelled_attributes(stated)}>{body}</symbol>"
+    return f"<symbol{spelled(stated)}>{body}</symbol>"
 
 
 def _in_comment(text: str) -> str:

@@ -34,7 +34,7 @@ ROWS = (  # name, set, licence, what is drawn
     ),
     (
         *("sheet-red", "colours", "CC-BY-4.0"),
-        "<style>.cls-1{fill:#d00}.cls-2,#dot{fill:none;stroke:#090}path.cls-1{opacity:.5}</style>"
+        "<style>.cls-1{fill:#d00;opacity:.5}.cls-2,#dot{fill:none;stroke:#090}</style>"
         '<path class="cls-1" d="M2 2h9v20H2z"/><circle class="cls-2" cx="17" cy="7" r="4"/>'
         '<circle id="dot" cx="17" cy="17" r="4"/>',
     ),
@@ -79,7 +79,7 @@ def write_sources(root: Path) -> list[Path]:
     shutil.copy(SAMPLES / "package.json", package)
     shutil.copy(SAMPLES / "LICENSE", package)
     files = sorted((SAMPLES / "icons").glob("*.svg"))
-    for file in files[:: len(files) // N_SAMPLES][:N_SAMPLES]:
+    for file in {*files[:: len(files) // N_SAMPLES][:N_SAMPLES], SAMPLES / "icons" / "bell.svg"}:
         shutil.copy(file, package / "icons")
     return [folder / "icons.jsonl", package]
 

@@ -24,7 +24,7 @@ def node_modules() -> Path:
 def sampled(folder: Path, model: Path, icon_set: str) -> tuple[SearchEngine, tuple[str, ...]]:
     """A library of some icons of a set of Iconify, and their keys."""
     whole = json.loads((node_modules() / "@iconify-json" / icon_set / "icons.json").read_text("utf-8"))
-    names = sorted(whole["icons"])
+    names = sorted(name for name, icon in whole["icons"].items() if not icon.get("hidden"))
     chosen = names[:: max(1, len(names) // N_OF_SET)][:N_OF_SET]
     whole["icons"] = {name: whole["icons"][name] for name in chosen}
     whole.pop("aliases", None)
