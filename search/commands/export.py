@@ -10,6 +10,8 @@ import click
 
 from indexer.commands.options import json_option, library_option
 from indexer.naming.printable import say
+from search.commands.options import look_options
+from search.snippets.drawn import Look
 
 if TYPE_CHECKING:
     from indexer.library.folder import Library
@@ -34,6 +36,7 @@ _MANY = 50
 )
 @click.option("--name", help="Name of the collection; else its file says it.")
 @click.option("--prefix", help="One Iconify file for all sets, under this prefix; the name of a font or a package.")
+@look_options
 @click.option("--skip-unreadable", is_flag=True, help="Leave out what can't be exported so, and say which.")
 @click.option("--replace", "is_replaced", is_flag=True, help="Replace an earlier export; a font keeps its code points.")
 @library_option
@@ -46,6 +49,7 @@ def export(  # noqa: PLR0913 - one option each
     out: Path | None,
     name: str | None,
     prefix: str | None,
+    look: Look,
     skip_unreadable: bool,
     is_replaced: bool,
     as_json: bool,
@@ -71,7 +75,7 @@ def export(  # noqa: PLR0913 - one option each
     collection = _collection(keys, file, name)
     if is_replaced and out is not None and not collection.code_points:
         collection = replace(collection, code_points=earlier_code_points(out))
-    options = Options(prefix=prefix, skip_unreadable=skip_unreadable)
+    options = Options(look=look, prefix=prefix, skip_unreadable=skip_unreadable)
     engine = engine_of(library)
     with ProgressLine() if len(collection.icons) >= _MANY else nullcontext(lambda *_: None) as progress:
         exported = export_icons(engine, collection, kind, options, progress=progress)

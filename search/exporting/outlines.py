@@ -6,15 +6,13 @@ make that take for ever: it happens in a worker that may hang or die.
 
 import json
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 from indexer.errors import RenderError
 from indexer.rendering.draw_pool import DrawPool, work
 from search.exporting.drawing import Drawing, whole_svg
 
 _SECONDS = 10.0
-_DIGITS = 5
-_OPAQUE = 0.999
 _NOT_DRAWN = frozenset(("title", "desc", "metadata", "animate", "animateTransform", "animateMotion", "set", "a"))
 _NOT_IN_A_FONT = frozenset(("mask", "filter", "pattern", "text", "image", "foreignObject", "style"))
 _OPEN = frozenset(("currentcolor", "black", "#000", "#000000", "rgb(0,0,0)"))
@@ -77,45 +75,6 @@ def be_worker() -> None:
     """Be a worker of an `Outliner`."""
     import pathops  # noqa: F401 - loaded before memory is counted
 
-    from search.exporting import fine_strokes  # noqa: F401
+    from search.exporting import flattening
 
-    work(_outlined)
-
-
-def _outlined(document: bytes) -> bytes:
-    """Find paints and outline of an SVG."""
-    from search.exporting.fine_strokes import FineSVG
-
-    try:
-        flat = FineSVG.fromstring(document.decode())
-        flat.topicosvg(ndigits=_DIGITS, inplace=True).clip_to_viewbox(inplace=True)
-        shapes = [shape for shape in flat.shapes() if shape.might_paint()]
-        found: dict[str, Any] = {
-            "paints": sorted({shape.fill.strip().lower().replace(" ", "") for shape in shapes}),
-            "is_transparent": min(map(_opacity, (*shapes, *flat.xpath("//svg:g[@opacity]"))), default=1.0) < _OPAQUE,
-            "path": _united([shape.as_path() for shape in shapes], box=flat.view_box()),
-        }
-    except (ValueError, AssertionError, KeyError, TypeError, AttributeError, NotImplementedError) as error:
-        raise RenderError(f"its outline can't be found ({type(error).__name__}: {str(error)[:120]})") from error
-    return json.dumps(found).encode()
-
-
-def _opacity(part: Any) -> float:
-    """Of a shape, or of a group that was left for its opacity."""
-    return float(part.opacity * part.fill_opacity if hasattr(part, "opacity") else part.get("opacity"))
-
-
-def _united(paths: list[Any], *, box: Any) -> str:
-    """Unite filled paths to one without overlaps; large, since Skia loses parts of small ones."""
-    from picosvg.svg_pathops import union
-    from picosvg.svg_transform import Affine2D
-    from picosvg.svg_types import SVGPath
-
-    from search.exporting.fine_strokes import SIDE
-
-    if not paths:
-        return ""
-    scale = SIDE / min(box.w, box.h)
-    large = [path.apply_transform(Affine2D(scale, 0, 0, scale, 0, 0)).as_cmd_seq() for path in paths]
-    united = SVGPath.from_commands(union(large, ["nonzero"] * len(large)))
-    return str(united.apply_transform(Affine2D(1 / scale, 0, 0, 1 / scale, 0, 0)).round_floats(_DIGITS).d)
+    work(flattening.flattened)

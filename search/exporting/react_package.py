@@ -8,7 +8,8 @@ from search.exporting.drawn import Drawn
 from search.exporting.licences import SetTerms
 from search.exporting.names import pascal_case, unique
 from search.snippets.clean import SVG
-from search.snippets.markup import JSX, written
+from search.snippets.jsx import TSX
+from search.snippets.markup import written
 
 _REACT = ">=18"
 _TYPES = """import type { SVGProps } from "react";
@@ -99,7 +100,7 @@ def _component(one: Drawn, name: str, size: str) -> str:
         'import { forwardRef } from "react";\nimport type { IconProps } from "../types.js";\n\n'
         f"export const {name} = /* @__PURE__ */ forwardRef<SVGSVGElement, IconProps>"
         f'(function {name}({{ size = {size}, ...props }}, ref) {{\n'
-        f"  return (\n{written(_root(one), JSX, rest=_PROPERTIES, indent=2)}\n  );\n}});\n"
+        f"  return (\n{written(_root(one), TSX, rest=_PROPERTIES, indent=2)}\n  );\n}});\n"
     )
 
 
