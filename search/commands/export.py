@@ -1,7 +1,7 @@
 """The command `icons export`: chosen icons as files, a sprite, Iconify JSON, a font or a package."""
 
 import json
-from contextlib import nullcontext
+from contextlib import ExitStack
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -77,7 +77,8 @@ def export(  # noqa: PLR0913 - one option each
         collection = replace(collection, code_points=earlier_code_points(out))
     options = Options(look=look, prefix=prefix, skip_unreadable=skip_unreadable)
     engine = engine_of(library)
-    with ProgressLine() if len(collection.icons) >= _MANY else nullcontext(lambda *_: None) as progress:
+    with ExitStack() as stack:
+        progress = stack.enter_context(ProgressLine()) if len(collection.icons) >= _MANY else None
         exported = export_icons(engine, collection, kind, options, progress=progress)
     place = out or default_place(exported)
     written = write_export(exported, place, replace=is_replaced)

@@ -4,6 +4,7 @@ import hashlib
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from fontTools.fontBuilder import FontBuilder
 from fontTools.misc.timeTools import timestampSinceEpoch
@@ -15,12 +16,15 @@ from fontTools.svgLib.path import parse_path
 from fontTools.ttLib.tables._g_l_y_f import Glyph
 
 from indexer.errors import ExportError, RenderError
-from search.exporting.chosen import LeftOut, Progress
+from search.exporting.chosen import LeftOut
 from search.exporting.collection import PRIVATE_USE
 from search.exporting.drawing import Box
 from search.exporting.drawn import Drawn
 from search.exporting.gallery import gallery
 from search.exporting.outlines import Outline, Outliner
+
+if TYPE_CHECKING:
+    from indexer.reports.bars import Progress
 
 EM = 1024
 """Units of the height of every icon."""
@@ -40,12 +44,13 @@ class Shaped:
     outline: Outline
 
 
-def outlined(drawn: Sequence[Drawn], *, progress: Progress) -> tuple[list[Shaped], list[LeftOut]]:
+def outlined(drawn: Sequence[Drawn], *, progress: "Progress | None") -> tuple[list[Shaped], list[LeftOut]]:
     """Find the outlines of icons; those that no font can hold are left out with the reason."""
     shaped, left_out = [], []
     with Outliner() as outliner:
         for n, one in enumerate(drawn, start=1):
-            progress("finding outlines", n, len(drawn))
+            if progress is not None:
+                progress("finding outlines", n, len(drawn))
             box = one.drawing.box
             try:
                 if box.width > _WIDEST * box.height:
