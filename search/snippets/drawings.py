@@ -9,7 +9,7 @@ from indexer.errors import IconsError
 from search.snippets.apart import set_apart
 from search.snippets.clean import SVG, clean_tree
 from search.snippets.drawn import Look, NamedIcon
-from search.snippets.exports import capitals, local_name
+from search.snippets.exports import capitals, free_name
 from search.snippets.jsx import JSX, TSX
 from search.snippets.markup import QUOTED, SVELTE, XML, Markup, written
 from search.snippets.paths import path_data
@@ -28,7 +28,7 @@ _COLOURFUL = frozenset(("image", "linearGradient", "radialGradient", "pattern", 
 def component_name(name: str) -> str:
     """`arrow-left` -> `ArrowLeft`; what JSX takes for a component begins with a capital letter."""
     joined = capitals(name)
-    return local_name(joined) if joined[:1].isalpha() else f"Icon{joined}"
+    return free_name(joined) if joined[:1].isalpha() else f"Icon{joined}"
 
 
 def slug(name: str) -> str:

@@ -46,14 +46,15 @@ def _attribute(name: str, value: str) -> str:
     if name == "style":
         return f"style={{{_style_object(value)}}}"
     spelled = "className" if name == "class" else name if _CAMEL_ANYWAY.fullmatch(name) else _camel(name)
-    if name in _UNTYPED or value not in _TYPED.get(name, (value,)):
-        return f"{{...{{ {spelled}: {js_string(value)} }}}}"
     return f'{spelled}="{value}"' if _PLAIN_VALUE.fullmatch(value) else f"{spelled}={{{js_string(value)}}}"
 
 
 def _typed_attribute(name: str, value: str) -> str:
+    """As types take it: what they would refuse is handed over unchecked."""
     if name == "style" and not {key for key, _ in _declarations(value)} <= _STYLED:
         return f"style={{{_style_object(value)} as object}}"
+    if name in _UNTYPED or value not in _TYPED.get(name, (value,)):
+        return f"{{...({{ {_camel(name)}: {js_string(value)} }} as object)}}"
     return _attribute(name, value)
 
 
