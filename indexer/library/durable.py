@@ -81,15 +81,27 @@ def folder_aside(path: Path, *, replace: bool = False) -> Iterator[Path]:
         sync(aside)
         if path.exists() and not replace:
             raise FileExistsError(path)
-        gone = path.with_name(f"{ASIDE}gone-{path.name}")
-        shutil.rmtree(gone, ignore_errors=True)
-        if path.exists():
-            path.rename(gone)
-        aside.rename(path)
-        sync(path.parent)
-        shutil.rmtree(gone, ignore_errors=True)
+        _put_in_place(aside, path)
     finally:
         shutil.rmtree(aside, ignore_errors=True)
+
+
+def _put_in_place(aside: Path, path: Path) -> None:
+    """Rename a folder to where another one may stand, which goes only after that."""
+    gone = path.with_name(f"{ASIDE}gone-{path.name}")
+    is_there = path.exists()
+    if is_there:
+        shutil.rmtree(gone, ignore_errors=True)
+        path.rename(gone)
+    try:
+        aside.rename(path)
+    except OSError:
+        if is_there:
+            gone.rename(path)
+        raise
+    sync(path.parent)
+    if is_there:
+        shutil.rmtree(gone)
 
 
 def remove_folder(path: Path) -> None:

@@ -1,6 +1,6 @@
 """What do the icons of a collection look like, and whose are they? Each read from its source, or its reason told."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -52,7 +52,7 @@ def read_chosen(engine: "SearchEngine", collection: Collection, *, progress: "Pr
 
     Keys that lead to one icon give it once, under the first of them, with a remark.
     """
-    ids, left_out, remarks = _found(engine, collection.icons)
+    ids, left_out, remarks = _found(engine, collection.icons, progress)
     hits = dict(zip(ids, engine.hits(list(ids)), strict=True))
     contents: dict[int, tuple[bytes, bool]] = {}
     # Icons of one file beside each other: it is opened once.
@@ -74,11 +74,15 @@ def read_chosen(engine: "SearchEngine", collection: Collection, *, progress: "Pr
     return Reading(chosen, sorted(left_out, key=lambda one: places[one.key]), remarks)
 
 
-def _found(engine: "SearchEngine", keys: Iterable[str]) -> tuple[dict[int, str], list[LeftOut], list[str]]:
+def _found(
+    engine: "SearchEngine", keys: Sequence[str], progress: "Progress | None"
+) -> tuple[dict[int, str], list[LeftOut], list[str]]:
     """Ids of icons, and the first key that leads to each."""
     ids: dict[int, str] = {}
     left_out, remarks = [], []
-    for key in keys:
+    for n, key in enumerate(keys, start=1):
+        if progress is not None:
+            progress("finding icons", n, len(keys))
         try:
             icon = engine.find(key)
         except UnknownIconError as error:

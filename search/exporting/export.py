@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from indexer.errors import ExportError
-from search.exporting.chosen import Chosen, LeftOut, read_chosen, refuse_left_out
+from search.exporting.chosen import Chosen, LeftOut, Reading, read_chosen, refuse_left_out
 from search.exporting.collection import PRIVATE_USE, Collection
 from search.exporting.drawn import Drawn, drawings
 from search.exporting.licences import SetTerms, licence_file, licences_summed_up, notice, terms_of, warnings_of
 from search.exporting.names import plain_name
 from search.exporting.packing import packed
+from search.results import Hit
 from search.snippets.drawn import AS_IT_IS, Look
 
 if TYPE_CHECKING:
@@ -79,17 +80,35 @@ class Exported:
 
 
 @dataclass(frozen=True, slots=True)
-class _Material:
-    """What an export is made of."""
+class _Parts:
+    """Icons as an export takes them in, and those that it can't."""
 
-    name: str
     drawn: Sequence[Drawn]
     bitmaps: Sequence[Chosen]
     shaped: "Sequence[Shaped]"
     """Of a font."""
+    left_out: Sequence[LeftOut]
+
+    @property
+    def hits(self) -> dict[str, Hit]:
+        """What is known of each icon, by its key."""
+        return {icon.key: icon.hit for icon in (*(one.icon for one in self.drawn), *self.bitmaps)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Material:
+    """What an export is made of."""
+
+    name: str
+    parts: _Parts
     terms: Sequence[SetTerms]
     options: Options
     code_points: Mapping[str, int]
+
+    @property
+    def drawn(self) -> Sequence[Drawn]:
+        """The icons that are SVG: all of them, but for a zip."""
+        return self.parts.drawn
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,33 +136,32 @@ def export(
     options = options or Options()
     _refuse(kind, options, collection)
     reading = read_chosen(engine, collection, progress=progress)
-    drawn, left_out = drawings(
-        (icon for icon in reading.icons if kind != "zip" or icon.is_svg), options.look, shared=kind != "zip"
-    )
-    bitmaps = [icon for icon in reading.icons if not icon.is_svg] if kind == "zip" else []
-    shaped, unshaped = _outlined(drawn, progress) if kind == "font" else ([], [])
-    drawn = [each.one for each in shaped] if kind == "font" else drawn
-    left_out = [*reading.left_out, *left_out, *unshaped]
+    parts = _parts(kind, reading, options.look, progress)
     if not options.skip_unreadable:
-        refuse_left_out(left_out)
-    if not drawn and not bitmaps:
+        refuse_left_out(parts.left_out)
+    found = parts.hits
+    if not found:
         raise ExportError("no icon is left to be exported; without --skip-unreadable the reasons are told")
-    kept = {one.icon.key for one in drawn} | {one.key for one in bitmaps}
-    hits = [icon.hit for icon in reading.icons if icon.key in kept]
+    keys = tuple(key for key in collection.icons if key in found)
+    hits = [found[key] for key in keys]
+    if kind == "font":
+        collection = replace(collection, code_points=_places(keys, collection.code_points))
     terms = terms_of(hits, show=engine.show, text_of=engine.licence_text)
-    name = plain_name(collection.name)
-    points = _places(kept, collection) if kind == "font" else collection.code_points
-    made = _MAKERS[kind](_Material(name, drawn, bitmaps, shaped, terms, options, points))
-    collection = replace(collection, code_points={**collection.code_points, **points})
-    ordered = {key: made.facts.get(key, {}) for key in collection.icons if key in kept}
-    files = {
-        **made.files,
-        LICENCES: licence_file(terms, name=collection.name).encode(),
-    }
-    files[COLLECTION] = collection.as_file(ordered, kind=kind, files=sorted([*files, COLLECTION]))
-    remarks = (*reading.remarks, *made.remarks, *warnings_of(terms))
-    summed_up = licences_summed_up(hits)
-    return Exported(kind, name, files, made.main, tuple(ordered), tuple(left_out), remarks, summed_up)
+    material = _Material(plain_name(collection.name), parts, terms, options, collection.code_points)
+    made = _MAKERS[kind](material)
+    files = {**made.files, LICENCES: licence_file(terms, name=collection.name).encode()}
+    facts = {key: made.facts.get(key, {}) for key in keys}
+    files[COLLECTION] = collection.as_file(facts, kind=kind, files=sorted([*files, COLLECTION]))
+    return Exported(
+        kind=kind,
+        name=material.name,
+        files=files,
+        main=made.main,
+        icons=keys,
+        left_out=tuple(parts.left_out),
+        remarks=(*reading.remarks, *made.remarks, *warnings_of(terms)),
+        licences=licences_summed_up(hits),
+    )
 
 
 def _refuse(kind: Kind, options: Options, collection: Collection) -> None:
@@ -160,22 +178,30 @@ def _refuse(kind: Kind, options: Options, collection: Collection) -> None:
         raise ExportError(f"{len(collection.icons):,} icons; a font has {n_places:,} places, make several of them")
 
 
-def _outlined(drawn: Sequence[Drawn], progress: "Progress | None") -> "tuple[list[Shaped], list[LeftOut]]":
+def _parts(kind: Kind, reading: Reading, look: Look, progress: "Progress | None") -> _Parts:
+    """Bring icons into the form that an export needs."""
+    bitmaps = [icon for icon in reading.icons if not icon.is_svg] if kind == "zip" else []
+    taken = [icon for icon in reading.icons if kind != "zip" or icon.is_svg]
+    drawn, undrawn = drawings(taken, look, shared=kind != "zip")
+    left_out = [*reading.left_out, *undrawn]
+    if kind != "font":
+        return _Parts(drawn, bitmaps, (), left_out)
     from search.exporting.web_font import outlined
 
-    return outlined(drawn, progress=progress)
+    shaped, unshaped = outlined(drawn, progress=progress)
+    return _Parts([each.one for each in shaped], (), shaped, [*left_out, *unshaped])
 
 
-def _places(kept: set[str], collection: Collection) -> dict[str, int]:
+def _places(keys: Sequence[str], taken: Mapping[str, int]) -> dict[str, int]:
     from search.exporting.web_font import place
 
-    return place([key for key in collection.icons if key in kept], collection.code_points)
+    return {**taken, **place(keys, taken)}
 
 
 def _zip(material: _Material) -> _Made:
     from search.exporting.pictures import picture_files
 
-    files, places = picture_files(material.drawn, material.bitmaps)
+    files, places = picture_files(material.drawn, material.parts.bitmaps)
     return _Made(files, None, [], {key: {"file": place} for key, place in places.items()})
 
 
@@ -197,9 +223,9 @@ def _font(material: _Material) -> _Made:
     from search.exporting.web_font import class_line, font_files
 
     name = material.options.prefix or material.name
-    files = font_files(material.shaped, material.code_points, name=name, notice=notice(material.terms))
+    files = font_files(material.parts.shaped, material.code_points, name=name, notice=notice(material.terms))
     remarks = [f"use: {class_line(name, material.drawn[0].icon.name)} with {name}.css; icons.html shows all"]
-    coloured = [each.one.icon.key for each in material.shaped if each.outline.colour]
+    coloured = [each.one.icon.key for each in material.parts.shaped if each.outline.colour]
     if coloured:
         n_lost = "1 icon loses its colour" if len(coloured) == 1 else f"{len(coloured):,} icons lose their colour"
         remarks.append(f'{n_lost}, as "{coloured[0]}": a font takes that of the text')

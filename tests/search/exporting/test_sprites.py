@@ -90,7 +90,7 @@ def test_symbols_of_sets_of_iconify_look_so_too(icon_set: str, tmp_path: Path, t
 
 
 @pytest.mark.slow
-def test_a_browser_shows_the_symbols_of_another_file_as_the_icons_alone(tmp_path: Path, tiny_model: Path) -> None:
+def test_a_browser_shows_symbols_as_the_icons_alone(tmp_path: Path, tiny_model: Path) -> None:
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if program is None:
         pytest.skip("no browser here; on Debian: apt install chromium")
