@@ -21,6 +21,7 @@ from search.query import Filters, Query, Window
 from search.ranking.answer import answer
 from search.ranking.details import find_icon, show_icon
 from search.ranking.explain import explain
+from search.ranking.hits import hits_of
 from search.results import Answer, Details, Explanation, FacetCount, Hit
 
 __all__ = ["Answer", "Details", "Filters", "Hit", "Query", "SearchEngine", "StoredPicture", "Window"]
@@ -184,6 +185,31 @@ class SearchEngine:
             UnknownIconError: no icon has this id.
         """
         return self._put(lambda opened: show_icon(opened, icon))
+
+    def hits(self, icons: Sequence[int]) -> list[Hit]:
+        """Tell of some icons what a hit tells, in their order; score and similarity are 1.
+
+        Raises:
+            UnknownIconError: no icon has one of these ids.
+        """
+
+        def look(opened: Opened) -> list[Hit]:
+            for icon in icons:
+                opened.snapshot.icon(icon)
+            return hits_of(opened, np.array(icons, np.int64)) if icons else []
+
+        return self._put(look)
+
+    def licence_text(self, icon: int) -> str | None:
+        """Read the licence file that lies with the source of an icon, as in an npm package; None where there is none.
+
+        Raises:
+            UnknownIconError: no icon has this id.
+        """
+        from indexer.sources.licence_files import read_licence_file
+
+        found = self._put(lambda opened: opened.snapshot.icon(icon))
+        return read_licence_file(found.kind, Path(found.location))
 
     def picture(self, icon: int) -> bytes:
         """Read the picture of an icon as its source holds it, SVG or bitmap; raises as `stored_picture` does."""
