@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from search.references.check import Checked
 
 _MOST_SHOWN = 5
+_ADD = "`icons index node_modules` adds what your packages hold"
 
 
 @click.command()
@@ -48,7 +49,7 @@ def check(
       icons check src/ --icons src/assets/icons --max-sets 1
       icons check . --sarif > icons.sarif
     """
-    from indexer.reports.bars import ProgressLine
+    from indexer.reports.bars import ProgressLine, patient
     from search.commands.presenting import engine_of
     from search.references.check import CheckOptions
     from search.references.check import check as look
@@ -57,8 +58,8 @@ def check(
     if as_sarif and as_json:
         raise click.UsageError("--sarif and --json are two forms of output; give one of them")
     engine = engine_of(library)
-    with ProgressLine() as progress:
-        checked = look(engine, places, CheckOptions(icons=icons, max_sets=max_sets), progress=progress)
+    with ProgressLine() as line:
+        checked = look(engine, places, CheckOptions(icons=icons, max_sets=max_sets), progress=patient(line))
     if as_sarif:
         click.echo(json.dumps(checked_sarif(checked, base=Path.cwd())))
     elif as_json:

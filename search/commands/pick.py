@@ -3,7 +3,6 @@
 import json
 import re
 import sys
-import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -17,14 +16,12 @@ from search.snippets.frameworks import Framework, framework
 
 if TYPE_CHECKING:
     from indexer.library.folder import Library
-    from indexer.reports.bars import Progress
     from search.picking.code import Filled, Written
     from search.picking.pick import Choice, Pick, Picked, Picking
     from search.query import Query
 
 _MOST_BYTES = 1 << 20
 """Of a list of needs."""
-_PATIENCE_SECONDS = 2.0
 _BETWEEN = re.compile(r"[\s,]+")
 
 
@@ -100,24 +97,13 @@ def _picking(asking: Asking, choice: "Choice", form: Framework | None) -> "Picki
 def _filled(
     library: "Library", queries: Sequence["Query"], how: "Picking", form: Framework | None, look: Look
 ) -> "Filled":
-    from indexer.reports.bars import ProgressLine
+    from indexer.reports.bars import ProgressLine, patient
     from search.commands.presenting import engine_of
     from search.picking.code import fill
 
     engine = engine_of(library)
     with ProgressLine() as line:
-        return fill(engine, queries, how, framework=form, look=look, progress=_patient(line))
-
-
-def _patient(progress: "Progress") -> "Progress":
-    """Show nothing of what takes no longer than a person waits without asking."""
-    began = time.monotonic()
-
-    def show(title: str, done: int, total: int) -> None:
-        if time.monotonic() - began >= _PATIENCE_SECONDS:
-            progress(title, done, total)
-
-    return show
+        return fill(engine, queries, how, framework=form, look=look, progress=patient(line))
 
 
 def _lines(needs: Sequence[str]) -> Sequence[str]:

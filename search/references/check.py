@@ -139,10 +139,11 @@ def check_text(engine: SearchEngine, text: str, *, name: str) -> Checked:
 def _checked(reading: _Reading, options: CheckOptions, *, n_files: int) -> Checked:
     of_icons = [replace(one, set=found[0], name=found[1]) for one, found in reading.found() if found and one.set]
     of_designs = [one for one in of_icons if not is_of_brands(one.set)]
+    findings = [*_missing(reading), *_own(reading), *_too_many(of_designs, options.max_sets)]
     return Checked(
         n_files=n_files,
         n_references=len(reading.references),
-        findings=[*_missing(reading), *_own(reading), *_too_many(of_designs, options.max_sets)],
+        findings=sorted(findings, key=lambda one: (one.path, one.line, one.column)),
         sets=_sets(of_icons, reading.known),
         mixed=_mixed(of_designs),
         computed=reading.computed,

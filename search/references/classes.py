@@ -61,6 +61,12 @@ FONTS: tuple[Font, ...] = (
 )
 
 
+def also_of_font_awesome(key: str, name: str) -> tuple[tuple[str, str], ...]:
+    """The sets of its other versions: Font Awesome goes on to know names that it had, Iconify's sets do not."""
+    style = key.removeprefix("fa6-")
+    return tuple((f"{version}-{style}", name) for version in ("fa7", "fa")) if style != key else ()
+
+
 def classes_in(text: Text) -> Iterator[Named]:
     """Names among the words of a string, in their order."""
     tokens = [(text.start + found.start(), found[0]) for found in _TOKEN.finditer(text.text)]
@@ -111,4 +117,5 @@ def _of_font(start: int, token: str, beside: set[str]) -> Named | None:
     name = token.removeprefix(font.begins)
     if key is None or not _NAME.fullmatch(name):
         return None
-    return Named(start, start + len(token), key, f"{name}{end}", f"class {font.begins.rstrip('-')}")
+    form = f"class {font.begins.rstrip('-')}"
+    return Named(start, start + len(token), key, f"{name}{end}", form, also_of_font_awesome(key, name))

@@ -13,8 +13,8 @@ from search.snippets.exports import exceptions
 from search.snippets.frameworks import FRAMEWORKS
 from search.snippets.keys import packages_of
 
-_NEAR = 82
-"""Least likeness of two spellings, of 100."""
+_LETTERS_A_SLIP = 5
+"""A slip of the keys for each so many letters, one at least, is taken for one."""
 _IMPORT = "import "
 
 
@@ -94,10 +94,15 @@ class KnownIcons:
         return self._by_meaning(reference, key, name) if key else None
 
     def _by_name(self, reference: Reference, key: str, name: str, names: Sequence[str]) -> Nearest | None:
-        from rapidfuzz import fuzz, process
+        from rapidfuzz import process
+        from rapidfuzz.distance import OSA  # letters that have changed places are one slip
 
-        found = process.extractOne(name, names, scorer=fuzz.ratio, score_cutoff=_NEAR)
-        return Nearest(key, found[0], _rewritten(reference, key, found[0]), "name", found[1] / 100) if found else None
+        most = max(1, len(name) // _LETTERS_A_SLIP)
+        found = process.extractOne(name, names, scorer=OSA.distance, score_cutoff=most)
+        if found is None:
+            return None
+        score = 1 - found[1] / max(len(name), len(found[0]))
+        return Nearest(key, found[0], _rewritten(reference, key, found[0]), "name", score)
 
     def _by_meaning(self, reference: Reference, key: str, name: str) -> Nearest | None:
         filters = Filters(sets=tuple(self.set(key).own))
