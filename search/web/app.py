@@ -11,10 +11,11 @@ from fastapi import FastAPI
 from fastapi.responses import FileResponse
 from starlette.middleware.cors import CORSMiddleware
 from starlette.staticfiles import StaticFiles
+from starlette.types import Lifespan
 
 from search.engine import SearchEngine
+from search.web import api, pictures
 from search.web.answers import API
-from search.web.api import router
 from search.web.gate import Limits
 from search.web.guard import Guard
 from search.web.refusals import refuse_in_json
@@ -56,17 +57,8 @@ def create_app(engine: SearchEngine, limits: Limits | None = None, access: Acces
             await asyncio.gather(*beside, return_exceptions=True)
             service.close()
 
-    app = FastAPI(
-        title="icons",
-        summary="Find icons by what they mean or how they look.",
-        version=version("icons"),
-        openapi_url=f"{API}/openapi.json",
-        docs_url=None,  # both load their scripts from elsewhere
-        redoc_url=None,
-        lifespan=live,
-    )
+    app = new_api(live)
     app.state.service = service
-    app.include_router(router)
     _add_page(app)
     refuse_in_json(app)
     app.add_middleware(Guard, metrics=service.metrics, token=access.token, hosts=access.hosts, origins=origins)
@@ -77,6 +69,22 @@ def create_app(engine: SearchEngine, limits: Limits | None = None, access: Acces
             allow_methods=["GET", "POST"],
             allow_headers=["Authorization", "Content-Type"],
         )
+    return app
+
+
+def new_api(lifespan: Lifespan[FastAPI] | None = None) -> FastAPI:
+    """All paths of the API, which its OpenAPI document describes."""
+    app = FastAPI(
+        title="icons",
+        summary="Find icons by what they mean or how they look.",
+        version=version("icons"),
+        openapi_url=f"{API}/openapi.json",
+        docs_url=None,  # both load their scripts from elsewhere
+        redoc_url=None,
+        lifespan=lifespan,
+    )
+    app.include_router(pictures.router)
+    app.include_router(api.router)  # its icons/{key} would take the addresses of their pictures
     return app
 
 
