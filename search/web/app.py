@@ -17,7 +17,7 @@ from search.engine import SearchEngine
 from search.web import api, pictures
 from search.web.answers import API
 from search.web.gate import Limits
-from search.web.guard import Guard
+from search.web.guard import Guard, Hosts
 from search.web.refusals import refuse_in_json
 from search.web.service import Service
 
@@ -36,6 +36,8 @@ class Access:
     """What every request must bring; None: nothing."""
     hosts: Sequence[str] = ()
     """Names that the server answers to; none: every name."""
+    is_by_address: bool = False
+    """Whether it also answers to addresses, beside these names: a page that is led here says a name, its own."""
     origins: Sequence[str] = ()
     """Pages of other servers that may ask from a browser; none: no page but its own. "*": every page."""
 
@@ -61,7 +63,8 @@ def create_app(engine: SearchEngine, limits: Limits | None = None, access: Acces
     app.state.service = service
     _add_page(app)
     refuse_in_json(app)
-    app.add_middleware(Guard, metrics=service.metrics, token=access.token, hosts=access.hosts, origins=origins)
+    hosts = Hosts(access.hosts, is_by_address=access.is_by_address)
+    app.add_middleware(Guard, metrics=service.metrics, token=access.token, hosts=hosts, origins=origins)
     if origins:
         app.add_middleware(
             CORSMiddleware,
