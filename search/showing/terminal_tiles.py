@@ -29,9 +29,9 @@ def tile(content: bytes, *, size: int, ground: Colour | None) -> NDArray[np.uint
     ink, alpha = drawn[..., :3], drawn[..., 3:] / 255
     is_drawn = alpha[..., 0] > 0.5
     if is_dark(ground) and not _has_colours(ink[is_drawn]):
-        ink = np.float32(_LIGHT_INK) * (1 - ink / 255)
+        ink = np.asarray(_LIGHT_INK * (1 - ink / 255), np.float32)
     paper = np.array(ground, np.float32)
-    mixed = ink * alpha + paper * (1 - alpha)
+    mixed = np.asarray(ink * alpha + paper * (1 - alpha), np.float32)
     if _is_lost(mixed[is_drawn], paper):
         return render(content, size=size).pixels
     canvas = np.full((size, size, 3), ground, np.uint8)
