@@ -22,6 +22,7 @@ IconKey = Annotated[
     PathParameter(description="Key of an icon (mdi:home), its id, or a name.", max_length=_LONGEST_KEY),
 ]
 """Keys of some sets hold slashes: @mdi/svg:home."""
+Key = Annotated[str, Field(max_length=_LONGEST_KEY)]
 ImageIds = Annotated[list[Annotated[int, Field(ge=1, lt=2**63)]], QueryParameter(alias="image", max_length=100)]
 _Coloured = Annotated[
     str | None, QueryParameter(pattern=COLOUR, description="For what the icon leaves open: #08f, navy.")
