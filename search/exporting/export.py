@@ -1,4 +1,4 @@
-"""What does a project take in? `export(engine, collection, "sprite")`: chosen icons as files, none of them written yet."""
+"""What does a project take in? `export(engine, collection, "sprite")`: chosen icons as files, none written yet."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence

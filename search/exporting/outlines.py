@@ -1,4 +1,4 @@
-"""What is the outline of an icon, as a font holds it? Its shapes and strokes as one path, found in a process of its own.
+"""What is the outline of an icon, as a font holds it? All it paints as one path, found in a process of its own.
 
 picosvg (Apache 2.0) turns an SVG into filled paths; skia-pathops (BSD) makes one of them. Whoever drew the icon could
 make that take for ever: it happens in a worker that may hang or die.

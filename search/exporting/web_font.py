@@ -1,4 +1,4 @@
-"""How are icons a font? As glyphs at code points that stay theirs, in WOFF2 and TrueType, with classes and a preview."""
+"""How are icons a font? As glyphs at code points that stay theirs, in WOFF2 and TrueType, with their classes."""
 
 import hashlib
 import io
@@ -51,14 +51,17 @@ def outlined(drawn: Sequence[Drawn], *, progress: "Progress | None") -> tuple[li
         for n, one in enumerate(drawn, start=1):
             if progress is not None:
                 progress("finding outlines", n, len(drawn))
-            box = one.drawing.box
             try:
-                if box.width > _WIDEST * box.height:
-                    raise RenderError(f"is more than {_WIDEST} times as wide as high")
+                _refuse_wide(one.drawing.box)
                 shaped.append(Shaped(one, outliner.outline(one.drawing)))
             except RenderError as error:
                 left_out.append(LeftOut(one.icon.key, str(error)))
     return shaped, left_out
+
+
+def _refuse_wide(box: Box) -> None:
+    if box.width > _WIDEST * box.height:
+        raise RenderError(f"is more than {_WIDEST} times as wide as high")
 
 
 def place(keys: Iterable[str], taken: Mapping[str, int]) -> dict[str, int]:

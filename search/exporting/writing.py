@@ -1,4 +1,4 @@
-"""Where does an export lie on a disk? In a folder of its own, in a zip, or as its one file with the licences beside it."""
+"""Where does an export lie on a disk? In a folder of its own, in a zip, or as one file, the licences beside it."""
 
 import json
 from collections.abc import Mapping
