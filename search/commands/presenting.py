@@ -3,7 +3,7 @@
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,39 +54,45 @@ def answer(engine: "SearchEngine", asked: str, query: Query, asking: Asking) -> 
     Raises:
         click.exceptions.Exit: with 1, nothing was found.
     """
+    started = time.perf_counter()
     try:
         with warnings_as_lines():
-            started = time.perf_counter()
             found = engine.ask(query, filters=asking.filters, window=asking.window)
-            seconds = time.perf_counter() - started
     except RenderError as error:
         raise IconsError(f"{asked} can't be looked for: {error}") from error
-    if found.read_as:
-        say(str(found.read_as), err=True)
-    if found.spelled:
-        say(f'did you mean "{found.spelled}"?', err=True)
-    if asking.output.form == "json":
-        click.echo(json.dumps(envelope(query.words, found, generation=engine.generation.number, seconds=seconds)))
+    whole = envelope(query.words, found, generation=engine.generation.number, seconds=time.perf_counter() - started)
+    for note in _notes(asked, found):
+        say(note, err=True)
     if not found.hits:
+        if asking.output.form == "json":
+            click.echo(json.dumps(whole))
         say(_nothing(engine, asked, query, asking, found), err=True)
         raise click.exceptions.Exit(1)
-    if found.is_doubtful:
-        say(f"no good match for {asked}; these come nearest", err=True)
     _write_files(engine, asked, found.hits, asking.output)
     match asking.output.form:
         case "table":
             _print_table(engine, found, asking, is_ranked=not query.is_empty)
+        case "json":
+            click.echo(json.dumps(whole))
         case "jsonl":
-            for hit in found.hits:
-                click.echo(json.dumps(asdict(hit)))
+            click.echo("\n".join(json.dumps(asdict(hit)) for hit in found.hits))
         case "paths":
-            for hit in found.hits:
-                say(hit.place)
+            click.echo("\n".join(printable(hit.place) for hit in found.hits))
         case "svg":
             print_svg(engine, found.hits[0])
         case "format":
             assert asking.output.framework is not None
             print_code(engine, found.hits[0], asking.output.framework, AS_IT_IS)
+
+
+def _notes(asked: str, found: Answer) -> Iterator[str]:
+    """What is to be known of an answer beside its hits."""
+    if found.read_as:
+        yield str(found.read_as)
+    if found.spelled:
+        yield f'did you mean "{found.spelled}"?'
+    if found.is_doubtful:
+        yield f"no good match for {asked}; these come nearest"
 
 
 def _print_table(engine: "SearchEngine", found: Answer, asking: Asking, *, is_ranked: bool) -> None:

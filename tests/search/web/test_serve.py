@@ -366,7 +366,17 @@ def test_openapi_tells_every_path(client: httpx.Client) -> None:
     assert set(paths) == {
         *(
             f"{API}/{path}"
-            for path in ("search", "similar/{icon}", "facets", "sets", "svgs", "icons/{icon}", "frameworks", "code")
+            for path in (
+                "search",
+                "similar/{icon}",
+                "facets",
+                "sets",
+                "svgs",
+                "icons/{icon}",
+                "frameworks",
+                "code",
+                "export",
+            )
         ),
         *(f"{API}/icons/{{icon}}/{kind}" for kind in ("svg", "png", "why", "code")),
         "/health",
