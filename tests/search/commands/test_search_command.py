@@ -178,7 +178,7 @@ def test_filters_hold(run: Run) -> None:
     assert keys("--size", "24", "--set", "own") == {"own:house"}
     assert "own:arrow-left-filled" in keys("--style", "filled") == keys("--style", "solid")
     assert "other:logo" not in keys("--style", "filled")
-    assert keys("--color") == {"other:logo"}
+    assert keys("--coloured") == keys("--color") == {"other:logo"}
     assert keys("--animated") == set()
 
 
