@@ -162,7 +162,7 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
 def written(kind: Any, plain: Mapping[str, Any]) -> bytes:
     """Write an answer as JSON, held against its model: a field that is not declared never leaves.
 
-    It takes as long as `json.dumps` (.3 ms for 48 hits), and is done in the thread that asks.
+    It takes 1.4 times as long as `json.dumps` (.3 ms for 48 hits), in the thread that asks.
 
     Raises:
         ValidationError: a field is missing, or not of its type.
