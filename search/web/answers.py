@@ -2,11 +2,16 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from search.results import Answer, Details, Explanation, FacetCount, Hit, NameRead
+from pydantic import TypeAdapter
+
+from search.results import Answer, Details, Explanation, FacetCount, Hit, Judged, NameRead, SetCard, envelope
+from search.snippets.frameworks import FRAMEWORKS, Framework
+from search.snippets.write import Snippet
 
 API = "/api/v1"
 _SVG_NAME = re.compile(r"\.svgz?(?:#[0-9]+)?$", re.IGNORECASE)
@@ -45,9 +50,84 @@ class IconAnswer(HitAnswer):
     version: str | None
     set_licence: str | None
     source: str
-    variants: Sequence[HitAnswer]  # type: ignore[assignment]
-    """Themselves, where a hit has their number."""
+    variants: Sequence[HitAnswer]
+    """The other icons of its name in its set."""
     near_duplicates: Sequence[HitAnswer]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedAnswer(Judged):
+    """What an answer makes of one icon."""
+
+    hit: HitAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class ExplanationAnswer(Explanation):
+    """Why an icon stands where it stands, beside the one that comes first."""
+
+    icon: JudgedAnswer
+    first: JudgedAnswer | None
+
+
+@dataclass(frozen=True, slots=True)
+class SampleAnswer:
+    """An icon of a set's sample, and where its pictures are."""
+
+    id: int
+    key: str
+    image: int
+    svg_url: str | None
+    """None for a bitmap."""
+    png_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetAnswer(SetCard):
+    """What a set is like, in a few words and pictures."""
+
+    sample: Sequence[SampleAnswer]  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, slots=True)
+class SetsAnswer:
+    """All sets of the library, by key."""
+
+    sets: Sequence[SetAnswer]
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class FrameworkAnswer:
+    """One way to write an icon."""
+
+    name: str
+    """What `format` takes."""
+    title: str
+    language: str
+    """Of the code: tsx, jsx, vue, svelte, html, css, svg, text."""
+    form: str
+    """component: of a package, for an icon each; exported: data for one component; key, class: of any set of Iconify;
+    drawn: the drawing itself."""
+    sets: Sequence[str]
+    """Keys of the sets that it serves; none: every set."""
+    packages: Sequence[str]
+    """Of npm."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrameworksAnswer:
+    """Every way to write an icon: of packages of one set, of all sets, then drawings."""
+
+    frameworks: Sequence[FrameworkAnswer]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeAnswer(Snippet):
+    """Icons as code."""
+
+    format: str
+    language: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +151,26 @@ class Health:
     version: str
 
 
+FacetsAnswer = dict[str, list[FacetCount]]
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def written(kind: Any, plain: Mapping[str, Any]) -> bytes:
+    """Write an answer as JSON, held against its model: a field that is not declared never leaves.
+
+    It takes 1.4 times as long as `json.dumps` (.3 ms for 48 hits), in the thread that asks.
+
+    Raises:
+        ValidationError: a field is missing, or not of its type.
+    """
+    adapter = _adapter(kind)
+    return adapter.dump_json(adapter.validate_python(plain))
+
+
 def hit_json(hit: Mapping[str, Any]) -> dict[str, Any]:
     """Spell the fields of a hit. The number after v= changes with the picture, so a browser may keep what it got."""
     name = Path(hit["path"]).name
@@ -82,9 +182,8 @@ def hit_json(hit: Mapping[str, Any]) -> dict[str, Any]:
 
 def search_json(query: str, answer: Answer, *, generation: int, seconds: float) -> dict[str, Any]:
     """Spell an answer."""
-    found = asdict(answer)
-    found["hits"] = list(map(hit_json, found["hits"]))
-    return {"query": query, **found, "generation": generation, "ms": round(1000 * seconds, 2)}
+    found = envelope(query, answer, generation=generation, seconds=seconds)
+    return {**found, "hits": list(map(hit_json, found["hits"]))}
 
 
 def explanation_json(explanation: Explanation) -> dict[str, Any]:
@@ -93,6 +192,28 @@ def explanation_json(explanation: Explanation) -> dict[str, Any]:
     for judged in filter(None, (told["icon"], told["first"])):
         judged["hit"] = hit_json(judged["hit"])
     return told
+
+
+def sets_json(cards: Sequence[SetCard], *, generation: int) -> dict[str, Any]:
+    """Spell the cards of all sets."""
+    return {"sets": list(map(_card_json, cards)), "generation": generation}
+
+
+def _card_json(card: SetCard) -> dict[str, Any]:
+    told = asdict(card)
+    shown = map(hit_json, told["sample"])
+    return {**told, "sample": [{field.name: hit[field.name] for field in fields(SampleAnswer)} for hit in shown]}
+
+
+def frameworks_json() -> dict[str, Any]:
+    """Spell the table of frameworks."""
+    names = [field.name for field in fields(FrameworkAnswer)]
+    return {"frameworks": [{name: getattr(one, name) for name in names} for one in FRAMEWORKS.values()]}
+
+
+def code_json(snippet: Snippet, framework: Framework) -> dict[str, Any]:
+    """Spell icons that are written as code."""
+    return {**asdict(snippet), "format": framework.name, "language": framework.language}
 
 
 def facets_json(facets: Mapping[str, Sequence[FacetCount]]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ nothing but shapes; all others stand in it as images of their own.
 
 import base64
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
@@ -39,6 +39,27 @@ def svg_text(content: bytes, *, colour: str | None = None) -> bytes | None:
     except RenderError:
         return None
     return document if document is None or colour is None else coloured(document, colour)
+
+
+MOST_STACKED = 1_500_000
+"""Bytes of the documents of one stack: some sets hold pictures of hundreds of kB, and a browser shows none before all
+have come."""
+
+
+def fitting(pictures: Iterable[tuple[int, bytes]]) -> tuple[dict[int, bytes], int]:
+    """The SVGs among some pictures, as far as they fit into one stack, in their order; and how many did not fit."""
+    documents: dict[int, bytes] = {}
+    room, n_too_many = MOST_STACKED, 0
+    for image, content in pictures:
+        document = svg_text(content)
+        if document is None:
+            continue
+        if len(document) > room:
+            n_too_many += 1
+            continue
+        documents[image] = document
+        room -= len(document)
+    return documents, n_too_many
 
 
 def stacked(pictures: Mapping[int, bytes]) -> bytes:

@@ -67,7 +67,7 @@ def test_requests_that_were_not_answered_are_told_as_json(
 def test_a_request_that_is_not_answered_is_counted(icon_library: Library) -> None:
     with server_of(icon_library) as server:
         client = Client(server.host, server.port)
-        assert client.ask("words", "/api/v1/search?q=") == b""
+        assert client.ask("words", "/api/v1/search?keyword=1") == b""
         server.process.kill()
         server.process.wait()
         assert client.ask("words", "/health") == b""
