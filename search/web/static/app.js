@@ -5,7 +5,8 @@ import { Detail, copy } from "./detail/detail.js";
 import { announce, find, PAUSE_MS, say } from "./elements.js";
 import { Filters } from "./filters/filters.js";
 import { Grid } from "./results/grid.js";
-import { drawThumbnail, shrink, watchForPictures } from "./picture/picture.js";
+import { Incoming } from "./picture/incoming.js";
+import { drawThumbnail } from "./picture/picture.js";
 import { describeLibrary, Search } from "./results/results.js";
 import { asks, cleared, format, fromBox, isExplained, PAGE, parse, toBox, withoutFilters } from "./state.js";
 import { applyView, watchView } from "./view/surface.js";
@@ -38,6 +39,14 @@ const detail = new Detail(find("#detail"), {
 const showView = watchView({
   surfaces: find("#surfaces"), colour: find("#colour"), size: find("#size"),
   change: (changes) => change(changes, { replace: true }), theme: () => render(),
+});
+
+const incoming = new Incoming({
+  button: find("#choose"), file: find("#file"), photo: find("#photo"), overlay: find("#drop"), panel: find("#drawing"),
+  search: (picture, { isSketch = false } = {}) => {
+    if (!isSketch) announce("Searching with your picture", { afterMs: 0 });
+    return ask({ picture, icon: null, open: null, min_score: null }, { replace: isSketch && state.picture !== null });
+  },
 });
 
 /** Go to another state: a new entry in the browser's history unless it only refines the present one. The address of what
@@ -93,6 +102,7 @@ function showBox() {
   const { q, not } = fromBox(words.value, state);
   if (q.trim() !== state.q.trim() || not.join() !== state.not.join()) words.value = toBox(state);
   find("#clear").hidden = !asks(state);
+  incoming.follow(state.picture);
   const picture = find("#picture");
   if (state.picture && picture.dataset.drawn !== state.picture) {
     drawThumbnail(find("canvas", picture), state.picture).catch((error) => say(error.message));
@@ -141,7 +151,7 @@ addEventListener("keydown", (event) => {
     event.preventDefault();
     words.focus();
     words.select();
-  } else if (event.key === "Escape" && !event.defaultPrevented && !find("#menu").matches(":popover-open")) {
+  } else if (event.key === "Escape" && !event.defaultPrevented && !find(":popover-open, :modal:not(#detail)")) {
     escape(event);
   }
 });
@@ -155,19 +165,6 @@ function escape(event) {
   else return;
   event.preventDefault();
 }
-
-watchForPictures({
-  input: find("#file"), button: find("#choose"), overlay: find("#drop"),
-  take: async (file) => {
-    try {
-      const picture = await shrink(file);
-      announce("Searching with your picture", { afterMs: 0 });
-      await ask({ picture, icon: null, open: null, min_score: null });
-    } catch (error) {
-      say(error.message);
-    }
-  },
-});
 
 addEventListener("pagehide", writeAddress);
 addEventListener("popstate", () => {

@@ -1,6 +1,6 @@
 // How is an icon drawn by hand? A canvas beside the results, which follow each stroke after a short pause.
 
-import { announce, find, make, plural, symbol } from "../elements.js";
+import { announce, make, plural, symbol } from "../elements.js";
 import { CANVAS, distance, smooth, toSvg } from "./strokes.js";
 
 const PAUSE_MS = 300;
@@ -137,11 +137,3 @@ export class Drawing {
     return this.drawn.get(stroke);
   }
 }
-
-/** Put a panel beside the results, or take it away. */
-export function unfold(panel, isOpen) {
-  panel.hidden = !isOpen;
-  document.documentElement.classList.toggle("drawing", isOpen);
-}
-
-export const panelOf = () => find("#drawing");

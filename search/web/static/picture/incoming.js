@@ -1,7 +1,6 @@
 // By which ways does a picture come in? Pasted, dropped, chosen, taken with the camera, drawn.
 
 import { say } from "../elements.js";
-import { openMenu } from "../menu.js";
 import { fromSvg, read, shrink, sidesOf } from "./picture.js";
 
 const SCREEN = 700; // pixels, and longer than high: then it shows more than an icon
@@ -54,23 +53,38 @@ export async function part(image, { isPhoto = false, isAsked = false, isSvg = fa
 
 export class Incoming {
   /** `search(picture, how)` asks with a picture, as the address holds it. */
-  constructor({ button, file, photo, overlay, drawing, search }) {
-    Object.assign(this, { button, file, photo, panel: drawing, search, last: null, drawing: null });
+  constructor({ button, file, photo, overlay, panel, search }) {
+    Object.assign(this, { button, file, photo, panel, search, last: null, drawing: null, sketch: null });
     watchForPictures({ inputs: [file, photo], overlay, take: (taken, how) => this.#take(taken, how) });
     button.addEventListener("click", () => this.#offer());
+    panel.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape") return;
+      event.preventDefault();
+      this.#close();
+    });
   }
 
-  /** Whether that picture was read here, so that another part of it can be chosen. */
-  holds = (picture) => this.last !== null && this.last.picture === picture;
+  /** What is drawn belongs to the search with it: where that ends, so does the drawing. */
+  follow(picture) {
+    if (picture === this.sketch) return;
+    this.sketch = null;
+    this.drawing?.forget();
+    if (picture) this.#fold();
+  }
 
-  #offer() {
-    const canFilm = Boolean(navigator.mediaDevices?.getUserMedia) || matchMedia("(pointer: coarse)").matches;
+  async #offer() {
+    const canFilm = Boolean(navigator.mediaDevices?.getUserMedia) || this.#isPhone;
+    const { openMenu } = await import("../menu.js");
     openMenu(this.button, { label: "Search with a picture", note: "Or paste one, or drop it anywhere.", items: [
       { title: "Choose a picture", symbol: "image-up", act: () => this.file.click() },
       canFilm && { title: "Take a photo", symbol: "camera", act: () => this.#film() },
       { title: "Draw it", symbol: "pencil", act: () => this.draw() },
-      this.last && { title: "Choose another part", symbol: "crop", act: () => this.cut() },
+      this.last && { title: "Choose another part", symbol: "crop", act: () => this.#use(this.last, { isAsked: true }) },
     ].filter(Boolean) });
+  }
+
+  get #isPhone() {
+    return matchMedia("(pointer: coarse)").matches;
   }
 
   async #take(taken, { isPhoto = false } = {}) {
@@ -84,18 +98,12 @@ export class Incoming {
   async #use(image, how) {
     const picture = await part(image, how);
     if (!picture) return;
-    this.#fold();
-    this.last = how.isSvg ? null : { image, picture };
+    this.last = how.isSvg ? null : image;
     await this.search(picture);
   }
 
-  /** Another part of the picture that came last. */
-  async cut() {
-    if (this.last) await this.#use(this.last.image, { isAsked: true });
-  }
-
   async #film() {
-    if (matchMedia("(pointer: coarse)").matches || !navigator.mediaDevices?.getUserMedia) {
+    if (this.#isPhone || !navigator.mediaDevices?.getUserMedia) {
       this.photo.click(); // a phone's own camera does it better
       return;
     }
@@ -110,22 +118,33 @@ export class Incoming {
 
   /** Open the canvas beside the results. */
   async draw() {
-    const { Drawing, unfold } = await import("./drawing.js");
+    const { Drawing } = await import("./drawing.js");
     this.drawing ??= new Drawing(this.panel, {
-      search: (svg) => this.#sketch(svg),
-      close: () => { this.#fold(); this.button.focus(); },
-      upload: () => { this.#fold(); this.file.click(); },
+      search: (svg) => this.#searchSketch(svg),
+      close: () => this.#close(),
+      upload: () => { this.#close(); this.file.click(); },
     });
-    unfold(this.panel, true);
+    this.#unfold(true);
     this.drawing.focus();
   }
 
-  async #sketch(svg) {
+  #searchSketch(svg) {
     this.last = null;
-    this.search(svg && fromSvg(svg), { isSketch: true });
+    this.sketch = svg && fromSvg(svg);
+    this.search(this.sketch, { isSketch: true });
+  }
+
+  #close() {
+    this.#fold();
+    this.button.focus();
   }
 
   #fold() {
-    this.drawing?.close();
+    this.#unfold(false);
+  }
+
+  #unfold(isOpen) {
+    this.panel.hidden = !isOpen;
+    document.documentElement.classList.toggle("drawing", isOpen);
   }
 }
