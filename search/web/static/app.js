@@ -1,7 +1,8 @@
 // The page: one state, held in the address; everything else follows from it.
 
 import { why } from "./api.js";
-import { Detail, copy } from "./detail/detail.js";
+import { copy } from "./detail/copying.js";
+import { Detail } from "./detail/detail.js";
 import { announce, find, PAUSE_MS, say } from "./elements.js";
 import { Filters } from "./filters/filters.js";
 import { Grid } from "./results/grid.js";
@@ -22,7 +23,7 @@ const grid = new Grid(find("#grid"), {
     else change({ open: hit.id }).then(() => { if (byKey) detail.focus(); });
   },
   leave: () => words.focus(),
-  copy,
+  copy: (hit) => copy(hit, { look: look() }),
 });
 const clearFilters = () => go(withoutFilters(state));
 const filters = new Filters(find("#filters"), find("#menu"), { change: (changes) => change({ ...changes, k: PAGE }), clear: clearFilters });
@@ -34,6 +35,7 @@ const detail = new Detail(find("#detail"), {
   close: closeDetail,
   preferred: () => state.prefer,
   prefer: (set, yes) => change({ prefer: yes ? [...state.prefer, set] : state.prefer.filter((other) => other !== set), k: PAGE }),
+  look: () => look(),
   explain: (id) => (isExplained(state) ? (options) => why(id, state, options) : null),
 });
 const showView = watchView({

@@ -4,11 +4,13 @@ import { find, make, symbol } from "./elements.js";
 
 const GAP = 6; // pixels between button and menu
 let opened = null;
+let isWatched = false;
 
 /** Open a menu at a button, or close it where it is open already. `items` are `{ title, note, symbol, checked, act }` or
  *  `{ heading }`; where one states `checked`, one of them is chosen. */
 export function openMenu(button, { label, items, note = null }) {
   const menu = find("#choices");
+  watch(menu);
   if (opened === button && menu.matches(":popover-open")) {
     menu.hidePopover();
     return;
@@ -45,7 +47,9 @@ function place(menu, button) {
 }
 
 /** Listen once, for all menus there will be. */
-export function watchMenu(menu) {
+function watch(menu) {
+  if (isWatched) return;
+  isWatched = true;
   menu.addEventListener("toggle", (event) => {
     if (event.newState !== "closed") return;
     opened?.setAttribute("aria-expanded", "false");
