@@ -39,12 +39,14 @@ class Hit:
     member: str
     """Its key inside that file; "" where the file is the picture."""
     score: float
-    """Calibrated, 0 to 1: where the best hit has less than 0.5, the query may have no answer here."""
-    similarity: float
-    """Cosine of its vector with the query's; of a keyword query, how well its words fit."""
+    """Calibrated, 0 to 1: where the best hit has less than 0.5, the query may have no answer here. 1 where nothing was
+    asked."""
+    similarity: float | None
+    """Cosine of its vector with the query's, beside words and a picture the mean of both by `picture_share`; None where
+    no vector is asked: of a keyword query, and where icons are browsed or shown."""
     exact: bool
     """Whether its name is the query."""
-    variants: int
+    n_variants: int
     """Icons of its set that bear its name, itself included; 1 in a flat answer."""
     also: tuple[str, ...]
     """Keys of others that have the same drawing, in other sets or under other names; `MOST_ALSO` at most, none in a
@@ -74,7 +76,7 @@ class Answer:
 
     hits: Sequence[Hit]
     n_found: int
-    """Hits of all windows, counted up to 1,000; the same for every window."""
+    """Hits of all windows, the same for every one; of a query counted up to 1,000, all where icons are browsed."""
     is_more: bool
     """Whether there are more hits than `n_found`, or may be."""
     facets: Mapping[str, Sequence[FacetCount]] | None
@@ -91,6 +93,28 @@ class Answer:
     def counted(self) -> str:
         """How many hits there are, for people: "1,000+" where there are more."""
         return f"{self.n_found:,}+" if self.is_more else f"{self.n_found:,}"
+
+
+@dataclass(frozen=True, slots=True)
+class SetCard:
+    """What a set is like, in a few words and pictures."""
+
+    key: str
+    title: str
+    n: int
+    """Icons, variants counted one by one."""
+    licence: str | None
+    licence_family: str
+    styles: Sequence[str]
+    """Those that one icon in twenty has or more, most frequent first."""
+    categories: Sequence[str]
+    """Of its icons, as styles; five at most."""
+    version: str | None
+    author: str | None
+    newest: int
+    """Id of the icon that was indexed last: the greater it is, the newer the set."""
+    sample: Sequence[Hit]
+    """Eight icons or fewer that show what it looks like, the same ones each time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +176,7 @@ class Details:
     """Everything that a library knows of one icon."""
 
     hit: Hit
-    """Score and similarity are 1: it is itself."""
+    """Its score is 1: it is itself."""
     name_read: NameRead | None
     """None where its name stands as it is."""
     caption: str | None

@@ -2,11 +2,14 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from search.results import Answer, Details, Explanation, FacetCount, Hit, NameRead
+from pydantic import TypeAdapter
+
+from search.results import Answer, Details, Explanation, FacetCount, Hit, Judged, NameRead, SetCard
 
 API = "/api/v1"
 _SVG_NAME = re.compile(r"\.svgz?(?:#[0-9]+)?$", re.IGNORECASE)
@@ -45,9 +48,51 @@ class IconAnswer(HitAnswer):
     version: str | None
     set_licence: str | None
     source: str
-    variants: Sequence[HitAnswer]  # type: ignore[assignment]
-    """Themselves, where a hit has their number."""
+    variants: Sequence[HitAnswer]
+    """The other icons of its name in its set."""
     near_duplicates: Sequence[HitAnswer]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedAnswer(Judged):
+    """What an answer makes of one icon."""
+
+    hit: HitAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class ExplanationAnswer(Explanation):
+    """Why an icon stands where it stands, beside the one that comes first."""
+
+    icon: JudgedAnswer
+    first: JudgedAnswer | None
+
+
+@dataclass(frozen=True, slots=True)
+class SampleAnswer:
+    """An icon of a set's sample, and where its pictures are."""
+
+    id: int
+    key: str
+    image: int
+    svg_url: str | None
+    """None for a bitmap."""
+    png_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetAnswer(SetCard):
+    """What a set is like, in a few words and pictures."""
+
+    sample: Sequence[SampleAnswer]  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, slots=True)
+class SetsAnswer:
+    """All sets of the library, by key."""
+
+    sets: Sequence[SetAnswer]
+    generation: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +114,26 @@ class Health:
     model: str
     """Fingerprint of the encoder."""
     version: str
+
+
+FacetsAnswer = dict[str, list[FacetCount]]
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def written(kind: Any, plain: Mapping[str, Any]) -> bytes:
+    """Write an answer as JSON, held against its model: a field that is not declared never leaves.
+
+    It takes as long as `json.dumps` (.3 ms for 48 hits), and is done in the thread that asks.
+
+    Raises:
+        ValidationError: a field is missing, or not of its type.
+    """
+    adapter = _adapter(kind)
+    return adapter.dump_json(adapter.validate_python(plain))
 
 
 def hit_json(hit: Mapping[str, Any]) -> dict[str, Any]:
@@ -93,6 +158,17 @@ def explanation_json(explanation: Explanation) -> dict[str, Any]:
     for judged in filter(None, (told["icon"], told["first"])):
         judged["hit"] = hit_json(judged["hit"])
     return told
+
+
+def sets_json(cards: Sequence[SetCard], *, generation: int) -> dict[str, Any]:
+    """Spell the cards of all sets."""
+    return {"sets": list(map(_card_json, cards)), "generation": generation}
+
+
+def _card_json(card: SetCard) -> dict[str, Any]:
+    told = asdict(card)
+    shown = map(hit_json, told["sample"])
+    return {**told, "sample": [{field.name: hit[field.name] for field in fields(SampleAnswer)} for hit in shown]}
 
 
 def facets_json(facets: Mapping[str, Sequence[FacetCount]]) -> dict[str, Any]:

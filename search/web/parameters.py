@@ -7,16 +7,36 @@ from dataclasses import fields
 from typing import Annotated, Any
 
 import numpy as np
+from fastapi import Depends
 from fastapi import Path as PathParameter
 from fastapi import Query as QueryParameter
 from numpy.typing import NDArray
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from search.query import MOST_HITS, MOST_LANGUAGES, MOST_WITHOUT, Filters, Query, Window
+from search.query import MOST_HITS, MOST_LANGUAGES, MOST_OFFSET, MOST_WITHOUT, Filters, Query, Sort, Window
 
-IconId = Annotated[int, PathParameter(description="Id of an icon, as a hit tells it.", ge=1, lt=2**63)]
+_LONGEST_KEY = 500
+IconKey = Annotated[
+    str,
+    PathParameter(description="Key of an icon (mdi:home), its id, or a name.", max_length=_LONGEST_KEY),
+]
+"""Keys of some sets hold slashes: @mdi/svg:home."""
 ImageIds = Annotated[list[Annotated[int, Field(ge=1, lt=2**63)]], QueryParameter(alias="image", max_length=100)]
 COLOUR = r"^(#[0-9a-fA-F]{3,4}|#[0-9a-fA-F]{6}|#[0-9a-fA-F]{8}|[a-zA-Z]{3,20})$"
+_Coloured = Annotated[
+    str | None, QueryParameter(pattern=COLOUR, description="For what the icon leaves open: #08f, navy.")
+]
+
+
+def _colour_of(
+    colour: _Coloured = None,
+    color: Annotated[str | None, QueryParameter(pattern=COLOUR, deprecated=True, description="As `colour`.")] = None,
+) -> str | None:
+    """The colour of an icon; addresses of older pages and programs say "color"."""
+    return colour or color
+
+
+Colour = Annotated[str | None, Depends(_colour_of)]
 
 Text = Annotated[str, Field(max_length=200)]
 Without = Annotated[
@@ -62,8 +82,13 @@ class FilterParameters(BaseModel):
     )
     animated: bool | None = None
     coloured: bool | None = Field(None, description="true: of several colours; false: of one.")
-    k: int = Field(10, ge=1, le=1000, description="How many hits.")
-    offset: int = Field(0, ge=0, le=MOST_HITS, description="Hits to leave out at the beginning: for pages.")
+    k: int = Field(10, ge=1, le=MOST_HITS, description="How many hits.")
+    offset: int = Field(0, ge=0, le=MOST_OFFSET, description="Hits to leave out at the beginning: for pages.")
+    sort: Sort = Field(
+        "relevance",
+        description="relevance; name, as people count: arrow-2 before arrow-10; set, then name; newest: the last "
+        "indexed. Of a query's hits the best 1,000 are sorted. Where nothing is looked for, relevance means set.",
+    )
     min_score: float | None = Field(
         None, ge=0, le=1, description="Least score of a hit; if not given, what separates right from wrong here."
     )
@@ -86,7 +111,13 @@ class FilterParameters(BaseModel):
 class SearchParameters(FilterParameters):
     """What is looked for, beside what a hit must be."""
 
-    words: str = Field("", alias="q", max_length=10_000, description="What it means, how it looks, or its name.")
+    words: str = Field(
+        "",
+        alias="q",
+        max_length=10_000,
+        description="What it means, how it looks, or its name. Without it, and without `icon`, all icons that the "
+        "filters leave are shown: by set, if `sort` says nothing else.",
+    )
     keyword: bool = Field(False, description='Take q for a keyword query: prefix*, "a phrase", -excluded.')
     without: Without = ()
     languages: Languages = ()
@@ -94,7 +125,12 @@ class SearchParameters(FilterParameters):
         None,
         description="A set that comes first where several have an icon. Repeatable; `icons prefer` if not given.",
     )
-    icon: int | None = Field(None, ge=1, lt=2**63, description="Id of an icon: more like this one.")
+    like: str | None = Field(
+        None,
+        alias="icon",
+        max_length=_LONGEST_KEY,
+        description="More like this icon: its key (mdi:home), its id, or a name.",
+    )
     picture_share: float = Field(0.5, ge=0, le=1, description="Share of the picture or icon beside words.")
 
     def query(self, *, picture: NDArray[np.uint8] | None = None) -> Query:

@@ -23,7 +23,7 @@ const score = (hit) => make("span", { className: "score", title: hit.exact ? "Ex
 const sameDrawing = (hit) => [...hit.also, hit.n_also > hit.also.length && `${hit.n_also - hit.also.length} more`].filter(Boolean).join(", ");
 
 function tile(hit) {
-  const more = hit.variants > 1;
+  const more = hit.n_variants > 1;
   return make("li", { className: "cell" },
     make("button", { className: "tile", type: "button", tabIndex: -1, "data-id": hit.id },
       frame(hit),
@@ -32,8 +32,8 @@ function tile(hit) {
         make("span", { className: "set", textContent: hit.set_title || hit.set, title: [hit.set_title, hit.style].filter(Boolean).join(", ") }),
         hit.n_also > 0 && make("span", { className: "also", title: `The same drawing: ${sameDrawing(hit)}`, textContent: `+${hit.n_also}` }),
         score(hit),
-        more && make("span", { className: "hidden", textContent: `, ${plural(hit.variants, "variant")}` })),
-      more && make("span", { className: "badge", "aria-hidden": "true", title: plural(hit.variants, "variant"), textContent: hit.variants })));
+        more && make("span", { className: "hidden", textContent: `, ${plural(hit.n_variants, "variant")}` })),
+      more && make("span", { className: "badge", "aria-hidden": "true", title: plural(hit.n_variants, "variant"), textContent: hit.n_variants })));
 }
 
 export class Grid {
@@ -65,7 +65,7 @@ export class Grid {
     const before = new Map([...this.list.children].map((cell) => [find(".tile", cell)?.dataset.id, cell]));
     const cells = hits.map((hit) => {
       const kept = before.get(String(hit.id));
-      if (!kept || this.hits.get(hit.id)?.variants !== hit.variants || this.hits.get(hit.id).n_also !== hit.n_also) return tile(hit);
+      if (!kept || this.hits.get(hit.id)?.n_variants !== hit.n_variants || this.hits.get(hit.id).n_also !== hit.n_also) return tile(hit);
       find(".score", kept).replaceWith(score(hit)); // the picture stays, this is another query
       return kept;
     });
