@@ -10,6 +10,7 @@ import { Incoming } from "./picture/incoming.js";
 import { drawThumbnail } from "./picture/picture.js";
 import { describeLibrary, Search } from "./results/results.js";
 import { asks, cleared, format, fromBox, isExplained, PAGE, parse, toBox, withoutFilters } from "./state.js";
+import { watchChosen } from "./tray/chosen.js";
 import { applyView, watchView } from "./view/surface.js";
 
 let state = parse(location.href);
@@ -25,6 +26,7 @@ const grid = new Grid(find("#grid"), {
   leave: () => words.focus(),
   copy: (hit) => copy(hit, { look: look() }),
 });
+const look = () => ({ colour: null, stroke_width: null, size: null, corner: null });
 const clearFilters = () => go(withoutFilters(state));
 const filters = new Filters(find("#filters"), find("#menu"), { change: (changes) => change({ ...changes, k: PAGE }), clear: clearFilters });
 const search = new Search({ grid, change: ask, clearFilters, counted: (facets) => filters.count(facets), read: settle });
@@ -167,6 +169,12 @@ function escape(event) {
   else return;
   event.preventDefault();
 }
+
+watchChosen(find("#tray"), { open: (icon) => change({ open: icon.id }), look: () => look() });
+find("#shelf-button").addEventListener("click", async () => {
+  const { showShelf } = await import("./tray/shelf.js");
+  showShelf({ open: (collection) => go({ ...cleared(state), collection }) });
+});
 
 addEventListener("pagehide", writeAddress);
 addEventListener("popstate", () => {

@@ -1,7 +1,8 @@
 // The part of the panel that writes an icon as code: a menu of frameworks, one large button, and the code itself.
 
+import { code } from "../api.js";
 import { make, symbol } from "../elements.js";
-import { copyText, formatsFor, prefer, preferred, written } from "./copying.js";
+import { copyText, formatsFor, prefer, preferred, said } from "./copying.js";
 
 export class Code {
   /** `look()` is how copies are to look. */
@@ -31,7 +32,7 @@ export class Code {
       this.format = format;
       this.title.textContent = format.title;
       this.button.setAttribute("aria-label", `Copy as ${format.title}`);
-      this.text = written(icon, format, { look: this.look(), signal });
+      this.text = code(icon.key, { format: format.name, look: this.look(), signal });
       this.code.textContent = await this.text;
     } catch (error) {
       if (error.name !== "AbortError") this.code.textContent = error.message;
@@ -40,18 +41,21 @@ export class Code {
 
   async #offer() {
     const { icon } = this;
-    const [{ openMenu }, all] = await Promise.all([import("../menu.js"), formatsFor(icon)]);
+    const [{ openMenu }, all] = await Promise.all([import("../menu.js"), formatsFor([icon])]);
     const item = (format) => ({
       title: format.title, checked: format.name === this.format?.name,
       act: () => { prefer(format.name); this.write(); },
     });
-    const [own, general] = [all.filter(({ sets }) => sets.length), all.filter(({ sets }) => !sets.length)];
-    const ofSet = own.length ? [{ heading: `For ${icon.set_title || icon.set}` }, ...own.map(item), { heading: "For every set" }] : [];
-    openMenu(this.menu, { label: "Copy as", items: [...ofSet, ...general.map(item)] });
+    const groups = [
+      [`Made for ${icon.set_title || icon.set}`, ({ sets }) => sets.length > 0],
+      ["By its name", ({ sets, needs_svg: isDrawn }) => !sets.length && !isDrawn],
+      ["The drawing itself", ({ needs_svg: isDrawn }) => isDrawn],
+    ].map(([heading, belongs]) => [heading, all.filter(belongs)]);
+    openMenu(this.menu, { label: "Copy as", items: groups.flatMap(([heading, some]) => (some.length ? [{ heading }, ...some.map(item)] : [])) });
   }
 
   #copy() {
     const { icon, text, format } = this;
-    return copyText(async () => [await text, format.name === "name" ? `Copied “${icon.key}”` : `Copied ${icon.name} as ${format.title}`]);
+    return copyText(async () => [await text, said(icon, format)]);
   }
 }

@@ -7,20 +7,17 @@ import { read, write } from "../tray/store.js";
 const PLACE = "icons.formats"; // those that were chosen, the last one first
 const MOST_REMEMBERED = 8;
 const USUAL = "svg";
-const NAME = { name: "name", title: "Name", sets: [], needs_svg: false }; // is written here: it is the key itself
 
 let asked = null;
 
-/** All ways to write an icon, as the server has them: `{ name, title, sets }`, `sets` empty where it serves every set. */
-export function formats() {
-  asked ??= frameworks().then((all) => [...all, NAME]).catch((error) => { asked = null; throw error; });
+/** All ways to write an icon, as the server has them: `{ name, title, sets, needs_svg }`, `sets` empty where it serves every set. */
+function formats() {
+  asked ??= frameworks().catch((error) => { asked = null; throw error; });
   return asked;
 }
 
-export const serves = (format, icon) => format.sets.length === 0 || format.sets.includes(icon.set);
-
 /** Whether a format can write an icon: what is drawn of an SVG needs one. */
-const writes = (format, icon) => serves(format, icon) && (icon.svg_url !== null || format.needs_svg === false);
+const writes = (format, icon) => (format.sets.length === 0 || format.sets.includes(icon.set)) && (icon.svg_url !== null || !format.needs_svg);
 
 function remembered() {
   const stored = read(PLACE);
@@ -30,44 +27,31 @@ function remembered() {
 /** Remember a format: the next icon that it serves is written so, too. */
 export const prefer = (name) => write(PLACE, [name, ...remembered().filter((other) => other !== name)].slice(0, MOST_REMEMBERED));
 
-/** The formats for an icon, those made for its set first. */
-export async function formatsFor(icon) {
-  const all = (await formats()).filter((format) => writes(format, icon));
-  return [...all.filter(({ sets }) => sets.length > 0), ...all.filter(({ sets }) => sets.length === 0)];
-}
-
 /** The formats that write all of some icons. */
-export const formatsForAll = async (icons) => (await formats()).filter((format) => icons.every((icon) => writes(format, icon)));
+export const formatsFor = async (icons) => (await formats()).filter((format) => icons.every((icon) => writes(format, icon)));
 
 /** The format that was chosen last of those that write all of some icons. */
 export async function preferred(icons) {
-  const able = await formatsForAll(icons);
+  const able = await formatsFor(icons);
   const known = (name) => able.find((format) => format.name === name);
   return remembered().map(known).find(Boolean) ?? known(USUAL) ?? able[0];
 }
 
-/** An icon as code. */
-export async function written(icon, format, { look, signal } = {}) {
-  return format.name === NAME.name ? icon.key : code(icon.key, { format: format.name, look, signal });
-}
+/** What is said once an icon was copied. */
+export const said = (icon, format) => (format.name === "name" ? `Copied “${icon.key}”` : `Copied ${icon.name} as ${format.title}`);
 
-/** Many icons as code, in one piece. */
-export async function writtenAll(icons, format, { look } = {}) {
-  return format.name === NAME.name ? icons.map(({ key }) => key).join("\n") : codes(icons.map(({ key }) => key), { format: format.name, look });
-}
-
-/** Copy an icon in the remembered format, or in another; says what happened. */
-export function copy(icon, { look, format = null } = {}) {
+/** Copy an icon in the remembered format; says what happened. */
+export function copy(icon, { look }) {
   return copyText(async () => {
-    const chosen = format ?? await preferred([icon]);
-    return [await written(icon, chosen, { look }), chosen.name === NAME.name ? `Copied “${icon.key}”` : `Copied ${icon.name} as ${chosen.title}`];
+    const format = await preferred([icon]);
+    return [await code(icon.key, { format: format.name, look }), said(icon, format)];
   });
 }
 
 export function copyAll(icons, { look }) {
   return copyText(async () => {
-    const chosen = await preferred(icons);
-    return [await writtenAll(icons, chosen, { look }), `Copied ${plural(icons.length, "icon")} as ${chosen.title}`];
+    const format = await preferred(icons);
+    return [await codes(icons.map(({ key }) => key), { format: format.name, look }), `Copied ${plural(icons.length, "icon")} as ${format.title}`];
   });
 }
 

@@ -32,7 +32,7 @@ class Cropping {
         make("button", { type: "button", className: "quiet", "aria-label": "Cancel", onclick: () => this.dialog.close() }, symbol("x"))),
       make("div", { className: "around" }, this.stage),
       make("div", { className: "foot" }, this.preview,
-        make("p", { id: "crop-keys", className: "aside" }, "Drag a box around it. With keys: arrows move the box, ", make("kbd", { textContent: "Shift" }), " and arrows resize it."),
+        make("p", { id: "crop-keys", className: "aside" }, "Drag a box around it.", make("span", { className: "keys" }, " With keys: arrows move the box, ", make("kbd", { textContent: "Shift" }), " and arrows resize it.")),
         make("button", { type: "button", className: "button", textContent: "Whole picture", onclick: () => this.#set(wholeOf(image)) }),
         make("button", { type: "button", className: "button primary", onclick: () => this.#done() }, symbol("search"), "Search")));
     this.#listen();

@@ -1,6 +1,6 @@
 // What is done with the icons that were chosen? A bar below the page, there while any are.
 
-import { copyAll } from "../detail/copying.js";
+import { copyAll, formatsFor, prefer, preferred } from "../detail/copying.js";
 import { summedUp } from "../detail/licences.js";
 import { announce, make, plural, say, symbol } from "../elements.js";
 import { openMenu } from "../menu.js";
@@ -73,8 +73,7 @@ export class Tray {
   }
 
   async #chooseFormat() {
-    const { formatsForAll, prefer, preferred } = await import("../detail/copying.js");
-    const [all, now] = await Promise.all([formatsForAll(chosen.all()), preferred(chosen.all())]);
+    const [all, now] = await Promise.all([formatsFor(chosen.all()), preferred(chosen.all())]);
     openMenu(this.format, { label: "Copy all as", items: all.map((format) => ({
       title: format.title, checked: format.name === now.name, act: () => { prefer(format.name); this.#copy(); },
     })) });
