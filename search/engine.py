@@ -17,11 +17,12 @@ from search.deadline import refuse_late
 from search.generation.opened import Opened, damage_explained, open_current, open_generation
 from search.generation.snapshot import IconRow, Snapshot
 from search.preferences import read_preferred
-from search.query import Filters, Query, Window
+from search.query import Filters, Query, Window, refuse_empty
 from search.ranking.answer import answer
 from search.ranking.details import find_icon, show_icon
 from search.ranking.explain import explain
-from search.results import Answer, Details, Explanation, FacetCount, Hit
+from search.ranking.set_cards import set_cards
+from search.results import Answer, Details, Explanation, FacetCount, Hit, SetCard
 
 __all__ = ["Answer", "Details", "Filters", "Hit", "Query", "SearchEngine", "StoredPicture", "Window"]
 
@@ -104,13 +105,14 @@ class SearchEngine:
         Raises:
             IconsError: the query is empty, `k` is below 1, or a set is unknown.
         """
+        refuse_empty(words)
         return list(self.ask(Query(words=words), filters=Filters(sets=tuple(sets)), window=Window(k=k)).hits)
 
     def ask(self, query: Query, *, filters: Filters = NO_FILTERS, window: Window = FIRST_HITS) -> Answer:
-        """Answer a query.
+        """Answer a query; one that looks for nothing shows all icons that the filters leave.
 
         Raises:
-            IconsError: the query asks nothing, or a filter names what is not in this library.
+            IconsError: the query asks what can't be, or a filter names what is not in this library.
             RenderError: the picture of the query is none.
         """
         query = self._with_preferred(query)
@@ -140,6 +142,10 @@ class SearchEngine:
     def facets(self) -> dict[str, list[FacetCount]]:
         """Tell what the library's icons can be filtered by, and how many have each value; at most 1,000 of a kind."""
         return self._put(lambda opened: opened.facets.count(most=MOST_VALUES))
+
+    def sets(self) -> list[SetCard]:
+        """Tell of every set of the library, by key; made once for a generation."""
+        return self._put(lambda opened: opened.facets.keep("set cards", lambda: set_cards(opened)))
 
     def find(self, spelling: str) -> int:
         """Find an icon by its key ("mdi:home"), its id ("123"), or its name ("home").

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 from indexer.errors import IconsError
 from indexer.languages.codes import is_locale
@@ -13,16 +13,21 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_HITS = 10_000
-"""The most that a window reaches: offset and k together."""
+"""The most that one answer holds, and how deep the window of a ranked one reaches: offset and k together."""
+MOST_OFFSET = 10_000_000
+"""Where icons are not ranked but browsed, windows may lie as deep as the largest library."""
 MOST_WITHOUT = 16
 """Things that one query may steer away from: each is held against every candidate."""
 MOST_LANGUAGES = 10
 """That one user reads."""
+Sort = Literal["relevance", "name", "set", "newest"]
+SORTS: tuple[Sort, ...] = get_args(Sort)
+"""By what hits stand: how well they answer; name; set, then name; when they were first indexed, the last ones first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """What is looked for: words, a picture, an icon, or words with one of the two."""
+    """What is looked for: words, a picture, an icon, or words with one of the two; nothing of these to browse."""
 
     words: str = ""
     """What it means, how it looks, or its name."""
@@ -50,6 +55,11 @@ class Query:
         refuse_many(self.without)
         refuse_languages(self.languages)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is looked for: then icons are browsed."""
+        return not (self.words.strip() or self.without or self.keyword) and self.picture is None and self.icon is None
+
 
 _SVG = re.compile(r"(?>\s+|<\?.*?\?>|<!--.*?-->|<!doctype[^>]*>)*+<svg[\s>]", re.IGNORECASE | re.DOTALL)
 
@@ -57,6 +67,16 @@ _SVG = re.compile(r"(?>\s+|<\?.*?\?>|<!--.*?-->|<!doctype[^>]*>)*+<svg[\s>]", re
 def pasted_svg(words: str) -> bytes | None:
     """The SVG that stands where words should: a picture to ask with. None where words stand there."""
     return words.encode() if _SVG.match(words) else None
+
+
+def refuse_empty(words: str) -> None:
+    """Refuse words that say nothing.
+
+    Raises:
+        IconsError: that is so.
+    """
+    if not words.strip():
+        raise IconsError('the query is empty; try `icons search "arrow"`')
 
 
 def refuse_many(without: Sequence[str]) -> None:
@@ -122,6 +142,8 @@ class Window:
 
     k: int = 10
     offset: int = 0
+    sort: Sort = "relevance"
+    """Of a query's hits the best 1,000 are sorted by anything else. Icons that are browsed stand by set if not told."""
     min_score: float | None = None
     """Least calibrated score of a hit; None: the library's own default, 0: everything."""
     flat: bool = False
@@ -132,11 +154,22 @@ class Window:
     def __post_init__(self) -> None:
         if self.k < 1:
             raise IconsError(f'k is "{self.k}"; ask for 1 hit or more')
-        if self.offset < 0:
-            raise IconsError(f'offset is "{self.offset}"; begin at 0 or later')
+        if self.k > MOST_HITS:
+            raise IconsError(f'k is "{self.k}"; ask for {MOST_HITS:,} hits or fewer')
+        if not 0 <= self.offset <= MOST_OFFSET:
+            raise IconsError(f'offset is "{self.offset}"; begin between 0 and {MOST_OFFSET:,}')
+        if self.sort not in SORTS:
+            raise IconsError(f'sort is "{self.sort}"; choose one of {", ".join(SORTS)}')
+        if self.min_score is not None and not 0 <= self.min_score <= 1:
+            raise IconsError(f'min_score is "{self.min_score}"; give a number from 0 to 1')
+
+    def refuse_deep(self) -> None:
+        """Refuse a window that reaches deeper than hits are ranked.
+
+        Raises:
+            IconsError: that is so.
+        """
         if self.offset + self.k > MOST_HITS:
             raise IconsError(
                 f'k "{self.k}" at offset "{self.offset}" reaches beyond hit {MOST_HITS:,}; ask for fewer hits'
             )
-        if self.min_score is not None and not 0 <= self.min_score <= 1:
-            raise IconsError(f'min_score is "{self.min_score}"; give a number from 0 to 1')

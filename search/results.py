@@ -74,7 +74,7 @@ class Answer:
 
     hits: Sequence[Hit]
     n_found: int
-    """Hits of all windows, counted up to 1,000; the same for every window."""
+    """Hits of all windows, the same for every one; of a query counted up to 1,000, all where icons are browsed."""
     is_more: bool
     """Whether there are more hits than `n_found`, or may be."""
     facets: Mapping[str, Sequence[FacetCount]] | None
@@ -91,6 +91,28 @@ class Answer:
     def counted(self) -> str:
         """How many hits there are, for people: "1,000+" where there are more."""
         return f"{self.n_found:,}+" if self.is_more else f"{self.n_found:,}"
+
+
+@dataclass(frozen=True, slots=True)
+class SetCard:
+    """What a set is like, in a few words and pictures."""
+
+    key: str
+    title: str
+    n: int
+    """Icons, variants counted one by one."""
+    licence: str | None
+    licence_family: str
+    styles: Sequence[str]
+    """Those that one icon in twenty has or more, most frequent first."""
+    categories: Sequence[str]
+    """Of its icons, as styles; five at most."""
+    version: str | None
+    author: str | None
+    newest: int
+    """Id of the icon that was indexed last: the greater it is, the newer the set."""
+    sample: Sequence[Hit]
+    """Eight icons or fewer that show what it looks like, the same ones each time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from click.shell_completion import CompletionItem
 from indexer.commands.options import Function
 from indexer.languages.codes import is_locale, language_of
 from indexer.sources.licences import FAMILIES
-from search.query import Filters, Window
+from search.query import MOST_HITS, MOST_OFFSET, SORTS, Filters, Window
 
 Option = Callable[[Any], Any]
 Plain = TypeVar("Plain")
@@ -47,6 +47,11 @@ class Asking:
     filters: Filters
     window: Window
     output: Output
+
+    @property
+    def browses(self) -> bool:
+        """Whether it says which icons are shown where nothing is looked for."""
+        return self.filters != Filters() or self.window.sort != SORTS[0]
 
 
 def pictures_option(function: Function) -> Function:
@@ -130,8 +135,15 @@ _OPTIONS: Sequence[Option] = [
     ),
     click.option("--animated/--still", default=None, help="Only icons that move, or only those that don't."),
     click.option("--color/--mono", "coloured", default=None, help="Only icons with colours, or only those without."),
-    click.option("-k", "k", type=click.IntRange(1, 10_000), default=10, show_default=True, help="How many hits."),
-    click.option("--offset", type=click.IntRange(0, 9_999), default=0, help="Leave out so many hits first."),
+    click.option("-k", "k", type=click.IntRange(1, MOST_HITS), default=10, show_default=True, help="How many hits."),
+    click.option("--offset", type=click.IntRange(0, MOST_OFFSET), default=0, help="Leave out so many hits first."),
+    click.option(
+        "--sort",
+        type=click.Choice(SORTS),
+        default=SORTS[0],
+        show_default=True,
+        help="By how well hits answer; by name; by set, then name; the last indexed first.",
+    ),
     click.option(
         "--min-score",
         type=click.FloatRange(0, 1),

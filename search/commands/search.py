@@ -31,7 +31,7 @@ _MOST_SHOWN = 80
 @asking_options
 @library_option
 def search(library: "Library", words: tuple[str, ...], image: BinaryIO | None, keyword: bool, asking: Asking) -> None:
-    """Find icons by words, by a picture, or by both. Exit code 0: found, 1: nothing found, 2: error.
+    """Find icons by words, by a picture, or by both; or show a whole set. Exit code 0: found, 1: nothing, 2: error.
 
     WORDS say what an icon means, how it looks, or its name in any spelling. A line of the answer is one icon with all
     its variants; its score says how sure the match is. docs/searching.md shows every way to ask.
@@ -44,20 +44,23 @@ def search(library: "Library", words: tuple[str, ...], image: BinaryIO | None, k
       icons search --keyword --facets -- 'arrow* -down'
       icons search settings --json | jq -r .path
       icons search "shopping cart" --svg > cart.svg
+      icons search --set lucide --sort name -k 50
     """
     from search.commands.presenting import answer, engine_of
 
     typed = " ".join(words)
     asked = ([_quoted(typed)] if typed.strip() else []) + ([f'picture "{_name(image)}"'] if image else [])
-    if not asked:
-        raise click.UsageError('say what to look for: words, or --image FILE; try `icons search "arrow"`')
+    if not asked and not asking.browses:
+        raise click.UsageError(
+            'say what to look for: words, or --image FILE; or what to show: --set, --sort; try `icons search "arrow"`'
+        )
     named = (_name(image), _read(image)) if image else None
     if named is None and (svg := pasted_svg(typed)):
         named, typed, asked = ("pasted SVG", svg), "", ["the pasted SVG"]
     engine = engine_of(library)
     picture = _drawn(*named, size=engine.image_size) if named else None
     query = Query(words=typed, picture=picture, keyword=keyword, **asking.steering)
-    answer(engine, " and ".join(asked), query, asking)
+    answer(engine, " and ".join(asked) or "all icons", query, asking)
 
 
 def _quoted(typed: str) -> str:

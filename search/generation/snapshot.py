@@ -87,7 +87,10 @@ class SetRow:
     """One set as the catalog knows it."""
 
     key: str
+    title: str
     licence: str | None
+    version: str | None
+    author: str | None
     location: str
 
 
@@ -204,6 +207,13 @@ class Snapshot:
         """Read icons by id."""
         return {row[0]: IconRow(*row) for row in self._rows_of(_CANDIDATES, ids.tolist())}
 
+    def names_of(self, ids: Ids | None = None) -> list[str]:
+        """Names of some icons whose ids ascend, None for all of them, as their sources spell them; in that order."""
+        if ids is None:
+            return [name for (name,) in self._connection.execute("SELECT name FROM icons ORDER BY id")]
+        query = "SELECT name FROM icons WHERE id IN ({marks}) ORDER BY id"
+        return [name for (name,) in self._rows_of(query, ids.tolist())]
+
     def named(self, words: str) -> Ids:
         """Ids of the icons that bear exactly this name, or one that says just this in another language."""
         return _ids(self._connection.execute(f"SELECT id FROM icons WHERE name_id IN ({_NAMED})", (words,)))
@@ -253,8 +263,8 @@ class Snapshot:
 
     def sets(self) -> list[SetRow]:
         """Read all sets: of those with one key the first comes last."""
-        query = """SELECT sets.key, sets.licence, location FROM sets JOIN sources ON sources.id = source_id
-            ORDER BY sets.id DESC"""
+        query = """SELECT sets.key, sets.title, sets.licence, version, author, location
+            FROM sets JOIN sources ON sources.id = source_id ORDER BY sets.id DESC"""
         return [SetRow(*row) for row in self._connection.execute(query)]
 
     def set_keys(self) -> dict[int, str]:

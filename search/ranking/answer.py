@@ -6,21 +6,26 @@ from functools import partial
 
 import numpy as np
 
-from indexer.arrays import Floats, Ids
+from indexer.arrays import Floats, Ids, Positions
 from indexer.errors import IconsError
 from search.generation.opened import Opened
-from search.query import Filters, Query, Window, pasted_svg
+from search.generation.sorting import in_order
+from search.query import Filters, Query, Sort, Window, pasted_svg
 from search.ranking.asked import Asked, read_asked, read_avoided
+from search.ranking.browsing import browse
 from search.ranking.candidates import Candidates, Reach, by_both, by_keywords, by_picture, by_words
 from search.ranking.gathering import Gathering, Limit, Question
 from search.ranking.hits import as_hits
 from search.ranking.order import mix
 from search.ranking.scores import GOOD_SCORE
-from search.results import Answer
+from search.results import MOST_COUNTED, Answer
 
 
 def answer(opened: Opened, query: Query, filters: Filters, window: Window) -> Answer:
     """Answer a query from one generation; errors as `SearchEngine.ask`."""
+    if query.is_empty:
+        return browse(opened, query.prefer or (), filters, window)
+    window.refuse_deep()
     ask, asked = _way_of_asking(opened, query)
     question = Question(
         opened=opened,
@@ -30,8 +35,11 @@ def answer(opened: Opened, query: Query, filters: Filters, window: Window) -> An
         is_never_empty=query.icon is not None and not query.words.strip(),  # some are always nearest
     )
     hits = _hits(question, filters, window)
-    kept = hits.reach(window.offset + window.k)
-    if query.words.strip() and not (query.keyword or window.flat):
+    kept = hits.reach(window.offset + window.k if window.sort == "relevance" else MOST_COUNTED)
+    is_doubtful = len(kept) > 0 and bool(hits.found.confidence[kept[0]] < GOOD_SCORE)
+    if window.sort != "relevance":
+        kept = _sorted(opened, hits.found.ids, kept[:MOST_COUNTED], window.sort)
+    elif query.words.strip() and not (query.keyword or window.flat):
         kept = mix(kept, hits.found.tiers, hits.found.evidence, _sets_to_mix(opened, query, hits.found.ids))
     sets = opened.standing(query.prefer or ())
     shown = hits.shown(kept[window.offset : window.offset + window.k], sets)
@@ -42,8 +50,14 @@ def answer(opened: Opened, query: Query, filters: Filters, window: Window) -> An
         facets=hits.count() if window.facets else None,
         spelled=asked.wording.spelled if asked else None,
         read_as=asked.read_as if asked else None,
-        is_doubtful=len(kept) > 0 and bool(hits.found.confidence[kept[0]] < GOOD_SCORE),
+        is_doubtful=is_doubtful,
     )
+
+
+def _sorted(opened: Opened, ids: Ids, kept: Positions, sort: Sort) -> Positions:
+    """Places of the best hits by name, set or age."""
+    kept = kept[np.argsort(ids[kept])]
+    return kept[in_order(opened.facets, opened.snapshot, ids[kept], sort)]
 
 
 def _sets_to_mix(opened: Opened, query: Query, ids: Ids) -> Ids:

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from indexer.arrays import Floats, Ids, Mask, Positions
 from search.deadline import refuse_late
-from search.generation.facets import Choice
 from search.generation.opened import Opened
 from search.generation.standing import Standing
 from search.ranking.bearers import shown_for_all
 from search.ranking.candidates import Candidates, Reach
-from search.ranking.order import group_many, rank
+from search.ranking.grouping import first_of_each, grouped, groups_of
+from search.ranking.order import rank
 from search.ranking.scores import CALLED, NAMED, STATED, least_score
 from search.results import MOST_COUNTED, FacetCount
 
@@ -118,7 +118,7 @@ class Gathering:
         hits = _at(self.found, places)
         if self._question.flat:
             return hits
-        taken, _ = self._groups(self.found.ids[self.kept])
+        taken, _ = groups_of(self._question.opened, self.found.ids[self.kept])
         return shown_for_all(self._question.opened, sets, hits, taken, self._may_answer)
 
     def count(self) -> dict[str, list[FacetCount]]:
@@ -126,7 +126,7 @@ class Gathering:
         facets = self._question.opened.facets
         every = self._with(len(facets)) if self._has_more else self.found
         ids = _best_first(every).ids
-        return facets.count(ids, choose=None if self._question.flat else self._choice(ids))
+        return facets.count(ids, choose=None if self._question.flat else first_of_each(self._question.opened, ids))
 
     @property
     def _has_more(self) -> bool:
@@ -148,24 +148,7 @@ class Gathering:
 
     def _grouped(self, ids: Ids) -> Positions:
         """Places of the hits among some icons: all of them, or one of each variant group and drawing."""
-        return np.arange(len(ids)) if self._question.flat else group_many(*self._groups(ids))
-
-    def _groups(self, ids: Ids) -> tuple[Ids, Ids]:
-        """A number for the variant group of each icon, and one for its drawing."""
-        opened = self._question.opened
-        rows = opened.facets.positions(ids)
-        return opened.facets.variants(rows), opened.drawings[rows]
-
-    def _choice(self, ids: Ids) -> Choice:
-        """Which pairs of a place in `ids` and a code are hits: of those with the same code one of each group."""
-        variants, drawings = (np.unique(numbers, return_inverse=True)[1] for numbers in self._groups(ids))
-        bits = len(ids).bit_length()
-
-        def first_of_each(places: Positions, codes: Ids) -> Positions:
-            of_codes = codes.astype(np.int64) << bits
-            return group_many(of_codes | variants[places], of_codes | drawings[places])
-
-        return first_of_each
+        return grouped(self._question.opened, ids, flat=self._question.flat)
 
 
 def _best_first(found: Candidates) -> Candidates:

@@ -60,11 +60,11 @@ def as_hits(opened: Opened, found: Candidates, sets: Standing, *, flat: bool) ->
     ]
 
 
-def hits_of(opened: Opened, ids: Ids) -> list[Hit]:
+def hits_of(opened: Opened, ids: Ids, *, sets: Standing | None = None, flat: bool = False) -> list[Hit]:
     """Spell some icons as hits that were asked for themselves: score and similarity are 1."""
     ones = np.ones(len(ids), np.float32)
     found = Candidates(ids, untold(ids), ones, ones, ones, ones, beyond=0)
-    return as_hits(opened, found, opened.standing(()), flat=False)
+    return as_hits(opened, found, sets or opened.standing(()), flat=flat)
 
 
 def _key(opened: Opened, icon: IconRow, variants: Sequence[tuple[int, str]]) -> str:

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from search.results import Answer, Details, Explanation, FacetCount, Hit, NameRead
+from search.results import Answer, Details, Explanation, FacetCount, Hit, NameRead, SetCard
 
 API = "/api/v1"
 _SVG_NAME = re.compile(r"\.svgz?(?:#[0-9]+)?$", re.IGNORECASE)
@@ -48,6 +48,33 @@ class IconAnswer(HitAnswer):
     variants: Sequence[HitAnswer]  # type: ignore[assignment]
     """Themselves, where a hit has their number."""
     near_duplicates: Sequence[HitAnswer]
+
+
+@dataclass(frozen=True, slots=True)
+class SampleAnswer:
+    """An icon of a set's sample, and where its pictures are."""
+
+    id: int
+    key: str
+    image: int
+    svg_url: str | None
+    """None for a bitmap."""
+    png_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetAnswer(SetCard):
+    """What a set is like, in a few words and pictures."""
+
+    sample: Sequence[SampleAnswer]  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, slots=True)
+class SetsAnswer:
+    """All sets of the library, by key."""
+
+    sets: Sequence[SetAnswer]
+    generation: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +120,17 @@ def explanation_json(explanation: Explanation) -> dict[str, Any]:
     for judged in filter(None, (told["icon"], told["first"])):
         judged["hit"] = hit_json(judged["hit"])
     return told
+
+
+def sets_json(cards: Sequence[SetCard], *, generation: int) -> dict[str, Any]:
+    """Spell the cards of all sets."""
+    return {"sets": list(map(_card_json, cards)), "generation": generation}
+
+
+def _card_json(card: SetCard) -> dict[str, Any]:
+    told = asdict(card)
+    shown = map(hit_json, told["sample"])
+    return {**told, "sample": [{field.name: hit[field.name] for field in fields(SampleAnswer)} for hit in shown]}
 
 
 def facets_json(facets: Mapping[str, Sequence[FacetCount]]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 
 from search.query import Query as EngineQuery
 from search.results import Explanation, FacetCount
-from search.web.answers import API, Health, IconAnswer, Refusal, SearchAnswer
+from search.web.answers import API, Health, IconAnswer, Refusal, SearchAnswer, SetsAnswer
 from search.web.parameters import COLOUR, FilterParameters, IconId, ImageIds, Languages, SearchParameters, Text, Without
 from search.web.service import Service
 from search.web.svg import svg_text
@@ -70,6 +70,12 @@ async def similar(icon: IconId, service: Served, asked: Annotated[FilterParamete
 async def facets(service: Served) -> Response:
     """Tell the most frequent values of every filter, and how many icons of the library have each."""
     return JSONResponse(await service.facets())
+
+
+@router.get(f"{API}/sets", response_model=SetsAnswer, summary="All sets, as cards")
+async def sets(service: Served) -> Response:
+    """Tell of every set: how many icons it has, under what licence, in what styles, and eight of them to look at."""
+    return JSONResponse(await service.sets())
 
 
 @router.get(f"{API}/icons/{{icon}}", response_model=IconAnswer, summary="Everything that is known of an icon")

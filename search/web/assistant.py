@@ -21,7 +21,7 @@ from indexer.errors import IconsError, LibraryError
 from indexer.library.folder import Library
 from indexer.telemetry import SERVERS, silence
 from search.engine import SearchEngine
-from search.query import MOST_WITHOUT, Filters, Query, Window
+from search.query import MOST_WITHOUT, Filters, Query, Window, refuse_empty
 from search.results import Answer, Details, Hit
 from search.web.parameters import COLOUR, Text
 from search.web.svg import svg_text
@@ -78,6 +78,7 @@ class IconTools:
         language: Annotated[Text | None, Field(description="Of the query, if not English: de, pt-BR.")] = None,
     ) -> str:
         """Find icons by meaning, looks or name, best first."""
+        refuse_empty(query)
         asked = Query(words=query, without=tuple(avoid), languages=(language,) if language else ())
         filters = Filters(sets=tuple(sets), styles=tuple(styles), licences=tuple(licences))
         return _written(_answered(self._engine.ask(asked, filters=filters, window=Window(k=k))))

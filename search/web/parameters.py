@@ -12,7 +12,7 @@ from fastapi import Query as QueryParameter
 from numpy.typing import NDArray
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from search.query import MOST_HITS, MOST_LANGUAGES, MOST_WITHOUT, Filters, Query, Window
+from search.query import MOST_HITS, MOST_LANGUAGES, MOST_OFFSET, MOST_WITHOUT, Filters, Query, Sort, Window
 
 IconId = Annotated[int, PathParameter(description="Id of an icon, as a hit tells it.", ge=1, lt=2**63)]
 ImageIds = Annotated[list[Annotated[int, Field(ge=1, lt=2**63)]], QueryParameter(alias="image", max_length=100)]
@@ -62,8 +62,13 @@ class FilterParameters(BaseModel):
     )
     animated: bool | None = None
     coloured: bool | None = Field(None, description="true: of several colours; false: of one.")
-    k: int = Field(10, ge=1, le=1000, description="How many hits.")
-    offset: int = Field(0, ge=0, le=MOST_HITS, description="Hits to leave out at the beginning: for pages.")
+    k: int = Field(10, ge=1, le=MOST_HITS, description="How many hits.")
+    offset: int = Field(0, ge=0, le=MOST_OFFSET, description="Hits to leave out at the beginning: for pages.")
+    sort: Sort = Field(
+        "relevance",
+        description="relevance; name, as people count: arrow-2 before arrow-10; set, then name; newest: the last "
+        "indexed. Of a query's hits the best 1,000 are sorted. Where nothing is looked for, relevance means set.",
+    )
     min_score: float | None = Field(
         None, ge=0, le=1, description="Least score of a hit; if not given, what separates right from wrong here."
     )
@@ -86,7 +91,13 @@ class FilterParameters(BaseModel):
 class SearchParameters(FilterParameters):
     """What is looked for, beside what a hit must be."""
 
-    words: str = Field("", alias="q", max_length=10_000, description="What it means, how it looks, or its name.")
+    words: str = Field(
+        "",
+        alias="q",
+        max_length=10_000,
+        description="What it means, how it looks, or its name. Without it, and without `icon`, all icons that the "
+        "filters leave are shown: by set, if `sort` says nothing else.",
+    )
     keyword: bool = Field(False, description='Take q for a keyword query: prefix*, "a phrase", -excluded.')
     without: Without = ()
     languages: Languages = ()

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from importlib.metadata import version
@@ -17,7 +17,7 @@ from indexer.rendering.draw_pool import DrawPool
 from indexer.rendering.worker import ANY_PICTURE
 from search.engine import SearchEngine, StoredPicture
 from search.query import Filters, Query, Window, pasted_svg
-from search.web.answers import explanation_json, facets_json, icon_json, search_json
+from search.web.answers import explanation_json, facets_json, icon_json, search_json, sets_json
 from search.web.gate import BusyError, Gate, Limits, TooSlowError
 from search.web.metrics import Metrics
 from search.web.parameters import SearchParameters
@@ -33,9 +33,10 @@ _DRAWING = 0.5
 
 
 def warm_up(engine: SearchEngine) -> None:
-    """Load towers and indexes before anybody waits for them."""
+    """Load towers and indexes, and sort the names, before anybody waits for them."""
     for hit in engine.search("arrow", k=1):
         engine.ask(Query(icon=hit.id))
+    engine.ask(Query(), window=Window(k=1))
 
 
 class Service:
@@ -54,8 +55,8 @@ class Service:
         self._probed: tuple[float, str] = (float("-inf"), "")
         """When it was last looked whether a search is answered, and what became of it."""
         self._probing = asyncio.Lock()
-        self._facets: tuple[int, dict[str, Any]] = (-1, {})
-        """Of a generation, by its number: all of its icons are counted once."""
+        self._kept: dict[str, tuple[int, dict[str, Any]]] = {}
+        """What is the same for all who ask one generation, with its number."""
         self._watch()
 
     def _watch(self) -> None:
@@ -113,10 +114,18 @@ class Service:
 
     async def facets(self) -> dict[str, Any]:
         """Tell what the library's icons can be filtered by, and how many of each there are, as JSON."""
+        return await self._once("facets", lambda _: facets_json(self.engine.facets()))
+
+    async def sets(self) -> dict[str, Any]:
+        """Tell of every set, as JSON."""
+        return await self._once("sets", lambda number: sets_json(self.engine.sets(), generation=number))
+
+    async def _once(self, name: str, make: Callable[[int], dict[str, Any]]) -> dict[str, Any]:
+        """What is made once for a generation, given its number."""
         number = self.engine.generation.number
-        if number != self._facets[0]:
-            self._facets = number, await self._searches.run(lambda: facets_json(self.engine.facets()))
-        return self._facets[1]
+        if name not in self._kept or self._kept[name][0] != number:
+            self._kept[name] = number, await self._searches.run(lambda: make(number))
+        return self._kept[name][1]
 
     async def picture(self, icon: int) -> StoredPicture:
         """Read an icon's picture as its source holds it; nothing but what was indexed is handed out."""

@@ -215,8 +215,10 @@ def test_a_picture_is_kept_for_ever_under_an_address_that_names_it(client: httpx
         ("search?q=dot&k=ten", 422, 'k is "ten"'),
         ("search?q=dot&min_score=2", 422, 'min_score is "2"'),
         ("search?q=dot&colour=red", 422, 'colour is "red"'),
-        ("search?q=", 400, "empty"),
-        ("search", 400, "empty"),
+        ("search?q=&not=dot", 400, "empty"),
+        ("search?keyword=true", 400, "empty"),
+        ("search?sort=size", 422, 'sort is "size"'),
+        ("search?q=dot&offset=10000", 400, "beyond hit 10,000"),
         ("search?q=dot&set=icon", 400, 'no set "icon" in this library; near: icons'),
         ("icons/999999", 404, '"999999"'),
         ("icons/999999/svg", 404, '"999999"'),
@@ -323,7 +325,7 @@ def test_health_and_metrics_tell_how_the_server_is(client: httpx.Client, icon_li
 def test_openapi_tells_every_path(client: httpx.Client) -> None:
     paths = client.get(f"{API}/openapi.json").json()["paths"]
     assert set(paths) == {
-        *(f"{API}/{path}" for path in ("search", "similar/{icon}", "facets", "svgs", "icons/{icon}")),
+        *(f"{API}/{path}" for path in ("search", "similar/{icon}", "facets", "sets", "svgs", "icons/{icon}")),
         *(f"{API}/icons/{{icon}}/{kind}" for kind in ("svg", "png", "why")),
         "/health",
         "/metrics",
@@ -538,5 +540,5 @@ def test_a_library_that_is_not_there_is_one_clear_line(tmp_path: Path) -> None:
 
 
 def test_json_is_what_is_sent_whatever_goes_wrong(client: httpx.Client) -> None:
-    for path in ("/nothing", f"{API}/search?q=", f"{API}/icons/0"):
+    for path in ("/nothing", f"{API}/search?k=0", f"{API}/icons/0"):
         assert set(json.loads(client.get(path).text)) == {"error"}

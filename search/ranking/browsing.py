@@ -1,0 +1,69 @@
+"""Nothing is looked for: which icons do the filters leave, in what order? Neither words nor vectors are asked."""
+
+from collections.abc import Callable
+from functools import lru_cache, partial
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.arrays import Ids
+from search.deadline import refuse_late
+from search.generation.opened import Opened
+from search.generation.sorting import in_order
+from search.query import Filters, Sort, Window
+from search.ranking.grouping import first_of_each, grouped
+from search.ranking.hits import hits_of
+from search.results import Answer, FacetCount
+
+N_REMEMBERED = 8
+"""Orders that a generation keeps: who turns pages asks for the same one again."""
+Arranged = NDArray[np.int32]
+"""Ids of hits in their order: half the memory, and no library comes near the end of its numbers."""
+Counts = dict[str, list[FacetCount]]
+
+
+def browse(opened: Opened, prefer: tuple[str, ...], filters: Filters, window: Window) -> Answer:
+    """Show the icons that the filters leave, by set and name if not told otherwise; errors as `SearchEngine.ask`."""
+    sort = "set" if window.sort == "relevance" else window.sort
+    arrange = _remembered(opened, "arranged", _arrange)
+    hits = cast(Arranged, arrange(filters, sort, window.flat))
+    shown = hits[window.offset : window.offset + window.k].astype(np.int64)
+    count = _remembered(opened, "counted", _count)
+    return Answer(
+        hits=hits_of(opened, shown, sets=opened.standing(prefer), flat=window.flat),
+        n_found=len(hits),
+        is_more=False,
+        facets=cast(Counts, count(filters, sort, window.flat)) if window.facets else None,
+        spelled=None,
+        read_as=None,
+        is_doubtful=False,
+    )
+
+
+def _remembered(opened: Opened, name: str, make: Callable[..., object]) -> Callable[..., object]:
+    """The last answers of a function of this generation."""
+    kept: Callable[..., object] = opened.facets.keep(
+        name, lambda: lru_cache(maxsize=N_REMEMBERED)(partial(make, opened))
+    )
+    return kept
+
+
+def _arrange(opened: Opened, filters: Filters, sort: Sort, flat: bool) -> Arranged:
+    """Ids of all hits; one stands for its variants and for equal drawings, the first in this order."""
+    ids = _ordered(opened, filters, sort)
+    return cast(Arranged, ids[grouped(opened, ids, flat=flat)].astype(np.int32))
+
+
+def _count(opened: Opened, filters: Filters, sort: Sort, flat: bool) -> Counts:
+    """How many hits each value of a filter would leave: which icons are one hit is decided in the same order."""
+    ids = _ordered(opened, filters, sort)
+    return opened.facets.count(ids, choose=None if flat else first_of_each(opened, ids))
+
+
+def _ordered(opened: Opened, filters: Filters, sort: Sort) -> Ids:
+    """Ids of the icons that the filters leave."""
+    refuse_late()
+    only = opened.facets.select(filters)
+    ids = opened.facets.column("icon") if only is None else only
+    return cast(Ids, ids[in_order(opened.facets, opened.snapshot, ids, sort)])

@@ -1,0 +1,61 @@
+"""Does a card say what a set is like, and show of it what all sets have?"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from called_icons import LUCIDE, MAP, MDI, build_called
+from conftest import build_library, disc
+
+from indexer.library.folder import Library
+from search.engine import SearchEngine
+from search.ranking.set_cards import N_SAMPLED
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SearchEngine]:
+    yield SearchEngine.open(build_called(tmp_path_factory.mktemp("cards")).root)
+
+
+def test_every_set_has_a_card(engine: SearchEngine) -> None:
+    cards = {card.key: card for card in engine.sets()}
+    assert list(cards) == ["fa6-solid", "lucide", "map", "mdi"]
+    assert (cards["mdi"].title, cards["mdi"].n, cards["mdi"].styles) == (
+        "Material Design Icons",
+        len(MDI),
+        ("outline",),
+    )
+    assert (cards["lucide"].n, cards["lucide"].licence_family) == (len(LUCIDE), "unknown")
+    assert cards["map"].newest == len(LUCIDE) + len(MAP)
+
+
+def test_a_sample_shows_the_usual_things_in_the_usual_style_then_others_and_no_drawing_twice(
+    engine: SearchEngine,
+) -> None:
+    cards = {card.key: card for card in engine.sets()}
+    names = [hit.name for hit in cards["lucide"].sample]
+    assert names[:3] == ["home", "bell", "star"]
+    assert len(names) == len(set(names)) == N_SAMPLED
+    assert [hit.name for hit in cards["mdi"].sample] == [
+        "home",
+        "account",
+        "bell",
+        "star",
+    ]  # home-outline looks the same
+    assert {hit.set for hit in cards["map"].sample} == {"map"}
+
+
+def test_a_sample_is_the_same_each_time(engine: SearchEngine) -> None:
+    assert SearchEngine.open(engine.library.root).sets() == engine.sets()
+
+
+def test_a_set_whose_names_say_nothing_usual_is_spread_evenly(tmp_path: Path, tiny_model: Path) -> None:
+    folder = tmp_path / "odd"
+    folder.mkdir()
+    for number in range(60):
+        (folder / f"shape-{number:02}.svg").write_text(disc(4 + number % 8, 4 + number // 8))
+    library = Library(tmp_path / "library")
+    build_library(library, tiny_model, [folder])
+    [card] = SearchEngine.open(library.root).sets()
+    assert len(card.sample) == N_SAMPLED
+    assert len({hit.image for hit in card.sample}) == N_SAMPLED
