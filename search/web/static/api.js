@@ -60,6 +60,7 @@ export const show = (id, { signal } = {}) => fetchJson(`icons/${id}`, { signal }
 export const why = (id, state, { signal } = {}) => fetchJson(`icons/${id}/why?${words(state)}`, { signal });
 export const similar = (id, { k, signal }) => fetchJson(`similar/${id}?k=${k}`, { signal });
 export const labels = () => fetchJson("facets");
+export const sets = async () => (await fetchJson("sets")).sets;
 export const health = () => fetchJson("../../health");
 
 /** The address of an icon's picture in the best form there is. */

@@ -133,8 +133,8 @@ export const cleared = (state) => ({ ...EMPTY, ...lookOf(state), fold: state.fol
 
 /** Nothing looked for; the filters stay, and how icons are shown. */
 export const withoutQuestion = (state) => {
-  const { q, icon, picture, not, language, typed, min_score, k, open } = EMPTY;
-  return { ...state, q, icon, picture, not, language, typed, min_score, k, open };
+  const { q, icon, picture, not, language, typed, min_score, sort, k, open } = EMPTY;
+  return { ...state, q, icon, picture, not, language, typed, min_score, sort, k, open };
 };
 
 export const withoutFilters = (state) => {
