@@ -152,9 +152,13 @@ async function showSeed(like, id) {
 /** In what order results stand, whether equal names are folded, whether a click chooses. */
 function showOrder() {
   const sort = find("#sort select");
-  const kinds = Object.entries(SORTS).filter(([kind]) => kind !== "relevance" || asks(state));
-  if (sort.length !== kinds.length) sort.replaceChildren(...kinds.map(([value, textContent]) => make("option", { value, textContent })));
-  sort.value = state.sort === "relevance" && !asks(state) ? "set" : state.sort;
+  const isOneSet = start.library.sets === 1 || state.set.length === 1;
+  const kinds = Object.entries(SORTS).filter(([kind]) => (kind !== "relevance" || asks(state)) && (kind !== "set" || !isOneSet || state.sort === kind));
+  const drawn = kinds.join();
+  if (sort.dataset.drawn !== drawn) sort.replaceChildren(...kinds.map(([value, textContent]) => make("option", { value, textContent })));
+  sort.dataset.drawn = drawn;
+  sort.value = state.sort === "relevance" && !asks(state) ? (isOneSet ? "name" : "set") : state.sort;
+  grid.list.toggleAttribute("data-one-set", isOneSet);
   find("#fold input").checked = state.fold;
   find("#fold").hidden = start.library.sets < 2 || search.folds({ ...state, fold: true }) === false;
 }
@@ -254,4 +258,5 @@ start.load().then(({ facets, isSmall }) => {
   search.showsAll = isSmall;
   filters.knows(facets);
   render();
+  search.retell();
 });

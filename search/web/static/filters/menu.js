@@ -39,7 +39,7 @@ export class Menu {
   }
 
   #focusFirst() {
-    (find("input", this.element) ?? find(".option, .kind", this.element))?.focus();
+    find(this.kind ? "input" : ".kind, input", this.element)?.focus();
   }
 
   #closed() {

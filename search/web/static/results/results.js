@@ -79,22 +79,33 @@ export class Search {
   }
 
   #show(answer, wanted) {
-    const { hits, n_found: nFound, is_more: isMore, read_as: readAs, is_doubtful: isDoubtful } = answer;
-    const { state } = this;
-    Object.assign(this, { nFound, isMore });
+    const { hits, n_found: nFound, is_more: isMore, read_as: readAs } = answer;
+    Object.assign(this, { nFound, isMore, answer });
     this.shown = hits.length;
-    this.grid.show(hits, { fold: this.folds(state) });
+    this.grid.show(hits, { fold: this.folds(this.state) });
     this.nearEnd.unobserve(this.more);
     this.#offerMore(hits.length, wanted);
+    this.#tell();
+    this.read(readAs ? [readAs.language] : []);
+  }
+
+  /** More is known of the sets now. */
+  retell() {
+    if (this.shown && !asks(this.state)) this.#tell();
+  }
+
+  /** Say how the search went. */
+  #tell() {
+    const { state, answer, nFound, isMore } = this;
+    const { hits, read_as: readAs, is_doubtful: isDoubtful } = answer;
     const number = isMore ? `${nFound.toLocaleString("en")}+ icons` : plural(nFound, "icon");
-    const found = isDoubtful ? `No good match for ${subject(state)}. These come nearest.` : asks(state) ? `${number} for ${subject(state)}` : `${number}${this.#place()}`;
+    const found = isDoubtful ? `No good match for ${subject(state)}. These come nearest.` : asks(state) ? `${number} for ${subject(state)}` : browses(state) ? `${number}${this.#place()}` : "All icons";
     const text = hits.length ? found : asks(state) ? `Nothing good found for ${subject(state)}` : "No icon is left by these filters";
     find("#summary").textContent = hits.length ? text : "";
     find("#notice").replaceChildren(...this.remarks.of(state, answer), ...this.#about());
     if (asks(state)) document.title = state.q ? `${state.q} · icons` : "icons";
     else if (browses(state)) document.title = state.set.length === 1 ? `${this.describe(state.set[0]).title} · icons` : "icons";
     announce(readAs ? `${text}. ${glosses(readAs).map((gloss) => gloss.join(": ")).join("; ")} (${readAs.name})` : text);
-    this.read(readAs ? [readAs.language] : []);
   }
 
   #place() {

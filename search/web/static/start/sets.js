@@ -59,7 +59,7 @@ export class Sets {
     const byKey = new Map(cards.map((card) => [card.key, card]));
     const taken = new Set();
     const take = (keys) => keys.filter((key) => byKey.has(key) && !taken.has(key)).map((key) => (taken.add(key), byKey.get(key)));
-    const first = [["Pinned", take(pinned())], ["Recent", take(visited())], ["Popular", cards.length > 12 ? take(POPULAR) : []]];
+    const first = [["Pinned and recent", take([...pinned(), ...visited()])], ["Popular", cards.length > 12 ? take(POPULAR) : []]];
     const rest = Map.groupBy(cards.filter(({ key }) => !taken.has(key)), ({ styles }) => GROUPS[styles[0]] ?? "Others");
     if (cards.length <= 12) return [...first, [taken.size ? "Others" : "All", [...rest.values()].flat()]];
     return [...first, ...[...Object.values(GROUPS), "Others"].map((title) => [title, rest.get(title) ?? []])];
