@@ -60,6 +60,7 @@ export const show = (id, { signal } = {}) => fetchJson(`icons/${id}`, { signal }
 export const why = (id, state, { signal } = {}) => fetchJson(`icons/${id}/why?${words(state)}`, { signal });
 export const similar = (id, { k, set = null, signal }) => fetchJson(`similar/${id}?${new URLSearchParams(set ? { k, set } : { k })}`, { signal });
 export const labels = () => fetchJson("facets");
+export const sets = async () => (await fetchJson("sets")).sets;
 export const health = () => fetchJson("../../health");
 
 export const frameworks = async () => (await fetchJson("frameworks")).frameworks;

@@ -1,49 +1,82 @@
 // The page: one state, held in the address; everything else follows from it.
 
-import { why } from "./api.js";
+import { show, why } from "./api.js";
 import { copy } from "./detail/copying.js";
 import { Detail } from "./detail/detail.js";
-import { announce, find, PAUSE_MS, say } from "./elements.js";
+import { announce, find, make, PAUSE_MS, say } from "./elements.js";
 import { Filters } from "./filters/filters.js";
-import { Grid } from "./results/grid.js";
+import { frame, Grid } from "./results/grid.js";
 import { Incoming } from "./picture/incoming.js";
 import { drawThumbnail } from "./picture/picture.js";
-import { describeLibrary, Search } from "./results/results.js";
-import { asks, cleared, format, fromBox, isExplained, PAGE, parse, toBox, withoutFilters } from "./state.js";
+import { setLook } from "./results/pictures.js";
+import { Search } from "./results/results.js";
+import { noteOpened, noteSearch, noteSet } from "./start/memory.js";
+import { Start } from "./start/start.js";
+import { asks, browses, cleared, format, fromBox, IN_ENGLISH, isExplained, LOOK, PAGE, parse, plainLook, readLook, saysLook, SORTS, toBox, withoutFilters, withoutQuestion } from "./state.js";
 import { watchChosen } from "./tray/chosen.js";
-import { applyView, watchView } from "./view/surface.js";
+import { chosen, read, starred } from "./tray/store.js";
+import { Customize, remember, REMEMBERED } from "./view/customize.js";
+import { look } from "./view/look.js";
+import { applyView, watchTheme } from "./view/surface.js";
 
 let state = parse(location.href);
+if (!saysLook(location.href)) Object.assign(state, readLook(read(REMEMBERED) ?? {}));
 let typing = false; // a run of keystrokes is one step of the browser's history
 let unwritten = null; // how the address is to follow the state, where it does not yet
+let selecting = false; // whether a click on a tile chooses it
 const words = find("#words");
 
+const marksOf = (key) => ({ chosen: chosen.has(key), starred: starred.has(key) });
 const grid = new Grid(find("#grid"), {
   open: (hit, { byKey }) => {
+    noteOpened(hit);
     if (byKey && detail.id === hit.id) detail.focus();
     else change({ open: hit.id }).then(() => { if (byKey) detail.focus(); });
   },
   leave: () => words.focus(),
-  copy: (hit) => copy(hit, { look: look() }),
+  copy: (hit) => copy(hit, { look: carried() }),
+  choose: (hit) => announce(`${hit.name} ${chosen.toggle(hit) ? "chosen" : "not chosen any more"}`, { afterMs: 0 }),
+  chooseAll: (hits) => {
+    const left = chosen.add(hits);
+    if (left) say(`${left} had no place: ${chosen.size} icons are chosen`);
+    else announce(`${hits.length} chosen`, { afterMs: 0 });
+  },
+  star: (hit) => announce(`${hit.name} ${starred.toggle(hit) ? "starred" : "not starred any more"}`, { afterMs: 0 }),
+  marksOf,
+  selecting: () => selecting,
+  select: (hit) => { select(true); chosen.add([hit]); },
 });
-const look = () => ({ colour: null, stroke_width: null, size: null, corner: null });
+for (const list of [chosen, starred]) list.addEventListener("change", () => grid.markAll());
+
 const clearFilters = () => go(withoutFilters(state));
-const filters = new Filters(find("#filters"), find("#menu"), { change: (changes) => change({ ...changes, k: PAGE }), clear: clearFilters });
-const search = new Search({ grid, change: ask, clearFilters, counted: (facets) => filters.count(facets), read: settle });
+const filters = new Filters({ bar: find("#filters"), menu: find("#menu"), all: find("#all-filters") }, { change: (changes) => change({ ...changes, k: PAGE }), clear: clearFilters });
+const start = new Start(find("#start"), {
+  ask: (q) => ask({ q, ...IN_ENGLISH }),
+  open: (icon) => { noteOpened(icon); change({ open: icon.id }); },
+  browse: (set) => { noteSet(set); go({ ...cleared(state), set: [set] }); scrollTo({ top: 0 }); },
+});
+const search = new Search({
+  grid, change: ask, clearFilters, counted: (facets) => filters.count(facets), read: settle, describe: start.sets.describe,
+  answered: ({ q, icon, picture }, hits) => { if (hits.length && icon === null && !picture) noteSearch(q.trim()); },
+});
 const detail = new Detail(find("#detail"), {
-  open: (icon) => change({ open: icon.id }),
-  like: (icon) => go({ ...cleared(state), icon: icon.id, open: null }),
+  open: (icon) => { noteOpened(icon); change({ open: icon.id }); },
+  like: (icon) => go({ ...withoutQuestion(state), icon: icon.id }),
   filter: (kind, value) => change({ [kind]: [...new Set([...state[kind], value])], k: PAGE }),
   close: closeDetail,
   preferred: () => state.prefer,
   prefer: (set, yes) => change({ prefer: yes ? [...state.prefer, set] : state.prefer.filter((other) => other !== set), k: PAGE }),
-  look: () => look(),
+  look: carried,
   explain: (id) => (isExplained(state) ? (options) => why(id, state, options) : null),
 });
-const showView = watchView({
-  surfaces: find("#surfaces"), colour: find("#colour"), size: find("#size"),
-  change: (changes) => change(changes, { replace: true }), theme: () => render(),
+const customize = new Customize(find("#look"), {
+  button: find("#customize"),
+  change: (changes) => {
+    change(changes, { replace: true, later: true });
+    remember(Object.fromEntries(LOOK.map((name) => [name, state[name] === null ? null : String(state[name])])));
+  },
 });
+watchTheme(() => render());
 
 const incoming = new Incoming({
   button: find("#choose"), file: find("#file"), photo: find("#photo"), overlay: find("#drop"), panel: find("#drawing"),
@@ -93,9 +126,13 @@ function ask(changes, how) {
 }
 
 async function render() {
-  showView(state, applyView(state));
+  customize.show(state, applyView(state));
+  setLook(look(state));
+  detail.relook();
   showBox();
+  showOrder();
   filters.render(state);
+  if (!asks(state) && !browses(state) && find("#start").hidden) start.refresh();
   search.run(state);
   grid.mark(state.open);
   if (state.open === null) detail.hide();
@@ -115,8 +152,48 @@ function showBox() {
   picture.hidden = !state.picture;
   const like = find("#like");
   like.hidden = state.icon === null;
-  find("span", like).textContent = "like the icon you chose";
+  if (state.icon !== null && like.dataset.icon !== String(state.icon)) showSeed(like, state.icon);
   words.placeholder = state.picture || state.icon !== null ? "Add words to narrow it down" : "Search by meaning, looks or name";
+}
+
+/** The icon that others are to be like: its picture and its key. */
+async function showSeed(like, id) {
+  like.dataset.icon = id;
+  find(".key", like).textContent = "like this icon";
+  find(".seed", like).replaceChildren();
+  const icon = grid.hits.get(id) ?? await show(id).catch(() => null); // gone from the library: the search will say so
+  if (!icon || like.dataset.icon !== String(id)) return;
+  find(".key", like).textContent = icon.key;
+  find(".seed", like).replaceChildren(frame(icon, { px: 20 }));
+}
+
+/** In what order results stand, whether equal names are folded, whether a click chooses. */
+function showOrder() {
+  const sort = find("#sort select");
+  const isOneSet = start.library.sets === 1 || state.set.length === 1;
+  const kinds = Object.entries(SORTS).filter(([kind]) => (kind !== "relevance" || asks(state)) && (kind !== "set" || !isOneSet || state.sort === kind));
+  const drawn = kinds.join();
+  if (sort.dataset.drawn !== drawn) sort.replaceChildren(...kinds.map(([value, textContent]) => make("option", { value, textContent })));
+  sort.dataset.drawn = drawn;
+  sort.value = state.sort === "relevance" && !asks(state) ? (isOneSet ? "name" : "set") : state.sort;
+  grid.list.toggleAttribute("data-one-set", isOneSet);
+  find("#fold input").checked = state.fold;
+  find("#fold").hidden = start.library.sets < 2 || search.folds({ ...state, fold: true }) === false;
+}
+
+/** How copies are to look: as the icons of the page, but for a size that nobody has chosen. */
+function carried() {
+  const asked = look(state);
+  return { ...asked, size: asked.size === plainLook().px ? null : asked.size };
+}
+
+function select(on) {
+  selecting = on;
+  const button = find("#select");
+  button.setAttribute("aria-pressed", String(on));
+  button.textContent = on ? "Done" : "Select";
+  grid.list.toggleAttribute("data-selecting", on);
+  find("#select-all").hidden = !on;
 }
 
 function closeDetail() {
@@ -140,7 +217,11 @@ words.addEventListener("keydown", (event) => {
   }
 });
 find("#search").addEventListener("submit", (event) => event.preventDefault());
-find("#clear").addEventListener("click", () => { go(cleared(state)); words.focus(); });
+find("#clear").addEventListener("click", () => { go(withoutQuestion(state)); words.focus(); });
+find("#sort select").addEventListener("change", ({ target }) => ask({ sort: target.value }));
+find("#fold input").addEventListener("change", ({ target }) => ask({ fold: target.checked }));
+find("#select").addEventListener("click", () => select(!selecting));
+find("#select-all").addEventListener("click", () => grid.chooseAll([...grid.hits.values()]));
 find(".brand").addEventListener("click", (event) => {
   if (event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
@@ -155,7 +236,7 @@ addEventListener("keydown", (event) => {
     event.preventDefault();
     words.focus();
     words.select();
-  } else if (event.key === "Escape" && !event.defaultPrevented && !find(":popover-open, :modal:not(#detail)")) {
+  } else if (event.key === "Escape" && !event.defaultPrevented && !find("[popover]:popover-open, :modal:not(#detail)")) {
     escape(event);
   }
 });
@@ -165,12 +246,14 @@ function escape(event) {
   if (find("#detail").matches(":modal")) return; // its own "cancel" does it
   if (state.open !== null) closeDetail();
   else if (grid.list.contains(document.activeElement)) words.focus();
-  else if (asks(state)) go(cleared(state));
+  else if (selecting) select(false);
+  else if (asks(state)) go(withoutQuestion(state));
+  else if (browses(state)) go(cleared(state));
   else return;
   event.preventDefault();
 }
 
-watchChosen(find("#tray"), { open: (icon) => change({ open: icon.id }), look: () => look() });
+watchChosen(find("#tray"), { open: (icon) => change({ open: icon.id }), look: carried });
 find("#shelf-button").addEventListener("click", async () => {
   const { showShelf } = await import("./tray/shelf.js");
   showShelf({ open: (collection) => go({ ...cleared(state), collection }) });
@@ -190,4 +273,9 @@ new ResizeObserver(([{ target }]) => {
 }).observe(find("body > header"));
 if (matchMedia("(hover: hover)").matches) words.focus(); // elsewhere a keyboard would cover half of the page
 render();
-describeLibrary().then((facets) => filters.knows(facets));
+start.load().then(({ facets, isSmall }) => {
+  search.showsAll = isSmall;
+  filters.knows(facets);
+  render();
+  search.retell();
+});
