@@ -14,7 +14,7 @@ import { noteOpened, noteSearch, noteSet } from "./start/memory.js";
 import { Start } from "./start/start.js";
 import { asks, browses, cleared, format, fromBox, IN_ENGLISH, isExplained, LOOK, PAGE, parse, plainLook, readLook, saysLook, SORTS, toBox, withoutFilters, withoutQuestion } from "./state.js";
 import { watchChosen } from "./tray/chosen.js";
-import { chosen, read, starred } from "./tray/store.js";
+import { chosen, read, starred, STARS } from "./tray/store.js";
 import { Customize, remember, REMEMBERED } from "./view/customize.js";
 import { look } from "./view/look.js";
 import { applyView, watchTheme } from "./view/surface.js";
@@ -47,6 +47,7 @@ const grid = new Grid(find("#grid"), {
   select: (hit) => { select(true); chosen.add([hit]); },
 });
 for (const list of [chosen, starred]) list.addEventListener("change", () => grid.markAll());
+starred.addEventListener("change", () => { if (state.collection === STARS) search.again(); });
 
 const clearFilters = () => go(withoutFilters(state));
 const filters = new Filters({ bar: find("#filters"), menu: find("#menu"), all: find("#all-filters") }, { change: (changes) => change({ ...changes, k: PAGE }), clear: clearFilters });
@@ -150,6 +151,10 @@ function showBox() {
     picture.dataset.drawn = state.picture;
   }
   picture.hidden = !state.picture;
+  find("#within").hidden = state.collection === null;
+  find("#within span").textContent = state.collection === STARS ? "Starred" : state.collection;
+  find("#filters").hidden = state.collection !== null; // they are the server's, a collection is not
+  find("#sort").hidden = state.collection !== null;
   const like = find("#like");
   like.hidden = state.icon === null;
   if (state.icon !== null && like.dataset.icon !== String(state.icon)) showSeed(like, state.icon);
@@ -205,7 +210,7 @@ function closeDetail() {
 words.addEventListener("input", (event) => {
   if (event.isComposing) return;
   const follows = typing;
-  go({ ...state, ...fromBox(words.value, state), typed: true, language: [], min_score: null, open: null, k: PAGE }, { replace: follows, later: true });
+  go({ ...state, ...fromBox(words.value, state), collection: null, typed: true, language: [], min_score: null, open: null, k: PAGE }, { replace: follows, later: true });
   typing = true;
   scrollTo({ top: 0 });
 });
@@ -228,6 +233,7 @@ find(".brand").addEventListener("click", (event) => {
   go(cleared(state));
 });
 find("#picture button").addEventListener("click", () => { ask({ picture: null }); words.focus(); });
+find("#within button").addEventListener("click", () => { go(withoutQuestion(state)); words.focus(); });
 find("#like button").addEventListener("click", () => { ask({ icon: null }); words.focus(); });
 
 addEventListener("keydown", (event) => {

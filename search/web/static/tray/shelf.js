@@ -7,10 +7,9 @@ import { frame } from "../results/grid.js";
 import { collections, fromFile, toFile } from "./collections.js";
 import { save } from "./exporting.js";
 import { askName } from "./naming.js";
-import { chosen, starred } from "./store.js";
+import { chosen, starred, STARS } from "./store.js";
 import { offerUndo } from "./undo.js";
 
-export const STARS = "★"; // the collection that the stars are, in the address
 const SHOWN = 6;
 
 /** Show them; `open(name)` shows the icons of one. */
