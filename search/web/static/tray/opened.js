@@ -19,7 +19,7 @@ async function lookUp(icons, { signal } = {}) {
 export async function refresh(list) {
   await lookUp(list.all());
   const nowhere = { id: null, image: null, svg_url: null, png_url: null };
-  const fresh = list.all().map((icon) => found.get(icon.key) ?? { ...icon, ...nowhere });
+  const fresh = list.all().map((icon) => (found.has(icon.key) ? found.get(icon.key) ?? { ...icon, ...nowhere } : icon)); // some came meanwhile
   if (fresh.some((icon, at) => icon.id !== list.all()[at].id || icon.image !== list.all()[at].image)) list.replace(fresh);
 }
 
