@@ -1,6 +1,6 @@
 """Asks one library: `SearchEngine.open(path).search("arrow", k=10)`, or `ask` for everything else."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -187,20 +187,23 @@ class SearchEngine:
         found, digest = self._put(lambda opened: _stored(opened.snapshot, opened.snapshot.icon(icon)))
         return StoredPicture(found.image_id, self._read(found, digest))
 
-    def pictures(self, images: Sequence[int]) -> dict[int, bytes]:
-        """Read some pictures by the ids that hits tell, as `picture` does; without those that can't be read."""
+    def pictures(self, images: Sequence[int]) -> Iterator[tuple[int, bytes]]:
+        """Read some pictures, one by one in their order, by the ids that hits tell; without those that can't be read.
+
+        Yields:
+            The id of each, and what `picture` reads.
+        """
 
         def look(opened: Opened) -> list[tuple[IconRow, bytes]]:
             snapshot = opened.snapshot
             icons = snapshot.candidates(snapshot.showing(np.array(images, np.int64))).values()
-            return [_stored(snapshot, icon) for icon in {icon.image_id: icon for icon in icons}.values()]
+            found = {icon.image_id: icon for icon in icons}
+            return [_stored(snapshot, found[image]) for image in dict.fromkeys(images) if image in found]
 
-        found = {}
         for icon, digest in self._put(look):
             refuse_late()
             with suppress(SourceError):
-                found[icon.image_id] = self._read(icon, digest)
-        return found
+                yield icon.image_id, self._read(icon, digest)
 
     def _read(self, icon: IconRow, digest: bytes) -> bytes:
         """The bytes that an icon was indexed from, and no others; a file that has changed is noted for the scan."""

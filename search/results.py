@@ -39,12 +39,14 @@ class Hit:
     member: str
     """Its key inside that file; "" where the file is the picture."""
     score: float
-    """Calibrated, 0 to 1: where the best hit has less than 0.5, the query may have no answer here."""
-    similarity: float
-    """Cosine of its vector with the query's; of a keyword query, how well its words fit."""
+    """Calibrated, 0 to 1: where the best hit has less than 0.5, the query may have no answer here. 1 where nothing was
+    asked."""
+    similarity: float | None
+    """Cosine of its vector with the query's, beside words and a picture the mean of both by `picture_share`; None where
+    no vector is asked: of a keyword query, and where icons are browsed or shown."""
     exact: bool
     """Whether its name is the query."""
-    variants: int
+    n_variants: int
     """Icons of its set that bear its name, itself included; 1 in a flat answer."""
     also: tuple[str, ...]
     """Keys of others that have the same drawing, in other sets or under other names; `MOST_ALSO` at most, none in a
@@ -174,7 +176,7 @@ class Details:
     """Everything that a library knows of one icon."""
 
     hit: Hit
-    """Score and similarity are 1: it is itself."""
+    """Its score is 1: it is itself."""
     name_read: NameRead | None
     """None where its name stands as it is."""
     caption: str | None

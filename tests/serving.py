@@ -9,6 +9,7 @@ from pathlib import Path
 
 import httpx
 from conftest import Silent, disc, svg
+from declared_answers import check_declared
 from PIL import Image, ImageDraw
 
 from indexer.embedding.options import EmbedOptions
@@ -57,9 +58,10 @@ def index_into(library: Library, *sources: Path, model: Path) -> None:
 
 @contextmanager
 def serving(library: Library, *options: str) -> Iterator[tuple[httpx.Client, "subprocess.Popen[bytes]"]]:
-    """Run `icons serve` until the block ends; a client for it, and its process."""
+    """Run `icons serve` until the block ends; a client for it, to which every answer is as declared; its process."""
+    hooks = {"response": [check_declared]}
     with (
         server_process.serving(library, options) as server,
-        httpx.Client(base_url=f"http://{server.host}:{server.port}", timeout=30) as client,
+        httpx.Client(base_url=f"http://{server.host}:{server.port}", timeout=30, event_hooks=hooks) as client,
     ):
         yield client, server.process

@@ -38,7 +38,7 @@ class Candidates:
     ids: Ids
     tiers: Tiers
     similarities: Floats
-    """Cosines with the query's vector; where there is none, how well the words fit."""
+    """Cosines with the query's vector; not a number where there is none."""
     evidence: Floats
     """What they are ranked by within a tier."""
     scores: Floats
@@ -173,7 +173,7 @@ def by_keywords(opened: Opened, text: str, reach: Reach) -> Candidates:
     fits = merits[order][np.searchsorted(names[order], held)] if len(ids) else merits[:0]
     tiers = np.where(np.isin(ids, opened.snapshot.named(normalise(text))), NAMED, RELATED).astype(np.int8)
     ones = np.ones(len(ids), np.float32)
-    return Candidates(ids, tiers, fits, fits, ones, ones, float(len(names) == reach.n))
+    return Candidates(ids, tiers, np.full_like(ones, np.nan), fits, ones, ones, float(len(names) == reach.n))
 
 
 def untold(ids: Ids | Floats) -> Tiers:

@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -50,9 +51,9 @@ def as_hits(opened: Opened, found: Candidates, sets: Standing, *, flat: bool) ->
             path=_file_of(icon),
             member=icon.member,
             score=round(float(found.confidence[place]), 4),
-            similarity=round(float(found.similarities[place]), 4),
+            similarity=_rounded(found.similarities[place]),
             exact=bool(found.tiers[place] <= NAMED),
-            variants=1 if flat else len(variants[icon.set_id, icon.name_id]),
+            n_variants=1 if flat else len(variants[icon.set_id, icon.name_id]),
             also=tuple(keys[other] for other in also[place].tolist()),
             n_also=len(others[place]),
         )
@@ -61,9 +62,9 @@ def as_hits(opened: Opened, found: Candidates, sets: Standing, *, flat: bool) ->
 
 
 def hits_of(opened: Opened, ids: Ids, *, sets: Standing | None = None, flat: bool = False) -> list[Hit]:
-    """Spell some icons as hits that were asked for themselves: score and similarity are 1."""
-    ones = np.ones(len(ids), np.float32)
-    found = Candidates(ids, untold(ids), ones, ones, ones, ones, beyond=0)
+    """Spell some icons as hits that nobody looked for: their score is 1."""
+    ones, none = np.ones(len(ids), np.float32), np.full(len(ids), np.nan, np.float32)
+    found = Candidates(ids, untold(ids), none, ones, ones, ones, beyond=0)
     return as_hits(opened, found, sets or opened.standing(()), flat=flat)
 
 
@@ -73,6 +74,10 @@ def _key(opened: Opened, icon: IconRow, variants: Sequence[tuple[int, str]]) -> 
     is_first = first == icon.id and icon.set_id not in opened.snapshot.second_sets
     is_plain = ":" not in icon.set + icon.name and not _NUMBERED.search(icon.name)  # falls apart in one way alone
     return f"{icon.set}:{icon.name}" if is_first and is_plain else numbered_key(icon.set, icon.name, icon.id)
+
+
+def _rounded(similarity: np.floating[Any]) -> float | None:
+    return None if np.isnan(similarity) else round(float(similarity), 4)
 
 
 def _known(trait: int) -> bool | None:

@@ -27,7 +27,7 @@ def print_hits(console: Console, hits: Sequence[Hit], *, first: int = 1) -> None
     table.add_column("name", overflow="fold", min_width=min(longest, _WIDEST_NAME))
     for title in ("set", "style", "licence"):
         table.add_column(title, no_wrap=True)
-    has_variants = any(hit.variants > 1 for hit in hits)
+    has_variants = any(hit.n_variants > 1 for hit in hits)
     if has_variants:
         table.add_column("variants", justify="right", no_wrap=True)
     has_others = any(hit.n_also for hit in hits)
@@ -37,7 +37,7 @@ def print_hits(console: Console, hits: Sequence[Hit], *, first: int = 1) -> None
     for rank, hit in enumerate(hits, first):
         facts = [hit.name, hit.set, hit.style or "", hit.licence or ""]
         if has_variants:
-            facts.append(str(hit.variants) if hit.variants > 1 else "")
+            facts.append(str(hit.n_variants) if hit.n_variants > 1 else "")
         if has_others:
             facts.append(also(hit))
         table.add_row(str(rank), f"{hit.score:.2f}", *map(plain, [*facts, hit.place]))

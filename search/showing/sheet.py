@@ -39,7 +39,7 @@ def sheet_html(query: str, hits: Iterable[tuple[Hit, bytes | None]]) -> str:
             path=_shown(hit.path),
             name=_shown(hit.name),
             set=_shown(hit.set_title),
-            more=f", {hit.variants} variants" if hit.variants > 1 else "",
+            more=f", {hit.n_variants} variants" if hit.n_variants > 1 else "",
             score=hit.score,
             picture=f'<img alt="{_shown(hit.name)}" src="{data_uri(content)}">' if content is not None else "gone",
             dark=" dark" if content and is_drawn_in_white(content) else "",

@@ -11,12 +11,13 @@ from fastapi import FastAPI
 from fastapi.responses import FileResponse
 from starlette.middleware.cors import CORSMiddleware
 from starlette.staticfiles import StaticFiles
+from starlette.types import Lifespan
 
 from search.engine import SearchEngine
+from search.web import api, pictures
 from search.web.answers import API
-from search.web.api import router
 from search.web.gate import Limits
-from search.web.guard import Guard
+from search.web.guard import Guard, Hosts
 from search.web.refusals import refuse_in_json
 from search.web.service import Service
 
@@ -35,6 +36,8 @@ class Access:
     """What every request must bring; None: nothing."""
     hosts: Sequence[str] = ()
     """Names that the server answers to; none: every name."""
+    is_by_address: bool = False
+    """Whether it also answers to addresses, beside these names: a page that is led here says a name, its own."""
     origins: Sequence[str] = ()
     """Pages of other servers that may ask from a browser; none: no page but its own. "*": every page."""
 
@@ -56,20 +59,12 @@ def create_app(engine: SearchEngine, limits: Limits | None = None, access: Acces
             await asyncio.gather(*beside, return_exceptions=True)
             service.close()
 
-    app = FastAPI(
-        title="icons",
-        summary="Find icons by what they mean or how they look.",
-        version=version("icons"),
-        openapi_url=f"{API}/openapi.json",
-        docs_url=None,  # both load their scripts from elsewhere
-        redoc_url=None,
-        lifespan=live,
-    )
+    app = new_api(live)
     app.state.service = service
-    app.include_router(router)
     _add_page(app)
     refuse_in_json(app)
-    app.add_middleware(Guard, metrics=service.metrics, token=access.token, hosts=access.hosts, origins=origins)
+    hosts = Hosts(access.hosts, is_by_address=access.is_by_address)
+    app.add_middleware(Guard, metrics=service.metrics, token=access.token, hosts=hosts, origins=origins)
     if origins:
         app.add_middleware(
             CORSMiddleware,
@@ -77,6 +72,22 @@ def create_app(engine: SearchEngine, limits: Limits | None = None, access: Acces
             allow_methods=["GET", "POST"],
             allow_headers=["Authorization", "Content-Type"],
         )
+    return app
+
+
+def new_api(lifespan: Lifespan[FastAPI] | None = None) -> FastAPI:
+    """All paths of the API, which its OpenAPI document describes."""
+    app = FastAPI(
+        title="icons",
+        summary="Find icons by what they mean or how they look.",
+        version=version("icons"),
+        openapi_url=f"{API}/openapi.json",
+        docs_url=None,  # both load their scripts from elsewhere
+        redoc_url=None,
+        lifespan=lifespan,
+    )
+    app.include_router(pictures.router)
+    app.include_router(api.router)  # its icons/{key} would take the addresses of their pictures
     return app
 
 

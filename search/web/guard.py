@@ -1,6 +1,7 @@
 """What holds for every request, whatever it asks: who may ask, what a browser may do with it, what is counted."""
 
 import hmac
+import ipaddress
 import secrets
 import time
 from collections.abc import Collection
@@ -29,6 +30,18 @@ _HEADERS = {
 }
 
 
+class Hosts:
+    """The names that a server answers to: a page that leads its visitors here under a name of its own gets nothing."""
+
+    def __init__(self, names: Collection[str], *, is_by_address: bool) -> None:
+        self._names = frozenset(names)
+        self._is_by_address = is_by_address
+
+    def __contains__(self, host: str) -> bool:
+        """Whether a server that is called so answers; with no names it answers to all."""
+        return not self._names or host in self._names or (self._is_by_address and _is_address(host))
+
+
 class Guard:
     """Around the app: checks the host, the page that asks and the token, adds headers, measures."""
 
@@ -38,7 +51,7 @@ class Guard:
         *,
         metrics: Metrics,
         token: str | None,
-        hosts: Collection[str],
+        hosts: "Hosts",
         origins: Collection[str],
     ) -> None:
         self._app = app
@@ -46,7 +59,7 @@ class Guard:
         self._token = token
         self._session = secrets.token_urlsafe(32)
         """What a browser that was let in brings; of this process alone."""
-        self._hosts = frozenset(hosts)
+        self._hosts = hosts
         self._origins = frozenset(origins)
         self._headers = dict(_HEADERS, **{"Cross-Origin-Resource-Policy": "cross-origin"} if origins else {})
 
@@ -80,7 +93,7 @@ class Guard:
     def _refuse(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
         host = host_of(headers.get("host", ""))
-        if self._hosts and host not in self._hosts:
+        if host not in self._hosts:
             # A page from elsewhere whose name is made to point here (DNS rebinding) still says its own name.
             return JSONResponse({"error": f'this server does not answer as "{host[:100]}"; see --allow-host'}, 421)
         if page := self._foreign_page(scope, headers):
@@ -137,6 +150,15 @@ class Guard:
     def _is_token(self, given: str) -> bool:
         assert self._token is not None
         return hmac.compare_digest(given.encode(errors="replace"), self._token.encode())
+
+
+def _is_address(host: str) -> bool:
+    """Whether a host is an address: 192.168.1.7."""
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 def host_of(header: str) -> str:

@@ -27,7 +27,7 @@ class Metrics:
 
     def count(self, scope: Scope, *, status: int, seconds: float) -> None:
         """Note a request. Routes are counted by their pattern, so that ids and junk make no series of their own."""
-        route = getattr(scope.get("route"), "path", "other")
+        route = getattr(scope.get("route"), "path_format", "other")
         method = scope["method"] if scope["method"] in ("GET", "HEAD", "POST", "OPTIONS") else "other"
         self._requests.labels(route, method, status).inc()
         self._seconds.labels(route).observe(seconds)

@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import Annotated, Any
 
 import numpy as np
+from fastapi import Depends
 from fastapi import Path as PathParameter
 from fastapi import Query as QueryParameter
 from numpy.typing import NDArray
@@ -14,9 +15,28 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from search.query import MOST_HITS, MOST_LANGUAGES, MOST_OFFSET, MOST_WITHOUT, Filters, Query, Sort, Window
 
-IconId = Annotated[int, PathParameter(description="Id of an icon, as a hit tells it.", ge=1, lt=2**63)]
+_LONGEST_KEY = 500
+IconKey = Annotated[
+    str,
+    PathParameter(description="Key of an icon (mdi:home), its id, or a name.", max_length=_LONGEST_KEY),
+]
+"""Keys of some sets hold slashes: @mdi/svg:home."""
 ImageIds = Annotated[list[Annotated[int, Field(ge=1, lt=2**63)]], QueryParameter(alias="image", max_length=100)]
 COLOUR = r"^(#[0-9a-fA-F]{3,4}|#[0-9a-fA-F]{6}|#[0-9a-fA-F]{8}|[a-zA-Z]{3,20})$"
+_Coloured = Annotated[
+    str | None, QueryParameter(pattern=COLOUR, description="For what the icon leaves open: #08f, navy.")
+]
+
+
+def _colour_of(
+    colour: _Coloured = None,
+    color: Annotated[str | None, QueryParameter(pattern=COLOUR, deprecated=True, description="As `colour`.")] = None,
+) -> str | None:
+    """The colour of an icon; addresses of older pages and programs say "color"."""
+    return colour or color
+
+
+Colour = Annotated[str | None, Depends(_colour_of)]
 
 Text = Annotated[str, Field(max_length=200)]
 Without = Annotated[
@@ -105,7 +125,12 @@ class SearchParameters(FilterParameters):
         None,
         description="A set that comes first where several have an icon. Repeatable; `icons prefer` if not given.",
     )
-    icon: int | None = Field(None, ge=1, lt=2**63, description="Id of an icon: more like this one.")
+    like: str | None = Field(
+        None,
+        alias="icon",
+        max_length=_LONGEST_KEY,
+        description="More like this icon: its key (mdi:home), its id, or a name.",
+    )
     picture_share: float = Field(0.5, ge=0, le=1, description="Share of the picture or icon beside words.")
 
     def query(self, *, picture: NDArray[np.uint8] | None = None) -> Query:

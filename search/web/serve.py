@@ -43,6 +43,19 @@ def is_loopback(host: str) -> bool:
     return host == "localhost"
 
 
+def access_of(options: ServeOptions) -> Access:
+    """Who may ask: on a network, where no name is given, whoever calls the machine by an address or its own name."""
+    is_open = not is_loopback(options.host) and not options.names
+    own = (name for name in (_own_name(), _own_name().partition(".")[0]) if is_open and name)
+    names = (*_LOOPBACK_NAMES, *(name.lower() for name in (options.host, *options.names, *own)))
+    return Access(token=options.token, hosts=names, is_by_address=is_open, origins=options.origins)
+
+
+def _own_name() -> str:
+    """What this machine calls itself; no name server is asked."""
+    return socket.gethostname()
+
+
 def serve(library: Library, options: ServeOptions) -> None:
     """Serve a library until the process is told to end.
 
@@ -54,9 +67,7 @@ def serve(library: Library, options: ServeOptions) -> None:
     engine = SearchEngine.open(library.root)
     listening = _listen(options)
     logging.basicConfig(level=logging.INFO, format="%(levelname)s: %(message)s")
-    names = [*_LOOPBACK_NAMES, options.host.lower(), *options.names]
-    hosts = names if is_loopback(options.host) or options.names else ()
-    access = Access(token=options.token, hosts=hosts, origins=options.origins)
+    access = access_of(options)
     config = uvicorn.Config(
         create_app(engine, options.limits, access),
         access_log=False,  # addresses would hold what people look for, and tokens
@@ -71,7 +82,7 @@ def serve(library: Library, options: ServeOptions) -> None:
     )
     server = _Server(config)
     server.greeting = f"{engine.manifest.icons.n:,} icons at {_address(listening)}, until Ctrl-C"
-    if not hosts and options.token is None:
+    if access.is_by_address and options.token is None:
         _log.warning("everyone who reaches this machine can search; --token TOKEN lets in only who knows it")
     with suppress(KeyboardInterrupt):
         server.run(sockets=[listening])

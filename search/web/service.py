@@ -1,13 +1,15 @@
 """What does the server do? Every question it answers, each in a thread behind a bounded queue and a time limit."""
 
 import asyncio
+import hashlib
 import logging
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from importlib.metadata import version
-from typing import Any
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +17,29 @@ from numpy.typing import NDArray
 from indexer.errors import IconsError, LibraryError
 from indexer.rendering.draw_pool import DrawPool
 from indexer.rendering.worker import ANY_PICTURE
-from search.engine import SearchEngine, StoredPicture
+from search.engine import SearchEngine
 from search.query import Filters, Query, Window, pasted_svg
-from search.web.answers import explanation_json, facets_json, icon_json, search_json, sets_json
+from search.web.answers import (
+    ExplanationAnswer,
+    FacetsAnswer,
+    Health,
+    IconAnswer,
+    SearchAnswer,
+    SetsAnswer,
+    explanation_json,
+    facets_json,
+    icon_json,
+    search_json,
+    sets_json,
+    written,
+)
 from search.web.gate import BusyError, Gate, Limits, TooSlowError
 from search.web.metrics import Metrics
 from search.web.parameters import SearchParameters
-from search.web.svg import stacked, svg_text
+from search.web.svg import fitting, stacked, svg_text
 
 _log = logging.getLogger(__name__)
+_ID = re.compile("[0-9]{1,18}")
 _POLL_SECONDS = 1.0
 """How often it is looked whether a new generation was published."""
 _PROBE_SECONDS = 2.0
@@ -37,6 +53,21 @@ def warm_up(engine: SearchEngine) -> None:
     for hit in engine.search("arrow", k=1):
         engine.ask(Query(icon=hit.id))
     engine.ask(Query(), window=Window(k=1))
+
+
+class SentPicture(NamedTuple):
+    """A picture that is ready to leave: hashing one here keeps that off the loop that answers everybody."""
+
+    content: bytes
+    tag: str
+    """Stands for these bytes and no others."""
+    image: int | None
+    """Id of what is seen; None where that may be something else the next time."""
+
+    @classmethod
+    def of(cls, content: bytes, *, image: int | None) -> Self:
+        """Take the digest."""
+        return cls(content, f'"{hashlib.sha256(content).hexdigest()[:32]}"', image)
 
 
 class Service:
@@ -55,7 +86,7 @@ class Service:
         self._probed: tuple[float, str] = (float("-inf"), "")
         """When it was last looked whether a search is answered, and what became of it."""
         self._probing = asyncio.Lock()
-        self._kept: dict[str, tuple[int, dict[str, Any]]] = {}
+        self._kept: dict[str, tuple[int, bytes]] = {}
         """What is the same for all who ask one generation, with its number."""
         self._watch()
 
@@ -82,7 +113,7 @@ class Service:
 
     async def warm_up(self) -> None:
         """Load what queries read and start the processes that draw, so that the first ones need not wait for them."""
-        drawn = [self.png(ANY_PICTURE, size=8) for _ in range(self.limits.threads)]
+        drawn = [self._drawings.run(lambda: self._pool.png(ANY_PICTURE, size=8)) for _ in range(self.limits.threads)]
         with suppress(IconsError, BusyError, TooSlowError):
             await asyncio.gather(asyncio.to_thread(warm_up, self.engine), *drawn)
 
@@ -91,59 +122,89 @@ class Service:
         for part in (self._searches, self._drawings, self._probes, self._pool):
             part.close()
 
-    async def search(self, query: Query, filters: Filters, window: Window) -> dict[str, Any]:
-        """Answer a query, as JSON; raises what the engine raises, BusyError and TooSlowError."""
+    async def search(self, query: Query, filters: Filters, window: Window, *, like: str | None = None) -> bytes:
+        """Answer a query, as JSON; `like` spells the icon that it asks with, if any.
+
+        Raises what the engine raises, BusyError and TooSlowError.
+        """
         if svg := pasted_svg(query.words):
             query = replace(query, words="", picture=await self._pixels(svg))
 
-        def ask() -> dict[str, Any]:
+        def ask() -> bytes:
             started = time.perf_counter()
-            answer = self.engine.ask(query, filters=filters, window=window)
+            asked = query if like is None else replace(query, icon=self._id_of(like))
+            answer = self.engine.ask(asked, filters=filters, window=window)
             seconds = time.perf_counter() - started
-            return search_json(query.words, answer, generation=self.engine.generation.number, seconds=seconds)
+            number = self.engine.generation.number
+            return written(SearchAnswer, search_json(query.words, answer, generation=number, seconds=seconds))
 
         return await self._searches.run(ask)
 
-    async def explain(self, query: Query, icon: int) -> dict[str, Any]:
+    async def explain(self, query: Query, icon: str) -> bytes:
         """Tell why an icon stands where it stands, as JSON."""
-        return await self._searches.run(lambda: explanation_json(self.engine.explain(query, icon)))
 
-    async def show(self, icon: int) -> dict[str, Any]:
+        def explain() -> bytes:
+            return written(ExplanationAnswer, explanation_json(self.engine.explain(query, self._id_of(icon))))
+
+        return await self._searches.run(explain)
+
+    async def show(self, icon: str) -> bytes:
         """Tell everything of an icon, as JSON."""
-        return await self._searches.run(lambda: icon_json(self.engine.show(icon)))
+        return await self._searches.run(lambda: written(IconAnswer, icon_json(self.engine.show(self._id_of(icon)))))
 
-    async def facets(self) -> dict[str, Any]:
+    def _id_of(self, icon: str) -> int:
+        """Id of an icon that a request names: a number is one, whatever icons are called; all else is a key or name."""
+        return int(icon) if _ID.fullmatch(icon) else self.engine.find(icon)
+
+    async def facets(self) -> bytes:
         """Tell what the library's icons can be filtered by, and how many of each there are, as JSON."""
-        return await self._once("facets", lambda _: facets_json(self.engine.facets()))
+        return await self._once("facets", lambda _: written(FacetsAnswer, facets_json(self.engine.facets())))
 
-    async def sets(self) -> dict[str, Any]:
+    async def sets(self) -> bytes:
         """Tell of every set, as JSON."""
-        return await self._once("sets", lambda number: sets_json(self.engine.sets(), generation=number))
+        return await self._once(
+            "sets", lambda number: written(SetsAnswer, sets_json(self.engine.sets(), generation=number))
+        )
 
-    async def _once(self, name: str, make: Callable[[int], dict[str, Any]]) -> dict[str, Any]:
+    async def _once(self, name: str, make: Callable[[int], bytes]) -> bytes:
         """What is made once for a generation, given its number."""
         number = self.engine.generation.number
         if name not in self._kept or self._kept[name][0] != number:
             self._kept[name] = number, await self._searches.run(lambda: make(number))
         return self._kept[name][1]
 
-    async def picture(self, icon: int) -> StoredPicture:
-        """Read an icon's picture as its source holds it; nothing but what was indexed is handed out."""
-        return await self._drawings.run(lambda: self.engine.stored_picture(icon))
+    async def svg(self, icon: str, *, colour: str | None) -> SentPicture | None:
+        """Read an icon's SVG, perhaps in a colour; None where it is a bitmap. Nothing but what was indexed is sent."""
 
-    async def svgs(self, images: Sequence[int]) -> tuple[bytes, bool]:
-        """Stack the SVGs of some pictures, and tell whether all of them could be read."""
+        def read() -> SentPicture | None:
+            found = self.engine.stored_picture(self._id_of(icon))
+            document = svg_text(found.content, colour=colour)
+            return None if document is None else SentPicture.of(document, image=found.image)
 
-        def stack() -> tuple[bytes, bool]:
-            stored = self.engine.pictures(images)
-            documents = {image: text for image in images if (text := svg_text(stored.get(image, b""))) is not None}
-            return stacked(documents), len(documents) == len(set(images))
+        return await self._drawings.run(read)
+
+    async def svgs(self, images: Sequence[int]) -> tuple[SentPicture, list[int]]:
+        """Stack the SVGs of some pictures; with the ids of those that are not in the stack.
+
+        Its `image` is None if one could not be read: it may be there the next time.
+        """
+
+        def stack() -> tuple[SentPicture, list[int]]:
+            documents, n_too_many = fitting(self.engine.pictures(images))
+            left_out = [image for image in dict.fromkeys(images) if image not in documents]
+            return SentPicture.of(stacked(documents), image=None if len(left_out) > n_too_many else 0), left_out
 
         return await self._drawings.run(stack)
 
-    async def png(self, content: bytes, *, size: int) -> bytes:
-        """Draw a picture as a PNG, its longer side `size`."""
-        return await self._drawings.run(lambda: self._pool.png(content, size=size))
+    async def png(self, icon: str, *, colour: str | None, size: int) -> SentPicture:
+        """Draw an icon as a PNG, its longer side `size`."""
+
+        def draw() -> SentPicture:
+            found = self.engine.stored_picture(self._id_of(icon))
+            content = found.content if colour is None else svg_text(found.content, colour=colour) or found.content
+            return SentPicture.of(self._pool.png(content, size=size), image=found.image)
+
+        return await self._drawings.run(draw)
 
     async def query_of(self, picture: bytes, asked: SearchParameters) -> Query:
         """Make a query of a stranger's picture, which only a drawing process decodes."""
@@ -153,17 +214,19 @@ class Service:
         size = self.engine.image_size
         return await self._drawings.run(lambda: self._pool.pixels(picture, size=size))
 
-    async def health(self) -> dict[str, Any]:
-        """Say whether a search would be answered, and from which generation, as JSON."""
+    async def health(self) -> tuple[bool, bytes]:
+        """Tell whether a search would be answered; and that, and from which generation, as JSON."""
         manifest = self.engine.manifest
-        return {
-            "status": "busy" if self._searches.is_full else await self._probe(),
+        status = "busy" if self._searches.is_full else await self._probe()
+        state = {
+            "status": status,
             "generation": manifest.number,
             "icons": manifest.icons.n,
             "pictures": manifest.pictures.n,
             "model": manifest.fingerprint,
             "version": version("icons"),
         }
+        return status == "ok", written(Health, state)
 
     async def _probe(self) -> str:
         """Ask a question in a thread that no other has, once a second at most: "ok", or "failing"."""

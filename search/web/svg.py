@@ -8,7 +8,7 @@ nothing but shapes; all others stand in it as images of their own.
 
 import base64
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
@@ -48,6 +48,27 @@ def _coloured(document: bytes, colour: bytes) -> bytes:
     root = document[start.end() : document.find(b">", start.end())]
     fill = b"" if _FILL.search(root) else b' fill="%b"' % colour
     return _CURRENT_COLOUR.sub(colour, document[: start.end()] + fill + document[start.end() :])
+
+
+MOST_STACKED = 1_500_000
+"""Bytes of the documents of one stack: some sets hold pictures of hundreds of kB, and a browser shows none before all
+have come."""
+
+
+def fitting(pictures: Iterable[tuple[int, bytes]]) -> tuple[dict[int, bytes], int]:
+    """The SVGs among some pictures, as far as they fit into one stack, in their order; and how many did not fit."""
+    documents: dict[int, bytes] = {}
+    room, n_too_many = MOST_STACKED, 0
+    for image, content in pictures:
+        document = svg_text(content)
+        if document is None:
+            continue
+        if len(document) > room:
+            n_too_many += 1
+            continue
+        documents[image] = document
+        room -= len(document)
+    return documents, n_too_many
 
 
 def stacked(pictures: Mapping[int, bytes]) -> bytes:

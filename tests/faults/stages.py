@@ -65,7 +65,7 @@ def answer(library: Library) -> object:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         engine = SearchEngine.open(library.root)
-    hits = [[(hit.id, hit.name, hit.score, hit.variants) for hit in engine.search(query, k=50)] for query in QUERIES]
+    hits = [[(hit.id, hit.name, hit.score, hit.n_variants) for hit in engine.search(query, k=50)] for query in QUERIES]
     return {"hits": hits, "generation": engine.generation.number}
 
 

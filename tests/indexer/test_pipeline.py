@@ -30,7 +30,7 @@ def _answers(library: Library, *queries: str) -> list[list[tuple[str, float, int
     """Hits by their words: of icons with the same words and picture, which stands for all depends on their ids."""
     engine = SearchEngine.open(library.root)
     return [
-        sorted((hit.words, round(hit.score, 2), hit.variants) for hit in engine.search(query, k=100))
+        sorted((hit.words, round(hit.score, 2), hit.n_variants) for hit in engine.search(query, k=100))
         for query in queries
     ]
 

@@ -33,7 +33,7 @@ def ask(engine: SearchEngine, words: str, *, k: int = 10, offset: int = 0, flat:
 @pytest.mark.parametrize("query", ["arrow up", "arrow-up", "arrowUp", "Arrow_Up", " ARROW  UP "])
 def test_an_exact_name_comes_first_however_it_is_spelt(engine: SearchEngine, query: str) -> None:
     hit = ask(engine, query)[0]
-    assert (hit.words, hit.exact, hit.variants) == ("arrow up", True, 2)
+    assert (hit.words, hit.exact, hit.n_variants) == ("arrow up", True, 2)
 
 
 def test_variants_are_one_hit_with_a_count_and_equal_pictures_answer_once(engine: SearchEngine) -> None:

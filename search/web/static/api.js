@@ -58,20 +58,38 @@ export async function search(state, { k, offset = 0, facets = false, signal }) {
 
 export const show = (id, { signal } = {}) => fetchJson(`icons/${id}`, { signal });
 export const why = (id, state, { signal } = {}) => fetchJson(`icons/${id}/why?${words(state)}`, { signal });
-export const similar = (id, { k, signal }) => fetchJson(`similar/${id}?k=${k}`, { signal });
+export const similar = (id, { k, set = null, signal }) => fetchJson(`similar/${id}?${new URLSearchParams(set ? { k, set } : { k })}`, { signal });
 export const labels = () => fetchJson("facets");
 export const sets = async () => (await fetchJson("sets")).sets;
 export const health = () => fetchJson("../../health");
+
+export const frameworks = async () => (await fetchJson("frameworks")).frameworks;
+
+/** An icon as code. */
+export async function code(key, { format, look, signal }) {
+  return (await fetchJson(`icons/${encodeURIComponent(key)}/code?${new URLSearchParams({ format, ...stated(look) })}`, { signal })).code;
+}
+
+/** Many icons as code, in one piece. */
+export async function codes(keys, { format, look }) {
+  return (await fetchJson("code", posted({ icons: keys, format, look: stated(look) }))).code;
+}
+
+/** A file of icons: `{ blob, fileName, leftOut }`, the last one how many could not be read. */
+export async function exported({ kind, name, icons, look }) {
+  const answer = await fetch(new URL("export", BASE), posted({ kind, name, icons, look: stated(look) }));
+  if (!answer.ok) throw new ApiError(describe(await answer.json().catch(() => null), answer.status), answer.status);
+  const [, fileName] = /filename="([^"]+)"/.exec(answer.headers.get("Content-Disposition") ?? "") ?? [null, name];
+  return { blob: await answer.blob(), fileName, leftOut: Number(answer.headers.get("X-Left-Out") ?? 0) };
+}
+
+/** What of a look is not left as it is. */
+const stated = (look) => Object.fromEntries(Object.entries(look ?? {}).filter(([, value]) => value !== null));
+
+const posted = (body) => ({ method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
 
 /** The address of an icon's picture in the best form there is. */
 export const pictureOf = (icon) => icon.svg_url ?? icon.png_url;
 
 /** The address of many pictures in one; the fragment #i17 shows the one of the image 17. */
 export const svgsOf = (images) => new URL(`svgs?${new URLSearchParams(images.map((image) => ["image", image]))}`, BASE).href;
-
-/** The picture of an icon as text, for copying. */
-export async function svgText(icon) {
-  const answer = await fetch(icon.svg_url);
-  if (!answer.ok) throw new ApiError(`"${icon.name}" could not be read (status ${answer.status}).`, answer.status);
-  return answer.text();
-}

@@ -1,19 +1,22 @@
 // The page: one state, held in the address; everything else follows from it.
 
 import { show, why } from "./api.js";
-import { Detail, copy } from "./detail/detail.js";
+import { copy } from "./detail/copying.js";
+import { Detail } from "./detail/detail.js";
 import { announce, find, make, PAUSE_MS, say } from "./elements.js";
 import { Filters } from "./filters/filters.js";
 import { frame, Grid } from "./results/grid.js";
-import { drawThumbnail, shrink, watchForPictures } from "./picture/picture.js";
+import { Incoming } from "./picture/incoming.js";
+import { drawThumbnail } from "./picture/picture.js";
 import { setLook } from "./results/pictures.js";
 import { Search } from "./results/results.js";
 import { noteOpened, noteSearch, noteSet } from "./start/memory.js";
 import { Start } from "./start/start.js";
 import { asks, browses, cleared, format, fromBox, IN_ENGLISH, isExplained, LOOK, PAGE, parse, readLook, saysLook, SORTS, toBox, withoutFilters, withoutQuestion } from "./state.js";
+import { watchChosen } from "./tray/chosen.js";
 import { chosen, read, starred } from "./tray/store.js";
 import { Customize, remember, REMEMBERED } from "./view/customize.js";
-import { look } from "./view/look.js";
+import { look as lookOf } from "./view/look.js";
 import { applyView, watchTheme } from "./view/surface.js";
 
 let state = parse(location.href);
@@ -23,6 +26,7 @@ let unwritten = null; // how the address is to follow the state, where it does n
 let selecting = false; // whether a click on a tile chooses it
 const words = find("#words");
 
+const look = () => lookOf(state);
 const marksOf = (key) => ({ chosen: chosen.has(key), starred: starred.has(key) });
 const grid = new Grid(find("#grid"), {
   open: (hit, { byKey }) => {
@@ -31,7 +35,7 @@ const grid = new Grid(find("#grid"), {
     else change({ open: hit.id }).then(() => { if (byKey) detail.focus(); });
   },
   leave: () => words.focus(),
-  copy: (hit) => copy(hit),
+  copy: (hit) => copy(hit, { look: look() }),
   choose: (hit) => announce(`${hit.name} ${chosen.toggle(hit) ? "chosen" : "not chosen any more"}`, { afterMs: 0 }),
   chooseAll: (hits) => { chosen.add(hits); announce(`${hits.length} chosen`, { afterMs: 0 }); },
   star: (hit) => announce(`${hit.name} ${starred.toggle(hit) ? "starred" : "not starred any more"}`, { afterMs: 0 }),
@@ -59,6 +63,7 @@ const detail = new Detail(find("#detail"), {
   close: closeDetail,
   preferred: () => state.prefer,
   prefer: (set, yes) => change({ prefer: yes ? [...state.prefer, set] : state.prefer.filter((other) => other !== set), k: PAGE }),
+  look: () => look(),
   explain: (id) => (isExplained(state) ? (options) => why(id, state, options) : null),
 });
 const customize = new Customize(find("#look"), {
@@ -69,6 +74,14 @@ const customize = new Customize(find("#look"), {
   },
 });
 watchTheme(() => render());
+
+const incoming = new Incoming({
+  button: find("#choose"), file: find("#file"), photo: find("#photo"), overlay: find("#drop"), panel: find("#drawing"),
+  search: (picture, { isSketch = false } = {}) => {
+    if (!isSketch) announce("Searching with your picture", { afterMs: 0 });
+    return ask({ picture, icon: null, open: null, min_score: null }, { replace: isSketch && state.picture !== null });
+  },
+});
 
 /** Go to another state: a new entry in the browser's history unless it only refines the present one. The address of what
  *  is typed follows `later`: each change of it costs the browser time that the pictures wait for. */
@@ -111,7 +124,8 @@ function ask(changes, how) {
 
 async function render() {
   customize.show(state, applyView(state));
-  setLook(look(state));
+  setLook(look());
+  if (detail.id !== null) detail.relook();
   showBox();
   showOrder();
   filters.render(state);
@@ -126,6 +140,7 @@ function showBox() {
   const { q, not } = fromBox(words.value, state);
   if (q.trim() !== state.q.trim() || not.join() !== state.not.join()) words.value = toBox(state);
   find("#clear").hidden = !asks(state);
+  incoming.follow(state.picture);
   const picture = find("#picture");
   if (state.picture && picture.dataset.drawn !== state.picture) {
     drawThumbnail(find("canvas", picture), state.picture).catch((error) => say(error.message));
@@ -210,7 +225,7 @@ addEventListener("keydown", (event) => {
     event.preventDefault();
     words.focus();
     words.select();
-  } else if (event.key === "Escape" && !event.defaultPrevented && !find("[popover]:popover-open")) {
+  } else if (event.key === "Escape" && !event.defaultPrevented && !find(":popover-open, :modal:not(#detail)")) {
     escape(event);
   }
 });
@@ -227,17 +242,10 @@ function escape(event) {
   event.preventDefault();
 }
 
-watchForPictures({
-  input: find("#file"), button: find("#choose"), overlay: find("#drop"),
-  take: async (file) => {
-    try {
-      const picture = await shrink(file);
-      announce("Searching with your picture", { afterMs: 0 });
-      await ask({ picture, icon: null, open: null, min_score: null });
-    } catch (error) {
-      say(error.message);
-    }
-  },
+watchChosen(find("#tray"), { open: (icon) => change({ open: icon.id }), look: () => look() });
+find("#shelf-button").addEventListener("click", async () => {
+  const { showShelf } = await import("./tray/shelf.js");
+  showShelf({ open: (collection) => go({ ...cleared(state), collection }) });
 });
 
 addEventListener("pagehide", writeAddress);

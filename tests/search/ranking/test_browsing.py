@@ -69,7 +69,7 @@ def test_the_newest_come_first(engine: SearchEngine) -> None:
 def test_variants_and_equal_drawings_are_one_hit_that_says_so(engine: SearchEngine) -> None:
     answer = engine.ask(Query(), window=Window(k=50))
     hits = {hit.key: hit for hit in answer.hits}
-    assert (hits["beta:arrow-2"].variants, hits["alpha:home"].also) == (2, ("alpha:house",))
+    assert (hits["beta:arrow-2"].n_variants, hits["alpha:home"].also) == (2, ("alpha:house",))
     assert len(_keys(engine, flat=True)) == len(ROWS)
 
 

@@ -18,7 +18,7 @@ from xml.etree import ElementTree
 
 import httpx
 import pytest
-from conftest import disc
+from conftest import disc, svg
 from PIL import Image
 from serving import HOSTILE, START, index_into, serving, write_icons, write_set
 from small_icons import BOMB
@@ -109,8 +109,8 @@ def test_why_an_icon_stands_where_it_stands_is_told(
         (1, {"q": "x" * 201}, 422),
         (1, {"q": "dot", "not": ["x"] * 17}, 422),
         (1, {"q": "dot " + " ".join(f"-{number}" for number in range(17))}, 400),
-        ("one", {"q": "dot"}, 422),
-        (0, {"q": "dot"}, 422),
+        ("one", {"q": "dot"}, 404),
+        (0, {"q": "dot"}, 404),
     ],
 )
 def test_what_can_not_be_explained_is_told_in_a_sentence(
@@ -151,13 +151,14 @@ def test_svgs_come_as_they_are_stored(client: httpx.Client, ids: dict[str, int])
 
 
 def test_a_colour_is_given_to_what_an_icon_leaves_open(client: httpx.Client, ids: dict[str, int]) -> None:
-    coloured = client.get(f"{API}/icons/{ids['current']}/svg", params={"color": "#08f"}).text
+    coloured = client.get(f"{API}/icons/{ids['current']}/svg", params={"colour": "#08f"}).text
+    assert client.get(f"{API}/icons/{ids['current']}/svg", params={"color": "#08f"}).text == coloured
     assert 'fill="#08f"' in coloured and "currentColor" not in coloured
-    drawn = client.get(f"{API}/icons/{ids['dot-a']}/png", params={"color": "red", "size": 24})
+    drawn = client.get(f"{API}/icons/{ids['dot-a']}/png", params={"colour": "red", "size": 24})
     with Image.open(io.BytesIO(drawn.content)) as image:
         assert image.size == (24, 24)
         assert image.getpixel((4, 12)) == (255, 0, 0, 255)
-    refused = client.get(f"{API}/icons/{ids['current']}/svg", params={"color": '"><script>'})
+    refused = client.get(f"{API}/icons/{ids['current']}/svg", params={"colour": '"><script>'})
     assert refused.status_code == 422
 
 
@@ -195,6 +196,39 @@ def test_a_picture_that_can_not_be_read_leaves_the_others(client: httpx.Client, 
     layers = ElementTree.fromstring(answer.text).findall("{*}svg")
     assert [layer.attrib["id"] for layer in layers] == [f"i{dot}"]
     assert "no-cache" in answer.headers["cache-control"]
+    assert answer.headers["icons-left-out"] == f"{photo},999999"
+
+
+def test_an_icon_is_named_by_its_key_wherever_its_id_is_taken(client: httpx.Client, ids: dict[str, int]) -> None:
+    for key in ("own:shape-a", "own:turned"):
+        for path in ("icons/{}", "icons/{}/svg", "icons/{}/png", "similar/{}", "icons/{}/why?q=dot", "search?icon={}"):
+            by_key, by_id = (client.get(f"{API}/{path.format(icon)}") for icon in (key, ids[key]))
+            assert by_key.status_code == by_id.status_code == 200
+            if by_key.headers["content-type"] != "application/json":
+                assert by_key.content == by_id.content
+                continue
+            for timed in (told := [answer.json() for answer in (by_key, by_id)]):
+                timed.pop("ms", None)
+            assert told[0] == told[1]
+
+
+def test_what_would_make_a_stack_too_large_is_left_out_and_named(tmp_path: Path, tiny_model: Path) -> None:
+    folder = tmp_path / "icons"
+    folder.mkdir()
+    for place, (name, n) in enumerate((("a-small", 1), ("b-large", 10_000), ("c-large", 10_000), ("d-small", 2))):
+        (folder / f"{name}.svg").write_text(svg(f'<path d="M{4 * place} 2h9v20h-9z' + "h1v1h-1z" * 10 * n + '"/>'))
+    library = Library(tmp_path / "library")
+    index_into(library, folder, model=tiny_model)
+    with serving(library) as (client, _):
+        hits = client.get(f"{API}/search", params={"sort": "name"}).json()["hits"]
+        images = [hit["image"] for hit in hits]
+        assert len(images) == 4
+        answer = client.get(f"{API}/svgs", params={"image": images})
+        layers = ElementTree.fromstring(answer.text).findall("{*}svg")
+        assert [layer.attrib["id"] for layer in layers] == [f"i{images[place]}" for place in (0, 1, 3)]
+        assert answer.headers["icons-left-out"] == str(images[2])
+        assert "immutable" in answer.headers["cache-control"]
+        assert client.get(hits[2]["svg_url"]).status_code == 200
 
 
 def test_a_picture_is_kept_for_ever_under_an_address_that_names_it(client: httpx.Client, ids: dict[str, int]) -> None:
@@ -215,6 +249,7 @@ def test_a_picture_is_kept_for_ever_under_an_address_that_names_it(client: httpx
         ("search?q=dot&k=ten", 422, 'k is "ten"'),
         ("search?q=dot&min_score=2", 422, 'min_score is "2"'),
         ("search?q=dot&colour=red", 422, 'colour is "red"'),
+        ("search?icon=icons:arow-up", 404, 'no icon "icons:arow-up" in this library; near: icons:arrow-up'),
         ("search?q=&not=dot", 400, "empty"),
         ("search?keyword=true", 400, "empty"),
         ("search?sort=size", 422, 'sort is "size"'),
@@ -222,11 +257,15 @@ def test_a_picture_is_kept_for_ever_under_an_address_that_names_it(client: httpx
         ("search?q=dot&set=icon", 400, 'no set "icon" in this library; near: icons'),
         ("icons/999999", 404, '"999999"'),
         ("icons/999999/svg", 404, '"999999"'),
-        ("icons/home", 422, 'icon is "home"'),
+        ("icons/own:shape-z", 404, 'no icon "own:shape-z" in this library; near: own:shape-'),
+        ("icons/own:shape-z/png", 404, "near: own:shape-"),
+        ("similar/own:shape-z", 404, "near: own:shape-"),
+        ("icons/own:shape-z/why?q=dot", 404, "near: own:shape-"),
+        ("icons/" + "x" * 501, 422, "icon is"),
         ("svgs?image=-1", 422, "-1"),
         ("svgs?" + "image=1&" * 101, 422, "100"),
         ("svgs", 422, "image"),
-        ("icons/99999999999999999999", 422, "99999999999999999999"),
+        ("icons/99999999999999999999", 404, "99999999999999999999"),
         ("icons/1/png?size=100000", 422, 'size is "100000"'),
         ("nothing/here", 404, "Not Found"),
     ],

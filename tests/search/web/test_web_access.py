@@ -1,6 +1,7 @@
 """Who may ask the server, and what do strangers hear? In this process, through the app itself."""
 
 import asyncio
+import socket
 import sqlite3
 import threading
 import time
@@ -20,7 +21,7 @@ from search.query import Query
 from search.web.app import Access, create_app
 from search.web.gate import BusyError, Gate, Limits, TooSlowError
 from search.web.guard import cookie_name, host_of
-from search.web.serve import is_loopback
+from search.web.serve import ServeOptions, access_of, is_loopback
 from search.web.svg import svg_text
 
 TOKEN = "correct horse"
@@ -237,6 +238,29 @@ def test_only_the_names_that_were_given_are_answered_to(ask: Asking) -> None:
     access = Access(hosts=("icons.example", "::1"))
     for host, status in (("icons.example:80", 200), ("ICONS.example", 200), ("[::1]:8000", 200), ("localhost", 421)):
         assert ask("/health", access=access, headers={"Host": host}).status_code == status
+
+
+def test_on_a_network_without_a_name_a_server_answers_to_addresses_and_to_what_the_machine_is_called(
+    ask: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(socket, "gethostname", lambda: "Desk.lan")
+    access = access_of(ServeOptions(host="0.0.0.0"))
+    for host in ("192.168.1.7:8000", "[fe80::1]:8000", "[::1]", "127.0.0.1", "localhost", "desk.lan:8000", "DESK"):
+        assert ask("/health", access=access, headers={"Host": host}).status_code == 200, host
+    for host in ("evil.example", "192.168.1.7.evil.example", "127.1", "desk.lan.evil.example", ""):
+        assert ask("/health", access=access, headers={"Host": host}).status_code == 421, host
+
+
+def test_on_a_network_a_name_that_is_given_is_the_only_one_beside_this_machine(ask: Asking) -> None:
+    access = access_of(ServeOptions(host="0.0.0.0", names=("Icons.example",)))
+    for host, status in (("icons.example", 200), ("localhost", 200), ("192.168.1.7", 421), (socket.gethostname(), 421)):
+        assert ask("/health", access=access, headers={"Host": host}).status_code == status, host
+
+
+def test_on_this_machine_alone_neither_its_name_nor_another_address_is_answered_to(ask: Asking) -> None:
+    access = access_of(ServeOptions())
+    for host, status in (("127.0.0.1:8000", 200), ("192.168.1.7", 421), (socket.gethostname(), 421)):
+        assert ask("/health", access=access, headers={"Host": host}).status_code == status, host
 
 
 @pytest.mark.parametrize(

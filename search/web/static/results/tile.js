@@ -26,7 +26,7 @@ const setOf = (hit) => hit.set_title || hit.set;
 function unseen(hit, { chosen, starred }, stack) {
   const folded = stack?.isFirst && !stack.isOpen;
   const drawings = hit.n_also > 0 && `the same drawing ${hit.n_also === 1 ? "once" : `${hit.n_also} times`} more`;
-  return [folded && `in ${plural(stack.n, "set")}`, hit.variants > 1 && plural(hit.variants, "variant"), drawings, chosen && "chosen", starred && "starred"].filter(Boolean).map((text) => `, ${text}`).join("");
+  return [folded && `in ${plural(stack.n, "set")}`, hit.n_variants > 1 && plural(hit.n_variants, "variant"), drawings, chosen && "chosen", starred && "starred"].filter(Boolean).map((text) => `, ${text}`).join("");
 }
 
 /** A tile of one icon; `stack` tells of icons of other sets that bear its name: `{ n, isOpen, isFirst }`, `n` sets in all. */
@@ -35,7 +35,7 @@ export function tile(hit, { stack = null, marks }) {
     make("button", { className: "tile", type: "button", tabIndex: -1, "data-id": hit.id, title: [hit.key, hit.style].filter(Boolean).join(" · ") },
       frame(hit),
       make("span", { className: "name", textContent: hit.name }),
-      hit.variants > 1 && make("span", { className: "badge", "aria-hidden": "true", textContent: hit.variants }),
+      hit.n_variants > 1 && make("span", { className: "badge", "aria-hidden": "true", textContent: hit.n_variants }),
       make("span", { className: "hidden unseen" })));
   cell.drawn = drawnOf(hit);
   restack(cell, hit, stack);
@@ -44,7 +44,7 @@ export function tile(hit, { stack = null, marks }) {
 }
 
 /** Of two answers: whether one tile can stand for this icon in both. */
-export const drawnOf = (hit) => `${hit.variants} ${hit.n_also}`;
+export const drawnOf = (hit) => `${hit.n_variants} ${hit.n_also}`;
 
 /** Fold or unfold what a tile stands for; its picture stays. Tells whether anything is different. */
 export function restack(cell, hit, stack) {

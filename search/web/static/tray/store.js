@@ -37,7 +37,8 @@ export function write(name, value) {
   }
 }
 
-/** Icons in the order in which they were taken. Says "change" when it changes, here or in another tab. */
+/** Icons in the order in which they were taken. Says "change" when it changes, here or in another tab, "unsaved" where the
+ *  browser has no room for it. */
 export class IconList extends EventTarget {
   #place;
   #icons = new Map();
@@ -102,8 +103,9 @@ export class IconList extends EventTarget {
   }
 
   #save() {
-    write(this.#place, this.all());
+    const isKept = write(this.#place, this.all());
     this.dispatchEvent(new Event("change"));
+    if (!isKept) this.dispatchEvent(new Event("unsaved"));
   }
 }
 

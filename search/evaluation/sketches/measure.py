@@ -1,0 +1,124 @@
+"""How often is the icon of a sketch among the first hits? Asks a library with every sketch, prepared in several ways.
+
+python -m search.evaluation.sketches.measure --library FOLDER
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from indexer.commands.options import json_option, library_option
+from indexer.library.bundled import bundled
+from indexer.naming.words import normalise
+from search.evaluation.sketches.drawing import PAGE, Preparation, Stroke, as_svg
+from search.query import Query, Window
+
+if TYPE_CHECKING:
+    from indexer.library.folder import Library
+    from search.engine import SearchEngine
+    from search.results import Hit
+
+DEPTH = 10
+_STYLES = frozenset("outline outlined line filled fill solid rounded round sharp regular bold light thin duotone".split())
+PREPARATIONS = (
+    PAGE,
+    Preparation("raw canvas, 4 px", stroke_width=0.3, is_cropped=False, is_smoothed=False),
+    Preparation("raw canvas, 2/24", stroke_width=2, is_cropped=False),
+    Preparation("not smoothed", is_smoothed=False),
+    *(Preparation(f"stroke {width:g}/24", stroke_width=width) for width in (1, 2, 2.5, 3)),
+    Preparation("on white, trimmed", is_trimmed=True),
+    Preparation("side 18/24", side=18),
+    Preparation("side 21/24", side=21),
+    Preparation("side 22/24", side=22),
+)
+
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """One drawing, and what it is meant to be."""
+
+    by: str
+    """lot: an icon, bent; hand: written down from memory."""
+    right: tuple[str, ...]
+    strokes: tuple[Stroke, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """How one preparation did: shares of sketches whose icon was the first hit, and among the first ten."""
+
+    preparation: str
+    by: str
+    n: int
+    named_at_1: float
+    """An icon of just that name; with its style and number aside, in any set."""
+    named_at_10: float
+    said_at_1: float
+    """An icon whose name holds the words: "house plus" of "house"."""
+    said_at_10: float
+
+
+def read_sketches() -> list[Sketch]:
+    """Read the bundled sketches."""
+    read = json.loads(bundled("eval/sketches.json").read_bytes())
+    return [Sketch(one["by"], tuple(one["right"]), tuple(one["strokes"])) for one in read]
+
+
+def measure(
+    engine: "SearchEngine", sketches: Sequence[Sketch], preparations: Sequence[Preparation] = PREPARATIONS
+) -> Iterator[Figures]:
+    """Ask with every sketch in every preparation; the figures of one after the other, by lot, by hand, and of all."""
+    for preparation in preparations:
+        ranks = [(sketch.by, *ranked(engine, sketch, preparation)) for sketch in sketches]
+        for by in ("lot", "hand", "all"):
+            own = [found for whose, *found in ranks if by in (whose, "all")]
+            if own:
+                shares = [_share(places, most) for places in zip(*own, strict=True) for most in (1, DEPTH)]
+                yield Figures(preparation.label, by, len(own), *shares)
+
+
+def _share(places: Sequence[int | None], most: int) -> float:
+    return sum(place is not None and place <= most for place in places) / len(places)
+
+
+def ranked(engine: "SearchEngine", sketch: Sketch, preparation: Preparation) -> tuple[int | None, int | None]:
+    """Places among the first `DEPTH` hits: of an icon that is named so, and of one whose name says so."""
+    query = Query(picture=as_svg(sketch.strokes, preparation).encode())
+    hits = engine.ask(query, window=Window(k=DEPTH, min_score=0)).hits
+    named = [_is_named(hit, sketch, is_exact=True) for hit in hits]
+    said = [_is_named(hit, sketch, is_exact=False) for hit in hits]
+    return tuple(next((place for place, is_right in enumerate(right, start=1) if is_right), None) for right in (named, said))
+
+
+def _is_named(hit: "Hit", sketch: Sketch, *, is_exact: bool) -> bool:
+    """Whether a hit, or an icon with its very drawing, bears a right name."""
+    names = (hit.words, *(normalise(key.partition(":")[2].partition("#")[0]) for key in hit.also))
+    wanted = [set(normalise(name).split()) for name in sketch.right]
+    own = [set(name.split()) - (_STYLES if is_exact else set()) for name in names]
+    return any(words == name if is_exact else words <= name for name in own for words in wanted)
+
+
+@click.command()
+@library_option
+@json_option
+def main(library: "Library", as_json: bool) -> None:
+    """Tell how often sketches find their icon, for every way to prepare them."""
+    from search.engine import SearchEngine
+
+    engine = SearchEngine.open(library.root)
+    for found in measure(engine, read_sketches()):
+        if as_json:
+            click.echo(json.dumps(asdict(found)))
+        else:
+            click.echo(f"{found.preparation:<18} {found.by:<4} {found.n:>3}  {_shown(found)}")
+
+
+def _shown(found: Figures) -> str:
+    named, said = (found.named_at_1, found.named_at_10), (found.said_at_1, found.said_at_10)
+    return f"named so R@1 {named[0]:.3f} R@10 {named[1]:.3f}  says so R@1 {said[0]:.3f} R@10 {said[1]:.3f}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+"""Which requests are there for pictures: an icon as SVG or PNG, many as one SVG?"""
+
+from typing import Annotated, Any
+
+from fastapi import Query, Request, Response
+from starlette.exceptions import HTTPException
+
+from search.web.answers import API
+from search.web.declared import Served, errors, new_router
+from search.web.parameters import Colour, IconKey, ImageIds
+from search.web.service import SentPicture
+
+SVG = "image/svg+xml"
+SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+"""Opened by itself, a stored SVG runs no script, loads nothing, and belongs to no origin."""
+LEFT_OUT = "Icons-Left-Out"
+
+Version = Annotated[int | None, Query(description="`image` of the hit: then the answer may be kept for ever.")]
+router = new_router()
+
+
+def _kinds(*, of: str, means: str, headers: dict[str, Any] | None = None) -> dict[int | str, dict[str, Any]]:
+    """Declare a picture, and that it has not changed."""
+    drawn = {"content": {of: {"schema": {"type": "string", "format": "binary"}}}, "description": means}
+    return {
+        200: {**drawn, **({"headers": headers} if headers else {})},
+        304: {"description": "It is as it was when it had the ETag that If-None-Match tells."},
+    }
+
+
+@router.get(
+    f"{API}/icons/{{icon:path}}/svg",
+    operation_id="svg",
+    summary="An icon as SVG",
+    response_class=Response,
+    responses=_kinds(of=SVG, means="The icon.") | errors(404, 410),
+)
+async def svg(icon: IconKey, service: Served, request: Request, colour: Colour = None, v: Version = None) -> Response:
+    """Give an icon's SVG as it is stored, or in a colour. It is sent so that no script in it can run."""
+    found = await service.svg(icon, colour=colour)
+    if found is None:
+        raise HTTPException(404, f'the icon "{icon}" is no SVG; {API}/icons/{icon}/png draws it')
+    return _kept(request, found, SVG, is_fixed=v == found.image)
+
+
+@router.get(
+    f"{API}/svgs",
+    operation_id="svgs",
+    summary="Many pictures as one SVG",
+    response_class=Response,
+    responses=_kinds(
+        of=SVG,
+        means="A layer a picture.",
+        headers={
+            LEFT_OUT: {
+                "description": "Ids of the images that are not in it: bitmaps, what can't be read, and what would make "
+                "it too large. Ask for each alone. Missing where all are in it.",
+                "schema": {"type": "string"},
+            }
+        },
+    ),
+)
+async def svgs(service: Served, images: ImageIds, request: Request) -> Response:
+    """Give many pictures in one answer, for `img`: the fragment #i17 shows the one that a hit calls image 17."""
+    found, left_out = await service.svgs(images)
+    answer = _kept(request, found, SVG, is_fixed=found.image is not None)
+    if left_out:
+        answer.headers[LEFT_OUT] = ",".join(map(str, left_out))
+    return answer
+
+
+@router.get(
+    f"{API}/icons/{{icon:path}}/png",
+    operation_id="png",
+    summary="An icon as PNG",
+    response_class=Response,
+    responses=_kinds(of="image/png", means="The icon, on nothing.") | errors(404, 410),
+)
+async def png(
+    icon: IconKey,
+    service: Served,
+    request: Request,
+    size: Annotated[int, Query(ge=8, le=1024, description="Longer side, in px.")] = 128,
+    colour: Colour = None,
+    v: Version = None,
+) -> Response:
+    """Draw an icon on nothing."""
+    found = await service.png(icon, colour=colour, size=size)
+    return _kept(request, found, "image/png", is_fixed=v == found.image)
+
+
+def _kept(request: Request, picture: SentPicture, kind: str, *, is_fixed: bool) -> Response:
+    """A picture, for ever where its address names it; else to be asked for again, and not sent twice."""
+    kept = "max-age=31536000, immutable" if is_fixed else "no-cache"
+    headers = {"ETag": picture.tag, "Cache-Control": f"private, {kept}"}
+    if kind == SVG:
+        headers["Content-Security-Policy"] = SVG_POLICY
+    if picture.tag in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    return Response(picture.content, media_type=kind, headers=headers)
