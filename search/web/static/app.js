@@ -23,6 +23,7 @@ let state = parse(location.href);
 if (!saysLook(location.href)) Object.assign(state, readLook(read(REMEMBERED) ?? {}));
 let typing = false; // a run of keystrokes is one step of the browser's history
 let unwritten = null; // how the address is to follow the state, where it does not yet
+let copied = null; // the look that copies have
 let selecting = false; // whether a click on a tile chooses it
 const words = find("#words");
 
@@ -125,7 +126,8 @@ function ask(changes, how) {
 async function render() {
   customize.show(state, applyView(state));
   setLook(look());
-  if (detail.id !== null) detail.relook();
+  const drawn = JSON.stringify(look());
+  if (drawn !== copied) { copied = drawn; detail.relook(); }
   showBox();
   showOrder();
   filters.render(state);

@@ -1,5 +1,6 @@
 """How the page looks and reads: light, dark, phone, contrast, screen readers, calm; and the README's pictures of it."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -75,15 +76,17 @@ def test_the_page_follows_a_dark_system_at_once(open_page: Open) -> None:
 def test_the_size_slider_sets_pixels(open_page: Open) -> None:
     page = open_page("/?q=heart")
     image = page.locator("#grid img").first
+    page.locator("#customize").click()
     for step, px in ((0, 16), (2, 24), (8, 128)):
         page.locator("#size input").fill(str(step))
         assert image.evaluate("image => [image.clientWidth, image.clientHeight]") == [px, px]
         assert page.locator("#size input").get_attribute("aria-valuetext") == f"{px} pixels"
-    assert "px=128" in page.url
+    expect(page).to_have_url(re.compile("px=128"))
 
 
 def _start(page: "Page") -> None:
-    expect(page.locator("#examples img").first).to_be_visible()
+    expect(page.locator("#examples button").first).to_be_visible()
+    expect(page.locator("#sets .mosaic img").first).to_be_visible()
 
 
 def _results(page: "Page") -> None:
