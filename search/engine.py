@@ -21,6 +21,7 @@ from search.query import Filters, Query, Window, refuse_empty
 from search.ranking.answer import answer
 from search.ranking.details import find_icon, show_icon
 from search.ranking.explain import explain
+from search.ranking.hits import hits_of
 from search.ranking.set_cards import set_cards
 from search.results import Answer, Details, Explanation, FacetCount, Hit, SetCard
 
@@ -172,6 +173,20 @@ class SearchEngine:
             UnknownIconError: no icon has this id.
         """
         return self._put(lambda opened: show_icon(opened, icon))
+
+    def hits(self, icons: Sequence[int]) -> list[Hit]:
+        """Tell of some icons what a hit tells, in their order; the score is 1.
+
+        Raises:
+            UnknownIconError: no icon has one of these ids.
+        """
+
+        def look(opened: Opened) -> list[Hit]:
+            for icon in icons:
+                opened.snapshot.icon(icon)
+            return hits_of(opened, np.array(icons, np.int64)) if icons else []
+
+        return self._put(look)
 
     def picture(self, icon: int) -> bytes:
         """Read the picture of an icon as its source holds it, SVG or bitmap; raises as `stored_picture` does."""

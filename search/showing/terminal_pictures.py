@@ -10,10 +10,10 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, TextIO
 
 from indexer.errors import RenderError
+from search.showing.terminal_ground import Colour, terminal_ground
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -50,7 +50,8 @@ def draw_pictures(console: "Console", tiles: Sequence[Tile]) -> None:
     from indexer.reports.tables import plain
 
     n_beside = max(1, (console.width + 1) // (_TILE_COLUMNS + 1))
-    with _terminal_answers(), warnings.catch_warnings():
+    with _terminal_answers() as terminal, warnings.catch_warnings():
+        ground = terminal_ground(terminal)
         warnings.filterwarnings("ignore", "Image.Image.getdata", DeprecationWarning)  # textual_image 0.12 on Pillow 13
         if _draws_graphics():  # kitty tells pictures apart by all 24 bits of the colour of text that holds their place
             console = Console(color_system="truecolor")
@@ -59,22 +60,22 @@ def draw_pictures(console: "Console", tiles: Sequence[Tile]) -> None:
             grid = Table.grid(padding=(0, 1, 0, 0))
             for _ in row:
                 grid.add_column(width=_TILE_COLUMNS, no_wrap=True, overflow="ellipsis")
-            grid.add_row(*(_picture(content) for _, content in row))
+            grid.add_row(*(_picture(content, ground) for _, content in row))
             grid.add_row(*(plain(caption) for caption, _ in row))
             console.print(grid)
             console.print()
 
 
-def _picture(content: bytes | None) -> "RenderableType":
+def _picture(content: bytes | None, ground: Colour | None) -> "RenderableType":
     from PIL import Image
     from textual_image import renderable
 
-    from indexer.rendering.render import render
+    from search.showing.terminal_tiles import tile
 
     is_graphics = _draws_graphics()
     (columns, rows), pixels = (_GRAPHICS_CELLS, _GRAPHICS_PIXELS) if is_graphics else (_BLOCK_CELLS, _BLOCK_PIXELS)
     try:
-        drawn = render(content or b"", size=pixels).pixels
+        drawn = tile(content or b"", size=pixels, ground=ground)
     except RenderError:
         return "gone"
     kind = renderable.Image if is_graphics else renderable.HalfcellImage
@@ -89,16 +90,16 @@ def _draws_graphics() -> bool:
 
 
 @contextmanager
-def _terminal_answers() -> Iterator[None]:
+def _terminal_answers() -> Iterator[int | None]:
     """Let textual_image hear what the terminal answers, also where stdin is a pipe; where it can't be heard, not ask.
 
-    It reads from `sys.__stdin__`, and fails on one that is no terminal.
+    It reads from `sys.__stdin__`, and fails on one that is no terminal. Yields the terminal that may be asked, if any.
     """
     logging.getLogger("textual_image").addHandler(logging.NullHandler())  # it warns of a size that it has to guess
     kept, terminal = sys.__stdin__, _own_terminal()
     sys.__stdin__ = terminal  # type: ignore[assignment,misc]
     try:
-        yield
+        yield terminal.fileno() if terminal else None
     finally:
         sys.__stdin__ = kept  # type: ignore[misc]
         if terminal:
@@ -108,7 +109,7 @@ def _terminal_answers() -> Iterator[None]:
 def _own_terminal() -> TextIO | None:
     """Open the terminal that this process may read from; one in the background would be stopped by that."""
     try:
-        terminal = Path("/dev/tty").open()  # noqa: SIM115 (the caller closes it)
+        terminal = open(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))  # noqa: SIM115, PTH123 (asked, read, and closed)
     except OSError:
         return None
     if os.tcgetpgrp(terminal.fileno()) == os.getpgrp():

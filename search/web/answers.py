@@ -10,6 +10,8 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from search.results import Answer, Details, Explanation, FacetCount, Hit, Judged, NameRead, SetCard
+from search.snippets.frameworks import FRAMEWORKS, Framework
+from search.snippets.write import Snippet
 
 API = "/api/v1"
 _SVG_NAME = re.compile(r"\.svgz?(?:#[0-9]+)?$", re.IGNORECASE)
@@ -96,6 +98,39 @@ class SetsAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class FrameworkAnswer:
+    """One way to write an icon."""
+
+    name: str
+    """What `format` takes."""
+    title: str
+    language: str
+    """Of the code: tsx, jsx, vue, svelte, html, css, svg, text."""
+    form: str
+    """component: of a package, for an icon each; exported: data for one component; key, class: of any set of Iconify;
+    drawn: the drawing itself."""
+    sets: Sequence[str]
+    """Keys of the sets that it serves; none: every set."""
+    packages: Sequence[str]
+    """Of npm."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrameworksAnswer:
+    """Every way to write an icon: of packages of one set, of all sets, then drawings."""
+
+    frameworks: Sequence[FrameworkAnswer]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeAnswer(Snippet):
+    """Icons as code."""
+
+    format: str
+    language: str
+
+
+@dataclass(frozen=True, slots=True)
 class Refusal:
     """Why there is no answer."""
 
@@ -169,6 +204,17 @@ def _card_json(card: SetCard) -> dict[str, Any]:
     told = asdict(card)
     shown = map(hit_json, told["sample"])
     return {**told, "sample": [{field.name: hit[field.name] for field in fields(SampleAnswer)} for hit in shown]}
+
+
+def frameworks_json() -> dict[str, Any]:
+    """Spell the table of frameworks."""
+    names = [field.name for field in fields(FrameworkAnswer)]
+    return {"frameworks": [{name: getattr(one, name) for name in names} for one in FRAMEWORKS.values()]}
+
+
+def code_json(snippet: Snippet, framework: Framework) -> dict[str, Any]:
+    """Spell icons that are written as code."""
+    return {**asdict(snippet), "format": framework.name, "language": framework.language}
 
 
 def facets_json(facets: Mapping[str, Sequence[FacetCount]]) -> dict[str, Any]:

@@ -23,7 +23,8 @@ from indexer.telemetry import SERVERS, silence
 from search.engine import SearchEngine
 from search.query import MOST_WITHOUT, Filters, Query, Window, refuse_empty
 from search.results import Answer, Details, Hit
-from search.web.parameters import COLOUR, Text
+from search.snippets.drawn import COLOUR
+from search.web.parameters import Text
 from search.web.svg import svg_text
 
 _log = logging.getLogger(__name__)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from search.query import MOST_HITS, MOST_LANGUAGES, MOST_OFFSET, MOST_WITHOUT, Filters, Query, Sort, Window
+from search.snippets.drawn import COLOUR
 
 _LONGEST_KEY = 500
 IconKey = Annotated[
@@ -21,8 +22,8 @@ IconKey = Annotated[
     PathParameter(description="Key of an icon (mdi:home), its id, or a name.", max_length=_LONGEST_KEY),
 ]
 """Keys of some sets hold slashes: @mdi/svg:home."""
+Key = Annotated[str, Field(max_length=_LONGEST_KEY)]
 ImageIds = Annotated[list[Annotated[int, Field(ge=1, lt=2**63)]], QueryParameter(alias="image", max_length=100)]
-COLOUR = r"^(#[0-9a-fA-F]{3,4}|#[0-9a-fA-F]{6}|#[0-9a-fA-F]{8}|[a-zA-Z]{3,20})$"
 _Coloured = Annotated[
     str | None, QueryParameter(pattern=COLOUR, description="For what the icon leaves open: #08f, navy.")
 ]

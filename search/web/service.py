@@ -17,17 +17,26 @@ from numpy.typing import NDArray
 from indexer.errors import IconsError, LibraryError
 from indexer.rendering.draw_pool import DrawPool
 from indexer.rendering.worker import ANY_PICTURE
+from search.deadline import refuse_late
 from search.engine import SearchEngine
 from search.query import Filters, Query, Window, pasted_svg
+from search.results import Hit
+from search.snippets.drawn import Look, named_icon
+from search.snippets.frameworks import framework
+from search.snippets.write import write
 from search.web.answers import (
+    CodeAnswer,
     ExplanationAnswer,
     FacetsAnswer,
+    FrameworksAnswer,
     Health,
     IconAnswer,
     SearchAnswer,
     SetsAnswer,
+    code_json,
     explanation_json,
     facets_json,
+    frameworks_json,
     icon_json,
     search_json,
     sets_json,
@@ -213,6 +222,25 @@ class Service:
     async def _pixels(self, picture: bytes) -> NDArray[np.uint8]:
         size = self.engine.image_size
         return await self._drawings.run(lambda: self._pool.pixels(picture, size=size))
+
+    def frameworks(self) -> bytes:
+        """Tell every way to write an icon, as JSON."""
+        return written(FrameworksAnswer, frameworks_json())
+
+    async def code(self, icons: Sequence[str], name: str, look: Look) -> bytes:
+        """Write icons for a framework, given its name, as JSON; raises what `snippets.write` raises."""
+
+        def write_all() -> bytes:
+            chosen = framework(name)
+            hits = self.engine.hits([self._id_of(icon) for icon in icons])
+            named = [named_icon(hit, self._svg_of(hit) if chosen.needs_svg else None) for hit in hits]
+            return written(CodeAnswer, code_json(write(named, chosen, look), chosen))
+
+        return await self._drawings.run(write_all)
+
+    def _svg_of(self, hit: Hit) -> bytes:
+        refuse_late()
+        return self.engine.picture(hit.id)
 
     async def health(self) -> tuple[bool, bytes]:
         """Tell whether a search would be answered; and that, and from which generation, as JSON."""

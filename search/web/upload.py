@@ -1,8 +1,12 @@
-"""How does a picture arrive? As the body of a request, or as one file of a form, never larger than the limit."""
+"""How does a picture arrive, or a list of icons? As a body, or one file of a form, never larger than the limit."""
 
 import asyncio
 from collections.abc import AsyncGenerator
+from dataclasses import replace
+from typing import Any, TypeVar
 
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ValidationError
 from python_multipart.multipart import parse_options_header
 from starlette.datastructures import Headers, UploadFile
 from starlette.exceptions import HTTPException
@@ -17,6 +21,9 @@ _FORM_BYTES = 10_000
 _HEARD_OUT = 4
 """Times the limit that are read, and thrown away, so that the one who sends hears why; beyond that it is hung up."""
 _HANG_UP = {"Connection": "close"}
+_JSON_BYTES = 1_000_000
+"""Of a request that names icons."""
+Model = TypeVar("Model", bound=BaseModel)
 
 BODY = {
     "required": True,
@@ -53,6 +60,32 @@ async def read_upload(request: Request, limits: Limits) -> bytes:
     if not body:
         raise HTTPException(422, 'the picture is empty; send its bytes as the body, or as the file "picture" of a form')
     return body
+
+
+async def read_json(request: Request, limits: Limits, kind: type[Model]) -> Model:
+    """Read what a request asks for in its body, as JSON.
+
+    Raises:
+        HTTPException: it is too large, or too slow.
+        RequestValidationError: it is not what is declared.
+    """
+    small = replace(limits, upload_bytes=_JSON_BYTES)
+    try:
+        async with asyncio.timeout(limits.upload_seconds):
+            body = await _read_body(request, small)
+    except TimeoutError as error:
+        reason = f"the request did not arrive within {limits.upload_seconds:g} s"
+        raise HTTPException(408, reason, headers=_HANG_UP) from error
+    try:
+        return kind.model_validate_json(body)
+    except ValidationError as error:
+        told = [{**one, "loc": ("body", *one["loc"])} for one in error.errors(include_url=False)]
+        raise RequestValidationError(told) from error
+
+
+def json_body(kind: type[BaseModel]) -> dict[str, Any]:
+    """Tell OpenAPI of a body that `read_json` reads."""
+    return {"required": True, "content": {"application/json": {"schema": kind.model_json_schema()}}}
 
 
 async def _read_body(request: Request, limits: Limits) -> bytes:
@@ -97,4 +130,4 @@ def _as_utf8(headers: Headers) -> Headers:
 
 
 def _too_large(limits: Limits, *, headers: dict[str, str] | None = None) -> HTTPException:
-    return HTTPException(413, f"the picture has more than {limits.upload_bytes / 1e6:g} MB", headers=headers)
+    return HTTPException(413, f"what is sent has more than {limits.upload_bytes / 1e6:g} MB", headers=headers)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from terminal import KITTY, PROGRAM, SIXEL, in_terminal
+from terminal import KITTY, PLAIN, PROGRAM, SIXEL, in_terminal
 
 
 def house(asked: Path, *options: str) -> list[str | Path]:
@@ -26,6 +26,42 @@ def test_a_plain_terminal_gets_half_blocks_above_the_table(asked: Path) -> None:
     assert "\x1b[38;2;255;255;255;48;2;255;255;255m" in blocks[0], "white paper"
     assert "38;2;0;0;0;48;2;0;0;0m" in blocks[5], "black walls"
     assert shown.index("▀") < shown.index("1 house") < shown.index("score")
+
+
+DARK = {b"\x1b]11;?": b"\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\", **PLAIN}
+LIGHT = {b"\x1b]11;?": b"\x1b]11;rgb:fd/f6/e3\x07", **PLAIN}
+
+
+def test_on_a_dark_ground_icons_are_light_and_there_is_no_box(asked: Path) -> None:
+    code, shown = in_terminal(*house(asked), answers=DARK, COLORFGBG="0;15")
+    assert code == 0
+    blocks = [line for line in shown.splitlines() if "▀" in line]
+    assert "\x1b[38;2;30;30;46;48;2;30;30;46m" in blocks[0], "the terminal's own ground"
+    assert "38;2;232;232;232;48;2;232;232;232m" in blocks[5], "light walls"
+    assert "255;255;255" not in shown and "\x1b]11;rgb" not in shown
+
+
+def test_on_a_light_ground_icons_are_dark(asked: Path) -> None:
+    code, shown = in_terminal(*house(asked), answers=LIGHT)
+    assert code == 0
+    blocks = [line for line in shown.splitlines() if "▀" in line]
+    assert "\x1b[38;2;253;246;227;48;2;253;246;227m" in blocks[0]
+    assert "38;2;0;0;0;48;2;0;0;0m" in blocks[5]
+
+
+@pytest.mark.parametrize(("stated", "paper"), [("15;0", "0;0;0"), ("0;default;15", "255;255;255"), ("", "255;255;255")])
+def test_a_terminal_that_does_not_tell_its_ground_is_believed_its_environment(
+    asked: Path, stated: str, paper: str
+) -> None:
+    code, shown = in_terminal(*house(asked), COLORFGBG=stated)
+    assert code == 0
+    assert f"\x1b[38;2;{paper};48;2;{paper}m" in next(line for line in shown.splitlines() if "▀" in line)
+
+
+def test_a_picture_from_a_pipe_does_not_keep_the_ground_from_being_asked(asked: Path, shot: Path) -> None:
+    arguments = ["search", "--library", asked, "--image", "-", "--min-score", "0", "-k", "1"]
+    code, shown = in_terminal(*arguments, answers=DARK, piped=shot.read_bytes())
+    assert code == 0 and "38;2;30;30;46;48;2;30;30;46m" in shown
 
 
 def test_kitty_gets_the_pixels_that_were_indexed(asked: Path) -> None:

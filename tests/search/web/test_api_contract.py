@@ -65,7 +65,10 @@ def test_every_operation_has_a_name_of_its_own() -> None:
 
 
 OPERATIONS = [
+    "code",
+    "code_of_many",
     "facets",
+    "frameworks",
     "health",
     "icon",
     "metrics",
