@@ -188,7 +188,8 @@ def test_many_colours_and_motion_are_filters(page: "Page") -> None:
     expect(page.locator("#grid .name")).to_have_text(["spinner"])
 
 
-def test_variants_are_one_tile_with_a_badge_until_every_one_is_wanted(page: "Page") -> None:
+def test_variants_are_one_tile_with_a_badge_until_every_one_is_wanted(open_page: Open) -> None:
+    page = open_page("/?fold=0")
     page.locator("#words").fill("arrow left")
     drawn = page.locator("#grid button.tile", has_text="drawn").filter(has_text="arrow-left")
     expect(drawn).to_have_count(1)
@@ -266,7 +267,7 @@ def test_what_is_typed_is_never_markup(page: "Page") -> None:
 
 
 def test_more_icons_come_though_the_page_is_never_idle(open_page: Open) -> None:
-    page = open_page()
+    page = open_page("/?fold=0")
     page.evaluate("""() => {
       const draw = () => {
         for (const until = performance.now() + 30; performance.now() < until;);
@@ -280,7 +281,7 @@ def test_more_icons_come_though_the_page_is_never_idle(open_page: Open) -> None:
 
 
 def test_more_icons_come_when_the_end_is_near_and_only_once(open_page: Open) -> None:
-    page = open_page("/?q=arrow&min_score=0&px=24")
+    page = open_page("/?q=arrow&min_score=0&px=24&fold=0")
     expect(page.locator("#grid button.tile").first).to_be_visible()
     page.locator("footer").scroll_into_view_if_needed()
     page.wait_for_function("() => document.querySelectorAll('#grid button.tile').length > 60")
