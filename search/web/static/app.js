@@ -264,9 +264,10 @@ new ResizeObserver(([{ target }]) => {
 }).observe(find("body > header"));
 if (matchMedia("(hover: hover)").matches) words.focus(); // elsewhere a keyboard would cover half of the page
 render();
+find("body > footer").hidden = false; // results or the start page are above it now; before, they would have pushed it away
 start.load().then(({ facets, isSmall }) => {
   search.showsAll = isSmall;
   filters.knows(facets);
   render();
-  search.retell();
 });
+start.loadSets().then(() => search.retell());
