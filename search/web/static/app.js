@@ -16,16 +16,18 @@ import { asks, browses, cleared, format, fromBox, IN_ENGLISH, isExplained, LOOK,
 import { watchChosen } from "./tray/chosen.js";
 import { chosen, read, starred, STARS } from "./tray/store.js";
 import { Customize, remember, REMEMBERED } from "./view/customize.js";
-import { look } from "./view/look.js";
+import { look as lookOf } from "./view/look.js";
 import { applyView, watchTheme } from "./view/surface.js";
 
 let state = parse(location.href);
 if (!saysLook(location.href)) Object.assign(state, readLook(read(REMEMBERED) ?? {}));
 let typing = false; // a run of keystrokes is one step of the browser's history
 let unwritten = null; // how the address is to follow the state, where it does not yet
+let copied = null; // the look that copies have
 let selecting = false; // whether a click on a tile chooses it
 const words = find("#words");
 
+const look = () => lookOf(state);
 const marksOf = (key) => ({ chosen: chosen.has(key), starred: starred.has(key) });
 const grid = new Grid(find("#grid"), {
   open: (hit, { byKey }) => {
@@ -128,8 +130,9 @@ function ask(changes, how) {
 
 async function render() {
   customize.show(state, applyView(state));
-  setLook(look(state));
-  detail.relook();
+  setLook(look());
+  const drawn = JSON.stringify(carried());
+  if (drawn !== copied) { copied = drawn; detail.relook(); }
   showBox();
   showOrder();
   filters.render(state);
@@ -188,7 +191,7 @@ function showOrder() {
 
 /** How copies are to look: as the icons of the page, but for a size that nobody has chosen. */
 function carried() {
-  const asked = look(state);
+  const asked = look();
   return { ...asked, size: asked.size === plainLook().px ? null : asked.size };
 }
 
@@ -242,7 +245,7 @@ addEventListener("keydown", (event) => {
     event.preventDefault();
     words.focus();
     words.select();
-  } else if (event.key === "Escape" && !event.defaultPrevented && !find("[popover]:popover-open, :modal:not(#detail)")) {
+  } else if (event.key === "Escape" && !event.defaultPrevented && !find(":popover-open, :modal:not(#detail)")) {
     escape(event);
   }
 });
@@ -279,9 +282,10 @@ new ResizeObserver(([{ target }]) => {
 }).observe(find("body > header"));
 if (matchMedia("(hover: hover)").matches) words.focus(); // elsewhere a keyboard would cover half of the page
 render();
+find("body > footer").hidden = false; // results or the start page are above it now; before, they would have pushed it away
 start.load().then(({ facets, isSmall }) => {
   search.showsAll = isSmall;
   filters.knows(facets);
   render();
-  search.retell();
 });
+start.loadSets().then(() => search.retell());

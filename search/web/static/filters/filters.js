@@ -19,6 +19,7 @@ export class Filters {
   /** Labels of the whole library: what can be filtered for before anything is asked. */
   knows(facets) {
     this.known = facets ?? {};
+    this.bar.removeAttribute("data-waits"); // until now the buttons that come would have pushed the others aside
     if (this.state) this.render(this.state);
   }
 

@@ -20,13 +20,17 @@ export class Start {
 
   /** Learn what the library holds. Returns the labels of its icons, and whether it is so small that all of it is shown. */
   async load() {
-    const [counted, known, cards] = await Promise.allSettled([health(), labels(), sets()]);
+    const [counted, known] = await Promise.allSettled([health(), labels()]);
     const facets = known.value ?? {};
     this.library = { icons: counted.value?.icons ?? null, sets: facets.set?.length ?? 0 };
     const { icons, sets: n } = this.library;
     if (icons !== null) find("#library").textContent = `${plural(icons, "icon")}${n === 1 ? ` of ${facets.set[0].title}` : n ? ` in ${plural(n, "set")}` : ""}`;
-    this.sets.show(cards.value ?? []);
     return { facets, isSmall: icons !== null && icons > 0 && (icons <= SMALL || n === 1) };
+  }
+
+  /** Cards of sets; without them the page is whole, too. */
+  async loadSets() {
+    this.sets.show(await sets().catch(() => []));
   }
 
   /** Bring it up to date: it is about to be seen. */

@@ -1,7 +1,9 @@
 // How do strangers' SVGs take another colour, stroke and corner? Styles are put at the head of their text, which stays in `img`.
 
+import { plainLook } from "../state.js";
+
 /** What is asked of the look of icons: for pictures here, and for copies. `null` leaves a thing as it was drawn. */
-export const look = (state) => ({ colour: state.colour, stroke_width: state.stroke, size: state.px, corner: state.joins });
+export const look = (state) => ({ colour: state.colour, stroke_width: state.stroke, size: state.px === plainLook().px ? null : state.px, corner: state.joins });
 
 /** Whether any icon is drawn otherwise than its maker did. */
 export const isRestyled = ({ colour, stroke_width: width, corner }) => colour !== null || width !== null || corner !== null;
