@@ -175,7 +175,7 @@ class SearchEngine:
         return self._put(lambda opened: show_icon(opened, icon))
 
     def hits(self, icons: Sequence[int]) -> list[Hit]:
-        """Tell of some icons what a hit tells, in their order; the score is 1.
+        """Tell of some icons what a hit tells, in their order; score and similarity are 1.
 
         Raises:
             UnknownIconError: no icon has one of these ids.
@@ -187,6 +187,17 @@ class SearchEngine:
             return hits_of(opened, np.array(icons, np.int64)) if icons else []
 
         return self._put(look)
+
+    def licence_text(self, icon: int) -> str | None:
+        """Read the licence file that lies with the source of an icon, as in an npm package; None where there is none.
+
+        Raises:
+            UnknownIconError: no icon has this id.
+        """
+        from indexer.sources.licence_files import read_licence_file
+
+        found = self._put(lambda opened: opened.snapshot.icon(icon))
+        return read_licence_file(found.kind, Path(found.location))
 
     def picture(self, icon: int) -> bytes:
         """Read the picture of an icon as its source holds it, SVG or bitmap; raises as `stored_picture` does."""

@@ -1,0 +1,80 @@
+"""What is the outline of an icon, as a font holds it? Its shapes and strokes as one path, found in a process of its own.
+
+picosvg (Apache 2.0) turns an SVG into filled paths; skia-pathops (BSD) makes one of them. Whoever drew the icon could
+make that take for ever: it happens in a worker that may hang or die.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Self
+
+from indexer.errors import RenderError
+from indexer.rendering.draw_pool import DrawPool, work
+from search.exporting.drawing import Drawing, whole_svg
+
+_SECONDS = 10.0
+_NOT_DRAWN = frozenset(("title", "desc", "metadata", "animate", "animateTransform", "animateMotion", "set", "a"))
+_NOT_IN_A_FONT = frozenset(("mask", "filter", "pattern", "text", "image", "foreignObject", "style"))
+_OPEN = frozenset(("currentcolor", "black", "#000", "#000000", "rgb(0,0,0)"))
+"""Colours that an icon of one colour has: it is drawn in that of the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """An icon as one shape, in units of its own box, y downwards."""
+
+    path: str
+    """As SVG writes it: M, L, Q, C and Z, absolute."""
+    colour: str | None
+    """Its own, which a font does not keep; None where it leaves that open."""
+
+
+class Outliner(DrawPool):
+    """Finds outlines in a worker process; a context manager."""
+
+    program = "from search.exporting.outlines import be_worker; be_worker()"
+
+    def __init__(self) -> None:
+        super().__init__(workers=1, seconds=_SECONDS)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def outline(self, drawing: Drawing) -> Outline:
+        """Find the outline of an icon.
+
+        Raises:
+            RenderError: it has several colours, is partly transparent, empty, or holds what no font can.
+        """
+        found = sorted({element.tag for element in drawing.elements()} & _NOT_IN_A_FONT)
+        if found:
+            raise RenderError(f"has a <{found[0]}>, which no outline of a font can be")
+        answer = json.loads(self.ask(whole_svg(_still(drawing))))
+        paints = {"currentcolor" if paint in _OPEN else paint for paint in answer["paints"]}
+        if not answer["path"]:
+            raise RenderError("nothing of it is painted")
+        if answer["is_transparent"]:
+            raise RenderError("is transparent in places; a font has one colour")
+        if len(paints) > 1 or any(paint.startswith("url(") for paint in paints):
+            kind = "a gradient" if len(paints) == 1 else f"{len(paints)} colours"
+            raise RenderError(f"has {kind}; a font has one colour")
+        [paint] = paints
+        return Outline(answer["path"], None if paint == "currentcolor" else paint)
+
+
+def _still(drawing: Drawing) -> Drawing:
+    """Take off what is not drawn, and what moves."""
+    for element in drawing.elements():
+        for child in [child for child in element if child.tag in _NOT_DRAWN - {"a"}]:
+            element.remove(child)
+    body = [element for element in drawing.body if element.tag not in _NOT_DRAWN - {"a"}]
+    return Drawing(drawing.box, drawing.attributes, body, None)
+
+
+def be_worker() -> None:
+    """Be a worker of an `Outliner`."""
+    import pathops  # noqa: F401 - loaded before memory is counted
+
+    from search.exporting import flattening
+
+    work(flattening.flattened)
