@@ -82,7 +82,7 @@ export async function exported({ kind, name, icons, look }) {
   const answer = await fetch(new URL("export", BASE), posted({ kind, name, icons, ...stated(look) }));
   if (!answer.ok) throw new ApiError(describe(await answer.json().catch(() => null), answer.status), answer.status);
   const [, fileName] = /filename="([^"]+)"/.exec(answer.headers.get("Content-Disposition") ?? "") ?? [null, name];
-  return { blob: await answer.blob(), fileName, leftOut: Number(answer.headers.get("X-Left-Out") ?? 0) };
+  return { blob: await answer.blob(), fileName, leftOut: Number(answer.headers.get("X-Icons-Left-Out") ?? 0) };
 }
 
 /** What of a look is not left as it is. */

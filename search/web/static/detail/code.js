@@ -12,7 +12,7 @@ export class Code {
     Object.assign(this, { look, icon: null, signal: null, format: null, text: null });
     this.title = make("span", { textContent: "…" });
     this.menu = make("button", { type: "button", className: "framework", "aria-haspopup": "menu", "aria-expanded": "false", "data-key": "framework", onclick: () => this.#offer() },
-      make("span", { className: "hidden", textContent: "Copy as " }), this.title, symbol("chevron-down"));
+      make("span", { className: "hidden", textContent: "Format: " }), this.title, symbol("chevron-down"));
     this.button = make("button", { type: "button", className: "primary", "data-key": "copy", onclick: () => this.#copy() }, symbol("copy"), "Copy");
     this.code = make("code");
     this.note = make("p", { className: "aside" });
@@ -37,6 +37,7 @@ export class Code {
       this.button.setAttribute("aria-label", `Copy as ${format.title}`);
       const coming = code(icon.key, { format: format.name, look: this.look(), signal });
       this.text = coming.then((snippet) => snippet.code);
+      this.text.catch(() => {}); // said below, and again where it is copied
       this.#tell(await coming, format);
     } catch (error) {
       if (error.name === "AbortError") return;

@@ -6,7 +6,7 @@ import { read, write } from "../tray/store.js";
 
 const PLACE = "icons.formats"; // those that were chosen, the last one first
 const MOST_REMEMBERED = 8;
-const USUAL = "svg";
+const USUAL = ["svg", "name"]; // the second one for bitmaps
 
 let asked = null;
 
@@ -34,7 +34,7 @@ export const formatsFor = async (icons) => (await formats()).filter((format) => 
 export async function preferred(icons) {
   const able = await formatsFor(icons);
   const known = (name) => able.find((format) => format.name === name);
-  return remembered().map(known).find(Boolean) ?? known(USUAL) ?? able[0];
+  return [...remembered(), ...USUAL].map(known).find(Boolean);
 }
 
 /** What is said once an icon was copied. */
