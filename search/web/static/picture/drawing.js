@@ -54,7 +54,8 @@ export class Drawing {
       this.#move([event]);
     });
     this.canvas.addEventListener("pointermove", (event) => {
-      if (this.line || this.erased) this.#move(event.getCoalescedEvents?.() ?? [event]);
+      const all = event.getCoalescedEvents?.() ?? []; // some browsers give none
+      if (this.line || this.erased) this.#move(all.length ? all : [event]);
     });
     for (const end of ["pointerup", "pointercancel"]) this.canvas.addEventListener(end, () => this.#lift());
     this.canvas.addEventListener("touchstart", (event) => event.preventDefault(), { passive: false }); // the page does not scroll
