@@ -19,8 +19,6 @@ from indexer.rendering.draw_pool import DrawPool
 from indexer.rendering.worker import ANY_PICTURE
 from search.deadline import refuse_late
 from search.engine import SearchEngine
-from search.exporting.collection import Collection
-from search.exporting.export import Exported, Kind, Options, export
 from search.query import Filters, Query, Window, pasted_svg
 from search.results import Hit
 from search.snippets.drawn import Look, named_icon
@@ -55,8 +53,6 @@ _POLL_SECONDS = 1.0
 """How often it is looked whether a new generation was published."""
 _PROBE_SECONDS = 2.0
 """In which a search has to be answered for the server to be well."""
-_EXPORT_SECONDS = 60.0
-"""For a file of chosen icons: a font outlines each of them, 500 in some ten seconds."""
 _DRAWING = 0.5
 """Share of an answer's time that drawing may take; the rest is for waiting, and for a process to start."""
 
@@ -92,7 +88,6 @@ class Service:
         self.metrics = Metrics()
         self._searches = Gate(threads=limits.threads, waiting=limits.waiting, seconds=limits.seconds)
         self._drawings = Gate(threads=limits.threads, waiting=limits.waiting, seconds=limits.seconds)
-        self._exports = Gate(threads=1, waiting=4, seconds=max(limits.seconds, _EXPORT_SECONDS))
         self._probes = Gate(threads=1, waiting=0, seconds=_PROBE_SECONDS)
         self._pool = DrawPool(workers=limits.threads, seconds=_DRAWING * limits.seconds)
         self._n_uploads = 0
@@ -133,7 +128,7 @@ class Service:
 
     def close(self) -> None:
         """End threads and processes."""
-        for part in (self._searches, self._drawings, self._exports, self._probes, self._pool):
+        for part in (self._searches, self._drawings, self._probes, self._pool):
             part.close()
 
     async def search(self, query: Query, filters: Filters, window: Window, *, like: str | None = None) -> bytes:
@@ -242,13 +237,6 @@ class Service:
             return written(CodeAnswer, code_json(write(named, chosen, look), chosen))
 
         return await self._drawings.run(write_all)
-
-    async def export(self, collection: Collection, kind: Kind, options: Options) -> Exported:
-        """Make a file of chosen icons; raises what `exporting.export` raises."""
-        def make() -> Exported:
-            return export(self.engine, collection, kind, options, progress=lambda *_: refuse_late())
-
-        return await self._exports.run(make)
 
     def _svg_of(self, hit: Hit) -> bytes:
         refuse_late()

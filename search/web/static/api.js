@@ -79,10 +79,10 @@ export const codes = (keys, { format, look }) => fetchJson("code", posted({ icon
 
 /** A file of icons: `{ blob, fileName, leftOut }`, the last one how many could not be read. */
 export async function exported({ kind, name, icons, look }) {
-  const answer = await fetch(new URL("export", BASE), posted({ kind, name, icons, ...stated(look) }));
+  const answer = await fetch(new URL("export", BASE), posted({ kind, name, icons, skip_unreadable: true, ...stated(look) }));
   if (!answer.ok) throw new ApiError(describe(await answer.json().catch(() => null), answer.status), answer.status);
   const [, fileName] = /filename="([^"]+)"/.exec(answer.headers.get("Content-Disposition") ?? "") ?? [null, name];
-  return { blob: await answer.blob(), fileName, leftOut: Number(answer.headers.get("X-Icons-Left-Out") ?? 0) };
+  return { blob: await answer.blob(), fileName, leftOut: JSON.parse(answer.headers.get("Icons-Export")).n_left_out };
 }
 
 /** What of a look is not left as it is. */
