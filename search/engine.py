@@ -9,12 +9,13 @@ from typing import NamedTuple, Self, TypeVar
 
 import numpy as np
 
-from indexer.errors import ChangedError, LibraryError, SourceError
+from indexer.errors import ChangedError, LibraryError, SourceError, UnknownSetError
 from indexer.library.changed import note_changed
 from indexer.library.folder import Generation, Library, require
 from indexer.publishing.manifest import Manifest
 from search.deadline import refuse_late
 from search.generation.opened import Opened, damage_explained, open_current, open_generation
+from search.generation.rolled_back import refuse_unknown_set
 from search.generation.snapshot import IconRow, Snapshot
 from search.preferences import read_preferred
 from search.query import Filters, Query, Window, refuse_empty
@@ -175,7 +176,7 @@ class SearchEngine:
         return self._put(lambda opened: show_icon(opened, icon))
 
     def hits(self, icons: Sequence[int]) -> list[Hit]:
-        """Tell of some icons what a hit tells, in their order; score and similarity are 1.
+        """Tell of some icons what a hit tells, in their order; the score is 1.
 
         Raises:
             UnknownIconError: no icon has one of these ids.
@@ -248,6 +249,9 @@ class SearchEngine:
             try:
                 with damage_explained(self.library, opened.generation, opened.manifest):
                     return question(opened)
+            except UnknownSetError as error:
+                refuse_unknown_set(self.library, opened.generation.number, error)
+                raise
             except LibraryError:
                 with suppress(LibraryError):
                     self.refresh()

@@ -1,7 +1,8 @@
 """The command `icons export`: chosen icons as files, a sprite, Iconify JSON, a font or a package."""
 
 import json
-from contextlib import nullcontext
+import sys
+from contextlib import ExitStack
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -15,6 +16,7 @@ from search.snippets.drawn import Look
 
 if TYPE_CHECKING:
     from indexer.library.folder import Library
+    from indexer.reports.bars import Progress
     from search.exporting.collection import Collection
     from search.exporting.export import Exported, Kind
 
@@ -43,6 +45,7 @@ _MANY = 50
 @json_option
 def export(  # noqa: PLR0913 - one option each
     library: "Library",
+    *,
     keys: tuple[str, ...],
     file: BinaryIO | None,
     kind: "Kind",
@@ -77,7 +80,9 @@ def export(  # noqa: PLR0913 - one option each
         collection = replace(collection, code_points=earlier_code_points(out))
     options = Options(look=look, prefix=prefix, skip_unreadable=skip_unreadable)
     engine = engine_of(library)
-    with ProgressLine() if len(collection.icons) >= _MANY else nullcontext(lambda *_: None) as progress:
+    with ExitStack() as stack:
+        is_long = len(collection.icons) >= _MANY
+        progress: Progress | None = stack.enter_context(ProgressLine()) if is_long else None
         exported = export_icons(engine, collection, kind, options, progress=progress)
     place = out or default_place(exported)
     written = write_export(exported, place, replace=is_replaced)
@@ -93,7 +98,7 @@ def _collection(keys: tuple[str, ...], file: BinaryIO | None, name: str | None) 
     if not keys and file is None:
         raise click.UsageError("name icons, as lucide:bell, or a collection with --from FILE")
     if file is not None or keys == ("-",):
-        source = file or click.get_binary_stream("stdin")
+        source = file or sys.stdin.buffer
         collection, n_again = read_collection(_read(source), name=_name_of(source))
     else:
         collection, n_again = collected(_NAME, keys)

@@ -22,7 +22,8 @@ Option = Callable[[Any], Any]
 Plain = TypeVar("Plain")
 
 FORMS = {
-    "json": "Print JSON, a hit a line; with --facets one line more, that counts.",
+    "json": "Print the answer as JSON, as the HTTP API gives it: hits, n_found, facets, and so on.",
+    "jsonl": "Print the hits as JSON, one a line.",
     "paths": "Print where each hit lies, a line each: its file, or FILE#KEY for an icon inside a file.",
     "svg": "Print the SVG of the first hit and nothing else; --copy-to takes them all.",
 }
@@ -32,10 +33,12 @@ FORMS = {
 class Output:
     """What becomes of an answer."""
 
-    form: Literal["table", "json", "paths", "svg", "format"] = "table"
+    form: Literal["table", "json", "jsonl", "paths", "svg", "format"] = "table"
     """What of the hits goes to stdout."""
     framework: Framework | None = None
     """For which the first hit is written as code."""
+    long: bool = False
+    """Whether the table tells files, variants and equal drawings, too."""
     pictures: bool | None = None
     """Whether the terminal draws the hits; None: if it can."""
     copy_to: Path | None = None
@@ -205,16 +208,12 @@ _OPTIONS: Sequence[Option] = [
         show_default=True,
         help="By how well hits answer; by name; by set, then name; the last indexed first.",
     ),
-    click.option(
-        "--min-score",
-        type=click.FloatRange(0, 1),
-        help="Least score of a hit, which says how sure the match is; 0 for the nearest, however far.",
-    ),
     click.option("--flat", is_flag=True, help="Variants and equal pictures as hits of their own."),
     click.option(
         "--facets", is_flag=True, help="Count what is found by set, style, corner, category, tag and licence."
     ),
     *(click.option(f"--{form}", f"as_{form}", is_flag=True, help=chosen) for form, chosen in FORMS.items()),
+    click.option("--long", is_flag=True, help="Print more of each hit: its file, its variants, what has its drawing."),
     format_option("Print the first hit as code for this: lucide-react, vue, svg, ..."),
     pictures_option,
     click.option(
@@ -264,6 +263,8 @@ def _asking(chosen: Mapping[str, Any]) -> Asking:
     forms = [form for form in FORMS if chosen.get(f"as_{form}")] + (["format"] if "framework" in chosen else [])
     if len(forms) > 1:
         raise click.UsageError(f"--{forms[0]} and --{forms[1]} are two forms of output; give one of them")
+    if forms == ["jsonl"] and chosen["facets"]:
+        raise click.UsageError("--jsonl has hits alone; --json has the counts of --facets")
     return Asking(
         steering={name: chosen[name] for name in _STEERING if chosen.get(name)},
         filters=_taken(Filters, chosen),

@@ -1,6 +1,6 @@
 """What do the icons of a collection look like, and whose are they? Each read from its source, or its reason told."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,9 +10,9 @@ from search.exporting.names import unique_names
 from search.results import Hit
 
 if TYPE_CHECKING:
+    from indexer.reports.bars import Progress
     from search.engine import SearchEngine
 
-Progress = Callable[[str, int, int], None]
 _SHOWN = 3
 
 
@@ -47,7 +47,7 @@ class Reading:
     remarks: list[str]
 
 
-def read_chosen(engine: "SearchEngine", collection: Collection, *, progress: Progress = lambda *_: None) -> Reading:
+def read_chosen(engine: "SearchEngine", collection: Collection, *, progress: "Progress | None" = None) -> Reading:
     """Read the icons of a collection, in its order; and those that can't be read, with the reason.
 
     Keys that lead to one icon give it once, under the first of them, with a remark.
@@ -57,7 +57,8 @@ def read_chosen(engine: "SearchEngine", collection: Collection, *, progress: Pro
     contents: dict[int, tuple[bytes, bool]] = {}
     # Icons of one file beside each other: it is opened once.
     for n, icon in enumerate(sorted(hits, key=lambda icon: hits[icon].path), start=1):
-        progress("reading icons", n, len(hits))
+        if progress is not None:
+            progress("reading icons", n, len(hits))
         try:
             contents[icon] = _as_text(engine.picture(icon))
         except (SourceError, RenderError) as error:

@@ -93,7 +93,7 @@ def read_collection(content: bytes, *, name: str) -> tuple[Collection, int]:
 
 
 def _of_lines(text: str, name: str, error: Exception) -> tuple[Collection, int]:
-    """Read JSON Lines, as `icons search --json` prints them: an object with a key a line."""
+    """Read JSON Lines, as `icons search --jsonl` prints them: an object with a key a line."""
     try:
         lines = [json.loads(line) for line in text.splitlines() if line.strip()]
     except (ValueError, RecursionError):
@@ -107,7 +107,7 @@ def _of_object(read: Mapping[str, Any], name: str) -> tuple[Collection, int]:
     version = read.get("version", VERSION)
     if version != VERSION:
         raise ExportError(f'collection "{name}" is of version "{str(version)[:20]}", this program reads {VERSION}')
-    icons = read.get("icons", [read] if "key" in read else None)
+    icons = read.get("icons", read.get("hits", [read] if "key" in read else None))  # "hits" of `icons search --json`
     if not isinstance(icons, list):
         raise ExportError(f'collection "{name}" has no list "icons"; write {{"name": "...", "icons": ["lucide:bell"]}}')
     taken = read.get("taken_code_points", {})

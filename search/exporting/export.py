@@ -1,4 +1,4 @@
-"""What does a project take in? `export(engine, collection, "sprite")`: chosen icons as files, none of them written yet."""
+"""What does a project take in? `export(engine, collection, "sprite")`: chosen icons as files, none written yet."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from indexer.errors import ExportError
-from search.exporting.chosen import Chosen, LeftOut, Progress, read_chosen, refuse_left_out
+from search.exporting.chosen import Chosen, LeftOut, read_chosen, refuse_left_out
 from search.exporting.collection import PRIVATE_USE, Collection
 from search.exporting.drawn import Drawn, drawings
 from search.exporting.licences import SetTerms, licence_file, licences_summed_up, notice, terms_of, warnings_of
@@ -15,6 +15,7 @@ from search.exporting.packing import packed
 from search.snippets.drawn import AS_IT_IS, Look
 
 if TYPE_CHECKING:
+    from indexer.reports.bars import Progress
     from search.engine import SearchEngine
     from search.exporting.web_font import Shaped
 
@@ -106,7 +107,7 @@ def export(
     kind: Kind,
     options: Options | None = None,
     *,
-    progress: Progress = lambda *_: None,
+    progress: "Progress | None" = None,
 ) -> Exported:
     """Make one thing of chosen icons, in memory.
 
@@ -149,7 +150,9 @@ def _refuse(kind: Kind, options: Options, collection: Collection) -> None:
     if options.prefix is not None and kind not in _PREFIXED:
         raise ExportError(f'a {kind} has no prefix ("{options.prefix}"); it is for {", ".join(_PREFIXED)}')
     if options.look.size is not None and kind not in _SIZED:
-        raise ExportError(f"the icons of a {kind} take their size where they are shown; size is for {', '.join(_SIZED)}")
+        raise ExportError(
+            f"the icons of a {kind} take their size where they are shown; size is for {', '.join(_SIZED)}"
+        )
     if options.look.colour is not None and kind == "font":
         raise ExportError("a font takes the colour of the text; colour is for all others")
     if kind == "font" and len(collection.icons) > len(PRIVATE_USE):
@@ -157,7 +160,7 @@ def _refuse(kind: Kind, options: Options, collection: Collection) -> None:
         raise ExportError(f"{len(collection.icons):,} icons; a font has {n_places:,} places, make several of them")
 
 
-def _outlined(drawn: Sequence[Drawn], progress: Progress) -> "tuple[list[Shaped], list[LeftOut]]":
+def _outlined(drawn: Sequence[Drawn], progress: "Progress | None") -> "tuple[list[Shaped], list[LeftOut]]":
     from search.exporting.web_font import outlined
 
     return outlined(drawn, progress=progress)

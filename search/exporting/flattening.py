@@ -28,7 +28,7 @@ _MOST_LOST = 0.06
 """Of the pixels of an icon and its outline together: what may differ. Thin lines differ by half a pixel's rim."""
 
 
-class _Large(SVG):  # type: ignore[misc]  # picosvg has no types
+class _Large(SVG):  # type: ignore[misc]  # picosvg's types are partial
     """An SVG whose strokes are drawn large."""
 
     side = SIDES[0]

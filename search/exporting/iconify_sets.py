@@ -70,4 +70,3 @@ def _icon(drawing: Drawing) -> dict[str, Any]:
 
 def _plain(number: float) -> float:
     return int(number) if number == int(number) else number
-

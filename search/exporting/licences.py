@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from indexer.naming.printable import printable
 from indexer.sources.licences import TERMS, Family, family, needs_credit
 from search.results import Details, Hit
 
@@ -40,6 +41,9 @@ _WARNINGS: dict[Family, str] = {
     "withheld": "come without any rights",
     "unknown": "state no licence that is known here",
 }
+_HARMLESS = str.maketrans({"<": "\u2039", ">": "\u203a", "`": "'", "\n": " "})
+"""Signs that would be orders in Markdown, and what stands for them; it shows HTML as such."""
+_LONGEST = 200
 _ORDER: tuple[Family, ...] = ("share-alike", "copyleft", "non-commercial", "no-derivatives", "withheld", "unknown")
 
 
@@ -101,10 +105,17 @@ def terms_of(
     found = []
     for (key, licence), icons in sorted(groups.items(), key=lambda group: (group[0][0], group[0][1] or "")):
         details = show(icons[0].id)
-        keys = tuple(hit.key for hit in icons)
+        keys = tuple(plain(hit.key) for hit in icons)
         text = text_of(icons[0].id) if licence == details.set_licence else None
-        found.append(SetTerms(key, icons[0].set_title, details.author, details.version, licence, keys, text))
+        stated = (icons[0].set_title, details.author, details.version, licence)
+        title, author, version, own_licence = (plain(one) if one else None for one in stated)
+        found.append(SetTerms(key, title or plain(key), author, version, own_licence, keys, text))
     return found
+
+
+def plain(text: str) -> str:
+    """A stranger's text as it may stand in Markdown and in comments: a short line without markup."""
+    return printable(text.translate(_HARMLESS))[:_LONGEST]
 
 
 def by_set(terms: Iterable[SetTerms], key: str) -> list[SetTerms]:
@@ -129,7 +140,7 @@ def warnings_of(terms: Iterable[SetTerms]) -> list[str]:
 def licence_file(terms: Sequence[SetTerms], *, name: str) -> str:
     """Write all that an export's licences ask for: Markdown, with the texts that lay with the sources."""
     warned, credited = warnings_of(terms), [one for one in terms if needs_credit(one.licence)]
-    parts = [f"# Licences of the icons in {name}", f"{_of_terms(terms)}. A summary, no legal advice."]
+    parts = [f"# Licences of the icons in {plain(name)}", f"{_of_terms(terms)}. A summary, no legal advice."]
     if warned:
         parts += ["## Look at these first", "\n".join(f"- {line}." for line in warned)]
     if credited:
@@ -139,14 +150,14 @@ def licence_file(terms: Sequence[SetTerms], *, name: str) -> str:
 
 
 def _section(one: SetTerms) -> Iterable[str]:
-    facts = [f"- Set: `{one.set}`{f' {one.version}' if one.version else ''}"]
+    facts = [f"- Set: `{plain(one.set)}`{f' {one.version}' if one.version else ''}"]
     facts += [f"- Author: {one.author}"] if one.author else []
     facts += [f"- Licence: {one.title}{f' (`{one.spdx}`), {one.url}' if one.spdx else ''}"]
     facts += [f"- Terms: {TERMS[one.family]}", f"- Icons: {', '.join(one.icons)}"]
     yield f"## {one.set_title}"
     yield "\n".join(facts)
     if one.text:
-        yield "\n".join(f"    {line}".rstrip() for line in one.text.splitlines())
+        yield "\n".join(f"    {printable(line, keep=chr(9))}".rstrip() for line in one.text.splitlines())
 
 
 def _of_terms(terms: Sequence[SetTerms]) -> str:

@@ -1,4 +1,4 @@
-"""What is the outline of an icon, as a font holds it? Its shapes and strokes as one path, found in a process of its own.
+"""What is the outline of an icon, as a font holds it? All it paints as one path, found in a process of its own.
 
 picosvg (Apache 2.0) turns an SVG into filled paths; skia-pathops (BSD) makes one of them. Whoever drew the icon could
 make that take for ever: it happens in a worker that may hang or die.
@@ -12,8 +12,9 @@ from indexer.errors import RenderError
 from indexer.rendering.draw_pool import DrawPool, work
 from search.exporting.drawing import Drawing, whole_svg
 
-_SECONDS = 10.0
-_NOT_DRAWN = frozenset(("title", "desc", "metadata", "animate", "animateTransform", "animateMotion", "set", "a"))
+_SECONDS = 5.0
+_XLINK = "http://www.w3.org/1999/xlink"
+_NOT_DRAWN = frozenset(("title", "desc", "metadata", "animate", "animateTransform", "animateMotion", "set"))
 _NOT_IN_A_FONT = frozenset(("mask", "filter", "pattern", "text", "image", "foreignObject", "style"))
 _OPEN = frozenset(("currentcolor", "black", "#000", "#000000", "rgb(0,0,0)"))
 """Colours that an icon of one colour has: it is drawn in that of the text."""
@@ -63,18 +64,18 @@ class Outliner(DrawPool):
 
 
 def _still(drawing: Drawing) -> Drawing:
-    """Take off what is not drawn, and what moves."""
-    for element in drawing.elements():
-        for child in [child for child in element if child.tag in _NOT_DRAWN - {"a"}]:
+    """Take off what is not drawn, and what moves; links as picosvg reads them."""
+    body = [element for element in drawing.body if element.tag not in _NOT_DRAWN]
+    for element in (one for top in body for one in top.iter()):
+        for child in [child for child in element if child.tag in _NOT_DRAWN]:
             element.remove(child)
-    body = [element for element in drawing.body if element.tag not in _NOT_DRAWN - {"a"}]
-    return Drawing(drawing.box, drawing.attributes, body, None)
+        if "href" in element.attrib:
+            element.set("xlink:href", element.attrib.pop("href"))
+    return Drawing(drawing.box, {"xmlns:xlink": _XLINK, **drawing.attributes}, body, None)
 
 
 def be_worker() -> None:
     """Be a worker of an `Outliner`."""
-    import pathops  # noqa: F401 - loaded before memory is counted
+    from search.exporting.flattening import flattened
 
-    from search.exporting import flattening
-
-    work(flattening.flattened)
+    work(flattened)

@@ -56,7 +56,9 @@ def react_files(
         "src/index.ts": _index(drawn, names),
     }
     default = '"1em"' if size is None else str(size)
-    files |= {f"src/icons/{one.icon.name}.tsx": _component(one, own, default) for one, own in zip(drawn, names, strict=True)}
+    files |= {
+        f"src/icons/{one.icon.name}.tsx": _component(one, own, default) for one, own in zip(drawn, names, strict=True)
+    }
     return {path: text.encode() for path, text in files.items()}
 
 
@@ -89,9 +91,7 @@ def _json(facts: object) -> str:
 
 def _index(drawn: Sequence[Drawn], names: Sequence[str]) -> str:
     lines = ['export type { IconProps } from "./types.js";']
-    lines += [
-        f'export {{ {own} }} from "./icons/{one.icon.name}.js";' for one, own in zip(drawn, names, strict=True)
-    ]
+    lines += [f'export {{ {own} }} from "./icons/{one.icon.name}.js";' for one, own in zip(drawn, names, strict=True)]
     return "\n".join(lines) + "\n"
 
 
@@ -99,7 +99,7 @@ def _component(one: Drawn, name: str, size: str) -> str:
     return (
         'import { forwardRef } from "react";\nimport type { IconProps } from "../types.js";\n\n'
         f"export const {name} = /* @__PURE__ */ forwardRef<SVGSVGElement, IconProps>"
-        f'(function {name}({{ size = {size}, ...props }}, ref) {{\n'
+        f"(function {name}({{ size = {size}, ...props }}, ref) {{\n"
         f"  return (\n{written(_root(one), TSX, rest=_PROPERTIES, indent=2)}\n  );\n}});\n"
     )
 

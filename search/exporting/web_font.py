@@ -1,9 +1,10 @@
-"""How are icons a font? As glyphs at code points that stay theirs, in WOFF2 and TrueType, with classes and a preview."""
+"""How are icons a font? As glyphs at code points that stay theirs, in WOFF2 and TrueType, with their classes."""
 
 import hashlib
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from fontTools.fontBuilder import FontBuilder
 from fontTools.misc.timeTools import timestampSinceEpoch
@@ -15,12 +16,15 @@ from fontTools.svgLib.path import parse_path
 from fontTools.ttLib.tables._g_l_y_f import Glyph
 
 from indexer.errors import ExportError, RenderError
-from search.exporting.chosen import LeftOut, Progress
+from search.exporting.chosen import LeftOut
 from search.exporting.collection import PRIVATE_USE
 from search.exporting.drawing import Box
 from search.exporting.drawn import Drawn
 from search.exporting.gallery import gallery
 from search.exporting.outlines import Outline, Outliner
+
+if TYPE_CHECKING:
+    from indexer.reports.bars import Progress
 
 EM = 1024
 """Units of the height of every icon."""
@@ -40,20 +44,24 @@ class Shaped:
     outline: Outline
 
 
-def outlined(drawn: Sequence[Drawn], *, progress: Progress) -> tuple[list[Shaped], list[LeftOut]]:
+def outlined(drawn: Sequence[Drawn], *, progress: "Progress | None") -> tuple[list[Shaped], list[LeftOut]]:
     """Find the outlines of icons; those that no font can hold are left out with the reason."""
     shaped, left_out = [], []
     with Outliner() as outliner:
         for n, one in enumerate(drawn, start=1):
-            progress("finding outlines", n, len(drawn))
-            box = one.drawing.box
+            if progress is not None:
+                progress("finding outlines", n, len(drawn))
             try:
-                if box.width > _WIDEST * box.height:
-                    raise RenderError(f"is more than {_WIDEST} times as wide as high")
+                _refuse_wide(one.drawing.box)
                 shaped.append(Shaped(one, outliner.outline(one.drawing)))
             except RenderError as error:
                 left_out.append(LeftOut(one.icon.key, str(error)))
     return shaped, left_out
+
+
+def _refuse_wide(box: Box) -> None:
+    if box.width > _WIDEST * box.height:
+        raise RenderError(f"is more than {_WIDEST} times as wide as high")
 
 
 def place(keys: Iterable[str], taken: Mapping[str, int]) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Where does an export lie on a disk? In a folder of its own, in a zip, or as its one file with the licences beside it."""
+"""Where does an export lie on a disk? In a folder of its own, in a zip, or as one file, the licences beside it."""
 
 import json
 from collections.abc import Mapping
@@ -66,7 +66,9 @@ def _refuse_taken(place: Path, *, replace: bool) -> None:
     others = sorted(str(path.relative_to(place)) for path in place.rglob("*") if not path.is_dir())
     foreign = [name for name in others if name not in own]
     if foreign:
-        raise ExportError(f'"{place}" holds "{foreign[0]}", which no export wrote; take it away, or choose another --out')
+        raise ExportError(
+            f'"{place}" holds "{foreign[0]}", which no export wrote; take it away, or choose another --out'
+        )
 
 
 def _files_of(manifest: Path) -> set[str]:

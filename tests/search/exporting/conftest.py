@@ -1,4 +1,4 @@
-"""A library of what exports meet: real icons of a package with its licence, colours, gradients, sheets, bitmaps, traps."""
+"""A library of what exports meet: icons of a package with its licence, colours, gradients, sheets, bitmaps, traps."""
 
 import json
 import shutil
@@ -29,8 +29,8 @@ ROWS = (  # name, set, licence, what is drawn
     (
         *("knot", "colours", "CC-BY-4.0"),
         '<defs><g id="a"><path d="M4 4h6v6H4z"/></g><mask id="b"><path fill="#fff" d="M0 0h24v12H0z"/></mask></defs>'
-        '<use href="#a"/><use xlink:href="#a" x="9" y="4" fill="#c0f"/><g mask="url(#b)"><circle cx="12" cy="12" r="5"/>'
-        "</g>",
+        '<use href="#a"/><use xlink:href="#a" x="9" y="4" fill="#c0f"/>'
+        '<g mask="url(#b)"><circle cx="12" cy="12" r="5"/></g>',
     ),
     (
         *("sheet-red", "colours", "CC-BY-4.0"),

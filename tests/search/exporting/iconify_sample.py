@@ -1,4 +1,4 @@
-"""Some icons of a set of Iconify, in a library of their own: needs a node_modules folder with `@iconify-json` packages."""
+"""Some icons of a set of Iconify, in a library of their own, out of a node_modules folder with `@iconify-json`."""
 
 import json
 import os

@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from iconify_sample import N_OF_SET, sampled
+from numpy.typing import NDArray
 from PIL import Image
 
 from indexer.rendering.render import draw
@@ -33,12 +33,14 @@ def symbols(exported: Exported) -> Iterator[tuple[str, bytes]]:
         assert found
         sides = f'width="{found[1]}" height="{found[2]}"'
         use = f'<use href="#{icon["name"]}" {sides}/>'
-        whole = f'<svg xmlns="http://www.w3.org/2000/svg" {sides} viewBox="0 0 {found[1]} {found[2]}">{inside}{use}</svg>'
+        whole = (
+            f'<svg xmlns="http://www.w3.org/2000/svg" {sides} viewBox="0 0 {found[1]} {found[2]}">{inside}{use}</svg>'
+        )
         yield icon["key"], whole.encode()
 
 
 def test_symbols_look_as_their_icons_do_alone(engine: SearchEngine, lucide: Sequence[str]) -> None:
-    keys = tuple(f"colours:{name}" for name in COLOURED) + ("shared:ghost", "shared:hole", *lucide)
+    keys = (*(f"colours:{name}" for name in COLOURED), "shared:ghost", "shared:hole", *lucide)
     exported = export(engine, Collection("x", keys), "sprite")
     drawn = dict(symbols(exported))
     assert tuple(drawn) == keys and len(keys) > 100
@@ -119,7 +121,9 @@ def shown_beside(
         (folder / f"{name}.html").write_text(f"<!doctype html>{style}{body}")
         arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=480,480"]
         shot, page = folder / f"{name}.png", (folder / f"{name}.html").as_uri()
-        subprocess.run([program, *arguments, f"--screenshot={shot}", page], check=True, capture_output=True, timeout=120)
+        subprocess.run(
+            [program, *arguments, f"--screenshot={shot}", page], check=True, capture_output=True, timeout=120
+        )
         taken.append(np.asarray(Image.open(shot).convert("RGB")))
     return taken[0], taken[1]
 
