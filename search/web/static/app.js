@@ -264,10 +264,12 @@ new ResizeObserver(([{ target }]) => {
 }).observe(find("body > header"));
 if (matchMedia("(hover: hover)").matches) words.focus(); // elsewhere a keyboard would cover half of the page
 render();
-find("body > footer").hidden = false; // results or the start page are above it now; before, they would have pushed it away
-start.load().then(({ facets, isSmall }) => {
+const known = start.load().then(({ facets, isSmall }) => {
   search.showsAll = isSmall;
   filters.knows(facets);
-  render();
+  return render();
 });
-start.loadSets().then(() => search.retell());
+Promise.all([known, start.loadSets()]).then(() => {
+  search.retell();
+  find("body > footer").hidden = false; // what is above it is there now, and does not push it away any more
+});

@@ -53,7 +53,7 @@ export class Search {
   async #find() {
     const { state, asking: { signal } } = this;
     this.#busy(true);
-    if (!this.grid.hits.size) this.grid.wait(24);
+    if (!this.grid.hits.size) this.grid.wait(60);
     const first = this.folds(state) ? FOLDED_PAGE : PAGE;
     const k = Math.min(Math.max(state.k, first), MOST_AT_ONCE);
     try {
