@@ -63,12 +63,13 @@ export class Search {
       this.#refuse(error);
     }
     this.#busy(false);
-    if (this.grid.groups.length < ENOUGH) await this.#next({ byItself: true });
     setTimeout(() => whenIdle(() => { if (!signal.aborted && this.shown) this.#complete(signal); }), PAUSE_MS);
   }
 
   /** What nobody waits for comes once the typing has paused: the next hits where their place is near, counts of labels. */
   async #complete(signal) {
+    if (this.grid.groups.length < ENOUGH) await this.#next({ byItself: true });
+    if (signal.aborted) return;
     this.#watchEnd();
     if (this.state.q) this.answered(this.state, [...this.grid.hits.values()]);
     try {
