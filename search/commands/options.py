@@ -198,7 +198,9 @@ _OPTIONS: Sequence[Option] = [
         type=click.IntRange(1),
         help="Only icons drawn for this many pixels. Repeatable.",
     ),
-    click.option("--color/--mono", "coloured", default=None, help="Only icons with colours, or only those without."),
+    click.option(
+        "--coloured/--mono", "--color", "coloured", default=None, help="Only icons with colours, or only those without."
+    ),
     click.option("-k", "k", type=click.IntRange(1, MOST_HITS), default=10, show_default=True, help="How many hits."),
     click.option("--offset", type=click.IntRange(0, MOST_OFFSET), default=0, help="Leave out so many hits first."),
     click.option(

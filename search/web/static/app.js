@@ -23,7 +23,7 @@ let state = parse(location.href);
 if (!saysLook(location.href)) Object.assign(state, readLook(read(REMEMBERED) ?? {}));
 let typing = false; // a run of keystrokes is one step of the browser's history
 let unwritten = null; // how the address is to follow the state, where it does not yet
-let copied = null; // the look that copies have
+const seen = new Map(); // what was drawn last, by name: most keystrokes leave it as it is
 let selecting = false; // whether a click on a tile chooses it
 const words = find("#words");
 
@@ -128,11 +128,21 @@ function ask(changes, how) {
   return change("k" in changes ? changes : { ...changes, k: PAGE }, how);
 }
 
+/** Whether something is not as it was. */
+function changes(name, value) {
+  const text = JSON.stringify(value);
+  const isOther = seen.get(name) !== text;
+  seen.set(name, text);
+  return isOther;
+}
+
 async function render() {
-  customize.show(state, applyView(state));
-  setLook(look());
-  const drawn = JSON.stringify(carried());
-  if (drawn !== copied) { copied = drawn; detail.relook(); }
+  const ground = applyView(state);
+  if (changes("look", [look(), state.px, ground])) {
+    customize.show(state, ground);
+    setLook(look());
+    detail.relook();
+  }
   showBox();
   showOrder();
   filters.render(state);
@@ -175,18 +185,18 @@ async function showSeed(like, id) {
   find(".seed", like).replaceChildren(frame(icon, { px: 20 }));
 }
 
-/** In what order results stand, whether equal names are folded, whether a click chooses. */
+/** In what order results stand, and whether equal names are folded. */
 function showOrder() {
-  const sort = find("#sort select");
   const isOneSet = start.library.sets === 1 || state.set.length === 1;
+  const canFold = start.library.sets > 1 && search.folds({ ...state, fold: true });
+  if (!changes("order", [isOneSet, canFold, asks(state), state.sort, state.fold])) return;
+  const sort = find("#sort select");
   const kinds = Object.entries(SORTS).filter(([kind]) => (kind !== "relevance" || asks(state)) && (kind !== "set" || !isOneSet || state.sort === kind));
-  const drawn = kinds.join();
-  if (sort.dataset.drawn !== drawn) sort.replaceChildren(...kinds.map(([value, textContent]) => make("option", { value, textContent })));
-  sort.dataset.drawn = drawn;
+  sort.replaceChildren(...kinds.map(([value, textContent]) => make("option", { value, textContent })));
   sort.value = state.sort === "relevance" && !asks(state) ? (isOneSet ? "name" : "set") : state.sort;
-  grid.list.toggleAttribute("data-one-set", isOneSet);
   find("#fold input").checked = state.fold;
-  find("#fold").hidden = start.library.sets < 2 || search.folds({ ...state, fold: true }) === false;
+  find("#fold").hidden = !canFold;
+  grid.list.toggleAttribute("data-one-set", isOneSet);
 }
 
 /** How copies are to look: as the icons of the page, but for a size that nobody has chosen. */
@@ -282,10 +292,12 @@ new ResizeObserver(([{ target }]) => {
 }).observe(find("body > header"));
 if (matchMedia("(hover: hover)").matches) words.focus(); // elsewhere a keyboard would cover half of the page
 render();
-find("body > footer").hidden = false; // results or the start page are above it now; before, they would have pushed it away
-start.load().then(({ facets, isSmall }) => {
+const known = start.load().then(({ facets, isSmall }) => {
   search.showsAll = isSmall;
   filters.knows(facets);
-  render();
+  return render();
 });
-start.loadSets().then(() => search.retell());
+Promise.all([known, start.loadSets()]).then(() => {
+  search.retell();
+  find("body > footer").hidden = false; // what is above it is there now, and does not push it away any more
+});

@@ -36,7 +36,7 @@ export class Filters {
     const lead = LEAD.filter((kind) => kinds.includes(kind)).map((kind) => ({ kind, title: TITLES[kind], n: state[kind].length }));
     this.#draw({ lead, more: this.#countMore(), chips: this.#chips(state) });
     const n = countFilters(state) + Object.keys(TOGGLES).filter((name) => state[name]).length;
-    find(".n", this.all).textContent = n || "";
+    find(".number", this.all).textContent = n || "";
     this.all.setAttribute("aria-label", n ? `Filters, ${n} on` : "Filters");
     if (this.menu.isOpen) this.menu.fill();
   }

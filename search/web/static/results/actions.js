@@ -26,7 +26,7 @@ export function watchActions(list, { hitOf, marksOf, act, select }) {
     refresh(hit);
   };
   const button = ([name, drawing, text, key], hit) => make("button", {
-    type: "button", className: name, "aria-label": text(hit.name), title: `${text(hit.name)} (${key})`,
+    type: "button", className: `act-${name}`, "aria-label": text(hit.name), title: `${text(hit.name)} (${key})`,
     onclick: (event) => {
       act(name, hit);
       refresh(hit);
@@ -35,8 +35,8 @@ export function watchActions(list, { hitOf, marksOf, act, select }) {
   }, symbol(drawing));
   const refresh = (hit) => {
     const { chosen, starred } = marksOf(hit.key);
-    find(".choose", bar)?.setAttribute("aria-pressed", String(chosen));
-    find(".star", bar)?.setAttribute("aria-pressed", String(starred));
+    find(".act-choose", bar)?.setAttribute("aria-pressed", String(chosen));
+    find(".act-star", bar)?.setAttribute("aria-pressed", String(starred));
   };
   list.addEventListener("pointerover", (event) => { if (event.pointerType !== "touch") show(event.target.closest(".cell")); });
   list.addEventListener("pointerleave", () => {

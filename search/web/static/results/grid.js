@@ -2,6 +2,7 @@
 
 import { find } from "../elements.js";
 import { watchActions } from "./actions.js";
+import { shimmerLater } from "./pictures.js";
 import { grouped, seen } from "./stacks.js";
 import { drawnOf, place, restack, showMarks, tile } from "./tile.js";
 
@@ -78,6 +79,7 @@ export class Grid {
   /** Places of tiles, while the first answer is on its way. */
   wait(n) {
     this.hits.clear();
+    shimmerLater();
     this.#replace(Array.from({ length: n }, place));
   }
 

@@ -6,7 +6,9 @@ import { isRestyled, restyled, restyledStack } from "../view/look.js";
 
 const MOST_AT_ONCE = 40; // about a screen of them; the server takes 100
 const MOST_TEXTS = 100; // of stacks, about 40 kB each
+const SLOW_MS = 120; // until places shimmer: most pictures are there before
 let wanted = [];
+let slow = 0;
 let asked = null; // another look than the one that icons were drawn in
 let stacks = []; // on the page now: { address, shown: [{ image, icon }], url }
 const texts = new Map();
@@ -39,6 +41,7 @@ async function showWanted() {
   const all = wanted;
   wanted = [];
   forgetGone();
+  shimmerLater();
   for (let at = 0; at < all.length; at += MOST_AT_ONCE) {
     const shown = all.slice(at, at + MOST_AT_ONCE).filter(({ image }) => image.isConnected);
     if (shown.length) {
@@ -50,6 +53,14 @@ async function showWanted() {
     }
     await new Promise((resolve) => { whenIdle(resolve); });
   }
+}
+
+/** Whatever still waits in a moment shimmers; sixty animations that nobody sees would cost the next answer its time. */
+export function shimmerLater() {
+  const root = document.documentElement;
+  clearTimeout(slow);
+  root.removeAttribute("data-slow");
+  slow = setTimeout(() => root.setAttribute("data-slow", ""), SLOW_MS);
 }
 
 function showPlain({ address, shown }) {

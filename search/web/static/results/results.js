@@ -53,7 +53,7 @@ export class Search {
   async #find() {
     const { state, asking: { signal } } = this;
     this.#busy(true);
-    if (!this.grid.hits.size) this.grid.wait(24);
+    if (!this.grid.hits.size) this.grid.wait(60);
     const first = this.folds(state) ? FOLDED_PAGE : PAGE;
     const k = Math.min(Math.max(state.k, first), MOST_AT_ONCE);
     try {
@@ -63,12 +63,13 @@ export class Search {
       this.#refuse(error);
     }
     this.#busy(false);
-    if (this.grid.groups.length < ENOUGH) await this.#next({ byItself: true });
     setTimeout(() => whenIdle(() => { if (!signal.aborted && this.shown) this.#complete(signal); }), PAUSE_MS);
   }
 
   /** What nobody waits for comes once the typing has paused: the next hits where their place is near, counts of labels. */
   async #complete(signal) {
+    if (this.grid.groups.length < ENOUGH) await this.#next({ byItself: true });
+    if (signal.aborted) return;
     this.#watchEnd();
     if (this.state.q) this.answered(this.state, [...this.grid.hits.values()]);
     try {

@@ -69,7 +69,7 @@ function unfold(hit, { n, isOpen }) {
   return make("button", {
     className: "unfold", type: "button", tabIndex: -1, "aria-expanded": String(isOpen),
     "aria-label": `${hit.name} in ${plural(n, "set")}`, title: `${isOpen ? "Fold" : "Unfold"} (O)`,
-  }, make("span", { textContent: isOpen ? setOf(hit) : `in ${plural(n, "set")}` }), symbol("chevron-down"));
+  }, make("span", { textContent: isOpen ? setOf(hit) : `in ${plural(n, "set")}` }));
 }
 
 /** Say on a tile whether its icon is chosen and starred. */

@@ -22,7 +22,9 @@ export class Customize {
         make("button", { type: "button", className: "quiet reset", onclick: () => change(plainLook()) }, "Reset"),
         make("button", { type: "button", className: "quiet done", textContent: "Done", onclick: () => popover.hidePopover() })),
       this.#colours(), this.#strokes(), this.#sizes(), this.#joins(), this.#grounds(),
-      make("p", { className: "hint", textContent: "Colour, stroke and corners apply where an icon leaves them open: outlines have strokes, filled icons have none." }));
+      make("p", { className: "note", textContent: "Colour, stroke and corners apply where an icon leaves them open: outlines have strokes, filled icons have none." }));
+    const shelf = () => { popover.hidePopover(); find("#shelf-button").click(); };
+    popover.append(make("button", { type: "button", className: "kind shelf", onclick: shelf }, symbol("folder"), make("span", { textContent: "Collections and stars" }), symbol("chevron-right"))); // of a narrow window, whose head has no place for it
     button.addEventListener("click", () => this.#place());
     popover.addEventListener("toggle", ({ newState }) => button.setAttribute("aria-expanded", String(newState === "open")));
   }
@@ -54,7 +56,7 @@ export class Customize {
     const [range, label] = this.#range("stroke", "Stroke width", { min: least, max: most, step, oninput: () => this.change({ stroke: Number(range.value) }) });
     this.stroke = range;
     this.asDrawn = make("button", { type: "button", className: "quiet undo", "aria-label": "Stroke width as drawn", title: "As drawn", onclick: () => { this.change({ stroke: null }); range.focus(); } }, symbol("rotate-ccw"));
-    return make("div", { className: "row" }, label, this.asDrawn);
+    return make("div", { className: "strokes" }, label, this.asDrawn);
   }
 
   #sizes() {
