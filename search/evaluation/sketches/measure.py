@@ -22,7 +22,24 @@ if TYPE_CHECKING:
     from search.results import Hit
 
 DEPTH = 10
-_STYLES = frozenset("outline outlined line filled fill solid rounded round sharp regular bold light thin duotone".split())
+_STYLES = frozenset(
+    [
+        "outline",
+        "outlined",
+        "line",
+        "filled",
+        "fill",
+        "solid",
+        "rounded",
+        "round",
+        "sharp",
+        "regular",
+        "bold",
+        "light",
+        "thin",
+        "duotone",
+    ]
+)
 PREPARATIONS = (
     PAGE,
     Preparation("raw canvas, 4 px", stroke_width=0.3, is_cropped=False, is_smoothed=False),
@@ -34,6 +51,7 @@ PREPARATIONS = (
     Preparation("side 21/24", side=21),
     Preparation("side 22/24", side=22),
 )
+
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
@@ -87,9 +105,12 @@ def ranked(engine: "SearchEngine", sketch: Sketch, preparation: Preparation) -> 
     """Places among the first `DEPTH` hits: of an icon that is named so, and of one whose name says so."""
     query = Query(picture=as_svg(sketch.strokes, preparation).encode())
     hits = engine.ask(query, window=Window(k=DEPTH, min_score=0)).hits
-    named = [_is_named(hit, sketch, is_exact=True) for hit in hits]
-    said = [_is_named(hit, sketch, is_exact=False) for hit in hits]
-    return tuple(next((place for place, is_right in enumerate(right, start=1) if is_right), None) for right in (named, said))
+    return _first(hits, sketch, is_exact=True), _first(hits, sketch, is_exact=False)
+
+
+def _first(hits: "Sequence[Hit]", sketch: Sketch, *, is_exact: bool) -> int | None:
+    places = (place for place, hit in enumerate(hits, start=1) if _is_named(hit, sketch, is_exact=is_exact))
+    return next(places, None)
 
 
 def _is_named(hit: "Hit", sketch: Sketch, *, is_exact: bool) -> bool:

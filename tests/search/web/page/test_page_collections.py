@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 CHOOSE = """async (keys) => {
   const { chosen } = await import("/static/tray/store.js");
-  const icons = await Promise.all(keys.map(async (key) => (await fetch(`/api/v1/icons/${encodeURIComponent(key)}`)).json()));
+  const show = async (key) => (await fetch(`/api/v1/icons/${encodeURIComponent(key)}`)).json();
+  const icons = await Promise.all(keys.map(show));
   chosen.add(icons);
 }"""
 
@@ -173,7 +174,11 @@ def test_a_name_is_never_markup(open_page: Open) -> None:
     assert page.locator("img[src='x']").count() == 0
 
 
-@pytest.mark.parametrize("look", [{}, {"color_scheme": "dark"}, {"viewport": {"width": 390, "height": 844}, "is_mobile": True}], ids=["light", "dark", "phone"])
+@pytest.mark.parametrize(
+    "look",
+    [{}, {"color_scheme": "dark"}, {"viewport": {"width": 390, "height": 844}, "is_mobile": True}],
+    ids=["light", "dark", "phone"],
+)
 def test_axe_finds_nothing_in_the_dialogs(open_page: Open, look: dict[str, object]) -> None:
     page = with_chosen(open_page, "drawn:tulip", reduced_motion="reduce", **look)
     page.get_by_role("button", name="Save as collection").click()

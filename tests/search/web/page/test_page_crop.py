@@ -1,4 +1,4 @@
-"""Which part of a picture is searched with: screens are cut first, with a mouse or with keys; photos of a camera, too."""
+"""Which part of a picture is searched with? Screens are cut first, with a mouse or with keys; photos, too."""
 
 import re
 from typing import TYPE_CHECKING
@@ -24,7 +24,8 @@ SCREEN = """async ([svg, width, height]) => {
   for (let x = 0; x < width; x += 90) pen.fillRect(x, 20, 60, 30);
   pen.drawImage(image, 600, 300, 100, 100);
   const carried = new DataTransfer();
-  carried.items.add(new File([await new Promise((resolve) => canvas.toBlob(resolve))], "screen.png", { type: "image/png" }));
+  const drawn = await new Promise((resolve) => canvas.toBlob(resolve));
+  carried.items.add(new File([drawn], "screen.png", { type: "image/png" }));
   document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: carried, bubbles: true, cancelable: true }));
 }"""
 SETTINGS = (SAMPLES / "icons" / "settings.svg").read_text("utf-8")
@@ -46,7 +47,9 @@ def test_a_box_around_an_icon_of_a_screen_finds_it(page: "Page") -> None:
     page.mouse.move(stage["x"] + 710 * scale, stage["y"] + 410 * scale, steps=4)
     page.mouse.up()
     label = page.locator("#crop .box-of-crop").get_attribute("aria-label")
-    assert re.fullmatch(r"Part to search with: 1[12]\d by 1[12]\d pixels, (58|59)\d from the left, (28|29)\d from the top", label or "")
+    assert re.fullmatch(
+        r"Part to search with: 1[12]\d by 1[12]\d pixels, (58|59)\d from the left, (28|29)\d from the top", label or ""
+    )
     page.get_by_role("button", name="Search", exact=True).click()
     expect(page.locator("#grid .name").first).to_have_text("settings")
     expect(page.locator("#crop")).to_have_count(0)
@@ -80,7 +83,9 @@ def test_the_box_is_stretched_by_its_handles_and_the_whole_comes_back(page: "Pag
     page.mouse.move(stage["x"] + stage["width"] / 2, stage["y"] + stage["height"] / 2, steps=3)
     page.mouse.up()
     box = page.locator("#crop .box-of-crop")
-    expect(box).to_have_attribute("aria-label", re.compile("6[34]. by (39|40). pixels, 0 from the left, 0 from the top"))
+    expect(box).to_have_attribute(
+        "aria-label", re.compile("6[34]. by (39|40). pixels, 0 from the left, 0 from the top")
+    )
     page.get_by_role("button", name="Whole picture").click()
     expect(box).to_have_attribute("aria-label", re.compile("1280 by 800 pixels"))
 
@@ -117,7 +122,9 @@ def test_a_picture_of_the_camera_is_cut_and_searched(open_page: Open) -> None:
 
 def test_a_camera_that_may_not_be_used_is_said(open_page: Open) -> None:
     page = open_page()
-    page.evaluate("() => { navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('', 'NotAllowedError')); }")
+    page.evaluate(
+        "() => { navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('', 'NotAllowedError')); }"
+    )
     page.get_by_role("button", name="Search with a picture").click()
     page.get_by_role("menuitem", name="Take a photo").click()
     expect(page.locator("#toast")).to_have_text("The browser does not let this page use the camera.")

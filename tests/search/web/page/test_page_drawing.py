@@ -1,4 +1,4 @@
-"""Drawing an icon by hand on the page: strokes, eraser, undo, results that follow, and the picture that is searched with."""
+"""Drawing an icon by hand on the page: strokes, eraser, undo, results that follow, what is searched with."""
 
 import base64
 import json
@@ -83,15 +83,20 @@ def test_strokes_are_undone_erased_and_cleared(page: "Page") -> None:
 def test_a_finger_draws_on_a_phone_and_the_page_does_not_scroll(open_page: Open) -> None:
     page = open_page(**PHONE)
     open_canvas(page)
-    page.locator("#drawing canvas").evaluate("""(canvas, points) => {
+    page.locator("#drawing canvas").evaluate(
+        """(canvas, points) => {
       const { left, top, width } = canvas.getBoundingClientRect();
-      const send = (type, [x, y]) => canvas.dispatchEvent(new PointerEvent(type, { pointerId: 1, pointerType: "touch", buttons: 1,
-        isPrimary: true, bubbles: true, cancelable: true, clientX: left + x * width / 320, clientY: top + y * width / 320 }));
+      const finger = { pointerId: 1, pointerType: "touch", buttons: 1, isPrimary: true, bubbles: true, cancelable: true };
+      const send = (type, [x, y]) => canvas.dispatchEvent(new PointerEvent(type, {
+        ...finger, clientX: left + x * width / 320, clientY: top + y * width / 320,
+      }));
       canvas.setPointerCapture = () => {}; // there is no such finger
       send("pointerdown", points[0]);
       for (const point of points.slice(1)) send("pointermove", point);
       send("pointerup", points.at(-1));
-    }""", HEART[0])
+    }""",
+        HEART[0],
+    )
     expect(page.locator("#grid .name").first).to_have_text("heart")
     assert page.locator("#drawing canvas").evaluate("canvas => getComputedStyle(canvas).touchAction") == "none"
     assert page.evaluate("() => document.documentElement.scrollWidth") == 390

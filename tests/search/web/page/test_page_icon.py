@@ -5,7 +5,6 @@ import struct
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pytest
 from playwright.sync_api import expect
 from site_of_icons import SAMPLES, Open, pixel
 
@@ -112,7 +111,9 @@ def test_the_format_is_remembered_for_icons_that_it_serves(open_page: Open) -> N
     copied(page, "Lucide for React")
     page.goto(page.url.split("?")[0] + "?q=tulip")
     page.locator("#grid button.tile", has=page.locator('.name:text-is("tulip")')).first.click()
-    expect(page.locator("#detail .framework")).to_contain_text("Vue component")  # Lucide's package has no tulip of others
+    expect(page.locator("#detail .framework")).to_contain_text(
+        "Vue component"
+    )  # Lucide's package has no tulip of others
     expect(page.locator("#detail .code")).to_contain_text("<template>")
     page.goto(page.url.split("?")[0] + "?q=bell")
     tile = page.locator("#grid button.tile", has=page.locator('.name:text-is("bell")')).first

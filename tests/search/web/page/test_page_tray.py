@@ -48,7 +48,12 @@ def test_the_first_chosen_icon_brings_the_tray_and_the_last_one_takes_it_away(op
 def test_the_tray_sums_up_what_licences_ask(page: "Page") -> None:
     choose(page, "heart", "tulip", "snow")
     expect(page.locator("#tray")).to_contain_text("2 need attribution")
-    page.evaluate("""async () => (await import("/static/tray/store.js")).chosen.add([{ key: "a:b", licence_family: "unknown" }])""")
+    page.evaluate(
+        """async () => {
+      const { chosen } = await import("/static/tray/store.js");
+      chosen.add([{ key: "a:b", licence_family: "unknown" }]);
+    }"""
+    )
     expect(page.locator("#tray")).to_contain_text("1 licence unknown, 2 need attribution")
 
 
@@ -153,14 +158,17 @@ def test_what_is_chosen_stays_and_is_the_same_in_all_tabs(page: "Page") -> None:
 def test_what_this_library_lacks_of_the_tray_is_said(open_page: Open) -> None:
     page = open_page(forgives="status of 404")
     page.evaluate("""() => localStorage.setItem("icons.chosen", JSON.stringify([
-      { key: "gone:bell", id: 3, image: 3, svg_url: "/api/v1/icons/3/svg?v=3" }, { key: "drawn:tulip", id: 999999, image: 1 }]))""")
+      { key: "gone:bell", id: 3, image: 3, svg_url: "/api/v1/icons/3/svg?v=3" },
+      { key: "drawn:tulip", id: 999999, image: 1 }]))""")
     page.reload()
     expect(page.locator("#tray .tile[title='gone:bell, not in this library']")).to_be_disabled()
     expect(page.locator("#tray .tile[title='tulip, drawn'] img")).to_be_visible()
     assert page.locator("#tray .tile[title='tulip, drawn'] img").evaluate("image => image.decode().then(() => true)")
 
 
-@pytest.mark.parametrize("stored", ["{", "null", "[1, null, {}]", '[{"key": "a:b", "svg_url": "https://elsewhere/x.svg"}]'])
+@pytest.mark.parametrize(
+    "stored", ["{", "null", "[1, null, {}]", '[{"key": "a:b", "svg_url": "https://elsewhere/x.svg"}]']
+)
 def test_what_a_browser_holds_is_read_with_care(open_page: Open, stored: str) -> None:
     page = open_page(forgives="status of 404")
     page.evaluate("text => localStorage.setItem('icons.chosen', text)", stored)
