@@ -86,7 +86,7 @@ def test_a_finger_draws_on_a_phone_and_the_page_does_not_scroll(open_page: Open)
     page.locator("#drawing canvas").evaluate(
         """(canvas, points) => {
       const { left, top, width } = canvas.getBoundingClientRect();
-      const finger = { pointerId: 1, pointerType: "touch", buttons: 1, isPrimary: true, bubbles: true, cancelable: true };
+      const finger = { pointerId: 1, pointerType: "touch", buttons: 1, isPrimary: true, bubbles: true };
       const send = (type, [x, y]) => canvas.dispatchEvent(new PointerEvent(type, {
         ...finger, clientX: left + x * width / 320, clientY: top + y * width / 320,
       }));
