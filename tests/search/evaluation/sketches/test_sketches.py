@@ -8,7 +8,8 @@ from called_icons import build_called
 
 from search.engine import SearchEngine
 from search.evaluation.sketches.drawing import PAGE, Preparation, as_svg
-from search.evaluation.sketches.measure import Sketch, measure, ranked, read_sketches
+from search.evaluation.sketches.measure import measure, ranked
+from search.evaluation.sketches.sketch import Sketch, read_sketches
 
 
 def numbers(svg: str) -> list[float]:

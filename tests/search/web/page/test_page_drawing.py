@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from site_of_icons import Open
 
 from search.evaluation.sketches.drawing import as_svg
-from search.evaluation.sketches.measure import read_sketches
+from search.evaluation.sketches.sketch import read_sketches
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
