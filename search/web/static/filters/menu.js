@@ -87,7 +87,7 @@ export class Menu {
 
   #step(kind) {
     const from = this.kind;
-    this.kind = kind;
+    Object.assign(this, { kind, pressed: false }); // this is the click that was waited for
     this.element.replaceChildren();
     this.fill();
     if (kind) this.#focusFirst();

@@ -40,8 +40,8 @@ export function watchActions(list, { hitOf, marksOf, act, select }) {
   };
   list.addEventListener("pointerover", (event) => { if (event.pointerType !== "touch") show(event.target.closest(".cell")); });
   list.addEventListener("pointerleave", () => {
-    const focused = document.activeElement?.closest?.(".cell");
-    if (focused && list.contains(focused)) show(focused);
+    const focused = list.querySelector(":focus-visible")?.closest(".cell"); // by the keyboard: who pointed at a tile is done with it
+    if (focused) show(focused);
     else bar.remove();
   });
   list.addEventListener("focusin", (event) => { if (event.target.matches(".tile:focus-visible")) show(event.target.closest(".cell")); });
