@@ -255,7 +255,7 @@ addEventListener("keydown", (event) => {
     event.preventDefault();
     words.focus();
     words.select();
-  } else if (event.key === "Escape" && !event.defaultPrevented && !find(":popover-open, :modal:not(#detail)")) {
+  } else if (event.key === "Escape" && !event.defaultPrevented && !find(":popover-open:not(#toast), :modal:not(#detail)")) {
     escape(event);
   }
 });
