@@ -1,43 +1,92 @@
 // The page: one state, held in the address; everything else follows from it.
 
-import { why } from "./api.js";
-import { Detail, copy } from "./detail/detail.js";
-import { announce, find, PAUSE_MS, say } from "./elements.js";
+import { show, why } from "./api.js";
+import { copy } from "./detail/copying.js";
+import { Detail } from "./detail/detail.js";
+import { announce, find, make, PAUSE_MS, say } from "./elements.js";
 import { Filters } from "./filters/filters.js";
-import { Grid } from "./results/grid.js";
-import { drawThumbnail, shrink, watchForPictures } from "./picture/picture.js";
-import { describeLibrary, Search } from "./results/results.js";
-import { asks, cleared, format, fromBox, isExplained, PAGE, parse, toBox, withoutFilters } from "./state.js";
-import { applyView, watchView } from "./view/surface.js";
+import { frame, Grid } from "./results/grid.js";
+import { Incoming } from "./picture/incoming.js";
+import { drawThumbnail } from "./picture/picture.js";
+import { setLook } from "./results/pictures.js";
+import { Search } from "./results/results.js";
+import { noteOpened, noteSearch, noteSet } from "./start/memory.js";
+import { Start } from "./start/start.js";
+import { asks, browses, cleared, format, fromBox, IN_ENGLISH, isExplained, LOOK, PAGE, parse, plainLook, readLook, saysLook, SORTS, toBox, withoutFilters, withoutQuestion } from "./state.js";
+import { watchChosen } from "./tray/chosen.js";
+import { chosen, read, starred, STARS } from "./tray/store.js";
+import { Customize, remember, REMEMBERED } from "./view/customize.js";
+import { look as lookOf } from "./view/look.js";
+import { applyView, watchTheme } from "./view/surface.js";
 
 let state = parse(location.href);
+if (!saysLook(location.href)) Object.assign(state, readLook(read(REMEMBERED) ?? {}));
 let typing = false; // a run of keystrokes is one step of the browser's history
 let unwritten = null; // how the address is to follow the state, where it does not yet
+const seen = new Map(); // what was drawn last, by name: most keystrokes leave it as it is
+let selecting = false; // whether a click on a tile chooses it
 const words = find("#words");
 
+const look = () => lookOf(state);
+const marksOf = (key) => ({ chosen: chosen.has(key), starred: starred.has(key) });
 const grid = new Grid(find("#grid"), {
   open: (hit, { byKey }) => {
+    noteOpened(hit);
     if (byKey && detail.id === hit.id) detail.focus();
     else change({ open: hit.id }).then(() => { if (byKey) detail.focus(); });
   },
   leave: () => words.focus(),
-  copy,
+  copy: (hit) => copy(hit, { look: carried() }),
+  choose: (hit) => announce(`${hit.name} ${chosen.toggle(hit) ? "chosen" : "not chosen any more"}`, { afterMs: 0 }),
+  chooseAll: (hits) => {
+    const left = chosen.add(hits);
+    if (left) say(`${left} had no place: ${chosen.size} icons are chosen`);
+    else announce(`${hits.length} chosen`, { afterMs: 0 });
+  },
+  star: (hit) => announce(`${hit.name} ${starred.toggle(hit) ? "starred" : "not starred any more"}`, { afterMs: 0 }),
+  marksOf,
+  selecting: () => selecting,
+  select: (hit) => { select(true); chosen.add([hit]); },
 });
+for (const list of [chosen, starred]) list.addEventListener("change", () => grid.markAll());
+starred.addEventListener("change", () => { if (state.collection === STARS) search.again(); });
+
 const clearFilters = () => go(withoutFilters(state));
-const filters = new Filters(find("#filters"), find("#menu"), { change: (changes) => change({ ...changes, k: PAGE }), clear: clearFilters });
-const search = new Search({ grid, change: ask, clearFilters, counted: (facets) => filters.count(facets), read: settle });
+const filters = new Filters({ bar: find("#filters"), menu: find("#menu"), all: find("#all-filters") }, { change: (changes) => change({ ...changes, k: PAGE }), clear: clearFilters });
+const start = new Start(find("#start"), {
+  ask: (q) => ask({ q, ...IN_ENGLISH }),
+  open: (icon) => { noteOpened(icon); change({ open: icon.id }); },
+  browse: (set) => { noteSet(set); go({ ...cleared(state), set: [set] }); scrollTo({ top: 0 }); },
+});
+const search = new Search({
+  grid, change: ask, clearFilters, counted: (facets) => filters.count(facets), read: settle, describe: start.sets.describe,
+  answered: ({ q, icon, picture }, hits) => { if (hits.length && icon === null && !picture) noteSearch(q.trim()); },
+});
 const detail = new Detail(find("#detail"), {
-  open: (icon) => change({ open: icon.id }),
-  like: (icon) => go({ ...cleared(state), icon: icon.id, open: null }),
+  open: (icon) => { noteOpened(icon); change({ open: icon.id }); },
+  like: (icon) => go({ ...withoutQuestion(state), icon: icon.id }),
   filter: (kind, value) => change({ [kind]: [...new Set([...state[kind], value])], k: PAGE }),
   close: closeDetail,
   preferred: () => state.prefer,
   prefer: (set, yes) => change({ prefer: yes ? [...state.prefer, set] : state.prefer.filter((other) => other !== set), k: PAGE }),
+  look: carried,
   explain: (id) => (isExplained(state) ? (options) => why(id, state, options) : null),
 });
-const showView = watchView({
-  surfaces: find("#surfaces"), colour: find("#colour"), size: find("#size"),
-  change: (changes) => change(changes, { replace: true }), theme: () => render(),
+const customize = new Customize(find("#look"), {
+  button: find("#customize"),
+  change: (changes) => {
+    change(changes, { replace: true, later: true });
+    remember(Object.fromEntries(LOOK.map((name) => [name, state[name] === null ? null : String(state[name])])));
+  },
+});
+watchTheme(() => render());
+
+const incoming = new Incoming({
+  button: find("#choose"), file: find("#file"), photo: find("#photo"), overlay: find("#drop"), panel: find("#drawing"),
+  search: (picture, { isSketch = false } = {}) => {
+    if (!isSketch) announce("Searching with your picture", { afterMs: 0 });
+    return ask({ picture, icon: null, open: null, min_score: null }, { replace: isSketch && state.picture !== null });
+  },
 });
 
 /** Go to another state: a new entry in the browser's history unless it only refines the present one. The address of what
@@ -79,10 +128,25 @@ function ask(changes, how) {
   return change("k" in changes ? changes : { ...changes, k: PAGE }, how);
 }
 
+/** Whether something is not as it was. */
+function changes(name, value) {
+  const text = JSON.stringify(value);
+  const isOther = seen.get(name) !== text;
+  seen.set(name, text);
+  return isOther;
+}
+
 async function render() {
-  showView(state, applyView(state));
+  const ground = applyView(state);
+  if (changes("look", [look(), state.px, ground])) {
+    customize.show(state, ground);
+    setLook(look());
+    detail.relook();
+  }
   showBox();
+  showOrder();
   filters.render(state);
+  if (!asks(state) && !browses(state) && find("#start").hidden) start.refresh();
   search.run(state);
   grid.mark(state.open);
   if (state.open === null) detail.hide();
@@ -93,16 +157,61 @@ function showBox() {
   const { q, not } = fromBox(words.value, state);
   if (q.trim() !== state.q.trim() || not.join() !== state.not.join()) words.value = toBox(state);
   find("#clear").hidden = !asks(state);
+  incoming.follow(state.picture);
   const picture = find("#picture");
   if (state.picture && picture.dataset.drawn !== state.picture) {
     drawThumbnail(find("canvas", picture), state.picture).catch((error) => say(error.message));
     picture.dataset.drawn = state.picture;
   }
   picture.hidden = !state.picture;
+  find("#within").hidden = state.collection === null;
+  find("#within span").textContent = state.collection === STARS ? "Starred" : state.collection;
+  find("#filters").hidden = state.collection !== null; // they are the server's, a collection is not
+  find("#sort").hidden = state.collection !== null;
   const like = find("#like");
   like.hidden = state.icon === null;
-  find("span", like).textContent = "like the icon you chose";
+  if (state.icon !== null && like.dataset.icon !== String(state.icon)) showSeed(like, state.icon);
   words.placeholder = state.picture || state.icon !== null ? "Add words to narrow it down" : "Search by meaning, looks or name";
+}
+
+/** The icon that others are to be like: its picture and its key. */
+async function showSeed(like, id) {
+  like.dataset.icon = id;
+  find(".key", like).textContent = "like this icon";
+  find(".seed", like).replaceChildren();
+  const icon = grid.hits.get(id) ?? await show(id).catch(() => null); // gone from the library: the search will say so
+  if (!icon || like.dataset.icon !== String(id)) return;
+  find(".key", like).textContent = icon.key;
+  find(".seed", like).replaceChildren(frame(icon, { px: 20 }));
+}
+
+/** In what order results stand, and whether equal names are folded. */
+function showOrder() {
+  const isOneSet = start.library.sets === 1 || state.set.length === 1;
+  const canFold = start.library.sets > 1 && search.folds({ ...state, fold: true });
+  if (!changes("order", [isOneSet, canFold, asks(state), state.sort, state.fold])) return;
+  const sort = find("#sort select");
+  const kinds = Object.entries(SORTS).filter(([kind]) => (kind !== "relevance" || asks(state)) && (kind !== "set" || !isOneSet || state.sort === kind));
+  sort.replaceChildren(...kinds.map(([value, textContent]) => make("option", { value, textContent })));
+  sort.value = state.sort === "relevance" && !asks(state) ? (isOneSet ? "name" : "set") : state.sort;
+  find("#fold input").checked = state.fold;
+  find("#fold").hidden = !canFold;
+  grid.list.toggleAttribute("data-one-set", isOneSet);
+}
+
+/** How copies are to look: as the icons of the page, but for a size that nobody has chosen. */
+function carried() {
+  const asked = look();
+  return { ...asked, size: asked.size === plainLook().px ? null : asked.size };
+}
+
+function select(on) {
+  selecting = on;
+  const button = find("#select");
+  button.setAttribute("aria-pressed", String(on));
+  button.textContent = on ? "Done" : "Select";
+  grid.list.toggleAttribute("data-selecting", on);
+  find("#select-all").hidden = !on;
 }
 
 function closeDetail() {
@@ -114,7 +223,7 @@ function closeDetail() {
 words.addEventListener("input", (event) => {
   if (event.isComposing) return;
   const follows = typing;
-  go({ ...state, ...fromBox(words.value, state), typed: true, language: [], min_score: null, open: null, k: PAGE }, { replace: follows, later: true });
+  go({ ...state, ...fromBox(words.value, state), collection: null, typed: true, language: [], min_score: null, open: null, k: PAGE }, { replace: follows, later: true });
   typing = true;
   scrollTo({ top: 0 });
 });
@@ -126,13 +235,18 @@ words.addEventListener("keydown", (event) => {
   }
 });
 find("#search").addEventListener("submit", (event) => event.preventDefault());
-find("#clear").addEventListener("click", () => { go(cleared(state)); words.focus(); });
+find("#clear").addEventListener("click", () => { go(withoutQuestion(state)); words.focus(); });
+find("#sort select").addEventListener("change", ({ target }) => ask({ sort: target.value }));
+find("#fold input").addEventListener("change", ({ target }) => ask({ fold: target.checked }));
+find("#select").addEventListener("click", () => select(!selecting));
+find("#select-all").addEventListener("click", () => grid.chooseAll([...grid.hits.values()]));
 find(".brand").addEventListener("click", (event) => {
   if (event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
   go(cleared(state));
 });
 find("#picture button").addEventListener("click", () => { ask({ picture: null }); words.focus(); });
+find("#within button").addEventListener("click", () => { go(withoutQuestion(state)); words.focus(); });
 find("#like button").addEventListener("click", () => { ask({ icon: null }); words.focus(); });
 
 addEventListener("keydown", (event) => {
@@ -141,7 +255,7 @@ addEventListener("keydown", (event) => {
     event.preventDefault();
     words.focus();
     words.select();
-  } else if (event.key === "Escape" && !event.defaultPrevented && !find("#menu").matches(":popover-open")) {
+  } else if (event.key === "Escape" && !event.defaultPrevented && !find(":popover-open:not(#toast), :modal:not(#detail)")) {
     escape(event);
   }
 });
@@ -151,22 +265,17 @@ function escape(event) {
   if (find("#detail").matches(":modal")) return; // its own "cancel" does it
   if (state.open !== null) closeDetail();
   else if (grid.list.contains(document.activeElement)) words.focus();
-  else if (asks(state)) go(cleared(state));
+  else if (selecting) select(false);
+  else if (asks(state)) go(withoutQuestion(state));
+  else if (browses(state)) go(cleared(state));
   else return;
   event.preventDefault();
 }
 
-watchForPictures({
-  input: find("#file"), button: find("#choose"), overlay: find("#drop"),
-  take: async (file) => {
-    try {
-      const picture = await shrink(file);
-      announce("Searching with your picture", { afterMs: 0 });
-      await ask({ picture, icon: null, open: null, min_score: null });
-    } catch (error) {
-      say(error.message);
-    }
-  },
+watchChosen(find("#tray"), { open: (icon) => change({ open: icon.id }), look: carried });
+find("#shelf-button").addEventListener("click", async () => {
+  const { showShelf } = await import("./tray/shelf.js");
+  showShelf({ open: (collection) => go({ ...cleared(state), collection }) });
 });
 
 addEventListener("pagehide", writeAddress);
@@ -183,4 +292,12 @@ new ResizeObserver(([{ target }]) => {
 }).observe(find("body > header"));
 if (matchMedia("(hover: hover)").matches) words.focus(); // elsewhere a keyboard would cover half of the page
 render();
-describeLibrary().then((facets) => filters.knows(facets));
+const known = start.load().then(({ facets, isSmall }) => {
+  search.showsAll = isSmall;
+  filters.knows(facets);
+  return render();
+});
+Promise.all([known, start.loadSets()]).then(() => {
+  search.retell();
+  find("body > footer").hidden = false; // what is above it is there now, and does not push it away any more
+});

@@ -6,16 +6,22 @@ export const SIZES = [16, 20, 24, 32, 40, 48, 64, 96, 128];
 export const PAGE = 60;
 const MOST = 1200;
 const MOST_LANGUAGES = 4;
+const LONGEST_NAME = 200; // of a collection
 const LOCALE = /^[a-z]{2,3}([-_][a-z0-9]+)*$/i;
 
 const EMPTY = {
-  q: "", keyword: false, icon: null, picture: null,
+  q: "", keyword: false, icon: null, picture: null, collection: null,
   not: [], prefer: [], set: [], style: [], corner: [], category: [], tag: [], licence: [], size: [],
   animated: null, coloured: null, flat: false, min_score: null,
   language: [], // in which the words are to be read: an address finds the same for everybody who opens it
   typed: false, // whether they were typed here: then they are read in the languages of the browser
-  k: PAGE, open: null, bg: "auto", px: 48,
+  sort: "relevance", fold: true, k: PAGE, open: null,
+  bg: "auto", px: 48, colour: null, stroke: null, joins: null, // how icons are drawn
 };
+export const SORTS = { relevance: "Best match", name: "Name", set: "Set", newest: "Newest" };
+export const LOOK = ["bg", "px", "colour", "stroke", "joins"];
+export const STROKES = { least: 0.5, most: 3, step: 0.25, usual: 2 }; // of a grid of 24
+const COLOUR = /^#[0-9a-f]{6}$/;
 
 const whole = (text, low, high) => (/^\d+$/.test(text ?? "") ? Math.min(Math.max(Number(text), low), high) : null);
 const truth = (text) => (text === "true" ? true : text === "false" ? false : null);
@@ -25,27 +31,44 @@ export function parse(address) {
   const url = new URL(address);
   const given = url.searchParams;
   const score = Number(given.get("min_score") ?? NaN);
-  const px = whole(given.get("px"), SIZES[0], SIZES.at(-1));
   const picture = new URLSearchParams(url.hash.slice(1)).get("picture");
   const state = {
     ...EMPTY,
     q: given.get("q") ?? "",
     keyword: given.get("keyword") === "1",
     flat: given.get("flat") === "1",
+    fold: given.get("fold") !== "0",
+    sort: Object.hasOwn(SORTS, given.get("sort") ?? "") ? given.get("sort") : EMPTY.sort,
     icon: whole(given.get("icon"), 0, Number.MAX_SAFE_INTEGER),
     open: whole(given.get("open"), 0, Number.MAX_SAFE_INTEGER),
     animated: truth(given.get("animated")),
     coloured: truth(given.get("coloured")),
     min_score: score >= 0 && score <= 1 ? score : null,
+    collection: given.get("collection")?.slice(0, LONGEST_NAME) || null,
     k: whole(given.get("k"), PAGE, MOST) ?? PAGE,
-    bg: /^(light|dark|#[0-9a-f]{6})$/.test(given.get("bg") ?? "") ? given.get("bg") : "auto",
-    px: px === null ? EMPTY.px : SIZES.reduce((a, b) => (Math.abs(b - px) < Math.abs(a - px) ? b : a)),
     picture: /^[\w-]+$/.test(picture ?? "") ? picture : null,
+    ...readLook(Object.fromEntries(LOOK.map((name) => [name, given.get(name)]))),
   };
   for (const name of LISTS) state[name] = [...new Set(given.getAll(name))].filter(Boolean);
   state.language = state.language.filter((code) => LOCALE.test(code)).slice(0, MOST_LANGUAGES);
   return state;
 }
+
+/** How icons are drawn, of texts that may be missing or wrong; an address has them, and what the browser remembers. */
+export function readLook({ bg, px, colour, stroke, joins }) {
+  const size = whole(px, SIZES[0], SIZES.at(-1));
+  const wide = Number(stroke ?? NaN);
+  return {
+    bg: /^(light|dark)$/.test(bg ?? "") || COLOUR.test(bg ?? "") ? bg : EMPTY.bg,
+    px: size === null ? EMPTY.px : SIZES.reduce((a, b) => (Math.abs(b - size) < Math.abs(a - size) ? b : a)),
+    colour: COLOUR.test(colour ?? "") ? colour : null,
+    stroke: wide >= STROKES.least && wide <= STROKES.most ? wide : null,
+    joins: /^(round|sharp)$/.test(joins ?? "") ? joins : null,
+  };
+}
+
+/** Whether an address says how icons are drawn. */
+export const saysLook = (address) => LOOK.some((name) => new URL(address).searchParams.has(name));
 
 /** The languages that the browser's user reads, most used first; none where that is English alone, as it goes without saying. */
 function ownLanguages() {
@@ -66,6 +89,7 @@ function parametersOf(state) {
   const parameters = new URLSearchParams();
   if (state.q.trim()) parameters.set("q", state.q.trim());
   for (const name of ["keyword", "flat"]) if (state[name]) parameters.set(name, "1");
+  if (state.sort !== EMPTY.sort) parameters.set("sort", state.sort);
   for (const name of ["icon", "animated", "coloured", "min_score"]) {
     if (state[name] !== null) parameters.set(name, String(state[name]));
   }
@@ -87,7 +111,8 @@ export const isExplained = (state) => Boolean(state.q.trim()) && !state.keyword 
 /** The address of a state, relative to the page. A picture stands behind "#": browsers send that part nowhere. */
 export function format(state) {
   const parameters = parametersOf(state);
-  for (const name of ["k", "open", "bg", "px"]) {
+  if (!state.fold) parameters.set("fold", "0");
+  for (const name of ["collection", "k", "open", ...LOOK]) {
     if (state[name] !== EMPTY[name]) parameters.set(name, String(state[name]));
   }
   const query = parameters.toString();
@@ -95,10 +120,24 @@ export function format(state) {
 }
 
 /** Whether there is anything to look for. */
-export const asks = (state) => Boolean(state.q.trim() || state.picture || state.icon !== null);
+export const asks = (state) => Boolean(state.q.trim() || state.picture || state.icon !== null || state.collection !== null);
+
+/** Whether icons are wanted without looking for any: those that the filters leave, or all in some order. */
+export const browses = (state) => !asks(state) && (countFilters(state) > 0 || state.sort !== EMPTY.sort);
+
+const lookOf = (state) => Object.fromEntries(LOOK.map((name) => [name, state[name]]));
+
+/** How icons are drawn as their makers meant it. */
+export const plainLook = () => lookOf(EMPTY);
 
 /** Nothing asked, no filter; how icons are shown stays. */
-export const cleared = ({ bg, px }) => ({ ...EMPTY, bg, px });
+export const cleared = (state) => ({ ...EMPTY, ...lookOf(state), fold: state.fold });
+
+/** Nothing looked for; the filters stay, and how icons are shown. */
+export const withoutQuestion = (state) => {
+  const { q, icon, picture, collection, not, language, typed, min_score, sort, k, open } = EMPTY;
+  return { ...state, q, icon, picture, collection, not, language, typed, min_score, sort, k, open };
+};
 
 export const withoutFilters = (state) => {
   const { set, style, corner, category, tag, licence, size, animated, coloured } = EMPTY;

@@ -3,24 +3,40 @@
 const LONGEST = 160; // pixels: more than twice what the encoder looks at
 const MOST_BYTES = 40e6;
 
-/** Shrink a picture file to base64url PNG or WebP, whichever is smaller. Throws an Error that can be shown. */
-export async function shrink(file) {
+/** Read a picture file. Throws an Error that can be shown. */
+export async function read(file) {
   if (file.size > MOST_BYTES) throw new Error(`“${file.name}” has ${Math.round(file.size / 1e6)} MB; 40 MB at most.`);
-  const image = await load(file).catch(() => {
+  return load(file).catch(() => {
     throw new Error(`“${file.name || "What you pasted"}” is not a picture that this browser can read.`);
   });
-  const [width, height] = [image.naturalWidth || LONGEST, image.naturalHeight || LONGEST];
+}
+
+/** Width and height of an image or a canvas; of an SVG that states none, what it is drawn at. */
+export const sidesOf = (image) => [image.naturalWidth || image.width || LONGEST, image.naturalHeight || image.height || LONGEST];
+
+/** Shrink an image, or a part of it, to base64url PNG or WebP, whichever is smaller. */
+export async function shrink(image, part = null) {
+  const { x, y, width, height } = part ?? wholeOf(image);
   const scale = Math.min(1, LONGEST / Math.max(width, height));
   const canvas = document.createElement("canvas");
   canvas.width = Math.max(1, Math.round(width * scale));
   canvas.height = Math.max(1, Math.round(height * scale));
   const context = canvas.getContext("2d");
   context.imageSmoothingQuality = "high";
-  context.drawImage(image, 0, 0, canvas.width, canvas.height);
+  if (part) context.drawImage(image, x, y, width, height, 0, 0, canvas.width, canvas.height);
+  else context.drawImage(image, 0, 0, canvas.width, canvas.height); // an SVG has no pixels to take a part of
   const forms = await Promise.all([encode(canvas, "image/png"), encode(canvas, "image/webp", 0.9)]);
   const smallest = forms.reduce((a, b) => (b.size < a.size ? b : a));
   return toBase64Url(new Uint8Array(await smallest.arrayBuffer()));
 }
+
+export function wholeOf(image) {
+  const [width, height] = sidesOf(image);
+  return { x: 0, y: 0, width, height };
+}
+
+/** A drawing goes as it is: an SVG of strokes is small, and sharp at every size. */
+export const fromSvg = (svg) => toBase64Url(new TextEncoder().encode(svg));
 
 async function load(file) {
   const url = URL.createObjectURL(file);
@@ -42,7 +58,7 @@ function toBase64Url(bytes) {
   return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
-/** The bytes behind `shrink`'s text. Throws an Error where the text was cut or changed. */
+/** The bytes behind the text that `shrink` and `fromSvg` give. Throws an Error where the text was cut or changed. */
 export async function toBlob(text) {
   let binary;
   try {
@@ -50,49 +66,17 @@ export async function toBlob(text) {
   } catch {
     throw new Error("The picture in this address is damaged; drop it again.");
   }
-  return new Blob([Uint8Array.from(binary, (character) => character.charCodeAt(0))]);
+  const type = binary.startsWith("<svg") ? "image/svg+xml" : ""; // the others are told by their content
+  return new Blob([Uint8Array.from(binary, (character) => character.charCodeAt(0))], { type });
 }
 
 /** Draw the picture of a search into a small canvas, whole and centred. */
 export async function drawThumbnail(canvas, text) {
-  const bitmap = await createImageBitmap(await toBlob(text));
-  const scale = Math.min(canvas.width / bitmap.width, canvas.height / bitmap.height);
-  const [width, height] = [bitmap.width * scale, bitmap.height * scale];
+  const image = await load(await toBlob(text));
+  const sides = sidesOf(image);
+  const scale = Math.min(canvas.width / sides[0], canvas.height / sides[1]);
+  const [width, height] = sides.map((side) => side * scale);
   const context = canvas.getContext("2d");
   context.clearRect(0, 0, canvas.width, canvas.height);
-  context.drawImage(bitmap, (canvas.width - width) / 2, (canvas.height - height) / 2, width, height);
-}
-
-const firstPicture = (transfer) =>
-  [...(transfer?.files ?? [])].find((file) => file.type.startsWith("image/")) ?? transfer?.files?.[0];
-
-/** Call `take(file)` for every picture that is pasted, dropped anywhere on the page, or chosen. */
-export function watchForPictures({ input, button, overlay, take }) {
-  button.addEventListener("click", () => input.click());
-  input.addEventListener("change", () => {
-    if (input.files[0]) take(input.files[0]);
-    input.value = "";
-  });
-  addEventListener("paste", (event) => {
-    const file = firstPicture(event.clipboardData);
-    if (!file) return;
-    event.preventDefault();
-    take(file);
-  });
-  const carriesFiles = (event) => event.dataTransfer?.types.includes("Files");
-  let depth = 0;
-  const shade = (change) => {
-    depth = Math.max(0, change === 0 ? 0 : depth + change);
-    overlay.hidden = depth === 0;
-  };
-  addEventListener("dragenter", (event) => { if (carriesFiles(event)) shade(1); });
-  addEventListener("dragleave", (event) => { if (carriesFiles(event)) shade(-1); });
-  addEventListener("dragover", (event) => { if (carriesFiles(event)) event.preventDefault(); });
-  addEventListener("drop", (event) => {
-    if (!carriesFiles(event)) return;
-    event.preventDefault();
-    shade(0);
-    const file = firstPicture(event.dataTransfer);
-    if (file) take(file);
-  });
+  context.drawImage(image, (canvas.width - width) / 2, (canvas.height - height) / 2, width, height);
 }

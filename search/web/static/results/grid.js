@@ -1,55 +1,27 @@
 // How do hits become tiles, and how do the arrow keys walk through them?
 
-import { find, make, plural } from "../elements.js";
-import { showAlone, showPicture } from "./pictures.js";
-import { watchInk } from "../view/surface.js";
+import { find } from "../elements.js";
+import { watchActions } from "./actions.js";
+import { shimmerLater } from "./pictures.js";
+import { grouped, seen } from "./stacks.js";
+import { drawnOf, place, restack, showMarks, tile } from "./tile.js";
 
-/** A framed picture of an icon. It stands in `img`, where no script of an SVG can run. */
-export function frame(icon, { lazy = true, px } = {}) {
-  const image = make("img", { alt: "", decoding: "async", loading: lazy ? "lazy" : "eager", draggable: true });
-  if (px) [image.width, image.height] = [px, px];
-  const framed = make("span", { className: "picture" }, image);
-  if (icon.coloured === false) framed.dataset.ink = "dark"; // until its pixels are seen
-  image.addEventListener("error", () => framed.classList.add("gone"), { once: true });
-  watchInk(framed, image, icon, { blank: () => showAlone(image, icon) });
-  showPicture(image, icon);
-  return framed;
-}
-
-export const percent = (score) => `${Math.round(100 * score)}%`;
-
-const score = (hit) => make("span", { className: "score", title: hit.exact ? "Exactly its name" : "How sure the match is", textContent: hit.exact ? "exact" : percent(hit.score) });
-
-const sameDrawing = (hit) => [...hit.also, hit.n_also > hit.also.length && `${hit.n_also - hit.also.length} more`].filter(Boolean).join(", ");
-
-function tile(hit) {
-  const more = hit.n_variants > 1;
-  return make("li", { className: "cell" },
-    make("button", { className: "tile", type: "button", tabIndex: -1, "data-id": hit.id },
-      frame(hit),
-      make("span", { className: "name", textContent: hit.name, title: hit.name }),
-      make("span", { className: "from" },
-        make("span", { className: "set", textContent: hit.set_title || hit.set, title: [hit.set_title, hit.style].filter(Boolean).join(", ") }),
-        hit.n_also > 0 && make("span", { className: "also", title: `The same drawing: ${sameDrawing(hit)}`, textContent: `+${hit.n_also}` }),
-        score(hit),
-        more && make("span", { className: "hidden", textContent: `, ${plural(hit.n_variants, "variant")}` })),
-      more && make("span", { className: "badge", "aria-hidden": "true", title: plural(hit.n_variants, "variant"), textContent: hit.n_variants })));
-}
+export { frame, percent } from "./tile.js";
 
 export class Grid {
-  /** `list` is a `ul`; `open(hit, { byKey })` is called for a chosen tile, `leave()` when arrows go above the first row. */
-  constructor(list, { open, leave, copy }) {
-    this.list = list;
-    this.hits = new Map();
+  /**
+   * `list` is a `ul`; `open(hit, { byKey })` is called for a tile that was clicked, `leave()` when arrows go above the first
+   * row, `copy`, `choose` and `star` for what is done with one hit, `chooseAll(hits)` for a row of them; `marksOf(key)` says
+   * what was done: `{ chosen, starred }`. `selecting()` tells whether a click chooses.
+   */
+  constructor(list, actions) {
+    Object.assign(this, { list, ...actions, hits: new Map(), fold: true, unfolded: new Set(), groups: [], last: null });
     this.awaitsFocus = false; // the first tile takes it once it is there
-    this.leave = leave;
     document.addEventListener("input", () => { this.awaitsFocus = false; });
-    list.addEventListener("click", (event) => {
-      const button = event.target.closest(".tile[data-id]"); // not one that is still awaited
-      if (button) open(this.hits.get(Number(button.dataset.id)), { byKey: event.detail === 0 });
-    });
-    list.addEventListener("focusin", (event) => this.#rove(event.target.closest(".tile")));
-    list.addEventListener("keydown", (event) => this.#key(event, copy));
+    list.addEventListener("click", (event) => this.#click(event));
+    list.addEventListener("focusin", (event) => this.#rove(event.target.closest(".cell")?.querySelector(".tile")));
+    list.addEventListener("keydown", (event) => this.#key(event));
+    watchActions(list, { hitOf: (cell) => this.hitOf(cell), marksOf: this.marksOf, act: (name, hit) => this[name](hit), select: this.select });
   }
 
   get tiles() {
@@ -60,44 +32,67 @@ export class Grid {
     return this.hits.get(Number(document.activeElement?.dataset.id));
   }
 
+  hitOf(cell) {
+    return this.hits.get(Number(find(".tile", cell)?.dataset.id));
+  }
+
   /** Show hits in place of those before; tiles that stay keep their pictures, so nothing flickers. */
-  show(hits) {
-    const before = new Map([...this.list.children].map((cell) => [find(".tile", cell)?.dataset.id, cell]));
-    const cells = hits.map((hit) => {
-      const kept = before.get(String(hit.id));
-      if (!kept || this.hits.get(hit.id)?.n_variants !== hit.n_variants || this.hits.get(hit.id).n_also !== hit.n_also) return tile(hit);
-      find(".score", kept).replaceWith(score(hit)); // the picture stays, this is another query
-      return kept;
-    });
+  show(hits, { fold = this.fold } = {}) {
+    this.fold = fold;
+    this.unfolded.clear();
     this.hits = new Map(hits.map((hit) => [hit.id, hit]));
-    this.#replace(cells);
-    this.#rove(this.tiles.find((button) => button.tabIndex === 0) ?? this.tiles[0]);
+    this.#draw();
+    this.#rove(find('.tile[tabindex="0"]', this.list) ?? this.tiles[0]);
     if (this.awaitsFocus) this.focusFirst();
   }
 
+  append(hits) {
+    hits.forEach((hit) => this.hits.set(hit.id, hit));
+    this.#draw();
+  }
+
+  #draw() {
+    this.groups = grouped([...this.hits.values()], this);
+    const before = new Map([...this.list.children].map((cell) => [find(".tile", cell)?.dataset.id, cell]));
+    const cells = Array.from(seen(this.groups, ([{ words }]) => this.unfolded.has(words)), ({ hit, stack }) => {
+      const kept = before.get(String(hit.id));
+      if (kept?.drawn !== drawnOf(hit)) return tile(hit, { stack, marks: this.marksOf(hit.key) });
+      if (restack(kept, hit, stack)) showMarks(kept, hit, this.marksOf(hit.key));
+      return kept;
+    });
+    this.#replace(cells);
+  }
+
+  /** Only what changes is moved: a cell that is taken out and put back makes the browser lay it out again. */
   #replace(cells) {
     const hadFocus = this.list.contains(document.activeElement);
-    this.list.replaceChildren(...cells);
+    const stays = new Set(cells);
+    for (const cell of [...this.list.children]) if (!stays.has(cell)) cell.remove();
+    let at = this.list.firstElementChild;
+    for (const cell of cells) {
+      if (cell === at) at = at.nextElementSibling;
+      else this.list.insertBefore(cell, at);
+    }
     this.awaitsFocus ||= hadFocus && !this.list.contains(document.activeElement);
   }
 
-  append(hits) {
-    const fresh = hits.filter((hit) => !this.hits.has(hit.id));
-    fresh.forEach((hit) => this.hits.set(hit.id, hit));
-    this.list.append(...fresh.map(tile));
-  }
-
-  /** Grey places in the size of tiles, while the first answer is on its way. */
+  /** Places of tiles, while the first answer is on its way. */
   wait(n) {
     this.hits.clear();
-    const place = () => make("li", { className: "cell", "aria-hidden": "true" },
-      make("div", { className: "tile waiting" }, make("span", { className: "picture" }), make("span", { className: "name" }),
-        make("span", { className: "from" })));
+    shimmerLater();
     this.#replace(Array.from({ length: n }, place));
   }
 
   mark(id) {
     for (const button of this.tiles) button.toggleAttribute("aria-current", Number(button.dataset.id) === id);
+  }
+
+  /** What is chosen or starred has changed. */
+  markAll() {
+    for (const cell of this.list.children) {
+      const hit = this.hitOf(cell);
+      if (hit) showMarks(cell, hit, this.marksOf(hit.key));
+    }
   }
 
   focusFirst() {
@@ -116,20 +111,51 @@ export class Grid {
     button.tabIndex = 0;
   }
 
-  #key(event, copy) {
-    const button = event.target.closest(".tile");
-    if (!button || event.ctrlKey || event.metaKey || event.altKey) return;
+  #click(event) {
+    const cell = event.target.closest(".cell");
+    const hit = cell && this.hitOf(cell); // not one that is still awaited
+    if (!hit || event.target.closest(".actions")) return;
+    if (event.target.closest(".unfold")) this.#unfold(cell, hit);
+    else if (event.shiftKey && this.last !== null) this.chooseAll(this.#between(this.last, hit));
+    else if (this.selecting() || event.ctrlKey || event.metaKey || event.shiftKey) this.choose(hit);
+    else this.open(hit, { byKey: event.detail === 0 });
+    this.last = hit.id;
+  }
+
+  #between(id, hit) {
+    const ids = this.tiles.map((button) => Number(button.dataset.id));
+    const [from, to] = [ids.indexOf(id), ids.indexOf(hit.id)].sort((a, b) => a - b);
+    return ids.slice(Math.max(from, 0), to + 1).map((one) => this.hits.get(one));
+  }
+
+  /** To another tile; all on the way are chosen where Shift is held. */
+  #walk(button, from) {
+    button.focus();
+    if (from) this.chooseAll(this.#between(from.id, this.hits.get(Number(button.dataset.id))));
+  }
+
+  #unfold(cell, hit) {
+    if (!cell.stack?.isFirst) return;
+    if (this.unfolded.has(hit.words)) this.unfolded.delete(hit.words);
+    else this.unfolded.add(hit.words);
+    this.#draw();
+  }
+
+  #key(event) {
+    const cell = event.target.closest(".cell");
+    const hit = cell && this.hitOf(cell);
+    if (!hit || event.ctrlKey || event.metaKey || event.altKey) return;
     const tiles = this.tiles;
-    const at = tiles.indexOf(button);
+    const at = tiles.indexOf(find(".tile", cell));
     const columns = getComputedStyle(this.list).gridTemplateColumns.split(" ").length;
     const down = Math.floor(at / columns) < Math.floor((tiles.length - 1) / columns) ? Math.min(at + columns, tiles.length - 1) : at;
     const targets = { ArrowRight: at + 1, ArrowLeft: at - 1, ArrowDown: down, ArrowUp: at - columns, Home: 0, End: tiles.length - 1 };
     if (event.key in targets) {
       event.preventDefault();
       if (event.key === "ArrowUp" && at < columns) this.leave();
-      else tiles[targets[event.key]]?.focus();
-    } else if (event.key === "c") {
-      copy(this.hits.get(Number(button.dataset.id)));
+      else if (tiles[targets[event.key]]) this.#walk(tiles[targets[event.key]], event.shiftKey ? hit : null);
+    } else {
+      ({ c: () => this.copy(hit), x: () => this.choose(hit), s: () => this.star(hit), o: () => this.#unfold(cell, hit) })[event.key.toLowerCase()]?.();
     }
   }
 }

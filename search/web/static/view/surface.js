@@ -2,8 +2,8 @@
 
 import { pictureOf } from "../api.js";
 import { whenIdle } from "../elements.js";
-import { SIZES } from "../state.js";
 
+const DENSE = 24; // pixels: pictures up to this size stand close together, without names
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
 /** Paint the ground that a state asks for on the whole page. */
@@ -14,6 +14,7 @@ export function applyView({ bg, px }) {
   root.dataset.surface = own ? "colour" : ground;
   root.dataset.ground = own ? (luminance(...linear(ground)) < 0.3 ? "dark" : "light") : ground;
   root.style.setProperty("--px", px);
+  root.toggleAttribute("data-dense", px <= DENSE);
   if (own) root.style.setProperty("--colour", ground);
   return ground;
 }
@@ -22,27 +23,8 @@ export function applyView({ bg, px }) {
 const linear = (hex) => [1, 3, 5].map((at) => 255 * (parseInt(hex.slice(at, at + 2), 16) / 255) ** 2.2);
 const luminance = (r, g, b) => (0.2126 * r + 0.7152 * g + 0.0722 * b) / 255;
 
-/** Keep the switches of the view in step with the state; `change({ bg })` or `change({ px })` is called on input. */
-export function watchView({ surfaces, colour, size, change, theme }) {
-  const range = size.querySelector("input");
-  surfaces.addEventListener("change", (event) => {
-    if (event.target.name !== "bg") return;
-    const { value } = event.target;
-    change({ bg: value === "colour" ? colour.value : value });
-  });
-  colour.addEventListener("input", () => change({ bg: colour.value }));
-  range.addEventListener("input", () => change({ px: SIZES[range.value] }));
-  dark.addEventListener("change", theme);
-  return (state, ground) => {
-    const own = ground.startsWith("#");
-    surfaces.querySelector(`[value="${own ? "colour" : ground}"]`).checked = true;
-    colour.hidden = !own;
-    if (own) colour.value = ground;
-    range.value = SIZES.indexOf(state.px);
-    range.setAttribute("aria-valuetext", `${state.px} pixels`);
-    size.querySelector("output").textContent = `${state.px}`;
-  };
-}
+/** Call back when the system goes dark or light. */
+export const watchTheme = (changed) => dark.addEventListener("change", changed);
 
 const SIDE = 24; // pixels that are looked at, across
 const inks = new Map();
@@ -73,6 +55,10 @@ function inkOf(image) {
 export function watchInk(frame, image, icon, { blank }) {
   const address = pictureOf(icon);
   const note = () => {
+    if (image.src.startsWith("blob:")) { // in a look of the user's: its pixels do not tell how the icon was drawn
+      frame.dataset.ink ??= "look";
+      return;
+    }
     const ink = inks.get(address) ?? inkOf(image);
     if (ink) inks.set(address, ink);
     else blank();

@@ -68,7 +68,8 @@ def write_icons(root: Path) -> list[Path]:
         row = {"file_path": file.name, "name": name, "style": style, "tags": tags, "categories": categories}
         lines.append(json.dumps({**row, "licence": licence, "set": "drawn"}))
     (drawn / "dot.png").write_bytes(square_png(16, grey=90))
-    lines.append(json.dumps({"file_path": "dot.png", "name": "dot", "set": "drawn", "licence": "MIT"}))
+    dot = {"file_path": "dot.png", "name": "dot", "tags": "bullet, circle, full stop, mark, period, point"}
+    lines.append(json.dumps({**dot, "set": "drawn", "licence": "MIT"}))
     (drawn / "icons.jsonl").write_text("\n".join(lines) + "\n")
     return [lucide, drawn / "icons.jsonl"]
 

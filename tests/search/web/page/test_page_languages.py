@@ -56,7 +56,8 @@ def test_the_grid_moves_for_a_reading_only_once_typing_has_paused(open_page: Ope
     }""")
     page.locator("#words").fill("Pfeil links")
     expect(page.locator(".remark")).to_be_visible()
-    page.locator('[data-kind="flat"]').click()
+    page.locator('#filters [data-kind="more"]').click()
+    page.locator('#menu [data-kind="flat"]').click()
     page.wait_for_function("() => window.arrived.length === 2")
     assert page.evaluate("() => window.arrived") == [True, False]  # what stands there already stays
 

@@ -1,0 +1,1 @@
+"""Is an icon found by a sketch of it, drawn by hand, and how is a sketch best prepared for the encoder?"""

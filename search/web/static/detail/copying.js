@@ -1,0 +1,73 @@
+// How does an icon leave as code? In the framework that was chosen last; the server writes it, the browser copies it.
+
+import { code, codes, frameworks } from "../api.js";
+import { plural, say } from "../elements.js";
+import { read, write } from "../tray/store.js";
+
+const PLACE = "icons.formats"; // those that were chosen, the last one first
+const MOST_REMEMBERED = 8;
+const USUAL = ["svg", "name"]; // the second one for bitmaps
+
+let asked = null;
+
+/** All ways to write an icon, as the server has them: `{ name, title, sets, form }`, `sets` empty where it serves every set. */
+function formats() {
+  asked ??= frameworks().catch((error) => { asked = null; throw error; });
+  return asked;
+}
+
+/** Whether a format can write an icon: what is drawn of an SVG needs one. */
+const writes = (format, icon) => (format.sets.length === 0 || format.sets.includes(icon.set)) && (icon.svg_url !== null || format.form !== "drawn");
+
+function remembered() {
+  const stored = read(PLACE);
+  return (Array.isArray(stored) ? stored : []).filter((name) => typeof name === "string").slice(0, MOST_REMEMBERED);
+}
+
+/** Remember a format: the next icon that it serves is written so, too. */
+export const prefer = (name) => write(PLACE, [name, ...remembered().filter((other) => other !== name)].slice(0, MOST_REMEMBERED));
+
+/** The formats that write all of some icons. */
+export const formatsFor = async (icons) => (await formats()).filter((format) => icons.every((icon) => writes(format, icon)));
+
+/** The format that was chosen last of those that write all of some icons. */
+export async function preferred(icons) {
+  const able = await formatsFor(icons);
+  const known = (name) => able.find((format) => format.name === name);
+  return [...remembered(), ...USUAL].map(known).find(Boolean);
+}
+
+/** What is said once an icon was copied. */
+export const said = (icon, format) => (format.name === "name" ? `Copied “${icon.key}”` : `Copied ${icon.name} as ${format.title}`);
+
+/** Copy an icon in the remembered format; says what happened. */
+export function copy(icon, { look }) {
+  return copyText(async () => {
+    const format = await preferred([icon]);
+    return [(await code(icon.key, { format: format.name, look })).code, said(icon, format)];
+  });
+}
+
+export function copyAll(icons, { look }) {
+  return copyText(async () => {
+    const format = await preferred(icons);
+    const { code: text } = await codes(icons.map(({ key }) => key), { format: format.name, look });
+    return [text, `Copied ${plural(icons.length, "icon")} as ${format.title}`];
+  });
+}
+
+/** Copy what is on its way: some browsers take it only where the promise is handed over within the click. `ask` gives the text
+ *  and what to say of it. */
+export async function copyText(ask) {
+  let failure = null;
+  const coming = ask().catch((error) => { failure = error; throw error; });
+  try {
+    const blob = coming.then(([text]) => new Blob([text], { type: "text/plain" }));
+    await navigator.clipboard.write([new ClipboardItem({ "text/plain": blob })]);
+    say((await coming)[1]);
+    return true;
+  } catch (error) {
+    say(failure?.message ?? (error.name === "NotAllowedError" ? "The browser does not let this page write to the clipboard" : error.message));
+    return false;
+  }
+}

@@ -1,0 +1,159 @@
+// What does a filter offer? One kind's labels, with a box to find them; or all kinds, each a step further in.
+
+import { find, make, plural, symbol } from "../elements.js";
+import { CHOICES, sorted, TITLES, titleOf, TOGGLES } from "./labels.js";
+
+const MOST = 150; // options drawn at once; the box above them finds the others
+const SEARCHED = 10; // from how many on there is a box
+const NO_KIND = { kind: null, kinds: null };
+
+export class Menu {
+  /** `change(changes)` takes what is ticked, `clear()` takes all filters away; `labels(kind)` and `counts(kind)` tell what there is. */
+  constructor(element, { change, clear, labels, counts }) {
+    Object.assign(this, { element, change, clear, labels, counts, ...NO_KIND, state: null, button: null, pressed: false });
+    element.addEventListener("toggle", (event) => { if (event.newState === "closed") this.#closed(); });
+    element.addEventListener("keydown", (event) => this.#walk(event));
+    element.addEventListener("pointerdown", () => { this.pressed = true; });
+    for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => setTimeout(() => this.#released()));
+  }
+
+  /** Open it below a button, for one kind or for several. */
+  open({ kind = null, kinds = null, button, title }) {
+    const again = this.button === button;
+    if (this.element.matches(":popover-open")) this.element.hidePopover();
+    if (again) return;
+    Object.assign(this, { kind, kinds, button, title });
+    this.element.setAttribute("aria-label", title);
+    this.element.replaceChildren();
+    this.fill();
+    const { left, bottom } = button.getBoundingClientRect();
+    this.element.style.setProperty("--left", `${Math.max(8, Math.min(left, innerWidth - 320))}px`);
+    this.element.style.setProperty("--top", `${bottom + 6}px`);
+    this.element.showPopover();
+    button.setAttribute("aria-expanded", "true");
+    this.#focusFirst();
+  }
+
+  get isOpen() {
+    return this.button !== null;
+  }
+
+  #focusFirst() {
+    find(this.kind ? "input" : ".kind, input", this.element)?.focus();
+  }
+
+  #closed() {
+    const { button } = this;
+    Object.assign(this, NO_KIND, { button: null });
+    button?.setAttribute("aria-expanded", "false");
+    if (this.element.contains(document.activeElement) || document.activeElement === document.body) this.find(button)?.focus();
+  }
+
+  /** The bar may have been made anew since. */
+  find = (button) => (button?.isConnected ? button : find(`[data-kind="${button?.dataset.kind}"]`));
+
+  /** The click that belongs to it has been heard. */
+  #released() {
+    const waits = this.pressed && this.isOpen;
+    this.pressed = false;
+    if (waits) this.fill();
+  }
+
+  /** Draw what there is to choose from. */
+  fill() {
+    if (this.pressed) return; // what is made anew between press and release is never clicked
+    const { element, kind } = this;
+    const active = element.contains(document.activeElement) ? document.activeElement : null;
+    const focused = active && (active.dataset.kind ?? active.value);
+    const box = find("input[type=search]", element);
+    const head = this.#head();
+    const list = find(".options", element) ?? make("div", { className: "options" });
+    const search = kind && !(kind in CHOICES) && this.labels(kind).length > SEARCHED && (box ?? this.#box());
+    list.replaceChildren(...(kind ? this.#options(kind, box?.value ?? "") : this.#kinds()));
+    if (!element.contains(list)) element.replaceChildren(...[head, search, list].filter(Boolean));
+    if (active && box !== document.activeElement) find(`input[value="${CSS.escape(focused)}"], [data-kind="${CSS.escape(focused)}"]`, list)?.focus();
+  }
+
+  /** Of several kinds: what this is, the way back, and the way out where it covers the page. */
+  #head() {
+    if (!this.kinds) return null;
+    const back = () => this.#step(null);
+    const title = this.kind ? TITLES[this.kind] : this.title;
+    return make("div", { className: "menu-head" },
+      this.kind && make("button", { type: "button", className: "quiet back", "aria-label": `Back to ${this.title}`, onclick: back }, symbol("chevron-left")),
+      make("h2", { textContent: title }),
+      make("button", { type: "button", className: "quiet done", textContent: "Done", onclick: () => this.element.hidePopover() }));
+  }
+
+  #step(kind) {
+    const from = this.kind;
+    Object.assign(this, { kind, pressed: false }); // this is the click that was waited for
+    this.element.replaceChildren();
+    this.fill();
+    if (kind) this.#focusFirst();
+    else find(`[data-kind="${from}"]`, this.element)?.focus();
+  }
+
+  #kinds() {
+    const rows = this.kinds.map((kind) => make("button", { type: "button", className: "kind", "data-kind": kind, onclick: () => this.#step(kind) },
+      make("span", { textContent: TITLES[kind] }), make("span", { className: "value", textContent: this.#valueOf(kind) }), symbol("chevron-right")));
+    const toggles = Object.entries(TOGGLES).map(([name, title]) => this.#row({
+      type: "checkbox", kind: name, value: name, title, checked: this.state[name], onchange: ({ target }) => this.change({ [name]: target.checked }),
+    }));
+    return [...rows, ...toggles, make("button", { type: "button", className: "quiet clear", textContent: "Clear all filters", onclick: () => this.clear() })];
+  }
+
+  #valueOf(kind) {
+    if (kind in CHOICES) return CHOICES[kind].find(([value]) => value === this.state[kind])?.[1] ?? "";
+    const on = new Set(this.state[kind]);
+    return this.labels(kind).filter(({ value }) => on.has(String(value))).map((label) => titleOf(kind, label)).join(", ");
+  }
+
+  #box() {
+    const title = TITLES[this.kind].toLowerCase();
+    const tickFirst = (event) => {
+      if (event.key !== "Enter" || event.isComposing || !event.target.value.trim()) return;
+      event.preventDefault();
+      find(".options input", this.element)?.click();
+      event.target.select();
+    };
+    return make("input", { type: "search", placeholder: `Find a ${title}`, "aria-label": `Find a ${title}`, oninput: () => this.fill(), onkeydown: tickFirst });
+  }
+
+  #options(kind, typed) {
+    if (kind in CHOICES) return this.#choices(kind);
+    const wanted = typed.trim().toLowerCase();
+    const on = new Set(this.state[kind]);
+    const fits = this.labels(kind).filter(({ value, title }) => `${title} ${value}`.toLowerCase().includes(wanted));
+    const starts = ({ value, title }) => [title, value].some((text) => String(text ?? "").toLowerCase().startsWith(wanted));
+    const labels = sorted(kind, fits, on);
+    const ordered = wanted ? [...labels.filter(starts), ...labels.filter((label) => !starts(label))] : labels; // Enter ticks the first
+    const rows = ordered.slice(0, MOST).map((label) => this.#row({
+      type: "checkbox", kind, value: String(label.value), title: titleOf(kind, label), n: label.n, checked: on.has(String(label.value)),
+      onchange: ({ target }) => this.change({ [kind]: target.checked ? [...this.state[kind], String(label.value)] : this.state[kind].filter((one) => one !== String(label.value)) }),
+    }));
+    if (ordered.length > MOST) rows.push(make("p", { textContent: `${plural(ordered.length - MOST, "other")}: type to find them.` }));
+    if (!ordered.length) rows.push(make("p", { textContent: typed ? `Nothing called “${typed}”.` : "Nothing to choose from." }));
+    return rows;
+  }
+
+  #choices(kind) {
+    const counted = new Map(this.counts(kind).map(({ value, n }) => [String(value), n]));
+    return [[null, "Any"], ...CHOICES[kind]].map(([value, title]) => this.#row({
+      type: "radio", kind, value: String(value), title, n: counted.get(String(value)), checked: this.state[kind] === value, onchange: () => this.change({ [kind]: value }),
+    }));
+  }
+
+  #row({ type, kind, value, title, n, checked, onchange }) {
+    return make("label", { className: "option" }, make("input", { type, name: kind, value, checked, onchange, "data-kind": kind in TOGGLES ? kind : null }),
+      make("span", { textContent: title }), n !== undefined && make("span", { className: "count", textContent: n.toLocaleString("en") }));
+  }
+
+  #walk(event) {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step || event.target.type === "radio") return;
+    event.preventDefault();
+    const stops = [...this.element.querySelectorAll("input, .kind, .clear")];
+    stops[stops.indexOf(document.activeElement) + step]?.focus();
+  }
+}

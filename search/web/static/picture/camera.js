@@ -1,0 +1,35 @@
+// What does the camera see? A dialog with its picture, one of which is taken.
+
+import { make, symbol } from "../elements.js";
+
+const REASONS = {
+  NotAllowedError: "The browser does not let this page use the camera.",
+  NotFoundError: "There is no camera here.",
+  NotReadableError: "The camera is in use by another program.",
+};
+
+/** Take one picture: resolves to a canvas, or to `null`. Throws an Error that can be shown. */
+export async function film() {
+  const stream = await navigator.mediaDevices.getUserMedia({ video: { facingMode: "environment", width: { ideal: 1280 } } }).catch((error) => {
+    throw new Error(REASONS[error.name] ?? "The camera does not start.");
+  });
+  const video = make("video", { autoplay: true, muted: true, playsInline: true, srcObject: stream, "aria-label": "What the camera sees" });
+  let taken = null;
+  const take = () => {
+    if (!video.videoWidth) return; // nothing is seen yet
+    taken = make("canvas", { width: video.videoWidth, height: video.videoHeight });
+    taken.getContext("2d").drawImage(video, 0, 0);
+    dialog.close();
+  };
+  const dialog = make("dialog", { id: "camera", "aria-labelledby": "camera-title" },
+    make("div", { className: "head" }, make("h2", { id: "camera-title", textContent: "Hold the icon before the camera" }),
+      make("button", { type: "button", className: "quiet", "aria-label": "Cancel", onclick: () => dialog.close() }, symbol("x"))),
+    make("div", { className: "around" }, video),
+    make("div", { className: "foot" }, make("button", { type: "button", className: "button primary", autofocus: true, onclick: take }, symbol("camera"), "Take the picture")));
+  document.body.append(dialog);
+  dialog.showModal();
+  await new Promise((resolve) => { dialog.addEventListener("close", resolve, { once: true }); });
+  for (const track of stream.getTracks()) track.stop();
+  dialog.remove();
+  return taken;
+}

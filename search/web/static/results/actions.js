@@ -1,0 +1,75 @@
+// What can be done with a tile without opening it? Three buttons over its picture, wherever the pointer or the focus is; a long press with a finger.
+
+import { find, make, symbol } from "../elements.js";
+
+const PRESS_MS = 450;
+const SLOP = 10; // pixels that a finger may move while it presses
+const ACTIONS = [ // name, drawing, what it says, its key
+  ["choose", "check", (name) => `Choose ${name}`, "X"],
+  ["star", "star", (name) => `Star ${name}`, "S"],
+  ["copy", "copy", (name) => `Copy ${name} as SVG`, "C"],
+];
+
+/** One bar for all tiles of a list: sixty of their own would make each answer slower. `hitOf(cell)`, `marksOf(key)` tell of a
+ *  tile, `act(name, hit)` does something, `select(hit)` begins choosing with a finger. */
+export function watchActions(list, { hitOf, marksOf, act, select }) {
+  const bar = make("div", { className: "actions", role: "group" });
+  const show = (cell) => {
+    const hit = cell && hitOf(cell);
+    if (!hit || (bar.contains(document.activeElement) && document.activeElement.matches(":focus-visible"))) return;
+    if (bar.parentElement !== cell) cell.append(bar);
+    if (bar.dataset.key !== hit.key || !bar.children.length) {
+      bar.dataset.key = hit.key;
+      bar.setAttribute("aria-label", hit.name);
+      bar.replaceChildren(...ACTIONS.map((one) => button(one, hit)));
+    }
+    refresh(hit);
+  };
+  const button = ([name, drawing, text, key], hit) => make("button", {
+    type: "button", className: `act-${name}`, "aria-label": text(hit.name), title: `${text(hit.name)} (${key})`,
+    onclick: (event) => {
+      act(name, hit);
+      refresh(hit);
+      if (event.detail > 0) find(".tile", bar.parentElement)?.focus({ preventScroll: true }); // the bar goes with the pointer
+    },
+  }, symbol(drawing));
+  const refresh = (hit) => {
+    const { chosen, starred } = marksOf(hit.key);
+    find(".act-choose", bar)?.setAttribute("aria-pressed", String(chosen));
+    find(".act-star", bar)?.setAttribute("aria-pressed", String(starred));
+  };
+  list.addEventListener("pointerover", (event) => { if (event.pointerType !== "touch") show(event.target.closest(".cell")); });
+  list.addEventListener("pointerleave", () => {
+    const focused = list.querySelector(":focus-visible")?.closest(".cell"); // by the keyboard: who pointed at a tile is done with it
+    if (focused) show(focused);
+    else bar.remove();
+  });
+  list.addEventListener("focusin", (event) => { if (event.target.matches(".tile:focus-visible")) show(event.target.closest(".cell")); });
+  list.addEventListener("focusout", (event) => { if (!list.contains(event.relatedTarget) && !list.matches(":hover")) bar.remove(); });
+  list.addEventListener("keyup", () => { const hit = bar.isConnected && hitOf(bar.parentElement); if (hit) refresh(hit); });
+  watchPresses(list, (cell) => { const hit = hitOf(cell); if (hit) select(hit); });
+}
+
+/** A finger that stays on a tile; the click that follows it is none. */
+function watchPresses(list, pressed) {
+  let timer = 0;
+  let from = null;
+  let swallows = false;
+  const end = () => { clearTimeout(timer); from = null; };
+  list.addEventListener("pointerdown", (event) => {
+    const cell = event.target.closest(".cell");
+    swallows = false;
+    if (event.pointerType !== "touch" || !cell || event.target.closest(".actions, .unfold")) return;
+    from = { x: event.clientX, y: event.clientY };
+    timer = setTimeout(() => { swallows = true; from = null; navigator.vibrate?.(10); pressed(cell); }, PRESS_MS);
+  });
+  list.addEventListener("pointermove", (event) => { if (from && Math.hypot(event.clientX - from.x, event.clientY - from.y) > SLOP) end(); });
+  for (const name of ["pointerup", "pointercancel", "pointerleave"]) list.addEventListener(name, end);
+  list.addEventListener("contextmenu", (event) => { if (from || swallows) event.preventDefault(); }); // it would save the picture
+  list.addEventListener("click", (event) => {
+    if (!swallows) return;
+    swallows = false;
+    event.stopImmediatePropagation();
+    event.preventDefault();
+  }, { capture: true });
+}

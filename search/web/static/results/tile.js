@@ -1,0 +1,89 @@
+// What does one icon look like in a list? A framed picture; with its name and set it is a tile.
+
+import { find, make, plural, symbol } from "../elements.js";
+import { showAlone, showPicture } from "./pictures.js";
+import { watchInk } from "../view/surface.js";
+
+/** A framed picture of an icon. It stands in `img`, where no script of an SVG can run. Its place shimmers until it is there. */
+export function frame(icon, { lazy = true, px } = {}) {
+  const image = make("img", { alt: "", decoding: "async", loading: lazy ? "lazy" : "eager", draggable: true });
+  if (px) [image.width, image.height] = [px, px];
+  const framed = make("span", { className: "picture waiting" }, image);
+  if (icon.coloured === false) framed.dataset.ink = "dark"; // until its pixels are seen
+  if (!icon.svg_url) framed.dataset.bitmap = "";
+  image.addEventListener("load", () => framed.classList.remove("waiting"));
+  image.addEventListener("error", () => { framed.classList.remove("waiting"); framed.classList.add("gone"); }, { once: true });
+  watchInk(framed, image, icon, { blank: () => showAlone(image, icon) });
+  showPicture(image, icon);
+  return framed;
+}
+
+export const percent = (score) => `${Math.round(100 * score)}%`;
+
+const setOf = (hit) => hit.set_title || hit.set;
+
+/** What cannot be seen in a tile, for those who hear it. */
+function unseen(hit, { chosen, starred }, stack) {
+  const folded = stack?.isFirst && !stack.isOpen;
+  const drawings = hit.n_also > 0 && `the same drawing ${hit.n_also === 1 ? "once" : `${hit.n_also} times`} more`;
+  return [folded && `in ${plural(stack.n, "set")}`, hit.n_variants > 1 && plural(hit.n_variants, "variant"), drawings, chosen && "chosen", starred && "starred"].filter(Boolean).map((text) => `, ${text}`).join("");
+}
+
+/** A tile of one icon; `stack` tells of icons of other sets that bear its name: `{ n, isOpen, isFirst }`, `n` sets in all. */
+export function tile(hit, { stack = null, marks }) {
+  const cell = make("li", { className: "cell" },
+    make("button", { className: "tile", type: "button", tabIndex: -1, "data-id": hit.id, title: [hit.key, hit.style].filter(Boolean).join(" · ") },
+      frame(hit),
+      make("span", { className: "name", textContent: hit.name }),
+      hit.n_variants > 1 && make("span", { className: "badge", "aria-hidden": "true", textContent: hit.n_variants }),
+      make("span", { className: "hidden unseen" })));
+  cell.drawn = drawnOf(hit);
+  restack(cell, hit, stack);
+  showMarks(cell, hit, marks);
+  return cell;
+}
+
+/** Of two answers: whether one tile can stand for this icon in both. */
+export const drawnOf = (hit) => `${hit.n_variants} ${hit.n_also}`;
+
+/** Fold or unfold what a tile stands for; its picture stays. Tells whether anything is different. */
+export function restack(cell, hit, stack) {
+  const text = JSON.stringify(stack);
+  if (cell.restacked === text) return false;
+  Object.assign(cell, { stack, restacked: text });
+  cell.classList.toggle("stack", stack?.isOpen === false);
+  cell.classList.toggle("unfolded", stack?.isOpen === true);
+  find(".set", cell)?.remove();
+  if (!stack?.isFirst) find(".name", cell).after(make("span", { className: "set", textContent: setOf(hit) }));
+  const before = find(".unfold", cell);
+  const button = stack?.isFirst ? unfold(hit, stack) : null;
+  const hadFocus = before === document.activeElement;
+  if (before && button) before.replaceWith(button);
+  else if (button) find(".tile", cell).after(button);
+  else before?.remove();
+  if (hadFocus) button?.focus();
+  return true;
+}
+
+function unfold(hit, { n, isOpen }) {
+  return make("button", {
+    className: "unfold", type: "button", tabIndex: -1, "aria-expanded": String(isOpen),
+    "aria-label": `${hit.name} in ${plural(n, "set")}`, title: `${isOpen ? "Fold" : "Unfold"} (O)`,
+  }, make("span", { textContent: isOpen ? setOf(hit) : `in ${plural(n, "set")}` }));
+}
+
+/** Say on a tile whether its icon is chosen and starred. */
+export function showMarks(cell, hit, { chosen, starred }) {
+  cell.toggleAttribute("data-chosen", chosen);
+  cell.toggleAttribute("data-starred", starred);
+  for (const [kind, on, drawing] of [["chosen", chosen, "check"], ["starred", starred, "star"]]) {
+    const mark = find(`.mark.${kind}`, cell);
+    if (on && !mark) cell.append(make("span", { className: `mark ${kind}`, "aria-hidden": "true" }, symbol(drawing)));
+    else if (!on) mark?.remove();
+  }
+  find(".unseen", cell).textContent = unseen(hit, { chosen, starred }, cell.stack);
+}
+
+/** A grey place in the size of a tile, while the first answer is on its way. */
+export const place = () => make("li", { className: "cell", "aria-hidden": "true" },
+  make("div", { className: "tile waiting" }, make("span", { className: "picture waiting" }), make("span", { className: "name" }), make("span", { className: "set" })));

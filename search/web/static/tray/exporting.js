@@ -1,0 +1,37 @@
+// In which forms do many icons leave the page? The server makes each; the browser saves it as a file.
+
+import { exported } from "../api.js";
+import { make, plural, say } from "../elements.js";
+
+const KINDS = [
+  ["zip", "file-archive", "SVG files", "A zip, with the licences"],
+  ["sprite", "layers", "SVG sprite", "One file, used by id"],
+  ["iconify", "braces", "Iconify JSON", "For @iconify and UnoCSS"],
+  ["font", "type", "Web font", "WOFF2 with a style sheet"],
+  ["react", "package", "React package", "Components with types"],
+];
+
+const SIZED = ["zip", "react"]; // the others take their size where they are shown
+
+/** The ways as items of a menu. */
+export const ways = (choose) => KINDS.map(([kind, drawing, title, note]) => ({ title, note, symbol: drawing, act: () => choose(kind) }));
+
+/** Make a file of icons and save it; says how it went. */
+export async function exportAs(kind, icons, { name, look }) {
+  say(`Making a file of ${plural(icons.length, "icon")} …`);
+  try {
+    const asked = { ...look, size: SIZED.includes(kind) ? look.size : null, colour: kind === "font" ? null : look.colour }; // a font takes the text's
+    const { blob, fileName, leftOut } = await exported({ kind, name, icons: icons.map(({ key }) => key), look: asked });
+    save(blob, fileName);
+    say(leftOut ? `Saved ${fileName}; ${plural(leftOut, "icon")} could not be read` : `Saved ${fileName}`);
+  } catch (error) {
+    say(error.message);
+  }
+}
+
+/** Save a file, as a click on a link does. */
+export function save(blob, fileName) {
+  const href = URL.createObjectURL(blob);
+  make("a", { href, download: fileName }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 60_000);
+}

@@ -1,0 +1,177 @@
+"""The look of all icons: colour, stroke, corners, size; live, in the address, remembered."""
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+from site_of_icons import Open
+from test_page_looks import centre, expect_centre
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+RED = [0xD7, 0x26, 0x3D]
+INKED = """() => {
+  const image = document.querySelector("#grid img");
+  const pen = new OffscreenCanvas(96, 96).getContext("2d");
+  pen.drawImage(image, 0, 0, 96, 96);
+  const pixels = pen.getImageData(0, 0, 96, 96).data;
+  let inked = 0;
+  for (let at = 3; at < pixels.length; at += 4) inked += pixels[at] / 255;
+  return inked;
+}"""
+
+
+def customize(page: "Page") -> None:
+    page.locator("#customize").click()
+    expect(page.locator("#look")).to_be_visible()
+
+
+def restyled(page: "Page") -> None:
+    page.wait_for_function("() => document.querySelector('#grid img')?.src.startsWith('blob:')")
+    page.wait_for_function("() => document.querySelector('#grid img').complete")
+
+
+def test_a_colour_is_seen_on_all_tiles_and_the_server_is_not_asked_for_it(open_page: Open) -> None:
+    page = open_page("/?q=night&bg=light")
+    picture = page.locator("#grid button .picture").first
+    expect(picture).to_be_visible()
+    expect_centre(page, picture, [0, 0, 0])
+    page.wait_for_load_state("networkidle")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    customize(page)
+    page.locator('#inks [value="#d7263d"]').check()
+    expect_centre(page, picture, RED)
+    stacks = {url for url in asked if "/svgs?" in url}  # once, as text
+    page.locator('#inks [value="#2f6fed"]').check()
+    expect_centre(page, picture, [0x2F, 0x6F, 0xED])
+    assert {url for url in asked if "/svgs?" in url} == stacks
+    assert not [url for url in asked if "/svg?" in url]
+    expect(page).to_have_url(re.compile("colour=%232f6fed"))
+    page.locator('#inks [value=""]').check()
+    expect_centre(page, picture, [0, 0, 0])
+    assert page.locator("#grid img").first.evaluate("image => image.src").startswith("http")
+
+
+def test_a_chosen_colour_is_not_turned_on_dark(open_page: Open) -> None:
+    page = open_page("/?q=night&bg=dark&colour=%23d7263d")
+    restyled(page)
+    expect_centre(page, page.locator("#grid .picture").first, RED)
+
+
+def test_icons_of_several_colours_keep_them(open_page: Open) -> None:
+    page = open_page("/?q=tulip&set=drawn&bg=light&colour=%232f6fed")
+    restyled(page)
+    picture = page.locator("#grid .cell", has=page.locator('.name:text-is("tulip")')).locator(".picture")
+    expect_centre(page, picture, RED)
+
+
+def test_strokes_grow_and_filled_icons_do_not(open_page: Open) -> None:
+    drawn = {}
+    for stroke in ("", "&stroke=0.5", "&stroke=3"):
+        page = open_page(f"/?q=heart&set=lucide-static{stroke}")
+        if stroke:
+            restyled(page)
+        page.wait_for_function("() => document.querySelector('#grid .picture:not(.waiting) img')")
+        drawn[stroke] = page.evaluate(INKED)
+    assert drawn["&stroke=0.5"] < 0.5 * drawn[""] < 0.5 * drawn["&stroke=3"]
+    page = open_page("/?q=night&bg=light&stroke=3")
+    restyled(page)
+    assert centre(page, page.locator("#grid .picture").first) == [0, 0, 0]
+
+
+@pytest.mark.parametrize(("view", "width"), [("0 0 24 24", "2px"), ("0 0 256 256", "21.333px"), ("0 0 16 8", "1.333px")])
+def test_a_stroke_width_is_told_in_the_units_of_the_icon_s_grid(page: "Page", view: str, width: str) -> None:
+    text = page.evaluate(
+        """async (view) => (await import("/static/view/look.js")).restyled(
+          `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${view}"><path/></svg>`,
+          { colour: null, stroke_width: 2, corner: null }, { coloured: false })""",
+        view,
+    )
+    assert f"stroke-width:{width}!important" in text
+
+
+def test_an_icon_that_stands_in_a_stack_as_an_image_is_restyled_too(page: "Page") -> None:
+    text = page.evaluate(
+        """async () => {
+          const { restyledStack } = await import("/static/view/look.js");
+          const icon = btoa('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><use href="#a"/></svg>');
+          const layer = `<svg id="i7"><image width="100%" height="100%" href="data:image/svg+xml;base64,${icon}"/></svg>`;
+          return restyledStack(`<svg><style>a{}</style>${layer}</svg>`, { colour: "#d7263d", stroke_width: null, corner: null }, new Map());
+        }"""
+    )
+    assert "base64" not in text
+    assert "%3Cstyle%3E%3Aroot%7Bcolor%3A%23d7263d" in text
+
+
+def test_corners_are_made_sharp_and_round(open_page: Open) -> None:
+    page = open_page()
+    page.add_init_script(
+        "const call = URL.createObjectURL.bind(URL);"
+        "URL.createObjectURL = (blob) => { blob.text().then((text) => { window.drawn = text; }); return call(blob); }"
+    )
+    page.goto(f"{page.url}?q=heart&set=lucide-static&joins=sharp")
+    restyled(page)
+    page.wait_for_function("() => window.drawn.includes('stroke-linejoin:miter;stroke-linecap:square')")
+    customize(page)
+    page.locator("#joins").get_by_text("Round").click()
+    expect(page).to_have_url(re.compile("joins=round"))
+    page.wait_for_function("() => window.drawn.includes('stroke-linejoin:round;stroke-linecap:round')")
+
+
+def test_the_look_is_remembered_and_reset(open_page: Open) -> None:
+    page = open_page("/?q=heart")
+    customize(page)
+    page.locator('#inks [value="#d7263d"]').check()
+    page.locator("#stroke input").fill("1")
+    expect(page.locator("#stroke output")).to_have_text("1")
+    page.goto(page.url.partition("?")[0] + "?q=bell")
+    restyled(page)
+    customize(page)
+    expect(page.locator('#inks [value="#d7263d"]')).to_be_checked()
+    expect(page.locator("#stroke output")).to_have_text("1")
+    page.get_by_role("button", name="Stroke width as drawn").click()
+    expect(page.locator("#stroke output")).to_have_text("As drawn")
+    page.get_by_role("button", name="Reset", exact=True).click()
+    page.wait_for_function("() => document.querySelector('#grid img').src.startsWith('http')")
+    expect(page).not_to_have_url(re.compile("colour"))
+    page.reload()
+    expect(page.locator('#inks [value=""]')).to_be_checked()
+
+
+def test_the_look_of_an_address_goes_before_the_remembered_one(open_page: Open) -> None:
+    page = open_page("/?q=heart")
+    customize(page)
+    page.locator('#inks [value="#d7263d"]').check()
+    page.goto(page.url.partition("?")[0] + "?q=heart&colour=%232f6fed")
+    expect(page.locator('#inks [value="#2f6fed"]')).to_be_checked()
+
+
+def test_addresses_of_pictures_in_other_looks_are_given_back(open_page: Open) -> None:
+    page = open_page()
+    page.add_init_script(
+        "window.kept = 0; for (const [name, step] of [['createObjectURL', 1], ['revokeObjectURL', -1]]) {"
+        " const call = URL[name].bind(URL); URL[name] = (given) => { window.kept += step; return call(given); }; }"
+    )
+    page.goto(f"{page.url}?q=arrow")
+    customize(page)
+    for step in ("1", "2", "3", "1", "2", "3"):
+        page.locator("#stroke input").fill(step)
+    restyled(page)
+    page.wait_for_timeout(300)
+    stacks = page.evaluate("() => new Set([...document.images].map(image => image.src.split('#')[0]).filter(src => src.startsWith('blob:'))).size")
+    assert page.evaluate("() => window.kept") == stacks
+
+
+def test_copies_have_the_look_that_is_seen(page: "Page") -> None:
+    told = page.evaluate(
+        """async () => {
+          const [{ look }, { parse }] = await Promise.all([import("/static/view/look.js"), import("/static/state.js")]);
+          const of = (query) => look(parse(`http://here/?${query}`));
+          return [of(""), of("colour=%23ff0000&stroke=1.5&joins=sharp&px=24"), of("colour=red&stroke=99&joins=odd&px=x")];
+        }"""
+    )
+    nothing = {"colour": None, "stroke_width": None, "size": None, "corner": None}
+    assert told == [nothing, {"colour": "#ff0000", "stroke_width": 1.5, "size": 24, "corner": "sharp"}, nothing]
