@@ -7,7 +7,11 @@ from typing import Any
 
 from search.picking.code import Filled
 from search.picking.pick import Pick
+from search.references.check import Checked
 from search.results import Answer, Details, FacetCount, Hit
+
+MOST_FINDINGS = 100
+"""Of code, in one answer."""
 
 
 def written(plain: dict[str, Any]) -> str:
@@ -64,6 +68,17 @@ def _chosen(pick: Pick) -> dict[str, Any]:
     told: dict[str, Any] = {"need": pick.need, "key": pick.chosen.key}
     told |= {"note": "no good match"} if pick.is_doubtful else {}
     return {**told, "or": [hit.key for hit in pick.hits if hit is not pick.chosen]}
+
+
+def checked(found: Checked) -> dict[str, Any]:
+    """What is to be mended, each with its place and the nearest real icon; how many names were read."""
+    lines = [f"{one.path}:{one.line}:{one.column}: {one.message}" for one in found.findings[:MOST_FINDINGS]]
+    plain: dict[str, Any] = {"findings": lines, "n_findings": len(found.findings), "names": found.n_references}
+    if absent := [one.key for one in found.sets if not one.is_here]:
+        plain["sets_not_in_this_library"] = absent
+    if found.computed:
+        plain["not_readable"] = len(found.computed)
+    return plain
 
 
 def listed(sets: Iterable[FacetCount]) -> dict[str, Any]:

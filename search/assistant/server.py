@@ -33,6 +33,7 @@ def create_assistant(engine: SearchEngine) -> MCPServer:
         _tool("Pick icons for many needs", own.pick_icons),
         _tool("Show an icon", own.show_icon),
         _tool("Write icons as code", own.get_code),
+        _tool("Check the icons of code", own.check_icons),
         _tool("List sets", own.list_sets),
     ]
     return MCPServer("icons", title="Icon search", instructions=_INSTRUCTIONS, version=version("icons"), tools=tools)

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from indexer.errors import IconsError, LibraryError
-from search.assistant.answers import answered, listed, picked, shown, written
+from search.assistant.answers import answered, checked, listed, picked, shown, written
 from search.assistant.arguments import (
+    Code,
     Count,
     Format,
     Key,
@@ -22,6 +23,7 @@ from search.assistant.arguments import (
     Language,
     Licences,
     Needs,
+    Paths,
     Picture,
     Sets,
     Styles,
@@ -35,6 +37,7 @@ from search.picking.needs import read_needs
 from search.picking.pick import MOST_SHOWN, Choice, Picking
 from search.pictures import MAX_BYTES, pixels_of
 from search.query import Filters, Query, Window
+from search.references.check import CheckOptions, check, check_text
 from search.snippets.drawn import AS_IT_IS, Look, NamedIcon, named_icon
 from search.snippets.frameworks import Framework, framework
 from search.snippets.write import write
@@ -133,6 +136,16 @@ class IconTools:
         engine, wanted = self._engine, framework(format)
         look = Look(colour=colour or None, size=size or None, stroke_width=stroke_width or None)
         return write([_named(engine, key, wanted) for key in keys], wanted, look).code
+
+    def check_icons(self, paths: Paths = [], code: Code = "", name: Text = "App.tsx") -> str:  # noqa: B006
+        """Tell which icons that code names do not exist, and the nearest real ones."""
+        if bool(paths) == bool(code):
+            raise IconsError("say what to check: either paths or code")
+        engine = self._engine
+        if code:
+            return written(checked(check_text(engine, code, name=name)))
+        places = [Path(path).expanduser() for path in paths]
+        return written(checked(check(engine, places, CheckOptions(), progress=lambda *_: None)))
 
     def list_sets(self, query: Annotated[Text, Field(description="part of a name")] = "") -> str:
         """List the sets of the library, the largest first."""

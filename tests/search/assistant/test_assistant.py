@@ -51,7 +51,15 @@ async def _call(session: ClientSession, tool: str, **arguments: Any) -> tuple[bo
 def test_an_assistant_searches_shows_and_gets_the_svg(icon_library: Library) -> None:
     async def scene(session: ClientSession) -> None:
         tools = {tool.name: tool for tool in (await session.list_tools()).tools}
-        assert set(tools) == {"search_icons", "similar_icons", "show_icon", "pick_icons", "get_code", "list_sets"}
+        assert set(tools) == {
+            "search_icons",
+            "similar_icons",
+            "show_icon",
+            "pick_icons",
+            "get_code",
+            "check_icons",
+            "list_sets",
+        }
         assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools.values())
 
         failed, said = await _call(session, "search_icons", query="arrowUp", k=3, set=["icons"])
@@ -117,6 +125,26 @@ def test_an_assistant_picks_icons_for_many_needs_in_one_call(icon_library: Libra
         assert plain["icons"][0]["key"].startswith("icons:arrow-up")
         assert plain["code"].count("export function") == 2
         assert (await _call(session, "pick_icons", needs=[]))[0]
+
+    _with_session(icon_library, scene)
+
+
+def test_an_assistant_checks_code_that_it_has_written(icon_library: Library, tmp_path: Path) -> None:
+    file = tmp_path / "Menu.tsx"
+    file.write_text('<Icon icon="lucide:arrow" /><img src="./gone.svg" />')
+
+    async def scene(session: ClientSession) -> None:
+        failed, said = await _call(session, "check_icons", code='<img src="./gone.svg"/>', name="a.html")
+        assert not failed
+        assert json.loads(said) == {
+            "findings": ['a.html:1:11: there is no file "./gone.svg"'],
+            "n_findings": 1,
+            "names": 1,
+        }
+        plain = json.loads((await _call(session, "check_icons", paths=str(file)))[1])
+        assert plain["sets_not_in_this_library"] == ["lucide"]
+        assert plain["findings"] == [f'{file}:1:40: there is no file "./gone.svg"']
+        assert "either paths or code" in (await _call(session, "check_icons"))[1]
 
     _with_session(icon_library, scene)
 
