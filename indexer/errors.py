@@ -9,6 +9,14 @@ class LateError(IconsError):
     """Whoever asked does not wait for the answer any more."""
 
 
+class UnknownSetError(IconsError):
+    """No set of the generation that answers is called so; `name` says how."""
+
+    def __init__(self, message: str, *, name: str) -> None:
+        super().__init__(message)
+        self.name = name
+
+
 class UnknownIconError(IconsError):
     """An icon that is asked for by its id or key, and is not in the library."""
 
@@ -55,3 +63,7 @@ class TrainError(IconsError):
 
 class BenchError(IconsError):
     """A measurement that cannot be made as it was asked for, or a saved one that can't be read."""
+
+
+class ExportError(IconsError):
+    """An export that cannot be made as it was asked for, or a collection that can't be read."""

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 
 from indexer.catalog import questions
 from indexer.catalog.accounting import Accounting
@@ -20,7 +20,7 @@ from indexer.embedding.exporting import export_missing, exporting
 from indexer.embedding.options import EmbedOptions
 from indexer.embedding.planning import choice_in_use, prepare
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
-from indexer.errors import LibraryError
+from indexer.errors import LibraryError, SourceError
 from indexer.languages.codes import AUTO
 from indexer.library.bundled import bundled
 from indexer.library.changed import noted_changes
@@ -204,11 +204,28 @@ def _scan(library: Library, engine: Engine, options: IndexOptions, watcher: Watc
         for location in options.sources:
             remember(connection, location, exclude=options.exclude, names_language=options.names_language)
         if not questions.count_by_source(connection):
+            _refuse_forgotten(library, connection)
             watcher.stage("No source given yet: building from the bundled sample icons")
             remember(connection, bundled("samples/lucide-static"), exclude=())
     with noted_changes(library.root) as changed:
         unread = unread_images(library.root / "vectors")
         return scan_sources(engine, report=watcher.scanned, changed=changed, unread=unread)
+
+
+def _refuse_forgotten(library: Library, connection: Connection) -> None:
+    """Refuse to fill a library whose sources were all forgotten with what nobody asked for.
+
+    Raises:
+        SourceError: that is so.
+    """
+    if questions.has_had_sources(connection):
+        samples = bundled("samples/lucide-static")
+        answers = library.current()
+        until = f"; generation {answers} answers until then" if answers is not None else ""
+        raise SourceError(
+            f'"{library.root}" has no source any more: all were forgotten. `icons index SOURCE` adds one, '
+            f'`icons index "{samples}"` the sample icons{until}'
+        )
 
 
 def _embed(library: Library, engine: Engine, options: IndexOptions, watcher: Watcher) -> EmbedTally:

@@ -9,12 +9,13 @@ from typing import NamedTuple, Self, TypeVar
 
 import numpy as np
 
-from indexer.errors import ChangedError, LibraryError, SourceError
+from indexer.errors import ChangedError, LibraryError, SourceError, UnknownSetError
 from indexer.library.changed import note_changed
 from indexer.library.folder import Generation, Library, require
 from indexer.publishing.manifest import Manifest
 from search.deadline import refuse_late
 from search.generation.opened import Opened, damage_explained, open_current, open_generation
+from search.generation.rolled_back import refuse_unknown_set
 from search.generation.snapshot import IconRow, Snapshot
 from search.preferences import read_preferred
 from search.query import Filters, Query, Window, refuse_empty
@@ -188,6 +189,17 @@ class SearchEngine:
 
         return self._put(look)
 
+    def licence_text(self, icon: int) -> str | None:
+        """Read the licence file that lies with the source of an icon, as in an npm package; None where there is none.
+
+        Raises:
+            UnknownIconError: no icon has this id.
+        """
+        from indexer.sources.licence_files import read_licence_file
+
+        found = self._put(lambda opened: opened.snapshot.icon(icon))
+        return read_licence_file(found.kind, Path(found.location))
+
     def picture(self, icon: int) -> bytes:
         """Read the picture of an icon as its source holds it, SVG or bitmap; raises as `stored_picture` does."""
         return self.stored_picture(icon).content
@@ -237,6 +249,9 @@ class SearchEngine:
             try:
                 with damage_explained(self.library, opened.generation, opened.manifest):
                     return question(opened)
+            except UnknownSetError as error:
+                refuse_unknown_set(self.library, opened.generation.number, error)
+                raise
             except LibraryError:
                 with suppress(LibraryError):
                     self.refresh()

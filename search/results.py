@@ -1,7 +1,8 @@
 """What is answered: plain data that the engine, the command line and the HTTP API share."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from search.read_as import ReadAs
 
@@ -93,6 +94,11 @@ class Answer:
     def counted(self) -> str:
         """How many hits there are, for people: "1,000+" where there are more."""
         return f"{self.n_found:,}+" if self.is_more else f"{self.n_found:,}"
+
+
+def envelope(query: str, answer: Answer, *, generation: int, seconds: float) -> dict[str, Any]:
+    """An answer as programs get it, from the command line and over HTTP."""
+    return {"query": query, **asdict(answer), "generation": generation, "ms": round(1000 * seconds, 2)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,12 @@ def store_setting(connection: Connection, key: str, value: str) -> None:
     connection.execute(statement.on_conflict_do_update(index_elements=["key"], set_={"value": value}))
 
 
+def has_had_sources(connection: Connection) -> bool:
+    """Whether this library was ever given a source: SQLite counts the ids that it has given out."""
+    query = text("SELECT seq FROM sqlite_sequence WHERE name = 'sources'")
+    return bool(connection.execute(query).scalar())
+
+
 def revision(connection: Connection) -> int:
     """Number that grows with every change that a search could see."""
     return int(setting(connection, "revision") or 0)

@@ -35,7 +35,7 @@ def index(library: "Library", as_json: bool, watch_devices: bool, **options: Any
     """Build or update the library: scan, embed, merge, publish.
 
     SOURCES are folders of pictures, Iconify JSON, npm icon packages, or CSV and JSONL manifests. They are remembered:
-    without any, all known ones are looked at again, and only what is new is done. An empty library starts with the
+    without any, all known ones are looked at again, and only what is new is done. A new library starts with the
     bundled sample icons.
 
     \b
@@ -219,19 +219,25 @@ def forget(library: "Library", location: Path) -> None:
 
 
 @click.command()
+@click.option("--forward", is_flag=True, help="Let the one after it answer: take a rollback back.")
 @library_option
-def rollback(library: "Library") -> None:
+def rollback(library: "Library", forward: bool) -> None:
     """Let the generation before the current one answer again.
 
+    What was indexed since stays in the catalog: the next `icons index` publishes it anew.
+
     \b
-    Example:
+    Examples:
       icons rollback
+      icons rollback --forward
     """
     from indexer.library.folder import require
 
     with require(library).writing():
-        generation = library.rollback()
-    click.echo(f"generation {generation.number} answers")
+        generation = library.rollback(forward=forward)
+    is_back = not forward or generation.number != max(library.numbers())
+    back = "; `icons rollback --forward` goes back to the newer one" if is_back else ""
+    click.echo(f"generation {generation.number} answers{back}")
 
 
 @click.group()

@@ -195,6 +195,8 @@ class IconsGroup(click.Group):
             return super().invoke(ctx)
         except IconsError as error:
             raise _Refusal(printable(str(error))) from error
+        except click.exceptions.NoArgsIsHelpError:  # a group alone: click prints its help
+            raise
         except click.UsageError as error:  # it repeats what was typed, perhaps by a program
             raise click.UsageError(printable(error.format_message(), keep="\n"), error.ctx) from error
         except PermissionError as error:

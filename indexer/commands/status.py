@@ -62,7 +62,7 @@ def _read_answering(library: Library) -> dict[str, Any]:
 
 def status_lines(facts: dict[str, Any]) -> list[str]:
     """Lay a status out for people."""
-    older = [number for number in facts["generations"] if number != facts["generation"]]
+    others = [number for number in facts["generations"] if number != facts["generation"]]
     rows = {
         "library": facts["library"],
         "icons": f"{facts['found']:,}  (sources: {facts['sources']:,}, sets: {facts['sets']:,})",
@@ -72,7 +72,7 @@ def status_lines(facts: dict[str, Any]) -> list[str]:
         "waiting": f"{facts['waiting']:,}" + ("  (`icons index` embeds them)" if facts["waiting"] else ""),
         "hidden": f"{facts['hidden']:,}",
         "encoder": f"{facts['model']}  {facts['fingerprint']}",
-        "generation": _spell_generation(facts["generation"], older),
+        "generation": _spell_generation(facts["generation"], others),
         **({"refused": facts["refused"]} if facts["refused"] else {}),
         **({"looks": _spell_looks(facts["looks"])} if facts["looks"] else {}),
         "on disk": f"{facts['bytes'] / 1e6:,.1f} MB",
@@ -80,10 +80,12 @@ def status_lines(facts: dict[str, Any]) -> list[str]:
     return [f"{name:<11} {value}" for name, value in rows.items()]
 
 
-def _spell_generation(current: int | None, older: list[int]) -> str:
-    if current is None and older:
-        return f"{older[0]}, although CURRENT names none  (`icons doctor --repair` mends that)"
-    return f"{current or 'none yet'}" + (f"  (kept: {older[0]})" if older else "")
+def _spell_generation(current: int | None, others: list[int]) -> str:
+    if current is None and others:
+        return f"{others[0]}, although CURRENT names none  (`icons doctor --repair` mends that)"
+    if current is not None and others and others[0] > current:
+        return f"{current}, since `icons rollback`  (kept: {others[0]}; `icons rollback --forward` goes back to it)"
+    return f"{current or 'none yet'}" + (f"  (kept: {others[0]})" if others else "")
 
 
 def _spell_looks(looks: dict[str, int]) -> str:

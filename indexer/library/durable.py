@@ -62,11 +62,13 @@ def write_result(path: Path, content: bytes, *, option: str) -> None:
 
 
 @contextmanager
-def folder_aside(path: Path) -> Iterator[Path]:
+def folder_aside(path: Path, *, replace: bool = False) -> Iterator[Path]:
     """Yield an empty folder that becomes `path` when the block ends without an error, and vanishes otherwise.
 
+    With `replace` a folder that is there goes once the new one stands in its place.
+
     Raises:
-        FileExistsError: `path` exists already when the block ends.
+        FileExistsError: `path` exists already when the block ends, and is not to be replaced.
     """
     make_folder(path.parent)
     aside = path.with_name(f"{ASIDE}{path.name}")
@@ -77,10 +79,15 @@ def folder_aside(path: Path) -> Iterator[Path]:
         for file in aside.iterdir():
             sync(file)
         sync(aside)
-        if path.exists():
+        if path.exists() and not replace:
             raise FileExistsError(path)
+        gone = path.with_name(f"{ASIDE}gone-{path.name}")
+        shutil.rmtree(gone, ignore_errors=True)
+        if path.exists():
+            path.rename(gone)
         aside.rename(path)
         sync(path.parent)
+        shutil.rmtree(gone, ignore_errors=True)
     finally:
         shutil.rmtree(aside, ignore_errors=True)
 

@@ -157,19 +157,23 @@ class Library:
             if number != kept:
                 remove_folder(self.generation(number).folder)
 
-    def rollback(self) -> Generation:
-        """Let the newest generation before the current one answer again.
+    def rollback(self, *, forward: bool = False) -> Generation:
+        """Let the newest generation before the current one answer again; or, `forward`, the first one after it.
 
         Raises:
             LibraryError: there is none.
         """
-        current = self.current()
-        older = [number for number in self.numbers() if current is not None and number < current]
-        if not older:
+        current, numbers = self.current(), self.numbers()
+        if forward:
+            others = [number for number in reversed(numbers) if current is not None and number > current]
+        else:
+            others = [number for number in numbers if current is not None and number < current]
+        if not others:
+            where = "after" if forward else "before"
             raise LibraryError(
-                f'"{self.root}" holds no generation before the current one ({current}); `icons index` builds a new one'
+                f'"{self.root}" holds no generation {where} the current one ({current}); `icons index` builds a new one'
             )
-        generation = self.generation(older[0])
+        generation = self.generation(others[0])
         write_file(self.pointer, f"{generation.number}\n".encode("ascii"))
         return generation
 

@@ -17,7 +17,7 @@ _LABELS = "SELECT value FROM labels WHERE kind = ? AND value GLOB ? AND value NO
 """Shells would cut a value with a space into words."""
 
 
-@click.command()
+@click.command(no_args_is_help=True)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:

@@ -2,7 +2,8 @@
 
 import json
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,13 +15,16 @@ from indexer.errors import IconsError, LibraryError, RenderError, SourceError
 from indexer.library.folder import Library
 from indexer.naming.printable import printable, say
 from search.commands.options import Asking, Output
-from search.query import Filters, Query
-from search.results import Answer, Hit
+from search.query import Filters, Query, Window
+from search.results import Answer, Hit, envelope
+from search.snippets.drawn import AS_IT_IS, Look
+from search.snippets.frameworks import Framework
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from search.engine import SearchEngine
+    from search.snippets.write import Snippet
 
 
 def engine_of(library: Library) -> "SearchEngine":
@@ -50,54 +54,64 @@ def answer(engine: "SearchEngine", asked: str, query: Query, asking: Asking) -> 
     Raises:
         click.exceptions.Exit: with 1, nothing was found.
     """
+    started = time.perf_counter()
     try:
         with warnings_as_lines():
             found = engine.ask(query, filters=asking.filters, window=asking.window)
     except RenderError as error:
         raise IconsError(f"{asked} can't be looked for: {error}") from error
-    if found.read_as:
-        say(str(found.read_as), err=True)
-    if found.spelled:
-        say(f'did you mean "{found.spelled}"?', err=True)
+    whole = envelope(query.words, found, generation=engine.generation.number, seconds=time.perf_counter() - started)
+    for note in _notes(asked, found):
+        say(note, err=True)
     if not found.hits:
-        say(_nothing(asked, query, asking, found), err=True)
+        if asking.output.form == "json":
+            click.echo(json.dumps(whole))
+        say(_nothing(engine, asked, query, asking, found), err=True)
         raise click.exceptions.Exit(1)
-    if found.is_doubtful:
-        say(f"no good match for {asked}; these come nearest", err=True)
     _write_files(engine, asked, found.hits, asking.output)
     match asking.output.form:
         case "table":
-            _print_table(engine, found, asking)
+            _print_table(engine, found, asking, is_ranked=not query.is_empty)
         case "json":
-            _print_json(found)
+            click.echo(json.dumps(whole))
+        case "jsonl":
+            click.echo("\n".join(json.dumps(asdict(hit)) for hit in found.hits))
         case "paths":
-            for hit in found.hits:
-                say(hit.place)
+            click.echo("\n".join(printable(hit.place) for hit in found.hits))
         case "svg":
             print_svg(engine, found.hits[0])
+        case "format":
+            assert asking.output.framework is not None
+            print_code(engine, found.hits[0], asking.output.framework, AS_IT_IS)
 
 
-def _print_table(engine: "SearchEngine", found: Answer, asking: Asking) -> None:
+def _notes(asked: str, found: Answer) -> Iterator[str]:
+    """What is to be known of an answer beside its hits."""
+    if found.read_as:
+        yield str(found.read_as)
+    if found.spelled:
+        yield f'did you mean "{found.spelled}"?'
+    if found.is_doubtful:
+        yield f"no good match for {asked}; these come nearest"
+
+
+def _print_table(engine: "SearchEngine", found: Answer, asking: Asking, *, is_ranked: bool) -> None:
     from indexer.reports.tables import open_console
-    from search.showing.hit_table import print_facets, print_hits
+    from search.showing.hit_lines import print_hits, print_long_hits
+    from search.showing.hit_table import print_facets
 
     console = open_console()
     first = asking.window.offset + 1
     draw(engine, console, found.hits, first=first, wanted=asking.output.pictures)
-    print_hits(console, found.hits, first=first)
+    if asking.output.long:
+        print_long_hits(console, found.hits, first=first, is_ranked=is_ranked)
+    else:
+        print_hits(console, found.hits, first=first, is_ranked=is_ranked)
     if found.facets is not None:
         print_facets(console, found.facets)
     last = asking.window.offset + len(found.hits)
     if last < found.n_found or found.is_more:
         click.echo(f"{first:,} to {last:,} of {found.counted}; --offset {last} goes on", err=True)
-
-
-def _print_json(found: Answer) -> None:
-    plain = asdict(found)
-    for hit in plain["hits"]:
-        click.echo(json.dumps({**hit, "read_as": plain["read_as"]}))
-    if found.facets is not None:
-        click.echo(json.dumps({name: plain[name] for name in ("n_found", "is_more", "facets")}))
 
 
 def print_svg(engine: "SearchEngine", hit: Hit) -> None:
@@ -114,6 +128,31 @@ def print_svg(engine: "SearchEngine", hit: Hit) -> None:
     if sys.stdout.isatty():  # which would obey what stands in it
         document = printable(document.decode(errors="replace"), keep="\t\r\n").encode()
     click.echo(document, nl=not document.endswith(b"\n"))
+
+
+def print_code(engine: "SearchEngine", hit: Hit, framework: Framework, look: Look) -> None:
+    """Print an icon as code.
+
+    Raises:
+        IconsError: it can't be written so, or its source has gone or changed.
+    """
+    from search.picking.code import write_hit
+
+    snippet = write_hit(engine, hit, framework, look)
+    tell_left_out(framework, snippet)
+    say_code(snippet.code)
+
+
+def say_code(code: str) -> None:
+    """Print code as it is, but for what a terminal would obey."""
+    click.echo(printable(code, keep="\t\n") if sys.stdout.isatty() else code)
+
+
+def tell_left_out(framework: Framework, snippet: "Snippet") -> None:
+    """Say what of a look could not be stated."""
+    if snippet.left_out:
+        options = ", ".join(f"--{name.replace('_', '-')}" for name in snippet.left_out)
+        say(f"{options} left out: {framework.name} has no way to say it; --format react does", err=True)
 
 
 def draw(
@@ -179,9 +218,13 @@ def _write_sheet(path: Path, title: str, pictures: Sequence[tuple[Hit, bytes | N
     say(f"wrote {path}", err=True)
 
 
-def _nothing(asked: str, query: Query, asking: Asking, found: Answer) -> str:
+def _nothing(engine: "SearchEngine", asked: str, query: Query, asking: Asking, found: Answer) -> str:
     if found.n_found:
         return f"{asked} finds {found.counted}; --offset {asking.window.offset} leaves out all of them"
+    if query.is_empty:
+        return "no icon of this library passes these filters"
     line = f"nothing found for {asked}" + (" with these filters" if asking.filters != Filters() else "")
+    if asking.filters != Filters() and not engine.ask(Query(), filters=asking.filters, window=Window(k=1)).n_found:
+        return f"{line}, which no icon of this library passes"
     is_cut = not query.keyword and asking.window.min_score != 0
     return f"{line}; --min-score 0 shows what is nearest" if is_cut else line

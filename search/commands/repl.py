@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 HELP = """\
   arrow left               words that mean it, or its name; with any option of `icons search`:
   arrow left --set mdi -k 3 --not filled
-  arrow left --svg         the SVG of the first hit; --copy-to DIR, --sheet FILE, --json, --paths
+  arrow left --svg         the SVG of the first hit; --copy-to DIR, --sheet FILE, --long, --json
   :similar mdi:home        more like this one, with any option of `icons similar`
   :show mdi:home           all that is known of it
   :help                    this; `:help search` has all options

@@ -42,7 +42,7 @@ def search(library: "Library", words: tuple[str, ...], image: BinaryIO | None, k
       icons search "go back" -k 5 --set mdi --licence permissive
       icons search --image shot.png settings --not filled
       icons search --keyword --facets -- 'arrow* -down'
-      icons search settings --json | jq -r .path
+      icons search settings --json | jq -r '.hits[].path'
       icons search "shopping cart" --svg > cart.svg
       icons search --set lucide --sort name -k 50
     """

@@ -15,6 +15,7 @@ from indexer.arrays import Ids, Mask, Positions, rows_by_id
 from indexer.errors import IconsError, LibraryError
 from indexer.library.folder import Generation
 from indexer.library.traits import FLAGS, NOT_KNOWN
+from indexer.naming.looks import LOOKS
 from indexer.publishing.facets import NONE, OF_LOOK, SEVERAL, compared, read_array
 from indexer.sources.licences import FAMILIES, family
 from search.generation.labels import Labels, unknown
@@ -174,12 +175,12 @@ class Facets:
         return mask
 
     def _known(self, kind: str, asked: str) -> str:
-        """Spell a style as looks do: each of its words is a label of its kind, or of the other one.
+        """Spell a style as looks do: each of its words is a look, or a label of its kind or of the other one.
 
         Raises:
             IconsError: one is not, or there are none.
         """
-        known = {value for other in OF_LOOK for value in self.labels(other).values}
+        known = {*LOOKS, *(value for other in OF_LOOK for value in self.labels(other).values)}
         style = compared(kind, asked)
         if not style or not known.issuperset(style.split()):
             self.labels(kind).meant([asked])

@@ -12,7 +12,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.errors import IconsError, LibraryError
+from indexer.errors import IconsError, LibraryError, UnknownSetError
 from indexer.publishing.facets import NONE, compared
 from indexer.sources.licences import FAMILIES, family
 from search.words.set_names import SetNames
@@ -65,7 +65,8 @@ class Labels:
         if self.kind == "set" and (meant := self.set_names.meant(value)):
             return list(meant)
         if wanted not in self._codes:
-            raise IconsError(unknown(self.kind, value, self._near(wanted)))
+            told = unknown(self.kind, value, self._near(wanted))
+            raise UnknownSetError(told, name=value) if self.kind == "set" else IconsError(told)
         return self._codes[wanted]
 
     def _near(self, wanted: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""What does an answer look like to a person? Tables of hits, of counts, and of one icon's facts."""
+"""What does an answer look like to a person? Tables of counts, and of one icon's facts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -6,48 +6,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from indexer.naming.printable import printable
 from indexer.reports.tables import plain
 from search.results import N_VALUES, Details, FacetCount, Hit, NameRead
 
-_WIDEST_NAME = 40
-"""Columns that a name has at least, however narrow the terminal; it goes on below."""
-_MOST_OTHERS = 2
 _MOST_VALUES = 12
 """Of one facet; --json has more."""
-
-
-def print_hits(console: Console, hits: Sequence[Hit], *, first: int = 1) -> None:
-    """Print a line a hit, ranked from `first` on."""
-    table = _table()
-    for title in ("#", "score"):
-        table.add_column(title, justify="right", no_wrap=True)
-    # A name that was cut would be none that `icons show` takes.
-    longest = max((len(printable(hit.name)) for hit in hits), default=0)
-    table.add_column("name", overflow="fold", min_width=min(longest, _WIDEST_NAME))
-    for title in ("set", "style", "licence"):
-        table.add_column(title, no_wrap=True)
-    has_variants = any(hit.n_variants > 1 for hit in hits)
-    if has_variants:
-        table.add_column("variants", justify="right", no_wrap=True)
-    has_others = any(hit.n_also for hit in hits)
-    if has_others:
-        table.add_column("same drawing", overflow="fold", style="dim")
-    table.add_column("path", overflow="fold", style="dim")
-    for rank, hit in enumerate(hits, first):
-        facts = [hit.name, hit.set, hit.style or "", hit.licence or ""]
-        if has_variants:
-            facts.append(str(hit.n_variants) if hit.n_variants > 1 else "")
-        if has_others:
-            facts.append(also(hit))
-        table.add_row(str(rank), f"{hit.score:.2f}", *map(plain, [*facts, hit.place]))
-    console.print(table)
-
-
-def also(hit: Hit) -> str:
-    """Name a few of the icons that have the drawing of a hit, and how many more there are: "mdi:home, fe:home +3"."""
-    named = hit.also[:_MOST_OTHERS]
-    return ", ".join(named) + (f" +{hit.n_also - len(named)}" if hit.n_also > len(named) else "")
 
 
 def print_facets(console: Console, facets: Mapping[str, Sequence[FacetCount]]) -> None:

@@ -26,6 +26,9 @@ _DEEPEST = 200
 """Elements in each other; svg-hush indents, so that 100,000 empty groups would take it 20 GB."""
 _NAMESPACE = re.compile(rb"\sxmlns\s*=")
 _SPACES = re.compile(r"[ \t\r\n]+")
+_UNDRAWN = frozenset(("enable-background", "solid-color", "line-height", "hidden", "tabindex", "title"))
+"""Attributes that editors leave behind, and that no browser draws anything by."""
+_OBSOLETE = re.compile(r"(?:^|(?<=;))\s*(?:enable-background|-inkscape-[\w-]+|solid-(?:color|opacity))\s*:[^;]*;?")
 _SET_LINK = re.compile(r"(?:xlink:)?href", re.IGNORECASE)
 
 
@@ -130,6 +133,8 @@ def _rename(element: ElementTree.Element) -> bool:
     element.attrib.clear()
     for name, value in attributes.items():
         plain = name.removeprefix(_XLINK_NAME).replace(_XML_NAME, "xml:")
-        if not plain.startswith("{"):
+        if plain == "style":
+            value = _OBSOLETE.sub("", value).strip("; ")  # noqa: PLW2901  the same, without what draws nothing
+        if value and not plain.startswith("{") and plain not in _UNDRAWN:
             element.set(plain, value)
     return not _SET_LINK.fullmatch(element.get("attributeName", ""))

@@ -1,10 +1,11 @@
 """How is a choice of icons written for a framework? What is imported, once, and one use an icon."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import count
 
 from indexer.errors import IconsError
-from search.snippets.drawings import DRAWINGS, REACT_IMPORT
+from search.snippets.drawings import DRAWINGS, REACT_IMPORT, slug
 from search.snippets.drawn import Look, NamedIcon
 from search.snippets.exports import Export, exported, local_name
 from search.snippets.frameworks import Framework
@@ -60,11 +61,13 @@ def laid_out(
     imports: str, uses: Sequence[str], framework: Framework, *, remarks: Sequence[str | None] | None = None
 ) -> str:
     """Put imports and uses together as one text of the framework's language, each use behind its remark, if any."""
-    remarked = [
-        f"{comment(remark, framework)}{use}" for use, remark in zip(uses, remarks or [None] * len(uses), strict=True)
-    ]
-    is_whole = framework.form == "drawn"  # each use stands for itself
-    body = ("\n\n" if is_whole and framework.language not in ("text", "svg", "html") else "\n").join(remarked)
+    is_whole = framework.form == "drawn"  # each use stands for itself, and is there once
+    told = list(zip(uses, remarks or [None] * len(uses), strict=True))
+    if is_whole:
+        told = [(use, _joined([remark for other, remark in told if other == use])) for use in dict.fromkeys(uses)]
+    body = ("\n\n" if is_whole and framework.language not in ("text", "svg", "html") else "\n").join(
+        f"{comment(remark, framework)}{use}" for use, remark in told
+    )
     if not imports:
         return body
     match framework.language:
@@ -76,6 +79,10 @@ def laid_out(
             return f'<script type="module">\n{_indented(imports)}\n</script>\n\n{body}'
         case _:
             return f"{imports}\n\n{body}"
+
+
+def _joined(remarks: Sequence[str | None]) -> str | None:
+    return ", ".join(filter(None, remarks)) or None
 
 
 def comment(remark: str | None, framework: Framework) -> str:
@@ -143,8 +150,20 @@ def _classes(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _W
 
 
 def _drawn(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _Written:
-    uses = [DRAWINGS[framework.name](icon, look) for icon in icons]
+    uses = [DRAWINGS[framework.name](icon, look) for icon in _told_apart(icons)]
     return _Written([REACT_IMPORT] if framework.name == "react" else [], uses)
+
+
+def _told_apart(icons: Sequence[NamedIcon]) -> list[NamedIcon]:
+    """Give other names to icons that would be called as another one before them: BellFilled2, .icon-bell-2."""
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    for icon in icons:
+        if icon.key not in names:
+            numbered = (icon.name if number == 1 else f"{icon.name}-{number}" for number in count(1))
+            names[icon.key] = next(name for name in numbered if slug(name) not in taken)
+            taken.add(slug(names[icon.key]))
+    return [replace(icon, name=names[icon.key]) for icon in icons]
 
 
 _WRITERS: Mapping[str, Callable[[Sequence[NamedIcon], Framework, Look], _Written]] = {

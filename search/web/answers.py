@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from search.results import Answer, Details, Explanation, FacetCount, Hit, Judged, NameRead, SetCard
+from search.results import Answer, Details, Explanation, FacetCount, Hit, Judged, NameRead, SetCard, envelope
 from search.snippets.frameworks import FRAMEWORKS, Framework
 from search.snippets.write import Snippet
 
@@ -182,9 +182,8 @@ def hit_json(hit: Mapping[str, Any]) -> dict[str, Any]:
 
 def search_json(query: str, answer: Answer, *, generation: int, seconds: float) -> dict[str, Any]:
     """Spell an answer."""
-    found = asdict(answer)
-    found["hits"] = list(map(hit_json, found["hits"]))
-    return {"query": query, **found, "generation": generation, "ms": round(1000 * seconds, 2)}
+    found = envelope(query, answer, generation=generation, seconds=seconds)
+    return {**found, "hits": list(map(hit_json, found["hits"]))}
 
 
 def explanation_json(explanation: Explanation) -> dict[str, Any]:

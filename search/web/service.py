@@ -14,11 +14,13 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.errors import IconsError, LibraryError
+from indexer.errors import ExportError, IconsError, LibraryError
 from indexer.rendering.draw_pool import DrawPool
 from indexer.rendering.worker import ANY_PICTURE
 from search.deadline import refuse_late
 from search.engine import SearchEngine
+from search.exporting.collection import Collection
+from search.exporting.export import Exported, Kind, Options, export
 from search.query import Filters, Query, Window, pasted_svg
 from search.results import Hit
 from search.snippets.drawn import Look, named_icon
@@ -53,6 +55,10 @@ _POLL_SECONDS = 1.0
 """How often it is looked whether a new generation was published."""
 _PROBE_SECONDS = 2.0
 """In which a search has to be answered for the server to be well."""
+_EXPORT_SECONDS = 60.0
+"""For an export, waiting included: the font of 500 icons takes ten of them."""
+_EXPORTS_WAITING = 8
+_KEYS_TOLD = 10
 _DRAWING = 0.5
 """Share of an answer's time that drawing may take; the rest is for waiting, and for a process to start."""
 
@@ -89,6 +95,8 @@ class Service:
         self._searches = Gate(threads=limits.threads, waiting=limits.waiting, seconds=limits.seconds)
         self._drawings = Gate(threads=limits.threads, waiting=limits.waiting, seconds=limits.seconds)
         self._probes = Gate(threads=1, waiting=0, seconds=_PROBE_SECONDS)
+        seconds = max(limits.seconds, _EXPORT_SECONDS)
+        self._exports = Gate(threads=1, waiting=min(limits.waiting, _EXPORTS_WAITING), seconds=seconds)
         self._pool = DrawPool(workers=limits.threads, seconds=_DRAWING * limits.seconds)
         self._n_uploads = 0
         self._n_switches = 0
@@ -128,7 +136,7 @@ class Service:
 
     def close(self) -> None:
         """End threads and processes."""
-        for part in (self._searches, self._drawings, self._probes, self._pool):
+        for part in (self._searches, self._drawings, self._exports, self._probes, self._pool):
             part.close()
 
     async def search(self, query: Query, filters: Filters, window: Window, *, like: str | None = None) -> bytes:
@@ -237,6 +245,27 @@ class Service:
             return written(CodeAnswer, code_json(write(named, chosen, look), chosen))
 
         return await self._drawings.run(write_all)
+
+    async def export(
+        self, collection: Collection, kind: Kind, options: Options, *, is_whole: bool
+    ) -> tuple[Exported, bytes]:
+        """Export icons: what was made, and all of it as one zip. One export is made at a time.
+
+        Raises:
+            ExportError: it can't be made, or, where it is to be whole, lacks an icon. Reasons may name files of this
+                machine, so that only keys are told.
+        """
+
+        def make() -> tuple[Exported, bytes]:
+            made = export(self.engine, collection, kind, options, progress=lambda *_: refuse_late())
+            if is_whole and made.left_out:
+                keys = ", ".join(one.key for one in made.left_out[:_KEYS_TOLD])
+                n_more = len(made.left_out) - _KEYS_TOLD
+                more = f" and {n_more:,} more" if n_more > 0 else ""
+                raise ExportError(f"can't be exported so: {keys}{more}; skip_unreadable leaves them out")
+            return made, made.content
+
+        return await self._exports.run(make)
 
     def _svg_of(self, hit: Hit) -> bytes:
         refuse_late()

@@ -58,6 +58,17 @@ def test_corners_hold_beside_styles(engine: SearchEngine) -> None:
     assert _sets(engine, styles=("outline", "duotone")) == {"outline", "duotone"}
 
 
+@pytest.mark.parametrize("style", ["filled", "solid", "fill", "two tone", "duotone", "colour", "color"])
+def test_a_look_that_no_icon_has_is_understood_and_leaves_none(build: Build, library: Library, style: str) -> None:
+    folder = library.root.parent / "outlines"
+    folder.mkdir()
+    (folder / "star.svg").write_text(svg(BODIES["outline"]))
+    build(folder)
+    engine = SearchEngine.open(library.root)
+    assert _sets(engine, styles=(style,)) == set()
+    assert _sets(engine, styles=(style, "line")) == _sets(engine, styles=("stroke",)) == {"outlines"}
+
+
 @pytest.mark.parametrize(
     ("filters", "message"),
     [

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 Point = tuple[float, float]
 Stroke = Sequence[Point]
@@ -73,7 +74,7 @@ def _smooth(stroke: Stroke) -> str:
     points = _thinned(stroke)
     if len(points) == 2:
         return _straight(points)
-    middles = [((a + c) / 2, (b + d) / 2) for (a, b), (c, d) in zip(points[1:-1], points[2:], strict=True)]
+    middles = [((a + c) / 2, (b + d) / 2) for (a, b), (c, d) in pairwise(points[1:])]
     middles[-1] = points[-1]
     curves = "".join(f"Q{_at(bend)} {_at(end)}" for bend, end in zip(points[1:-1], middles, strict=True))
     return f"M{_at(points[0])}{curves}"

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from indexer.commands.options import json_option, library_option
-from indexer.library.bundled import bundled
-from indexer.naming.words import normalise
-from search.evaluation.sketches.drawing import PAGE, Preparation, Stroke, as_svg
+from search.evaluation.sketches.drawing import PAGE, Preparation, as_svg
+from search.evaluation.sketches.sketch import Sketch, is_named, read_sketches
 from search.query import Query, Window
 
 if TYPE_CHECKING:
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from search.results import Hit
 
 DEPTH = 10
-_STYLES = frozenset("outline outlined line filled fill solid rounded round sharp regular bold light thin duotone".split())
 PREPARATIONS = (
     PAGE,
     Preparation("raw canvas, 4 px", stroke_width=0.3, is_cropped=False, is_smoothed=False),
@@ -34,15 +32,6 @@ PREPARATIONS = (
     Preparation("side 21/24", side=21),
     Preparation("side 22/24", side=22),
 )
-
-@dataclass(frozen=True, slots=True)
-class Sketch:
-    """One drawing, and what it is meant to be."""
-
-    by: str
-    """lot: an icon, bent; hand: written down from memory."""
-    right: tuple[str, ...]
-    strokes: tuple[Stroke, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +47,6 @@ class Figures:
     said_at_1: float
     """An icon whose name holds the words: "house plus" of "house"."""
     said_at_10: float
-
-
-def read_sketches() -> list[Sketch]:
-    """Read the bundled sketches."""
-    read = json.loads(bundled("eval/sketches.json").read_bytes())
-    return [Sketch(one["by"], tuple(one["right"]), tuple(one["strokes"])) for one in read]
 
 
 def measure(
@@ -87,17 +70,12 @@ def ranked(engine: "SearchEngine", sketch: Sketch, preparation: Preparation) -> 
     """Places among the first `DEPTH` hits: of an icon that is named so, and of one whose name says so."""
     query = Query(picture=as_svg(sketch.strokes, preparation).encode())
     hits = engine.ask(query, window=Window(k=DEPTH, min_score=0)).hits
-    named = [_is_named(hit, sketch, is_exact=True) for hit in hits]
-    said = [_is_named(hit, sketch, is_exact=False) for hit in hits]
-    return tuple(next((place for place, is_right in enumerate(right, start=1) if is_right), None) for right in (named, said))
+    return _first(hits, sketch, is_exact=True), _first(hits, sketch, is_exact=False)
 
 
-def _is_named(hit: "Hit", sketch: Sketch, *, is_exact: bool) -> bool:
-    """Whether a hit, or an icon with its very drawing, bears a right name."""
-    names = (hit.words, *(normalise(key.partition(":")[2].partition("#")[0]) for key in hit.also))
-    wanted = [set(normalise(name).split()) for name in sketch.right]
-    own = [set(name.split()) - (_STYLES if is_exact else set()) for name in names]
-    return any(words == name if is_exact else words <= name for name in own for words in wanted)
+def _first(hits: "Sequence[Hit]", sketch: Sketch, *, is_exact: bool) -> int | None:
+    places = (place for place, hit in enumerate(hits, start=1) if is_named(hit, sketch, is_exact=is_exact))
+    return next(places, None)
 
 
 @click.command()

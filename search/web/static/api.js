@@ -35,6 +35,7 @@ function describe(body, status) {
 
 /** Ask for hits `offset` to `offset + k`; `facets` also counts them. A busy server is asked again, twice. */
 export async function search(state, { k, offset = 0, facets = false, signal }) {
+  if (state.collection !== null) return (await import("./tray/opened.js")).opened(state.collection, { signal });
   const parameters = question(state);
   parameters.set("k", String(k));
   if (offset) parameters.set("offset", String(offset));
@@ -45,18 +46,22 @@ export async function search(state, { k, offset = 0, facets = false, signal }) {
     options.body = new FormData();
     options.body.set("picture", await toBlob(state.picture), "picture.png");
   }
+  return patiently(`search?${parameters}`, options);
+}
+
+async function patiently(path, options) {
   for (let attempt = 0; ; attempt += 1) {
     try {
-      return await fetchJson(`search?${parameters}`, options);
+      return await fetchJson(path, options);
     } catch (error) {
       if (error.status !== 503 || attempt === 2) throw error;
       await new Promise((resolve) => { setTimeout(resolve, 200 * 2 ** attempt); });
-      signal?.throwIfAborted();
+      options.signal?.throwIfAborted();
     }
   }
 }
 
-export const show = (id, { signal } = {}) => fetchJson(`icons/${id}`, { signal });
+export const show = (id, { signal } = {}) => patiently(`icons/${id}`, { signal });
 export const why = (id, state, { signal } = {}) => fetchJson(`icons/${id}/why?${words(state)}`, { signal });
 export const similar = (id, { k, set = null, signal }) => fetchJson(`similar/${id}?${new URLSearchParams(set ? { k, set } : { k })}`, { signal });
 export const labels = () => fetchJson("facets");
@@ -65,22 +70,19 @@ export const health = () => fetchJson("../../health");
 
 export const frameworks = async () => (await fetchJson("frameworks")).frameworks;
 
-/** An icon as code. */
-export async function code(key, { format, look, signal }) {
-  return (await fetchJson(`icons/${encodeURIComponent(key)}/code?${new URLSearchParams({ format, ...stated(look) })}`, { signal })).code;
-}
+/** An icon as code: `{ code, install, left_out }`, the last two what has to be installed, and what of the look it can't state. */
+export const code = (key, { format, look, signal }) =>
+  fetchJson(`icons/${encodeURIComponent(key)}/code?${new URLSearchParams({ format, ...stated(look) })}`, { signal });
 
 /** Many icons as code, in one piece. */
-export async function codes(keys, { format, look }) {
-  return (await fetchJson("code", posted({ icons: keys, format, look: stated(look) }))).code;
-}
+export const codes = (keys, { format, look }) => fetchJson("code", posted({ icons: keys, format, ...stated(look) }));
 
 /** A file of icons: `{ blob, fileName, leftOut }`, the last one how many could not be read. */
 export async function exported({ kind, name, icons, look }) {
-  const answer = await fetch(new URL("export", BASE), posted({ kind, name, icons, look: stated(look) }));
+  const answer = await fetch(new URL("export", BASE), posted({ kind, name, icons, skip_unreadable: true, ...stated(look) }));
   if (!answer.ok) throw new ApiError(describe(await answer.json().catch(() => null), answer.status), answer.status);
   const [, fileName] = /filename="([^"]+)"/.exec(answer.headers.get("Content-Disposition") ?? "") ?? [null, name];
-  return { blob: await answer.blob(), fileName, leftOut: Number(answer.headers.get("X-Left-Out") ?? 0) };
+  return { blob: await answer.blob(), fileName, leftOut: JSON.parse(answer.headers.get("Icons-Export")).n_left_out };
 }
 
 /** What of a look is not left as it is. */

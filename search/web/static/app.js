@@ -15,7 +15,7 @@ import { noteOpened, noteSearch, noteSet } from "./start/memory.js";
 import { Start } from "./start/start.js";
 import { asks, browses, cleared, format, fromBox, IN_ENGLISH, isExplained, PAGE, parse, readLook, saysLook, toBox, withoutFilters, withoutQuestion } from "./state.js";
 import { watchChosen } from "./tray/chosen.js";
-import { chosen, starred } from "./tray/store.js";
+import { chosen, starred, STARS } from "./tray/store.js";
 import { Customize, remembered } from "./view/customize.js";
 import { look as lookOf } from "./view/look.js";
 import { applyView, watchTheme } from "./view/surface.js";
@@ -38,15 +38,20 @@ const grid = new Grid(find("#grid"), {
   leave: () => words.focus(),
   copy: (hit) => copy(hit, { look: look() }),
   choose: (hit) => announce(`${hit.name} ${chosen.toggle(hit) ? "chosen" : "not chosen any more"}`, { afterMs: 0 }),
-  chooseAll: (hits) => { chosen.add(hits); announce(`${hits.length} chosen`, { afterMs: 0 }); },
+  chooseAll: (hits) => {
+    const left = chosen.add(hits);
+    if (left) say(`${left} had no place: ${chosen.size} icons are chosen`);
+    else announce(`${hits.length} chosen`, { afterMs: 0 });
+  },
   star: (hit) => announce(`${hit.name} ${starred.toggle(hit) ? "starred" : "not starred any more"}`, { afterMs: 0 }),
   marksOf,
   selecting: () => order.isSelecting,
   select: (hit) => { order.select(true); chosen.add([hit]); },
 });
 for (const list of [chosen, starred]) list.addEventListener("change", () => grid.markAll());
+starred.addEventListener("change", () => { if (state.collection === STARS) search.again(); });
 
-const order = new Order({ change: ask });
+const order = new Order({ change: ask, chooseAll: () => grid.chooseAll([...grid.hits.values()]) });
 const clearFilters = () => go(withoutFilters(state));
 const filters = new Filters({ bar: find("#filters"), menu: find("#menu"), all: find("#all-filters") }, { change: (changes) => change({ ...changes, k: PAGE }), clear: clearFilters });
 const start = new Start(find("#start"), {
@@ -65,7 +70,7 @@ const detail = new Detail(find("#detail"), {
   close: closeDetail,
   preferred: () => state.prefer,
   prefer: (set, yes) => change({ prefer: yes ? [...state.prefer, set] : state.prefer.filter((other) => other !== set), k: PAGE }),
-  look: () => look(),
+  look: carried,
   explain: (id) => (isExplained(state) ? (options) => why(id, state, options) : null),
 });
 const customize = new Customize(find("#look"), {
@@ -154,6 +159,10 @@ function showBox() {
     picture.dataset.drawn = state.picture;
   }
   picture.hidden = !state.picture;
+  find("#within").hidden = state.collection === null;
+  find("#within span").textContent = state.collection === STARS ? "Starred" : state.collection;
+  find("#filters").hidden = state.collection !== null; // they are the server's, a collection is not
+  find("#sort").hidden = state.collection !== null;
   const like = find("#like");
   like.hidden = state.icon === null;
   if (state.icon !== null && like.dataset.icon !== String(state.icon)) showSeed(like, state.icon);
@@ -180,7 +189,7 @@ function closeDetail() {
 words.addEventListener("input", (event) => {
   if (event.isComposing) return;
   const follows = typing;
-  go({ ...state, ...fromBox(words.value, state), typed: true, language: [], min_score: null, open: null, k: PAGE }, { replace: follows, later: true });
+  go({ ...state, ...fromBox(words.value, state), collection: null, typed: true, language: [], min_score: null, open: null, k: PAGE }, { replace: follows, later: true });
   typing = true;
   scrollTo({ top: 0 });
 });
@@ -199,6 +208,7 @@ find(".brand").addEventListener("click", (event) => {
   go(cleared(state));
 });
 find("#picture button").addEventListener("click", () => { ask({ picture: null }); words.focus(); });
+find("#within button").addEventListener("click", () => { go(withoutQuestion(state)); words.focus(); });
 find("#like button").addEventListener("click", () => { ask({ icon: null }); words.focus(); });
 
 addEventListener("keydown", (event) => {
@@ -207,7 +217,7 @@ addEventListener("keydown", (event) => {
     event.preventDefault();
     words.focus();
     words.select();
-  } else if (event.key === "Escape" && !event.defaultPrevented && !find(":popover-open, :modal:not(#detail)")) {
+  } else if (event.key === "Escape" && !event.defaultPrevented && !find(":popover-open:not(#toast), :modal:not(#detail)")) {
     escape(event);
   }
 });
@@ -224,7 +234,7 @@ function escape(event) {
   event.preventDefault();
 }
 
-watchChosen(find("#tray"), { open: (icon) => change({ open: icon.id }), look: () => look() });
+watchChosen(find("#tray"), { open: (icon) => change({ open: icon.id }), look: carried });
 find("#shelf-button").addEventListener("click", async () => {
   const { showShelf } = await import("./tray/shelf.js");
   showShelf({ open: (collection) => go({ ...cleared(state), collection }) });

@@ -37,7 +37,15 @@ let announcing = 0;
 /** Tell a screen reader once typing has paused, so that not every keystroke is spoken over. */
 export function announce(text, { afterMs = 600 } = {}) {
   clearTimeout(announcing);
-  announcing = setTimeout(() => { find("#live").textContent = text; }, afterMs);
+  announcing = setTimeout(() => { live().textContent = text; }, afterMs);
+}
+
+/** Where a screen reader hears of what happens: behind a modal dialog nothing is heard. */
+function live() {
+  const dialog = [...document.querySelectorAll("dialog:modal")].at(-1);
+  if (!dialog) return find("#live");
+  if (!find(".live", dialog)) dialog.append(make("p", { className: "hidden live", role: "status" }));
+  return find(".live", dialog);
 }
 
 let toasting = 0;
@@ -46,6 +54,8 @@ let toasting = 0;
 export function say(text) {
   const toast = find("#toast");
   toast.textContent = text;
+  toast.hidePopover();
+  toast.showPopover(); // above dialogs, too
   toast.classList.add("shown");
   announce(text, { afterMs: 0 });
   clearTimeout(toasting);

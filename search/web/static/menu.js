@@ -15,8 +15,9 @@ export function openMenu(button, { label, items, note = null }) {
     menu.hidePopover();
     return;
   }
+  (button.closest("dialog:modal") ?? document.body).append(menu); // what is outside of a modal dialog can't be reached
   menu.setAttribute("aria-label", label);
-  menu.replaceChildren(...items.map(drawn), ...(note ? [make("p", { className: "aside", role: "presentation", textContent: note })] : []));
+  menu.replaceChildren(make("div", { role: "menu", "aria-label": label }, items.map(drawn)), note ? make("p", { className: "aside", textContent: note }) : "");
   opened = button;
   button.setAttribute("aria-expanded", "true");
   menu.showPopover();
@@ -55,6 +56,7 @@ function watch(menu) {
     opened?.setAttribute("aria-expanded", "false");
     if (menu.contains(document.activeElement) || document.activeElement === document.body) opened?.focus();
     opened = null;
+    document.body.append(menu); // the dialog may go
   });
   menu.addEventListener("keydown", (event) => {
     const choices = [...menu.querySelectorAll(".choice")];

@@ -6,10 +6,11 @@ export const SIZES = [16, 20, 24, 32, 40, 48, 64, 96, 128];
 export const PAGE = 60;
 const MOST = 1200;
 const MOST_LANGUAGES = 4;
+const LONGEST_NAME = 200; // of a collection
 const LOCALE = /^[a-z]{2,3}([-_][a-z0-9]+)*$/i;
 
 const EMPTY = {
-  q: "", keyword: false, icon: null, picture: null,
+  q: "", keyword: false, icon: null, picture: null, collection: null,
   not: [], prefer: [], set: [], style: [], corner: [], category: [], tag: [], licence: [], size: [],
   animated: null, coloured: null, flat: false, min_score: null,
   language: [], // in which the words are to be read: an address finds the same for everybody who opens it
@@ -43,6 +44,7 @@ export function parse(address) {
     animated: truth(given.get("animated")),
     coloured: truth(given.get("coloured")),
     min_score: score >= 0 && score <= 1 ? score : null,
+    collection: given.get("collection")?.slice(0, LONGEST_NAME) || null,
     k: whole(given.get("k"), PAGE, MOST) ?? PAGE,
     picture: /^[\w-]+$/.test(picture ?? "") ? picture : null,
     ...readLook(Object.fromEntries(LOOK.map((name) => [name, given.get(name)]))),
@@ -110,7 +112,7 @@ export const isExplained = (state) => Boolean(state.q.trim()) && !state.keyword 
 export function format(state) {
   const parameters = parametersOf(state);
   if (!state.fold) parameters.set("fold", "0");
-  for (const name of ["k", "open", ...LOOK]) {
+  for (const name of ["collection", "k", "open", ...LOOK]) {
     if (state[name] !== EMPTY[name]) parameters.set(name, String(state[name]));
   }
   const query = parameters.toString();
@@ -118,7 +120,7 @@ export function format(state) {
 }
 
 /** Whether there is anything to look for. */
-export const asks = (state) => Boolean(state.q.trim() || state.picture || state.icon !== null);
+export const asks = (state) => Boolean(state.q.trim() || state.picture || state.icon !== null || state.collection !== null);
 
 /** Whether icons are wanted without looking for any: those that the filters leave, or all in some order. */
 export const browses = (state) => !asks(state) && (countFilters(state) > 0 || state.sort !== EMPTY.sort);
@@ -133,8 +135,8 @@ export const cleared = (state) => ({ ...EMPTY, ...lookOf(state), fold: state.fol
 
 /** Nothing looked for; the filters stay, and how icons are shown. */
 export const withoutQuestion = (state) => {
-  const { q, icon, picture, not, language, typed, min_score, sort, k, open } = EMPTY;
-  return { ...state, q, icon, picture, not, language, typed, min_score, sort, k, open };
+  const { q, icon, picture, collection, not, language, typed, min_score, sort, k, open } = EMPTY;
+  return { ...state, q, icon, picture, collection, not, language, typed, min_score, sort, k, open };
 };
 
 export const withoutFilters = (state) => {

@@ -25,10 +25,10 @@ def test_search_prints_a_table_and_json(build: Build, library: Library, icon_fol
     build(icon_folder)
     table = _run(library, "search", "arrow", "up", "-k", "3")
     assert table.exit_code == 0
-    assert "arrow-up" in table.stdout and "variants" in table.stdout
-    lines = _run(library, "search", "arrow up", "-k", "3", "--json").stdout.splitlines()
-    assert json.loads(lines[0])["words"] == "arrow up"
-    assert len(lines) == 3
+    assert "icons:arrow-up" in table.stdout
+    hits = json.loads(_run(library, "search", "arrow up", "-k", "3", "--json").stdout)["hits"]
+    assert hits[0]["words"] == "arrow up"
+    assert len(hits) == 3
 
 
 def test_search_before_any_library_exists_says_what_to_run(library: Library) -> None:
@@ -82,6 +82,43 @@ def test_status_failures_and_sources_speak_to_people_and_programs(
     assert _run(library, "rollback").exit_code == 2
     assert _run(library, "forget", str(icon_folder)).exit_code == 0
     assert _run(library, "sources").stdout == ""
+
+
+def test_after_all_sources_were_forgotten_nothing_comes_back_by_itself(
+    build: Build, library: Library, icon_folder: Path
+) -> None:
+    build(icon_folder)
+    assert _run(library, "forget", str(icon_folder)).exit_code == 0
+    for command in ("index", "scan"):
+        again = _run(library, command)
+        assert (again.exit_code, again.stdout) == (2, "")
+        assert "has no source any more: all were forgotten. `icons index SOURCE` adds one" in again.stderr
+        assert again.stderr.rstrip().endswith("generation 1 answers until then")
+    assert _run(library, "sources").stdout == ""
+    assert _run(library, "search", "arrow up", "-k", "1").exit_code == 0
+    assert _run(library, "index", str(icon_folder), "--devices", "cpu").exit_code == 0
+
+
+def test_a_rollback_is_told_and_can_be_taken_back(build: Build, library: Library, icon_folder: Path) -> None:
+    build(icon_folder)
+    (icon_folder / "new.svg").write_text(svg('<path d="M1 1h5v5z"/>'))
+    build()
+    back = _run(library, "rollback")
+    assert back.stdout == "generation 1 answers; `icons rollback --forward` goes back to the newer one\n"
+    assert "1, since `icons rollback`  (kept: 2; `icons rollback --forward` goes back to it)" in (
+        _run(library, "status").stdout
+    )
+    assert _run(library, "rollback", "--forward").stdout == "generation 2 answers\n"
+    assert "2  (kept: 1)" in _run(library, "status").stdout
+    refused = _run(library, "rollback", "--forward")
+    assert (refused.exit_code, "holds no generation after the current one (2)" in refused.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("command", ["bench", "db", "completion"])
+def test_a_command_alone_that_needs_more_prints_its_help(command: str) -> None:
+    done = CliRunner().invoke(main, [command])
+    assert done.exit_code == 2
+    assert done.output == CliRunner().invoke(main, [command, "--help"]).output
 
 
 def test_the_summary_says_what_became_of_an_entry_that_could_not_be_read(

@@ -61,7 +61,7 @@ def test_a_finetuned_model_is_indexed_with_and_asked(icons: Path, start: Path, t
     model, _, _ = open_clip.create_model_and_transforms(f"local-dir:{out}")
     assert model.visual.image_size in (16, (16, 16))
     run("index", str(icons), "--model", f"local-dir:{out}", "--library", library, "--devices", "cpu")
-    hits = run("search", "ring left", "--json", "--library", library).output.splitlines()
+    hits = run("search", "ring left", "--jsonl", "--library", library).output.splitlines()
     assert json.loads(hits[0])["name"].startswith("ring")
 
 

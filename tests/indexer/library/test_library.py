@@ -30,6 +30,14 @@ def test_rollback_lets_the_generation_before_answer_and_refuses_when_there_is_no
         library.rollback()
 
 
+def test_a_rollback_is_taken_back_by_going_forward(library: Library) -> None:
+    _publish(library, 1, 2)
+    with pytest.raises(LibraryError, match="no generation after the current one"):
+        library.rollback(forward=True)
+    library.rollback()
+    assert library.rollback(forward=True).number == library.current() == 2
+
+
 @pytest.mark.parametrize("garbage", [b"", b"seven", b"\xff\xfe", b"99", b"-1", b"1" * 50])
 def test_a_garbage_pointer_lets_the_newest_generation_answer(library: Library, garbage: bytes) -> None:
     _publish(library, 1, 2)

@@ -27,7 +27,7 @@ def library(built: Library) -> Iterator[Library]:
 
 
 def _first(run: Run, library: Library, *arguments: str) -> str:
-    done = run("search", "star", "--json", *arguments, library=library.root)
+    done = run("search", "star", "--jsonl", *arguments, library=library.root)
     assert done.exit_code == 0, done.output
     return str(json.loads(done.stdout.splitlines()[0])["set"])
 

@@ -14,7 +14,7 @@ Run = Callable[..., Result]
 
 
 def test_each_line_is_a_search_with_its_options(run: Run) -> None:
-    lines = "house --json -k 1 --set own\n\nhouse --json -k 1 --set other\n"
+    lines = "house --jsonl -k 1 --set own\n\nhouse --jsonl -k 1 --set other\n"
     done = run("repl", given=lines)
     assert done.exit_code == 0
     assert [json.loads(line)["key"] for line in done.stdout.splitlines()] == ["own:house", "other:house"]
@@ -23,7 +23,7 @@ def test_each_line_is_a_search_with_its_options(run: Run) -> None:
 
 def test_what_goes_wrong_is_told_and_the_next_line_is_answered(run: Run) -> None:
     wrong = ["--frob", "x --set othr", ":nope", "x -k 0", ":show own:hous", "house --keyword --tag west --set own"]
-    done = run("repl", given="\n".join([*wrong, "don't --json -k 1 --min-score 0", ""]))
+    done = run("repl", given="\n".join([*wrong, "don't --jsonl -k 1 --min-score 0", ""]))
     assert done.exit_code == 0
     told = done.stderr.splitlines()
     assert [line.split(";")[0][:40] for line in told] == [
@@ -62,14 +62,14 @@ def test_a_new_generation_answers_the_next_line(run: Run, own: Path, tmp_path: P
     command = [sys.executable, "-c", PROGRAM, "repl", "--library", str(own)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin and process.stdout
-        process.stdin.write("brand new --json -k 1 --min-score 0\n")
+        process.stdin.write("brand new --jsonl -k 1 --min-score 0\n")
         process.stdin.flush()
         assert json.loads(process.stdout.readline())["name"] != "brand-new"
         (tmp_path / "icons" / "new.svg").write_text(drawn('<path d="M0 0h9v5z"/>'))
         with (tmp_path / "icons" / "icons.jsonl").open("a") as manifest:
             manifest.write(json.dumps({"file_path": "new.svg", "name": "brand-new", "set": "own"}) + "\n")
         assert run("index", "--devices", "cpu", library=own).exit_code == 0
-        process.stdin.write("brand new --json -k 1 --min-score 0\n")
+        process.stdin.write("brand new --jsonl -k 1 --min-score 0\n")
         process.stdin.close()
         assert json.loads(process.stdout.readline())["name"] == "brand-new"
 

@@ -1,7 +1,6 @@
 """What goes to stdout, what to stderr, and with which exit code?"""
 
 import gzip
-import io
 import json
 import os
 import shutil
@@ -20,31 +19,68 @@ from indexer.naming.printable import printable
 Run = Callable[..., Result]
 
 
-def test_a_table_tells_rank_score_name_set_style_licence_and_path(run: Run, asked: Path) -> None:
+def test_a_table_tells_rank_score_key_set_style_and_licence(run: Run) -> None:
     done = run("search", "house", "--min-score", "0", "-k", "3")
     assert done.exit_code == 0, done.output
     head, *rows = done.stdout.splitlines()
-    assert head.split() == ["#", "score", "name", "set", "style", "licence", "path"]
+    assert head.split() == ["#", "score", "key", "set", "style", "licence"]
     first = rows[0].split()
     assert first[0] == "1" and 0 <= float(first[1]) <= 1
-    assert first[2] == "house" and first[3] in ("own", "other")
+    assert first[2] in ("own:house", "other:house") and first[3] in ("own", "other")
     assert [row.split()[0] for row in rows] == ["1", "2", "3"]
-    assert str(asked.parent / "icons") in rows[0]
 
 
-def test_variants_are_counted_where_there_are_some(run: Run) -> None:
-    head, first, *_ = run("search", "arrow left", "--set", "own").stdout.splitlines()
-    assert "variants" in head
-    assert first.split()[first.split().index("MIT") + 1] == "2"
-    flat = run("search", "arrow left", "--set", "own", "--flat", "--min-score", "0")
+def test_icons_that_are_browsed_have_no_score(run: Run) -> None:
+    done = run("search", "--set", "own", "--sort", "name")
+    head, *rows = done.stdout.splitlines()
+    assert (done.exit_code, head.split()) == (0, ["#", "key", "set", "style", "licence"])
+    assert [row.split()[1] for row in rows] == ["own:arrow-left", "own:arrow-right", "own:house"]
+    assert run("search", "--sort", "newest", "-k", "1").exit_code == 0
+    nothing = run("search", "--set", "own", "--tag", "west", "--category", "places")
+    assert (nothing.exit_code, nothing.stderr) == (
+        1,
+        "no icon of this library passes these filters\n",
+    )
+
+
+def test_long_tells_files_and_variants_on_lines_of_their_own(run: Run, asked: Path) -> None:
+    lines = run("search", "arrow left", "--set", "own", "--long").stdout.splitlines()
+    assert lines[0].split()[2] == "own:arrow-left"
+    assert lines[1].strip().startswith("own, ") and lines[1].endswith("MIT, 2 variants")
+    assert lines[2].strip().startswith(str(asked.parent / "icons"))
+    flat = run("search", "arrow left", "--set", "own", "--flat", "--min-score", "0", "--long")
     assert "variants" not in flat.stdout
     assert "arrow-left-filled" in flat.stdout
 
 
-def test_json_is_a_hit_a_line_with_the_key_that_finds_it_again(run: Run) -> None:
-    lines = run("search", "house", "--json", "--min-score", "0", "-k", "2").stdout.splitlines()
+def test_json_is_one_answer_with_the_names_of_the_http_api(run: Run) -> None:
+    from dataclasses import fields
+
+    from search.web.answers import SearchAnswer
+
+    for command in (("search", "house"), ("similar", "own:house"), ("search", "--set", "own")):
+        told = run(*command, "--json", "--facets", "--min-score", "0", "-k", "2").stdout.splitlines()
+        assert len(told) == 1
+        answer = json.loads(told[0])
+        assert set(answer) == {field.name for field in fields(SearchAnswer)}
+        assert {one["value"] for one in answer["facets"]["set"]} <= {"own", "other"}
+        assert len(answer["hits"]) <= 2
+    assert (answer["query"], answer["n_found"], answer["spelled"]) == ("", 3, None)
+
+
+def test_json_of_nothing_is_an_answer_too(run: Run) -> None:
+    done = run("search", "house", "--keyword", "--set", "own", "--tag", "west", "--json")
+    assert done.exit_code == 1
+    answer = json.loads(done.stdout)
+    assert (answer["query"], answer["hits"], answer["n_found"]) == ("house", [], 0)
+
+
+def test_jsonl_is_a_hit_a_line_with_the_key_that_finds_it_again(run: Run) -> None:
+    lines = run("search", "house", "--jsonl", "--min-score", "0", "-k", "2").stdout.splitlines()
     hits = [json.loads(line) for line in lines]
     assert {hit["key"] for hit in hits} == {"own:house", "other:house"}
+    whole = json.loads(run("search", "house", "--json", "--min-score", "0", "-k", "2").stdout)
+    assert whole["hits"] == hits
     again = json.loads(run("show", hits[0]["key"], "--json").stdout)
     assert again["hit"]["id"] == hits[0]["id"]
 
@@ -83,19 +119,19 @@ def test_a_packed_svg_is_unpacked_and_a_bitmap_is_refused_with_what_to_do(run: R
 @pytest.mark.parametrize("before", ["", '<?xml version="1.0"?>\n<!-- a house -->\n'])
 def test_a_pasted_svg_finds_its_icon(run: Run, asked: Path, before: str) -> None:
     drawing = (asked.parent / "icons" / "house.svg").read_text()
-    done = run("search", before + drawing, "--json", "-k", "1")
+    done = run("search", before + drawing, "--jsonl", "-k", "1")
     assert json.loads(done.stdout)["key"] == "own:house"
     broken = run("search", "<svg >no picture")
     assert (broken.exit_code, broken.stdout) == (2, "")
     assert 'picture "pasted SVG" can\'t be looked for' in broken.stderr
 
 
-def test_facets_count_what_is_found_in_the_table_and_in_a_last_line_of_json(run: Run) -> None:
+def test_facets_count_what_is_found_in_the_table_and_in_json(run: Run) -> None:
     options = ("search", "arrow", "--min-score", "0", "--facets")
     table = run(*options).stdout
     assert "found by" in table
-    last = json.loads(run(*options, "--json").stdout.splitlines()[-1])
-    assert {count["value"]: count["n"] for count in last["facets"]["set"]} == {"own": 3, "other": 4}
+    told = json.loads(run(*options, "--json").stdout)
+    assert {count["value"]: count["n"] for count in told["facets"]["set"]} == {"own": 3, "other": 4}
 
 
 def test_notes_go_to_stderr_and_results_to_stdout(run: Run) -> None:
@@ -132,7 +168,7 @@ def test_names_are_shown_as_they_are_and_order_the_terminal_nothing(run: Run) ->
 
 def test_filters_hold(run: Run) -> None:
     def keys(*options: str) -> set[str]:
-        lines = run("search", "arrow", "--min-score", "0", "--json", "-k", "50", *options).stdout.splitlines()
+        lines = run("search", "arrow", "--min-score", "0", "--jsonl", "-k", "50", *options).stdout.splitlines()
         return {json.loads(line)["key"] for line in lines}
 
     assert keys("--set", "other", "--licence", "copyleft") == {"other:house", "other:logo"}
@@ -147,7 +183,7 @@ def test_filters_hold(run: Run) -> None:
 
 
 def test_a_picture_finds_its_icon_from_a_file_and_from_stdin(run: Run, shot: Path) -> None:
-    options = ("--json", "-k", "1", "--min-score", "0")
+    options = ("--jsonl", "-k", "1", "--min-score", "0")
     from_file = run("search", "--image", shot, *options)
     from_stdin = run("search", "--image", "-", *options, given=shot.read_bytes())
     assert json.loads(from_file.stdout)["key"] == "own:house"
@@ -155,7 +191,7 @@ def test_a_picture_finds_its_icon_from_a_file_and_from_stdin(run: Run, shot: Pat
 
 
 def test_similar_leaves_the_icon_itself_out(run: Run) -> None:
-    lines = run("similar", "own:house", "--json", "--min-score", "0").stdout.splitlines()
+    lines = run("similar", "own:house", "--jsonl", "--min-score", "0").stdout.splitlines()
     keys = [json.loads(line)["key"] for line in lines]
     assert keys and "own:house" not in keys
 
@@ -199,7 +235,9 @@ def test_a_picture_that_was_changed_is_not_given_out(run: Run, own: Path, tmp_pa
         (["house", "--min-score", "1.5"], "1.5 is not in the range 0<=x<=1"),
         (["house", "--set", "othr"], 'no set "othr" in this library; near: other'),
         (["house", "--style", "fild"], 'no style "fild" in this library; near: filled'),
-        (["house", "--style", "two-tone"], 'no style "two-tone" in this library; near: '),
+        (["house", "--style", "thin"], 'no style "thin" in this library; near: '),
+        (["house", "--jsonl", "--facets"], "--jsonl has hits alone"),
+        (["house", "--sort", "size"], "'size' is not one of 'relevance', 'name', 'set', 'newest'"),
         (["house", "--corner", "round"], 'no corner "round" in this library: no icon of it states one'),
         (["house", "--tag", "hom"], 'no tag "hom" in this library; near: home'),
         (["house", "--category", "arow"], 'no category "arow" in this library; near: arrows'),
@@ -309,7 +347,7 @@ def oddly_named(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> P
 
 @pytest.mark.parametrize("name", NAMES)
 def test_show_takes_every_name_as_search_prints_it_and_every_key(run: Run, oddly_named: Path, name: str) -> None:
-    hits = run("search", name, "--json", "--min-score", "0", "-k", "50", library=oddly_named).stdout.splitlines()
+    hits = run("search", name, "--jsonl", "--min-score", "0", "-k", "50", library=oddly_named).stdout.splitlines()
     (hit,) = (found for line in hits if (found := json.loads(line))["name"] == name)
     table = run("search", name, "--min-score", "0", "-k", "50", library=oddly_named).stdout
     assert printable(name).strip() in table
@@ -318,27 +356,12 @@ def test_show_takes_every_name_as_search_prints_it_and_every_key(run: Run, oddly
         assert shown["hit"]["name"] == name
 
 
-def test_a_name_is_never_cut_by_a_narrow_terminal(oddly_named: Path) -> None:
-    from rich.console import Console
-
-    from search.engine import SearchEngine
-    from search.showing.hit_table import print_hits
-
-    engine = SearchEngine.open(oddly_named)
-    hits = engine.search("arrow up filled", k=3)
-    console = Console(width=50, record=True, file=io.StringIO())
-    print_hits(console, hits)
-    told = console.export_text()
-    assert "arrow-up-filled" in told
-    assert "…" not in told.split("arrow-up-filled")[0].splitlines()[-1]
-
-
 def test_an_icon_that_shares_set_and_name_has_its_number_in_its_key(run: Run, tmp_path: Path, tiny_model: Path) -> None:
     for place in ("a", "b"):
         (tmp_path / "twice" / place).mkdir(parents=True)
         (tmp_path / "twice" / place / "bell.svg").write_text(disc(4 if place == "a" else 9, 12))
     library = index_by_command(tmp_path / "twice", tmp_path / "library", tiny_model)
-    lines = run("search", "bell", "--flat", "--json", "--min-score", "0", library=library).stdout.splitlines()
+    lines = run("search", "bell", "--flat", "--jsonl", "--min-score", "0", library=library).stdout.splitlines()
     hits = [json.loads(line) for line in lines]
     assert sorted(hit["key"] for hit in hits) == ["twice:bell", f"twice:bell#{max(hit['id'] for hit in hits)}"]
     for hit in hits:
@@ -346,7 +369,7 @@ def test_an_icon_that_shares_set_and_name_has_its_number_in_its_key(run: Run, tm
             assert json.loads(run("show", spelling, "--json", library=library).stdout)["hit"]["id"] == hit["id"]
 
 
-@pytest.mark.parametrize("options", [[], ["--facets"], ["--json"]])
+@pytest.mark.parametrize("options", [["--long"], ["--long", "--facets"], ["--json"]])
 def test_colours_that_are_forced_make_no_terminal_of_a_pipe(asked: Path, options: list[str]) -> None:
     command = [sys.executable, "-c", "from search.cli import main; main()", "search", "house", *options]
     environment = {**os.environ, "FORCE_COLOR": "1", "ICONS_LIBRARY": str(asked)}

@@ -67,6 +67,7 @@ def test_every_operation_has_a_name_of_its_own() -> None:
 OPERATIONS = [
     "code",
     "code_of_many",
+    "export",
     "facets",
     "frameworks",
     "health",

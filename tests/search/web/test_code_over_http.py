@@ -1,7 +1,6 @@
 """Is an icon given as code, one or many, in the look that is asked for, and what can't be written refused?"""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import httpx
 import pytest

@@ -364,7 +364,20 @@ def test_health_and_metrics_tell_how_the_server_is(client: httpx.Client, icon_li
 def test_openapi_tells_every_path(client: httpx.Client) -> None:
     paths = client.get(f"{API}/openapi.json").json()["paths"]
     assert set(paths) == {
-        *(f"{API}/{path}" for path in ("search", "similar/{icon}", "facets", "sets", "svgs", "icons/{icon}", "frameworks", "code")),
+        *(
+            f"{API}/{path}"
+            for path in (
+                "search",
+                "similar/{icon}",
+                "facets",
+                "sets",
+                "svgs",
+                "icons/{icon}",
+                "frameworks",
+                "code",
+                "export",
+            )
+        ),
         *(f"{API}/icons/{{icon}}/{kind}" for kind in ("svg", "png", "why", "code")),
         "/health",
         "/metrics",

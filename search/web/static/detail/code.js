@@ -4,17 +4,20 @@ import { code } from "../api.js";
 import { make, symbol } from "../elements.js";
 import { copyText, formatsFor, prefer, preferred, said } from "./copying.js";
 
+const LOOKS = { colour: "colour", stroke_width: "stroke width", size: "size", corner: "corners" };
+
 export class Code {
   /** `look()` is how copies are to look. */
   constructor({ look }) {
     Object.assign(this, { look, icon: null, signal: null, format: null, text: null });
     this.title = make("span", { textContent: "…" });
     this.menu = make("button", { type: "button", className: "framework", "aria-haspopup": "menu", "aria-expanded": "false", "data-key": "framework", onclick: () => this.#offer() },
-      make("span", { className: "hidden", textContent: "Copy as " }), this.title, symbol("chevron-down"));
+      make("span", { className: "hidden", textContent: "Format: " }), this.title, symbol("chevron-down"));
     this.button = make("button", { type: "button", className: "primary", "data-key": "copy", onclick: () => this.#copy() }, symbol("copy"), "Copy");
     this.code = make("code");
+    this.note = make("p", { className: "aside" });
     this.element = make("div", { className: "copy", role: "group", "aria-label": "Copy" }, this.menu, this.button,
-      make("pre", { className: "code", tabIndex: 0, role: "region", "aria-label": "Code" }, this.code));
+      make("pre", { className: "code", tabIndex: 0, role: "region", "aria-label": "Code" }, this.code), this.note);
   }
 
   /** Write an icon in the format that was chosen last. */
@@ -32,11 +35,21 @@ export class Code {
       this.format = format;
       this.title.textContent = format.title;
       this.button.setAttribute("aria-label", `Copy as ${format.title}`);
-      this.text = code(icon.key, { format: format.name, look: this.look(), signal });
-      this.code.textContent = await this.text;
+      const coming = code(icon.key, { format: format.name, look: this.look(), signal });
+      this.text = coming.then((snippet) => snippet.code);
+      this.text.catch(() => {}); // said below, and again where it is copied
+      this.#tell(await coming, format);
     } catch (error) {
-      if (error.name !== "AbortError") this.code.textContent = error.message;
+      if (error.name === "AbortError") return;
+      this.code.textContent = error.message;
+      this.note.replaceChildren();
     }
+  }
+
+  #tell({ code: text, install, left_out: leftOut }, { title }) {
+    this.code.textContent = text;
+    const unsaid = leftOut.map((name) => LOOKS[name] ?? name).join(", ");
+    this.note.replaceChildren(...[install && make("code", { textContent: install }), unsaid && `${title} can’t state the ${unsaid}.`].filter(Boolean));
   }
 
   async #offer() {
@@ -48,8 +61,8 @@ export class Code {
     });
     const groups = [
       [`Made for ${icon.set_title || icon.set}`, ({ sets }) => sets.length > 0],
-      ["By its name", ({ sets, needs_svg: isDrawn }) => !sets.length && !isDrawn],
-      ["The drawing itself", ({ needs_svg: isDrawn }) => isDrawn],
+      ["By its name", ({ sets, form }) => !sets.length && form !== "drawn"],
+      ["The drawing itself", ({ form }) => form === "drawn"],
     ].map(([heading, belongs]) => [heading, all.filter(belongs)]);
     openMenu(this.menu, { label: "Copy as", items: groups.flatMap(([heading, some]) => (some.length ? [{ heading }, ...some.map(item)] : [])) });
   }

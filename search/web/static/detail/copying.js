@@ -6,18 +6,18 @@ import { read, write } from "../tray/store.js";
 
 const PLACE = "icons.formats"; // those that were chosen, the last one first
 const MOST_REMEMBERED = 8;
-const USUAL = "svg";
+const USUAL = ["svg", "name"]; // the second one for bitmaps
 
 let asked = null;
 
-/** All ways to write an icon, as the server has them: `{ name, title, sets, needs_svg }`, `sets` empty where it serves every set. */
+/** All ways to write an icon, as the server has them: `{ name, title, sets, form }`, `sets` empty where it serves every set. */
 function formats() {
   asked ??= frameworks().catch((error) => { asked = null; throw error; });
   return asked;
 }
 
 /** Whether a format can write an icon: what is drawn of an SVG needs one. */
-const writes = (format, icon) => (format.sets.length === 0 || format.sets.includes(icon.set)) && (icon.svg_url !== null || !format.needs_svg);
+const writes = (format, icon) => (format.sets.length === 0 || format.sets.includes(icon.set)) && (icon.svg_url !== null || format.form !== "drawn");
 
 function remembered() {
   const stored = read(PLACE);
@@ -34,7 +34,7 @@ export const formatsFor = async (icons) => (await formats()).filter((format) => 
 export async function preferred(icons) {
   const able = await formatsFor(icons);
   const known = (name) => able.find((format) => format.name === name);
-  return remembered().map(known).find(Boolean) ?? known(USUAL) ?? able[0];
+  return [...remembered(), ...USUAL].map(known).find(Boolean);
 }
 
 /** What is said once an icon was copied. */
@@ -44,14 +44,15 @@ export const said = (icon, format) => (format.name === "name" ? `Copied “${ico
 export function copy(icon, { look }) {
   return copyText(async () => {
     const format = await preferred([icon]);
-    return [await code(icon.key, { format: format.name, look }), said(icon, format)];
+    return [(await code(icon.key, { format: format.name, look })).code, said(icon, format)];
   });
 }
 
 export function copyAll(icons, { look }) {
   return copyText(async () => {
     const format = await preferred(icons);
-    return [await codes(icons.map(({ key }) => key), { format: format.name, look }), `Copied ${plural(icons.length, "icon")} as ${format.title}`];
+    const { code: text } = await codes(icons.map(({ key }) => key), { format: format.name, look });
+    return [text, `Copied ${plural(icons.length, "icon")} as ${format.title}`];
   });
 }
 

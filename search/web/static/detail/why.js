@@ -23,7 +23,7 @@ function fits(icon, first) {
     make("span", { textContent: WORDS[part] ?? part }),
     make("meter", { min: 0, max: 1, value: Math.max(0, cosine), "aria-label": `${WORDS[part] ?? part}: ${cosine.toFixed(2)}${first ? `, the first icon ${first.cosines[part]?.toFixed(2) ?? "none"}` : ""}` }),
     make("span", { className: "figure", "aria-hidden": "true", textContent: cosine.toFixed(2) })));
-  return make("div", { className: "fits" }, make("p", { textContent: `Comes with the others because ${TIERS[icon.tier] ?? icon.tier}. How well it fits:` }), make("ul", { role: "list" }, rows));
+  return make("div", { className: "fits" }, make("p", { textContent: `It is among the results because ${TIERS[icon.tier] ?? icon.tier}. How well it fits:` }), make("ul", { role: "list" }, rows));
 }
 
 function table(columns) {

@@ -17,16 +17,16 @@ export class Drawing {
     this.canvas = make("canvas", { width: 2 * CANVAS, height: 2 * CANVAS, role: "img" }); // twice: for screens with fine pixels
     this.pen = this.canvas.getContext("2d");
     this.tools = [["pencil", "Pen", false], ["eraser", "Eraser", true]].map(([drawing, name, erases]) => make("button", {
-      type: "button", className: "tool", title: name, "aria-label": name, "aria-pressed": String(!erases), onclick: () => this.#take(erases), "data-erases": String(erases),
+      type: "button", className: "pen", title: name, "aria-label": name, "aria-pressed": String(!erases), onclick: () => this.#take(erases), "data-erases": String(erases),
     }, symbol(drawing)));
-    this.undo = make("button", { type: "button", className: "tool", title: "Undo (Ctrl Z)", "aria-label": "Undo", onclick: () => this.#undo() }, symbol("undo-2"));
-    this.clear = make("button", { type: "button", className: "tool", title: "Clear", "aria-label": "Clear the drawing", onclick: () => this.#keep([]) }, symbol("trash-2"));
+    this.undo = make("button", { type: "button", className: "pen", title: "Undo (Ctrl Z)", "aria-label": "Undo", onclick: () => this.#undo() }, symbol("undo-2"));
+    this.clear = make("button", { type: "button", className: "pen", title: "Clear", "aria-label": "Clear the drawing", onclick: () => this.#keep([]) }, symbol("trash-2"));
     this.hint = make("p", { className: "hint", "aria-hidden": "true", textContent: "Draw an icon" });
     panel.replaceChildren(
       make("div", { className: "head" }, make("h2", { id: "drawing-title", textContent: "Draw what you look for" }),
         make("button", { type: "button", className: "quiet", "aria-label": "Close the drawing", onclick: close }, symbol("x"))),
       make("div", { className: "sheet" }, this.canvas, this.hint),
-      make("div", { className: "tools", role: "group", "aria-label": "Drawing" }, this.tools, make("span", { className: "space" }), this.undo, this.clear),
+      make("div", { className: "pens", role: "group", "aria-label": "Drawing" }, this.tools, make("span", { className: "space" }), this.undo, this.clear),
       make("p", { className: "aside" }, "With the keyboard, ", make("button", { type: "button", className: "link", textContent: "choose a picture", onclick: upload }), " instead."));
     this.#listen();
     this.#show();
@@ -54,7 +54,8 @@ export class Drawing {
       this.#move([event]);
     });
     this.canvas.addEventListener("pointermove", (event) => {
-      if (this.line || this.erased) this.#move(event.getCoalescedEvents?.() ?? [event]);
+      const all = event.getCoalescedEvents?.() ?? []; // some browsers give none
+      if (this.line || this.erased) this.#move(all.length ? all : [event]);
     });
     for (const end of ["pointerup", "pointercancel"]) this.canvas.addEventListener(end, () => this.#lift());
     this.canvas.addEventListener("touchstart", (event) => event.preventDefault(), { passive: false }); // the page does not scroll

@@ -128,6 +128,12 @@ export class Grid {
     return ids.slice(Math.max(from, 0), to + 1).map((one) => this.hits.get(one));
   }
 
+  /** To another tile; all on the way are chosen where Shift is held. */
+  #walk(button, from) {
+    button.focus();
+    if (from) this.chooseAll(this.#between(from.id, this.hits.get(Number(button.dataset.id))));
+  }
+
   #unfold(cell, hit) {
     if (!cell.stack?.isFirst) return;
     if (this.unfolded.has(hit.words)) this.unfolded.delete(hit.words);
@@ -147,7 +153,7 @@ export class Grid {
     if (event.key in targets) {
       event.preventDefault();
       if (event.key === "ArrowUp" && at < columns) this.leave();
-      else tiles[targets[event.key]]?.focus();
+      else if (tiles[targets[event.key]]) this.#walk(tiles[targets[event.key]], event.shiftKey ? hit : null);
     } else {
       ({ c: () => this.copy(hit), x: () => this.choose(hit), s: () => this.star(hit), o: () => this.#unfold(cell, hit) })[event.key.toLowerCase()]?.();
     }

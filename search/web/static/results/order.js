@@ -4,13 +4,14 @@ import { asks, SORTS } from "../state.js";
 import { find, make } from "../elements.js";
 
 export class Order {
-  /** `change(changes)` alters the state. */
-  constructor({ change }) {
+  /** `change(changes)` alters the state, `chooseAll()` chooses whatever is shown. */
+  constructor({ change, chooseAll }) {
     this.isSelecting = false; // whether a click on a tile chooses it
     this.drawn = null;
     find("#sort select").addEventListener("change", ({ target }) => change({ sort: target.value }));
     find("#fold input").addEventListener("change", ({ target }) => change({ fold: target.checked }));
     find("#select").addEventListener("click", () => this.select(!this.isSelecting));
+    find("#select-all").addEventListener("click", chooseAll);
   }
 
   /** Keep the switches in step with a state; `canFold` tells whether there is anything to fold, `isOneSet` whether all is of one set. */
@@ -34,5 +35,6 @@ export class Order {
     button.setAttribute("aria-pressed", String(on));
     button.textContent = on ? "Done" : "Select";
     find("#grid").toggleAttribute("data-selecting", on);
+    find("#select-all").hidden = !on;
   }
 }

@@ -1,7 +1,8 @@
 // What is said above the tiles: how words were read, what they were perhaps meant to be, and what to try where nothing is good.
 
-import { find, make, PAUSE_MS } from "../elements.js";
+import { find, make, PAUSE_MS, plural } from "../elements.js";
 import { asks, countFilters, IN_ENGLISH } from "../state.js";
+import { STARS } from "../tray/store.js";
 
 export class Remarks {
   /** `change(changes)` alters the state, `clearFilters()` takes all filters away. */
@@ -10,8 +11,9 @@ export class Remarks {
   }
 
   /** Lines for an answer to a state, from the fields of the answer. */
-  of(state, { hits, spelled, read_as: readAs }) {
+  of(state, { hits, spelled, read_as: readAs, missing = [] }) {
     this.state = state;
+    if (state.collection !== null) return this.#collected(state, hits, missing);
     return hits.length ? this.#remarks(spelled, readAs) : [this.#nothing(spelled, readAs)];
   }
 
@@ -26,6 +28,12 @@ export class Remarks {
     this.told = remark.textContent;
     setTimeout(() => { remark.hidden = false; }, PAUSE_MS);
     return remark;
+  }
+
+  /** Of a collection: what this library does not have of it. */
+  #collected(state, hits, missing) {
+    if (missing.length) return [make("p", { className: "remark" }, `${plural(missing.length, "icon")} of it ${missing.length === 1 ? "is" : "are"} not in this library: ${missing.join(", ")}`)];
+    return hits.length ? [] : [make("div", { className: "nothing" }, make("h2", { textContent: `No icon in ${subject(state)}` }), make("p", { textContent: "Collections and stars are kept in the browser that they were made with." }))];
   }
 
   #remarks(spelled, readAs) {
@@ -65,7 +73,8 @@ export class Remarks {
 export const glosses = ({ words }) => words.filter(({ english }) => english.length).map(({ word, english }) => [word, english.join(", ")]);
 
 /** What a search is for, as a person would say it. */
-export function subject({ q, picture, icon, not }) {
+export function subject({ q, picture, icon, collection, not }) {
+  if (collection !== null) return collection === STARS ? "your stars" : `“${collection}”`;
   const parts = [q && `“${q.trim()}”`, picture && "your picture", icon !== null && "that icon"].filter(Boolean);
   return (parts.join(" and ") || "anything") + (not.length ? ` but not “${not.join(", ")}”` : "");
 }

@@ -25,13 +25,13 @@ export class Search {
   }
 
   /** Whether tiles of equal names are folded. */
-  folds = (state) => state.fold && !state.flat && state.set.length !== 1 && state.icon === null && !state.picture;
+  folds = (state) => state.fold && !state.flat && state.set.length !== 1 && state.icon === null && !state.picture && state.collection === null;
 
   /** Bring the results in step with a state. */
   run(state) {
     const folded = this.state && this.folds(this.state) !== this.folds(state);
     this.state = state;
-    const asked = `${question(state)} ${state.picture ?? ""} ${this.showsAll}`;
+    const asked = `${question(state)} ${state.picture ?? ""} ${state.collection ?? ""} ${this.showsAll}`;
     if (asked === this.asked && !folded) return;
     this.asked = asked;
     this.asking?.abort();
@@ -100,8 +100,8 @@ export class Search {
     const { state, answer, nFound, isMore } = this;
     const { hits, read_as: readAs, is_doubtful: isDoubtful } = answer;
     const number = isMore ? `${nFound.toLocaleString("en")}+ icons` : plural(nFound, "icon");
-    const found = isDoubtful ? `No good match for ${subject(state)}. These come nearest.` : asks(state) ? `${number} for ${subject(state)}` : browses(state) ? `${number}${this.#place()}` : "All icons";
-    const text = hits.length ? found : asks(state) ? `Nothing good found for ${subject(state)}` : "No icon is left by these filters";
+    const found = isDoubtful ? `No good match for ${subject(state)}. These come nearest.` : asks(state) ? `${number} ${state.collection === null ? "for" : "in"} ${subject(state)}` : browses(state) ? `${number}${this.#place()}` : "All icons";
+    const text = hits.length ? found : state.collection !== null ? `No icon in ${subject(state)}` : asks(state) ? `Nothing good found for ${subject(state)}` : "No icon is left by these filters";
     find("#summary").textContent = hits.length ? text : "";
     find("#notice").replaceChildren(...this.remarks.of(state, answer), ...this.#about());
     if (asks(state)) document.title = state.q ? `${state.q} · icons` : "icons";

@@ -4,7 +4,7 @@ import { kept, read, write } from "./store.js";
 
 const PLACE = "icons.collections";
 const MOST = 100;
-const MOST_ICONS = 1000;
+const MOST_ICONS = 500; // as many as can be chosen
 const LONGEST_NAME = 200;
 const [FORMAT, VERSION] = ["icons-collection", 1];
 const MOST_BYTES = 5e6;

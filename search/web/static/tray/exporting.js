@@ -11,6 +11,8 @@ const KINDS = [
   ["react", "package", "React package", "Components with types"],
 ];
 
+const SIZED = ["zip", "react"]; // the others take their size where they are shown
+
 /** The ways as items of a menu. */
 export const ways = (choose) => KINDS.map(([kind, drawing, title, note]) => ({ title, note, symbol: drawing, act: () => choose(kind) }));
 
@@ -18,7 +20,8 @@ export const ways = (choose) => KINDS.map(([kind, drawing, title, note]) => ({ t
 export async function exportAs(kind, icons, { name, look }) {
   say(`Making a file of ${plural(icons.length, "icon")} …`);
   try {
-    const { blob, fileName, leftOut } = await exported({ kind, name, icons: icons.map(({ key }) => key), look });
+    const asked = { ...look, size: SIZED.includes(kind) ? look.size : null, colour: kind === "font" ? null : look.colour }; // a font takes the text's
+    const { blob, fileName, leftOut } = await exported({ kind, name, icons: icons.map(({ key }) => key), look: asked });
     save(blob, fileName);
     say(leftOut ? `Saved ${fileName}; ${plural(leftOut, "icon")} could not be read` : `Saved ${fileName}`);
   } catch (error) {

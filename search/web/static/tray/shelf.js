@@ -7,10 +7,9 @@ import { frame } from "../results/grid.js";
 import { collections, fromFile, toFile } from "./collections.js";
 import { save } from "./exporting.js";
 import { askName } from "./naming.js";
-import { chosen, starred } from "./store.js";
+import { chosen, starred, STARS } from "./store.js";
 import { offerUndo } from "./undo.js";
 
-export const STARS = "★"; // the collection that the stars are, in the address
 const SHOWN = 6;
 
 /** Show them; `open(name)` shows the icons of one. */
@@ -42,7 +41,7 @@ export function showShelf({ open }) {
 
 const empty = () => make("li", { className: "empty" }, symbol("folder"), make("p", { textContent: "Nothing here yet. Star an icon, or choose some and save them as a collection." }));
 
-const mosaic = (icons) => make("span", { className: "mosaic", "aria-hidden": "true" }, icons.filter(({ id }) => id !== null).slice(0, SHOWN).map((icon) => frame(icon, { lazy: false, px: 22 })));
+const mosaic = (icons) => make("span", { className: "peek", "aria-hidden": "true" }, icons.filter(({ id }) => id !== null).slice(0, SHOWN).map((icon) => frame(icon, { lazy: false, px: 22 })));
 
 const opening = (title, icons, leave, drawing) => make("button", { type: "button", className: "row", onclick: leave },
   make("span", { className: "what" }, make("strong", {}, drawing && symbol(drawing), title), make("small", { textContent: `${plural(icons.length, "icon")}${described(icons)}` })), mosaic(icons));

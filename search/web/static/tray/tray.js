@@ -2,12 +2,13 @@
 
 import { copyAll, formatsFor, prefer, preferred } from "../detail/copying.js";
 import { summedUp } from "../detail/licences.js";
-import { announce, make, plural, say, symbol } from "../elements.js";
+import { announce, make, plural, say, symbol, whenIdle } from "../elements.js";
 import { openMenu } from "../menu.js";
 import { frame } from "../results/grid.js";
 import { collections } from "./collections.js";
 import { exportAs, ways } from "./exporting.js";
 import { askName } from "./naming.js";
+import { refresh } from "./opened.js";
 import { chosen } from "./store.js";
 import { offerUndo } from "./undo.js";
 
@@ -33,6 +34,7 @@ export class Tray {
     chosen.addEventListener("unsaved", () => say("The browser has no room to keep these; they last until the page is closed."));
     new ResizeObserver(() => this.#measure()).observe(bar);
     this.#show();
+    whenIdle(() => refresh(chosen).catch((error) => say(error.message)));
   }
 
   #show() {
@@ -40,7 +42,7 @@ export class Tray {
     const hadFocus = this.bar.contains(document.activeElement);
     this.bar.hidden = icons.length === 0;
     document.documentElement.classList.toggle("choosing", icons.length > 0);
-    const cells = new Map(icons.slice(0, SHOWN).map((icon) => [icon.key, this.cells.get(icon.key) ?? this.#cell(icon)]));
+    const cells = new Map(icons.slice(0, SHOWN).map((icon) => [`${icon.key} ${icon.image}`, this.cells.get(`${icon.key} ${icon.image}`) ?? this.#cell(icon)]));
     this.cells = cells;
     this.list.replaceChildren(...cells.values());
     this.count.textContent = plural(icons.length, "icon");
@@ -52,9 +54,10 @@ export class Tray {
   }
 
   #cell(icon) {
-    const title = `${icon.name}, ${icon.set_title || icon.set}`;
+    const isHere = icon.id !== null;
+    const title = isHere ? `${icon.name}, ${icon.set_title || icon.set}` : `${icon.key}, not in this library`;
     return make("li", {},
-      make("button", { type: "button", className: "tile", title, "aria-label": title, onclick: () => this.open(icon) }, frame(icon, { lazy: false, px: 24 })),
+      make("button", { type: "button", className: "tile", title, "aria-label": title, disabled: !isHere, onclick: () => this.open(icon) }, isHere ? frame(icon, { lazy: false, px: 24 }) : make("span", { className: "picture gone" })),
       make("button", { type: "button", className: "drop", title: `Leave out ${icon.name}`, "aria-label": `Leave out ${icon.name}`, onclick: () => chosen.remove([icon.key]) }, symbol("x")));
   }
 

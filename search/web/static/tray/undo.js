@@ -16,7 +16,9 @@ export function offerUndo(text, undo) {
   line.undo = back;
   for (const pause of ["pointerenter", "focusin"]) line.addEventListener(pause, () => clearTimeout(timer));
   for (const go of ["pointerleave", "focusout"]) line.addEventListener(go, start);
-  document.body.append(line);
+  const dialog = [...document.querySelectorAll("dialog:modal")].at(-1);
+  (dialog ?? document.body).append(line); // what is outside of a modal dialog can't be reached
+  dialog?.addEventListener("close", () => { if (line) document.body.append(line); }, { once: true });
   announce(`${text}. Undo with Control Z`, { afterMs: 0 });
   if (lost) button.focus({ focusVisible: false });
   start();

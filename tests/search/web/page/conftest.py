@@ -11,7 +11,10 @@ from tools import lacking
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Page
 
-ARGUMENTS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--hide-scrollbars")
+ARGUMENTS = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--hide-scrollbars"),
+    "--use-fake-device-for-media-stream",  # a camera that sees a pie, once a test lets the page use it
+)
 PATIENCE_MS = 120_000
 """Until a page is said to hang: no test is about the speed of the machine."""
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")

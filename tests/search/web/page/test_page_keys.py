@@ -25,9 +25,9 @@ def test_an_icon_is_found_opened_and_copied_without_a_mouse(page: "Page") -> Non
     expect(page.locator("#summary")).to_contain_text("“arrow left”")  # the first of "arrow lef" is another of that name
     expect(tile(page, 0)).to_be_focused()
     page.keyboard.press("Enter")
-    expect(page.get_by_role("button", name="Copy SVG")).to_be_focused()
+    expect(page.get_by_role("button", name="Copy as SVG file")).to_be_focused()
     page.keyboard.press("Enter")
-    expect(page.locator("#toast")).to_have_text("Copied arrow-left as SVG")
+    expect(page.locator("#toast")).to_have_text("Copied arrow-left as SVG file")
     assert "<svg" in page.evaluate("() => navigator.clipboard.readText()")
     page.keyboard.press("Escape")
     expect(page.locator("#detail")).to_be_hidden()
@@ -118,7 +118,7 @@ def test_with_the_panel_open_enter_shows_the_icon_that_arrows_lead_to(open_page:
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     expect(page.locator("#detail-name")).to_have_text(tile(page, 1).locator(".name").inner_text())
-    expect(page.get_by_role("button", name="Copy SVG")).to_be_focused()
+    expect(page.get_by_role("button", name="Copy as SVG file")).to_be_focused()
 
 
 def test_c_copies_the_tile_that_has_the_focus(open_page: Open) -> None:
@@ -126,7 +126,7 @@ def test_c_copies_the_tile_that_has_the_focus(open_page: Open) -> None:
     expect(tile(page, 0)).to_contain_text("heart")
     page.locator("#words").press("ArrowDown")
     page.keyboard.press("c")
-    expect(page.locator("#toast")).to_have_text("Copied heart as SVG")
+    expect(page.locator("#toast")).to_have_text("Copied heart as SVG file")
 
 
 def test_filters_are_chosen_with_keys(open_page: Open) -> None:

@@ -69,8 +69,9 @@ def test_an_svg_file_may_be_dropped_too(page: "Page") -> None:
 
 
 def test_a_chosen_file_finds_its_icon(page: "Page") -> None:
+    page.get_by_role("button", name="Search with a picture").click()
     with page.expect_file_chooser() as chooser:
-        page.get_by_role("button", name="Search with a picture").click()
+        page.get_by_role("menuitem", name="Choose a picture").click()
     chooser.value.set_files({"name": "s.svg", "mimeType": "image/svg+xml", "buffer": SETTINGS.encode()})
     finds_settings(page)
 

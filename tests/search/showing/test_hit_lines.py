@@ -1,0 +1,67 @@
+"""Does an answer fit the terminal that it is printed in, with every key and path whole?"""
+
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from called_icons import build_called
+from rich.cells import cell_len
+from rich.console import Console
+
+from search.engine import Hit, SearchEngine
+from search.showing.hit_lines import print_hits, print_long_hits
+
+LONG = "material-symbols-light:keyboard-double-arrow-right-outline-rounded-and-then-some"
+
+
+@pytest.fixture(scope="module")
+def hits(tmp_path_factory: pytest.TempPathFactory) -> Sequence[Hit]:
+    return SearchEngine.open(build_called(tmp_path_factory.mktemp("shown")).root).search("home", k=4)
+
+
+def _lines(hits: Sequence[Hit], *, width: int, long: bool = False, **options: int | bool) -> list[str]:
+    console = Console(width=width, file=io.StringIO())
+    (print_long_hits if long else print_hits)(console, hits, **options)  # type: ignore[arg-type]
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue().splitlines()
+
+
+@pytest.mark.parametrize("width", [80, 60, 40])
+def test_lines_fit_and_keys_are_whole(hits: Sequence[Hit], width: int) -> None:
+    head, *rows = _lines(hits, width=width)
+    assert all(cell_len(line) <= width for line in [head, *rows])
+    assert [row.split()[2] for row in rows] == [hit.key for hit in hits]
+    assert "key" in head and "licence" in head
+    assert ("set" in head) is (width > 40)
+
+
+def test_columns_stand_below_their_titles(hits: Sequence[Hit]) -> None:
+    head, *rows = _lines([replace(hit, licence="MIT", style="outline") for hit in hits], width=80, first=98)
+    assert [row.index("MIT") for row in rows] == [head.index("licence")] * len(hits)
+    assert [row.index("outline") for row in rows] == [head.index("style")] * len(hits)
+    assert [row.split()[0] for row in rows] == ["98", "99", "100", "101"]
+
+
+def _told(hits: Sequence[Hit]) -> Iterator[Hit]:
+    yield replace(hits[0], key=LONG, licence="Apache-2.0", style="rounded outline")
+    yield replace(hits[1], licence="LicenseRef-a-very-long-name-of-a-licence", set_title="Sätze " * 9 + "図形")
+
+
+def test_a_key_that_is_too_long_has_a_line_of_its_own(hits: Sequence[Hit]) -> None:
+    _, first, rest, second = _lines(list(_told(hits)), width=80)
+    assert first.split()[-1] == LONG
+    assert rest.split()[-1] == "Apache-2.0"
+    assert cell_len(second) <= 80 and "…" in second
+
+
+def test_icons_that_were_not_ranked_have_no_score(hits: Sequence[Hit]) -> None:
+    head, *rows = _lines(hits, width=80, is_ranked=False)
+    assert "score" not in head
+    assert [row.split()[1] for row in rows] == [hit.key for hit in hits]
+
+
+def test_a_path_is_one_word_however_narrow_the_terminal_is(hits: Sequence[Hit]) -> None:
+    deep = replace(hits[0], path=str(Path("/", *["a folder with a long name"] * 9, "home.svg")), member="")
+    assert deep.path in [line.strip() for line in _lines([deep], width=40, long=True)]
