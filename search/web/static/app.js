@@ -3,28 +3,28 @@
 import { show, why } from "./api.js";
 import { copy } from "./detail/copying.js";
 import { Detail } from "./detail/detail.js";
-import { announce, find, make, PAUSE_MS, say } from "./elements.js";
+import { announce, find, PAUSE_MS, say } from "./elements.js";
 import { Filters } from "./filters/filters.js";
 import { frame, Grid } from "./results/grid.js";
 import { Incoming } from "./picture/incoming.js";
 import { drawThumbnail } from "./picture/picture.js";
+import { Order } from "./results/order.js";
 import { setLook } from "./results/pictures.js";
 import { Search } from "./results/results.js";
 import { noteOpened, noteSearch, noteSet } from "./start/memory.js";
 import { Start } from "./start/start.js";
-import { asks, browses, cleared, format, fromBox, IN_ENGLISH, isExplained, LOOK, PAGE, parse, plainLook, readLook, saysLook, SORTS, toBox, withoutFilters, withoutQuestion } from "./state.js";
+import { asks, browses, cleared, format, fromBox, IN_ENGLISH, isExplained, PAGE, parse, readLook, saysLook, toBox, withoutFilters, withoutQuestion } from "./state.js";
 import { watchChosen } from "./tray/chosen.js";
-import { chosen, read, starred, STARS } from "./tray/store.js";
-import { Customize, remember, REMEMBERED } from "./view/customize.js";
+import { chosen, starred, STARS } from "./tray/store.js";
+import { Customize, remembered } from "./view/customize.js";
 import { look as lookOf } from "./view/look.js";
 import { applyView, watchTheme } from "./view/surface.js";
 
 let state = parse(location.href);
-if (!saysLook(location.href)) Object.assign(state, readLook(read(REMEMBERED) ?? {}));
+if (!saysLook(location.href)) Object.assign(state, readLook(remembered()));
 let typing = false; // a run of keystrokes is one step of the browser's history
 let unwritten = null; // how the address is to follow the state, where it does not yet
-const seen = new Map(); // what was drawn last, by name: most keystrokes leave it as it is
-let selecting = false; // whether a click on a tile chooses it
+let drawnLook = null; // most keystrokes leave it as it is
 const words = find("#words");
 
 const look = () => lookOf(state);
@@ -36,7 +36,7 @@ const grid = new Grid(find("#grid"), {
     else change({ open: hit.id }).then(() => { if (byKey) detail.focus(); });
   },
   leave: () => words.focus(),
-  copy: (hit) => copy(hit, { look: carried() }),
+  copy: (hit) => copy(hit, { look: look() }),
   choose: (hit) => announce(`${hit.name} ${chosen.toggle(hit) ? "chosen" : "not chosen any more"}`, { afterMs: 0 }),
   chooseAll: (hits) => {
     const left = chosen.add(hits);
@@ -45,12 +45,13 @@ const grid = new Grid(find("#grid"), {
   },
   star: (hit) => announce(`${hit.name} ${starred.toggle(hit) ? "starred" : "not starred any more"}`, { afterMs: 0 }),
   marksOf,
-  selecting: () => selecting,
-  select: (hit) => { select(true); chosen.add([hit]); },
+  selecting: () => order.isSelecting,
+  select: (hit) => { order.select(true); chosen.add([hit]); },
 });
 for (const list of [chosen, starred]) list.addEventListener("change", () => grid.markAll());
 starred.addEventListener("change", () => { if (state.collection === STARS) search.again(); });
 
+const order = new Order({ change: ask, chooseAll: () => grid.chooseAll([...grid.hits.values()]) });
 const clearFilters = () => go(withoutFilters(state));
 const filters = new Filters({ bar: find("#filters"), menu: find("#menu"), all: find("#all-filters") }, { change: (changes) => change({ ...changes, k: PAGE }), clear: clearFilters });
 const start = new Start(find("#start"), {
@@ -76,7 +77,7 @@ const customize = new Customize(find("#look"), {
   button: find("#customize"),
   change: (changes) => {
     change(changes, { replace: true, later: true });
-    remember(Object.fromEntries(LOOK.map((name) => [name, state[name] === null ? null : String(state[name])])));
+    customize.keep(state);
   },
 });
 watchTheme(() => render());
@@ -128,23 +129,17 @@ function ask(changes, how) {
   return change("k" in changes ? changes : { ...changes, k: PAGE }, how);
 }
 
-/** Whether something is not as it was. */
-function changes(name, value) {
-  const text = JSON.stringify(value);
-  const isOther = seen.get(name) !== text;
-  seen.set(name, text);
-  return isOther;
-}
-
 async function render() {
   const ground = applyView(state);
-  if (changes("look", [look(), state.px, ground])) {
+  const asked = JSON.stringify([look(), state.px, ground]);
+  if (asked !== drawnLook) {
+    drawnLook = asked;
     customize.show(state, ground);
     setLook(look());
     detail.relook();
   }
   showBox();
-  showOrder();
+  order.show(state, { canFold: start.library.sets > 1 && search.folds({ ...state, fold: true }), isOneSet: start.library.sets === 1 || state.set.length === 1 });
   filters.render(state);
   if (!asks(state) && !browses(state) && find("#start").hidden) start.refresh();
   search.run(state);
@@ -177,41 +172,12 @@ function showBox() {
 /** The icon that others are to be like: its picture and its key. */
 async function showSeed(like, id) {
   like.dataset.icon = id;
-  find(".key", like).textContent = "like this icon";
+  find(".origin", like).textContent = "like this icon";
   find(".seed", like).replaceChildren();
   const icon = grid.hits.get(id) ?? await show(id).catch(() => null); // gone from the library: the search will say so
   if (!icon || like.dataset.icon !== String(id)) return;
-  find(".key", like).textContent = icon.key;
+  find(".origin", like).textContent = icon.key;
   find(".seed", like).replaceChildren(frame(icon, { px: 20 }));
-}
-
-/** In what order results stand, and whether equal names are folded. */
-function showOrder() {
-  const isOneSet = start.library.sets === 1 || state.set.length === 1;
-  const canFold = start.library.sets > 1 && search.folds({ ...state, fold: true });
-  if (!changes("order", [isOneSet, canFold, asks(state), state.sort, state.fold])) return;
-  const sort = find("#sort select");
-  const kinds = Object.entries(SORTS).filter(([kind]) => (kind !== "relevance" || asks(state)) && (kind !== "set" || !isOneSet || state.sort === kind));
-  sort.replaceChildren(...kinds.map(([value, textContent]) => make("option", { value, textContent })));
-  sort.value = state.sort === "relevance" && !asks(state) ? (isOneSet ? "name" : "set") : state.sort;
-  find("#fold input").checked = state.fold;
-  find("#fold").hidden = !canFold;
-  grid.list.toggleAttribute("data-one-set", isOneSet);
-}
-
-/** How copies are to look: as the icons of the page, but for a size that nobody has chosen. */
-function carried() {
-  const asked = look();
-  return { ...asked, size: asked.size === plainLook().px ? null : asked.size };
-}
-
-function select(on) {
-  selecting = on;
-  const button = find("#select");
-  button.setAttribute("aria-pressed", String(on));
-  button.textContent = on ? "Done" : "Select";
-  grid.list.toggleAttribute("data-selecting", on);
-  find("#select-all").hidden = !on;
 }
 
 function closeDetail() {
@@ -236,10 +202,6 @@ words.addEventListener("keydown", (event) => {
 });
 find("#search").addEventListener("submit", (event) => event.preventDefault());
 find("#clear").addEventListener("click", () => { go(withoutQuestion(state)); words.focus(); });
-find("#sort select").addEventListener("change", ({ target }) => ask({ sort: target.value }));
-find("#fold input").addEventListener("change", ({ target }) => ask({ fold: target.checked }));
-find("#select").addEventListener("click", () => select(!selecting));
-find("#select-all").addEventListener("click", () => grid.chooseAll([...grid.hits.values()]));
 find(".brand").addEventListener("click", (event) => {
   if (event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
@@ -265,7 +227,7 @@ function escape(event) {
   if (find("#detail").matches(":modal")) return; // its own "cancel" does it
   if (state.open !== null) closeDetail();
   else if (grid.list.contains(document.activeElement)) words.focus();
-  else if (selecting) select(false);
+  else if (order.isSelecting) order.select(false);
   else if (asks(state)) go(withoutQuestion(state));
   else if (browses(state)) go(cleared(state));
   else return;

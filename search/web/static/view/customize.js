@@ -1,8 +1,8 @@
 // How does a user change the look of all icons? A popover with colour, stroke, size, corner and background.
 
 import { find, make, symbol } from "../elements.js";
-import { plainLook, SIZES, STROKES } from "../state.js";
-import { write } from "../tray/store.js";
+import { LOOK, plainLook, SIZES, STROKES } from "../state.js";
+import { read, write } from "../tray/store.js";
 
 const PLACE = "icons.look";
 const COLOURS = { "#d7263d": "Red", "#d9730d": "Orange", "#17663f": "Green", "#2f6fed": "Blue", "#7a3fc8": "Violet" };
@@ -10,8 +10,7 @@ const JOINS = { "": "As drawn", round: "Round", sharp: "Sharp" };
 const GROUNDS = { light: "On light", dark: "On dark", colour: "On a colour" };
 
 /** The look that this browser was left with, as texts. */
-export const remember = (look) => write(PLACE, look);
-export const REMEMBERED = PLACE;
+export const remembered = () => read(PLACE) ?? {};
 
 export class Customize {
   /** `change(changes)` takes what is chosen; `button` opens the popover. */
@@ -78,6 +77,9 @@ export class Customize {
     this.ground = make("input", { type: "color", id: "ground", value: "#2f6fed", "aria-label": "Background colour", title: "Choose the colour", oninput: () => this.change({ bg: this.ground.value }) });
     return make("fieldset", { id: "surfaces", className: "swatches" }, make("legend", { textContent: "Background" }), radios, this.ground);
   }
+
+  /** Keep it for the next visit. */
+  keep = (state) => write(PLACE, Object.fromEntries(LOOK.map((name) => [name, state[name] === null ? null : String(state[name])])));
 
   /** Keep the controls in step with a state, and with the ground that is seen. */
   show(state, ground) {

@@ -82,7 +82,9 @@ def test_strokes_grow_and_filled_icons_do_not(open_page: Open) -> None:
     assert centre(page, page.locator("#grid .picture").first) == [0, 0, 0]
 
 
-@pytest.mark.parametrize(("view", "width"), [("0 0 24 24", "2px"), ("0 0 256 256", "21.333px"), ("0 0 16 8", "1.333px")])
+@pytest.mark.parametrize(
+    ("view", "width"), [("0 0 24 24", "2px"), ("0 0 256 256", "21.333px"), ("0 0 16 8", "1.333px")]
+)
 def test_a_stroke_width_is_told_in_the_units_of_the_icon_s_grid(page: "Page", view: str, width: str) -> None:
     text = page.evaluate(
         """async (view) => (await import("/static/view/look.js")).restyled(
@@ -98,8 +100,10 @@ def test_an_icon_that_stands_in_a_stack_as_an_image_is_restyled_too(page: "Page"
         """async () => {
           const { restyledStack } = await import("/static/view/look.js");
           const icon = btoa('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><use href="#a"/></svg>');
-          const layer = `<svg id="i7"><image width="100%" height="100%" href="data:image/svg+xml;base64,${icon}"/></svg>`;
-          return restyledStack(`<svg><style>a{}</style>${layer}</svg>`, { colour: "#d7263d", stroke_width: null, corner: null }, new Map());
+          const address = `data:image/svg+xml;base64,${icon}`;
+          const layer = `<svg id="i7"><image width="100%" height="100%" href="${address}"/></svg>`;
+          const red = { colour: "#d7263d", stroke_width: null, corner: null };
+          return restyledStack(`<svg><style>a{}</style>${layer}</svg>`, red, new Map());
         }"""
     )
     assert "base64" not in text
@@ -116,7 +120,7 @@ def test_corners_are_made_sharp_and_round(open_page: Open) -> None:
     restyled(page)
     page.wait_for_function("() => window.drawn.includes('stroke-linejoin:miter;stroke-linecap:square')")
     customize(page)
-    page.locator("#joins").get_by_text("Round").click()
+    page.locator('#joins [value="round"]').check()
     expect(page).to_have_url(re.compile("joins=round"))
     page.wait_for_function("() => window.drawn.includes('stroke-linejoin:round;stroke-linecap:round')")
 
@@ -161,16 +165,18 @@ def test_addresses_of_pictures_in_other_looks_are_given_back(open_page: Open) ->
         page.locator("#stroke input").fill(step)
     restyled(page)
     page.wait_for_timeout(300)
-    stacks = page.evaluate("() => new Set([...document.images].map(image => image.src.split('#')[0]).filter(src => src.startsWith('blob:'))).size")
+    addresses = page.evaluate("() => [...document.images].map((image) => image.src.split('#')[0])")
+    stacks = len({address for address in addresses if address.startswith("blob:")})
     assert page.evaluate("() => window.kept") == stacks
 
 
 def test_copies_have_the_look_that_is_seen(page: "Page") -> None:
     told = page.evaluate(
         """async () => {
-          const [{ look }, { parse }] = await Promise.all([import("/static/view/look.js"), import("/static/state.js")]);
-          const of = (query) => look(parse(`http://here/?${query}`));
-          return [of(""), of("colour=%23ff0000&stroke=1.5&joins=sharp&px=24"), of("colour=red&stroke=99&joins=odd&px=x")];
+          const { look } = await import("/static/view/look.js");
+          const { parse } = await import("/static/state.js");
+          const queries = ["", "colour=%23ff0000&stroke=1.5&joins=sharp&px=24", "colour=red&stroke=99&joins=odd&px=x"];
+          return queries.map((query) => look(parse(`http://here/?${query}`)));
         }"""
     )
     nothing = {"colour": None, "stroke_width": None, "size": None, "corner": None}

@@ -79,10 +79,10 @@ def test_more_like_this_shows_the_icon_that_it_starts_from(open_page: Open) -> N
     page = open_page("/?q=night")
     page.locator("#grid button.tile").first.click()
     page.get_by_role("button", name="More like this").click()
-    expect(page.locator("#like .key")).to_have_text("drawn:night")
+    expect(page.locator("#like .origin")).to_have_text("drawn:night")
     expect(page.locator("#like img")).to_be_visible()
     page.reload()
-    expect(page.locator("#like .key")).to_have_text("drawn:night")
+    expect(page.locator("#like .origin")).to_have_text("drawn:night")
     page.wait_for_function("() => document.querySelector('#like img')?.naturalWidth > 0")
 
 

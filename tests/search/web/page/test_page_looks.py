@@ -114,7 +114,36 @@ def _nothing(page: "Page") -> None:
     expect(page.locator(".nothing")).to_be_visible()
 
 
-SCENES = {"start": _start, "results": _results, "panel": _panel, "menu": _menu, "nothing": _nothing}
+def _stack(page: "Page") -> None:
+    page.goto(f"{page.url}?q=arrow-left")
+    page.locator("#grid .unfold").first.click()
+    page.locator("#grid button.tile").first.press("x")
+    expect(page.locator("#grid .mark.chosen")).to_be_attached()
+
+
+def _customized(page: "Page") -> None:
+    page.goto(f"{page.url}?set=drawn&colour=%23d7263d&px=24")
+    expect(page.locator("#grid button.tile").first).to_be_visible()
+    page.locator("#customize").click()
+    expect(page.locator("#look")).to_be_visible()
+
+
+def _more_filters(page: "Page") -> None:
+    _results(page)
+    page.locator('#all-filters:visible, #filters [data-kind="more"]:visible').first.click()
+    expect(page.locator("#menu .kind").first).to_be_visible()
+
+
+SCENES = {
+    "start": _start,
+    "results": _results,
+    "panel": _panel,
+    "menu": _menu,
+    "nothing": _nothing,
+    "stack": _stack,
+    "customized": _customized,
+    "more": _more_filters,
+}
 scenes = pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES)
 
 

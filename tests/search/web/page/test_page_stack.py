@@ -32,7 +32,7 @@ def test_the_pictures_of_a_screen_come_in_one_answer(open_page: Open) -> None:
 def test_what_a_stack_lacks_is_asked_for_by_itself(open_page: Open) -> None:
     page = open_page("/?bg=light")
     page.route("**/svgs?*", lambda route: route.fulfill(body=EMPTY, content_type="image/svg+xml"))
-    page.locator("#words").fill("tulip")
+    page.goto(f"{page.url}&q=tulip")
     page.wait_for_function("() => document.querySelector('#grid img')?.src.includes('/svg?v=')")
 
 

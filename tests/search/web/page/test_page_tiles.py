@@ -154,7 +154,9 @@ def test_a_place_shimmers_until_its_picture_is_there(open_page: Open) -> None:
     page.locator("#words").fill("trash")
     picture = cell(page, "trash").locator(".picture")
     expect(picture).to_have_class(re.compile("waiting"))
-    page.wait_for_function("() => document.querySelector('#grid .picture.waiting').getAnimations({ subtree: true }).length > 0")
+    page.wait_for_function(
+        "() => document.querySelector('#grid .picture.waiting').getAnimations({ subtree: true }).length > 0"
+    )
     before = picture.bounding_box()
     for route in held:
         route.continue_()

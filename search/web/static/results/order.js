@@ -1,0 +1,40 @@
+// In what order do results stand, are equal names folded, does a click choose? The switches above the tiles.
+
+import { asks, SORTS } from "../state.js";
+import { find, make } from "../elements.js";
+
+export class Order {
+  /** `change(changes)` alters the state, `chooseAll()` chooses whatever is shown. */
+  constructor({ change, chooseAll }) {
+    this.isSelecting = false; // whether a click on a tile chooses it
+    this.drawn = null;
+    find("#sort select").addEventListener("change", ({ target }) => change({ sort: target.value }));
+    find("#fold input").addEventListener("change", ({ target }) => change({ fold: target.checked }));
+    find("#select").addEventListener("click", () => this.select(!this.isSelecting));
+    find("#select-all").addEventListener("click", chooseAll);
+  }
+
+  /** Keep the switches in step with a state; `canFold` tells whether there is anything to fold, `isOneSet` whether all is of one set. */
+  show(state, { canFold, isOneSet }) {
+    const drawn = JSON.stringify([isOneSet, canFold, asks(state), state.sort, state.fold]);
+    if (drawn === this.drawn) return; // as after most keystrokes
+    this.drawn = drawn;
+    const sort = find("#sort select");
+    const kinds = Object.entries(SORTS).filter(([kind]) => (kind !== "relevance" || asks(state)) && (kind !== "set" || !isOneSet || state.sort === kind));
+    sort.replaceChildren(...kinds.map(([value, textContent]) => make("option", { value, textContent })));
+    sort.value = state.sort === "relevance" && !asks(state) ? (isOneSet ? "name" : "set") : state.sort;
+    find("#fold input").checked = state.fold;
+    find("#fold").hidden = !canFold;
+    find("#grid").toggleAttribute("data-one-set", isOneSet);
+  }
+
+  /** Choose with clicks and taps, or open again. */
+  select(on) {
+    this.isSelecting = on;
+    const button = find("#select");
+    button.setAttribute("aria-pressed", String(on));
+    button.textContent = on ? "Done" : "Select";
+    find("#grid").toggleAttribute("data-selecting", on);
+    find("#select-all").hidden = !on;
+  }
+}
