@@ -70,7 +70,7 @@ const detail = new Detail(find("#detail"), {
   close: closeDetail,
   preferred: () => state.prefer,
   prefer: (set, yes) => change({ prefer: yes ? [...state.prefer, set] : state.prefer.filter((other) => other !== set), k: PAGE }),
-  look: carried,
+  look,
   explain: (id) => (isExplained(state) ? (options) => why(id, state, options) : null),
 });
 const customize = new Customize(find("#look"), {
@@ -234,7 +234,7 @@ function escape(event) {
   event.preventDefault();
 }
 
-watchChosen(find("#tray"), { open: (icon) => change({ open: icon.id }), look: carried });
+watchChosen(find("#tray"), { open: (icon) => change({ open: icon.id }), look });
 find("#shelf-button").addEventListener("click", async () => {
   const { showShelf } = await import("./tray/shelf.js");
   showShelf({ open: (collection) => go({ ...cleared(state), collection }) });
