@@ -8,7 +8,8 @@ from functools import cache, cached_property
 from indexer.library.bundled import bundled
 from search.engine import SearchEngine
 from search.query import Filters, Query, Window
-from search.references.component_names import Look, folded, is_spelt, spell_component
+from search.references.component_names import Look, folded, is_spelt, read_component, spell_component
+from search.references.installed import exported_beside
 from search.references.packages import MODULES
 from search.references.reference import Reference
 from search.snippets.exports import exceptions
@@ -35,7 +36,7 @@ class Nearest:
 
 
 @cache
-def exported_beside() -> Mapping[str, frozenset[str]]:
+def known_exports() -> Mapping[str, frozenset[str]]:
     """What packages export that Iconify's sets lack, by module: names that a set has given up, and newer ones.
 
     As of November 2026; tests/search/references/exported_names.py makes the list.
@@ -66,7 +67,7 @@ class KnownIcons:
 
     def __init__(self, engine: SearchEngine, *, exported: Mapping[str, frozenset[str]] | None = None) -> None:
         self._engine = engine
-        self._exported = exported_beside() if exported is None else exported
+        self._exported = known_exports() if exported is None else exported
         self._sets: dict[str, SetNames] = {}
 
     def set(self, key: str) -> SetNames:
@@ -76,12 +77,15 @@ class KnownIcons:
         return self._sets[key]
 
     def has_set(self, reference: Reference) -> bool:
-        """Whether the library has any set that the reference may mean."""
-        return any(self.set(key).own for key, _ in _readings(reference))
+        """Whether it can be told if there is such an icon: by the library, or by the package that is installed."""
+        return any(self.set(key).own for key, _ in _readings(reference)) or bool(_installed(reference))
 
     def find(self, reference: Reference) -> tuple[str, str] | None:
         """The icon that is named, as (set, name) with the name as its set spells it; None where there is none."""
-        return next(self._found(reference), None)
+        installed = _installed(reference)
+        if installed and reference.text not in installed:
+            return None
+        return next(self._found(reference), (reference.set, reference.name) if installed else None)
 
     def _found(self, reference: Reference) -> Iterator[tuple[str, str]]:
         for key, name in _readings(reference):
@@ -92,7 +96,7 @@ class KnownIcons:
 
     def _spelt(self, reference: Reference, key: str, name: str) -> Sequence[str]:
         known = self.set(key)
-        if not reference.form.startswith(_IMPORT) or reference.text == reference.text.lower():
+        if not _is_component(reference):
             return [name] if name in known.names else []
         looks = _looks(reference)
         gone = _not_exported(reference)
@@ -101,6 +105,8 @@ class KnownIcons:
 
     def nearest(self, reference: Reference) -> Nearest | None:
         """The icon that was probably meant, of the same set; None where nothing comes near."""
+        if near := _near_export(reference):
+            return near
         for key, name in _readings(reference):
             names = sorted(self.set(key).names - _not_exported(reference))
             if names and (near := self._by_name(reference, key, name, names)):
@@ -109,23 +115,48 @@ class KnownIcons:
         return self._by_meaning(reference, key, name) if key else None
 
     def _by_name(self, reference: Reference, key: str, name: str, names: Sequence[str]) -> Nearest | None:
-        from rapidfuzz import process
-        from rapidfuzz.distance import OSA  # letters that have changed places are one slip
-
-        most = max(1, len(name) // _LETTERS_A_SLIP)
-        found = process.extractOne(name, names, scorer=OSA.distance, score_cutoff=most)
-        if found is None:
+        installed = _installed(reference)
+        found = _slip(name, names)
+        text = _rewritten(reference, key, found[0]) if found else ""
+        if found is None or (installed and text not in installed):
             return None
-        score = 1 - found[1] / max(len(name), len(found[0]))
-        return Nearest(key, found[0], _rewritten(reference, key, found[0]), "name", score)
+        return Nearest(key, found[0], text, "name", found[1])
 
     def _by_meaning(self, reference: Reference, key: str, name: str) -> Nearest | None:
         filters = Filters(sets=tuple(self.set(key).own))
         query = Query(words=name.replace("-", " "), prefer=())
-        gone = _not_exported(reference)
-        hits = self._engine.ask(query, filters=filters, window=Window(k=5)).hits
-        hit = next((hit for hit in hits if hit.name not in gone), None)
-        return Nearest(key, hit.name, _rewritten(reference, key, hit.name), "meaning", hit.score) if hit else None
+        gone, installed = _not_exported(reference), _installed(reference)
+        for hit in self._engine.ask(query, filters=filters, window=Window(k=5)).hits:
+            text = _rewritten(reference, key, hit.name)
+            if hit.name not in gone and (not installed or text in installed):
+                return Nearest(key, hit.name, text, "meaning", hit.score)
+        return None
+
+
+def _slip(name: str, names: Sequence[str]) -> tuple[str, float] | None:
+    """The one of some names that slips of the keys make of a name, and how alike they are."""
+    from rapidfuzz import process
+    from rapidfuzz.distance import OSA  # letters that have changed places are one slip
+
+    most = max(1, len(name) // _LETTERS_A_SLIP)
+    found = process.extractOne(name, names, scorer=OSA.distance, score_cutoff=most)
+    return (found[0], 1 - found[1] / max(len(name), len(found[0]))) if found else None
+
+
+def _installed(reference: Reference) -> frozenset[str]:
+    """What the package that the project has installed exports; nothing where none is, or no component is named."""
+    return exported_beside(reference.path, reference.form) if _is_component(reference) else frozenset()
+
+
+def _near_export(reference: Reference) -> Nearest | None:
+    found = _slip(reference.text, sorted(_installed(reference)))
+    read = read_component(_looks(reference), found[0]) if found else []
+    return Nearest(*read[0], found[0], "name", found[1]) if found and read else None
+
+
+def _is_component(reference: Reference) -> bool:
+    """Whether it is what a module exports, and not the name of a file."""
+    return reference.form.startswith(_IMPORT) and reference.text != reference.text.lower()
 
 
 def _readings(reference: Reference) -> Sequence[tuple[str, str]]:
@@ -147,7 +178,7 @@ def _not_exported(reference: Reference) -> frozenset[str]:
 
 def _rewritten(reference: Reference, key: str, name: str) -> str:
     """A name in the form of what stands in the code."""
-    if reference.form.startswith(_IMPORT) and reference.text != reference.text.lower():
+    if _is_component(reference):
         return spell_component(_looks(reference), name, like=reference.text, sets=(key,)) or name
     return rewritten(reference, key, name)
 

@@ -82,6 +82,20 @@ def test_a_component_must_be_spelt_as_it_is_exported(called: Library, tmp_path: 
     assert _found(_check(called, tmp_path, "--json")) == [("no-icon", 1, 10, "Arrowright")]
 
 
+def test_the_package_that_is_installed_decides_what_may_be_imported(called: Library, tmp_path: Path) -> None:
+    types = 'declare const Bell: Icon;\nexport { Bell, Bell as BellIcon, Filter };\nexport * from "./more";\n'
+    package = {
+        "package.json": '{"name": "lucide-react", "types": "dist/lucide-react.d.ts"}',
+        "dist/lucide-react.d.ts": types,
+        "dist/more.d.ts": "export declare const Brandnew: Icon;",
+    }
+    code = 'import { Bell, BellIcon, Filter, Brandnew, Star, Flter } from "lucide-react"'
+    installed = {f"node_modules/lucide-react/{name}": content for name, content in package.items()}
+    result = _check(called, _write(tmp_path, {**installed, "src/a.ts": code}) / "src", "--json")
+    assert _found(result) == [("no-icon", 1, 44, "Star"), ("no-icon", 1, 50, "Flter")]
+    assert json.loads(result.stdout)["findings"][1]["nearest"]["text"] == "Filter"
+
+
 def test_sets_that_the_library_lacks_are_told_and_are_no_finding(called: Library, tmp_path: Path) -> None:
     result = _check(called, _write(tmp_path, {"a.tsx": '<Icon icon="tabler:nonsense" />'}))
     assert result.exit_code == 0
