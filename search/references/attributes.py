@@ -12,7 +12,7 @@ _FORMS = tuple(
     for pattern, key, form in (
         (r"\bdata-lucide", "lucide", "data-lucide"),
         (r"\bdata-feather", "feather", "data-feather"),
-        (r"<ion-icon\b[^<>]{0,300}?\sname", "ion", "ion-icon"),
+        (r"<(?:ion-icon|IonIcon)\b[^<>]{0,300}?\sname", "ion", "ion-icon"),
         (r"<(?:lucide-icon|lucide-angular|i-lucide)\b[^<>]{0,300}?\sname", "lucide", "lucide-icon"),
     )
 )

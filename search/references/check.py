@@ -95,8 +95,9 @@ class _Reading:
                 yield replace(one, set=key, name=name)
 
     def take(self, scanned: Scanned) -> None:
-        """Keep what names an icon: what may name something else counts where there is such an icon."""
-        kept = [one for one in scanned.references if one.is_certain or self.known.find(one)]
+        """Keep what names an icon: what may name something else counts where its package decides."""
+        known = self.known
+        kept = [one for one in scanned.references if one.is_certain or known.find(one) or known.is_refuted(one)]
         self.references += kept
         self.computed += scanned.computed
 

@@ -5,12 +5,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from search.references.code import Text
-from search.references.named import Named, is_set
+from search.references.named import Named, Unreadable, is_set
 
 _TOKEN = re.compile(r"[^\s\"'`<>{}]+")
 _UNO = re.compile(r"i-([a-z0-9-]+):([a-z0-9-]+)|i-([a-z0-9]+(?:-[a-z0-9]+)+)")
 _TAILWIND = re.compile(r"(?:^|(?<=[:!]))icon-\[([a-z0-9-]+?)--([a-z0-9-]+)\](?:/[\w.]+)?$")
 _ICONIFY = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)*+)--([a-z0-9]+(?:-[a-z0-9]+)*+)")
+_BEGUN = re.compile(r"(?:^|(?<=[:!]))i-[a-z0-9-]*[-:]\$$")
+"""Of `i-mdi-${name}`, before the brace."""
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*+")
 _REMIX = re.compile(r"ri-.+-(?:line|fill)")
 _LONGEST = 200
@@ -67,14 +69,16 @@ def also_of_font_awesome(key: str, name: str) -> tuple[tuple[str, str], ...]:
     return tuple((f"{version}-{style}", name) for version in ("fa7", "fa")) if style != key else ()
 
 
-def classes_in(text: Text) -> Iterator[Named]:
+def classes_in(text: Text) -> Iterator[Named | Unreadable]:
     """Names among the words of a string, in their order."""
     tokens = [(text.start + found.start(), found[0]) for found in _TOKEN.finditer(text.text)]
     beside = {token for _, token in tokens}
     for start, token in tokens:
         if "-" not in token or len(token) > _LONGEST:
             continue
-        if found := _uno(start, token) or _tailwind(start, token, beside) or _of_font(start, token, beside):
+        if begun := _BEGUN.search(token):
+            yield Unreadable(start + begun.start(), start + len(token), "unocss")
+        elif found := _uno(start, token) or _tailwind(start, token, beside) or _of_font(start, token, beside):
             yield found
 
 

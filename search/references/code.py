@@ -5,9 +5,10 @@ length, whatever stands in it.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
+from types import MappingProxyType
 from typing import Literal
 
 Kind = Literal["script", "markup", "style", "data"]
@@ -24,18 +25,27 @@ KINDS: dict[str, Kind] = {
     ".json": "data",
 }
 """By the end of a file's name."""
-_STRING = r"""\"(?:[^"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'|`(?:[^`\\]|\\.)*+`"""
-_REGEX = r"(?<=[(,=:\[!&|?{};])[ \t]*+/(?![*/])(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.){0,100}+\]){1,400}+/"
-_BLOCK, _LINE = r"/\*(?:[^*]|\*(?!/))*+(?:\*/)?", r"(?<![:\w])//[^\n]*+"
-_OF_SCRIPT = re.compile(rf"(?P<kept>{_STRING})|{_BLOCK}|{_LINE}|{_REGEX}", re.DOTALL)
-_OF_STYLE = re.compile(rf"(?P<kept>{_STRING})|{_BLOCK}", re.DOTALL)
-_OF_MARKUP = re.compile(r"<!--(?:[^-]|-(?!->))*+(?:-->)?|\{\{!--(?:[^-]|-(?!-\}\}))*+--\}\}|\{#(?:[^#]|#(?!\}))*+#\}")
+_MARK = re.compile(r"[\"'`/]")
+_BODIES = {
+    '"': re.compile(r"\"(?:[^\"\\\n]|\\.)*+", re.DOTALL),
+    "'": re.compile(r"'(?:[^'\\\n]|\\.)*+", re.DOTALL),
+    "`": re.compile(r"`(?:[^`\\]|\\.)*+", re.DOTALL),
+}
+"""Strings without the quote that ends them."""
+_BLOCK = re.compile(r"/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
+_OF_SCRIPT = re.compile(
+    rf"{_BLOCK.pattern}|(?<![:\w])//[^\n]*+"
+    r"|(?<=[(,=:\[!&|?{};])/(?![*/])(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.){0,100}+\]){1,400}+/"
+)
+"""Comments, and what scripts match texts with, which may hold half of a string."""
+_AROUND = (("<!--", "-->"), ("{{!--", "--}}"), ("{# ", "#}"), ("{#-", "#}"))
+"""Comments of markup: of HTML, Handlebars, Jinja; Svelte's `{#if` is none."""
 _SECTION = re.compile(r"<(script|style)\b[^>]*+>", re.IGNORECASE)
-_FRONT = re.compile(r"\A\s*---[ \t]*\n(.*?\n)---[ \t]*$", re.DOTALL | re.MULTILINE)
+_ENDS = {name: re.compile(f"</{name}", re.IGNORECASE) for name in ("script", "style")}
+_FRONT = re.compile(r"\A\s*+---[ \t]*+\n(.*?\n)---[ \t]*+$", re.DOTALL | re.MULTILINE)
 _NOT_A_LINE_END = re.compile(r"[^\n]")
-_VALUE = re.compile(r"=\s?(?:\"([^\"<>]{0,4000})\"|'([^'<>]{0,4000})')|\burl\(\s*([^\"'()\s]{1,1000})\s*\)")
+_VALUE = re.compile(r"=\s?(?:\"([^\"<>]{0,4000})\"|'([^'<>]{0,4000})')|\burl\(\s?([^\"'()\s]{1,1000})\s?\)")
 """Of an attribute: over several lines, and behind an apostrophe in a text, which no string of a script begins with."""
-_LITERAL = re.compile(rf"(?P<value>{_VALUE.pattern})|{_STRING}", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +70,9 @@ def without_comments(text: str, kind: Kind) -> str:
     """Blank out comments, and what scripts match texts with; every other character stays at its offset."""
     match kind:
         case "script":
-            return _blanked(_OF_SCRIPT, text)
+            return _blanked(text, _OF_SCRIPT)
         case "style":
-            return _blanked(_OF_STYLE, text)
+            return _blanked(text, _BLOCK)
         case "markup":
             return _markup(text)
         case "data":
@@ -71,33 +81,82 @@ def without_comments(text: str, kind: Kind) -> str:
 
 def literals(code: str) -> Iterator[Text]:
     """Find the values of attributes and style sheets, then the strings of a code."""
+    values = {}
     for found in _VALUE.finditer(code):
         group = next(number for number in (1, 2, 3) if found[number] is not None)
+        values[found.start(group) - 1] = found.end(group) + 1
         yield Text(found.start(group), found[group])
-    for found in _LITERAL.finditer(code):
-        if found["value"] is None:
-            yield Text(found.start() + 1, found[0][1:-1])
+    for start, end in _tokens(code, None, skipped=values):
+        yield Text(start + 1, code[start + 1 : end - 1])
 
 
-def _blanked(comments: re.Pattern[str], text: str) -> str:
-    return comments.sub(lambda found: found[0] if found.lastgroup else _blank(found[0]), text)
+def _tokens(
+    text: str, comments: re.Pattern[str] | None, *, skipped: Mapping[int, int] = MappingProxyType({})
+) -> Iterator[tuple[int, int]]:
+    """Start and end of each string, or, with a pattern, of each comment outside of strings.
+
+    A quote that nothing ends is none; others up to the place where that was seen are none either, so that no part of a
+    text is gone through again and again. `skipped` holds ends by starts: what begins there is no string.
+    """
+    unended = dict.fromkeys(_BODIES, 0)
+    place = 0
+    while mark := _MARK.search(text, place):
+        start, sign = mark.start(), mark[0]
+        place = start + 1
+        if sign == "/":
+            if comments and (found := comments.match(text, start)):
+                place = found.end()
+                yield start, place
+        elif start in skipped:
+            place = skipped[start]
+        elif start >= unended[sign]:
+            body = _BODIES[sign].match(text, start)
+            assert body is not None  # it begins with its quote
+            if text.startswith(sign, body.end()):
+                place = body.end() + 1
+                if comments is None:
+                    yield start, place
+            else:
+                unended[sign] = body.end()
 
 
-def _blank(text: str) -> str:
-    return _NOT_A_LINE_END.sub(" ", text)
+def _blanked(text: str, comments: re.Pattern[str]) -> str:
+    return _without(text, _tokens(text, comments))
+
+
+def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    parts, place = [], 0
+    for start, end in spans:
+        parts += [text[place:start], _NOT_A_LINE_END.sub(" ", text[start:end])]
+        place = end
+    return "".join((*parts, text[place:]))
+
+
+def _between(text: str, begin: str, end: str) -> Iterator[tuple[int, int]]:
+    """Start and end of what stands between two marks, which one of HTML need not have."""
+    place = 0
+    while (start := text.find(begin, place)) != -1:
+        stop = text.find(end, start + len(begin))
+        if stop == -1 and end != "-->":
+            return
+        place = len(text) if stop == -1 else stop + len(end)
+        yield start, place
 
 
 def _markup(text: str) -> str:
     """Of markup, with what scripts and styles it holds."""
-    code = _OF_MARKUP.sub(lambda found: _blank(found[0]), text)
-    parts, place, folded = [], 0, code.lower()
+    code = text
+    for begin, end in _AROUND:
+        code = _without(code, _between(code, begin, end))
+    parts, place = [], 0
     if front := _FRONT.match(code):
-        parts.append(_blanked(_OF_SCRIPT, code[: front.end()]))
+        parts.append(_blanked(code[: front.end()], _OF_SCRIPT))
         place = front.end()
     while found := _SECTION.search(code, place):
-        end = folded.find(f"</{found[1].lower()}", found.end())
-        end = len(code) if end == -1 else end
-        comments = _OF_SCRIPT if found[1].lower() == "script" else _OF_STYLE
-        parts += [code[place : found.end()], _blanked(comments, code[found.end() : end])]
-        place = end
+        name = found[1].lower()
+        ending = _ENDS[name].search(code, found.end())
+        stop = ending.start() if ending else len(code)
+        comments = _OF_SCRIPT if name == "script" else _BLOCK
+        parts += [code[place : found.end()], _blanked(code[found.end() : stop], comments)]
+        place = stop
     return "".join((*parts, code[place:]))

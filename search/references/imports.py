@@ -1,52 +1,52 @@
 """Which icons does a code import? From packages of components: by name, by module, as a whole, or while it runs."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from search.references.component_names import read_component
+from search.references.component_names import kebab, read_component
 from search.references.named import Named, Unreadable
 from search.references.packages import MODULES, Components, package_of
 
 _FROM = re.compile(
-    r"\b(?:import|export)\s+(?:type\s+)?"
-    r"(?:(?P<default>[A-Za-z_$][\w$]*+)\s*,?\s*)?(?:\*\s*as\s+(?P<all>[A-Za-z_$][\w$]*+)|\{(?P<names>[^{}]{0,40000})\})?"
-    r"\s*from\s*[\"'](?P<module>[@~\w./-]{1,200})[\"']"
+    r"\b(?:import|export)\s++(?:type\s++(?!from\b))?"
+    r"(?:(?P<default>(?!from\b)[A-Za-z_$][\w$]*+)\s*+,?+\s*+)?"
+    r"(?:\*\s*+as\s++(?P<all>[A-Za-z_$][\w$]*+)|\{(?P<names>[^{}]{0,40000})\})?"
+    r"\s*+from\s*+[\"'](?P<module>[@~\w./-]{1,200})[\"']"
 )
 _REQUIRED = re.compile(
-    r"\b(?:const|let|var)\s+(?:\{(?P<names>[^{}]{0,40000})\}|(?P<all>[A-Za-z_$][\w$]*+))\s*=\s*(?:await\s+)?"
-    r"(?:require|import)\(\s*[\"'](?P<module>[@~\w./-]{1,200})[\"']\s*\)"
+    r"\b(?:const|let|var)\s++(?:\{(?P<names>[^{}]{0,40000})\}|(?P<all>[A-Za-z_$][\w$]*+))\s*+=\s*+(?:await\s++)?"
+    r"(?:require|import)\(\s*+[\"'](?P<module>[@~\w./-]{1,200})[\"']\s*+\)"
 )
 _LOADED = re.compile(
-    r"\b(?:require|import)\(\s*[\"'](?P<module>[@~\w./-]{1,200})[\"']\s*\)"
-    r"|\bimport\s*[\"'](?P<own>[@~\w./-]{1,200})[\"']"
+    r"\b(?:require|import)\(\s*+[\"'](?P<module>[@~\w./-]{1,200})[\"']\s*+\)"
+    r"|\bimport\s*+[\"'](?P<own>[@~\w./-]{1,200})[\"']"
 )
 _NAME = re.compile(r"(?:^|,)\s*(?P<type>type\s+)?(?P<name>[A-Za-z_$][\w$]*+)")
+_MEMBER = re.compile(r"(?<![\w$.])(?P<whole>[A-Za-z_$][\w$]*+)(?:\.(?P<name>[A-Za-z_$][\w$]*+)|(?P<any>\[))")
 _DEEP = re.compile(r"(?:^|/)([A-Za-z0-9_-]+)(?:\.(?:m|c)?jsx?|\.svelte|\.vue)?$")
 
 
 def imports_in(code: str) -> Iterator[Named | Unreadable]:
     """Names that are imported, in the order of the forms of imports."""
+    wholes: dict[str, Components] = {}
     for pattern in (_FROM, _REQUIRED):
         for found in pattern.finditer(code):
-            yield from _import(found, code)
+            components = MODULES.get(found["module"])
+            if components is None:
+                # A module of one icon; what is loaded is read by its own pattern.
+                if pattern is _FROM and (deep := _deep(found, "module")) is not None:
+                    yield deep
+                continue
+            if found["names"] is not None:
+                yield from _names(found, components)
+            if found["all"]:
+                wholes[found["all"]] = components
     for found in _LOADED.finditer(code):
         group = "module" if found["module"] else "own"
         if (deep := _deep(found, group)) is not None:
             yield deep
-
-
-def _import(found: re.Match[str], code: str) -> Iterator[Named | Unreadable]:
-    components = MODULES.get(found["module"])
-    if components is None:
-        # A module of one icon; what is loaded is read by its own pattern.
-        if found.re is _FROM and (deep := _deep(found, "module")) is not None:
-            yield deep
-        return
-    if found["names"] is not None:
-        yield from _names(found, components)
-    whole = found["all"]
-    if whole:
-        yield from _members(whole, components, code, after=found.end())
+    if wholes:
+        yield from _members(wholes, code)
 
 
 def _names(found: re.Match[str], components: Components) -> Iterator[Named]:
@@ -63,12 +63,16 @@ def _component(start: int, name: str, components: Components) -> Iterator[Named]
     if readings:
         (key, spelt), *others = readings
         yield Named(start, start + len(name), key, spelt, components.form, tuple(others))
+    else:  # only the package itself knows what else it exports
+        key = components.looks[0].set
+        yield Named(start, start + len(name), key, kebab(name), components.form, is_certain=False)
 
 
-def _members(whole: str, components: Components, code: str, *, after: int) -> Iterator[Named | Unreadable]:
+def _members(wholes: Mapping[str, Components], code: str) -> Iterator[Named | Unreadable]:
     """`Icons.Bell` of `import * as Icons`; `Icons[name]` is known to the running program alone."""
-    for found in re.finditer(rf"(?<![\w$.]){re.escape(whole)}(?:\.(?P<name>[A-Za-z_$][\w$]*+)|(?P<any>\[))", code):
-        if found.start() < after:
+    for found in _MEMBER.finditer(code):
+        components = wholes.get(found["whole"])
+        if components is None:
             continue
         if found["any"]:
             yield Unreadable(found.start(), found.end(), components.form)

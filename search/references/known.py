@@ -80,12 +80,16 @@ class KnownIcons:
         """Whether it can be told if there is such an icon: by the library, or by the package that is installed."""
         return any(self.set(key).own for key, _ in _readings(reference)) or bool(_installed(reference))
 
+    def is_refuted(self, reference: Reference) -> bool:
+        """Whether the package that is installed exports no such thing."""
+        installed = _installed(reference)
+        return bool(installed) and reference.text not in installed
+
     def find(self, reference: Reference) -> tuple[str, str] | None:
         """The icon that is named, as (set, name) with the name as its set spells it; None where there is none."""
-        installed = _installed(reference)
-        if installed and reference.text not in installed:
+        if self.is_refuted(reference):
             return None
-        return next(self._found(reference), (reference.set, reference.name) if installed else None)
+        return next(self._found(reference), (reference.set, reference.name) if _installed(reference) else None)
 
     def _found(self, reference: Reference) -> Iterator[tuple[str, str]]:
         for key, name in _readings(reference):

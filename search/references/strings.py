@@ -35,9 +35,12 @@ def names_in(text: Text, code: str) -> Iterator[Named | Unreadable]:
 
 def _key(text: Text, code: str) -> Named | None:
     found = _KEY.fullmatch(text.text)
-    if found is None or not is_set(found[1]):
+    if found is None:
         return None
-    is_certain = not _is_common(found[1]) or _stands_behind(_ICON_BEFORE, text, code)
+    is_icon = _stands_behind(_ICON_BEFORE, text, code)
+    if not is_set(found[1]) and not is_icon:
+        return None
+    is_certain = is_icon or not _is_common(found[1])
     return Named(text.start, text.start + len(text.text), found[1], found[2], "iconify", is_certain=is_certain)
 
 
