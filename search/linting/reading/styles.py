@@ -1,0 +1,90 @@
+"""What is an element painted with? Presentation attributes, style sheets and style attributes, through its groups.
+
+Of style sheets only plain selectors are read (`.a`, `#a`, `path`, and lists of them), which is what design tools write;
+a sheet with others is told as one that was not understood.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+
+from search.linting.reading.markup import Element, Markup
+
+PROPERTIES = frozenset(
+    (
+        *("fill", "stroke", "stroke-width", "stroke-linecap", "stroke-linejoin", "color", "stop-color", "display"),
+        *("opacity", "fill-opacity", "stroke-opacity", "visibility", "vector-effect", "flood-color"),
+        *("clip-path", "mask", "filter"),
+    )
+)
+_OWN = frozenset(("opacity", "display", "clip-path", "mask", "filter", "stop-color", "vector-effect", "flood-color"))
+"""Properties that a group does not hand on."""
+_MOST_CSS = 50_000
+_MOST_RULES = 500
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_RULE = re.compile(r"([^{}]*+)\{([^{}]*+)\}")
+_PLAIN_SELECTOR = re.compile(r"(?:[.#]?[A-Za-z_][\w-]*|\*)")
+
+Style = Mapping[str, str]
+
+
+class Sheet:
+    """The rules of an SVG's style elements."""
+
+    def __init__(self, markup: Markup) -> None:
+        self._rules: list[tuple[str, Style]] = []
+        text = "".join(markup.styles)
+        self.is_understood = len(text) <= _MOST_CSS
+        for selectors, body in _RULE.findall(_COMMENT.sub("", text[:_MOST_CSS]))[:_MOST_RULES]:
+            for selector in map(str.strip, selectors.split(",")):
+                if _PLAIN_SELECTOR.fullmatch(selector):
+                    self._rules.append((selector, declarations(body)))
+                else:
+                    self.is_understood = False
+        self._rules.sort(key=lambda rule: _weight(rule[0]))
+        self._of: dict[Element, Style] = {}
+
+    def style_of(self, element: Element) -> Style:
+        """All properties that hold for an element, inherited ones among them."""
+        found = self._of.get(element)
+        if found is None:
+            inherited: Style = {} if element.parent is None else self.style_of(element.parent)
+            kept = {name: value for name, value in inherited.items() if name not in _OWN}
+            own = self.own_style(element)
+            found = self._of[element] = kept | {name: value for name, value in own.items() if value != "inherit"}
+        return found
+
+    def own_style(self, element: Element) -> dict[str, str]:
+        """What an element states itself, or a rule says of it; later ones win as in CSS."""
+        own = {name: value.strip() for name, value in element.attributes.items() if name in PROPERTIES}
+        for selector, body in self._rules:
+            if _matches(selector, element):
+                own.update(body)
+        if style := element.attributes.get("style"):
+            own.update(declarations(style))
+        return own
+
+
+@lru_cache(maxsize=4096)
+def declarations(text: str) -> dict[str, str]:
+    """Read `fill:none;stroke:#000` of a style; only what is known is kept."""
+    return dict(_declared(text[:_MOST_CSS]))
+
+
+def _declared(text: str) -> Iterator[tuple[str, str]]:
+    for part in text.split(";"):
+        name, colon, value = part.partition(":")
+        if colon and (name := name.strip().lower()) in PROPERTIES:
+            yield name, value.replace("!important", "").strip()
+
+
+def _weight(selector: str) -> int:
+    return 2 if selector.startswith("#") else 1 if selector.startswith(".") else 0
+
+
+def _matches(selector: str, element: Element) -> bool:
+    if selector.startswith("."):
+        return selector[1:] in element.attributes.get("class", "").split()
+    if selector.startswith("#"):
+        return selector[1:] == element.attributes.get("id")
+    return selector in ("*", element.tag)

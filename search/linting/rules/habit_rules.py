@@ -1,0 +1,45 @@
+"""What does one icon do that nearly all others of its set don't? One way to say so, for all values that can be counted."""
+
+from collections.abc import Callable, Hashable, Iterator
+from typing import TypeVar
+
+from search.linting.findings import Find, Found, Group
+from search.linting.habits import Habit, habit_of
+from search.linting.inspecting import Icon
+from search.linting.reading.drawing import Drawing
+
+Value = TypeVar("Value", bound=Hashable)
+
+
+def differing(
+    what: str,
+    value_of: Callable[[Drawing], Value | None],
+    spell: Callable[[Value], str],
+    *,
+    tells_mixture: bool = True,
+) -> Find:
+    """Make a rule of a value that each SVG has; None: this one has none. A mixture is told once, if at all."""
+
+    def find(group: Group) -> Iterator[Found]:
+        values = {row: value for row, icon in group.icons() if (value := _value(icon, value_of)) is not None}
+        habit = habit_of(values.values())
+        if habit is None:
+            return
+        if habit.holds:
+            for row, value in values.items():
+                if value != habit.value:
+                    yield Found((row,), f"{what} is {spell(value)}; {habit.counted} have {spell(habit.value)}")
+        elif habit.is_mixed and tells_mixture:
+            yield Found((), mixture(what, habit, spell), is_note=True)
+
+    return find
+
+
+def mixture(what: str, habit: Habit[Value], spell: Callable[[Value], str]) -> str:
+    """Say that a set has no habit."""
+    parts = [f"{spell(value)} in {n:,}" for value, n in ((habit.value, habit.n_with), *habit.others)]
+    return f"{what} is mixed: {', '.join(parts)} of {habit.n_icons:,} icons"
+
+
+def _value(icon: Icon, value_of: Callable[[Drawing], Value | None]) -> Value | None:
+    return None if icon.drawing is None else value_of(icon.drawing)
