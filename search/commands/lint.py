@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("folders", nargs=-1, type=click.Path(path_type=Path), metavar="[DIR]...")
-@click.option(
-    "--set", "sets", multiple=True, metavar="KEY", help="A set of the library instead of a folder. Repeatable."
-)
+@click.option("--set", "sets", multiple=True, metavar="KEY", help="A set of the library. Repeatable.")
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave files out, as in .gitignore. Repeatable.")
 @click.option("--rule", "rules", multiple=True, metavar="ID", help="Only this rule. Repeatable.")
 @click.option("--without-rule", "without_rules", multiple=True, metavar="ID", help="Not this rule. Repeatable.")
@@ -29,18 +27,14 @@ if TYPE_CHECKING:
 )
 @library_option
 @json_option
-def lint(  # noqa: PLR0913
+def lint(
     library: "Library",
-    folders: tuple[Path, ...],
-    sets: tuple[str, ...],
-    exclude: tuple[str, ...],
-    rules: tuple[str, ...],
-    without_rules: tuple[str, ...],
     lists_rules: bool,
     most: int | None,
     is_long: bool,
     page: Path | None,
     as_json: bool,
+    **asked: tuple[Any, ...],
 ) -> None:
     """Find what is inconsistent or wrong in sets of icons: duplicates, odd strokes, colours and canvases, misleading
     names.
@@ -58,7 +52,7 @@ def lint(  # noqa: PLR0913
     if lists_rules:
         _list_rules()
         return
-    if not folders and not sets:
+    if not asked["folders"] and not asked["sets"]:
         raise click.UsageError("nothing to look at; give a folder of icons, or --set KEY of the library")
     if is_long and most is not None:
         raise click.UsageError("--long shows all findings, and --max some; give one of them")
@@ -67,9 +61,8 @@ def lint(  # noqa: PLR0913
     from search.linting.lint import lint as find
     from search.linting.table import FEW, lines_of
 
-    asked = Asked(folders=folders, sets=sets, exclude=exclude, rules=rules, without_rules=without_rules)
     with ProgressLine() as view:
-        report = find(asked, library=library, progress=view)
+        report = find(Asked(**asked), library=library, progress=view)
         if page is not None:
             from indexer.library.durable import write_result
             from search.linting.page import lint_page

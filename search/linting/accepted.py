@@ -18,6 +18,7 @@ from search.linting.rules.table import check
 
 FILE_NAME = ".iconslint"
 _MOST_BYTES = 1_000_000
+_FORM = '[accept], then rule = ["name", "pattern-*"]'
 
 
 @dataclass(slots=True)
@@ -74,14 +75,12 @@ def _read(file: Path) -> dict[str, tuple[str, ...]]:
     try:
         stated = tomllib.loads(read_regular(file, limit=_MOST_BYTES).decode("utf-8"))
     except (OSError, SourceError, ValueError, RecursionError) as error:
-        raise IconsError(
-            f'"{file}" can\'t be read ({error}); it is TOML: [accept], then rule = ["name", "pattern-*"]'
-        ) from error
+        raise IconsError(f'"{file}" can\'t be read ({error}); it is TOML: {_FORM}') from error
     if unknown := stated.keys() - {"accept"}:
         raise IconsError(f'"{file}" says "{min(unknown)}", which is unknown; it knows [accept] alone')
     accept = stated.get("accept", {})
     if not isinstance(accept, dict):
-        raise IconsError(f'"{file}": "accept" is no table; write [accept], then rule = ["name", "pattern-*"]')
+        raise IconsError(f'"{file}": "accept" is no table; write {_FORM}')
     check(list(accept), where=f'"{file}": ')
     for rule, names in accept.items():
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):

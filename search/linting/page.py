@@ -1,4 +1,4 @@
-"""How do findings look as a page? Pictures side by side: pairs, or the odd icon beside a usual one, with what differs."""
+"""How do findings look as a page? Pictures side by side: pairs, or the odd icon beside a usual one."""
 
 from collections.abc import Callable, Sequence
 from html import escape

@@ -1,4 +1,4 @@
-"""What does an SVG say of its drawing? Canvas, strokes, corners, paints, where it lies, and what it holds beside shapes."""
+"""What does an SVG say of its drawing? Canvas, strokes, corners, paints, place, and what it holds beside shapes."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

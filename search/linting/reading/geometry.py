@@ -81,20 +81,22 @@ def transform(text: str) -> Matrix:
 def _matrix(kind: str, n: list[float]) -> Matrix:
     match kind, len(n):
         case "matrix", 6:
-            return Matrix(*n)
+            made = Matrix(*n)
         case "translate", 1 | 2:
-            return Matrix(e=n[0], f=n[1] if len(n) == 2 else 0.0)
+            made = Matrix(e=n[0], f=n[1] if len(n) == 2 else 0.0)
         case "scale", 1 | 2:
-            return Matrix(a=n[0], d=n[-1])
+            made = Matrix(a=n[0], d=n[-1])
         case "rotate", 1 | 3:
             cos, sin = math.cos(math.radians(n[0])), math.sin(math.radians(n[0]))
             x, y = n[1:] or (0.0, 0.0)
-            return Matrix(cos, sin, -sin, cos, x - cos * x + sin * y, y - sin * x - cos * y)
+            made = Matrix(cos, sin, -sin, cos, x - cos * x + sin * y, y - sin * x - cos * y)
         case "skewX", 1:
-            return Matrix(c=math.tan(math.radians(n[0])))
+            made = Matrix(c=math.tan(math.radians(n[0])))
         case "skewY", 1:
-            return Matrix(b=math.tan(math.radians(n[0])))
-    return _IDENTITY
+            made = Matrix(b=math.tan(math.radians(n[0])))
+        case _:
+            made = _IDENTITY
+    return made
 
 
 def length(text: str | None, otherwise: float = 0.0) -> float:

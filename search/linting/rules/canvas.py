@@ -136,23 +136,7 @@ def _off_grid(drawing: Drawing) -> tuple[int, float]:
     return len(off), off[0] if off else 0.0
 
 
-def find_blank(group: Group) -> Iterator[Found]:
-    """Find pictures that show nothing."""
-    for row, icon in group.icons():
-        if icon.is_blank:
-            yield Found((row,), "nothing is drawn")
-
-
-def find_broken(group: Group) -> Iterator[Found]:
-    """Find pictures that can't be drawn."""
-    for row, icon in group.icons():
-        if icon.error is not None:
-            yield Found((row,), icon.error)
-
-
 RULES = (
-    Rule("broken", "error", "whether a picture can be drawn at all", "export it again", find_broken),
-    Rule("blank", "error", "whether anything is seen", "export it again, or delete it", find_blank),
     Rule(
         "view-box",
         "warning",

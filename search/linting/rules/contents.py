@@ -30,9 +30,7 @@ def find_text(group: Group) -> Iterator[Found]:
     """Find letters that are drawn with whatever font is there."""
     for row, icon in group.icons():
         if icon.drawing is not None and icon.drawing.n_texts:
-            yield Found(
-                (row,), f"holds text (<text>, {icon.drawing.n_texts} times), which looks otherwise without its font"
-            )
+            yield Found((row,), "holds text (<text>), which looks otherwise where its font is missing")
 
 
 def find_active(group: Group) -> Iterator[Found]:

@@ -1,4 +1,4 @@
-"""What does one icon do that nearly all others of its set don't? One way to say so, for all values that can be counted."""
+"""What does one icon do that nearly all others of its set don't? For all values that can be counted."""
 
 from collections.abc import Callable, Hashable, Iterator
 from typing import TypeVar

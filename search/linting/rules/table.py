@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from indexer.errors import IconsError
 from search.linting.findings import Rule
-from search.linting.rules import canvas, colours, contents, naming, strokes, twins
+from search.linting.rules import canvas, colours, contents, drawn, naming, strokes, twins
 
 RULES: dict[str, Rule] = {
     rule.id: rule
-    for rule in (*canvas.RULES[:2], *twins.RULES, *naming.RULES, *canvas.RULES[2:], *strokes.RULES, *colours.RULES)
-    + contents.RULES
+    for rules in (drawn.RULES, twins.RULES, naming.RULES, canvas.RULES, strokes.RULES, colours.RULES, contents.RULES)
+    for rule in rules
 }
 
 

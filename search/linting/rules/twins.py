@@ -96,7 +96,7 @@ def _is_near(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> bool:
 
 
 def _moved(mask: NDArray[np.bool_], *, onto: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
-    """A picture moved so that the boxes of both have one middle; None where they are too far apart, or differ in size."""
+    """A picture moved so that the boxes of both have one middle; None where these are too far apart or differ."""
     (top, left, high, wide), (other_top, other_left, other_high, other_wide) = _box(onto), _box(mask)
     down, across = (2 * (top - other_top) + high - other_high) // 2, (2 * (left - other_left) + wide - other_wide) // 2
     is_other_size = abs(high - other_high) > 2 * _NEAR or abs(wide - other_wide) > 2 * _NEAR
