@@ -24,6 +24,8 @@ _MOST_CLOSE = 8
 _MOST_STRAYS = 60
 _MOST_DIFFERENT = 0.06
 """Of the lesser ink."""
+_MOST_HEAVIER = 1.5
+"""Times the ink of the other one."""
 _BLOCK = 1024
 
 
@@ -53,9 +55,10 @@ def find_near(group: Group) -> Iterator[Found]:
     repeated = {row for rows in firsts.values() for row in rows[1:]}
     rows = np.array([r for r in group.rows.tolist() if group.seen.drawn[r] and r not in repeated], np.int64)
     for one, other in _candidates(group, rows):
-        if _is_near(unpacked(group.seen.masks[one]), unpacked(group.seen.masks[other])):
+        different = _near(unpacked(group.seen.masks[one]), unpacked(group.seen.masks[other]))
+        if different is not None:
             names = group.seen.icons[one].name, group.seen.icons[other].name
-            yield Found((one, other), f"{names[0]} and {names[1]} differ by less than is seen at a glance")
+            yield Found((one, other), f"{names[0]} and {names[1]} differ in {different:.1%} of their ink")
 
 
 def _candidates(group: Group, rows: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
@@ -79,20 +82,18 @@ def _coarse(group: Group, rows: NDArray[np.int64]) -> NDArray[np.float32]:
     return np.asarray(cells / (np.linalg.norm(cells, axis=1, keepdims=True) + 1e-9), np.float32)
 
 
-def _is_near(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> bool:
-    least = min(one.sum(), other.sum())
-    if not least or max(one.sum(), other.sum()) > 1.5 * least:
-        return False
+def _near(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> float | None:
+    """The share of the ink in which two pictures differ at one place; None where they are not near."""
+    least = int(min(one.sum(), other.sum()))
+    if not least or max(one.sum(), other.sum()) > _MOST_HEAVIER * least:
+        return None
     moved = _moved(other, onto=one)
-    if moved is None:
-        return False
-    different = (one ^ moved).sum() / least
-    if different > 0.5:
-        return False
+    if moved is None or (different := int((one ^ moved).sum()) / least) > _MOST_HEAVIER - 1:
+        return None
     n_close = strays(one, moved, by=_CLOSE)
-    if n_close <= _MOST_CLOSE:
-        return True
-    return n_close <= _MOST_STRAYS and different <= _MOST_DIFFERENT and strays(one, moved, by=_NEAR) == 0
+    is_slight = n_close <= _MOST_STRAYS and different <= _MOST_DIFFERENT
+    is_near = n_close <= _MOST_CLOSE or (is_slight and strays(one, moved, by=_NEAR) == 0)
+    return different if is_near else None
 
 
 def _moved(mask: NDArray[np.bool_], *, onto: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
