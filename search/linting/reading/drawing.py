@@ -13,7 +13,7 @@ SHAPES = frozenset(("path", "rect", "circle", "ellipse", "line", "polyline", "po
 _NOT_DRAWN = frozenset(("defs", "clipPath", "mask", "symbol", "pattern", "marker", "metadata"))
 _ACTIVE = frozenset(("script", "foreignObject", "iframe", "handler"))
 _PAINTS = ("fill", "stroke", "stop-color", "flood-color")
-IMPLICIT = "no paint"
+IMPLICIT = "nothing"
 """A shape that states none is filled with black."""
 BLACK = frozenset(("black", "#000", "#000000", "#000f", "#000000ff", "rgb(0,0,0)"))
 _NO_COLOURS = frozenset(("none", "transparent", "inherit", "context-fill", "context-stroke", "unset", "initial"))

@@ -31,14 +31,13 @@ _REFERENCE = re.compile(rb"#([^\s\"'()<>&]{1,200})")
 _DRAWN_BY_REFERENCE = frozenset(
     ("linearGradient", "radialGradient", "clipPath", "mask", "pattern", "symbol", "filter", "marker")
 )
-_PROLOGUE = re.compile(rb"<\?xml.*?\?>|<!DOCTYPE[^>\[]*+(?>\[.*?\]\s*+>|>)", re.DOTALL)
 
 
 def excess(markup: Markup, *, side: float) -> dict[str, int]:
     """Count what could go, by kind, in bytes; `side` is the longer one of the viewBox, which says what is precise."""
     found = {
         "comments": markup.n_comment_bytes,
-        "declarations": _prologue(markup),
+        "declarations": markup.n_declaration_bytes,
         "editor data": _editor_data(markup),
         "unused ids and definitions": _unused(markup),
         "digits": _digits(markup, decimals=decimals_for(side)),
@@ -51,11 +50,6 @@ def decimals_for(side: float) -> int:
     return 3 if side < 128 else 2 if side < 1024 else 1
 
 
-def _prologue(markup: Markup) -> int:
-    start = markup.elements[0].start if markup.elements else 0
-    return sum(len(match[0]) for match in _PROLOGUE.finditer(markup.document[:start]))
-
-
 def _editor_data(markup: Markup) -> int:
     """Metadata, elements and attributes of editors, and the declarations of their namespaces."""
     n, behind = 0, -1
@@ -63,7 +57,7 @@ def _editor_data(markup: Markup) -> int:
         if element.start < behind:
             continue
         if element.tag == "metadata" or _is_of_editor(element.namespace):
-            n += _bytes_of(markup, element)
+            n += element.end - element.start
             behind = element.end
         else:
             n += sum(len(name.rpartition(" ")[2]) + len(value) + 10 for name, value in _editor_attributes(element))
@@ -81,10 +75,6 @@ def _is_of_editor(namespace: str) -> bool:
     return bool(namespace) and any(editor in namespace.lower() for editor in _EDITORS)
 
 
-def _bytes_of(markup: Markup, element: Element) -> int:
-    return max(0, markup.document.find(b">", element.end) + 1 - element.start)
-
-
 def _unused(markup: Markup) -> int:
     """Definitions that nothing refers to; ids but the root's, by which pages know an icon, and empty groups."""
     used = {name.decode(errors="replace") for name in _REFERENCE.findall(markup.document)}
@@ -95,7 +85,7 @@ def _unused(markup: Markup) -> int:
         name = element.attributes.get("id")
         is_empty = element.tag in ("g", "defs") and not element.has_content
         if is_empty or (element.tag in _DRAWN_BY_REFERENCE and name not in used):
-            n += _bytes_of(markup, element)
+            n += element.end - element.start
             behind = element.end
         elif name is not None and name not in used and not markup.styles:
             n += len(name.encode(errors="replace")) + len(' id=""')

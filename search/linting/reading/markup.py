@@ -29,7 +29,7 @@ class Element:
     """By local name; those of another namespace as "NAMESPACE NAME"."""
     parent: "Element | None"
     start: int
-    """Byte of the document at which it begins, and at which its end tag does."""
+    """Bytes of the document at which it begins, and behind which it has ended."""
     end: int = 0
     has_content: bool = False
     """Whether it holds elements, or text that is more than space."""
@@ -52,6 +52,8 @@ class Markup:
     namespaces: list[tuple[str | None, str]] = field(default_factory=list)
     """(prefix, address) of those that are declared, as often as they are."""
     n_comment_bytes: int = 0
+    n_declaration_bytes: int = 0
+    """Of the XML declaration and the document type."""
 
 
 def parse(content: bytes) -> Markup | None:
@@ -81,6 +83,9 @@ class _Parsing:
         parser.CharacterDataHandler = self._characters
         parser.CommentHandler = self._comment
         parser.StartNamespaceDeclHandler = self._namespace
+        parser.XmlDeclHandler = self._declaration
+        parser.StartDoctypeDeclHandler = self._doctype
+        parser.EndDoctypeDeclHandler = self._end_doctype
         try:
             parser.Parse(document, True)
         except expat.ExpatError as error:
@@ -102,7 +107,10 @@ class _Parsing:
 
     def _end(self, name: str) -> None:
         element = self._open.pop()
-        element.end = self._parser.CurrentByteIndex
+        # Of `<a/>` expat tells where it ends, of others where their end tag begins.
+        at, document = self._parser.CurrentByteIndex, self.markup.document
+        is_empty_tag = not element.has_content and document[at - 2 : at] == b"/>"
+        element.end = at if is_empty_tag else document.find(b">", at) + 1
         if element.is_svg and element.tag == "style":
             self.markup.styles.append("".join(self._text))
 
@@ -113,6 +121,17 @@ class _Parsing:
 
     def _comment(self, text: str) -> None:
         self.markup.n_comment_bytes += len(text.encode(errors="replace")) + len("<!---->")
+
+    def _declaration(self, *_: object) -> None:
+        start = self._parser.CurrentByteIndex
+        self.markup.n_declaration_bytes += self.markup.document.find(b">", start) + 1 - start
+
+    def _doctype(self, *_: object) -> None:
+        self.markup.n_declaration_bytes -= self._parser.CurrentByteIndex
+
+    def _end_doctype(self) -> None:
+        at = self._parser.CurrentByteIndex
+        self.markup.n_declaration_bytes += self.markup.document.find(b">", at) + 1
 
     def _namespace(self, prefix: str | None, address: str) -> None:
         self.markup.namespaces.append((prefix, address))

@@ -20,9 +20,7 @@ PROPERTIES = frozenset(
 _OWN = frozenset(("opacity", "display", "clip-path", "mask", "filter", "stop-color", "vector-effect", "flood-color"))
 """Properties that a group does not hand on."""
 _MOST_CSS = 50_000
-_MOST_RULES = 500
-_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-_RULE = re.compile(r"([^{}]*+)\{([^{}]*+)\}")
+_MOST_CLASSES = 50
 _PLAIN_SELECTOR = re.compile(r"(?:[.#]?[A-Za-z_][\w-]*|\*)")
 
 Style = Mapping[str, str]
@@ -32,16 +30,17 @@ class Sheet:
     """The rules of an SVG's style elements."""
 
     def __init__(self, markup: Markup) -> None:
-        self._rules: list[tuple[str, Style]] = []
+        self._rules: dict[str, list[tuple[int, Style]]] = {}
+        """By selector, with the place at which each stands."""
         text = "".join(markup.styles)
         self.is_understood = len(text) <= _MOST_CSS
-        for selectors, body in _RULE.findall(_COMMENT.sub("", text[:_MOST_CSS]))[:_MOST_RULES]:
+        for place, (selectors, body) in enumerate(_rules_of(text[:_MOST_CSS])):
+            declared = declarations(body)
             for selector in map(str.strip, selectors.split(",")):
                 if _PLAIN_SELECTOR.fullmatch(selector):
-                    self._rules.append((selector, declarations(body)))
+                    self._rules.setdefault(selector, []).append((place, declared))
                 else:
                     self.is_understood = False
-        self._rules.sort(key=lambda rule: _weight(rule[0]))
         self._of: dict[Element, Style] = {}
 
     def style_of(self, element: Element) -> Style:
@@ -55,14 +54,34 @@ class Sheet:
         return found
 
     def own_style(self, element: Element) -> dict[str, str]:
-        """What an element states itself, or a rule says of it; later ones win as in CSS."""
+        """What an element states itself, or a rule says of it; of two, the one that wins in CSS."""
         own = {name: value.strip() for name, value in element.attributes.items() if name in PROPERTIES}
-        for selector, body in self._rules:
-            if _matches(selector, element):
-                own.update(body)
+        if self._rules:
+            for selectors in _selectors_of(element):
+                found = [rule for selector in selectors for rule in self._rules.get(selector, ())]
+                for _, declared in sorted(found, key=lambda rule: rule[0]):
+                    own.update(declared)
         if style := element.attributes.get("style"):
             own.update(declarations(style))
         return own
+
+
+def _rules_of(text: str) -> Iterator[tuple[str, str]]:
+    """Cut a style sheet into selectors and what is declared for them; by hand, so that no text takes long."""
+    first, *others = text.split("/*")
+    plain = first + "".join(other.partition("*/")[2] for other in others)
+    for rule in plain.split("}"):
+        selectors, brace, body = rule.rpartition("{")
+        if brace:
+            yield selectors, body
+
+
+def _selectors_of(element: Element) -> Iterator[list[str]]:
+    """Plain selectors that fit an element, those that weigh least first."""
+    yield ["*"]
+    yield [element.tag]
+    yield [f".{name}" for name in dict.fromkeys(element.attributes.get("class", "").split()[:_MOST_CLASSES])]
+    yield [f"#{element.attributes.get('id', '')}"]
 
 
 @lru_cache(maxsize=4096)
@@ -76,15 +95,3 @@ def _declared(text: str) -> Iterator[tuple[str, str]]:
         name, colon, value = part.partition(":")
         if colon and (name := name.strip().lower()) in PROPERTIES:
             yield name, value.replace("!important", "").strip()
-
-
-def _weight(selector: str) -> int:
-    return 2 if selector.startswith("#") else 1 if selector.startswith(".") else 0
-
-
-def _matches(selector: str, element: Element) -> bool:
-    if selector.startswith("."):
-        return selector[1:] in element.attributes.get("class", "").split()
-    if selector.startswith("#"):
-        return selector[1:] == element.attributes.get("id")
-    return selector in ("*", element.tag)

@@ -5,14 +5,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from search.linting.findings import Found, Group, Rule
-from search.linting.habits import habit_of, number
+from search.linting.habits import number
 from search.linting.ink import unpacked
 from search.linting.inspecting import Icon
 from search.linting.reading.drawing import Box, Drawing
-from search.linting.rules.habit_rules import differing
+from search.linting.rules.habit_rules import LEAST_LARGE, USUAL_UNITS, differing, units_of
 
-_UNITS = 24
-"""Measures of the canvas are told as of one of 24 units, where most icons are drawn, unless the set has another."""
 _LEAST_OFF_CENTRE = 1.5
 _BEYOND = 1.5
 """Times what 99 of 100 icons do: a play button is off centre, and rightly so."""
@@ -22,6 +20,8 @@ _LEAST_CUT = 0.01
 """Of the canvas: rounded coordinates lie out of it by less."""
 _MOST_PART_STRAY = 0.01
 _GRID_SHARE = 0.9
+_SHARE_INSIDE = 0.05
+"""Of the set, that may lie nearer to the edge than what counts as its margin."""
 _OFF_GRID = 1e-3
 
 
@@ -40,23 +40,16 @@ def _spell_view_box(stated: tuple[Box, bool]) -> str:
     return f"missing (width and height say {number(box[2])} x {number(box[3])})" if box[2] else "missing"
 
 
-def units_of(group: Group) -> float:
-    """Side of the canvas in the units of the set."""
-    sides = (max(icon.drawing.view_box[2:]) for _, icon in group.icons() if icon.drawing and icon.drawing.view_box)
-    habit = habit_of(sides)
-    return habit.value if habit is not None and habit.holds and habit.value > 0 else _UNITS
-
-
 def find_off_centre(group: Group) -> Iterator[Found]:
     """Find drawings whose box lies beside the middle, farther than the set's own ones do."""
     rows = group.rows[group.seen.boxes[group.rows].any(axis=1)]
-    if len(rows) < _UNITS:
+    if len(rows) < LEAST_LARGE:
         return
     units, boxes = units_of(group), group.seen.boxes[rows]
     off = np.stack([boxes[:, 0] + boxes[:, 2] - 1, boxes[:, 1] + boxes[:, 3] - 1], axis=1) / 2
     off -= np.median(off, axis=0)
     usual = np.quantile(np.abs(off), 0.99, axis=0)
-    limits = np.maximum(_BEYOND * usual, _LEAST_OFF_CENTRE / _UNITS)
+    limits = np.maximum(_BEYOND * usual, _LEAST_OFF_CENTRE / USUAL_UNITS)
     for place in np.flatnonzero((np.abs(off) > limits).any(axis=1)).tolist():
         row = int(rows[place])
         if not _is_part(group, row):
@@ -70,9 +63,9 @@ def find_off_centre(group: Group) -> Iterator[Found]:
 
 def _aside(across: float, down: float, units: float) -> str:
     parts = []
-    if abs(across) * _UNITS >= _LEAST_BESIDE:
+    if abs(across) * USUAL_UNITS >= _LEAST_BESIDE:
         parts.append(f"{number(abs(across) * units)} {'right' if across > 0 else 'left'}")
-    if abs(down) * _UNITS >= _LEAST_BESIDE:
+    if abs(down) * USUAL_UNITS >= _LEAST_BESIDE:
         parts.append(f"{number(abs(down) * units)} {'below' if down > 0 else 'above'}")
     return f"{' and '.join(parts)} of" if parts[-1].endswith(("right", "left")) else " and ".join(parts)
 
@@ -92,16 +85,16 @@ def _is_part(group: Group, row: int) -> bool:
 
 
 def find_beside_live_area(group: Group) -> Iterator[Found]:
-    """Find drawings that come nearer to the edge than all but a hundredth of the set does."""
+    """Find drawings that come nearer to the edge than nearly all of the set does."""
     rows = group.rows[group.seen.boxes[group.rows].any(axis=1)]
-    if len(rows) < _UNITS:
+    if len(rows) < LEAST_LARGE:
         return
     units, boxes = units_of(group), group.seen.boxes[rows]
     margins = np.minimum(boxes[:, :2].min(axis=1), 1 - boxes[:, 2:].max(axis=1))
-    usual = float(np.quantile(margins, 0.01))
-    for place in np.flatnonzero(margins < usual - _LEAST_BESIDE / _UNITS).tolist():
+    usual = float(np.quantile(margins, _SHARE_INSIDE))
+    for place in np.flatnonzero(margins < usual - _LEAST_BESIDE / USUAL_UNITS).tolist():
         message = f"comes within {number(max(0.0, margins[place]) * units)} of the edge; "
-        yield Found((int(rows[place]),), f"{message}99 of 100 icons keep {number(usual * units)} or more")
+        yield Found((int(rows[place]),), f"{message}95 of 100 icons keep {number(usual * units)} or more")
 
 
 def find_out_of_bounds(group: Group) -> Iterator[Found]:
@@ -123,7 +116,7 @@ def find_off_grid(group: Group) -> Iterator[Found]:
     """Find straight lines beside the half-pixel grid, in a set that keeps to it."""
     shares = {row: _off_grid(icon.drawing) for row, icon in group.icons() if icon.drawing and icon.drawing.corners}
     n_on = sum(n == 0 for n, _ in shares.values())
-    if len(shares) < _UNITS or n_on < _GRID_SHARE * len(shares):
+    if len(shares) < LEAST_LARGE or n_on < _GRID_SHARE * len(shares):
         return
     for row, (n, first) in shares.items():
         if n:

@@ -9,6 +9,10 @@ from search.linting.inspecting import Icon
 from search.linting.reading.drawing import Drawing
 
 Value = TypeVar("Value", bound=Hashable)
+USUAL_UNITS = 24.0
+"""Side of a canvas, where the set has no habit of its own."""
+LEAST_LARGE = 24
+"""Icons from which on the usual place and spread of a measure can be told."""
 
 
 def differing(
@@ -43,3 +47,10 @@ def mixture(what: str, habit: Habit[Value], spell: Callable[[Value], str]) -> st
 
 def _value(icon: Icon, value_of: Callable[[Drawing], Value | None]) -> Value | None:
     return None if icon.drawing is None else value_of(icon.drawing)
+
+
+def units_of(group: Group) -> float:
+    """Side of the canvas in the units of the set."""
+    sides = (max(icon.drawing.view_box[2:]) for _, icon in group.icons() if icon.drawing and icon.drawing.view_box)
+    habit = habit_of(sides)
+    return habit.value if habit is not None and habit.holds and habit.value > 0 else USUAL_UNITS

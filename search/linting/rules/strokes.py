@@ -1,13 +1,23 @@
 """Are lines as thick, and corners and ends as round, as in the rest of the set?"""
 
-from search.linting.findings import Rule
+from collections.abc import Iterator
+
+from search.linting.findings import Found, Group, Rule
 from search.linting.habits import number
 from search.linting.reading.drawing import Drawing
-from search.linting.rules.habit_rules import differing
+from search.linting.rules.habit_rules import differing, units_of
 
 
-def _stroke_widths(drawing: Drawing) -> tuple[float, ...] | None:
-    return tuple(sorted(drawing.stroke_widths)) or None
+def find_stroke_widths(group: Group) -> Iterator[Found]:
+    """Find other widths than the set's. An icon on a larger canvas is measured as it looks beside the others."""
+    units = units_of(group)
+
+    def widths(drawing: Drawing) -> tuple[float, ...] | None:
+        side = max(drawing.view_box[2:]) if drawing.view_box else 0.0
+        scale = units / side if side > 0 else 1.0
+        return tuple(sorted({round(width * scale, 2) for width in drawing.stroke_widths})) or None
+
+    yield from differing("stroke-width", widths, _widths)(group)
 
 
 def _widths(widths: tuple[float, ...]) -> str:
@@ -27,9 +37,9 @@ RULES = (
     Rule(
         "stroke-width",
         "warning",
-        "the widths of strokes, whatever groups scale them",
+        "the widths of strokes, scaled by their groups and to the canvas of the set",
         "give its strokes the width of the set, and draw again what is scaled",
-        differing("stroke-width", _stroke_widths, _widths),
+        find_stroke_widths,
     ),
     Rule(
         "line-cap",

@@ -58,7 +58,11 @@ def find_near(group: Group) -> Iterator[Found]:
         different = _near(unpacked(group.seen.masks[one]), unpacked(group.seen.masks[other]))
         if different is not None:
             names = group.seen.icons[one].name, group.seen.icons[other].name
-            yield Found((one, other), f"{names[0]} and {names[1]} differ in {different:.1%} of their ink")
+            yield Found((one, other), f"{names[0]} and {names[1]} differ in {_percent(different)} of their ink")
+
+
+def _percent(share: float) -> str:
+    return f"{share:.1%}" if share >= 0.001 else "less than 0.1%"
 
 
 def _candidates(group: Group, rows: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
