@@ -79,12 +79,15 @@ def _of_set(
 ) -> Iterator[Finding]:
     whole = Group(seen, np.arange(len(seen.icons)), seer)
     groups = list(_groups(whole))
+    told: list[tuple[Rule, Group, Found]] = []
     for number, rule in enumerate(rules):
         progress("Comparing icons", number, len(rules))
         for group in [whole] if rule.is_of_whole_set else groups:
-            typical = _typical(group)
-            for found in rule.find(group):
-                yield _finding(rule, key, group, found, typical)
+            told.extend((rule, group, found) for found in rule.find(group))
+    odd = {row for _, _, found in told for row in found.rows}
+    typical = {id(group): _typical(group, odd) for group in (whole, *groups)}
+    for rule, group, found in told:
+        yield _finding(rule, key, seen, found, typical[id(group)])
 
 
 def _groups(whole: Group) -> Iterator[Group]:
@@ -99,28 +102,27 @@ def _groups(whole: Group) -> Iterator[Group]:
         yield Group(whole.seen, np.array(sorted(rows), np.int64), whole.seer)
 
 
-def _typical(group: Group) -> int | None:
-    """An icon that is as icons of its group are: that whose picture is nearest to the mean, else the first."""
-    drawn = group.rows[group.seen.drawn[group.rows] != 0]
-    if not len(drawn):
-        return None
-    if not group.seen.vectors.shape[1]:
-        return int(drawn[0])
-    vectors = group.seen.vectors[drawn]
-    return int(drawn[np.argmax(vectors @ vectors.mean(axis=0))])
+def _typical(group: Group, odd: set[int]) -> int | None:
+    """A usual icon: of those of which nothing is told, that whose picture is nearest to the mean, else the first."""
+    sound: list[int] = [row for row in group.rows.tolist() if group.seen.drawn[row] and row not in odd]
+    if not sound or not group.seen.vectors.shape[1]:
+        return sound[0] if sound else None
+    vectors = group.seen.vectors[sound]
+    return sound[int(np.argmax(vectors @ vectors.mean(axis=0)))]
 
 
-def _finding(rule: Rule, key: str, group: Group, found: Found, typical: int | None) -> Finding:
-    icons = group.seen.icons
-    beside = found.looks_like or ((typical,) if len(found.rows) == 1 and typical not in (None, *found.rows) else ())
+def _finding(rule: Rule, key: str, seen: Inspection, found: Found, typical: int | None) -> Finding:
+    beside = found.looks_like
+    if not beside and typical is not None and len(found.rows) == 1 and seen.drawn[found.rows[0]]:
+        beside = (typical,)
     return Finding(
         rule=rule.id,
         severity="note" if found.is_note else rule.severity,
         set=key,
         message=found.message,
         mend=rule.mend,
-        icons=tuple(icons[row].found for row in found.rows),
-        beside=tuple(icons[row].found for row in beside if row is not None),
+        icons=tuple(seen.icons[row].found for row in found.rows),
+        beside=tuple(seen.icons[row].found for row in beside),
     )
 
 

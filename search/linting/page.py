@@ -86,7 +86,8 @@ def _section(rule: str, findings: Sequence[Finding], finds: Sequence[str]) -> st
 
 
 def _find(finding: Finding, picture: Callable[[Gathered], str]) -> str:
-    figures = [_figure(icon, picture) for icon in finding.icons[:_MOST_PICTURES]]
+    shown = finding.icons[:_MOST_PICTURES] if finding.rule != "broken" else ()
+    figures = [_figure(icon, picture) for icon in shown]
     figures += [_figure(icon, picture, kind=' class="beside"') for icon in finding.beside[:_MOST_PICTURES]]
     name = finding.icons[0].name if len(finding.icons) == 1 else "" if finding.icons else finding.set
     label = f"<b>{_shown(name)}</b>" if name else ""

@@ -127,7 +127,9 @@ class _Parsing:
         self.markup.n_declaration_bytes += self.markup.document.find(b">", start) + 1 - start
 
     def _doctype(self, *_: object) -> None:
-        self.markup.n_declaration_bytes -= self._parser.CurrentByteIndex
+        self.markup.n_declaration_bytes -= self.markup.document.rfind(
+            b"<!DOCTYPE", 0, self._parser.CurrentByteIndex + 9
+        )
 
     def _end_doctype(self) -> None:
         at = self._parser.CurrentByteIndex

@@ -68,6 +68,7 @@ def test_json_has_all_findings_with_icons_and_files(lint: Run, odd: Path) -> Non
     assert thin["icons"] == [{"key": "icons:house", "path": str(odd / "house.svg")}]
     assert thin["severity"] == "warning"
     assert len(thin["beside"]) == 1
+    assert thin["beside"] != thin["icons"]
 
 
 def test_rules_can_be_chosen_and_left_out(lint: Run, odd: Path) -> None:
@@ -161,9 +162,9 @@ def test_a_page_that_can_not_be_written_is_an_error(lint: Run, odd: Path, tmp_pa
 
 
 def test_a_set_of_a_library_is_looked_at_with_its_encoder(run: Run) -> None:
-    done = run("lint", "--set", "shapes", "--json")
-    known = json.loads(done.stdout) if done.exit_code != 2 else {}
-    assert known.get("sets") == ["shapes"] or "shapes" in done.stderr
+    told = json.loads(run("lint", "--set", "own", "--json").stdout)
+    assert (told["sets"], told["n_icons"]) == (["own"], 4)
+    assert json.loads(run("lint", "--set", "own", "--set", "other", "--json").stdout)["n_icons"] == 8
 
 
 def test_an_unknown_set_is_an_error(run: Run) -> None:
