@@ -1,0 +1,73 @@
+"""Does an assistant hear what docs/assistants.md shows? `python tests/docs/test_assistants_doc.py LIBRARY` writes it."""
+
+import asyncio
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from click.testing import CliRunner
+
+from search.assistant.server import create_assistant
+from search.cli import main
+from search.engine import SearchEngine
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "assistants.md"
+_CALL = re.compile(r"```call\n(\w+) (\{.*?\})\n```\n\n```answer\n(.*?)```", re.DOTALL)
+_TOOL = re.compile(r"^\| `(\w+)` \|", re.MULTILINE)
+
+
+def heard(engine: SearchEngine, tool: str, arguments: dict[str, Any]) -> Any:
+    """What a tool answers, code as its lines."""
+    [content] = asyncio.run(create_assistant(engine).call_tool(tool, arguments)).content
+    answer = json.loads(content.text)
+    if "code" in answer:
+        answer["code"] = answer["code"].split("\n")
+    return answer
+
+
+def _without_scores(answer: Any) -> Any:
+    if isinstance(answer, list):
+        return [_without_scores(part) for part in answer]
+    if isinstance(answer, dict):
+        return {name: _without_scores(part) for name, part in answer.items() if name not in ("score", "n_found")}
+    return answer
+
+
+def _laid_out(answer: dict[str, Any]) -> str:
+    """A line a value, and of a list a line each of its parts."""
+    parts = []
+    for name, value in answer.items():
+        lines = [json.dumps(part, ensure_ascii=False) for part in value] if isinstance(value, list) else []
+        inside = ",\n".join(f"  {line}" for line in lines)
+        written = f"[\n{inside}\n ]" if lines else json.dumps(value, ensure_ascii=False)
+        parts.append(f' "{name}": {written}')
+    return "{\n" + ",\n".join(parts) + "\n}"
+
+
+def test_every_call_is_answered_as_the_document_shows(tmp_path: Path) -> None:
+    done = CliRunner().invoke(main, ["index", "--devices", "cpu", "--library", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    engine = SearchEngine.open(tmp_path)
+    calls = _CALL.findall(DOCUMENT.read_text("utf-8"))
+    assert len(calls) == 4
+    for tool, arguments, answer in calls:
+        now = heard(engine, tool, json.loads(arguments))
+        assert _without_scores(now) == _without_scores(json.loads(answer)), tool
+
+
+def test_the_table_names_every_tool() -> None:
+    server = create_assistant(SearchEngine.__new__(SearchEngine))
+    tools = [tool.name for tool in asyncio.run(server.list_tools())]
+    assert sorted(_TOOL.findall(DOCUMENT.read_text("utf-8"))) == sorted(tools)
+
+
+if __name__ == "__main__":
+    opened = SearchEngine.open(sys.argv[1])
+
+    def _anew(found: re.Match[str]) -> str:
+        answer = _laid_out(heard(opened, found[1], json.loads(found[2])))
+        return f"```call\n{found[1]} {found[2]}\n```\n\n```answer\n{answer}\n```"
+
+    DOCUMENT.write_text(_CALL.sub(_anew, DOCUMENT.read_text("utf-8")), "utf-8")
