@@ -1,4 +1,4 @@
-"""Does an assistant hear what docs/assistants.md shows? `python tests/docs/test_assistants_doc.py LIBRARY` writes it."""
+"""Does an assistant hear what docs/assistants.md shows? `python tests/docs/test_assistants_doc.py LIBRARY` writes."""
 
 import asyncio
 import json
