@@ -16,7 +16,7 @@ _MODULES = {
     "bench": "search.commands.bench",
     **{
         name: f"search.commands.{name}"
-        for name in ("search", "similar", "show", "explain", "prefer", "repl", "evaluate", "completion")
+        for name in ("search", "pick", "similar", "show", "explain", "prefer", "repl", "evaluate", "completion")
     },
     **dict.fromkeys(("serve", "mcp"), "search.commands.serve"),
 }

@@ -147,7 +147,7 @@ class SearchEngine:
         Raises:
             UnknownIconError: there is none; the message names near ones.
         """
-        return self._put(lambda opened: find_icon(opened.snapshot, spelling))
+        return self._put(lambda opened: find_icon(opened, spelling))
 
     def explain(self, query: Query, icon: int) -> Explanation:
         """Tell why an icon stands where it stands in the answer to some words.

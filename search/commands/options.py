@@ -11,9 +11,12 @@ import click
 from click.shell_completion import CompletionItem
 
 from indexer.commands.options import Function
+from indexer.errors import IconsError
 from indexer.languages.codes import is_locale, language_of
 from indexer.sources.licences import FAMILIES
 from search.query import Filters, Window
+from search.snippets.drawn import CORNERS, Look
+from search.snippets.frameworks import FRAMEWORKS, Framework, framework
 
 Option = Callable[[Any], Any]
 Plain = TypeVar("Plain")
@@ -29,8 +32,10 @@ FORMS = {
 class Output:
     """What becomes of an answer."""
 
-    form: Literal["table", "json", "paths", "svg"] = "table"
+    form: Literal["table", "json", "paths", "svg", "format"] = "table"
     """What of the hits goes to stdout."""
+    framework: Framework | None = None
+    """For which the first hit is written as code."""
     pictures: bool | None = None
     """Whether the terminal draws the hits; None: if it can."""
     copy_to: Path | None = None
@@ -74,6 +79,53 @@ def _values(option: str, name: str, metavar: str, chosen: str, *, also: Sequence
     )
 
 
+class FormatName(click.ParamType[Framework]):
+    """A framework on the command line."""
+
+    name = "FORMAT"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Framework:
+        """Find it, by its name or by what people say for it."""
+        if isinstance(value, Framework):
+            return value
+        try:
+            return framework(value)
+        except IconsError as error:
+            self.fail(str(error), param, ctx)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Those that begin so."""
+        return [
+            CompletionItem(one.name, help=one.title) for one in FRAMEWORKS.values() if one.name.startswith(incomplete)
+        ]
+
+
+def format_option(chosen: str) -> Option:
+    """Make `--format`, which the command gets as `framework`."""
+    return click.option("--format", "framework", type=FormatName(), help=chosen)
+
+
+def look_options(function: Function) -> Function:
+    """Add how copies look; the command gets it as one `look`."""
+
+    @wraps(function)
+    def looking(**given: Any) -> Any:
+        own = {name: given.pop(name) for name in ("colour", "stroke_width", "size", "corner")}
+        return function(**given, look=Look(**own))
+
+    for option in reversed(_LOOK):
+        option(looking)
+    return looking  # type: ignore[return-value]
+
+
+_LOOK: Sequence[Option] = [
+    click.option("--colour", "--color", "colour", metavar="COLOUR", help="For what icons leave open: #08f, navy."),
+    click.option("--stroke-width", type=float, metavar="WIDTH", help="Of lines, as 1.5; in units of the viewBox."),
+    click.option("--size", type=int, metavar="PIXELS", help="Of the longer side."),
+    click.option("--corner", type=click.Choice(CORNERS), help="Of lines: their ends and joins."),
+]
+
+
 def own_languages() -> tuple[str, ...]:
     """The language that the environment states, as gettext reads it; none for C and POSIX."""
     stated = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
@@ -100,18 +152,11 @@ def _check_sheet(_: click.Context, __: click.Parameter, sheet: Path | None) -> P
     return sheet
 
 
-_OPTIONS: Sequence[Option] = [
+_NARROWING: Sequence[Option] = [
     click.option("--not", "without", multiple=True, metavar="WORDS", help="Steer away from this: filled. Repeatable."),
-    click.option(
-        "--picture-share",
-        type=click.FloatRange(0, 1),
-        help="Share of the picture, or icon, beside words; half if not given.",
-    ),
-    _values("--prefer", "prefer", "SET", "Put this set first where several have the icon: for this search alone."),
     language_option,
     _values("--set", "sets", "KEY", "Only icons of this set."),
     _values("--style", "styles", "STYLE", "Only icons of this style: outline, filled, duotone, color, ..."),
-    _values("--corner", "corners", "CORNER", "Only icons whose corners are stated to be so: rounded, sharp."),
     _values("--category", "categories", "NAME", "Only icons of this category."),
     _values("--tag", "tags", "TAG", "Only icons with this tag."),
     _values(
@@ -121,6 +166,23 @@ _OPTIONS: Sequence[Option] = [
         f"Only under this: an SPDX id, or one of {', '.join(FAMILIES)}.",
         also=["--license"],
     ),
+    click.option("--animated/--still", default=None, help="Only icons that move, or only those that don't."),
+    click.option(
+        "--min-score",
+        type=click.FloatRange(0, 1),
+        help="Least score of a hit, which says how sure the match is; 0 for the nearest, however far.",
+    ),
+]
+"""What narrows any question down."""
+_OPTIONS: Sequence[Option] = [
+    *_NARROWING,
+    click.option(
+        "--picture-share",
+        type=click.FloatRange(0, 1),
+        help="Share of the picture, or icon, beside words; half if not given.",
+    ),
+    _values("--prefer", "prefer", "SET", "Put this set first where several have the icon: for this search alone."),
+    _values("--corner", "corners", "CORNER", "Only icons whose corners are stated to be so: rounded, sharp."),
     click.option(
         "--size",
         "sizes",
@@ -128,20 +190,15 @@ _OPTIONS: Sequence[Option] = [
         type=click.IntRange(1),
         help="Only icons drawn for this many pixels. Repeatable.",
     ),
-    click.option("--animated/--still", default=None, help="Only icons that move, or only those that don't."),
     click.option("--color/--mono", "coloured", default=None, help="Only icons with colours, or only those without."),
     click.option("-k", "k", type=click.IntRange(1, 10_000), default=10, show_default=True, help="How many hits."),
     click.option("--offset", type=click.IntRange(0, 9_999), default=0, help="Leave out so many hits first."),
-    click.option(
-        "--min-score",
-        type=click.FloatRange(0, 1),
-        help="Least score of a hit, which says how sure the match is; 0 for the nearest, however far.",
-    ),
     click.option("--flat", is_flag=True, help="Variants and equal pictures as hits of their own."),
     click.option(
         "--facets", is_flag=True, help="Count what is found by set, style, corner, category, tag and licence."
     ),
     *(click.option(f"--{form}", f"as_{form}", is_flag=True, help=chosen) for form, chosen in FORMS.items()),
+    format_option("Print the first hit as code for this: lucide-react, vue, svg, ..."),
     pictures_option,
     click.option(
         "--copy-to",
@@ -164,6 +221,15 @@ _STEERING = ("without", "picture_share", "prefer", "languages")
 
 def asking_options(function: Function) -> Function:
     """Add what every question takes; the command gets it as one `asking`."""
+    return _adding(_OPTIONS, function)
+
+
+def narrowing_options(function: Function) -> Function:
+    """Add what narrows a question down; the command gets it as one `asking`, whose output is the default one."""
+    return _adding(_NARROWING, function)
+
+
+def _adding(options: Sequence[Option], function: Function) -> Function:
     own: list[str] = []
 
     @wraps(function)
@@ -171,14 +237,14 @@ def asking_options(function: Function) -> Function:
         chosen = {name: value for name in own if (value := given.pop(name)) is not None}
         return function(**given, asking=_asking(chosen))
 
-    for option in reversed(_OPTIONS):
+    for option in reversed(options):
         option(asking)
         own.append(asking.__click_params__[-1].name)  # type: ignore[attr-defined]
     return asking  # type: ignore[return-value]
 
 
 def _asking(chosen: Mapping[str, Any]) -> Asking:
-    forms = [form for form in FORMS if chosen[f"as_{form}"]]
+    forms = [form for form in FORMS if chosen.get(f"as_{form}")] + (["format"] if "framework" in chosen else [])
     if len(forms) > 1:
         raise click.UsageError(f"--{forms[0]} and --{forms[1]} are two forms of output; give one of them")
     return Asking(

@@ -16,11 +16,14 @@ from indexer.naming.printable import printable, say
 from search.commands.options import Asking, Output
 from search.query import Filters, Query
 from search.results import Answer, Hit
+from search.snippets.drawn import AS_IT_IS, Look
+from search.snippets.frameworks import Framework
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from search.engine import SearchEngine
+    from search.snippets.write import Snippet
 
 
 def engine_of(library: Library) -> "SearchEngine":
@@ -75,6 +78,9 @@ def answer(engine: "SearchEngine", asked: str, query: Query, asking: Asking) -> 
                 say(hit.place)
         case "svg":
             print_svg(engine, found.hits[0])
+        case "format":
+            assert asking.output.framework is not None
+            print_code(engine, found.hits[0], asking.output.framework, AS_IT_IS)
 
 
 def _print_table(engine: "SearchEngine", found: Answer, asking: Asking) -> None:
@@ -114,6 +120,31 @@ def print_svg(engine: "SearchEngine", hit: Hit) -> None:
     if sys.stdout.isatty():  # which would obey what stands in it
         document = printable(document.decode(errors="replace"), keep="\t\r\n").encode()
     click.echo(document, nl=not document.endswith(b"\n"))
+
+
+def print_code(engine: "SearchEngine", hit: Hit, framework: Framework, look: Look) -> None:
+    """Print an icon as code.
+
+    Raises:
+        IconsError: it can't be written so, or its source has gone or changed.
+    """
+    from search.picking.code import write_hit
+
+    snippet = write_hit(engine, hit, framework, look)
+    tell_left_out(framework, snippet)
+    say_code(snippet.code)
+
+
+def say_code(code: str) -> None:
+    """Print code as it is, but for what a terminal would obey."""
+    click.echo(printable(code, keep="\t\n") if sys.stdout.isatty() else code)
+
+
+def tell_left_out(framework: Framework, snippet: "Snippet") -> None:
+    """Say what of a look could not be stated."""
+    if snippet.left_out:
+        options = ", ".join(f"--{name.replace('_', '-')}" for name in snippet.left_out)
+        say(f"{options} left out: {framework.name} has no way to say it; --format react does", err=True)
 
 
 def draw(

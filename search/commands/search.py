@@ -5,21 +5,14 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 
 from indexer.commands.options import library_option
-from indexer.errors import IconsError, RenderError
 from indexer.naming.printable import printable
 from search.commands.options import Asking, asking_options
+from search.pictures import MAX_BYTES, pixels_of
 from search.query import Query, pasted_svg
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from indexer.library.folder import Library
 
-MAX_BYTES = 64 << 20
-"""More than any picture has that an icon is looked for with."""
-_DRAWING_SECONDS = 10.0
-"""As long as an index takes for one."""
 _MOST_SHOWN = 80
 """Letters of a query in a message."""
 
@@ -55,7 +48,7 @@ def search(library: "Library", words: tuple[str, ...], image: BinaryIO | None, k
     if named is None and (svg := pasted_svg(typed)):
         named, typed, asked = ("pasted SVG", svg), "", ["the pasted SVG"]
     engine = engine_of(library)
-    picture = _drawn(*named, size=engine.image_size) if named else None
+    picture = pixels_of(named[1], name=named[0], size=engine.image_size) if named else None
     query = Query(words=typed, picture=picture, keyword=keyword, **asking.steering)
     answer(engine, " and ".join(asked), query, asking)
 
@@ -64,17 +57,6 @@ def _quoted(typed: str) -> str:
     """Words as a message repeats them: no longer than a line, and without what a terminal would obey."""
     shown = printable(typed)
     return f'"{shown}"' if len(shown) <= _MOST_SHOWN else f'"{shown[: _MOST_SHOWN - 4]} ..."'
-
-
-def _drawn(name: str, content: bytes, *, size: int) -> "NDArray[np.uint8]":
-    """Draw a picture as an index does, in a process of its own that may hang or die: whoever made it."""
-    from indexer.rendering.draw_pool import DrawPool
-
-    try:
-        with DrawPool(workers=1, seconds=_DRAWING_SECONDS) as pool:
-            return pool.pixels(content, size=size)
-    except RenderError as error:
-        raise IconsError(f'picture "{name}" can\'t be looked for: {error}') from error
 
 
 def _name(image: BinaryIO) -> str:

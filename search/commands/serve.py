@@ -64,6 +64,6 @@ def mcp(library: "Library") -> None:
       icons mcp                                     # what the assistant runs
       icons mcp --library ~/design/library
     """
-    from search.web.assistant import assist
+    from search.assistant.server import assist
 
     assist(library)

@@ -1,6 +1,7 @@
 """One icon: which one is meant by "mdi:home", and what is known of it?"""
 
 import re
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -19,15 +20,19 @@ MOST_SHOWN = 200
 _ID = re.compile("(?:^|#)([0-9]{1,18})$")
 
 
-def find_icon(snapshot: Snapshot, spelling: str) -> int:
+def find_icon(opened: Opened, spelling: str) -> int:
     """Find an icon by its key ("mdi:home", "mdi:home#123"), its name ("home") as it is or as it is printed, or its id.
+
+    The set of a key may be called as code calls it: "lucide:house" is found where the set is "lucide-static".
 
     Raises:
         UnknownIconError: there is none; the message names near ones.
         IconsError: it is no Unicode text.
     """
     refuse_broken(spelling)
-    spellings = dict.fromkeys((spelling, spelling.strip(), unprinted(spelling)))
+    snapshot = opened.snapshot
+    as_typed = (spelling, spelling.strip(), unprinted(spelling))
+    spellings = dict.fromkeys((*as_typed, *_with_own_sets(opened, spelling.strip())))
     for find in (_exactly, _by_words):
         for spelt in spellings:
             if (found := find(snapshot, spelt)) is not None:
@@ -35,6 +40,14 @@ def find_icon(snapshot: Snapshot, spelling: str) -> int:
     near = snapshot.keys_near(spelling.strip())
     hint = f"near: {', '.join(near)}" if near else "`icons search` finds one by words"
     raise UnknownIconError(f'no icon "{spelling}" in this library; {hint}')
+
+
+def _with_own_sets(opened: Opened, spelling: str) -> Iterator[str]:
+    """A key whose set is called otherwise here, with each set's own key."""
+    called, separator, name = spelling.partition(":")
+    labels = opened.facets.labels("set")
+    for code in (labels.set_names.with_key(called) or ()) if separator and name else ():
+        yield f"{labels.values[code]}:{name}"
 
 
 def _exactly(snapshot: Snapshot, spelling: str) -> int | None:

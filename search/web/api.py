@@ -9,8 +9,9 @@ from starlette.exceptions import HTTPException
 
 from search.query import Query as EngineQuery
 from search.results import Explanation, FacetCount
+from search.snippets.drawn import COLOUR
 from search.web.answers import API, Health, IconAnswer, Refusal, SearchAnswer
-from search.web.parameters import COLOUR, FilterParameters, IconId, ImageIds, Languages, SearchParameters, Text, Without
+from search.web.parameters import FilterParameters, IconId, ImageIds, Languages, SearchParameters, Text, Without
 from search.web.service import Service
 from search.web.svg import svg_text
 from search.web.upload import BODY, read_upload

@@ -16,7 +16,6 @@ from search.query import MOST_HITS, MOST_LANGUAGES, MOST_WITHOUT, Filters, Query
 
 IconId = Annotated[int, PathParameter(description="Id of an icon, as a hit tells it.", ge=1, lt=2**63)]
 ImageIds = Annotated[list[Annotated[int, Field(ge=1, lt=2**63)]], QueryParameter(alias="image", max_length=100)]
-COLOUR = r"^(#[0-9a-fA-F]{3,4}|#[0-9a-fA-F]{6}|#[0-9a-fA-F]{8}|[a-zA-Z]{3,20})$"
 
 Text = Annotated[str, Field(max_length=200)]
 Without = Annotated[

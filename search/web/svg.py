@@ -13,10 +13,9 @@ from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
 from indexer.errors import RenderError
-from indexer.rendering.svg_document import SVG_START, svg_document
+from indexer.rendering.svg_document import svg_document
+from search.snippets.drawn import coloured
 
-_CURRENT_COLOUR = re.compile(rb"\bcurrentColor\b", re.IGNORECASE)
-_FILL = re.compile(rb"\sfill\s*=|\bfill\s*:")
 _HEAD = (
     b'<svg xmlns="http://www.w3.org/2000/svg"><style>:root>svg{display:none}:root>svg:target{display:inline}</style>'
 )
@@ -39,15 +38,7 @@ def svg_text(content: bytes, *, colour: str | None = None) -> bytes | None:
         document = svg_document(content)
     except RenderError:
         return None
-    return document if document is None or colour is None else _coloured(document, colour.encode("ascii"))
-
-
-def _coloured(document: bytes, colour: bytes) -> bytes:
-    start = SVG_START.match(document)
-    assert start is not None
-    root = document[start.end() : document.find(b">", start.end())]
-    fill = b"" if _FILL.search(root) else b' fill="%b"' % colour
-    return _CURRENT_COLOUR.sub(colour, document[: start.end()] + fill + document[start.end() :])
+    return document if document is None or colour is None else coloured(document, colour)
 
 
 def stacked(pictures: Mapping[int, bytes]) -> bytes:

@@ -1,7 +1,7 @@
 // What does the server know? The only module that talks to it.
 
 import { question, words } from "./state.js";
-import { toBlob } from "./picture.js";
+import { toBlob } from "./picture/picture.js";
 
 const BASE = new URL("api/v1/", document.baseURI);
 

@@ -1,14 +1,14 @@
 // The page: one state, held in the address; everything else follows from it.
 
 import { why } from "./api.js";
-import { Detail, copy } from "./detail.js";
+import { Detail, copy } from "./detail/detail.js";
 import { announce, find, PAUSE_MS, say } from "./elements.js";
-import { Filters } from "./filters.js";
-import { Grid } from "./grid.js";
-import { drawThumbnail, shrink, watchForPictures } from "./picture.js";
-import { describeLibrary, Search } from "./search.js";
+import { Filters } from "./filters/filters.js";
+import { Grid } from "./results/grid.js";
+import { drawThumbnail, shrink, watchForPictures } from "./picture/picture.js";
+import { describeLibrary, Search } from "./results/results.js";
 import { asks, cleared, format, fromBox, isExplained, PAGE, parse, toBox, withoutFilters } from "./state.js";
-import { applyView, watchView } from "./surface.js";
+import { applyView, watchView } from "./view/surface.js";
 
 let state = parse(location.href);
 let typing = false; // a run of keystrokes is one step of the browser's history

@@ -222,7 +222,7 @@ HARD = """<?xml version="1.0"?><!-- made by X --><svg xmlns="http://www.w3.org/2
 )
 def test_hard_svgs_are_written_as_code_that_holds(open_page: Open, call: str, wanted: str) -> None:
     page = open_page(forgives="Content Security Policy")  # which refuses the handlers even of what is only parsed
-    written: str = page.evaluate(f"async (svg) => (await import('/static/formats.js')).{call}", HARD)
+    written: str = page.evaluate(f"async (svg) => (await import('/static/detail/formats.js')).{call}", HARD)
     assert wanted in written
     assert "steal" not in written
     assert "made by X" not in written

@@ -1,7 +1,7 @@
 // Which icons may answer at all? A button a kind of filter, a menu with counts behind it, a chip for each that is on.
 
-import { find, make, plural, symbol } from "./elements.js";
-import { FACETS } from "./state.js";
+import { find, make, plural, symbol } from "../elements.js";
+import { FACETS } from "../state.js";
 
 const TITLES = { set: "Set", style: "Style", corner: "Corners", licence: "Licence", category: "Category", tag: "Tag", size: "Size" };
 const ORDER = ["set", "style", "corner", "licence", "category", "tag", "size"];

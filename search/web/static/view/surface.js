@@ -1,8 +1,8 @@
 // On what ground do icons stand, how large, and can they be seen there? Black on dark is shown turned, as white.
 
-import { pictureOf } from "./api.js";
-import { whenIdle } from "./elements.js";
-import { SIZES } from "./state.js";
+import { pictureOf } from "../api.js";
+import { whenIdle } from "../elements.js";
+import { SIZES } from "../state.js";
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 

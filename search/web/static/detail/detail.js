@@ -1,10 +1,10 @@
 // What is known of one icon, and how does it leave the page? The panel beside the grid; over it on a phone.
 
-import { show, similar, svgText } from "./api.js";
-import { make, say, symbol } from "./elements.js";
+import { show, similar, svgText } from "../api.js";
+import { make, say, symbol } from "../elements.js";
 import { slug, toCss, toDataUri, toJsx, toVue } from "./formats.js";
-import { frame, percent } from "./grid.js";
-import { isColoured } from "./surface.js";
+import { frame, percent } from "../results/grid.js";
+import { isColoured } from "../view/surface.js";
 
 const FORMATS = [
   ["SVG", (icon) => svgText(icon)],

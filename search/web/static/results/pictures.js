@@ -1,7 +1,7 @@
 // Where do the pictures of icons come from? Many in one answer: one for each makes the browser work ten times as long.
 
-import { pictureOf, svgsOf } from "./api.js";
-import { whenIdle } from "./elements.js";
+import { pictureOf, svgsOf } from "../api.js";
+import { whenIdle } from "../elements.js";
 
 const MOST_AT_ONCE = 40; // about a screen of them; the server takes 100
 let wanted = [];

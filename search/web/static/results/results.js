@@ -1,9 +1,9 @@
 // What does a query find? Asks, drops what was asked before, and says honestly how it went.
 
-import { health, labels, search } from "./api.js";
-import { announce, find, make, PAUSE_MS, plural, whenIdle } from "./elements.js";
+import { health, labels, search } from "../api.js";
+import { announce, find, make, PAUSE_MS, plural, whenIdle } from "../elements.js";
 import { frame } from "./grid.js";
-import { asks, countFilters, IN_ENGLISH, PAGE, question } from "./state.js";
+import { asks, countFilters, IN_ENGLISH, PAGE, question } from "../state.js";
 
 const MOST_AT_ONCE = 1000;
 const EXAMPLES = ["settings", "go back", "shopping", "a cup with steam", "sleep", "danger"];

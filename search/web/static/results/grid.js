@@ -1,8 +1,8 @@
 // How do hits become tiles, and how do the arrow keys walk through them?
 
-import { find, make, plural } from "./elements.js";
+import { find, make, plural } from "../elements.js";
 import { showAlone, showPicture } from "./pictures.js";
-import { watchInk } from "./surface.js";
+import { watchInk } from "../view/surface.js";
 
 /** A framed picture of an icon. It stands in `img`, where no script of an SVG can run. */
 export function frame(icon, { lazy = true, px } = {}) {

@@ -1,6 +1,7 @@
 """Can an assistant find icons over MCP, through a real server process and the SDK's own client?"""
 
 import asyncio
+import base64
 import json
 import os
 import sys
@@ -14,6 +15,7 @@ from mcp import ClientSession, StdioServerParameters, stdio_client
 from serving import START, index_into, write_icons, write_set
 
 from indexer.library.folder import Library
+from search.assistant.server import _INSTRUCTIONS
 
 
 @pytest.fixture(scope="module")
@@ -49,10 +51,10 @@ async def _call(session: ClientSession, tool: str, **arguments: Any) -> tuple[bo
 def test_an_assistant_searches_shows_and_gets_the_svg(icon_library: Library) -> None:
     async def scene(session: ClientSession) -> None:
         tools = {tool.name: tool for tool in (await session.list_tools()).tools}
-        assert set(tools) == {"search_icons", "show_icon", "get_svg"}
+        assert set(tools) == {"search_icons", "similar_icons", "show_icon", "pick_icons", "get_code", "list_sets"}
         assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools.values())
 
-        failed, said = await _call(session, "search_icons", query="arrowUp", k=3, sets=["icons"])
+        failed, said = await _call(session, "search_icons", query="arrowUp", k=3, set=["icons"])
         icons = json.loads(said)["icons"]
         assert not failed
         assert icons[0]["key"] in ("icons:arrow-up", "icons:arrow-up-filled")
@@ -64,9 +66,11 @@ def test_an_assistant_searches_shows_and_gets_the_svg(icon_library: Library) -> 
         assert (shown["name"], shown["variants"]) == ("arrow-up", ["icons:arrow-up-filled"])
         assert Path(shown["path"]).name == "arrow-up.svg"
 
-        assert await _call(session, "get_svg", key="icons:dot-a") == (False, disc(4, 12))
-        failed, said = await _call(session, "get_svg", key="icons:current", colour="navy")
+        failed, said = await _call(session, "get_code", keys="icons:current", colour="navy")
         assert not failed and 'fill="navy"' in said
+        failed, said = await _call(session, "get_code", keys=["icons:dot-a", "icons:dot-b"], format="react")
+        assert not failed and said.count("export function") == 2
+        assert "script" not in (await _call(session, "get_code", keys="icons:hostile"))[1]
 
     _with_session(icon_library, scene)
 
@@ -85,16 +89,85 @@ def test_an_assistant_is_told_how_words_of_another_language_were_read(icon_libra
     _with_session(icon_library, scene)
 
 
+def test_an_assistant_finds_icons_that_look_like_one_or_like_a_picture(icon_library: Library, tmp_path: Path) -> None:
+    drawing = tmp_path / "drawing.svg"
+    drawing.write_text(disc(4, 12))
+    as_data = "data:image/svg+xml;base64," + base64.b64encode(disc(4, 12).encode()).decode()
+
+    async def scene(session: ClientSession) -> None:
+        for arguments, first in (
+            ({"key": "icons:dot-i", "set": "icons"}, "icons:"),
+            ({"key": "icons:dot-i", "set": "own"}, "own:"),
+            ({"picture": str(drawing)}, "icons:dot-a"),
+            ({"picture": as_data}, "icons:dot-a"),
+        ):
+            failed, said = await _call(session, "similar_icons", k=1, **arguments)
+            assert not failed
+            assert [icon["key"].startswith(first) for icon in json.loads(said)["icons"]] == [True]
+
+    _with_session(icon_library, scene)
+
+
+def test_an_assistant_picks_icons_for_many_needs_in_one_call(icon_library: Library) -> None:
+    async def scene(session: ClientSession) -> None:
+        failed, said = await _call(session, "pick_icons", needs=["arrow up", "dot a"], set="icons", format="react")
+        plain = json.loads(said)
+        assert not failed
+        assert [icon["need"] for icon in plain["icons"]] == ["arrow up", "dot a"]
+        assert plain["icons"][0]["key"].startswith("icons:arrow-up")
+        assert plain["code"].count("export function") == 2
+        assert (await _call(session, "pick_icons", needs=[]))[0]
+
+    _with_session(icon_library, scene)
+
+
+def test_an_assistant_lists_the_sets(icon_library: Library) -> None:
+    async def scene(session: ClientSession) -> None:
+        failed, said = await _call(session, "list_sets")
+        assert not failed
+        assert json.loads(said) == {"sets": {"icons": "icons, 15 icons", "own": "Own Set, 6 icons"}}
+        assert json.loads((await _call(session, "list_sets", query="own"))[1]) == {"sets": {"own": "Own Set, 6 icons"}}
+
+    _with_session(icon_library, scene)
+
+
+def test_what_an_assistant_reads_before_it_asks_is_less_than_3_kb(icon_library: Library) -> None:
+    async def scene(session: ClientSession) -> None:
+        tools = (await session.list_tools()).tools
+        texts = [
+            text
+            for tool in tools
+            for text in (tool.name, tool.description, json.dumps(tool.input_schema, separators=(",", ":")))
+        ]
+        assert sum(len(text.encode()) for text in (*texts, _INSTRUCTIONS)) < 3000
+
+    _with_session(icon_library, scene)
+
+
 def test_what_an_assistant_gets_wrong_is_told_in_a_sentence(icon_library: Library) -> None:
     async def scene(session: ClientSession) -> None:
         for tool, arguments, told in (
-            ("get_svg", {"key": "icons:arow-up"}, "near: icons:arrow-up"),
-            ("get_svg", {"key": "../../etc/passwd"}, 'no icon "../../etc/passwd"'),
-            ("get_svg", {"key": "icons:photo"}, "is no SVG but a bitmap"),
+            ("get_code", {"keys": "icons:arow-up"}, "near: icons:arrow-up"),
+            ("get_code", {"keys": "../../etc/passwd"}, 'no icon "../../etc/passwd"'),
+            ("get_code", {"keys": "icons:photo"}, "is a bitmap and no SVG"),
+            ("get_code", {"keys": "icons:dot-a", "format": "reakt"}, 'no format "reakt"; near: react'),
+            ("get_code", {"keys": "icons:dot-a", "format": "lucide-react"}, '"icons:dot-a" is not of lucide'),
+            ("get_code", {"keys": "icons:dot-a", "colour": "url(#x)"}, 'colour is "url(#x)"'),
             ("show_icon", {"key": ""}, 'no icon ""'),
             ("search_icons", {"query": ""}, "the query is empty"),
-            ("search_icons", {"query": "dot", "sets": ["icon"]}, 'no set "icon"'),
+            ("search_icons", {"query": "dot", "set": ["icon"]}, 'no set "icon"'),
             ("search_icons", {"query": "dot", "k": 0}, "greater than or equal to 1"),
+            ("search_icons", {"query": "dot", "not": ["x"] * 17}, "has 17, the limit is 16"),
+            (
+                "search_icons",
+                {"query": "dot", "sets": ["icons"]},
+                'search_icons has no argument "sets"; it takes query, k',
+            ),
+            ("similar_icons", {"query": "dot"}, "either key or picture"),
+            ("similar_icons", {"key": "icons:dot-a", "picture": "shot.png"}, "either key or picture"),
+            ("similar_icons", {"picture": "/nowhere/shot.png"}, 'picture "/nowhere/shot.png" can\'t be read'),
+            ("similar_icons", {"picture": __file__}, 'picture "test_assistant.py" can\'t be looked for'),
+            ("similar_icons", {"picture": "data:image/png;base64,####"}, "is not base64"),
             ("search_icons", {"query": "dot", "language": "german"}, 'language is "german"; give a code'),
         ):
             failed, said = await _call(session, tool, **arguments)

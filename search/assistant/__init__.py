@@ -1,0 +1,1 @@
+"""Icons for coding assistants: tools over the Model Context Protocol."""

@@ -1,0 +1,71 @@
+"""How is an assistant answered? In few words, since it reads all of them: JSON without what says nothing."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
+
+from search.picking.code import Filled
+from search.picking.pick import Pick
+from search.results import Answer, Details, FacetCount, Hit
+
+
+def written(plain: dict[str, Any]) -> str:
+    """Spell an answer, on one line."""
+    return json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
+
+
+def answered(answer: Answer) -> dict[str, Any]:
+    """The hits of an answer, and what is to be said of it."""
+    plain: dict[str, Any] = {"icons": list(map(found, answer.hits)), "n_found": answer.n_found}
+    if answer.is_more:
+        plain["is_more"] = True
+    if answer.is_doubtful:
+        plain["note"] = "no good match; these come nearest"
+    if answer.read_as:
+        plain["read_as"] = str(answer.read_as)
+    if answer.spelled:
+        plain["did_you_mean"] = answer.spelled
+    return plain
+
+
+def found(hit: Hit) -> dict[str, Any]:
+    """An icon in a few words."""
+    plain = {"key": hit.key, "style": hit.style, "licence": hit.licence, "score": round(hit.score, 2)}
+    told = {name: value for name, value in plain.items() if value is not None}
+    return {**told, "also": list(hit.also)} if hit.also else told
+
+
+def shown(details: Details) -> dict[str, Any]:
+    """Everything that is known of an icon; other icons by their keys."""
+    plain = asdict(details)
+    hit = plain.pop("hit")
+    for measured in ("score", "similarity", "exact", "variants", "also", "n_also", "id", "image"):
+        del hit[measured]
+    for others in ("variants", "near_duplicates"):
+        plain[others] = [other["key"] for other in plain[others]]
+    return {name: value for name, value in {**hit, **plain}.items() if value not in (None, "", [], ())}
+
+
+def picked(filled: Filled) -> dict[str, Any]:
+    """What each need has found: its icon, and the others that were near; then all of them as code."""
+    plain: dict[str, Any] = {"icons": [_chosen(pick) for pick in filled.picked.picks]}
+    if filled.written:
+        plain["code"] = filled.written.remarked
+        if filled.written.snippet.install:
+            plain["install"] = filled.written.snippet.install
+        plain |= {"refused": dict(filled.written.refused)} if filled.written.refused else {}
+    return plain
+
+
+def _chosen(pick: Pick) -> dict[str, Any]:
+    if not pick.chosen:
+        return {"need": pick.need, "note": "nothing found"}
+    told: dict[str, Any] = {"need": pick.need, "key": pick.chosen.key}
+    told |= {"note": "no good match"} if pick.is_doubtful else {}
+    return {**told, "or": [hit.key for hit in pick.hits if hit is not pick.chosen]}
+
+
+def listed(sets: Iterable[FacetCount]) -> dict[str, Any]:
+    """Sets by key: their titles, and how many icons each has."""
+    return {"sets": {one.value: f"{one.title}, {one.n:,} icons" for one in sets}}

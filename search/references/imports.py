@@ -1,0 +1,106 @@
+"""Which icons does a code import? From packages of components: by name, by module, as a whole, or while it runs."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from search.references.component_names import read_component
+from search.references.named import Named, Unreadable
+from search.references.packages import MODULES, Components, package_of
+
+_MOST = 40_000
+"""Characters between the braces of one import."""
+_FROM = re.compile(
+    r"\b(?:import|export)\s+(?:type\s+)?"
+    r"(?:(?P<default>[A-Za-z_$][\w$]*+)\s*,?\s*)?(?:\*\s*as\s+(?P<all>[A-Za-z_$][\w$]*+)|\{(?P<names>[^{}]{0,40000})\})?"
+    r"\s*from\s*[\"'](?P<module>[@~\w./-]{1,200})[\"']"
+)
+_REQUIRED = re.compile(
+    r"\b(?:const|let|var)\s+(?:\{(?P<names>[^{}]{0,40000})\}|(?P<all>[A-Za-z_$][\w$]*+))\s*=\s*(?:await\s+)?"
+    r"(?:require|import)\(\s*[\"'](?P<module>[@~\w./-]{1,200})[\"']\s*\)"
+)
+_LOADED = re.compile(
+    r"\b(?:require|import)\(\s*[\"'](?P<module>[@~\w./-]{1,200})[\"']\s*\)|\bimport\s*[\"'](?P<own>[@~\w./-]{1,200})[\"']"
+)
+_NAME = re.compile(r"(?:^|,)\s*(?P<type>type\s+)?(?P<name>[A-Za-z_$][\w$]*+)")
+_DEEP = re.compile(r"(?:^|/)([A-Za-z0-9_-]+)(?:\.(?:m|c)?jsx?|\.svelte|\.vue)?$")
+_FOLDERS = ("icons", "dist/esm/icons", "dist/cjs/icons", "dist/es/icons", "dist/ssr", "dist/csr", "")
+
+
+def imports_in(code: str) -> Iterator[Named | Unreadable]:
+    """Names that are imported, in the order of the forms of imports."""
+    for pattern in (_FROM, _REQUIRED):
+        for found in pattern.finditer(code):
+            yield from _import(found, code)
+    for found in _LOADED.finditer(code):
+        group = "module" if found["module"] else "own"
+        if (deep := _deep(found, group)) is not None:
+            yield deep
+
+
+def _import(found: re.Match[str], code: str) -> Iterator[Named | Unreadable]:
+    components = MODULES.get(found["module"])
+    if components is None:
+        if pattern_has_default(found) and (deep := _deep(found, "module")) is not None:
+            yield deep
+        return
+    if found["names"] is not None:
+        yield from _names(found, components)
+    whole = found["all"]
+    if whole:
+        yield from _members(whole, components, code, after=found.end())
+
+
+def pattern_has_default(found: re.Match[str]) -> bool:
+    """Whether an import takes what its module is for: the icon itself, where each has a module."""
+    return found.re is _FROM
+
+
+def _names(found: re.Match[str], components: Components) -> Iterator[Named]:
+    start = found.start("names")
+    for one in _NAME.finditer(found["names"]):
+        if one["type"] is None:
+            yield from _component(start + one.start("name"), one["name"], components)
+
+
+def _component(start: int, name: str, components: Components) -> Iterator[Named]:
+    if name in components.others:
+        return
+    readings: Sequence[tuple[str, str]] = read_component(components.looks, name)
+    if readings:
+        (key, spelt), *others = readings
+        yield Named(start, start + len(name), key, spelt, components.form, tuple(others))
+
+
+def _members(whole: str, components: Components, code: str, *, after: int) -> Iterator[Named | Unreadable]:
+    """`Icons.Bell` of `import * as Icons`; `Icons[name]` is known to the running program alone."""
+    for found in re.finditer(rf"(?<![\w$.]){re.escape(whole)}(?:\.(?P<name>[A-Za-z_$][\w$]*+)|(?P<any>\[))", code):
+        if found.start() < after:
+            continue
+        if found["any"]:
+            yield Unreadable(found.start(), found.end(), components.form)
+        else:
+            yield from _component(found.start("name"), found["name"], components)
+
+
+def _deep(found: re.Match[str], group: str) -> Named | None:
+    """A module of one icon: `lucide-react/icons/bell`, `@mui/icons-material/Home`."""
+    module = found[group]
+    package = package_of(module)
+    components = MODULES.get(package) or MODULES.get(_longest(module))
+    told = _DEEP.search(module)
+    if components is None or told is None or module in MODULES or not module.startswith(f"{package}/"):
+        return None
+    start, end = found.start(group) + told.start(1), found.start(group) + told.end(1)
+    name = told[1]
+    if name == name.lower():  # as files are called
+        return Named(start, end, components.looks[-1].set, name, components.form)
+    readings = read_component(components.looks, name) if name not in components.others else []
+    if not readings:
+        return None
+    (key, spelt), *others = readings
+    return Named(start, end, key, spelt, components.form, tuple(others))
+
+
+def _longest(module: str) -> str:
+    """The module that a deeper one lies in: `@heroicons/react/24/outline/BellIcon`."""
+    return module.rpartition("/")[0]
