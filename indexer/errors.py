@@ -55,3 +55,7 @@ class TrainError(IconsError):
 
 class BenchError(IconsError):
     """A measurement that cannot be made as it was asked for, or a saved one that can't be read."""
+
+
+class ExportError(IconsError):
+    """An export that cannot be made as it was asked for, or a collection that can't be read."""

@@ -6,6 +6,10 @@ import click
 
 from indexer.commands.options import IconsGroup
 
+_OF_THEIR_NAME = (
+    "check", "completion", "evaluate", "explain", "export", "pick", "prefer", "repl", "search", "show", "similar",
+)  # fmt: skip
+"""Commands that stand alone in a module of `search.commands`."""
 _MODULES = {
     **dict.fromkeys(
         ("index", "scan", "embed", "merge", "status", "failures", "sources", "forget", "rollback", "db"),
@@ -14,10 +18,7 @@ _MODULES = {
     "doctor": "indexer.commands.doctor",
     **dict.fromkeys(("finetune", "captions"), "indexer.commands.finetune"),
     "bench": "search.commands.bench",
-    **{
-        name: f"search.commands.{name}"
-        for name in ("search", "pick", "similar", "show", "explain", "prefer", "repl", "evaluate", "completion")
-    },
+    **{name: f"search.commands.{name}" for name in _OF_THEIR_NAME},
     **dict.fromkeys(("serve", "mcp"), "search.commands.serve"),
 }
 """Where each command stands, under its own name. One is imported when it is asked for: all of them take 30 ms more."""

@@ -21,6 +21,7 @@ from search.query import Filters, Query, Window
 from search.ranking.answer import answer
 from search.ranking.details import find_icon, show_icon
 from search.ranking.explain import explain
+from search.ranking.hits import hits_of
 from search.results import Answer, Details, Explanation, FacetCount, Hit
 
 __all__ = ["Answer", "Details", "Filters", "Hit", "Query", "SearchEngine", "StoredPicture", "Window"]
@@ -137,6 +138,24 @@ class SearchEngine:
 
         return self._put(look)
 
+    def sets_called(self, name: str) -> list[str]:
+        """Keys of the sets that code means by a name: "lucide" is "lucide-static" here, where that is the set's key."""
+
+        def look(opened: Opened) -> list[str]:
+            labels = opened.facets.labels("set")
+            return [labels.values[code] for code in labels.set_names.with_key(name) or ()]
+
+        return self._put(look)
+
+    def present_sets(self, keys: Sequence[str]) -> list[str]:
+        """Those of some keys that are sets of this library."""
+        held = set(self._opened.facets.labels("set").values)
+        return [key for key in keys if key in held]
+
+    def names_in(self, key: str) -> list[str]:
+        """Names of a set's icons as they are spelt, each once; none of a set that is not here."""
+        return self._put(lambda opened: opened.snapshot.names_in(key))
+
     def facets(self) -> dict[str, list[FacetCount]]:
         """Tell what the library's icons can be filtered by, and how many have each value; at most 1,000 of a kind."""
         return self._put(lambda opened: opened.facets.count(most=MOST_VALUES))
@@ -166,6 +185,31 @@ class SearchEngine:
             UnknownIconError: no icon has this id.
         """
         return self._put(lambda opened: show_icon(opened, icon))
+
+    def hits(self, icons: Sequence[int]) -> list[Hit]:
+        """Tell of some icons what a hit tells, in their order; score and similarity are 1.
+
+        Raises:
+            UnknownIconError: no icon has one of these ids.
+        """
+
+        def look(opened: Opened) -> list[Hit]:
+            for icon in icons:
+                opened.snapshot.icon(icon)
+            return hits_of(opened, np.array(icons, np.int64)) if icons else []
+
+        return self._put(look)
+
+    def licence_text(self, icon: int) -> str | None:
+        """Read the licence file that lies with the source of an icon, as in an npm package; None where there is none.
+
+        Raises:
+            UnknownIconError: no icon has this id.
+        """
+        from indexer.sources.licence_files import read_licence_file
+
+        found = self._put(lambda opened: opened.snapshot.icon(icon))
+        return read_licence_file(found.kind, Path(found.location))
 
     def picture(self, icon: int) -> bytes:
         """Read the picture of an icon as its source holds it, SVG or bitmap; raises as `stored_picture` does."""

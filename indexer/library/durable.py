@@ -62,11 +62,13 @@ def write_result(path: Path, content: bytes, *, option: str) -> None:
 
 
 @contextmanager
-def folder_aside(path: Path) -> Iterator[Path]:
+def folder_aside(path: Path, *, replace: bool = False) -> Iterator[Path]:
     """Yield an empty folder that becomes `path` when the block ends without an error, and vanishes otherwise.
 
+    With `replace` a folder that is there goes once the new one stands in its place.
+
     Raises:
-        FileExistsError: `path` exists already when the block ends.
+        FileExistsError: `path` exists already when the block ends, and is not to be replaced.
     """
     make_folder(path.parent)
     aside = path.with_name(f"{ASIDE}{path.name}")
@@ -77,12 +79,29 @@ def folder_aside(path: Path) -> Iterator[Path]:
         for file in aside.iterdir():
             sync(file)
         sync(aside)
-        if path.exists():
+        if path.exists() and not replace:
             raise FileExistsError(path)
-        aside.rename(path)
-        sync(path.parent)
+        _put_in_place(aside, path)
     finally:
         shutil.rmtree(aside, ignore_errors=True)
+
+
+def _put_in_place(aside: Path, path: Path) -> None:
+    """Rename a folder to where another one may stand, which goes only after that."""
+    gone = path.with_name(f"{ASIDE}gone-{path.name}")
+    is_there = path.exists()
+    if is_there:
+        shutil.rmtree(gone, ignore_errors=True)
+        path.rename(gone)
+    try:
+        aside.rename(path)
+    except OSError:
+        if is_there:
+            gone.rename(path)
+        raise
+    sync(path.parent)
+    if is_there:
+        shutil.rmtree(gone)
 
 
 def remove_folder(path: Path) -> None:

@@ -7,10 +7,11 @@ RenderError; the next one gets a new worker.
 import io
 import signal
 import sys
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from queue import LifoQueue
 from threading import Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +23,7 @@ from indexer.rendering.render import draw
 from indexer.rendering.worker import READY, Worker, cause_of_end, limited, serve
 from indexer.sources.pictures import reason_of
 
-_PROGRAM = "from indexer.rendering.draw_pool import work; work()"
-_DRAWN, _FAILED = b"D", b"F"
+DRAWN, FAILED = b"D", b"F"
 """What an answer begins with; the drawing or a failure's reason follows."""
 _MEMORY_BYTES = 1 << 30
 """What a worker may take beyond what it starts with (Linux only)."""
@@ -41,6 +41,9 @@ class _Order(NamedTuple):
 
 class DrawPool(AbstractContextManager["DrawPool"]):
     """Draws pictures in worker processes, which start when first needed; a context manager."""
+
+    program = "from indexer.rendering.draw_pool import work; work()"
+    """What its workers run: it answers each order with `DRAWN` and bytes, or `FAILED` and a reason."""
 
     def __init__(self, *, workers: int, seconds: float = 5.0) -> None:
         self._seconds = seconds
@@ -70,14 +73,15 @@ class DrawPool(AbstractContextManager["DrawPool"]):
             RenderError: it is no picture, too large, or took too long.
             EmbedError: workers do not start.
         """
-        drawn = self._draw(_Order(content, size, as_png=False))
+        drawn = self.ask(_Order(content, size, as_png=False))
         return np.frombuffer(drawn, np.uint8).reshape(size, size, 3)
 
     def png(self, content: bytes, *, size: int) -> bytes:
         """Draw a picture on nothing, its longer side `size`, as a PNG; raises as `pixels` does."""
-        return self._draw(_Order(content, size, as_png=True))
+        return self.ask(_Order(content, size, as_png=True))
 
-    def _draw(self, order: _Order) -> bytes:
+    def ask(self, order: object) -> bytes:
+        """Give a worker an order of its program; raises as `pixels` does."""
         worker = self._idle.get()
         try:
             worker = worker or self._start()
@@ -88,11 +92,11 @@ class DrawPool(AbstractContextManager["DrawPool"]):
             raise RenderError(reason) from error
         finally:
             self._idle.put(worker)
-        if not answer.startswith(_DRAWN):
+        if not answer.startswith(DRAWN):
             raise RenderError(answer[1:].decode(errors="replace"))
         return answer[1:]
 
-    def _ask(self, worker: Worker, order: _Order) -> bytes:
+    def _ask(self, worker: Worker, order: object) -> bytes:
         worker.connection.send(order)
         if not worker.connection.poll(self._seconds + _GRACE_SECONDS):
             worker.process.send_signal(signal.SIGALRM)
@@ -102,7 +106,7 @@ class DrawPool(AbstractContextManager["DrawPool"]):
         with self._lock:
             if self._is_closed:
                 raise EmbedError("no more pictures are drawn: the server is about to end")
-            worker = Worker.start(_PROGRAM, str(self._seconds))
+            worker = Worker.start(self.program, str(self._seconds))
             self._alive.add(worker)
         try:
             assert worker.connection.recv_bytes() == READY
@@ -119,22 +123,26 @@ class DrawPool(AbstractContextManager["DrawPool"]):
         return cause_of_end(dead.process.wait(), seconds=self._seconds)
 
 
-def work() -> None:
-    """Be a worker of a `DrawPool`."""
+def work(draw_one: Callable[[Any], bytes] | None = None) -> None:
+    """Be a worker of a `DrawPool`: give each order to `draw_one`, which raises an `IconsError` where it can't."""
     seconds = float(sys.argv[1])
 
-    def answer(order: _Order) -> bytes:
+    def answer(order: Any) -> bytes:
         with limited(seconds):
-            return _answer(order)
+            return _answer(draw_one or _drawn, order)
 
     serve(answer, memory_bytes=_MEMORY_BYTES)
 
 
-def _answer(order: _Order) -> bytes:
+def _answer(draw_one: Callable[[Any], bytes], order: Any) -> bytes:
     try:
-        return _DRAWN + (_png(order) if order.as_png else cut_out(order.content, size=order.size).tobytes())
+        return DRAWN + draw_one(order)
     except (IconsError, OSError, MemoryError, RecursionError) as error:
-        return _FAILED + reason_of(error).encode(errors="replace")
+        return FAILED + reason_of(error).encode(errors="replace")
+
+
+def _drawn(order: _Order) -> bytes:
+    return _png(order) if order.as_png else cut_out(order.content, size=order.size).tobytes()
 
 
 def _png(order: _Order) -> bytes:

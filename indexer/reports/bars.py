@@ -14,6 +14,7 @@ from indexer.naming.printable import printable
 
 Progress = Callable[[str, int, int], None]
 """Called with what is done, how much of it, and of how much."""
+_PATIENCE_SECONDS = 2.0
 QUIET_SECONDS = 10.0
 """Between two plain lines where no terminal is watching."""
 _LEAST_SECONDS = 1.0
@@ -117,3 +118,14 @@ class ProgressLine(Bars):
             return ""
         left = "" if self.live else f", {timedelta(seconds=round((total - done) / rate))} left"
         return f"{rate:,.0f}/s{left}" if rate >= _WHOLE_RATE else f"{rate:.1f}/s{left}"
+
+
+def patient(progress: Progress) -> Progress:
+    """Show nothing of what takes no longer than a person waits without asking."""
+    began = time.monotonic()
+
+    def show(title: str, done: int, total: int) -> None:
+        if time.monotonic() - began >= _PATIENCE_SECONDS:
+            progress(title, done, total)
+
+    return show

@@ -4,6 +4,7 @@ A rough guide for filters and for what may be learnt from; no legal advice.
 """
 
 import re
+from collections.abc import Mapping
 from typing import Literal, get_args
 
 Family = Literal[
@@ -13,6 +14,18 @@ FAMILIES: tuple[Family, ...] = get_args(Family)
 """Freest first: free to use (MIT, CC0); naming the author (CC-BY); what is made of it stays under the
 licence (CC-BY-SA, OFL, MPL); and so does what it is built into (GPL); not for business; not to be changed; no rights
 given at all. Last, a text that says nothing to this program, or none."""
+
+TERMS: Mapping[Family, str] = {
+    "permissive": "Free to use, also commercially. Keep the licence text.",
+    "attribution": "Free to use, also commercially, if you credit the author.",
+    "share-alike": "Free to use with credit; what you change stays under the same licence.",
+    "copyleft": "What you build with it may have to carry the same licence.",
+    "non-commercial": "Not for commercial use.",
+    "no-derivatives": "Free to use as it is; it must not be changed.",
+    "withheld": "The author gives no rights. Ask before you use it.",
+    "unknown": "No licence is known to us. Ask the author before you use it.",
+}
+"""What each family asks for, in a sentence for whoever is about to use an icon."""
 
 # The first that matches names the family. Spaces stand for any of the signs between the parts of an id.
 _FAMILIES: tuple[tuple[Family, str], ...] = (
@@ -36,3 +49,11 @@ def family(licence: str | None) -> Family:
     """
     text = _SIGNS.sub(" ", (licence or "").lower())
     return next((name for name, pattern in _PATTERNS if pattern.search(text)), "unknown")
+
+
+_CREDIT = re.compile(r"\bby\b|attribution")
+
+
+def needs_credit(licence: str | None) -> bool:
+    """Tell whether whoever uses an icon has to name its author where it is seen, as Creative Commons BY asks."""
+    return _CREDIT.search(_SIGNS.sub(" ", (licence or "").lower())) is not None

@@ -3,7 +3,6 @@
 import json
 import re
 import sys
-import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -17,13 +16,12 @@ from search.snippets.frameworks import Framework, framework
 
 if TYPE_CHECKING:
     from indexer.library.folder import Library
-    from indexer.reports.bars import Progress
     from search.picking.code import Filled, Written
-    from search.picking.pick import Pick, Picked
+    from search.picking.pick import Choice, Pick, Picked, Picking
+    from search.query import Query
 
 _MOST_BYTES = 1 << 20
 """Of a list of needs."""
-_PATIENCE_SECONDS = 2.0
 _BETWEEN = re.compile(r"[\s,]+")
 
 
@@ -62,14 +60,11 @@ def pick(  # noqa: PLR0913  options of a command stand side by side
       icons pick --choose "1 3 2" --format svg --colour navy < needs.txt
       icons pick --format vue --remember home search
     """
-    from indexer.reports.bars import ProgressLine
-    from search.commands.presenting import engine_of
-    from search.picking.code import fill
     from search.picking.needs import read_needs
-    from search.picking.pick import MOST_SHOWN, Choice, Picking
+    from search.picking.pick import Choice
     from search.picking.plain import filled_json
     from search.preferences import write_format
-    from search.query import Query, Window
+    from search.query import Query
 
     if first and choose is not None:
         raise click.UsageError("--first and --choose are two ways to choose; give one of them")
@@ -80,15 +75,7 @@ def pick(  # noqa: PLR0913  options of a command stand side by side
     if look != AS_IT_IS and form is None:
         raise click.UsageError("a colour, stroke, size or corner is given to code; say which with --format, as svg")
     queries = [Query(words=need, **asking.steering) for need in read_needs(_lines(needs))]
-    how = Picking(
-        filters=asking.filters,
-        window=Window(k=MOST_SHOWN, min_score=asking.window.min_score),
-        choice=choice,
-        served=form.sets if form else (),
-    )
-    with ProgressLine() as line:
-        progress = _patient(line)
-        filled = fill(engine_of(library), queries, how, framework=form, look=look, progress=progress)
+    filled = _filled(library, queries, _picking(asking, choice, form), form, look)
     if remember and framework is not None:
         write_format(library, framework.name)
     if as_json:
@@ -99,15 +86,24 @@ def pick(  # noqa: PLR0913  options of a command stand side by side
         raise click.exceptions.Exit(1)
 
 
-def _patient(progress: "Progress") -> "Progress":
-    """Show nothing of what takes no longer than a person waits without asking."""
-    began = time.monotonic()
+def _picking(asking: Asking, choice: "Choice", form: Framework | None) -> "Picking":
+    from search.picking.pick import MOST_SHOWN, Picking
+    from search.query import Window
 
-    def show(title: str, done: int, total: int) -> None:
-        if time.monotonic() - began >= _PATIENCE_SECONDS:
-            progress(title, done, total)
+    window = Window(k=MOST_SHOWN, min_score=asking.window.min_score)
+    return Picking(filters=asking.filters, window=window, choice=choice, served=form.sets if form else ())
 
-    return show
+
+def _filled(
+    library: "Library", queries: Sequence["Query"], how: "Picking", form: Framework | None, look: Look
+) -> "Filled":
+    from indexer.reports.bars import ProgressLine, patient
+    from search.commands.presenting import engine_of
+    from search.picking.code import fill
+
+    engine = engine_of(library)
+    with ProgressLine() as line:
+        return fill(engine, queries, how, framework=form, look=look, progress=patient(line))
 
 
 def _lines(needs: Sequence[str]) -> Sequence[str]:

@@ -257,6 +257,11 @@ class Snapshot:
             ORDER BY sets.id DESC"""
         return [SetRow(*row) for row in self._connection.execute(query)]
 
+    def names_in(self, key: str) -> list[str]:
+        """Names of a set's icons as they are spelt, each once."""
+        query = "SELECT DISTINCT icons.name FROM icons JOIN sets ON sets.id = set_id WHERE sets.key = ? ORDER BY 1"
+        return [name for (name,) in self._connection.execute(query, (key,))]
+
     def set_keys(self) -> dict[int, str]:
         """Key of every set, by id."""
         return dict(self._connection.execute("SELECT id, key FROM sets"))

@@ -1,8 +1,9 @@
-"""Which icons do elements name whose attribute says no more than a name? `data-lucide="bell"`, `<ion-icon name="home">`."""
+"""Which icons do elements name by nothing but a name? `data-lucide="bell"`, `<ion-icon name="home">`."""
 
 import re
 from collections.abc import Iterator
 
+from search.references.classes import also_of_font_awesome
 from search.references.named import Named
 
 _VALUE = r"\s*=\s*[\"']([a-z0-9]+(?:-[a-z0-9]+)*+)[\"']"
@@ -25,4 +26,5 @@ def attributes_in(code: str) -> Iterator[Named]:
         for found in pattern.finditer(code):
             yield Named(found.start(1), found.end(1), key, found[1], form)
     for found in _AWESOME.finditer(code):
-        yield Named(found.start(2), found.end(2), _STYLES[found[1]], found[2], "pair")
+        key = _STYLES[found[1]]
+        yield Named(found.start(2), found.end(2), key, found[2], "pair", also_of_font_awesome(key, found[2]))

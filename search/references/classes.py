@@ -34,63 +34,18 @@ _AWESOME = {
     **dict.fromkeys(("fa-regular", "far"), "fa6-regular"),
     **dict.fromkeys(("fa-brands", "fab"), "fa6-brands"),
 }
-_AWESOME_ELSE = frozenset(
-    (
-        *[
-            "fa-solid",
-            "fa-regular",
-            "fa-brands",
-            "fa-light",
-            "fa-thin",
-            "fa-duotone",
-            "fa-sharp",
-            "fa-classic",
-            "fa-fw",
-            "fa-spin",
-            "fa-pulse",
-        ],
-        *[
-            "fa-border",
-            "fa-inverse",
-            "fa-stack",
-            "fa-stack-1x",
-            "fa-stack-2x",
-            "fa-ul",
-            "fa-li",
-            "fa-layers",
-            "fa-beat",
-            "fa-fade",
-            "fa-bounce",
-        ],
-        *[
-            "fa-flip",
-            "fa-shake",
-            "fa-beat-fade",
-            "fa-spin-pulse",
-            "fa-spin-reverse",
-            "fa-flip-horizontal",
-            "fa-flip-vertical",
-        ],
-        *[
-            "fa-flip-both",
-            "fa-pull-left",
-            "fa-pull-right",
-            "fa-width-auto",
-            "fa-width-fixed",
-            "fa-swap-opacity",
-            "fa-rotate-by",
-        ],
-        *(f"fa-{size}" for size in ("2xs", "xs", "sm", "lg", "xl", "2xl", *(f"{n}x" for n in range(1, 11)))),
-        *(f"fa-rotate-{turn}" for turn in (90, 180, 270)),
-    )
-)
-_MDI_ELSE = frozenset(
-    (
-        *["mdi-set", "mdi-spin", "mdi-light", "mdi-dark", "mdi-inactive", "mdi-flip-h", "mdi-flip-v"],
-        *(f"mdi-{size}px" for size in (18, 24, 36, 48)),
-        *(f"mdi-rotate-{turn}" for turn in (45, 90, 135, 180, 225, 270, 315)),
-    )
-)
+_AWESOME_ELSE = frozenset((
+    "fa-solid", "fa-regular", "fa-brands", "fa-light", "fa-thin", "fa-duotone", "fa-sharp", "fa-classic", "fa-fw",
+    "fa-spin", "fa-pulse", "fa-border", "fa-inverse", "fa-stack", "fa-stack-1x", "fa-stack-2x", "fa-ul", "fa-li",
+    "fa-layers", "fa-beat", "fa-fade", "fa-bounce", "fa-flip", "fa-shake", "fa-beat-fade", "fa-spin-pulse",
+    "fa-spin-reverse", "fa-flip-horizontal", "fa-flip-vertical", "fa-flip-both", "fa-pull-left", "fa-pull-right",
+    "fa-width-auto", "fa-width-fixed", "fa-swap-opacity", "fa-rotate-by", "fa-rotate-90", "fa-rotate-180",
+    "fa-rotate-270", "fa-2xs", "fa-xs", "fa-sm", "fa-lg", "fa-xl", "fa-2xl", *(f"fa-{n}x" for n in range(1, 11)),
+))  # fmt: skip
+_MDI_ELSE = frozenset((
+    "mdi-set", "mdi-spin", "mdi-light", "mdi-dark", "mdi-inactive", "mdi-flip-h", "mdi-flip-v", "mdi-18px", "mdi-24px",
+    "mdi-36px", "mdi-48px", *(f"mdi-rotate-{turn}" for turn in (45, 90, 135, 180, 225, 270, 315)),
+))  # fmt: skip
 _PHOSPHOR_ENDS = {f"ph-{weight}": f"-{weight}" for weight in ("thin", "light", "bold", "fill", "duotone")}
 FONTS: tuple[Font, ...] = (
     Font("fa-", _AWESOME, _AWESOME_ELSE),
@@ -104,6 +59,12 @@ FONTS: tuple[Font, ...] = (
     Font("bxl-", {"bx": "bxl"}),
     Font("codicon-", {"codicon": "codicon"}),
 )
+
+
+def also_of_font_awesome(key: str, name: str) -> tuple[tuple[str, str], ...]:
+    """The sets of its other versions: Font Awesome goes on to know names that it had, Iconify's sets do not."""
+    style = key.removeprefix("fa6-")
+    return tuple((f"{version}-{style}", name) for version in ("fa7", "fa")) if style != key else ()
 
 
 def classes_in(text: Text) -> Iterator[Named]:
@@ -156,4 +117,5 @@ def _of_font(start: int, token: str, beside: set[str]) -> Named | None:
     name = token.removeprefix(font.begins)
     if key is None or not _NAME.fullmatch(name):
         return None
-    return Named(start, start + len(token), key, f"{name}{end}", f"class {font.begins.rstrip('-')}")
+    form = f"class {font.begins.rstrip('-')}"
+    return Named(start, start + len(token), key, f"{name}{end}", form, also_of_font_awesome(key, name))

@@ -27,15 +27,15 @@ KINDS: dict[str, Kind] = {
 _STRING = r"""\"(?:[^"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'|`(?:[^`\\]|\\.)*+`"""
 _REGEX = r"(?<=[(,=:\[!&|?{};])[ \t]*+/(?![*/])(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.){0,100}+\]){1,400}+/"
 _BLOCK, _LINE = r"/\*(?:[^*]|\*(?!/))*+(?:\*/)?", r"(?<![:\w])//[^\n]*+"
-_OF_SCRIPT = re.compile(rf"(?P<kept>{_STRING}|{_REGEX})|{_BLOCK}|{_LINE}", re.DOTALL)
+_OF_SCRIPT = re.compile(rf"(?P<kept>{_STRING})|{_BLOCK}|{_LINE}|{_REGEX}", re.DOTALL)
 _OF_STYLE = re.compile(rf"(?P<kept>{_STRING})|{_BLOCK}", re.DOTALL)
 _OF_MARKUP = re.compile(r"<!--(?:[^-]|-(?!->))*+(?:-->)?|\{\{!--(?:[^-]|-(?!-\}\}))*+--\}\}|\{#(?:[^#]|#(?!\}))*+#\}")
 _SECTION = re.compile(r"<(script|style)\b[^>]*+>", re.IGNORECASE)
 _FRONT = re.compile(r"\A\s*---[ \t]*\n(.*?\n)---[ \t]*$", re.DOTALL | re.MULTILINE)
 _NOT_A_LINE_END = re.compile(r"[^\n]")
-_LITERAL = re.compile(
-    rf"(?<==)\"(?P<long>[^\"<>]{{0,4000}})\"|(?<==)'(?P<other>[^'<>]{{0,4000}})'|{_STRING}", re.DOTALL
-)
+_VALUE = re.compile(r"=\s?(?:\"([^\"<>]{0,4000})\"|'([^'<>]{0,4000})')|\burl\(\s*([^\"'()\s]{1,1000})\s*\)")
+"""Of an attribute: over several lines, and behind an apostrophe in a text, which no string of a script begins with."""
+_LITERAL = re.compile(rf"(?P<value>{_VALUE.pattern})|{_STRING}", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def kind_of(path: str) -> Kind | None:
 
 
 def without_comments(text: str, kind: Kind) -> str:
-    """Blank out comments; every other character stays at its offset."""
+    """Blank out comments, and what scripts match texts with; every other character stays at its offset."""
     match kind:
         case "script":
             return _blanked(_OF_SCRIPT, text)
@@ -70,12 +70,12 @@ def without_comments(text: str, kind: Kind) -> str:
 
 
 def literals(code: str) -> Iterator[Text]:
-    """Find the strings of a code: in quotes, or the values of attributes, which may go over several lines."""
+    """Find the values of attributes and style sheets, then the strings of a code."""
+    for found in _VALUE.finditer(code):
+        group = next(number for number in (1, 2, 3) if found[number] is not None)
+        yield Text(found.start(group), found[group])
     for found in _LITERAL.finditer(code):
-        name = found.lastgroup
-        if name:
-            yield Text(found.start(name), found[name])
-        else:
+        if found["value"] is None:
             yield Text(found.start() + 1, found[0][1:-1])
 
 

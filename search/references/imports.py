@@ -7,8 +7,6 @@ from search.references.component_names import read_component
 from search.references.named import Named, Unreadable
 from search.references.packages import MODULES, Components, package_of
 
-_MOST = 40_000
-"""Characters between the braces of one import."""
 _FROM = re.compile(
     r"\b(?:import|export)\s+(?:type\s+)?"
     r"(?:(?P<default>[A-Za-z_$][\w$]*+)\s*,?\s*)?(?:\*\s*as\s+(?P<all>[A-Za-z_$][\w$]*+)|\{(?P<names>[^{}]{0,40000})\})?"
@@ -19,11 +17,11 @@ _REQUIRED = re.compile(
     r"(?:require|import)\(\s*[\"'](?P<module>[@~\w./-]{1,200})[\"']\s*\)"
 )
 _LOADED = re.compile(
-    r"\b(?:require|import)\(\s*[\"'](?P<module>[@~\w./-]{1,200})[\"']\s*\)|\bimport\s*[\"'](?P<own>[@~\w./-]{1,200})[\"']"
+    r"\b(?:require|import)\(\s*[\"'](?P<module>[@~\w./-]{1,200})[\"']\s*\)"
+    r"|\bimport\s*[\"'](?P<own>[@~\w./-]{1,200})[\"']"
 )
 _NAME = re.compile(r"(?:^|,)\s*(?P<type>type\s+)?(?P<name>[A-Za-z_$][\w$]*+)")
 _DEEP = re.compile(r"(?:^|/)([A-Za-z0-9_-]+)(?:\.(?:m|c)?jsx?|\.svelte|\.vue)?$")
-_FOLDERS = ("icons", "dist/esm/icons", "dist/cjs/icons", "dist/es/icons", "dist/ssr", "dist/csr", "")
 
 
 def imports_in(code: str) -> Iterator[Named | Unreadable]:
@@ -40,7 +38,8 @@ def imports_in(code: str) -> Iterator[Named | Unreadable]:
 def _import(found: re.Match[str], code: str) -> Iterator[Named | Unreadable]:
     components = MODULES.get(found["module"])
     if components is None:
-        if pattern_has_default(found) and (deep := _deep(found, "module")) is not None:
+        # A module of one icon; what is loaded is read by its own pattern.
+        if found.re is _FROM and (deep := _deep(found, "module")) is not None:
             yield deep
         return
     if found["names"] is not None:
@@ -48,11 +47,6 @@ def _import(found: re.Match[str], code: str) -> Iterator[Named | Unreadable]:
     whole = found["all"]
     if whole:
         yield from _members(whole, components, code, after=found.end())
-
-
-def pattern_has_default(found: re.Match[str]) -> bool:
-    """Whether an import takes what its module is for: the icon itself, where each has a module."""
-    return found.re is _FROM
 
 
 def _names(found: re.Match[str], components: Components) -> Iterator[Named]:

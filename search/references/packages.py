@@ -18,88 +18,39 @@ class Components:
 
 
 _LUCIDE = (Look("lucide", "Lucide", "Icon"), Look("lucide", "", "Icon"), Look("lucide", "Lucide"), Look("lucide"))
-_LUCIDE_OTHERS = frozenset(
-    [
-        "Icon",
-        "IconNode",
-        "icons",
-        "createIcons",
-        "createElement",
-        "createLucideIcon",
-        "DynamicIcon",
-        "LucideIcon",
-        "LucideProps",
-        "LucideProvider",
-        "LucideAngularModule",
-        "LucideAngularComponent",
-        "LucideIconProvider",
-        "LucideIconConfig",
-        "LucideIcons",
-        "LucideIconData",
-        "LUCIDE_ICONS",
-        "LucideIconNode",
-        "LucideSvgProps",
-        "LucideDynamicIcon",
-        "LucideConfig",
-        "LucideContext",
-        "setLucideProps",
-        "useLucideContext",
-        "IconProps",
-        "default",
-        "dynamicIconImports",
-    ]
-)
+_LUCIDE_OTHERS = frozenset((
+    "Icon", "IconNode", "icons", "createIcons", "createElement", "createLucideIcon", "DynamicIcon", "LucideIcon",
+    "LucideProps", "LucideProvider", "LucideAngularModule", "LucideAngularComponent", "LucideIconProvider",
+    "LucideIconConfig", "LucideIcons", "LucideIconData", "LUCIDE_ICONS", "LucideIconNode", "LucideSvgProps",
+    "LucideDynamicIcon", "LucideConfig", "LucideContext", "setLucideProps", "useLucideContext", "IconProps",
+    "default", "dynamicIconImports",
+))  # fmt: skip
 _LUCIDE_MODULES = (
     "lucide-react", "lucide-vue-next", "lucide-vue", "lucide-svelte", "lucide-angular", "lucide-solid", "lucide-preact",
-    "lucide-react-native", "lucide", "@lucide/vue", "@lucide/svelte", "@lucide/angular", "@lucide/react", "@lucide/solid",
-    "@lucide/astro", "@lucide/lab",
+    "lucide-react-native", "lucide", "@lucide/vue", "@lucide/svelte", "@lucide/angular", "@lucide/react",
+    "@lucide/solid", "@lucide/astro", "@lucide/lab",
 )  # fmt: skip
 _TABLER = (Look("tabler", "Icon"),)
-_TABLER_OTHERS = frozenset(
-    [
-        "Icon",
-        "IconProps",
-        "IconNode",
-        "TablerIcon",
-        "TablerIconsProps",
-        "TablerIconComponent",
-        "createReactComponent",
-        "createVueComponent",
-        "createSvelteComponent",
-        "icons",
-        "iconsList",
-        "default",
-    ]
-)
+_TABLER_OTHERS = frozenset((
+    "Icon", "IconProps", "IconNode", "TablerIcon", "TablerIconsProps", "TablerIconComponent", "createReactComponent",
+    "createVueComponent", "createSvelteComponent", "icons", "iconsList", "default",
+))  # fmt: skip
 _TABLER_MODULES = tuple(
     f"@tabler/icons-{kind}" for kind in ("react", "vue", "svelte", "solidjs", "preact", "react-native", "angular")
 )
 _PHOSPHOR_WEIGHTS = ("Thin", "Light", "Bold", "Fill", "Duotone")
 _PHOSPHOR = (Look("ph", "Ph", "Icon"), Look("ph", "", "Icon"), Look("ph", "Ph"), Look("ph"))
-_PHOSPHOR_OTHERS = frozenset(
-    ["Icon", "IconBase", "IconContext", "IconProps", "IconWeight", "IconStyle", "SSRBase", "default"]
-)
+_PHOSPHOR_OTHERS = frozenset((
+    "Icon", "IconBase", "IconContext", "IconProps", "IconWeight", "IconStyle", "SSRBase", "default",
+))  # fmt: skip
 _PHOSPHOR_MODULES = (
     "@phosphor-icons/react", "@phosphor-icons/react/ssr", "@phosphor-icons/react/dist/ssr", "@phosphor-icons/vue",
     "phosphor-react", "phosphor-vue", "phosphor-svelte", "phosphor-react-native",
 )  # fmt: skip
-_AWESOME_OTHERS = frozenset(
-    [
-        "IconDefinition",
-        "IconLookup",
-        "IconName",
-        "IconPack",
-        "IconPrefix",
-        "IconProp",
-        "fas",
-        "far",
-        "fab",
-        "fal",
-        "fad",
-        "prefix",
-        "default",
-    ]
-)
+_AWESOME_OTHERS = frozenset((
+    "IconDefinition", "IconLookup", "IconName", "IconPack", "IconPrefix", "IconProp", "fas", "far", "fab", "fal",
+    "fad", "prefix", "default",
+))  # fmt: skip
 _GENERAL = frozenset(("IconType", "IconBase", "IconContext", "IconBaseProps", "default"))
 SOLID, REGULAR, BRANDS = "fa6-solid", "fa6-regular", "fa6-brands"
 
@@ -169,7 +120,7 @@ def _heroicons() -> dict[str, Components]:
     ends = {"24/outline": "", "24/solid": "-solid", "20/solid": "-20-solid", "16/solid": "-16-solid"}
     return {
         f"@heroicons/{framework}/{folder}": Components(
-            f"import @heroicons/{framework}", (Look("heroicons", "", "Icon", "", after),), _GENERAL
+            f"import @heroicons/{framework}/{folder}", (Look("heroicons", "", "Icon", "", after),), _GENERAL
         )
         for framework in ("react", "vue")
         for folder, after in ends.items()

@@ -52,12 +52,17 @@ def copy_hits(folder: Path, hits: Iterable[tuple[Hit, bytes]]) -> Iterator[tuple
 
 def _names(hit: Hit, content: bytes) -> Iterator[str]:
     """Names that a copy could have, the plainest first."""
-    suffix = ".svgz" if content.startswith(b"\x1f\x8b") else _SUFFIXES[media_type(content)]
+    suffix = suffix_of(content)
     stem, key = _safe(hit.name), _safe(hit.set)
     yield stem + suffix
     yield f"{stem}-{key}{suffix}"
     for number in count(2):
         yield f"{stem}-{key}-{number}{suffix}"
+
+
+def suffix_of(content: bytes) -> str:
+    """How the name of a picture's file ends."""
+    return ".svgz" if content.startswith(b"\x1f\x8b") else _SUFFIXES[media_type(content)]
 
 
 def _safe(text: str) -> str:

@@ -12,6 +12,7 @@ _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _SELECTOR = re.compile(r"\.(-?[A-Za-z_][\w-]*)|([A-Za-z]+)|#([A-Za-z_][\w-]*)")
 _WITH_URL = re.compile(r"url\(\s*[\"']?#([^\"')]+)[\"']?\s*\)")
 _TIMING = ("begin", "end")
+_TELLING = ("aria-labelledby", "aria-describedby")
 _NOT_NAME = re.compile(r"[^\w]+")
 
 
@@ -22,8 +23,10 @@ def set_apart(root: ElementTree.Element, *, name: str) -> None:
 
 
 def _lay_rules(root: ElementTree.Element) -> None:
-    """Write the rules of <style> elements into the elements that they choose, where all of them choose by one class,
-    id or name; a sheet that does more stays."""
+    """Write the rules of <style> into the elements that they choose; sheets stay where a rule does more than that.
+
+    A rule chooses by one class, id or name.
+    """
     sheets = [(parent, child) for parent in root.iter() for child in parent if child.tag == "style"]
     rules = [rule for _, sheet in sheets for rule in _rules(sheet.text or "")]
     if not sheets or None in rules:
@@ -88,6 +91,8 @@ def _name_ids(root: ElementTree.Element, name: str) -> None:
                 element.set(attribute, renamed(value))
             elif attribute == "href" and value.startswith("#"):
                 element.set(attribute, f"#{renamed(value[1:])}")
+            elif attribute in _TELLING:
+                element.set(attribute, " ".join(map(renamed, value.split())))
             elif "url(" in value:
                 element.set(attribute, _WITH_URL.sub(lambda link: f"url(#{renamed(link[1])})", value))
             elif attribute in _TIMING and any(f"{one}." in value for one in ids):

@@ -26,6 +26,18 @@ _DEEPEST = 200
 """Elements in each other; svg-hush indents, so that 100,000 empty groups would take it 20 GB."""
 _NAMESPACE = re.compile(rb"\sxmlns\s*=")
 _SPACES = re.compile(r"[ \t\r\n]+")
+_UNDRAWN = frozenset(("enable-background", "solid-color", "line-height", "hidden", "tabindex", "title"))
+"""Attributes that editors leave behind, and that no browser draws anything by."""
+_OBSOLETE = re.compile(r"\s*(?:enable-background|-inkscape-[\w-]+|solid-(?:color|opacity))\s*:")
+_TOLD = ("aria-", "data-")
+"""Attributes that hold any text."""
+_APART = re.compile(r";(?![^(]*\))")
+_LINK = re.compile(r"\s*(?:#|data:image/(?!svg))")
+_REACHING = re.compile(
+    r"\\|@import|(?:url|src|image|image-set|cross-fade|element|paint)\s*\((?!\s*[\"']?#)", re.IGNORECASE
+)
+"""In styles and paints: what lies elsewhere. svg-hush takes out addresses with a host, and leaves those of a path."""
+_BLOCK, _QUOTES = re.compile(r"\{[^{}]*\}"), re.compile("[\"']")
 _SET_LINK = re.compile(r"(?:xlink:)?href", re.IGNORECASE)
 
 
@@ -47,7 +59,7 @@ def clean_tree(icon: NamedIcon, look: Look) -> ElementTree.Element:
         document = _with_namespace(document if look.colour is None else coloured(document, look.colour))
         _refuse_deep(document)
         root = _plain(ElementTree.fromstring(_hushed(document)))
-    except (ValueError, expat.ExpatError, ElementTree.ParseError) as error:
+    except (ValueError, LookupError, expat.ExpatError, ElementTree.ParseError) as error:  # LookupError: of encodings
         raise IconsError(f'"{icon.key}" can\'t be written as code: it is no well-formed SVG ({error})') from error
     reshape(root, look.shape)
     return root
@@ -130,6 +142,26 @@ def _rename(element: ElementTree.Element) -> bool:
     element.attrib.clear()
     for name, value in attributes.items():
         plain = name.removeprefix(_XLINK_NAME).replace(_XML_NAME, "xml:")
-        if not plain.startswith("{"):
-            element.set(plain, value)
+        held = _held(plain, value)
+        if held and not plain.startswith("{") and plain not in _UNDRAWN:
+            element.set(plain, held)
+    if element.tag == "style" and not _is_sheet(element.text or ""):
+        return False
     return not _SET_LINK.fullmatch(element.get("attributeName", ""))
+
+
+def _held(name: str, value: str) -> str:
+    """What of an attribute is held by the drawing itself; "" for none of it."""
+    if name == "href":
+        return value if _LINK.match(value) else ""
+    if name == "style":
+        kept = [
+            part.strip() for part in _APART.split(value) if not _REACHING.search(part) and not _OBSOLETE.match(part)
+        ]
+        return ";".join(filter(None, kept))
+    return "" if _REACHING.search(value) and not name.startswith(_TOLD) else value
+
+
+def _is_sheet(text: str) -> bool:
+    """Tell whether a <style> is rules that hold all they need: what svg-hush cut an @import out of is not."""
+    return not _REACHING.search(text) and not _QUOTES.search(_BLOCK.sub("", text))

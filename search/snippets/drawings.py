@@ -9,8 +9,9 @@ from indexer.errors import IconsError
 from search.snippets.apart import set_apart
 from search.snippets.clean import SVG, clean_tree
 from search.snippets.drawn import Look, NamedIcon
-from search.snippets.exports import capitals, local_name
-from search.snippets.markup import JSX, QUOTED, SVELTE, XML, written
+from search.snippets.exports import capitals, free_name
+from search.snippets.jsx import JSX, TSX
+from search.snippets.markup import QUOTED, SVELTE, XML, Markup, written
 from search.snippets.paths import path_data
 
 REACT_IMPORT = 'import type { SVGProps } from "react";'
@@ -27,7 +28,7 @@ _COLOURFUL = frozenset(("image", "linearGradient", "radialGradient", "pattern", 
 def component_name(name: str) -> str:
     """`arrow-left` -> `ArrowLeft`; what JSX takes for a component begins with a capital letter."""
     joined = capitals(name)
-    return local_name(joined) if joined[:1].isalpha() else f"Icon{joined}"
+    return free_name(joined) if joined[:1].isalpha() else f"Icon{joined}"
 
 
 def slug(name: str) -> str:
@@ -36,15 +37,15 @@ def slug(name: str) -> str:
 
 
 def _react(icon: NamedIcon, look: Look) -> str:
-    return _component_of_react(icon, look, props="props: SVGProps<SVGSVGElement>")
+    return _component_of_react(icon, look, TSX, props="props: SVGProps<SVGSVGElement>")
 
 
 def _jsx(icon: NamedIcon, look: Look) -> str:
-    return _component_of_react(icon, look, props="props")
+    return _component_of_react(icon, look, JSX, props="props")
 
 
-def _component_of_react(icon: NamedIcon, look: Look, *, props: str) -> str:
-    body = written(_beside_others(icon, look), JSX, rest="{...props}", indent=2)
+def _component_of_react(icon: NamedIcon, look: Look, markup: Markup, *, props: str) -> str:
+    body = written(_beside_others(icon, look), markup, rest="{...props}", indent=2)
     return f"export function {component_name(icon.name)}({props}) {{\n  return (\n{body}\n  );\n}}"
 
 

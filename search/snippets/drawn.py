@@ -3,12 +3,13 @@
 import math
 import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from indexer.errors import IconsError
-from indexer.rendering.svg_document import SVG_START
-from search.results import Hit
-from search.snippets.shaped import Shape, reshaped
+
+if TYPE_CHECKING:
+    from search.results import Hit
+    from search.snippets.shaped import Shape
 
 Corner = Literal["round", "sharp"]
 CORNERS: tuple[Corner, ...] = ("round", "sharp")
@@ -37,7 +38,7 @@ class NamedIcon:
     """The file that holds it: npm packages tell their icons of one name apart by folders alone."""
 
 
-def named_icon(hit: Hit, svg: bytes | None = None) -> NamedIcon:
+def named_icon(hit: "Hit", svg: bytes | None = None) -> NamedIcon:
     """Take of a hit what code needs."""
     return NamedIcon(hit.key, hit.set, hit.name, svg, path=hit.path)
 
@@ -67,8 +68,10 @@ class Look:
             raise IconsError(f'corner is "{self.corner}"; give {" or ".join(CORNERS)}')
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> "Shape":
         """All of it but the colour."""
+        from search.snippets.shaped import Shape
+
         return Shape(size=self.size, stroke_width=self.stroke_width, corner=self.corner)
 
 
@@ -83,11 +86,17 @@ def restyled(svg: bytes, look: Look) -> bytes:
     """
     if look.colour is not None:
         svg = coloured(svg, look.colour)
-    return svg if look.shape == Shape() else reshaped(svg, look.shape)
+    if look.shape == AS_IT_IS.shape:
+        return svg
+    from search.snippets.shaped import reshaped
+
+    return reshaped(svg, look.shape)
 
 
 def coloured(document: bytes, colour: str) -> bytes:
     """Give a colour to currentColor, and to shapes without any fill, black otherwise."""
+    from indexer.rendering.svg_document import SVG_START
+
     paint = colour.encode("ascii")
     start = SVG_START.match(document)
     assert start is not None

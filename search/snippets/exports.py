@@ -7,7 +7,7 @@ are not exported at all. `python tests/search/snippets/test_exports.py NODE_MODU
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -24,7 +24,8 @@ GLOBALS = frozenset((
 ))  # fmt: skip
 """What a script would miss if an icon took its name: such an icon is called MapIcon."""
 _BETWEEN = re.compile(r"[^A-Za-z0-9]+")
-_NAME = re.compile(r"[A-Za-z0-9]+")
+_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+"""As all these packages spell icons."""
 _WEIGHT = re.compile(r"(.+)-(thin|light|bold|fill|duotone)")
 _HEROICON = re.compile(r"(.+?)(?:-(16|20))?-solid")
 _AFTER_DIGIT = re.compile(r"(?<=[0-9])[a-z]")
@@ -38,6 +39,8 @@ class Export:
     name: str
     weight: str | None = None
     """Of Phosphor, whose components take it as a property."""
+    folder: str = ""
+    """What tells its module from others of its family."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,16 +85,28 @@ def exported(icon: NamedIcon, framework: Framework) -> Export:
     known = exceptions().get(f"{framework.family} {place.folder}".strip())
     base = known.instead.get(place.base, place.base) if known else place.base
     spelt = _SPELT.get(framework.family, capitals)(base)
-    if (known and base in known.absent) or not _NAME.fullmatch(spelt):
+    if (known and base in known.absent) or not _NAME.fullmatch(base):
         raise IconsError(
             f'"{icon.key}" is not exported by {framework.packages[0]}; --format {_INSTEAD[framework.language]} writes '
             "the drawing itself"
         )
-    return Export(framework.module.format(place.folder), framework.spelling.format(spelt), place.weight)
+    return Export(framework.module.format(place.folder), framework.spelling.format(spelt), place.weight, place.folder)
 
 
-def local_name(name: str) -> str:
-    """What an export is called in a script that imports it."""
+def local_names(exports: Sequence[Export]) -> list[str]:
+    """What exports are called in a script that imports them: of two modules' faStar the second is faStarRegular."""
+    taken: dict[str, tuple[str, str]] = {}
+    names = []
+    for one in exports:
+        plain, itself = free_name(one.name), (one.module, one.name)
+        name = plain if taken.get(plain, itself) == itself else f"{plain}{capitals(one.folder)}"
+        taken[name] = itself
+        names.append(name)
+    return names
+
+
+def free_name(name: str) -> str:
+    """A name that hides none that every script knows."""
     return f"{name}Icon" if name in GLOBALS else name
 
 

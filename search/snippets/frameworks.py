@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Literal
 
@@ -183,6 +182,8 @@ def framework(name: str) -> Framework:
     wanted = name.strip().lower()
     found = FRAMEWORKS.get(_ALSO.get(wanted, wanted))
     if found is None:
+        from difflib import get_close_matches
+
         near = get_close_matches(wanted, [*FRAMEWORKS, *_ALSO], n=_NEAR, cutoff=0.5) or [*FRAMEWORKS]
         raise IconsError(f'no format "{name}"; near: {", ".join(dict.fromkeys(_ALSO.get(one, one) for one in near))}')
     return found

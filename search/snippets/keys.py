@@ -21,6 +21,7 @@ _PACKAGES = {
     "ionicons": "ion",
 }
 """npm packages of pictures whose icons Iconify has under the same names."""
+_STYLED = re.compile(r"fa[67]?-(?:solid|regular|brands)")
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 """As Iconify takes it."""
 
@@ -33,6 +34,12 @@ class IconifyKey(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.prefix}:{self.name}"
+
+
+def packages_of(prefix: str) -> list[str]:
+    """npm packages of pictures that hold a set of Iconify, as a library calls them."""
+    wanted = "fa7" if _STYLED.fullmatch(prefix) else prefix
+    return [package for package, known in _PACKAGES.items() if known == wanted]
 
 
 @cache

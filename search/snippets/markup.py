@@ -1,20 +1,11 @@
-"""How is a cleaned drawing written as markup? As XML, for JSX, for Vue and for Svelte, each with its own escapes."""
+"""How is a cleaned drawing written as markup? As XML, which HTML and Vue read too, and for Svelte; JSX stands apart."""
 
-import json
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
 _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;"}
 _BRACES = {"{": "&#123;", "}": "&#125;"}
-_CAMEL_ANYWAY = re.compile(r"(data|aria)-.*")
-"""The two families of attributes that JSX leaves alone."""
-_JOINT = re.compile(r"[-:](.)")
-_APART = re.compile(r";(?![^(]*\))")
-_PLAIN_VALUE = re.compile(r"[^\"'&\\{}<>\x00-\x1f]*")
-_IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*", re.ASCII)
-_UNSAFE_IN_JS = str.maketrans({"\u2028": "\\u2028", "\u2029": "\\u2029", "<": "\\u003c"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,42 +65,9 @@ def _svelte_text(text: str) -> str:
     return _xml_text(text).replace("{", _BRACES["{"]).replace("}", _BRACES["}"])
 
 
-def js_string(text: str) -> str:
-    """A string of JavaScript that may stand in JSX, in a script and in a template."""
-    return json.dumps(text, ensure_ascii=False).translate(_UNSAFE_IN_JS)
-
-
-def _jsx_attribute(name: str, value: str) -> str:
-    if name == "style":
-        return f"style={{{{ {', '.join(_style_properties(value))} }}}}"
-    spelled = "className" if name == "class" else name if _CAMEL_ANYWAY.fullmatch(name) else _camel(name)
-    return f'{spelled}="{value}"' if _PLAIN_VALUE.fullmatch(value) else f"{spelled}={{{js_string(value)}}}"
-
-
-def _style_properties(style: str) -> list[str]:
-    declared = (declaration.partition(":") for declaration in _APART.split(style))
-    return [f"{_property(name.strip())}: {js_string(value.strip())}" for name, _, value in declared if value.strip()]
-
-
-def _property(name: str) -> str:
-    """The key of a style object: `stroke-width` -> `strokeWidth`; React wants `msTransform` without a capital."""
-    spelled = name if name.startswith("--") else _camel(name.removeprefix("-") if name.startswith("-ms-") else name)
-    return spelled if _IDENTIFIER.fullmatch(spelled) else js_string(spelled)
-
-
-def _camel(name: str) -> str:
-    """`stroke-width` -> `strokeWidth`, `xml:space` -> `xmlSpace`, `-webkit-mask` -> `WebkitMask`."""
-    return _JOINT.sub(lambda joint: joint[1].upper(), name)
-
-
-def _expression(text: str) -> str:
-    return f"{{{js_string(text)}}}"
-
-
 XML = Markup(lambda name, value: f'{name}="{_between_quotes(value)}"', _xml_text, _xml_text)
 """Of an SVG file, and of SVG inside HTML."""
 QUOTED = Markup(lambda name, value: f"{name}='{_between_apostrophes(value)}'", _xml_text, _xml_text)
 """The same inside double quotes."""
-JSX = Markup(_jsx_attribute, _expression, _expression)
 SVELTE = Markup(lambda name, value: f'{name}="{_in_svelte(value)}"', _svelte_text, _xml_text)
 """In which braces are expressions, in attributes too."""

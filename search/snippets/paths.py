@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 from indexer.errors import IconsError
 
 _GROUPS = frozenset(("svg", "g", "a"))
-_UNDRAWN = frozenset(("title", "desc", "metadata"))
+_UNDRAWN = frozenset(("title", "desc", "defs", "linearGradient", "radialGradient", "clipPath", "mask", "symbol"))
 _REACHING = ("transform", "filter", "mask", "clip-path")
 """Attributes by which a shape is not as its own numbers say."""
 _LENGTH = re.compile(r"\s*([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?)(?:px)?\s*", re.IGNORECASE)

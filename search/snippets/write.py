@@ -7,7 +7,7 @@ from itertools import count
 from indexer.errors import IconsError
 from search.snippets.drawings import DRAWINGS, REACT_IMPORT, slug
 from search.snippets.drawn import Look, NamedIcon
-from search.snippets.exports import Export, exported, local_name
+from search.snippets.exports import Export, exported, local_names
 from search.snippets.frameworks import Framework
 from search.snippets.keys import IconifyKey, iconify_key
 from search.snippets.shaped import ENDS
@@ -113,7 +113,8 @@ def _refuse_foreign(icon: NamedIcon, framework: Framework) -> None:
 def _components(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _Written:
     exports = [exported(icon, framework) for icon in icons]
     stated, left_out = _stated(framework, look)
-    uses = [f"<{' '.join([local_name(one.name), *_weight(one), *stated])} />" for one in exports]
+    names = local_names(exports)
+    uses = [f"<{' '.join([name, *_weight(one), *stated])} />" for name, one in zip(names, exports, strict=True)]
     return _Written(_imported(exports), uses, framework.packages, left_out)
 
 
@@ -122,7 +123,7 @@ def _exported(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> _
     exports = [exported(icon, framework) for icon in icons]
     stated, left_out = _stated(framework, look)
     head = f"{framework.component} {framework.attribute}"
-    uses = [f"<{' '.join([f'{head}={{{one.name}}}', *stated])} />" for one in exports]
+    uses = [f"<{' '.join([f'{head}={{{name}}}', *stated])} />" for name in local_names(exports)]
     modules = dict.fromkeys(one.module for one in exports)
     packages = dict.fromkeys((*framework.packages, *modules))
     return _Written([_component_import(framework), *_imported(exports)], uses, [*packages], left_out)
@@ -202,8 +203,7 @@ def _weight(export: Export) -> list[str]:
 def _imported(exports: Sequence[Export]) -> list[str]:
     """One import a module, each name once."""
     modules: dict[str, dict[str, None]] = {}
-    for one in exports:
-        local = local_name(one.name)
+    for one, local in zip(exports, local_names(exports), strict=True):
         modules.setdefault(one.module, {})[one.name if local == one.name else f"{one.name} as {local}"] = None
     return [f'import {{ {", ".join(names)} }} from "{module}";' for module, names in modules.items()]
 

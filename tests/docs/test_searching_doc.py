@@ -1,4 +1,4 @@
-"""Does docs/searching.md show what really comes? `python tests/docs/test_searching_doc.py` writes its outputs anew.
+"""Do the documents show what really comes? `python tests/docs/test_searching_doc.py FOLDER` writes outputs anew.
 
 Every line `$ icons ...` of a console block is run over the sample icons, in docs/.
 """
@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from search.cli import main
 
 ROOT = Path(__file__).parents[2]
-DOCUMENT = ROOT / "docs" / "searching.md"
+DOCUMENTS = [ROOT / "docs" / "searching.md", ROOT / "docs" / "code.md"]
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SHOWN_ROOT = "~/icons"
@@ -54,17 +54,22 @@ def commands(block: str) -> Iterator[tuple[str, str]]:
 
 def shown(command: str, library: Path) -> str:
     """What a command prints, stderr and all, as the document shows it."""
-    words = shlex.split(command)
-    assert words[0] == "icons", command
-    told = CliRunner().invoke(main, words[1:], env={"ICONS_LIBRARY": str(library)}).output
+    words, _, file = command.partition(" < ")
+    given = Path(file).read_text("utf-8") if file else None
+    arguments = shlex.split(words)
+    assert arguments[0] == "icons", command
+    told = CliRunner().invoke(main, arguments[1:], input=given, env={"ICONS_LIBRARY": str(library)}).output
     lines = told.replace(str(ROOT), _SHOWN_ROOT).splitlines()
     return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
-def test_every_example_prints_what_the_document_shows(samples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("document", "n_blocks"), [*zip(DOCUMENTS, (8, 5), strict=True)], ids=["searching", "code"])
+def test_every_example_prints_what_the_document_shows(
+    document: Path, n_blocks: int, samples: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(ROOT / "docs")
-    blocks = _BLOCK.findall(DOCUMENT.read_text())
-    assert len(blocks) >= 8
+    blocks = _BLOCK.findall(document.read_text())
+    assert len(blocks) >= n_blocks
     for command, written in (pair for block in blocks for pair in commands(block)):
         now = shown(command, samples)
         assert _without_figures(now) == _without_figures(written), command
@@ -74,7 +79,8 @@ def test_every_example_prints_what_the_document_shows(samples: Path, monkeypatch
 
 
 def test_every_line_for_a_shell_has_options_that_exist() -> None:
-    lines = [line for block in _SHELL.findall(DOCUMENT.read_text()) for line in block.splitlines()]
+    shells = [block for document in DOCUMENTS for block in _SHELL.findall(document.read_text())]
+    lines = [line for block in shells for line in block.splitlines()]
     asked = [part for line in lines for part in re.findall(r"(?<![\w/])icons (\w[^|<>#)]*)", line)]
     assert len(asked) >= 5
     root = click.Context(main, info_name="icons", **main.context_settings)
@@ -100,7 +106,8 @@ def rewrite() -> None:
         parts = (f"$ {command}\n{shown(command, library)}" for command, _ in commands(block[1]))
         return "```console\n" + "\n".join(parts) + "```"
 
-    DOCUMENT.write_text(_BLOCK.sub(run_again, DOCUMENT.read_text()))
+    for document in DOCUMENTS:
+        document.write_text(_BLOCK.sub(run_again, document.read_text()))
 
 
 if __name__ == "__main__":

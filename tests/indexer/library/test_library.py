@@ -90,3 +90,16 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(LibraryError, match="can't be written"), Library(tmp_path / "file" / "library").writing():
         pass
+
+
+def test_a_folder_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
+    place = tmp_path / "place"
+    (place / "old").mkdir(parents=True)
+    with pytest.raises(KeyboardInterrupt), folder_aside(place, replace=True) as aside:
+        (aside / "half").write_text("half")
+        raise KeyboardInterrupt
+    assert [path.name for path in place.iterdir()] == ["old"]
+    with folder_aside(place, replace=True) as aside:
+        (aside / "new").write_text("new")
+    assert [path.name for path in place.iterdir()] == ["new"]
+    assert [path.name for path in tmp_path.iterdir()] == ["place"]

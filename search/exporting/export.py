@@ -1,0 +1,254 @@
+"""What does a project take in? `export(engine, collection, "sprite")`: chosen icons as files, none written yet."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from indexer.errors import ExportError
+from search.exporting.chosen import Chosen, LeftOut, Reading, read_chosen, refuse_left_out
+from search.exporting.collection import PRIVATE_USE, Collection
+from search.exporting.drawn import Drawn, drawings
+from search.exporting.licences import SetTerms, licence_file, licences_summed_up, notice, terms_of, warnings_of
+from search.exporting.names import plain_name
+from search.exporting.packing import packed
+from search.results import Hit
+from search.snippets.drawn import AS_IT_IS, Look
+
+if TYPE_CHECKING:
+    from indexer.reports.bars import Progress
+    from search.engine import SearchEngine
+    from search.exporting.web_font import Shaped
+
+Kind = Literal["zip", "sprite", "iconify", "font", "react"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+LICENCES, COLLECTION = "LICENCES.md", "collection.json"
+_PREFIX = re.compile(r"[a-z][a-z0-9]{0,40}(?:-[a-z0-9]{1,40}){0,5}")
+_SIZED: tuple[Kind, ...] = ("zip", "react")
+_PREFIXED: tuple[Kind, ...] = ("iconify", "font", "react")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How an export is made."""
+
+    look: Look = AS_IT_IS
+    """What the icons are given: a colour and a width and end of strokes; in files and components a size."""
+    prefix: str | None = None
+    """Of Iconify JSON: one file with all icons, under this prefix. Of a font its name, of a package its name."""
+    skip_unreadable: bool = False
+    """Leave out what can't be exported, and tell; else nothing is exported."""
+
+    def __post_init__(self) -> None:
+        if self.prefix is not None and not _PREFIX.fullmatch(self.prefix):
+            raise ExportError(f'prefix is "{self.prefix}"; use small letters, digits and hyphens, as my-icons')
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """An export, whole, in memory."""
+
+    kind: Kind
+    name: str
+    """Of its folder: letters, digits and hyphens."""
+    files: Mapping[str, bytes]
+    """Path inside that folder -> content."""
+    main: str | None
+    """The file that is enough by itself, beside its licences; None where all are needed."""
+    icons: tuple[str, ...]
+    """Keys of those that are in it."""
+    left_out: tuple[LeftOut, ...]
+    remarks: tuple[str, ...]
+    """Sentences for whoever asked: how it is used, what a licence asks, what was lost."""
+    licences: str
+    """Summed up: "3 sets; 2 need attribution"."""
+
+    @property
+    def content(self) -> bytes:
+        """All files as one zip."""
+        return packed(self.files, folder=self.name)
+
+    @property
+    def media_type(self) -> str:
+        """Of the content."""
+        return "application/zip"
+
+    @property
+    def file_name(self) -> str:
+        """How the content would be called on a disk."""
+        return f"{self.name}.zip" if self.kind == "zip" else f"{self.name}-{self.kind}.zip"
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """Icons as an export takes them in, and those that it can't."""
+
+    drawn: Sequence[Drawn]
+    bitmaps: Sequence[Chosen]
+    shaped: "Sequence[Shaped]"
+    """Of a font."""
+    left_out: Sequence[LeftOut]
+
+    @property
+    def hits(self) -> dict[str, Hit]:
+        """What is known of each icon, by its key."""
+        return {icon.key: icon.hit for icon in (*(one.icon for one in self.drawn), *self.bitmaps)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Material:
+    """What an export is made of."""
+
+    name: str
+    parts: _Parts
+    terms: Sequence[SetTerms]
+    options: Options
+    code_points: Mapping[str, int]
+
+    @property
+    def drawn(self) -> Sequence[Drawn]:
+        """The icons that are SVG: all of them, but for a zip."""
+        return self.parts.drawn
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    files: dict[str, bytes]
+    main: str | None
+    remarks: list[str]
+    facts: Mapping[str, Mapping[str, Any]]
+    """What the manifest says of each icon, by key."""
+
+
+def export(
+    engine: "SearchEngine",
+    collection: Collection,
+    kind: Kind,
+    options: Options | None = None,
+    *,
+    progress: "Progress | None" = None,
+) -> Exported:
+    """Make one thing of chosen icons, in memory.
+
+    Raises:
+        ExportError: an icon can't be exported so and is not to be left out, none is left, or there are too many.
+    """
+    options = options or Options()
+    _refuse(kind, options, collection)
+    reading = read_chosen(engine, collection, progress=progress)
+    parts = _parts(kind, reading, options.look, progress)
+    if not options.skip_unreadable:
+        refuse_left_out(parts.left_out)
+    found = parts.hits
+    if not found:
+        raise ExportError("no icon is left to be exported; without --skip-unreadable the reasons are told")
+    keys = tuple(key for key in collection.icons if key in found)
+    hits = [found[key] for key in keys]
+    if kind == "font":
+        collection = replace(collection, code_points=_places(keys, collection.code_points))
+    terms = terms_of(hits, show=engine.show, text_of=engine.licence_text)
+    material = _Material(plain_name(collection.name), parts, terms, options, collection.code_points)
+    made = _MAKERS[kind](material)
+    files = {**made.files, LICENCES: licence_file(terms, name=collection.name).encode()}
+    facts = {key: made.facts.get(key, {}) for key in keys}
+    files[COLLECTION] = collection.as_file(facts, kind=kind, files=sorted([*files, COLLECTION]))
+    return Exported(
+        kind=kind,
+        name=material.name,
+        files=files,
+        main=made.main,
+        icons=keys,
+        left_out=tuple(parts.left_out),
+        remarks=(*reading.remarks, *made.remarks, *warnings_of(terms)),
+        licences=licences_summed_up(hits),
+    )
+
+
+def _refuse(kind: Kind, options: Options, collection: Collection) -> None:
+    if options.prefix is not None and kind not in _PREFIXED:
+        raise ExportError(f'a {kind} has no prefix ("{options.prefix}"); it is for {", ".join(_PREFIXED)}')
+    if options.look.size is not None and kind not in _SIZED:
+        raise ExportError(
+            f"the icons of a {kind} take their size where they are shown; size is for {', '.join(_SIZED)}"
+        )
+    if options.look.colour is not None and kind == "font":
+        raise ExportError("a font takes the colour of the text; colour is for all others")
+    if kind == "font" and len(collection.icons) > len(PRIVATE_USE):
+        n_places = len(PRIVATE_USE)
+        raise ExportError(f"{len(collection.icons):,} icons; a font has {n_places:,} places, make several of them")
+
+
+def _parts(kind: Kind, reading: Reading, look: Look, progress: "Progress | None") -> _Parts:
+    """Bring icons into the form that an export needs."""
+    bitmaps = [icon for icon in reading.icons if not icon.is_svg] if kind == "zip" else []
+    taken = [icon for icon in reading.icons if kind != "zip" or icon.is_svg]
+    drawn, undrawn = drawings(taken, look, shared=kind != "zip")
+    left_out = [*reading.left_out, *undrawn]
+    if kind != "font":
+        return _Parts(drawn, bitmaps, (), left_out)
+    from search.exporting.web_font import outlined
+
+    shaped, unshaped = outlined(drawn, progress=progress)
+    return _Parts([each.one for each in shaped], (), shaped, [*left_out, *unshaped])
+
+
+def _places(keys: Sequence[str], taken: Mapping[str, int]) -> dict[str, int]:
+    from search.exporting.web_font import place
+
+    return {**taken, **place(keys, taken)}
+
+
+def _zip(material: _Material) -> _Made:
+    from search.exporting.pictures import picture_files
+
+    files, places = picture_files(material.drawn, material.parts.bitmaps)
+    return _Made(files, None, [], {key: {"file": place} for key, place in places.items()})
+
+
+def _sprite(material: _Material) -> _Made:
+    from search.exporting.sprite import SPRITE, sprite_files, use_line
+
+    files = sprite_files(material.drawn, title=material.name, notice=notice(material.terms))
+    return _Made(files, SPRITE, [f"use: {use_line(material.drawn)}"], _named(material.drawn))
+
+
+def _iconify(material: _Material) -> _Made:
+    from search.exporting.iconify_sets import iconify_files
+
+    files = iconify_files(material.drawn, material.terms, prefix=material.options.prefix)
+    return _Made(files, next(iter(files)) if len(files) == 1 else None, [], {})
+
+
+def _font(material: _Material) -> _Made:
+    from search.exporting.web_font import class_line, font_files
+
+    name = material.options.prefix or material.name
+    files = font_files(material.parts.shaped, material.code_points, name=name, notice=notice(material.terms))
+    remarks = [f"use: {class_line(name, material.drawn[0].icon.name)} with {name}.css; icons.html shows all"]
+    coloured = [each.one.icon.key for each in material.parts.shaped if each.outline.colour]
+    if coloured:
+        n_lost = "1 icon loses its colour" if len(coloured) == 1 else f"{len(coloured):,} icons lose their colour"
+        remarks.append(f'{n_lost}, as "{coloured[0]}": a font takes that of the text')
+    return _Made(files, None, remarks, _named(material.drawn))
+
+
+def _react(material: _Material) -> _Made:
+    from search.exporting.react_package import import_line, react_files
+
+    name = material.options.prefix or material.name
+    files = react_files(material.drawn, material.terms, name=name, size=material.options.look.size)
+    remarks = [f"use: {import_line(name, material.drawn)}, after npm install && npm run build"]
+    return _Made(files, None, remarks, _named(material.drawn))
+
+
+def _named(drawn: Sequence[Drawn]) -> dict[str, dict[str, str]]:
+    return {one.icon.key: {"name": one.icon.name} for one in drawn}
+
+
+_MAKERS: Mapping[str, Callable[[_Material], _Made]] = {
+    "zip": _zip,
+    "sprite": _sprite,
+    "iconify": _iconify,
+    "font": _font,
+    "react": _react,
+}

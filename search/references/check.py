@@ -1,0 +1,197 @@
+"""Does every icon that a code names exist? And which of an own folder does nobody name, how many sets are there?"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from indexer.errors import IconsError
+from indexer.reports.bars import Progress
+from search.engine import SearchEngine
+from search.references.code import kind_of
+from search.references.families import family_of, is_of_brands
+from search.references.files import code_files, read_code
+from search.references.known import KnownIcons, Nearest
+from search.references.own_icons import OwnIcons
+from search.references.reference import Computed, Reference
+from search.references.scan import Scanned, scan
+
+Kind = Literal["no-icon", "no-file", "no-part", "unused-file", "too-many-sets"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that is not as it should be."""
+
+    kind: Kind
+    path: str
+    line: int
+    """From 1; 0 where it is about a file as a whole, or about all of them."""
+    column: int
+    text: str
+    message: str
+    nearest: Nearest | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SetUse:
+    """How often a set is named."""
+
+    key: str
+    n: int
+    n_files: int
+    is_here: bool
+    """Whether the library has it, so that its names could be looked up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """What a look at some code has found."""
+
+    n_files: int
+    n_references: int
+    findings: Sequence[Finding]
+    sets: Sequence[SetUse]
+    """The most used first."""
+    mixed: Mapping[str, Sequence[str]]
+    """Files that name icons of several families of sets, brands aside, and which."""
+    computed: Sequence[Computed]
+    """Names that only the running program knows."""
+    not_read: Mapping[str, str]
+    """Files, and why they were not read."""
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether nothing is to be mended."""
+        return not self.findings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckOptions:
+    """What is looked for beside icons that do not exist."""
+
+    icons: Path | None = None
+    """A folder of own icons, all of which should be used."""
+    max_sets: int | None = None
+    """Families of sets that may be used at most, brands aside."""
+
+
+@dataclass
+class _Reading:
+    """What all files together name."""
+
+    known: KnownIcons
+    own: OwnIcons
+    references: list[Reference] = field(default_factory=list)
+    computed: list[Computed] = field(default_factory=list)
+    not_read: dict[str, str] = field(default_factory=dict)
+
+    def found(self) -> Iterator[tuple[Reference, tuple[str, str] | None]]:
+        """Each reference with the icon that it names; where its set is not here, with what it says."""
+        for one in self.references:
+            is_here = self.known.has_set(one)
+            yield one, self.known.find(one) if is_here else (one.set, one.name)
+
+    def take(self, scanned: Scanned) -> None:
+        """Keep what names an icon: what may name something else counts where there is such an icon."""
+        kept = [one for one in scanned.references if one.is_certain or self.known.find(one)]
+        self.references += kept
+        self.computed += scanned.computed
+
+
+def check(engine: SearchEngine, places: Sequence[Path], options: CheckOptions, *, progress: Progress) -> Checked:
+    """Look at the code below some places.
+
+    Raises:
+        IconsError: a place is not there, or holds no code.
+    """
+    files = list(code_files(places))
+    if not files:
+        raise IconsError(f'"{places[0]}" holds no code; name the folder that your sources lie in')
+    reading = _Reading(KnownIcons(engine), OwnIcons.below(options.icons))
+    for number, file in enumerate(files):
+        try:
+            text = read_code(file.path)
+        except IconsError as error:
+            reading.not_read[str(file.path)] = str(error)
+            continue
+        reading.own.note(text)
+        reading.take(scan(text, path=str(file.path), kind=file.kind))
+        progress("Reading", number + 1, len(files))
+    return _checked(reading, options, n_files=len(files) - len(reading.not_read))
+
+
+def check_text(engine: SearchEngine, text: str, *, name: str) -> Checked:
+    """Look at one text; the end of its `name` says what it is.
+
+    Raises:
+        IconsError: it is of no kind that is read.
+    """
+    kind = kind_of(name)
+    if kind is None:
+        raise IconsError(f'"{name}" is no file of code that is read; call it as App.tsx, index.html, style.css')
+    reading = _Reading(KnownIcons(engine), OwnIcons.below(None))
+    reading.take(scan(text, path=name, kind=kind))
+    return _checked(reading, CheckOptions(), n_files=1)
+
+
+def _checked(reading: _Reading, options: CheckOptions, *, n_files: int) -> Checked:
+    of_icons = [replace(one, set=found[0], name=found[1]) for one, found in reading.found() if found and one.set]
+    of_designs = [one for one in of_icons if not is_of_brands(one.set)]
+    findings = [*_missing(reading), *_own(reading), *_too_many(of_designs, options.max_sets)]
+    return Checked(
+        n_files=n_files,
+        n_references=len(reading.references),
+        findings=sorted(findings, key=lambda one: (one.path, one.line, one.column)),
+        sets=_sets(of_icons, reading.known),
+        mixed=_mixed(of_designs),
+        computed=reading.computed,
+        not_read=reading.not_read,
+    )
+
+
+def _missing(reading: _Reading) -> Iterator[Finding]:
+    """Icons of sets that are here, which these sets do not have."""
+    for one in reading.references:
+        if not one.set or reading.known.find(one) or not reading.known.has_set(one):
+            continue
+        near = reading.known.nearest(one)
+        hint = f"; near: {near.text}" if near else ""
+        message = f'{one.set} has no icon "{one.name}"{hint}'
+        yield Finding("no-icon", one.path, one.line, one.column, one.text, message, near)
+
+
+def _own(reading: _Reading) -> Iterator[Finding]:
+    for missing in reading.own.findings(reading.references):
+        one = missing.reference
+        line, column, text = (one.line, one.column, one.text) if one else (0, 0, "")
+        message = f"{missing.message}; near: {missing.near}" if missing.near else missing.message
+        yield Finding(missing.kind, missing.path, line, column, text, message)
+
+
+def _too_many(references: Sequence[Reference], most: int | None) -> Iterator[Finding]:
+    """One finding for each family of sets beyond those that are used most."""
+    if most is None:
+        return
+    by_family: dict[str, list[Reference]] = {}
+    for one in references:
+        by_family.setdefault(family_of(one.set), []).append(one)
+    ranked = sorted(by_family, key=lambda family: -len(by_family[family]))
+    for family in ranked[most:]:
+        first = by_family[family][0]
+        message = f"{len(ranked)} sets are used, {most} may be: {family} in {len(by_family[family])} places"
+        yield Finding("too-many-sets", first.path, first.line, first.column, first.text, message)
+
+
+def _sets(references: Sequence[Reference], known: KnownIcons) -> list[SetUse]:
+    counted = Counter(one.set for one in references)
+    files = Counter(key for key, _ in {(one.set, one.path) for one in references})
+    return [SetUse(key, n, files[key], bool(known.set(key).own)) for key, n in counted.most_common()]
+
+
+def _mixed(references: Sequence[Reference]) -> dict[str, Sequence[str]]:
+    families: dict[str, set[str]] = {}
+    for one in references:
+        families.setdefault(one.path, set()).add(family_of(one.set))
+    return {path: sorted(found) for path, found in families.items() if len(found) > 1}

@@ -1,0 +1,146 @@
+"""Is there such an icon? Names of the library's sets, and the nearest of them where one is not there."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from search.engine import SearchEngine
+from search.query import Filters, Query, Window
+from search.references.component_names import Look, folded, is_spelt, spell_component
+from search.references.packages import MODULES
+from search.references.reference import Reference
+from search.snippets.exports import exceptions
+from search.snippets.frameworks import FRAMEWORKS
+from search.snippets.keys import packages_of
+
+_LETTERS_A_SLIP = 5
+"""A slip of the keys for each so many letters, one at least, is taken for one."""
+_IMPORT = "import "
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """What was probably meant."""
+
+    set: str
+    name: str
+    text: str
+    """As the code would write it."""
+    by: str
+    """"name": it is spelt much alike; "meaning": what the words say."""
+    score: float
+    """0 to 1: how alike the spellings are, or how sure the match of the meaning is."""
+
+
+class SetNames:
+    """The names of one set of the library, called as Iconify calls it."""
+
+    def __init__(self, engine: SearchEngine, key: str) -> None:
+        self.own = engine.sets_called(key) or engine.present_sets(packages_of(key))
+        """Its keys in the library; none where it is not there."""
+        self.names = frozenset(name for own in self.own for name in engine.names_in(own))
+
+    @cached_property
+    def by_letters(self) -> Mapping[str, Sequence[str]]:
+        """Names by what a component tells of them."""
+        found: dict[str, list[str]] = {}
+        for name in sorted(self.names):
+            found.setdefault(folded(name), []).append(name)
+        return found
+
+
+class KnownIcons:
+    """The library's sets, each read when code first names it."""
+
+    def __init__(self, engine: SearchEngine) -> None:
+        self._engine = engine
+        self._sets: dict[str, SetNames] = {}
+
+    def set(self, key: str) -> SetNames:
+        """A set, by the key that Iconify has for it."""
+        if key not in self._sets:
+            self._sets[key] = SetNames(self._engine, key)
+        return self._sets[key]
+
+    def has_set(self, reference: Reference) -> bool:
+        """Whether the library has any set that the reference may mean."""
+        return any(self.set(key).own for key, _ in _readings(reference))
+
+    def find(self, reference: Reference) -> tuple[str, str] | None:
+        """The icon that is named, as (set, name) with the name as its set spells it; None where there is none."""
+        return next(self._found(reference), None)
+
+    def _found(self, reference: Reference) -> Iterator[tuple[str, str]]:
+        for key, name in _readings(reference):
+            for spelt in self._spelt(reference, key, name):
+                yield key, spelt
+
+    def _spelt(self, reference: Reference, key: str, name: str) -> Sequence[str]:
+        known = self.set(key)
+        if not reference.form.startswith(_IMPORT) or reference.text == reference.text.lower():
+            return [name] if name in known.names else []
+        looks = _looks(reference)
+        gone = _not_exported(reference)
+        same = known.by_letters.get(folded(name), ())
+        return [one for one in same if is_spelt(looks, one, reference.text) and one not in gone]
+
+    def nearest(self, reference: Reference) -> Nearest | None:
+        """The icon that was probably meant, of the same set; None where nothing comes near."""
+        for key, name in _readings(reference):
+            names = sorted(self.set(key).names - _not_exported(reference))
+            if names and (near := self._by_name(reference, key, name, names)):
+                return near
+        key, name = next(((key, name) for key, name in _readings(reference) if self.set(key).own), ("", ""))
+        return self._by_meaning(reference, key, name) if key else None
+
+    def _by_name(self, reference: Reference, key: str, name: str, names: Sequence[str]) -> Nearest | None:
+        from rapidfuzz import process
+        from rapidfuzz.distance import OSA  # letters that have changed places are one slip
+
+        most = max(1, len(name) // _LETTERS_A_SLIP)
+        found = process.extractOne(name, names, scorer=OSA.distance, score_cutoff=most)
+        if found is None:
+            return None
+        score = 1 - found[1] / max(len(name), len(found[0]))
+        return Nearest(key, found[0], _rewritten(reference, key, found[0]), "name", score)
+
+    def _by_meaning(self, reference: Reference, key: str, name: str) -> Nearest | None:
+        filters = Filters(sets=tuple(self.set(key).own))
+        query = Query(words=name.replace("-", " "), prefer=())
+        gone = _not_exported(reference)
+        hits = self._engine.ask(query, filters=filters, window=Window(k=5)).hits
+        hit = next((hit for hit in hits if hit.name not in gone), None)
+        return Nearest(key, hit.name, _rewritten(reference, key, hit.name), "meaning", hit.score) if hit else None
+
+
+def _readings(reference: Reference) -> Sequence[tuple[str, str]]:
+    return [(reference.set, reference.name), *reference.others]
+
+
+def _looks(reference: Reference) -> Sequence[Look]:
+    components = MODULES.get(reference.form.removeprefix(_IMPORT))
+    return components.looks if components else ()
+
+
+def _not_exported(reference: Reference) -> frozenset[str]:
+    """Names of a set that the package has no component for."""
+    package = reference.form.removeprefix(_IMPORT)
+    family = FRAMEWORKS[package].family if package in FRAMEWORKS else ""
+    gone = exceptions().get(family)
+    return gone.absent if gone else frozenset()
+
+
+def _rewritten(reference: Reference, key: str, name: str) -> str:
+    """A name in the form of what stands in the code."""
+    if reference.form.startswith(_IMPORT) and reference.text != reference.text.lower():
+        return spell_component(_looks(reference), name, like=reference.text, sets=(key,)) or name
+    return rewritten(reference, key, name)
+
+
+def rewritten(reference: Reference, key: str, name: str) -> str:
+    """Put another name of a set in the place of a reference that is no component."""
+    if reference.form in ("iconify", "tailwind"):
+        return f"{key}{'--' if reference.form == 'tailwind' else ':'}{name}"
+    if reference.text.endswith(reference.name):
+        return f"{reference.text.removesuffix(reference.name)}{name}"
+    return name

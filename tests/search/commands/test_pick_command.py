@@ -1,0 +1,120 @@
+"""What does `icons pick` print, and with which exit code? And code of one icon by `show` and `search`."""
+
+import json
+from collections.abc import Callable, Iterator
+
+import pytest
+from called_icons import build_called
+from click.testing import Result
+
+from indexer.library.folder import Library
+
+Pick = Callable[..., Result]
+NEEDS = "# a page\n- bell\n\nstar\n"
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    return build_called(tmp_path_factory.mktemp("pick"))
+
+
+@pytest.fixture
+def pick(run: Pick, built: Library) -> Iterator[Pick]:
+    def picking(*arguments: str, given: str | bytes | None = None, command: str = "pick") -> Result:
+        return run(command, *arguments, given=given, library=built.root)
+
+    yield picking
+    built.preferences.unlink(missing_ok=True)
+
+
+def test_the_best_three_are_shown_with_their_numbers(pick: Pick) -> None:
+    done = pick("--set", "lucide", given=NEEDS)
+    assert done.exit_code == 0
+    lines = done.stdout.splitlines()
+    assert lines[0] == "bell" and lines[1].startswith("  1  ") and "lucide:bell  outline" in lines[1]
+    assert "star" in lines
+    assert done.stderr == 'to take one of each: --first, or --choose "1 1"; --format FORMAT writes code\n'
+
+
+def test_needs_become_code_behind_their_needs(pick: Pick) -> None:
+    done = pick("--format", "lucide-react", "--size", "20", "map pin", "bell")
+    assert done.exit_code == 0
+    assert done.stdout == (
+        'import { MapPin, Bell } from "lucide-react";\n\n'
+        "{/* map pin */}\n<MapPin size={20} />\n{/* bell */}\n<Bell size={20} />\n"
+    )
+    assert done.stderr == "to install: npm install lucide-react\n"
+
+
+def test_the_set_that_was_chosen_is_said(pick: Pick) -> None:
+    done = pick("--first", "bell", "cigarette", "map pin")
+    assert done.stdout.splitlines() == ["lucide:bell", "lucide:cigarette", "lucide:map-pin"]
+    assert done.stderr == "set: lucide, which answers 3 of 3 needs well; --set KEY takes another\n"
+
+
+def test_a_format_is_remembered_where_it_is_asked_for(pick: Pick) -> None:
+    assert "<template>" in pick("--set", "mdi", "--format", "vue", "--remember", "bell").stdout
+    assert "<template>" in pick("--set", "mdi", "--first", "bell").stdout
+    assert pick("--set", "mdi", "bell").stdout.startswith("bell\n  1  ")  # nothing is chosen
+    assert pick("--set", "mdi", "--format", "name", "bell").stdout == "mdi:bell\n"
+    assert "<template>" in pick("--set", "mdi", "--choose", "1", "bell").stdout  # the other was for once
+
+
+def test_a_need_that_finds_nothing_is_told_and_costs_the_exit_code(pick: Pick) -> None:
+    done = pick("--set", "lucide", "--format", "unocss", "bell", "qqzzxxyy")
+    assert done.exit_code == 1
+    assert done.stdout == '<!-- bell -->\n<span class="i-lucide-bell"></span>\n'
+    assert 'nothing found for "qqzzxxyy"' in done.stderr
+
+
+def test_json_is_one_object(pick: Pick) -> None:
+    done = pick("--json", "--set", "lucide", "--format", "lucide-react", given=NEEDS)
+    told = json.loads(done.stdout)
+    assert (told["set"], told["format"], told["missing"], told["refused"]) == (None, "lucide-react", [], [])
+    assert [need["chosen"] for need in told["needs"]] == ["lucide:bell", "lucide:star"]
+    assert len(told["needs"][0]["hits"]) == 3
+    assert told["uses"] == ["<Bell />", "<Star />"] and told["install"] == "npm install lucide-react"
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["--first", "--choose", "1", "bell"], "two ways to choose"),
+        (["--choose", "1 x", "bell"], '"x" is none of 0, 1, 2, 3'),
+        (["--choose", "1 2", "bell"], "2 numbers chosen for 1 needs"),
+        (["--remember", "bell"], "--remember keeps a format"),
+        (["--first", "--colour", "red", "bell"], "say which with --format"),
+        (["--format", "lucide-raect", "bell"], 'no format "lucide-raect"; near: lucide-react'),
+        (["--format", "svg", "--colour", "url(x)", "bell"], 'colour is "url(x)"'),
+        (["--set", "mdi", "--format", "lucide-react", "bell"], '"mdi" is no set that the format serves'),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(pick: Pick, arguments: list[str], why: str) -> None:
+    done = pick(*arguments)
+    assert done.exit_code == 2
+    assert why in " ".join(done.stderr.split()) and done.stdout == ""
+
+
+def test_no_needs_are_refused(pick: Pick) -> None:
+    assert "no needs" in pick(given="# nothing\n").stderr
+    assert "MB of needs" in pick(given="x\n" * (1 << 20)).stderr
+    assert "not Unicode text" in pick(given=b"\xff\xfe\n").stderr
+
+
+def test_one_icon_is_written_by_show_and_by_search(pick: Pick) -> None:
+    shown = pick("mdi:bell", "--format", "@mdi/js", "--colour", "navy", command="show")
+    assert shown.stdout.endswith('<Icon path={mdiBell} color="navy" />\n')
+    searched = pick("bell", "--set", "mdi", "--format", "unocss", command="search")
+    assert searched.stdout == '<span class="i-mdi-bell"></span>\n'
+    left_out = pick("mdi:bell", "--format", "unocss", "--corner", "sharp", command="show")
+    assert left_out.stderr == "--corner left out: unocss has no way to say it; --format react does\n"
+    both = pick("bell", "--format", "svg", "--json", command="search")
+    assert both.exit_code == 2 and "two forms of output" in both.stderr
+    assert pick("mdi:bell", "--colour", "red", command="show").exit_code == 2
+    assert pick("mdi:bell", "--format", "lucide-react", command="show").exit_code == 2
+
+
+def test_a_copy_has_the_size_asked_for(pick: Pick) -> None:
+    done = pick("mdi:bell", "--format", "svg", "--size", "48", command="show")
+    assert done.stdout.startswith('<svg xmlns="http://www.w3.org/2000/svg" width="48" height="48"')

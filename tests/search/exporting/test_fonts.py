@@ -1,0 +1,102 @@
+"""Do the glyphs of a font look as the icons do, and keep their places?"""
+
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fontTools.ttLib import TTFont
+from iconify_sample import sampled
+from PIL import Image, ImageDraw, ImageFont
+
+from indexer.errors import ExportError
+from indexer.rendering.render import draw
+from search.engine import SearchEngine
+from search.exporting.collection import PRIVATE_USE, Collection, read_collection
+from search.exporting.export import Exported, Options, export
+
+LEAST_IOU = 0.95
+SIDE = 256
+
+
+def overlaps(exported: Exported, engine: SearchEngine) -> dict[str, float]:
+    """How much of each glyph and its icon are the same pixels: intersection over union, by key."""
+    font = ImageFont.truetype(io.BytesIO(exported.files["x.ttf"]), SIDE)
+    found = {}
+    for icon in json.loads(exported.files["collection.json"])["icons"]:
+        alone = draw(engine.picture(engine.find(icon["key"])), size=SIDE)[..., 3] > 127
+        image = Image.new("L", (4 * SIDE, SIDE))
+        ImageDraw.Draw(image).text((0, SIDE), chr(icon["code_point"]), font=font, fill=255, anchor="ls")
+        glyph = np.asarray(image)[: alone.shape[0], : alone.shape[1]] > 127
+        found[icon["key"]] = float((alone & glyph).sum() / (alone | glyph).sum())
+    return found
+
+
+def test_glyphs_look_as_the_icons_do(engine: SearchEngine, lucide: Sequence[str]) -> None:
+    keys = (*lucide[::2], "plain:house", "shared:hole", "shared:blue")
+    exported = export(engine, Collection("x", keys), "font")
+    found = overlaps(exported, engine)
+    assert tuple(found) == keys and len(keys) > 60
+    assert {key: iou for key, iou in found.items() if iou < LEAST_IOU} == {}
+    assert '1 icon loses its colour, as "shared:blue": a font takes that of the text' in exported.remarks
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("icon_set", ["lucide", "tabler", "mdi", "ph"])
+def test_glyphs_of_sets_of_iconify_look_so_too(icon_set: str, tmp_path: Path, tiny_model: Path) -> None:
+    engine, keys = sampled(tmp_path, tiny_model, icon_set)
+    exported = export(engine, Collection("x", keys), "font", Options(skip_unreadable=True))
+    assert {one.reason for one in exported.left_out} <= {"is transparent in places; a font has one colour"}
+    found = overlaps(exported, engine)
+    assert len(found) >= 50
+    assert {key: iou for key, iou in found.items() if iou < LEAST_IOU} == {}
+
+
+def test_what_a_font_can_not_show_is_told(engine: SearchEngine) -> None:
+    keys = ("plain:house", "colours:sunrise", "colours:sheet-red", "shared:ghost", "colours:knot", "traps:logo")
+    exported = export(engine, Collection("x", keys), "font", Options(skip_unreadable=True))
+    assert exported.icons == ("plain:house",)
+    assert [(one.key, one.reason.split(";")[0]) for one in exported.left_out] == [
+        ("traps:logo", f'it is a bitmap ("{engine.hits([engine.find("traps:logo")])[0].path}")'),
+        ("colours:sunrise", "has a gradient"),
+        ("colours:sheet-red", "is transparent in places"),
+        ("shared:ghost", "is transparent in places"),
+        ("colours:knot", "has a <mask>, which no outline of a font can be"),
+    ]
+
+
+def test_an_icon_that_is_added_moves_no_other(engine: SearchEngine) -> None:
+    first = export(engine, Collection("x", ("plain:house", "shared:hole")), "font")
+    kept, _ = read_collection(first.files["collection.json"], name="x")
+    assert kept.code_points == {"plain:house": 0xE000, "shared:hole": 0xE001}
+    grown = Collection("x", ("plain:wide-bar", "shared:hole"), kept.code_points)
+    second, _ = read_collection(export(engine, grown, "font").files["collection.json"], name="x")
+    assert second.code_points == {"plain:wide-bar": 0xE002, "shared:hole": 0xE001, "plain:house": 0xE000}
+    again = Collection("x", ("plain:house", "plain:wide-bar"), second.code_points)
+    third, _ = read_collection(export(engine, again, "font").files["collection.json"], name="x")
+    assert third.code_points == second.code_points
+
+
+def test_the_font_is_one_that_tools_read(engine: SearchEngine) -> None:
+    exported = export(engine, Collection("x", ("plain:house", "lucide-static:bell")), "font", Options(prefix="app"))
+    for suffix in ("ttf", "woff2"):
+        font = TTFont(io.BytesIO(exported.files[f"app.{suffix}"]))
+        assert font.getBestCmap() == {0xE000: "plain-house", 0xE001: "lucide-static-bell"}
+        assert font["name"].getDebugName(1) == "app"
+        assert "MIT License" in font["name"].getDebugName(0)
+        assert (font["hhea"].ascent, font["hhea"].descent, font["head"].unitsPerEm) == (1024, 0, 1024)
+        assert font["hmtx"]["plain-house"][0] == 1024
+    css = exported.files["app.css"].decode()
+    assert '.app-lucide-static-bell::before { content: "\\e001"; }' in css
+    assert 'class="app app-plain-house' in exported.files["icons.html"].decode()
+
+
+def test_a_font_has_so_many_places_and_no_more(engine: SearchEngine) -> None:
+    many = Collection("x", tuple(f"a:{n}" for n in range(len(PRIVATE_USE) + 1)))
+    with pytest.raises(ExportError, match="6,401 icons; a font has 6,400 places"):
+        export(engine, many, "font")
+    full = {f"a:{n}": point for n, point in enumerate(PRIVATE_USE)}
+    with pytest.raises(ExportError, match="6,400 places for own signs"):
+        export(engine, Collection("x", ("plain:house",), full), "font")

@@ -1,0 +1,140 @@
+"""Are needs answered with icons of one set, and is it said which and why?"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from called_icons import build_called
+
+from indexer.errors import IconsError
+from indexer.library.folder import Library
+from search.engine import SearchEngine
+from search.picking.code import fill, write_picks
+from search.picking.needs import LONGEST_NEED, MOST_NEEDS, read_needs
+from search.picking.pick import Choice, Picked, Picking, pick_icons
+from search.preferences import read_format, read_preferred, write_format, write_preferred
+from search.query import Filters, Query, Window
+from search.snippets.drawn import AS_IT_IS
+from search.snippets.frameworks import framework
+
+FIRST = Choice(first=True)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    return build_called(tmp_path_factory.mktemp("picking"))
+
+
+@pytest.fixture
+def engine(built: Library) -> Iterator[SearchEngine]:
+    """A library of lucide, map, mdi and fa6-solid, of which nobody prefers a set yet."""
+    built.preferences.unlink(missing_ok=True)
+    yield SearchEngine.open(built.root)
+    built.preferences.unlink(missing_ok=True)
+
+
+def picked(engine: SearchEngine, *needs: str, sets: tuple[str, ...] = (), **how: object) -> Picked:
+    asked: dict[str, object] = {"filters": Filters(sets=sets), "window": Window(k=3), "choice": FIRST, **how}
+    queries = [Query(words=need) for need in needs]
+    return pick_icons(engine, queries, Picking(**asked), progress=lambda *_: None)  # type: ignore[arg-type]
+
+
+def keys(found: Picked) -> list[str | None]:
+    return [one.chosen.key if one.chosen else None for one in found.picks]
+
+
+def test_needs_are_lines_without_remarks_and_bullets() -> None:
+    lines = ["# a page", "", "  log   out ", "- [ ] bell", "2. 3d cube", "* star", "-5 degrees", "\ufefffirst"]
+    assert read_needs(lines) == ["log out", "bell", "3d cube", "star", "-5 degrees", "first"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        (["", "# nothing"], "no needs"),
+        (["x" * (LONGEST_NEED + 1)], f"need 1 has {LONGEST_NEED + 1} letters"),
+        (["bell"] * (MOST_NEEDS + 1), f"more than {MOST_NEEDS} needs"),
+        (["\udc80"], "not Unicode text"),
+    ],
+)
+def test_a_list_that_is_none_is_refused(lines: list[str], why: str) -> None:
+    with pytest.raises(IconsError, match=why):
+        read_needs(lines)
+
+
+def test_all_icons_are_of_the_set_that_answers_most(engine: SearchEngine) -> None:
+    found = picked(engine, "bell", "star", "map pin", "cigarette")
+    assert found.set is not None
+    assert found.set.key == "lucide"
+    assert found.set.why == "which answers 4 of 4 needs well" and found.set.n_others == 3
+    assert keys(found) == ["lucide:bell", "lucide:star", "lucide:map-pin", "lucide:cigarette"]
+
+
+def test_the_preferred_set_is_taken_unasked(engine: SearchEngine) -> None:
+    write_preferred(engine.library, ["mdi"])
+    found = picked(engine, "bell", "star")
+    assert found.set is not None
+    assert (found.set.key, found.set.why) == ("mdi", "which you prefer")
+    assert keys(found) == ["mdi:bell", "mdi:star"]
+
+
+def test_a_set_that_is_asked_for_is_taken(engine: SearchEngine) -> None:
+    write_preferred(engine.library, ["mdi"])
+    found = picked(engine, "bell", sets=("fa6-solid",))
+    assert found.set is None and keys(found) == ["fa6-solid:bell"]
+
+
+def test_a_framework_narrows_sets_down(engine: SearchEngine) -> None:
+    write_preferred(engine.library, ["lucide"])
+    found = picked(engine, "bell", served=framework("@mdi/js").sets)
+    assert found.set is not None
+    assert (found.set.key, found.set.why) == ("mdi", "the only one that serves here")
+    with pytest.raises(IconsError, match='"lucide" is no set that the format serves'):
+        picked(engine, "bell", sets=("lucide",), served=framework("@mdi/js").sets)
+    with pytest.raises(IconsError, match="no set that the format serves"):
+        picked(engine, "bell", served=framework("@heroicons/vue").sets)
+
+
+def test_numbers_choose_and_none_takes_nothing(engine: SearchEngine) -> None:
+    found = picked(engine, "bell", "star", sets=("lucide",), choice=Choice(numbers=[2, 0]))
+    assert keys(found) == [found.picks[0].hits[1].key, None]
+    with pytest.raises(IconsError, match="1 numbers chosen for 2 needs"):
+        picked(engine, "bell", "star", choice=Choice(numbers=[1]))
+    with pytest.raises(IconsError, match=r'"bell" has \d to choose from, and 9 was chosen'):
+        picked(engine, "bell", sets=("mdi",), choice=Choice(numbers=[9]))
+
+
+def test_what_finds_nothing_is_listed_and_the_rest_is_written(engine: SearchEngine) -> None:
+    how = Picking(filters=Filters(sets=("lucide",)), window=Window(k=3), choice=FIRST)
+    filled = fill(
+        engine,
+        [Query(words="bell"), Query(words="qqzzxxyy")],
+        how,
+        framework=framework("lucide-react"),
+        look=AS_IT_IS,
+        progress=lambda *_: None,
+    )
+    assert list(filled.picked.missing) == ["qqzzxxyy"] and not filled.is_whole
+    assert filled.written is not None
+    assert filled.written.remarked == 'import { Bell } from "lucide-react";\n\n{/* bell */}\n<Bell />'
+
+
+def test_what_cannot_be_written_is_told_and_the_rest_is_written(engine: SearchEngine) -> None:
+    bell, star = (engine.show(engine.find(key)).hit for key in ("mdi:bell", "mdi:star"))
+    own = replace(bell, set="own", key="own:bell")
+    done = write_picks(engine, [("alarm", own), ("rating", star)], framework("@iconify/vue"), AS_IT_IS)
+    assert done.snippet.uses == ('<Icon icon="mdi:star" />',)
+    [(need, why)] = done.refused
+    assert need == "alarm" and why.startswith('"own:bell" is not of Iconify')
+    with pytest.raises(IconsError, match='"own:bell" is not of Iconify'):
+        write_picks(engine, [("alarm", own)], framework("@iconify/vue"), AS_IT_IS)
+
+
+def test_preferences_keep_each_other(built: Library) -> None:
+    built.preferences.unlink(missing_ok=True)
+    write_format(built, "vue")
+    assert (read_format(built), read_preferred(built)) == ("vue", ())
+    write_preferred(built, ["mdi"])
+    assert (read_format(built), read_preferred(built)) == ("vue", ("mdi",))
+    built.preferences.unlink()
+    assert read_format(built) is None

@@ -1,0 +1,164 @@
+"""Are icons found wherever code names them, exactly where they stand, and nowhere else?"""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from search.references.code import Kind, kind_of, literals, without_comments
+from search.references.reference import Reference
+from search.references.scan import scan
+
+
+def _names(text: str, kind: Kind = "script") -> list[tuple[str, str, str]]:
+    """(what stands there, set, name) of each reference, in their order."""
+    found = scan(text, path="App.tsx", kind=kind).references
+    assert [text[one.start : one.end] for one in found] == [one.text for one in found]
+    return [(one.text, one.set, one.name) for one in found]
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ('import { ArrowLeft } from "lucide-react";', [("ArrowLeft", "lucide", "arrow-left")]),
+        (
+            'import { Home as House, Trash2 } from "lucide-react";',
+            [("Home", "lucide", "home"), ("Trash2", "lucide", "trash-2")],
+        ),
+        ("import {\n  BellIcon,\n} from '@heroicons/react/24/solid'", [("BellIcon", "heroicons", "bell-solid")]),
+        ('import { type LucideIcon, Bell } from "lucide-react"', [("Bell", "lucide", "bell")]),
+        ('import type { LucideIcon, LucideProps } from "lucide-react"', []),
+        ('import { IconBrandX } from "@tabler/icons-react"', [("IconBrandX", "tabler", "brand-x")]),
+        (
+            'import { FaRegBell, FaHouse } from "react-icons/fa6"',
+            [("FaRegBell", "fa6-regular", "bell"), ("FaHouse", "fa6-solid", "house")],
+        ),
+        ('import { mdiAccountCircle } from "@mdi/js"', [("mdiAccountCircle", "mdi", "account-circle")]),
+        ('import HomeIcon from "@mui/icons-material/HomeOutlined"', [("HomeOutlined", "ic", "outline-home")]),
+        ('import Bell from "lucide-react/dist/esm/icons/bell-ring"', [("bell-ring", "lucide", "bell-ring")]),
+        ('const { Bell, X: Close } = require("lucide-react")', [("Bell", "lucide", "bell"), ("X", "lucide", "x")]),
+        ('const Bell = lazy(() => import("lucide-react/icons/bell"))', [("bell", "lucide", "bell")]),
+        ('import * as I from "lucide-react"; <I.Bell/>', [("Bell", "lucide", "bell")]),
+        ('export { House } from "lucide-react"', [("House", "lucide", "house")]),
+        ('import Home from "~icons/mdi/home-variant"', [("home-variant", "mdi", "home-variant")]),
+        ('import { Bell } from "./icons"', []),
+        ('<Icon icon="mdi:home" />', [("mdi:home", "mdi", "home")]),
+        ('const menu = [{ icon: "lucide:bell" }]', [("lucide:bell", "lucide", "bell")]),
+        (
+            '<div className="p-2 i-mdi-light-home hover:i-ph:bell" />',
+            [("i-mdi-light-home", "mdi-light", "home"), ("i-ph:bell", "ph", "bell")],
+        ),
+        ('<i className="icon-[tabler--x] md:flex" />', [("tabler--x", "tabler", "x")]),
+        ('<i class="iconify mdi--home" />', [("mdi--home", "mdi", "home")]),
+        ('<i class="map--large card--wide" />', []),
+        ('<i class="fa-solid fa-house fa-lg fa-spin" />', [("fa-house", "fa6-solid", "house")]),
+        ('<i class="far fa-bell" />', [("fa-bell", "fa6-regular", "bell")]),
+        ('<i class="mdi mdi-account mdi-24px" />', [("mdi-account", "mdi", "account")]),
+        ('<i class="ph-bold ph-heart" />', [("ph-heart", "ph", "heart-bold")]),
+        (
+            '<i class="bi bi-alarm" /><i class="ri-home-line" />',
+            [("bi-alarm", "bi", "alarm"), ("ri-home-line", "ri", "home-line")],
+        ),
+        ('<i data-lucide="bell"></i>', [("bell", "lucide", "bell")]),
+        ('<ion-icon size="large" name="heart-outline" />', [("heart-outline", "ion", "heart-outline")]),
+        ('<FontAwesomeIcon icon={["fas", "coffee"]} />', [("coffee", "fa6-solid", "coffee")]),
+        ('<svg><use href="#icon-home" /></svg>', [("icon-home", "", "icon-home")]),
+        ('<use xlink:href="/sprite.svg#cart" />', [("cart", "", "cart")]),
+        ('<a href="#top">up</a>', []),
+        ('import Logo from "./icons/logo.svg?react"', [("./icons/logo.svg", "", "./icons/logo.svg")]),
+    ],
+)
+def test_each_form_is_read(code: str, found: list[tuple[str, str, str]]) -> None:
+    assert _names(code) == found
+
+
+def test_what_stands_in_comments_names_nothing() -> None:
+    code = """
+    // import { Bell } from "lucide-react"
+    /* <Icon icon="mdi:home"/> */ const url = "http://x.example"; const b = "mdi:home";
+    {/* <i className="fa-solid fa-house" /> */}
+    const r = a.replace(/"mdi:x/g, ""), c = "mdi:cog";
+    """
+    assert _names(code) == [("mdi:home", "mdi", "home"), ("mdi:cog", "mdi", "cog")]
+    page = """<!-- <i class="mdi mdi-home"></i> --><i class="mdi
+      mdi-cog"></i><style>/* url(a.svg) */ .x { mask: url("./b.svg"), url(./c.svg) }</style>"""
+    assert _names(page, "markup") == [("mdi-cog", "mdi", "cog"), ("./b.svg", "", "./b.svg"), ("./c.svg", "", "./c.svg")]
+
+
+def test_an_apostrophe_in_a_text_hides_nothing() -> None:
+    assert _names("<p>don't</p><Icon icon='mdi:home'/> it's <Icon icon=\"mdi:x\"/>") == [
+        ("mdi:home", "mdi", "home"),
+        ("mdi:x", "mdi", "x"),
+    ]
+
+
+def test_a_name_that_is_put_together_while_it_runs_is_listed_and_not_guessed() -> None:
+    found = scan(
+        "<Icon icon={`mdi:${name}`} /> ; import * as I from 'lucide-react'; I[name]", path="a.tsx", kind="script"
+    )
+    assert [one.text for one in found.computed] == ["mdi:${name}", "I["]
+    assert found.references == []
+
+
+def test_everyday_words_with_a_colon_are_no_certain_icons() -> None:
+    code = 'emit("token:refresh"); emit("mdi:x"); <Icon icon="token:btc"/>'
+    found = scan(code, path="a.tsx", kind="script").references
+    assert [(one.text, one.is_certain) for one in found] == [
+        ("token:refresh", False),
+        ("mdi:x", True),
+        ("token:btc", True),
+    ]
+
+
+def test_places_are_told_by_line_and_column() -> None:
+    [one] = scan(
+        'import React from "react";\r\n  import { Bell } from "lucide-react"', path="a.ts", kind="script"
+    ).references
+    assert (one.path, one.line, one.column) == ("a.ts", 2, 12)
+
+
+_PARTS = some.sampled_from([
+    *("'", '"', "`", "/*", "*/", "//", "\n", "<!--", "-->", "<script>", "</script>", "${", "}", "{", "[", "\\", "/"),
+    *(' icon="mdi:home" ', " i-mdi-home ", ' import { Bell } from "lucide-react"\n', "fa-solid fa-house", "=", "é"),
+])  # fmt: skip
+
+
+@given(some.lists(_PARTS, max_size=60).map("".join), some.sampled_from(["script", "markup", "style", "data"]))
+def test_whatever_stands_there_offsets_are_of_the_text(text: str, kind: Kind) -> None:
+    code = without_comments(text, kind)
+    assert len(code) == len(text)
+    assert [place for place, sign in enumerate(code) if sign == "\n"] == [
+        at for at, sign in enumerate(text) if sign == "\n"
+    ]
+    assert all(code[one.start : one.start + len(one.text)] == one.text for one in literals(code))
+    for one in scan(text, path="x", kind=kind).references:
+        _is_where_it_says(one, text)
+
+
+def _is_where_it_says(one: Reference, text: str) -> None:
+    assert text[one.start : one.end] == one.text
+    lines = text.split("\n")
+    assert lines[one.line - 1][one.column - 1 :].startswith(one.text.split("\n")[0])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("'" * 300_001, '"' * 300_001, "`" * 300_001, "/" * 300_001, "(/[" * 100_000, "/*" * 150_000, "{" * 300_000),
+        *("import {" * 40_000, "<script>" * 40_000, "<!--" * 75_000, "<use href=" * 30_000, "i-" * 150_000),
+        *("a-" * 150_000, "import * as a from " * 15_000, '="' * 150_000, "<ion-icon " * 30_000, "icon=" * 60_000),
+        'x="mdi:' + "a-" * 150_000 + '"',
+    ],
+    ids=lambda text: text[:8],
+)
+@pytest.mark.parametrize("kind", ["script", "markup"])
+def test_no_text_takes_long(text: str, kind: Kind) -> None:
+    started = time.process_time()
+    scan(text, path="x", kind=kind)
+    assert time.process_time() - started < 5
+
+
+def test_files_are_known_by_their_ends() -> None:
+    kinds = [kind_of(name) for name in ("a/App.tsx", "index.HTML", "x.vue", "s.scss", "menu.json", "x.png", "Makefile")]
+    assert kinds == ["script", "markup", "markup", "style", "data", None, None]
