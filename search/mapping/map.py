@@ -84,5 +84,6 @@ def _unseen(target: Target, sources: Sequence[Name]) -> Iterator[Mapping]:
 
 def _mapping(source: Name, image: int | None, side: Side, evidence: Floats, surety: Surety) -> Mapping:
     best: Best = best_of(evidence, side, surety)
-    candidates = [Candidate(Name(side.set, side.rows[row].name), side.rows[row].image_id) for row in best.rows]
+    rows = (side.rows[row] for row in best.rows)
+    candidates = [Candidate(Name(side.set, row.name), row.id, row.image_id) for row in rows]
     return Mapping(source, image, candidates, best.probability, is_doubtful=best.probability < DOUBTFUL)

@@ -22,6 +22,7 @@ class Candidate:
     """An icon of the target set."""
 
     name: Name
+    id: int
     image: int
     """Id of its picture."""
 

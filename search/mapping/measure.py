@@ -125,9 +125,9 @@ def _lines(measured: Mapping[str, Measured]) -> Iterator[str]:
     right = [one for one in both.answerable if one.is_right[0]]
     for title, rows in (("wrong", both.wrong), ("of no answer", both.unanswerable), ("right", right)):
         yield f"doubtful: {sum(one.is_doubtful for one in rows)} of {len(rows)} that are {title}"
-    for one in both.wrong:
-        doubt = " (doubtful)" if one.is_doubtful else ""
-        yield f"  {one.row.name} -> {', '.join(one.found[:_N_AMONG])}{doubt}; right: {', '.join(sorted(one.row.accepted))}"
+    for it in both.wrong:
+        doubt = " (doubtful)" if it.is_doubtful else ""
+        yield f"  {it.row.name} -> {', '.join(it.found[:_N_AMONG])}{doubt}; right: {', '.join(sorted(it.row.accepted))}"
 
 
 def main() -> None:

@@ -1,0 +1,40 @@
+"""Keys, classes and modules that name an icon by its set and name: `mdi:home`, `i-mdi-home`, `~icons/mdi/home`."""
+
+from search.references.reference import Reference
+from search.rewriting.edits import Edit
+from search.rewriting.targets import Refused
+from search.snippets.keys import IconifyKey
+
+_BETWEEN = {"iconify": (":",), "tailwind": ("--",), "unocss": (":", "-"), "unplugin-icons": ("/",)}
+"""What stands between set and name, by the form of a reference."""
+_WHY = {
+    "sprite": "a sprite must be made anew",
+    "file": "the file must be made anew",
+    "pair": "a pair of names that Font Awesome looks up",
+}
+
+
+def string_edit(reference: Reference, text: str, key: IconifyKey) -> Edit:
+    """Put another icon into the place of one that a string names by set and name.
+
+    Raises:
+        Refused: the form belongs to the set itself.
+    """
+    for between in _BETWEEN.get(reference.form, ()):
+        told = f"{reference.set}{between}{reference.name}"
+        start = reference.end - len(told)
+        if text[start : reference.end] == told:
+            return Edit(start, reference.end, f"{key.prefix}{between}{key.name}")
+    raise Refused(why_not(reference.form))
+
+
+def is_string(form: str) -> bool:
+    """Whether a form names set and name, so that another set's icon can stand there."""
+    return form in _BETWEEN
+
+
+def why_not(form: str) -> str:
+    """Why what a form names is left to a person."""
+    if form.startswith("class "):
+        return "a class of an icon font; the target has no such font here"
+    return _WHY.get(form, f"{form} shows icons of its own set alone")
