@@ -1,4 +1,4 @@
-"""Imports of components: `import { FaHouse } from "react-icons/fa6"` -> `import { House as FaHouse } from "lucide-react"`.
+"""How do imports change? `{ FaHouse } from "react-icons/fa6"` -> `{ House as FaHouse } from "lucide-react"`.
 
 The name by which the code uses an icon stays, so that nothing beside the import has to change.
 """
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from search.references.reference import Reference
 from search.rewriting.edits import ByHand, Edit
-from search.rewriting.targets import Refused
+from search.rewriting.targets import RefusedError
 from search.snippets.exports import Export
 
 _FORM = "import "
@@ -76,7 +76,7 @@ def _statement(found: re.Match[str], wanted: Wanted) -> tuple[Edit | None, list[
         reference, key, export_of = wanted[one.start]
         try:
             export = export_of(found["module"])
-        except Refused as error:
+        except RefusedError as error:
             by_hand.append(ByHand(reference, key, str(error)))
             kept.append(one.text)
             continue

@@ -2,7 +2,7 @@
 
 from search.references.reference import Reference
 from search.rewriting.edits import Edit
-from search.rewriting.targets import Refused
+from search.rewriting.targets import RefusedError
 from search.snippets.keys import IconifyKey
 
 _BETWEEN = {"iconify": (":",), "tailwind": ("--",), "unocss": (":", "-"), "unplugin-icons": ("/",)}
@@ -18,22 +18,17 @@ def string_edit(reference: Reference, text: str, key: IconifyKey) -> Edit:
     """Put another icon into the place of one that a string names by set and name.
 
     Raises:
-        Refused: the form belongs to the set itself.
+        RefusedError: the form belongs to the set itself.
     """
     for between in _BETWEEN.get(reference.form, ()):
         told = f"{reference.set}{between}{reference.name}"
         start = reference.end - len(told)
         if text[start : reference.end] == told:
             return Edit(start, reference.end, f"{key.prefix}{between}{key.name}")
-    raise Refused(why_not(reference.form))
+    raise RefusedError(_why_not(reference.form))
 
 
-def is_string(form: str) -> bool:
-    """Whether a form names set and name, so that another set's icon can stand there."""
-    return form in _BETWEEN
-
-
-def why_not(form: str) -> str:
+def _why_not(form: str) -> str:
     """Why what a form names is left to a person."""
     if form.startswith("class "):
         return "a class of an icon font; the target has no such font here"

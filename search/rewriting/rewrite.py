@@ -1,4 +1,4 @@
-"""What becomes of some source code when icons of one set stand for those of others? Each file's new text, and the rest."""
+"""What becomes of source code when icons of one set stand for those of others? Each file's new text, and the rest."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ from search.references.reference import Computed, Reference
 from search.references.scan import scan
 from search.rewriting.edits import ByHand, Edit, edited
 from search.rewriting.in_imports import import_edits, is_import
-from search.rewriting.in_strings import is_string, string_edit, why_not
-from search.rewriting.targets import Refused, Targets
+from search.rewriting.in_strings import string_edit
+from search.rewriting.targets import RefusedError, Targets
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +142,7 @@ def _edits(
         if is_import(one.form) or stand.target is None:
             continue
         try:
-            if not is_string(one.form):
-                raise Refused(why_not(one.form))
             edits.append(string_edit(one, file.text, targets.key(stand.target)))
-        except Refused as error:
+        except RefusedError as error:
             by_hand.append(ByHand(one, stand.target.name.key, str(error)))
     return edits, by_hand

@@ -18,7 +18,7 @@ _DRAWN_BY_OTHERS = ("@fortawesome/", "@mdi/")
 _BETWEEN = re.compile(r"[-/@]")
 
 
-class Refused(IconsError):
+class RefusedError(IconsError):
     """An icon has no such form; the message says why."""
 
 
@@ -45,32 +45,32 @@ class Targets:
         """As Iconify calls it.
 
         Raises:
-            Refused: it is of no set of Iconify.
+            RefusedError: it is of no set of Iconify.
         """
         try:
             return iconify_key(self._icon(candidate))
         except IconsError as error:
-            raise Refused(f"{candidate.name.key} has no key of Iconify") from error
+            raise RefusedError(f"{candidate.name.key} has no key of Iconify") from error
 
     def export(self, candidate: Candidate, module: str) -> Export:
         """What is imported in place of a component of another package.
 
         Raises:
-            Refused: no package has it as a component of that kind.
+            RefusedError: no package has it as a component of that kind.
         """
         kind = ecosystem(module)
         if kind is None:
-            raise Refused(f"what {module} exports is no component by itself")
+            raise RefusedError(f"what {module} exports is no component by itself")
         icon = self._icon(candidate)
         framework = _framework(icon.set, kind)
         if framework is None:
-            raise Refused(f"no package is known that has {icon.set} as components for {kind}")
+            raise RefusedError(f"no package is known that has {icon.set} as components for {kind}")
         try:
             found = exported(icon, framework)
         except IconsError as error:
-            raise Refused(f"{framework.packages[0]} does not export {icon.key}") from error
+            raise RefusedError(f"{framework.packages[0]} does not export {icon.key}") from error
         if found.weight is not None:
-            raise Refused(f'{found.name} of {found.module} takes weight="{found.weight}" where it is used')
+            raise RefusedError(f'{found.name} of {found.module} takes weight="{found.weight}" where it is used')
         self._modules.add(found.module)
         return found
 

@@ -1,4 +1,4 @@
-"""Writes changed files: aside, synced, renamed, with the permissions they had; a file that has changed since is left."""
+"""Writes changed files: aside, synced, renamed, with their permissions; what has changed since stays as it is."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,7 +26,7 @@ def write_changes(changes: Sequence[Change]) -> list[tuple[Path, str]]:
             left.append((change.path, "it has changed since it was read"))
             continue
         try:
-            write_file(change.path, change.after.encode(), keep_mode=True)
+            write_file(change.path.resolve(), change.after.encode(), keeps_mode=True)
         except OSError as error:
             raise IconsError(f'"{change.path}" can\'t be written ({error.strerror}); files before it are') from error
     return left
