@@ -38,11 +38,10 @@ def to_csv(mapped: Mapped) -> str:
     rows = csv.writer(told, lineterminator="\n")
     rows.writerow(COLUMNS)
     for one in mapped.mappings:
-        keys = [_in_cell(candidate.name.key) for candidate in one.candidates]
+        keys = [candidate.name.key for candidate in one.candidates]
+        target, others = keys[0] if keys else "", " ".join(keys[1:])
         doubt = _YES if one.is_doubtful else ""
-        rows.writerow(
-            [_in_cell(one.source.key), *(keys[:1] or [""]), f"{one.probability:.2f}", doubt, " ".join(keys[1:])]
-        )
+        rows.writerow([_in_cell(one.source.key), _in_cell(target), f"{one.probability:.2f}", doubt, _in_cell(others)])
     return told.getvalue()
 
 
@@ -67,14 +66,13 @@ def read_choices(path: Path) -> Mapping[str, Choice]:
         if column not in (rows.fieldnames or ()):
             raise IconsError(f'"{path}" has no column "{column}"; `icons map --csv` writes one that has')
     try:
-        return {
-            _out_of_cell(row["source"]): Choice(
-                _out_of_cell(row["target"]), (row.get("doubtful") or "").strip() == _YES
-            )
-            for row in rows
-        }
+        return {_out_of_cell(row["source"]): _choice(row) for row in rows}
     except csv.Error as error:
         raise IconsError(f'"{path}" can\'t be read as CSV ({error}); `icons map --csv` writes one') from error
+
+
+def _choice(row: Mapping[str, str | None]) -> Choice:
+    return Choice(_out_of_cell(row["target"]), is_doubtful=(row.get("doubtful") or "").strip() == _YES)
 
 
 def _out_of_cell(text: str | None) -> str:

@@ -11,7 +11,9 @@ from search.generation.opened import Opened
 from search.mapping.compare import Target
 from search.mapping.judge import BY_BOTH, BY_WORDS, DOUBTFUL, Best, Surety, best_of, evidence_of
 from search.mapping.mapped import Candidate, Mapped, Mapping, Name
+from search.mapping.needs import read_names
 from search.mapping.sides import Side, open_side
+from search.snippets.keys import iconify_sets
 
 _TITLE = "Mapping"
 
@@ -25,6 +27,31 @@ def names_of_set(engine: SearchEngine, key: str) -> list[Name]:
     side = engine.put(lambda opened: open_side(opened, key))
     firsts = {drawing: row for row, drawing in reversed(list(enumerate(side.drawings.tolist())))}
     return [Name(key, side.rows[row].name) for row in sorted(firsts.values())]
+
+
+def source_sets(engine: SearchEngine, told: Sequence[str]) -> list[str]:
+    """Keys of the sets that icons are of; one that the library lacks may be any of Iconify's.
+
+    Raises:
+        IconsError: nobody knows it; the message names near ones.
+    """
+    return [one if _is_elsewhere(engine, one) else engine.set_keys([one])[0] for one in told]
+
+
+def _is_elsewhere(engine: SearchEngine, key: str) -> bool:
+    """Whether a set is of Iconify, and not in this library."""
+    return key in iconify_sets() and not engine.present_sets([key])
+
+
+def source_names(engine: SearchEngine, told: Sequence[str], sets: Sequence[str]) -> list[Name]:
+    """The icons that are to be mapped: those of a list, or all of some sets.
+
+    Raises:
+        IconsError: neither a name nor a set is given, or a set has no icons here.
+    """
+    if told or not sets:
+        return read_names(told, sets)
+    return [name for key in sets for name in names_of_set(engine, key)]
 
 
 def map_icons(engine: SearchEngine, sources: Sequence[Name], to: str, *, progress: Progress) -> Mapped:

@@ -36,7 +36,8 @@ label { display: grid; justify-items: center; gap: .25rem; width: 6.4rem; paddin
 label:hover { border-color: var(--line); } label:has(:checked) { border-color: var(--on); }
 label:has(:focus-visible) { outline: 2px solid var(--on); outline-offset: 2px; }
 label input { position: absolute; opacity: 0; }
-.sure { text-align: right; font-variant-numeric: tabular-nums; } .doubtful .sure { color: var(--mark); font-weight: 600; }
+.sure { text-align: right; font-variant-numeric: tabular-nums; }
+.doubtful .sure { color: var(--mark); font-weight: 600; }
 .chosen .sure::before { content: "chosen"; color: var(--on); font-weight: 600; } .chosen .sure span { display: none; }
 @media (prefers-color-scheme: dark) { :root { --mark: #fb923c; --on: #60a5fa; } button { color: #111; } }
 @media (max-width: 40rem) { fieldset { grid-template-columns: 1fr 4.5rem; } .candidates { grid-column: 1 / -1; } }
@@ -55,7 +56,8 @@ document.querySelector("#only").addEventListener("change", event =>
   document.body.classList.toggle("only-doubtful", event.target.checked));
 const cell = text => /[",\\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 const line = row => {
-  const all = [...row.querySelectorAll("input")].map(input => input.value), target = row.querySelector(":checked").value;
+  const all = [...row.querySelectorAll("input")].map(input => input.value);
+  const target = row.querySelector(":checked").value;
   const isChosen = row.matches(".chosen"), others = all.filter(key => key && key !== target).join(" ");
   return [row.dataset.source, target, isChosen ? "1.00" : row.dataset.probability,
     !isChosen && row.matches(".doubtful") ? "yes" : "", others].map(cell).join(",");
