@@ -131,7 +131,7 @@ def _candidates(number: int, one: Mapping, pictures: Pictures[int, bytes]) -> It
 
 def _picture(image: int | None, pictures: Pictures[int, bytes]) -> str:
     content = None if image is None else pictures.get(image)
-    shown = f'<img alt="" src="{data_uri(content)}">' if content is not None else "?"
+    shown = f'<img alt="" loading="lazy" src="{data_uri(content)}">' if content is not None else "?"
     return f'<span class="picture">{shown}</span>'
 
 
