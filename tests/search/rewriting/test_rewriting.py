@@ -1,6 +1,5 @@
 """Do imports, keys and classes of code name the stand-in afterwards, and does all else stay?"""
 
-import os
 import subprocess
 from pathlib import Path
 
@@ -46,7 +45,8 @@ CASES = {
     "windows": (
         "a.tsx",
         'import {\r\n  FaBell,\r\n  FaGhost\r\n} from "react-icons/fa6";\r\nfoo();\r\n',
-        'import { FaGhost } from "react-icons/fa6";\r\nimport { BellPlus as FaBell } from "lucide-react";\r\nfoo();\r\n',
+        'import { FaGhost } from "react-icons/fa6";\r\n'
+        'import { BellPlus as FaBell } from "lucide-react";\r\nfoo();\r\n',
     ),
     "given on": (
         "a.ts",
@@ -154,7 +154,7 @@ def test_a_file_keeps_its_permissions(engine: SearchEngine, tmp_path: Path) -> N
     file.chmod(0o750)
     write_changes(rewritten(engine, tmp_path).changes)
     assert file.stat().st_mode & 0o777 == 0o750
-    assert os.listdir(tmp_path) == ["a.ts"]
+    assert [one.name for one in tmp_path.iterdir()] == ["a.ts"]
 
 
 def test_the_diff_is_what_patch_takes(engine: SearchEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
