@@ -75,21 +75,16 @@ def _print(checked: "Checked") -> None:
 
     for line in lines_of(checked.findings):
         say(line)
-    for key in (one for one in checked.sets if not one.is_here):
-        say(
-            f'set "{key.key}" is not in this library: {key.n:,} names not looked up; `icons index node_modules`',
-            err=True,
-        )
+    for one in (one for one in checked.sets if not one.is_here):
+        say(f'set "{one.key}" is not in this library, {one.n:,} of its names not looked up; {_ADD}', err=True)
     for path, why in checked.not_read.items():
         say(f"{path}: not read: {why}", err=True)
-    _print_some(
-        "known to the running program alone",
-        [f"{one.path}:{one.line}:{one.column}: {one.text}" for one in checked.computed],
-    )
+    computed = [f"{one.path}:{one.line}:{one.column}: {one.text}" for one in checked.computed]
+    _print_some("known to the running program alone", computed)
     _print_some("sets beside each other", [f"{path}: {', '.join(sets)}" for path, sets in checked.mixed.items()])
     used = ", ".join(f"{one.key} {one.n:,}" for one in checked.sets)
-    counted = f"{checked.n_references:,} names of icons in {checked.n_files:,} files"
-    say(f"{counted}{f' ({used})' if used else ''}: {len(checked.findings) or 'nothing'} to be mended", err=True)
+    say(f"files: {checked.n_files:,}; names of icons: {checked.n_references:,}{f' ({used})' if used else ''}", err=True)
+    say(f"{len(checked.findings) or 'nothing'} to be mended", err=True)
 
 
 def _print_some(title: str, lines: list[str]) -> None:

@@ -87,11 +87,12 @@ class _Reading:
     computed: list[Computed] = field(default_factory=list)
     not_read: dict[str, str] = field(default_factory=dict)
 
-    def found(self) -> Iterator[tuple[Reference, tuple[str, str] | None]]:
-        """Each reference with the icon that it names; where its set is not here, with what it says."""
+    def of_sets(self) -> Iterator[Reference]:
+        """Each reference to an icon of a set, with what it was found to name; else with what it says first."""
         for one in self.references:
-            is_here = self.known.has_set(one)
-            yield one, self.known.find(one) if is_here else (one.set, one.name)
+            if one.set:
+                key, name = self.known.find(one) or (one.set, one.name)
+                yield replace(one, set=key, name=name)
 
     def take(self, scanned: Scanned) -> None:
         """Keep what names an icon: what may name something else counts where there is such an icon."""
@@ -137,7 +138,7 @@ def check_text(engine: SearchEngine, text: str, *, name: str) -> Checked:
 
 
 def _checked(reading: _Reading, options: CheckOptions, *, n_files: int) -> Checked:
-    of_icons = [replace(one, set=found[0], name=found[1]) for one, found in reading.found() if found and one.set]
+    of_icons = list(reading.of_sets())
     of_designs = [one for one in of_icons if not is_of_brands(one.set)]
     findings = [*_missing(reading), *_own(reading), *_too_many(of_designs, options.max_sets)]
     return Checked(
@@ -180,7 +181,7 @@ def _too_many(references: Sequence[Reference], most: int | None) -> Iterator[Fin
     ranked = sorted(by_family, key=lambda family: -len(by_family[family]))
     for family in ranked[most:]:
         first = by_family[family][0]
-        message = f"{len(ranked)} sets are used, {most} may be: {family} in {len(by_family[family])} places"
+        message = f"{len(ranked)} sets are used, {most} may be: {family} {len(by_family[family])} times"
         yield Finding("too-many-sets", first.path, first.line, first.column, first.text, message)
 
 

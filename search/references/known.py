@@ -1,9 +1,11 @@
 """Is there such an icon? Names of the library's sets, and the nearest of them where one is not there."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
+from indexer.library.bundled import bundled
 from search.engine import SearchEngine
 from search.query import Filters, Query, Window
 from search.references.component_names import Look, folded, is_spelt, spell_component
@@ -32,6 +34,16 @@ class Nearest:
     """0 to 1: how alike the spellings are, or how sure the match of the meaning is."""
 
 
+@cache
+def exported_beside() -> Mapping[str, frozenset[str]]:
+    """What packages export that Iconify's sets lack, by module: names that a set has given up, and newer ones.
+
+    As of November 2026; tests/search/references/exported_names.py makes the list.
+    """
+    written = json.loads(bundled("references/exported.json").read_bytes())
+    return {module: frozenset(names.split()) for module, names in written.items()}
+
+
 class SetNames:
     """The names of one set of the library, called as Iconify calls it."""
 
@@ -52,8 +64,9 @@ class SetNames:
 class KnownIcons:
     """The library's sets, each read when code first names it."""
 
-    def __init__(self, engine: SearchEngine) -> None:
+    def __init__(self, engine: SearchEngine, *, exported: Mapping[str, frozenset[str]] | None = None) -> None:
         self._engine = engine
+        self._exported = exported_beside() if exported is None else exported
         self._sets: dict[str, SetNames] = {}
 
     def set(self, key: str) -> SetNames:
@@ -74,6 +87,8 @@ class KnownIcons:
         for key, name in _readings(reference):
             for spelt in self._spelt(reference, key, name):
                 yield key, spelt
+        if reference.text in self._exported.get(reference.form.removeprefix(_IMPORT), ()):
+            yield reference.set, reference.name
 
     def _spelt(self, reference: Reference, key: str, name: str) -> Sequence[str]:
         known = self.set(key)

@@ -74,7 +74,9 @@ class OwnIcons:
                 used.add(found)
                 if found is None and (told := self._missing_file(one)):
                     yield told
-            elif one.form == "sprite" and not self._is_part(one):
+            elif one.form == "sprite" and (stem := self._stem_of(one)):
+                self.words.add(stem)
+            elif one.form == "sprite" and one.name not in self.ids:
                 yield Missing("no-part", one, one.path, f'no part "{one.name}" is defined in this code')
         for path in self.files:
             if path.resolve() not in used and path.stem not in self.words:
@@ -105,7 +107,6 @@ class OwnIcons:
         found = process.extractOne(path.name, beside, scorer=fuzz.ratio, score_cutoff=_NEAR)
         return str(found[0]) if found else ""
 
-    def _is_part(self, one: Reference) -> bool:
-        """Whether a part of a sprite is known, or may come from the folder of own icons."""
-        bare = _PREFIX.sub("", one.name)
-        return one.name in self.ids or bool({one.name, bare} & self._stems)
+    def _stem_of(self, one: Reference) -> str | None:
+        """The file of the folder that a part of a sprite may come from."""
+        return next((name for name in (one.name, _PREFIX.sub("", one.name)) if name in self._stems), None)

@@ -77,7 +77,7 @@ _REACT_ICONS: Mapping[str, Sequence[Look]] = {
         Look("ant-design", "AiTwotone", "", "", "-twotone"),
     ),
     "bi": (Look("bxs", "BiSolid"), Look("bxl", "BiLogo"), Look("bx", "Bi")),
-    "bs": (Look("bi", "Bs"),),
+    "bs": (Look("bi", "BsFill"), Look("bi", "Bs")),
     "cg": (Look("gg", "Cg"),),
     "ci": (Look("circum", "Ci"),),
     "fa": (
@@ -145,9 +145,14 @@ MODULES: Mapping[str, Components] = {
         f"react-icons/{module}": Components(f"import react-icons/{module}", looks, _GENERAL)
         for module, looks in _REACT_ICONS.items()
     },
-    **_alike(("@fortawesome/free-solid-svg-icons",), (Look(SOLID, "fa"),), _AWESOME_OTHERS),
-    **_alike(("@fortawesome/free-regular-svg-icons",), (Look(REGULAR, "fa"),), _AWESOME_OTHERS),
-    **_alike(("@fortawesome/free-brands-svg-icons",), (Look(BRANDS, "fa"),), _AWESOME_OTHERS),
+    **{
+        f"@fortawesome/free-{style}-svg-icons": Components(
+            f"import @fortawesome/free-{style}-svg-icons",
+            tuple(Look(f"{version}-{style}", "fa") for version in ("fa6", "fa7", "fa")),
+            _AWESOME_OTHERS,
+        )
+        for style in ("solid", "regular", "brands")
+    },
     **_alike(("@mui/icons-material",), _material("", styles=_MATERIAL_ENDS, at_end=True)),
     **_alike(("@ant-design/icons", "@ant-design/icons-vue"), _ANT),
     **_alike(("@radix-ui/react-icons",), (Look("radix-icons", "", "Icon"),)),

@@ -17,7 +17,8 @@ from click.testing import CliRunner
 from search.cli import main
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = [ROOT / "docs" / "searching.md", ROOT / "docs" / "code.md"]
+DOCUMENTS = {ROOT / "docs" / f"{name}.md": n for name, n in {"searching": 8, "code": 5, "checking": 2}.items()}
+"""And how many blocks of commands each has at least."""
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SHOWN_ROOT = "~/icons"
@@ -63,7 +64,7 @@ def shown(command: str, library: Path) -> str:
     return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
-@pytest.mark.parametrize(("document", "n_blocks"), [*zip(DOCUMENTS, (8, 5), strict=True)], ids=["searching", "code"])
+@pytest.mark.parametrize(("document", "n_blocks"), DOCUMENTS.items(), ids=lambda given: getattr(given, "stem", ""))
 def test_every_example_prints_what_the_document_shows(
     document: Path, n_blocks: int, samples: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

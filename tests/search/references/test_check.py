@@ -1,0 +1,180 @@
+"""Does `icons check` find what is not there, name what is nearest, and leave the rest in peace?"""
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from called_icons import build_called
+from click.testing import CliRunner, Result
+
+from indexer.library.folder import Library
+from search.cli import main
+
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2 2"><path d="M0 0h2v2z"/></svg>'
+GOOD = """import { Bell, Home as House, ArrowRightCircle, type LucideIcon } from "lucide-react";
+import { FaHouse } from "react-icons/fa6";
+const menu = [{ icon: "mdi:home", event: "token:refresh" }];
+"""
+BAD = """import { ArrowRigth, CigaretteOf, Plus } from "lucide-react";
+const menu = [{ icon: "mdi:hoem-outline" }];
+export const Menu = () => <i className="p-2 i-lucide-bel fa-solid fa-hose" />;
+"""
+
+
+@pytest.fixture(scope="module")
+def called(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    return build_called(tmp_path_factory.mktemp("checked"))
+
+
+def _check(library: Library, *arguments: "Path | str") -> Result:
+    return CliRunner().invoke(main, ["check", *map(str, arguments), "--library", str(library.root)])
+
+
+def _write(folder: Path, files: dict[str, "str | bytes"]) -> Path:
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return folder
+
+
+def _found(result: Result) -> Sequence[tuple[str, int, int, str]]:
+    return [(one["kind"], one["line"], one["column"], one["text"]) for one in json.loads(result.stdout)["findings"]]
+
+
+def test_code_whose_icons_are_all_there_is_clean(called: Library, tmp_path: Path) -> None:
+    result = _check(called, _write(tmp_path, {"App.tsx": GOOD}))
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "files: 1; names of icons: 5 (lucide 3, fa6-solid 1, mdi 1)\nnothing to be mended" in result.stderr
+
+
+def test_what_is_not_there_is_named_with_its_place_and_the_nearest_in_the_codes_own_form(
+    called: Library, tmp_path: Path
+) -> None:
+    source = _write(tmp_path, {"src/Bad.tsx": BAD}) / "src"
+    result = _check(called, source)
+    assert result.exit_code == 1
+    assert result.stdout.splitlines() == [
+        f'{source}/Bad.tsx:1:10: lucide has no icon "arrow-rigth"; near: ArrowRight',
+        f'{source}/Bad.tsx:1:22: lucide has no icon "cigarette-of"; near: CigaretteOff',
+        f'{source}/Bad.tsx:2:24: mdi has no icon "hoem-outline"; near: mdi:home-outline',
+        f'{source}/Bad.tsx:3:45: lucide has no icon "bel"; near: i-lucide-bell',
+        f'{source}/Bad.tsx:3:67: fa6-solid has no icon "hose"; near: fa-house',
+    ]
+    plain = json.loads(_check(called, source, "--json").stdout)
+    assert (plain["is_clean"], plain["n_files"], plain["n_references"]) == (False, 1, 6)
+    assert plain["findings"][0]["nearest"] == {
+        "set": "lucide", "name": "arrow-right", "text": "ArrowRight", "by": "name", "score": pytest.approx(1 - 1 / 11),
+    }  # fmt: skip
+
+
+def test_a_name_that_is_no_slip_is_looked_for_by_what_it_means(called: Library, tmp_path: Path) -> None:
+    _write(tmp_path, {"a.ts": 'import { NoSmoking } from "lucide-react"; const a = { icon: "fa6-solid:person" }'})
+    near = [one["nearest"] for one in json.loads(_check(called, tmp_path, "--json").stdout)["findings"]]
+    assert [(one["text"], one["by"]) for one in near] == [("CigaretteOff", "meaning"), ("fa6-solid:user", "meaning")]
+
+
+def test_a_component_must_be_spelt_as_it_is_exported(called: Library, tmp_path: Path) -> None:
+    _write(tmp_path, {"a.ts": 'import { Arrowright, ArrowRightIcon, LucideArrowRight } from "lucide-react"'})
+    assert _found(_check(called, tmp_path, "--json")) == [("no-icon", 1, 10, "Arrowright")]
+
+
+def test_sets_that_the_library_lacks_are_told_and_are_no_finding(called: Library, tmp_path: Path) -> None:
+    result = _check(called, _write(tmp_path, {"a.tsx": '<Icon icon="tabler:nonsense" />'}))
+    assert result.exit_code == 0
+    assert 'set "tabler" is not in this library, 1 of its names not looked up; `icons index' in result.stderr
+
+
+def test_own_icons_that_are_missing_or_unused_are_told(called: Library, tmp_path: Path) -> None:
+    files = {
+        "src/App.tsx": 'import Home from "./icons/hone.svg"; <img src="/icons/cart.svg" /><Own name="star" />',
+        "src/index.html": '<symbol id="icon-x"/><use href="#icon-x"/><use href="#icon-home"/><use href="#gone"/>',
+        **{f"src/icons/{name}.svg": SVG for name in ("home", "cart", "star", "forgotten")},
+    }
+    source = _write(tmp_path, files) / "src"
+    result = _check(called, source, "--icons", source / "icons")
+    assert result.stdout.splitlines() == [
+        f'{source}/App.tsx:1:19: there is no file "./icons/hone.svg"; near: home.svg',
+        f'{source}/icons/forgotten.svg: no code names "forgotten.svg"',
+        f'{source}/index.html:1:79: no part "gone" is defined in this code',
+    ]
+
+
+def test_more_sets_than_may_be_are_a_finding_brands_and_styles_aside(called: Library, tmp_path: Path) -> None:
+    code = '["lucide:bell", "lucide:star", "mdi:home", "fa6-solid:house", "logos:react", "fa6-regular:bell"]'
+    source = _write(tmp_path, {"a.json": code, "b.json": '["mdi:star", "mdi:home"]'})
+    result = _check(called, source, "--max-sets", "1", "--json")
+    assert _found(result) == [("too-many-sets", 1, 3, "lucide:bell"), ("too-many-sets", 1, 45, "fa6-solid:house")]
+    assert json.loads(result.stdout)["mixed"] == {str(source / "a.json"): ["fa", "lucide", "mdi"]}
+    assert _check(called, source, "--max-sets", "3").exit_code == 0
+
+
+def test_what_git_ignores_packages_and_links_are_not_read(called: Library, tmp_path: Path) -> None:
+    other = _write(tmp_path / "other", {"Bad.tsx": BAD})
+    files = dict.fromkeys(("ignored/a.tsx", "node_modules/x/a.tsx", "dist/a.js", "src/a.min.js"), BAD)
+    source = _write(tmp_path / "project", {**files, ".gitignore": "ignored/\n", "src/App.tsx": GOOD})
+    (source / "src" / "linked").symlink_to(other)
+    (source / "src" / "linked.tsx").symlink_to(other / "Bad.tsx")
+    result = _check(called, source, "--json")
+    assert (result.exit_code, json.loads(result.stdout)["n_files"]) == (0, 1)
+
+
+def test_files_that_can_not_be_read_are_listed(called: Library, tmp_path: Path) -> None:
+    source = _write(tmp_path, {"a.tsx": GOOD, "b.tsx": b"\xff\xfe\x00", "c.js": b"x" * 2_000_001})
+    result = _check(called, source)
+    assert result.exit_code == 0
+    assert f"{source}/b.tsx: not read: it is not UTF-8" in result.stderr
+    assert f"{source}/c.js: not read: file of 2 MB, the limit is 2 MB" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("files", "arguments", "told"),
+    [
+        ({"a.png": ""}, (), "holds no code"),
+        ({"a.png": ""}, ("a.png",), "is no file of code that is read"),
+        ({"a.ts": ""}, ("--icons", "."), "holds no SVG"),
+        ({"a.ts": ""}, ("--json", "--sarif"), "two forms of output"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(
+    called: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str], arguments: Any, told: str
+) -> None:
+    monkeypatch.chdir(_write(tmp_path, files))
+    result = _check(called, *(arguments if arguments and not arguments[0].startswith("-") else (".", *arguments)))
+    assert result.exit_code == 2
+    assert told in result.stderr
+
+
+def test_sarif_tells_rules_places_and_messages(
+    called: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(_write(tmp_path, {"src/Bad.tsx": BAD}))
+    result = _check(called, "src", "--sarif")
+    [run] = json.loads(result.stdout)["runs"]
+    rules = run["tool"]["driver"]["rules"]
+    assert result.exit_code == 1
+    assert [rules[one["ruleIndex"]]["id"] for one in run["results"]] == ["no-icon"] * 5
+    assert run["results"][0]["locations"] == [
+        {
+            "physicalLocation": {
+                "artifactLocation": {"uri": "src/Bad.tsx"},
+                "region": {"startLine": 1, "startColumn": 10, "endColumn": 20},
+            }
+        }
+    ]
+    assert {(one["level"], one["message"]["text"][:18]) for one in run["results"]} >= {("error", "lucide has no icon")}
+
+
+def test_the_workflow_of_the_document_is_yaml_that_checks_and_uploads() -> None:
+    yaml = pytest.importorskip("yaml")
+    document = Path(__file__).parents[3] / "docs" / "checking.md"
+    [block] = re.findall(r"```yaml\n(.*?)```", document.read_text("utf-8"), re.DOTALL)
+    steps = yaml.safe_load(block)["jobs"]["check"]["steps"]
+    assert [step["run"] for step in steps if "icons" in step.get("run", "")][1:] == [
+        "icons index node_modules",
+        "icons check src --sarif > icons.sarif",
+    ]
+    assert steps[-1]["with"] == {"sarif_file": "icons.sarif"}
