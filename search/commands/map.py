@@ -152,7 +152,7 @@ def _finish(code: "CodeNames", rewritten: "Rewritten", *, is_written: bool, is_q
     n_files = len(rewritten.changes) - len(kept)
     done = "changed" if is_written else "to change"
     hint = "" if is_written or not n_files else "; --write changes them"
-    say(f"{rewritten.n_places:,} places in {n_files:,} files {done}{hint}", err=True)
+    say(f"places {done}: {rewritten.n_places:,}; files: {n_files:,}{hint}", err=True)
     if rewritten.packages and n_files:
         say(f"to install: npm install {' '.join(rewritten.packages)}", err=True)
 

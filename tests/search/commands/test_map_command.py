@@ -69,11 +69,11 @@ def test_code_is_shown_as_a_diff_first_and_written_when_told(map_icons: Map, cho
     assert done.exit_code == 0
     assert '+import { BellPlus as FaBell } from "lucide-react";' in done.stdout.splitlines()
     assert (folder / "a.tsx").read_text() == CODE
-    assert "2 places in 1 files to change; --write changes them" in done.stderr
+    assert "places to change: 2; files: 1; --write changes them" in done.stderr
     assert "mdi:${name}: by hand" in done.stderr
     assert "npm install lucide-react" in done.stderr
     done = map_icons(str(folder), "--mapping", str(chosen), "--write")
-    assert "2 places in 1 files changed" in done.stderr
+    assert "places changed: 2; files: 1" in done.stderr
     assert '"lucide:bell"' in (folder / "a.tsx").read_text()
     again = map_icons(str(folder), "--write")
     assert again.exit_code == 1
