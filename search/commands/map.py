@@ -74,12 +74,12 @@ def map(  # noqa: PLR0913 - one option each
     from indexer.reports.bars import ProgressLine, patient
     from search.commands.presenting import engine_of
     from search.mapping.choices import choose, read_choices
-    from search.mapping.map import map_icons, source_names, source_sets
+    from search.mapping.map import map_icons, source_names, source_sets, target_set
     from search.rewriting.rewrite import read_names, rewrite
 
     told = read_choices(choices) if choices else {}
     engine = engine_of(library)
-    target, keys = engine.set_keys([to])[0], source_sets(engine, sources)
+    target, keys = target_set(engine, to), source_sets(engine, sources)
     places = [Path(name) for name in names if _is_code(name)]
     if places and (len(places) < len(names) or file):
         raise click.UsageError(f'"{places[0]}" is source code, and others are names; give one kind')

@@ -30,17 +30,33 @@ def names_of_set(engine: SearchEngine, key: str) -> list[Name]:
 
 
 def source_sets(engine: SearchEngine, told: Sequence[str]) -> list[str]:
-    """Keys of the sets that icons are of; one that the library lacks may be any of Iconify's.
+    """Keys of the sets that icons are of, each once; one that the library lacks may be any of Iconify's.
 
     Raises:
         IconsError: nobody knows it; the message names near ones.
     """
-    return [one if _is_elsewhere(engine, one) else engine.set_keys([one])[0] for one in told]
+    return list(dict.fromkeys(key for one in told for key in _keys(engine, one)))
 
 
-def _is_elsewhere(engine: SearchEngine, key: str) -> bool:
-    """Whether a set is of Iconify, and not in this library."""
-    return key in iconify_sets() and not engine.present_sets([key])
+def _keys(engine: SearchEngine, told: str) -> Sequence[str]:
+    try:
+        return engine.set_keys([told])
+    except IconsError:
+        if told in iconify_sets():
+            return [told]
+        raise
+
+
+def target_set(engine: SearchEngine, told: str) -> str:
+    """Key of the one set that stand-ins are looked for in.
+
+    Raises:
+        IconsError: it is unknown here, or several sets are meant.
+    """
+    first, *others = engine.set_keys([told])
+    if others:
+        raise IconsError(f'"{told}" means several sets: {", ".join([first, *others])}; give one of them')
+    return first
 
 
 def source_names(engine: SearchEngine, told: Sequence[str], sets: Sequence[str]) -> list[Name]:
@@ -62,7 +78,7 @@ def map_icons(engine: SearchEngine, sources: Sequence[Name], to: str, *, progres
     Raises:
         IconsError: the library has no such target set, or an icon is of the target set already.
     """
-    key = engine.set_keys([to])[0]
+    key = target_set(engine, to)
     if any(source.set == key for source in sources):
         raise IconsError(f'"{key}" is both the set that icons are of and the one to look in; give another --to')
     distinct = list(dict.fromkeys(sources))

@@ -141,6 +141,9 @@ def _edits(
     for one, stand in wanted:
         if is_import(one.form) or stand.target is None:
             continue
+        if not one.is_certain:
+            by_hand.append(ByHand(one, stand.target.name.key, "it may be something else than an icon"))
+            continue
         try:
             edits.append(string_edit(one, file.text, targets.key(stand.target)))
         except RefusedError as error:

@@ -14,7 +14,7 @@ from search.engine import SearchEngine
 from search.mapping.choices import COLUMNS, Choice, choose, read_choices, to_csv
 from search.mapping.compare import spread_of
 from search.mapping.judge import BY_BOTH, N_CANDIDATES, best_of
-from search.mapping.map import map_icons, names_of_set, source_names, source_sets
+from search.mapping.map import map_icons, names_of_set, source_names, source_sets, target_set
 from search.mapping.mapped import Mapped, Name
 from search.mapping.plain import mapped_json
 from search.mapping.sides import open_side
@@ -110,6 +110,11 @@ def test_a_set_of_iconify_may_be_elsewhere_and_any_other_is_refused(engine: Sear
     assert source_sets(engine, ["tabler", "mdi"]) == ["tabler", "mdi"]
     with pytest.raises(IconsError, match="no-such"):
         source_sets(engine, ["no-such"])
+
+
+def test_a_set_may_be_called_by_its_title_and_one_is_meant(engine: SearchEngine) -> None:
+    assert source_sets(engine, ["Material Design Icons", "mdi"]) == ["mdi"]
+    assert target_set(engine, "Font Awesome 6 Solid") == "fa6-solid"
 
 
 def test_csv_comes_back_as_what_a_person_chose(engine: SearchEngine, tmp_path: Path) -> None:

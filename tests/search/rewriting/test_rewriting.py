@@ -68,6 +68,11 @@ CASES = {
     ),
     "classes of tailwind": ("a.html", '<i class="icon-[mdi--home]"></i>', '<i class="icon-[lucide--home]"></i>'),
     "a module of one icon": ("a.ts", 'import A from "~icons/mdi/home";', 'import A from "~icons/lucide/home";'),
+    "a module of one component": (
+        "a.tsx",
+        'import HouseIcon from "react-icons/fa6/FaHouse";',
+        'import { Home as HouseIcon } from "lucide-react";',
+    ),
     "a comment says nothing": ("a.ts", '// "mdi:home"\nx("mdi:home");', '// "mdi:home"\nx("lucide:home");'),
 }
 BY_HAND = {
@@ -130,6 +135,15 @@ def test_doubtful_ones_stay_unless_they_are_asked_for(engine: SearchEngine, tmp_
     forced = rewritten(engine, tmp_path, also_doubtful=True)
     assert "mdi:" not in forced.changes[0].after
     assert forced.n_places == 2
+
+
+def test_a_word_that_may_be_no_icon_is_left_to_a_person(engine: SearchEngine, tmp_path: Path) -> None:
+    (tmp_path / "a.ts").write_text('emit("map:home"); x({ icon: "map:pin" });')
+    code = read_names(engine, [tmp_path], sets=["map"], to="lucide")
+    mapped = map_icons(engine, code.names, "lucide", progress=lambda *_: None)
+    found = rewrite(engine, code, mapped, also_doubtful=True, progress=lambda *_: None)
+    assert [one.reference.text for one in found.by_hand] == ["map:home"]
+    assert found.changes[0].after.startswith('emit("map:home"); x({ icon: "lucide:')
 
 
 def test_an_icon_that_nothing_stands_for_stays(engine: SearchEngine, tmp_path: Path) -> None:
