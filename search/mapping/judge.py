@@ -63,8 +63,8 @@ def evidence_of(compared: Compared) -> Floats:
     )
 
 
-def best_of(evidence: Floats, side: Side, surety: Surety) -> Best:
-    """Take the best few of the target's icons, by their evidence."""
+def best_of(evidence: Floats, side: Side, surety: Surety, *, look: str | None = None) -> Best:
+    """Take the best few of the target's icons, by their evidence; of variants the one of a look, else the plain one."""
     chosen: list[int] = []
     for row in _descending(evidence):
         if not any(_is_same(side, row, other) for other in chosen):
@@ -73,7 +73,8 @@ def best_of(evidence: Floats, side: Side, surety: Surety) -> Best:
             break
     first = float(evidence[chosen[0]])
     lead = first - float(evidence[chosen[1]]) if len(chosen) > 1 else 0.0
-    return Best(tuple(_first_name(side, row) for row in chosen), surety.probability(first, lead))
+    rows = (_first_name(side, _variant(evidence, side, row, look)) for row in chosen)
+    return Best(tuple(rows), surety.probability(first, lead))
 
 
 def _descending(evidence: Floats) -> Iterator[int]:
@@ -85,6 +86,14 @@ def _descending(evidence: Floats) -> Iterator[int]:
 def _is_same(side: Side, row: int, other: int) -> bool:
     """Whether two are one drawing, or variants of one name."""
     return side.drawings[row] == side.drawings[other] or side.rows[row].words == side.rows[other].words
+
+
+def _variant(evidence: Floats, side: Side, row: int, look: str | None) -> int:
+    """Pictures alone would mix filled and outline icons, which a set of one style never meant."""
+    variants = side.variants(row)
+    of_look = [one for one in variants if look is not None and side.looks[one] == look]
+    plain = [one for one in of_look or variants if side.is_plain[one]]
+    return max(plain or of_look or [row], key=lambda one: float(evidence[one]))
 
 
 def _first_name(side: Side, row: int) -> int:

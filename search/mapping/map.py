@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from indexer.arrays import Floats
 from indexer.errors import IconsError
 from indexer.naming.names import normalise
 from indexer.reports.bars import Progress
 from search.engine import SearchEngine
 from search.generation.opened import Opened
 from search.mapping.compare import Target
-from search.mapping.judge import BY_BOTH, BY_WORDS, DOUBTFUL, Best, Surety, best_of, evidence_of
+from search.mapping.judge import BY_BOTH, BY_WORDS, DOUBTFUL, Best, best_of, evidence_of
 from search.mapping.mapped import Candidate, Mapped, Mapping, Name
 from search.mapping.needs import read_names
 from search.mapping.sides import Side, open_side
@@ -113,7 +112,8 @@ def _seen(target: Target, side: Side, wanted: dict[Name, int]) -> Iterator[Mappi
     target.ready_for(side)
     compared = target.compare(side, list(wanted.values()))
     for (source, row), one in zip(wanted.items(), compared, strict=True):
-        yield _mapping(source, side.rows[row].image_id, target.side, evidence_of(one), BY_BOTH)
+        best = best_of(evidence_of(one), target.side, BY_BOTH, look=side.own_look(row))
+        yield _mapping(source, side.rows[row].image_id, target.side, best)
 
 
 def _unseen(target: Target, sources: Sequence[Name]) -> Iterator[Mapping]:
@@ -122,11 +122,10 @@ def _unseen(target: Target, sources: Sequence[Name]) -> Iterator[Mapping]:
         return
     spoken = target.spoken([normalise(source.name) for source in sources])
     for source, evidence in zip(sources, spoken, strict=True):
-        yield _mapping(source, None, target.side, evidence, BY_WORDS)
+        yield _mapping(source, None, target.side, best_of(evidence, target.side, BY_WORDS))
 
 
-def _mapping(source: Name, image: int | None, side: Side, evidence: Floats, surety: Surety) -> Mapping:
-    best: Best = best_of(evidence, side, surety)
+def _mapping(source: Name, image: int | None, side: Side, best: Best) -> Mapping:
     rows = (side.rows[row] for row in best.rows)
     candidates = [Candidate(Name(side.set, row.name), row.id, row.image_id) for row in rows]
     return Mapping(source, image, candidates, best.probability, is_doubtful=best.probability < DOUBTFUL)

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from indexer.arrays import Floats, Ids
+from indexer.arrays import Floats, Ids, Mask
+from indexer.publishing.facets import NO_STYLE
 from search.generation.opened import Opened
 from search.generation.snapshot import IconRow
 from search.query import Filters
@@ -29,6 +30,21 @@ class Side:
 
     by_name: Mapping[str, int]
     """Row of each name."""
+    by_words: Mapping[str, Sequence[int]]
+    """Rows of each name without its style: variants of one icon."""
+    looks: Sequence[str | None]
+    """Style of each: "filled", "sharp outline"."""
+    is_plain: Mask
+    """Which state no style in their name."""
+
+    def variants(self, row: int) -> Sequence[int]:
+        """Rows of an icon and its variants."""
+        return self.by_words[self.rows[row].words]
+
+    def own_look(self, row: int) -> str | None:
+        """The style of an icon that its set draws in several; None where there is but one, which tells nothing."""
+        look = self.looks[row]
+        return look if any(self.looks[other] != look for other in self.variants(row)) else None
 
 
 def open_side(opened: Opened, key: str) -> Side:
@@ -48,8 +64,18 @@ def open_side(opened: Opened, key: str) -> Side:
         pictures=opened.pictures.reconstruct(opened.images_of(ids)),
         fused=opened.icons.reconstruct(ids),
         drawings=np.asarray(opened.drawings[opened.facets.positions(ids)]),
+        by_words=_by_words(rows),
+        looks=opened.facets.looks(ids),
+        is_plain=opened.facets.column("states")[opened.facets.positions(ids)] == NO_STYLE,
         by_name={row.name: place for place, row in reversed(list(enumerate(rows)))},
     )
+
+
+def _by_words(rows: Sequence[IconRow]) -> Mapping[str, Sequence[int]]:
+    found: dict[str, list[int]] = {}
+    for place, row in enumerate(rows):
+        found.setdefault(row.words, []).append(place)
+    return found
 
 
 def encode_names(opened: Opened, side: Side) -> Floats:

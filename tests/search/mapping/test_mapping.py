@@ -75,13 +75,26 @@ def test_candidates_are_other_drawings_and_other_names_best_first(engine: Search
     assert len(names) == len(set(names)) == N_CANDIDATES
 
 
+def test_of_variants_the_plain_one_is_taken_or_the_one_of_a_look(engine: SearchEngine) -> None:
+    side = engine.put(lambda opened: open_side(opened, "lucide"))
+    plain, filled = side.by_name["star"], side.by_name["star-filled"]
+    evidence = np.zeros(len(side.ids), np.float32)
+    evidence[[plain, filled]] = 20, 25
+    assert best_of(evidence, side, BY_BOTH).rows[0] == plain
+    assert best_of(evidence, side, BY_BOTH, look=side.looks[filled]).rows[0] == filled
+    assert best_of(evidence, side, BY_BOTH, look="sharp").rows[0] == plain
+    assert side.own_look(filled) == side.looks[filled] != side.own_look(plain)
+    assert side.own_look(side.by_name["bell"]) is None
+
+
 def test_a_lead_and_evidence_make_an_answer_surer(engine: SearchEngine) -> None:
     side = engine.put(lambda opened: open_side(opened, "lucide"))
     weak, strong = np.zeros(len(side.ids), np.float32), np.zeros(len(side.ids), np.float32)
-    weak[3], strong[3] = 1, 25
+    bell = side.by_name["bell"]
+    weak[bell], strong[bell] = 1, 25
     assert best_of(weak, side, BY_BOTH).probability < 0.1
     assert best_of(strong, side, BY_BOTH).probability > 0.95
-    assert best_of(strong, side, BY_BOTH).rows[0] == 3
+    assert best_of(strong, side, BY_BOTH).rows[0] == bell
 
 
 def test_the_spread_of_all_pairs_is_what_the_pairs_have() -> None:
