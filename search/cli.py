@@ -7,7 +7,7 @@ import click
 from indexer.commands.options import IconsGroup
 
 _OF_THEIR_NAME = (
-    "check", "completion", "evaluate", "explain", "export", "lint", "pick", "prefer", "repl", "search", "show",
+    "check", "completion", "evaluate", "explain", "export", "lint", "map", "pick", "prefer", "repl", "search", "show",
     "similar",
 )  # fmt: skip
 """Commands that stand alone in a module of `search.commands`."""

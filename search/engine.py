@@ -260,6 +260,14 @@ class SearchEngine:
             note_changed(self.library.root, (icon.location, icon.path))
             raise
 
+    def put(self, question: Callable[[Opened], Result]) -> Result:
+        """Put a question of one's own to the generation that answers: what goes through whole sets, not for hits.
+
+        Raises:
+            LibraryError: it can't be read.
+        """
+        return self._put(question)
+
     def _put(self, question: Callable[[Opened], Result]) -> Result:
         """Put a question to the generation that answers; where that fails, to one that was published since."""
         while True:

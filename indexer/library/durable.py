@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import shutil
+import stat
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -32,14 +33,19 @@ def make_folder(path: Path) -> None:
         sync(folder.parent)
 
 
-def write_file(path: Path, content: bytes) -> None:
-    """Write `content` under its final name, all of it or nothing; parent folders are made."""
+def write_file(path: Path, content: bytes, *, keeps_mode: bool = False) -> None:
+    """Write `content` under its final name, all of it or nothing; parent folders are made.
+
+    `keeps_mode`: with the permissions of the file that is there.
+    """
     make_folder(path.parent)
     aside = path.with_name(f"{ASIDE}{os.getpid()}-{path.name}")
     try:
         with aside.open("wb") as file:
             file.write(content)
             file.flush()
+            if keeps_mode:
+                os.fchmod(file.fileno(), stat.S_IMODE(path.stat().st_mode))
             os.fsync(file.fileno())
         aside.replace(path)
     except OSError:

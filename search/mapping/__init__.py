@@ -1,0 +1,1 @@
+"""Icons of one set -> the nearest of another: compared, judged, shown, read back."""

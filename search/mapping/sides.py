@@ -1,0 +1,90 @@
+"""What is known of the icons of one set that are held against those of another: pictures, names, both fused."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from indexer.arrays import Floats, Ids, Mask
+from indexer.publishing.facets import NO_STYLE
+from search.generation.opened import Opened
+from search.generation.snapshot import IconRow
+from search.query import Filters
+
+_NAMES_AT_ONCE = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """The icons of one set, a row each, ascending by id."""
+
+    set: str
+    ids: Ids
+    rows: Sequence[IconRow]
+    pictures: Floats
+    """(n, dim)"""
+    fused: Floats
+    """(n, dim) of picture and name together."""
+    drawings: Ids
+    """(n,) equal where the drawing is."""
+
+    by_name: Mapping[str, int]
+    """Row of each name."""
+    by_words: Mapping[str, Sequence[int]]
+    """Rows of each name without its style: variants of one icon."""
+    looks: Sequence[str | None]
+    """Style of each: "filled", "sharp outline"."""
+    is_plain: Mask
+    """Which state no style in their name."""
+
+    def variants(self, row: int) -> Sequence[int]:
+        """Rows of an icon and its variants."""
+        return self.by_words[self.rows[row].words]
+
+    def own_look(self, row: int) -> str | None:
+        """The style of an icon that its set draws in several; None where there is but one, which tells nothing."""
+        look = self.looks[row]
+        return look if any(self.looks[other] != look for other in self.variants(row)) else None
+
+
+def open_side(opened: Opened, key: str) -> Side:
+    """Read the icons of a set, given by its key.
+
+    Raises:
+        IconsError: it is unknown here; the message names near ones.
+    """
+    ids = opened.facets.select(Filters(sets=(key,)))
+    assert ids is not None
+    found = opened.snapshot.candidates(ids)
+    rows = [found[icon] for icon in ids.tolist()]
+    return Side(
+        set=key,
+        ids=ids,
+        rows=rows,
+        pictures=opened.pictures.reconstruct(opened.images_of(ids)),
+        fused=opened.icons.reconstruct(ids),
+        drawings=np.asarray(opened.drawings[opened.facets.positions(ids)]),
+        by_words=_by_words(rows),
+        looks=opened.facets.looks(ids),
+        is_plain=opened.facets.column("states")[opened.facets.positions(ids)] == NO_STYLE,
+        by_name={row.name: place for place, row in reversed(list(enumerate(rows)))},
+    )
+
+
+def _by_words(rows: Sequence[IconRow]) -> Mapping[str, Sequence[int]]:
+    found: dict[str, list[int]] = {}
+    for place, row in enumerate(rows):
+        found.setdefault(row.words, []).append(place)
+    return found
+
+
+def encode_names(opened: Opened, side: Side) -> Floats:
+    """Encode what the icons of a set are called, (n, dim); each name once."""
+    names = sorted({row.words for row in side.rows})
+    blocks = [
+        opened.encoder.encode_many_words(names[first : first + _NAMES_AT_ONCE])
+        for first in range(0, len(names), _NAMES_AT_ONCE)
+    ]
+    vectors = np.concatenate(blocks)
+    places = {name: place for place, name in enumerate(names)}
+    return np.asarray(vectors[[places[row.words] for row in side.rows]], np.float32)

@@ -1,0 +1,111 @@
+"""What does `icons map` print and write, and with which exit code? And does its page give back what was chosen?"""
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from called_icons import build_called
+from click.testing import Result
+
+from indexer.library.folder import Library
+
+Map = Callable[..., Result]
+CODE = 'import { FaBell } from "react-icons/fa6";\nexport const keys = ["mdi:bell", `mdi:${name}`];\n'
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    return build_called(tmp_path_factory.mktemp("map"))
+
+
+@pytest.fixture
+def map_icons(run: Map, built: Library) -> Map:
+    def mapping(*arguments: str, given: str | None = None) -> Result:
+        return run("map", "--to", "lucide", *arguments, given=given, library=built.root)
+
+    return mapping
+
+
+@pytest.fixture
+def chosen(tmp_path: Path) -> Path:
+    file = tmp_path / "mapping.csv"
+    file.write_text("source,target\nfa6-solid:bell,lucide:bell-plus\nmdi:bell,lucide:bell\nmdi:star,\n")
+    return file
+
+
+def test_names_get_a_line_each(map_icons: Map, chosen: Path) -> None:
+    done = map_icons("--from", "mdi", "--mapping", str(chosen), "bell", "star")
+    assert done.exit_code == 0
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert lines[1][:3] == ["mdi:bell", "bell", "chosen"]
+    assert lines[2][:3] == ["mdi:star", "-", "chosen"]
+    assert done.stderr.splitlines()[-1] == "2 mapped to lucide, 0 of them doubtful"
+
+
+def test_names_come_from_stdin_and_without_a_picture_that_is_said(map_icons: Map) -> None:
+    done = map_icons("--names", "-", "--json", given="# mine\nti:bell\nplus\n")
+    assert done.exit_code == 0
+    told = json.loads(done.stdout)
+    assert [one["target"] for one in told["icons"]] == ["lucide:bell", "lucide:plus"]
+    assert "2 by name alone: the library has no picture of these" in done.stderr
+
+
+def test_a_whole_set_as_csv_comes_back_with_mapping(map_icons: Map, tmp_path: Path) -> None:
+    done = map_icons("--from", "mdi", "--csv")
+    rows = list(csv.DictReader(done.stdout.splitlines()))
+    assert {row["source"] for row in rows} >= {"mdi:star", "mdi:bell", "mdi:account"}
+    file = tmp_path / "mapping.csv"
+    file.write_text(done.stdout)
+    assert map_icons("--from", "mdi", "--csv", "--mapping", str(file)).exit_code == 0
+
+
+def test_code_is_shown_as_a_diff_first_and_written_when_told(map_icons: Map, chosen: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "src"
+    folder.mkdir()
+    (folder / "a.tsx").write_text(CODE)
+    done = map_icons(str(folder), "--mapping", str(chosen))
+    assert done.exit_code == 0
+    assert '+import { BellPlus as FaBell } from "lucide-react";' in done.stdout.splitlines()
+    assert (folder / "a.tsx").read_text() == CODE
+    assert "places to change: 2; files: 1; --write changes them" in done.stderr
+    assert "mdi:${name}: by hand" in done.stderr
+    assert "npm install lucide-react" in done.stderr
+    done = map_icons(str(folder), "--mapping", str(chosen), "--write")
+    assert "places changed: 2; files: 1" in done.stderr
+    assert '"lucide:bell"' in (folder / "a.tsx").read_text()
+    again = map_icons(str(folder), "--write")
+    assert again.exit_code == 1
+    assert "no icon to map" in again.stderr
+
+
+def test_json_of_code_says_what_is_left(map_icons: Map, chosen: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.tsx").write_text(CODE)
+    done = map_icons(str(tmp_path / "a.tsx"), "--mapping", str(chosen), "--json")
+    told = json.loads(done.stdout)
+    assert told["code"]["files"][0]["n_places"] == 2
+    assert [one["text"] for one in told["code"]["computed"]] == ["mdi:${name}"]
+    assert (tmp_path / "a.tsx").read_text() == CODE
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        ((), "no name to map"),
+        (("--from", "lucide"), '"lucide" is both'),
+        (("--from", "mdi", "home", "--write"), "--write changes source code"),
+        (("--from", "no-such", "home"), "no-such"),
+        (("home", "--mapping", "missing.csv"), "can't be read as CSV"),
+    ],
+)
+def test_what_can_not_be_mapped_is_an_error(map_icons: Map, arguments: tuple[str, ...], why: str) -> None:
+    done = map_icons(*arguments)
+    assert done.exit_code == 2
+    assert why in done.stderr
+
+
+def test_code_and_names_are_not_mixed(map_icons: Map, tmp_path: Path) -> None:
+    done = map_icons(str(tmp_path), "bell")
+    assert done.exit_code == 2
+    assert "give one kind" in done.stderr

@@ -1,0 +1,108 @@
+"""Font Awesome to Lucide, both whole: how often is the stand-in right, and does code compile that was moved?
+
+The environment names a folder of npm packages (ICONS_NODE_MODULES):
+
+    npm install --ignore-scripts @iconify-json/fa6-solid @iconify-json/lucide lucide-react react-icons typescript \\
+        react @types/react
+"""
+
+import json
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from conftest import Silent
+
+from indexer.embedding.options import EmbedOptions
+from indexer.library.bundled import bundled
+from indexer.library.folder import Library
+from indexer.pipeline import IndexOptions, index
+from search.engine import SearchEngine
+from search.mapping.map import map_icons, names_of_set
+from search.mapping.measure import Row, measure, read_table
+from search.references.component_names import pascal
+from search.rewriting.rewrite import read_names, rewrite
+from search.rewriting.write import write_changes
+
+_CONFIG = {
+    "compilerOptions": {
+        **{"jsx": "react-jsx", "strict": True, "noEmit": True, "skipLibCheck": True, "types": []},
+        **{"module": "esnext", "moduleResolution": "bundler", "target": "es2022"},
+    },
+    "include": ["*.tsx"],
+}
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def modules() -> Path:
+    named = os.environ.get("ICONS_NODE_MODULES")
+    if not named:
+        pytest.skip("ICONS_NODE_MODULES names no folder of npm packages; the first lines of this file say which")
+    return Path(named)
+
+
+@pytest.fixture(scope="module")
+def engine(modules: Path, tmp_path_factory: pytest.TempPathFactory) -> SearchEngine:
+    library = Library(tmp_path_factory.mktemp("sets") / "library")
+    sources = [modules / "@iconify-json" / key for key in ("fa6-solid", "lucide")]
+    how = EmbedOptions(workers=0)
+    index(library, IndexOptions(sources=sources, devices="cpu", embed=how), Silent())
+    return SearchEngine.open(library.root)
+
+
+@pytest.fixture(scope="module")
+def table() -> list[Row]:
+    return read_table(bundled("eval/mapping-fa6-lucide.csv"))
+
+
+def test_97_of_100_common_icons_are_right_at_first(engine: SearchEngine, table: list[Row]) -> None:
+    found = measure(engine, table, source="fa6-solid", to="lucide")
+    both = found["both"]
+    assert len(both.answerable) >= 190
+    assert both.first >= 0.97
+    assert both.among >= 0.98
+    assert both.first > max(found["picture alone"].first, found["words alone"].first) + 0.05
+
+
+def test_what_is_wrong_is_marked_and_little_else(engine: SearchEngine, table: list[Row]) -> None:
+    both = measure(engine, table, source="fa6-solid", to="lucide")["both"]
+    right = [one for one in both.answerable if one.is_right[0]]
+    wrong = [*both.wrong, *both.unanswerable]
+    assert sum(one.is_doubtful for one in wrong) / len(wrong) >= 0.9
+    assert sum(one.is_doubtful for one in right) / len(right) <= 0.1
+
+
+def test_a_whole_set_takes_less_than_a_minute_of_a_core(engine: SearchEngine) -> None:
+    began = time.process_time()
+    found = map_icons(engine, names_of_set(engine, "fa6-solid"), "lucide", progress=lambda *_: None)
+    assert len(found.mappings) > 1_300
+    assert time.process_time() - began < 60
+
+
+def test_code_that_was_moved_compiles_and_is_left_alone_the_next_time(
+    engine: SearchEngine, table: list[Row], modules: Path, tmp_path: Path
+) -> None:
+    names = sorted({f"Fa{pascal(row.name)}" for row in table})
+    uses = "\n".join(f'  <{name} size={{20}} className="icon" color="navy" />' for name in names)
+    imports = f'import {{ {", ".join(names)} }} from "react-icons/fa6";'
+    (tmp_path / "icons.tsx").write_text(f"{imports}\n\nexport const all = <>\n{uses}\n</>;\n")
+    (tmp_path / "tsconfig.json").write_text(json.dumps(_CONFIG))
+    (tmp_path / "node_modules").symlink_to(modules)
+    assert _compiled(tmp_path, modules) == ""
+    for n_changes in (1, 0):
+        code = read_names(engine, [tmp_path / "icons.tsx"], sets=[], to="lucide")
+        mapped = map_icons(engine, code.names, "lucide", progress=lambda *_: None)
+        found = rewrite(engine, code, mapped, also_doubtful=True, progress=lambda *_: None)
+        assert len(found.changes) == n_changes
+        assert write_changes(found.changes) == []
+        assert _compiled(tmp_path, modules) == ""
+    assert len(names) - 10 <= (tmp_path / "icons.tsx").read_text().count(" as Fa") <= len(names)
+
+
+def _compiled(folder: Path, modules: Path) -> str:
+    """What the compiler finds wrong."""
+    command = [modules / ".bin" / "tsc", "-p", folder]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False).stdout

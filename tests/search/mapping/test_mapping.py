@@ -1,0 +1,178 @@
+"""Does the nearest of another set stand for each icon, and is what is not sure marked?"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from called_icons import build_called
+
+from indexer.errors import IconsError
+from indexer.library.folder import Library
+from search.engine import SearchEngine
+from search.mapping.choices import COLUMNS, Choice, choose, read_choices, to_csv
+from search.mapping.compare import spread_of
+from search.mapping.judge import BY_BOTH, N_CANDIDATES, best_of
+from search.mapping.map import map_icons, names_of_set, source_names, source_sets, target_set
+from search.mapping.mapped import Mapped, Name
+from search.mapping.plain import mapped_json
+from search.mapping.sides import open_side
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    return build_called(tmp_path_factory.mktemp("mapping"))
+
+
+@pytest.fixture(scope="module")
+def engine(built: Library) -> Iterator[SearchEngine]:
+    """A library of lucide, map, mdi and fa6-solid."""
+    return SearchEngine.open(built.root)
+
+
+def mapped(engine: SearchEngine, *names: Name, to: str = "lucide") -> Mapped:
+    return map_icons(engine, names, to, progress=lambda *_: None)
+
+
+def targets(found: Mapped) -> list[str | None]:
+    return [one.target.name.name if one.target else None for one in found.mappings]
+
+
+def test_each_icon_of_a_set_gets_the_one_that_is_drawn_and_called_like_it(engine: SearchEngine) -> None:
+    found = mapped(engine, *names_of_set(engine, "mdi"))
+    pairs = {one.source.name: one.target.name.name for one in found.mappings if one.target}
+    assert pairs["star"].startswith("star")
+    assert pairs["bell"] == "bell"
+    assert all(one.image is not None for one in found.mappings)
+
+
+def test_what_the_library_has_no_picture_of_is_mapped_by_its_name(engine: SearchEngine) -> None:
+    found = mapped(engine, Name("ti", "bell"), Name("", "map-pin"), Name("mdi", "no-such-icon"))
+    assert targets(found)[:2] == ["bell", "map-pin"]
+    assert len(found.without_picture) == 3
+
+
+def test_answers_come_in_the_order_that_was_asked_for_each_once(engine: SearchEngine) -> None:
+    asked = [Name("", "plus"), Name("mdi", "star"), Name("fa6-solid", "bell"), Name("", "plus")]
+    assert [one.source for one in mapped(engine, *asked).mappings] == asked[:3]
+
+
+def test_how_far_the_work_is_gets_told(engine: SearchEngine) -> None:
+    told: list[tuple[int, int]] = []
+    map_icons(engine, [Name("mdi", "star"), Name("", "bell")], "lucide", progress=lambda _, *done: told.append(done))
+    assert told == [(1, 2), (2, 2)]
+
+
+def test_a_set_is_not_mapped_to_itself(engine: SearchEngine) -> None:
+    with pytest.raises(IconsError, match='"lucide" is both'):
+        mapped(engine, Name("lucide", "bell"))
+
+
+def test_candidates_are_other_drawings_and_other_names_best_first(engine: SearchEngine) -> None:
+    (one,) = mapped(engine, Name("fa6-solid", "star")).mappings
+    names = [candidate.name.name.removesuffix("-filled") for candidate in one.candidates]
+    assert len(names) == len(set(names)) == N_CANDIDATES
+
+
+def test_of_variants_the_plain_one_is_taken_or_the_one_of_a_look(engine: SearchEngine) -> None:
+    side = engine.put(lambda opened: open_side(opened, "lucide"))
+    plain, filled = side.by_name["star"], side.by_name["star-filled"]
+    evidence = np.zeros(len(side.ids), np.float32)
+    evidence[[plain, filled]] = 20, 25
+    assert best_of(evidence, side, BY_BOTH).rows[0] == plain
+    assert best_of(evidence, side, BY_BOTH, look=side.looks[filled]).rows[0] == filled
+    assert best_of(evidence, side, BY_BOTH, look="sharp").rows[0] == plain
+    assert side.own_look(filled) == side.looks[filled] != side.own_look(plain)
+    assert side.own_look(side.by_name["bell"]) is None
+
+
+def test_a_lead_and_evidence_make_an_answer_surer(engine: SearchEngine) -> None:
+    side = engine.put(lambda opened: open_side(opened, "lucide"))
+    weak, strong = np.zeros(len(side.ids), np.float32), np.zeros(len(side.ids), np.float32)
+    bell = side.by_name["bell"]
+    weak[bell], strong[bell] = 1, 25
+    assert best_of(weak, side, BY_BOTH).probability < 0.1
+    assert best_of(strong, side, BY_BOTH).probability > 0.95
+    assert best_of(strong, side, BY_BOTH).rows[0] == bell
+
+
+def test_the_spread_of_all_pairs_is_what_the_pairs_have() -> None:
+    random = np.random.default_rng(0)
+    left, right = random.normal(size=(40, 8)).astype(np.float32), random.normal(size=(30, 8)).astype(np.float32)
+    pairs = left @ right.T
+    found = spread_of(left, right)
+    assert found.mean == pytest.approx(float(pairs.mean()), abs=1e-4)
+    assert found.deviation == pytest.approx(float(pairs.std()), rel=1e-4)
+
+
+def test_names_are_of_the_set_that_is_given_beside(engine: SearchEngine) -> None:
+    assert source_names(engine, ["home", " mdi:bell ", "# no", "", "home"], ["mdi"]) == [
+        Name("mdi", "home"),
+        Name("mdi", "bell"),
+    ]
+    assert source_names(engine, ["home"], []) == [Name("", "home")]
+    assert len(source_names(engine, [], ["mdi"])) >= 3
+    with pytest.raises(IconsError, match="no name to map"):
+        source_names(engine, [], [])
+    with pytest.raises(IconsError, match='"ti:home" is of "ti"'):
+        source_names(engine, ["ti:home"], ["mdi"])
+
+
+def test_a_set_of_iconify_may_be_elsewhere_and_any_other_is_refused(engine: SearchEngine) -> None:
+    assert source_sets(engine, ["tabler", "mdi"]) == ["tabler", "mdi"]
+    with pytest.raises(IconsError, match="no-such"):
+        source_sets(engine, ["no-such"])
+
+
+def test_a_set_may_be_called_by_its_title_and_one_is_meant(engine: SearchEngine) -> None:
+    assert source_sets(engine, ["Material Design Icons", "mdi"]) == ["mdi"]
+    assert target_set(engine, "Font Awesome 6 Solid") == "fa6-solid"
+
+
+def test_csv_comes_back_as_what_a_person_chose(engine: SearchEngine, tmp_path: Path) -> None:
+    found = mapped(engine, Name("mdi", "star"), Name("mdi", "bell"), Name("", "plus"))
+    written = tmp_path / "mapping.csv"
+    written.write_text(to_csv(found))
+    assert written.read_text().splitlines()[0] == ",".join(COLUMNS)
+    choices = {**read_choices(written)}
+    choices["mdi:star"] = Choice("lucide:map-pin", is_doubtful=False)
+    choices["mdi:bell"] = Choice("", is_doubtful=False)
+    chosen = choose(engine, found, choices)
+    assert targets(chosen)[:2] == ["map-pin", None]
+    assert chosen.mappings[0].is_chosen
+    assert chosen.mappings[0].probability == 1.0
+    assert found.mappings[0].target in chosen.mappings[0].candidates
+
+
+def test_a_doubtful_row_that_nobody_touched_stays_doubtful(engine: SearchEngine, tmp_path: Path) -> None:
+    found = mapped(engine, Name("mdi", "star"))
+    found = replace(found, mappings=[replace(found.mappings[0], is_doubtful=True)])
+    written = tmp_path / "mapping.csv"
+    written.write_text(to_csv(found))
+    assert choose(engine, found, read_choices(written)).mappings == found.mappings
+
+
+@pytest.mark.parametrize(
+    ("text", "why"), [("a,b\n1,2\n", 'no column "source"'), (b"\xff\xfe\x00", "can't be read as CSV")]
+)
+def test_a_file_that_is_no_mapping_is_refused(text: str | bytes, why: str, tmp_path: Path) -> None:
+    file = tmp_path / "mapping.csv"
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(IconsError, match=why):
+        read_choices(file)
+
+
+@pytest.mark.parametrize(("key", "why"), [("mdi:bell", 'is of "mdi"'), ("lucide:no-such", "no-such")])
+def test_a_target_of_another_set_or_of_none_is_refused(engine: SearchEngine, key: str, why: str) -> None:
+    found = mapped(engine, Name("mdi", "star"))
+    with pytest.raises(IconsError, match=why):
+        choose(engine, found, {"mdi:star": Choice(key, is_doubtful=False)})
+
+
+def test_json_says_what_decided(engine: SearchEngine) -> None:
+    plain = mapped_json(mapped(engine, Name("mdi", "bell"), Name("", "plus")))
+    assert plain["to"] == "lucide"
+    assert [one["by"] for one in plain["icons"]] == ["picture and name", "name"]
+    assert plain["icons"][0]["target"] == "lucide:bell"
+    assert plain["n_without_picture"] == 1

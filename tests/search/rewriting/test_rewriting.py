@@ -1,0 +1,206 @@
+"""Do imports, keys and classes of code name the stand-in afterwards, and does all else stay?"""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from called_icons import build_called
+
+from search.engine import SearchEngine
+from search.mapping.choices import Choice, choose
+from search.mapping.map import map_icons
+from search.rewriting.diff import diff_of
+from search.rewriting.plain import rewritten_json
+from search.rewriting.rewrite import Rewritten, read_names, rewrite
+from search.rewriting.targets import ecosystem
+from search.rewriting.write import write_changes
+
+STANDS = {
+    "fa6-solid:house": "lucide:home",
+    "fa6-solid:star": "lucide:star",
+    "fa6-solid:bell": "lucide:bell-plus",
+    "fa6-solid:user": "lucide:map-pin",
+    "mdi:home": "lucide:home",
+    "mdi:star": "lucide:star",
+    "mdi:bell": "lucide:bell",
+}
+REACT = ('import { FaHouse } from "react-icons/fa6";', 'import { Home as FaHouse } from "lucide-react";')
+CASES = {
+    "one name": ("a.tsx", *REACT),
+    "a name of its own": (
+        "a.tsx",
+        'import { FaHouse as Home, FaStar as S } from "react-icons/fa6";',
+        'import { Home, Star as S } from "lucide-react";',
+    ),
+    "others stay": (
+        "a.tsx",
+        "import { FaGhost, FaHouse, type IconType } from 'react-icons/fa6'",
+        "import { FaGhost, type IconType } from 'react-icons/fa6'\nimport { Home as FaHouse } from 'lucide-react'",
+    ),
+    "over lines": (
+        "a.tsx",
+        'import {\n  FaBell,\n  FaUser,\n} from "react-icons/fa6";\n',
+        'import {\n  BellPlus as FaBell,\n  MapPin as FaUser,\n} from "lucide-react";\n',
+    ),
+    "windows": (
+        "a.tsx",
+        'import {\r\n  FaBell,\r\n  FaGhost\r\n} from "react-icons/fa6";\r\nfoo();\r\n',
+        'import { FaGhost } from "react-icons/fa6";\r\n'
+        'import { BellPlus as FaBell } from "lucide-react";\r\nfoo();\r\n',
+    ),
+    "given on": (
+        "a.ts",
+        'export { FaHouse as default } from "react-icons/fa6";',
+        'export { Home as default } from "lucide-react";',
+    ),
+    "vue": (
+        "a.vue",
+        '<script setup>\nimport { HomeIcon } from "@heroicons/vue/24/solid"\n</script>\n<template>\n'
+        '  <Icon icon="fa6-solid:bell" />\n</template>\n',
+        '<script setup>\nimport { HomeIcon } from "@heroicons/vue/24/solid"\n</script>\n<template>\n'
+        '  <Icon icon="lucide:bell-plus" />\n</template>\n',
+    ),
+    "keys": ("a.js", 'const a = ["mdi:home", "mdi:bell"];', 'const a = ["lucide:home", "lucide:bell"];'),
+    "classes of unocss": (
+        "a.html",
+        '<i class="i-mdi-home hover:i-mdi:star"></i>',
+        '<i class="i-lucide-home hover:i-lucide:star"></i>',
+    ),
+    "classes of tailwind": ("a.html", '<i class="icon-[mdi--home]"></i>', '<i class="icon-[lucide--home]"></i>'),
+    "a module of one icon": ("a.ts", 'import A from "~icons/mdi/home";', 'import A from "~icons/lucide/home";'),
+    "a module of one component": (
+        "a.tsx",
+        'import HouseIcon from "react-icons/fa6/FaHouse";',
+        'import { Home as HouseIcon } from "lucide-react";',
+    ),
+    "a comment says nothing": ("a.ts", '// "mdi:home"\nx("mdi:home");', '// "mdi:home"\nx("lucide:home");'),
+}
+BY_HAND = {
+    "a whole module": 'import * as Fa from "react-icons/fa6";\nFa.FaHouse;',
+    "an object": 'import { faHouse } from "@fortawesome/free-solid-svg-icons";',
+    "react native": 'import { MdHome } from "x";\nconst a = require("react-icons/fa6").FaHouse;\n'
+    'const { FaHouse } = require("react-icons/fa6");',
+    "a font": '<i class="fa-solid fa-house"></i>',
+    "comments inside": 'import { /* old */ FaHouse } from "react-icons/fa6";',
+}
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> SearchEngine:
+    """A library of lucide, map, mdi and fa6-solid."""
+    return SearchEngine.open(build_called(tmp_path_factory.mktemp("rewriting")).root)
+
+
+def rewritten(engine: SearchEngine, *places: Path, stands: dict[str, str] = STANDS, **how: bool) -> Rewritten:
+    code = read_names(engine, places, sets=["fa6-solid", "mdi"], to="lucide")
+    mapped = map_icons(engine, code.names, "lucide", progress=lambda *_: None)
+    chosen = choose(engine, mapped, {source: Choice(target, is_doubtful=False) for source, target in stands.items()})
+    return rewrite(engine, code, chosen, also_doubtful=how.get("also_doubtful", False), progress=lambda *_: None)
+
+
+@pytest.mark.parametrize(("name", "before", "after"), CASES.values(), ids=CASES)
+def test_code_names_the_stand_in_and_nothing_else_changes(
+    engine: SearchEngine, tmp_path: Path, name: str, before: str, after: str
+) -> None:
+    file = tmp_path / name
+    file.write_bytes(before.encode())
+    (change,) = rewritten(engine, tmp_path).changes
+    assert change.after == after
+    assert write_changes([change]) == []
+    assert file.read_bytes().decode() == after
+    assert rewritten(engine, tmp_path).changes == []
+
+
+@pytest.mark.parametrize("code", BY_HAND.values(), ids=BY_HAND)
+def test_what_is_not_safe_is_left_to_a_person(engine: SearchEngine, tmp_path: Path, code: str) -> None:
+    (tmp_path / "a.tsx").write_text(code)
+    found = rewritten(engine, tmp_path)
+    assert found.changes == []
+    assert found.by_hand
+    assert all(one.to == "lucide:home" and one.why for one in found.by_hand)
+
+
+def test_a_name_that_is_computed_is_told(engine: SearchEngine, tmp_path: Path) -> None:
+    (tmp_path / "a.tsx").write_text("const a = `mdi:${name}`; const b = 'mdi:home';")
+    found = rewritten(engine, tmp_path)
+    assert [one.text for one in found.computed] == ["mdi:${name}"]
+    assert found.n_places == 1
+
+
+def test_doubtful_ones_stay_unless_they_are_asked_for(engine: SearchEngine, tmp_path: Path) -> None:
+    (tmp_path / "a.ts").write_text('x("mdi:account"); y("mdi:home");')
+    found = rewritten(engine, tmp_path)
+    assert [stand.source.name for _, stand in found.doubtful] == ["account"]
+    assert found.changes[0].after.startswith('x("mdi:account"); y("lucide:home")')
+    forced = rewritten(engine, tmp_path, also_doubtful=True)
+    assert "mdi:" not in forced.changes[0].after
+    assert forced.n_places == 2
+
+
+def test_a_word_that_may_be_no_icon_is_left_to_a_person(engine: SearchEngine, tmp_path: Path) -> None:
+    (tmp_path / "a.ts").write_text('emit("map:home"); x({ icon: "map:pin" });')
+    code = read_names(engine, [tmp_path], sets=["map"], to="lucide")
+    mapped = map_icons(engine, code.names, "lucide", progress=lambda *_: None)
+    found = rewrite(engine, code, mapped, also_doubtful=True, progress=lambda *_: None)
+    assert [one.reference.text for one in found.by_hand] == ["map:home"]
+    assert found.changes[0].after.startswith('emit("map:home"); x({ icon: "lucide:')
+
+
+def test_an_icon_that_nothing_stands_for_stays(engine: SearchEngine, tmp_path: Path) -> None:
+    (tmp_path / "a.ts").write_text('x("mdi:home");')
+    assert rewritten(engine, tmp_path, stands={"mdi:home": ""}).changes == []
+
+
+def test_a_file_that_changed_meanwhile_is_not_written(engine: SearchEngine, tmp_path: Path) -> None:
+    file = tmp_path / "a.ts"
+    file.write_text('x("mdi:home");')
+    found = rewritten(engine, tmp_path)
+    file.write_text('x("mdi:home", 1);')
+    assert write_changes(found.changes) == [(file, "it has changed since it was read")]
+    assert file.read_text() == 'x("mdi:home", 1);'
+    file.unlink()
+    assert write_changes(found.changes)[0][0] == file
+
+
+def test_a_file_keeps_its_permissions(engine: SearchEngine, tmp_path: Path) -> None:
+    file = tmp_path / "a.ts"
+    file.write_text('x("mdi:home");')
+    file.chmod(0o750)
+    write_changes(rewritten(engine, tmp_path).changes)
+    assert file.stat().st_mode & 0o777 == 0o750
+    assert [one.name for one in tmp_path.iterdir()] == ["a.ts"]
+
+
+def test_the_diff_is_what_patch_takes(engine: SearchEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    bodies = {"a.ts": 'x("mdi:home");\n\x0cy();\n', "b.ts": 'x("mdi:star");', "c.ts": 'x("mdi:bell");\r\nz();\r\n'}
+    for name, text in bodies.items():
+        (tmp_path / name).write_bytes(text.encode())
+    found = rewritten(engine, tmp_path)
+    diff = "".join(line for change in found.changes for line in diff_of(change))
+    subprocess.run(["git", "apply", "-"], input=diff.encode(), cwd=tmp_path, check=True)
+    assert {change.path.name: change.path.read_bytes().decode() for change in found.changes} == {
+        change.path.name: change.after for change in found.changes
+    }
+
+
+def test_json_names_places_and_packages(engine: SearchEngine, tmp_path: Path) -> None:
+    (tmp_path / "a.tsx").write_text(f'{REACT[0]}\n<i class="fa-solid fa-bell"/>')
+    plain = rewritten_json(rewritten(engine, tmp_path))
+    assert plain["packages"] == ["lucide-react"]
+    assert plain["files"] == [{"path": str(tmp_path / "a.tsx"), "n_places": 1}]
+    assert [(one["line"], one["text"], one["target"]) for one in plain["by_hand"]] == [
+        (2, "fa-bell", "lucide:bell-plus")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("module", "kind"),
+    [
+        ("react-icons/fa6", "react"), ("@tabler/icons-react", "react"), ("@heroicons/vue/24/solid", "vue"),
+        ("@phosphor-icons/react/ssr", "react"), ("lucide-svelte", "svelte"), ("@mui/icons-material", "react"),
+        ("lucide-react-native", None), ("@mdi/js", None), ("@fortawesome/free-solid-svg-icons", None), ("lucide", None),
+    ],
+)  # fmt: skip
+def test_what_components_are_for_is_read_from_the_package(module: str, kind: str | None) -> None:
+    assert ecosystem(module) == kind
