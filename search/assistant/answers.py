@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
+from search.mapping.mapped import Mapped
 from search.picking.code import Filled
 from search.picking.pick import Pick
 from search.references.check import Checked
@@ -79,6 +80,17 @@ def checked(found: Checked) -> dict[str, Any]:
     if found.computed:
         plain["not_readable"] = len(found.computed)
     return plain
+
+
+def mapped(found: Mapped) -> dict[str, Any]:
+    """By each icon the one that stands for it; what is doubtful with the others that come near."""
+    sure = {one.source.key: one.target.name.key for one in found.mappings if one.target and not one.is_doubtful}
+    doubtful = {
+        one.source.key: [candidate.name.key for candidate in one.candidates]
+        for one in found.mappings
+        if one.is_doubtful or not one.target
+    }
+    return {"icons": sure, **({"doubtful": doubtful} if doubtful else {})}
 
 
 def listed(sets: Iterable[FacetCount]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from indexer.errors import IconsError, LibraryError
-from search.assistant.answers import answered, checked, listed, picked, shown, written
+from search.assistant.answers import answered, checked, listed, mapped, picked, shown, written
 from search.assistant.arguments import (
     Code,
     Count,
@@ -22,16 +22,20 @@ from search.assistant.arguments import (
     Keys,
     Language,
     Licences,
+    Names,
     Needs,
     Paths,
     Picture,
     Sets,
+    Source,
     Styles,
     Text,
     Without,
     Words,
 )
 from search.engine import SearchEngine
+from search.mapping.map import map_icons as map_to
+from search.mapping.map import source_names, source_sets, target_set
 from search.picking.code import fill
 from search.picking.needs import read_needs
 from search.picking.pick import MOST_SHOWN, Choice, Picking
@@ -118,6 +122,12 @@ class IconTools:
         return written(
             picked(fill(self._engine, queries, how, framework=wanted, look=AS_IT_IS, progress=lambda *_: None))
         )
+
+    def map_icons(self, names: Names, to: Text, source: Source = "") -> str:
+        """Find the icons of a set that stand for those of another."""
+        engine = self._engine
+        wanted = source_names(engine, names, source_sets(engine, [source] if source else []))
+        return written(mapped(map_to(engine, wanted, target_set(engine, to), progress=lambda *_: None)))
 
     def show_icon(self, key: Key) -> str:
         """Tell tags, categories, licence, file and variants of an icon."""

@@ -18,6 +18,9 @@ from indexer.library.folder import Library
 from search.assistant.server import _INSTRUCTIONS
 
 
+_OTHERS = ("show_icon", "get_code", "check_icons", "list_sets")
+
+
 @pytest.fixture(scope="module")
 def icon_library(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Library:
     folder = tmp_path_factory.mktemp("assisted")
@@ -51,15 +54,7 @@ async def _call(session: ClientSession, tool: str, **arguments: Any) -> tuple[bo
 def test_an_assistant_searches_shows_and_gets_the_svg(icon_library: Library) -> None:
     async def scene(session: ClientSession) -> None:
         tools = {tool.name: tool for tool in (await session.list_tools()).tools}
-        assert set(tools) == {
-            "search_icons",
-            "similar_icons",
-            "show_icon",
-            "pick_icons",
-            "get_code",
-            "check_icons",
-            "list_sets",
-        }
+        assert set(tools) == {"search_icons", "similar_icons", "pick_icons", "map_icons", *_OTHERS}
         assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools.values())
 
         failed, said = await _call(session, "search_icons", query="arrowUp", k=3, set=["icons"])
@@ -125,6 +120,22 @@ def test_an_assistant_picks_icons_for_many_needs_in_one_call(icon_library: Libra
         assert plain["icons"][0]["key"].startswith("icons:arrow-up")
         assert plain["code"].count("export function") == 2
         assert (await _call(session, "pick_icons", needs=[]))[0]
+
+    _with_session(icon_library, scene)
+
+
+def test_an_assistant_maps_icons_of_one_set_to_another(icon_library: Library) -> None:
+    async def scene(session: ClientSession) -> None:
+        arguments = {"names": ["dot-a", "arrow-up"], "from": "icons", "to": "own"}
+        failed, said = await _call(session, "map_icons", **arguments)
+        plain = json.loads(said)
+        found = {**plain["icons"], **{key: others[0] for key, others in plain.get("doubtful", {}).items()}}
+        assert not failed
+        assert {key: target.split(":")[0] for key, target in found.items()} == {
+            "icons:dot-a": "own",
+            "icons:arrow-up": "own",
+        }
+        assert 'no set "gone"' in (await _call(session, "map_icons", names="dot-a", to="gone"))[1]
 
     _with_session(icon_library, scene)
 
