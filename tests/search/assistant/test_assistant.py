@@ -17,7 +17,6 @@ from serving import START, index_into, write_icons, write_set
 from indexer.library.folder import Library
 from search.assistant.server import _INSTRUCTIONS
 
-
 _OTHERS = ("show_icon", "get_code", "check_icons", "list_sets")
 
 
