@@ -81,7 +81,7 @@ def test_many_pictures_at_once_note_what_has_changed_too(build: Build, library: 
     (icon_folder / "dot-b.svg").write_text(disc(6, 13))
     engine = SearchEngine.open(library.root)
     image = engine.show(engine.find("dot-b")).hit.image
-    assert engine.pictures([image]) == {}
+    assert list(engine.pictures([image])) == []
     assert build().scan.changed == 1
 
 

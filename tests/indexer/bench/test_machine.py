@@ -86,6 +86,7 @@ def test_a_precision_is_held_against_fp32(tiny_model: Path) -> None:
     assert half.median_move >= 1
 
 
+@pytest.mark.slow
 def test_a_whole_indexing_is_timed_by_stage(icon_folder: Path, tiny_model: Path) -> None:
     told = measure_whole(icon_folder, options=["--model", f"local-dir:{tiny_model}", "--devices", "cpu"])
     assert (told.found, told.embedded) == (12, 11)

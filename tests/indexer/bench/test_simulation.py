@@ -166,6 +166,7 @@ def test_all_stages_run_around_one_device(tmp_path: Path) -> None:
     assert list(run.stages) == ["scan", "plan", "ranks", "merge"]
 
 
+@pytest.mark.slow
 def test_unequal_devices_share_the_work_by_what_they_can_do(tmp_path: Path) -> None:
     source = Pictures(3000).write(tmp_path / "pictures")
     run = simulate(source, Simulation((1000.0, 200.0), 16), workers=1)
@@ -216,6 +217,7 @@ def test_the_report_tells_efficiency_bound_and_both_laws() -> None:
     json.dumps(findings.to_json())
 
 
+@pytest.mark.slow
 def test_the_command_measures_prints_and_writes(tmp_path: Path) -> None:
     arguments = ["bench", "embed", "--simulate", "1x2000", "--images", "300", "--repeats", "1", "--set", "size=16"]
     done = CliRunner().invoke(main, [*arguments, "--out", str(tmp_path / "out")])

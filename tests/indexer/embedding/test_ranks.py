@@ -71,6 +71,7 @@ def test_two_ranks_make_the_shards_of_one(many: Path, tiny_model: Path, tmp_path
         assert np.abs(vector - found["cpu:2"][image]).max() < 1e-3
 
 
+@pytest.mark.slow
 def test_a_picture_for_two_ranks_is_embedded_by_one(tiny_model: Path, tmp_path: Path) -> None:
     (tmp_path / "one").mkdir()
     (tmp_path / "one" / "dot.svg").write_text(disc(4, 4))

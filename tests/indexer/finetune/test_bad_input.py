@@ -158,6 +158,7 @@ def test_a_folder_that_holds_no_model_is_never_replaced(icons: Path, start: Path
     assert "can't be made" in refused(icons, start, Path("/proc/no/place"))
 
 
+@pytest.mark.slow
 def test_a_foreign_lineage_beside_the_parent_is_left_out(icons: Path, start: Path, tmp_path: Path) -> None:
     parent, out = tmp_path / "parent", tmp_path / "mine"
     shutil.copytree(start, parent)
@@ -179,6 +180,7 @@ def test_weights_are_untouched_by_a_step_whose_loss_is_no_number() -> None:
         assert torch.equal(tensor, before[name]) or name == "model.logit_scale"
 
 
+@pytest.mark.slow
 def test_out_of_memory_says_what_helps(icons: Path, tmp_path: Path) -> None:
     """A model of 512 px in a process that may take little memory."""
     start = save_model(tmp_path / "model", size=512)

@@ -115,6 +115,7 @@ def wait_for_step(out: Path, step: int) -> None:
     raise AssertionError("no step in a minute")
 
 
+@pytest.mark.slow
 def test_a_model_that_falls_below_its_parent_is_not_written_unless_allowed(
     icons: Path, start: Path, tmp_path: Path
 ) -> None:
@@ -164,6 +165,7 @@ def test_compiled_towers_learn_what_plain_ones_learn(icons: Path, start: Path, t
     assert all(found[step] == pytest.approx(exact[step], abs=1e-3) for step in exact)
 
 
+@pytest.mark.slow
 def test_two_ranks_make_a_model_and_log_the_losses_of_one(icons: Path, start: Path, tmp_path: Path) -> None:
     for out, devices in ((tmp_path / "one", "cpu"), (tmp_path / "two", "cpu:2")):
         run(*arguments(icons, start, out, "--devices", devices, "--allow-regression"))

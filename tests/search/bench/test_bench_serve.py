@@ -50,6 +50,7 @@ def test_a_server_is_measured_and_nothing_fails(icon_library: Library, monkeypat
     assert crowd["failed"] == 0 and crowd["answered"] > 0
 
 
+@pytest.mark.slow
 def test_requests_that_were_not_answered_are_told_as_json(
     tmp_path: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

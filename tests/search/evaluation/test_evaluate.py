@@ -420,6 +420,7 @@ def test_the_documented_queries_and_commands_work(
     assert (tmp_path / "report.html").is_file()
 
 
+@pytest.mark.slow
 def test_the_benchmark_is_asked_by_itself_of_the_bundled_samples_alone(
     build: Build, library: Library, icon_folder: Path
 ) -> None:
