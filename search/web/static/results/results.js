@@ -31,13 +31,13 @@ export class Search {
   run(state) {
     const folded = this.state && this.folds(this.state) !== this.folds(state);
     this.state = state;
-    const asked = `${question(state)} ${state.picture ?? ""} ${state.collection ?? ""} ${this.showsAll}`;
+    const starts = !asks(state) && !browses(state);
+    const asked = `${question(state)} ${state.picture ?? ""} ${state.collection ?? ""} ${starts && this.showsAll}`;
     if (asked === this.asked && !folded) return;
     this.asked = asked;
     this.asking?.abort();
     this.asking = new AbortController();
     this.more.disabled = false;
-    const starts = !asks(state) && !browses(state);
     find("#start").hidden = !starts;
     find("#found").hidden = starts && !this.showsAll;
     if (starts) document.title = "icons";

@@ -52,6 +52,21 @@ def test_a_search_that_is_overtaken_is_cancelled(page: "Page") -> None:
     assert any("q=hea&" in url for url in cancelled)
 
 
+def test_what_becomes_known_of_the_library_asks_nothing_again(page: "Page") -> None:
+    held: list[Route] = []
+    page.route("**/api/v1/facets", lambda route: held.append(route))  # noqa: PLW0108  playwright can't take a builtin
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{page.url}?q=heart")
+    first_name(page, "heart")
+    assert held
+    with page.expect_response("**/api/v1/facets"):
+        for route in held:
+            route.continue_()
+    expect(page.locator("body > footer")).to_be_visible()
+    assert len([url for url in asked if "/search?q=heart&k=120" in url]) == 1
+
+
 def test_a_tile_that_is_still_awaited_opens_nothing(page: "Page") -> None:
     held: list[Route] = []
     page.route("**/search?q=heart&**", lambda route: held.append(route))  # noqa: PLW0108  playwright can't take a builtin
