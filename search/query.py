@@ -61,7 +61,7 @@ class Query:
         return not (self.words.strip() or self.without or self.keyword) and self.picture is None and self.icon is None
 
 
-_SVG = re.compile(r"(?>\s+|<\?.*?\?>|<!--.*?-->|<!doctype[^>]*>)*+<svg[\s>]", re.IGNORECASE | re.DOTALL)
+_SVG = re.compile(r"(?>(?>\s+|<\?.*?\?>|<!--.*?-->|<!doctype[^>]*>)*)<svg[\s>]", re.IGNORECASE | re.DOTALL)
 
 
 def pasted_svg(words: str) -> bytes | None:

@@ -13,7 +13,7 @@ MAX_SVG_BYTES = 1_000_000
 # Groups are atomic: without that, a file of many comments and no <svg> takes exponential time to refuse.
 SVG_START = re.compile(
     rb"(?>\xef\xbb\xbf)?\s*+"
-    rb"(?>(?><\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*+(?>\[.*?\]\s*+>|>))\s*+)*+"
+    rb"(?>(?>(?><\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*+(?>\[.*?\]\s*+>|>))\s*+)*)"
     rb"<(?>[A-Za-z_][\w.-]*+:)?svg(?=[\s/>])",
     re.DOTALL,
 )

@@ -24,7 +24,7 @@ def phosphor(code: str) -> dict[str, About]:
     return found
 
 
-_STRING = re.compile(r'"(?:[^"\\]|\\.){0,500}+"')
+_STRING = re.compile(r'"(?>(?:[^"\\]|\\.){0,500})"')
 _ENUM = re.compile(r"\(\((\w+)\) => \((.{0,5000}?), \1\)\)\((\w+) \|\|", re.DOTALL)
 _PHOSPHOR_ICON = re.compile(
     rf"\bname: (?P<name>{_STRING.pattern}),\s*pascal_name: {_STRING.pattern},\s*"

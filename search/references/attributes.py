@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from search.references.classes import also_of_font_awesome
 from search.references.named import Named
 
-_VALUE = r"\s*=\s*[\"']([a-z0-9]+(?:-[a-z0-9]+)*+)[\"']"
+_VALUE = r"\s*=\s*[\"']([a-z0-9]+(?>(?:-[a-z0-9]+)*))[\"']"
 _FORMS = tuple(
     (re.compile(pattern + _VALUE), key, form)
     for pattern, key, form in (
@@ -16,7 +16,7 @@ _FORMS = tuple(
         (r"<(?:lucide-icon|lucide-angular|i-lucide)\b[^<>]{0,300}?\sname", "lucide", "lucide-icon"),
     )
 )
-_AWESOME = re.compile(r"\[\s*[\"'](fas|far|fab)[\"']\s*,\s*[\"']([a-z0-9]+(?:-[a-z0-9]+)*+)[\"']\s*\]")
+_AWESOME = re.compile(r"\[\s*[\"'](fas|far|fab)[\"']\s*,\s*[\"']([a-z0-9]+(?>(?:-[a-z0-9]+)*))[\"']\s*\]")
 _STYLES = {"fas": "fa6-solid", "far": "fa6-regular", "fab": "fa6-brands"}
 
 

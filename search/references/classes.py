@@ -10,10 +10,10 @@ from search.references.named import Named, Unreadable, is_set
 _TOKEN = re.compile(r"[^\s\"'`<>{}]+")
 _UNO = re.compile(r"i-([a-z0-9-]+):([a-z0-9-]+)|i-([a-z0-9]+(?:-[a-z0-9]+)+)")
 _TAILWIND = re.compile(r"(?:^|(?<=[:!]))icon-\[([a-z0-9-]+?)--([a-z0-9-]+)\](?:/[\w.]+)?$")
-_ICONIFY = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)*+)--([a-z0-9]+(?:-[a-z0-9]+)*+)")
+_ICONIFY = re.compile(r"([a-z0-9]+(?>(?:-[a-z0-9]+)*))--([a-z0-9]+(?>(?:-[a-z0-9]+)*))")
 _BEGUN = re.compile(r"(?:^|(?<=[:!]))i-[a-z0-9-]*[-:]\$$")
 """Of `i-mdi-${name}`, before the brace."""
-_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*+")
+_NAME = re.compile(r"[a-z0-9]+(?>(?:-[a-z0-9]+)*)")
 _REMIX = re.compile(r"ri-.+-(?:line|fill)")
 _LONGEST = 200
 

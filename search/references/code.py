@@ -27,15 +27,15 @@ KINDS: dict[str, Kind] = {
 """By the end of a file's name."""
 _MARK = re.compile(r"[\"'`/]")
 _BODIES = {
-    '"': re.compile(r"\"(?:[^\"\\\n]|\\.)*+", re.DOTALL),
-    "'": re.compile(r"'(?:[^'\\\n]|\\.)*+", re.DOTALL),
-    "`": re.compile(r"`(?:[^`\\]|\\.)*+", re.DOTALL),
+    '"': re.compile(r"\"(?>(?:[^\"\\\n]|\\.)*)", re.DOTALL),
+    "'": re.compile(r"'(?>(?:[^'\\\n]|\\.)*)", re.DOTALL),
+    "`": re.compile(r"`(?>(?:[^`\\]|\\.)*)", re.DOTALL),
 }
 """Strings without the quote that ends them."""
-_BLOCK = re.compile(r"/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
+_BLOCK = re.compile(r"/\*(?>(?:[^*]|\*(?!/))*)(?:\*/)?")
 _OF_SCRIPT = re.compile(
     rf"{_BLOCK.pattern}|(?<![:\w])//[^\n]*+"
-    r"|(?<=[(,=:\[!&|?{};])/(?![*/])(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.){0,100}+\]){1,400}+/"
+    r"|(?<=[(,=:\[!&|?{};])/(?![*/])(?>(?:[^/\\\n\[]|\\.|\[(?>(?:[^\]\\\n]|\\.){0,100})\]){1,400})/"
 )
 """Comments, and what scripts match texts with, which may hold half of a string."""
 _AROUND = (("<!--", "-->"), ("{{!--", "--}}"), ("{# ", "#}"), ("{#-", "#}"))

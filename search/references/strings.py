@@ -7,8 +7,8 @@ from search.references.classes import classes_in
 from search.references.code import Text
 from search.references.named import Named, Unreadable, is_set
 
-_KEY = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)*+):([a-z0-9]+(?:-[a-z0-9]+)*+)")
-_COMPUTED_KEY = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)*+):[a-z0-9-]*+(?:\$\{|\{\{)")
+_KEY = re.compile(r"([a-z0-9]+(?>(?:-[a-z0-9]+)*)):([a-z0-9]+(?>(?:-[a-z0-9]+)*))")
+_COMPUTED_KEY = re.compile(r"([a-z0-9]+(?>(?:-[a-z0-9]+)*)):[a-z0-9-]*+(?:\$\{|\{\{)")
 _MODULE = re.compile(r"(?:~icons|virtual:icons)/([a-z0-9-]+)/([a-z0-9-]+)(?:\.\w+)?(?:\?.*)?")
 _SPRITE = re.compile(r"([^\s#]*)#([\w.:-]+)")
 _FILE = re.compile(r"([^\s\"'`?#|!,;]+\.svg)(?:[?#].*)?", re.IGNORECASE)

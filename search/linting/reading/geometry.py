@@ -19,7 +19,7 @@ _ARC = re.compile(
 _N_NUMBERS = {"M": 2, "L": 2, "H": 1, "V": 1, "C": 6, "S": 4, "Q": 4, "T": 2, "A": 7, "Z": 0}
 _STEPS = (0.2, 0.35, 0.5, 0.65, 0.8)
 """Of a curve, at which points are taken beside its end."""
-_LENGTH = re.compile(rf"\s*+({NUMBER.pattern})\s*+(?:px)?+\s*+")
+_LENGTH = re.compile(rf"\s*+({NUMBER.pattern})\s*+(?:px)?\s*+")
 _TRANSFORM = re.compile(r"(matrix|translate|scale|rotate|skewX|skewY)\s*\(([^()]{0,200})\)")
 
 
