@@ -53,3 +53,12 @@ BOMB = (
     + '</defs><use xlink:href="#a7"/></svg>'
 ).encode()
 """Ten million shapes in 2 kB."""
+
+SLOW = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><filter id="a" x="0" y="0" width="1" height="1">'
+    + '<feTurbulence baseFrequency=".9" numOctaves="9"/>' * 100
+    + "</filter>"
+    + '<rect width="9" height="9" filter="url(#a)"/>' * 100
+    + "</svg>"
+).encode()
+"""A minute of noise, and no limit of the library that draws it is near."""
