@@ -10,6 +10,7 @@ from search.engine import SearchEngine
 from search.query import Filters, Query, Window
 from search.references.component_names import Look, folded, is_spelt, read_component, spell_component
 from search.references.installed import exported_beside
+from search.references.ligatures import ligature
 from search.references.packages import MODULES
 from search.references.reference import Reference
 from search.snippets.exports import exceptions
@@ -128,7 +129,8 @@ class KnownIcons:
 
     def _by_meaning(self, reference: Reference, key: str, name: str) -> Nearest | None:
         filters = Filters(sets=tuple(self.set(key).own))
-        query = Query(words=name.replace("-", " "), prefer=())
+        said = reference.text.replace("_", "-") if reference.form == "ligature" else name
+        query = Query(words=said.replace("-", " "), prefer=())
         gone, installed = _not_exported(reference), _installed(reference)
         for hit in self._engine.ask(query, filters=filters, window=Window(k=5)).hits:
             text = _rewritten(reference, key, hit.name)
@@ -189,6 +191,8 @@ def _rewritten(reference: Reference, key: str, name: str) -> str:
 
 def rewritten(reference: Reference, key: str, name: str) -> str:
     """Put another name of a set in the place of a reference that is no component."""
+    if reference.form == "ligature":
+        return ligature(name, like=reference.name, text=reference.text)
     if reference.form in ("iconify", "tailwind"):
         return f"{key}{'--' if reference.form == 'tailwind' else ':'}{name}"
     if reference.text.endswith(reference.name):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from search.references.attributes import attributes_in
 from search.references.code import Kind, literals, without_comments
 from search.references.imports import imports_in
+from search.references.ligatures import ligatures_in
 from search.references.named import Named, Unreadable
 from search.references.reference import Computed, Places, Reference
 from search.references.strings import names_in
@@ -24,7 +25,7 @@ def scan(text: str, *, path: str, kind: Kind) -> Scanned:
     code = without_comments(text, kind)
     found: list[Named | Unreadable] = []
     if kind in ("script", "markup"):
-        found += [*imports_in(code), *attributes_in(code)]
+        found += [*imports_in(code), *attributes_in(code), *ligatures_in(code)]
     for one in literals(code):
         found += names_in(one, code)
     places = Places(text)

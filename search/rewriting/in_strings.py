@@ -10,6 +10,7 @@ _BETWEEN = {"iconify": (":",), "tailwind": ("--",), "unocss": (":", "-"), "unplu
 _WHY = {
     "sprite": "a sprite must be made anew",
     "file": "the file must be made anew",
+    "ligature": "a word that an icon font draws; the target has no such font here",
     "pair": "a pair of names that Font Awesome looks up",
 }
 

@@ -65,6 +65,14 @@ def _names(text: str, kind: Kind = "script") -> list[tuple[str, str, str]]:
         ('<i data-lucide="bell"></i>', [("bell", "lucide", "bell")]),
         ('<ion-icon size="large" name="heart-outline" />', [("heart-outline", "ion", "heart-outline")]),
         ('<FontAwesomeIcon icon={["fas", "coffee"]} />', [("coffee", "fa6-solid", "coffee")]),
+        ('<i class="material-icons md-24">arrow_back</i>', [("arrow_back", "ic", "baseline-arrow-back")]),
+        ('<span className="material-icons-outlined"> home </span>', [("home", "ic", "outline-home")]),
+        (
+            '<span class="material-symbols-rounded">settings</span>',
+            [("settings", "material-symbols", "settings-outline-rounded")],
+        ),
+        ("<mat-icon>delete_forever</mat-icon>", [("delete_forever", "ic", "baseline-delete-forever")]),
+        ('<mat-icon svgIcon="logo">x</mat-icon><span class="icons">home</span><i>home</i>', []),
         ('<svg><use href="#icon-home" /></svg>', [("icon-home", "", "icon-home")]),
         ('<use xlink:href="/sprite.svg#cart" />', [("cart", "", "cart")]),
         ('<a href="#top">up</a>', []),
@@ -149,7 +157,14 @@ def _is_where_it_says(one: Reference, text: str) -> None:
     [
         *("'" * 300_001, '"' * 300_001, "`" * 300_001, "/" * 300_001, "(/[" * 100_000, "/*" * 150_000, "{" * 300_000),
         *("import {" * 40_000, "<script>" * 40_000, "<!--" * 75_000, "<use href=" * 30_000, "i-" * 150_000),
-        *("a-" * 150_000, "import * as a from " * 15_000, '="' * 150_000, "<ion-icon " * 30_000, "icon=" * 60_000),
+        *(
+            "a-" * 150_000,
+            "import * as a from " * 15_000,
+            '="' * 150_000,
+            "<ion-icon " * 30_000,
+            "<i class=material-icons>" * 20_000,
+            "icon=" * 60_000,
+        ),
         *(
             '\\"' * 150_000,
             "\\'" * 150_000,
