@@ -82,6 +82,7 @@ def test_the_lineage_names_parent_data_options_and_figures(icons: Path, start: P
     assert lineage["figures"].keys() == lineage["parent"]["figures"].keys()
 
 
+@pytest.mark.slow
 def test_a_run_that_was_killed_goes_on_to_the_same_losses_and_weights(icons: Path, start: Path, tmp_path: Path) -> None:
     long = ["--steps", "12", "--validate-steps", "5", "--ema", "0.9", "--allow-regression", "--patience", "0"]
     whole, cut = tmp_path / "whole", tmp_path / "cut"

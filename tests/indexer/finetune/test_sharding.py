@@ -55,6 +55,7 @@ def from_two_ranks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return found_by_two_ranks(tmp_path_factory.mktemp("shards"), cases)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_shards_have_the_gradients_of_one_process_with_the_whole_batch(
     case: str, from_two_ranks: dict[str, Any]
@@ -62,11 +63,13 @@ def test_shards_have_the_gradients_of_one_process_with_the_whole_batch(
     assert_as_alone(from_two_ranks[case], CASES[case])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", RESUMED)
 def test_shards_that_were_cut_go_on_to_the_same_weights_and_averages(case: str, from_two_ranks: dict[str, Any]) -> None:
     assert_went_on(from_two_ranks[case])
 
 
+@pytest.mark.slow
 def test_the_exam_of_shards_is_sat_with_the_weights_that_are_saved(from_two_ranks: dict[str, Any]) -> None:
     assert_examined_as_saved(from_two_ranks["exam"])
 
@@ -124,6 +127,7 @@ def test_what_a_gpu_older_than_ampere_takes_by_itself_is_refused_with_what_to_gi
     check_shardable(rank=Rank(0, 0, 2), precision="bf16")
 
 
+@pytest.mark.slow
 def test_every_rank_begins_with_its_part_and_none_but_the_first_has_the_weights(
     from_two_ranks: dict[str, Any],
 ) -> None:
@@ -132,6 +136,7 @@ def test_every_rank_begins_with_its_part_and_none_but_the_first_has_the_weights(
     assert all(share == pytest.approx(0.5, abs=0.01) for share in shares)
 
 
+@pytest.mark.slow
 def test_no_rank_has_more_at_once_than_a_block_and_what_is_no_block(from_two_ranks: dict[str, Any]) -> None:
     model = tiny_model(vision_cfg={"timm_model_name": "convnext_atto", **TIMM})
     sizes = [sum(parameter.numel() for parameter in block.parameters()) for block in blocks(model)]
@@ -141,12 +146,14 @@ def test_no_rank_has_more_at_once_than_a_block_and_what_is_no_block(from_two_ran
     assert expected < 0.5
 
 
+@pytest.mark.slow
 def test_between_micro_batches_a_rank_has_the_gradients_of_its_part_alone(from_two_ranks: dict[str, Any]) -> None:
     *before, between = from_two_ranks["gradients held"]
     assert before == [0, 0, 0], "two passes without a graph, and the first one with it"
     assert between == pytest.approx(0.5, abs=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:torch.distributed is disabled")  # which is meant: one process reads
 def test_shards_are_read_by_another_number_of_ranks(from_two_ranks: dict[str, Any]) -> None:
     written = from_two_ranks["shards"]["written"]
@@ -158,6 +165,7 @@ def test_shards_are_read_by_another_number_of_ranks(from_two_ranks: dict[str, An
             assert torch.equal(tensors[name], tensor), (kind, name)
 
 
+@pytest.mark.slow
 def test_a_state_in_shards_that_is_cut_short_damaged_or_of_another_strategy_is_refused(
     from_two_ranks: dict[str, Any],
     tmp_path: Path,

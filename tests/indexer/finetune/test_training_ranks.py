@@ -22,6 +22,7 @@ def losses_of_two_ranks(folder: Path, strategy: str) -> list[float]:
     return losses
 
 
+@pytest.mark.slow
 def test_two_ranks_learn_the_same_whole_and_in_shards_and_go_on_from_a_checkpoint(tmp_path: Path) -> None:
     found = {}
     for strategy in ("ddp", "fsdp"):
