@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from search.mapping.mapped import Mapped
 from search.picking.code import Filled
@@ -11,8 +11,13 @@ from search.picking.pick import Pick
 from search.references.check import Checked
 from search.results import Answer, Details, FacetCount, Hit
 
+if TYPE_CHECKING:
+    from search.linting.findings import Finding, Report
+
 MOST_FINDINGS = 100
 """Of code, in one answer."""
+MOST_OF_A_RULE = 5
+"""Findings of icons, in one answer, unless one rule is asked."""
 
 
 def written(plain: dict[str, Any]) -> str:
@@ -80,6 +85,18 @@ def checked(found: Checked) -> dict[str, Any]:
     if found.computed:
         plain["not_readable"] = len(found.computed)
     return plain
+
+
+def linted(report: "Report", *, most: int) -> dict[str, Any]:
+    """How often each rule has found something, and the first `most` of each, with their files."""
+    by_rule = {rule: [one for one in report.findings if one.rule == rule][:most] for rule in report.counts}
+    findings = {rule: [f"{_where(one)}{one.message}" for one in found] for rule, found in by_rule.items()}
+    return {"findings": findings, "counts": dict(report.counts), "n_icons": report.n_icons}
+
+
+def _where(finding: "Finding") -> str:
+    """The file of what is told of one icon; the message names those of several."""
+    return f"{finding.icons[0].place}: " if len(finding.icons) == 1 else ""
 
 
 def mapped(found: Mapped) -> dict[str, Any]:

@@ -35,6 +35,7 @@ def create_assistant(engine: SearchEngine) -> MCPServer:
         _tool("Show an icon", own.show_icon),
         _tool("Write icons as code", own.get_code),
         _tool("Check the icons of code", own.check_icons),
+        _tool("Look for what is wrong in icons", own.lint_icons),
         _tool("List sets", own.list_sets),
     ]
     return MCPServer("icons", title="Icon search", instructions=_INSTRUCTIONS, version=version("icons"), tools=tools)
@@ -62,7 +63,7 @@ def _tool(title: str, method: Callable[..., str]) -> Tool:
     tool = _StrictTool.from_function(call, title=title, annotations=_READ_ONLY, structured_output=False)
     fields = tool.fn_metadata.arg_model.model_fields
     names = {field.alias: name for name, field in fields.items() if field.alias}
-    tool.parameters = {**_shortened(tool.parameters), "additionalProperties": False}
+    tool.parameters = _shortened(tool.parameters)
     return tool
 
 

@@ -13,7 +13,18 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from indexer.errors import IconsError, LibraryError
-from search.assistant.answers import answered, checked, listed, mapped, picked, shown, written
+from search.assistant.answers import (
+    MOST_FINDINGS,
+    MOST_OF_A_RULE,
+    answered,
+    checked,
+    linted,
+    listed,
+    mapped,
+    picked,
+    shown,
+    written,
+)
 from search.assistant.arguments import (
     Code,
     Count,
@@ -156,6 +167,17 @@ class IconTools:
             return written(checked(check_text(engine, code, name=name)))
         places = [Path(path).expanduser() for path in paths]
         return written(checked(check(engine, places, CheckOptions(), progress=lambda *_: None)))
+
+    def lint_icons(self, paths: Paths = [], sets: Sets = [], rule: Text = "") -> str:  # noqa: B006
+        """Tell what is inconsistent or wrong in folders of icons, or sets."""
+        if not paths and not sets:
+            raise IconsError("say what to look at: paths of folders, or a set")
+        from search.linting.lint import Asked, lint
+
+        folders = tuple(Path(path).expanduser() for path in paths)
+        asked = Asked(folders=folders, sets=tuple(sets), rules=(rule,) if rule else ())
+        report = lint(asked, library=self._engine.library, progress=lambda *_: None)
+        return written(linted(report, most=MOST_FINDINGS if rule else MOST_OF_A_RULE))
 
     def list_sets(self, query: Annotated[Text, Field(description="part of a name")] = "") -> str:
         """List the sets of the library, the largest first."""

@@ -17,7 +17,7 @@ from serving import START, index_into, write_icons, write_set
 from indexer.library.folder import Library
 from search.assistant.server import _INSTRUCTIONS
 
-_OTHERS = ("show_icon", "get_code", "check_icons", "list_sets")
+_OTHERS = ("show_icon", "get_code", "check_icons", "lint_icons", "list_sets")
 
 
 @pytest.fixture(scope="module")
@@ -155,6 +155,36 @@ def test_an_assistant_checks_code_that_it_has_written(icon_library: Library, tmp
         assert plain["sets_not_in_this_library"] == ["lucide"]
         assert plain["findings"] == [f'{file}:1:39: there is no file "./gone.svg"']
         assert "either paths or code" in (await _call(session, "check_icons"))[1]
+
+    _with_session(icon_library, scene)
+
+
+def test_an_assistant_looks_for_what_is_wrong_in_icons(icon_library: Library) -> None:
+    async def scene(session: ClientSession) -> None:
+        folder = icon_library.root.parent / "odd"
+        folder.mkdir()
+        for name in ("dot", "point"):
+            (folder / f"{name}.svg").write_text(disc(12, 12))
+        (folder / "cut.svg").write_text("<svg")
+        failed, said = await _call(session, "lint_icons", paths=str(folder))
+        assert not failed
+        plain = json.loads(said)
+        assert plain["n_icons"] == 3
+        assert plain["counts"]["identical"] == plain["counts"]["broken"] == 1
+        assert plain["findings"]["identical"] == ["2 icons show the same picture: dot, point"]
+        [broken] = plain["findings"]["broken"]
+        assert broken.startswith(f"{folder / 'cut.svg'}: ")
+        failed, said = await _call(session, "lint_icons", set="icons", rule="broken")
+        assert not failed
+        for arguments, told in (
+            ({}, "paths of folders, or a set"),
+            ({"set": "icon"}, 'no set "icon"'),
+            ({"set": "icons", "rule": "strok"}, '"strok" is no rule'),
+            ({"paths": "/nowhere"}, '"/nowhere"'),
+        ):
+            failed, said = await _call(session, "lint_icons", **arguments)
+            assert failed
+            assert told in said
 
     _with_session(icon_library, scene)
 
