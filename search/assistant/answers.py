@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 MOST_FINDINGS = 100
 """Of code, in one answer."""
-MOST_OF_A_RULE = 5
+MOST_OF_A_RULE = 3
 """Findings of icons, in one answer, unless one rule is asked."""
 
 

@@ -14,7 +14,7 @@ from search.cli import main
 from search.engine import SearchEngine
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "assistants.md"
-_CALL = re.compile(r"```call\n(\w+) (\{.*?\})\n```\n\n```answer\n(.*?)```", re.DOTALL)
+CALL = re.compile(r"```call\n(\w+) (\{.*?\})\n```\n\n```answer\n(.*?)```", re.DOTALL)
 _TOOL = re.compile(r"^\| `(\w+)` \|", re.MULTILINE)
 
 
@@ -27,15 +27,15 @@ def heard(engine: SearchEngine, tool: str, arguments: dict[str, Any]) -> Any:
     return answer
 
 
-def _without_scores(answer: Any) -> Any:
+def without_scores(answer: Any) -> Any:
     if isinstance(answer, list):
-        return [_without_scores(part) for part in answer]
+        return [without_scores(part) for part in answer]
     if isinstance(answer, dict):
-        return {name: _without_scores(part) for name, part in answer.items() if name not in ("score", "n_found")}
+        return {name: without_scores(part) for name, part in answer.items() if name not in ("score", "n_found")}
     return answer
 
 
-def _laid_out(answer: dict[str, Any]) -> str:
+def laid_out(answer: dict[str, Any]) -> str:
     """A line a value, and of a list a line each of its parts."""
     parts = []
     for name, value in answer.items():
@@ -50,11 +50,11 @@ def test_every_call_is_answered_as_the_document_shows(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["index", "--devices", "cpu", "--library", str(tmp_path)])
     assert done.exit_code == 0, done.output
     engine = SearchEngine.open(tmp_path)
-    calls = _CALL.findall(DOCUMENT.read_text("utf-8"))
+    calls = CALL.findall(DOCUMENT.read_text("utf-8"))
     assert len(calls) == 4
     for tool, arguments, answer in calls:
         now = heard(engine, tool, json.loads(arguments))
-        assert _without_scores(now) == _without_scores(json.loads(answer)), tool
+        assert without_scores(now) == without_scores(json.loads(answer)), tool
 
 
 def test_the_table_names_every_tool() -> None:
@@ -67,7 +67,7 @@ if __name__ == "__main__":
     opened = SearchEngine.open(sys.argv[1])
 
     def _anew(found: re.Match[str]) -> str:
-        answer = _laid_out(heard(opened, found[1], json.loads(found[2])))
+        answer = laid_out(heard(opened, found[1], json.loads(found[2])))
         return f"```call\n{found[1]} {found[2]}\n```\n\n```answer\n{answer}\n```"
 
-    DOCUMENT.write_text(_CALL.sub(_anew, DOCUMENT.read_text("utf-8")), "utf-8")
+    DOCUMENT.write_text(CALL.sub(_anew, DOCUMENT.read_text("utf-8")), "utf-8")

@@ -19,7 +19,7 @@ from search.cli import main
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = {ROOT / "docs" / f"{name}.md": n for name, n in {"searching": 8, "code": 5, "checking": 2}.items()}
 """And how many blocks of commands each has at least."""
-_BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SHOWN_ROOT = "~/icons"
 _SCORE = re.compile(r"(?<![\w.])[01]\.\d\d(?!\w)")
@@ -69,11 +69,11 @@ def test_every_example_prints_what_the_document_shows(
     document: Path, n_blocks: int, samples: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT / "docs")
-    blocks = _BLOCK.findall(document.read_text())
+    blocks = BLOCK.findall(document.read_text())
     assert len(blocks) >= n_blocks
     for command, written in (pair for block in blocks for pair in commands(block)):
         now = shown(command, samples)
-        assert _without_figures(now) == _without_figures(written), command
+        assert without_figures(now) == without_figures(written), command
         for numbers, bound in CLOSE_ENOUGH.items():
             known = [float(number) for number in numbers.findall(written)]
             assert [float(number) for number in numbers.findall(now)] == pytest.approx(known, **bound), command
@@ -91,7 +91,7 @@ def test_every_line_for_a_shell_has_options_that_exist() -> None:
         command.make_context(words[0], words[1:], parent=root, resilient_parsing=True)
 
 
-def _without_figures(text: str) -> str:
+def without_figures(text: str) -> str:
     """A text without scores and counts, and without what the length of a path or of a number changes."""
     for numbers in CLOSE_ENOUGH:
         text = numbers.sub("N", text)
@@ -108,7 +108,7 @@ def rewrite() -> None:
         return "```console\n" + "\n".join(parts) + "```"
 
     for document in DOCUMENTS:
-        document.write_text(_BLOCK.sub(run_again, document.read_text()))
+        document.write_text(BLOCK.sub(run_again, document.read_text()))
 
 
 if __name__ == "__main__":
