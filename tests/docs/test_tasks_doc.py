@@ -58,7 +58,8 @@ def test_the_tasks_end_as_the_document_shows(tmp_path: Path) -> None:
         calls = CALL.findall(text)
         assert len(calls) == 3
         for tool, arguments, answer in calls:
-            assert without_scores(heard(engine, tool, json.loads(arguments))) == without_scores(json.loads(answer)), tool
+            now = heard(engine, tool, json.loads(arguments))
+            assert without_scores(now) == without_scores(json.loads(answer)), tool
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Ten icons for a settings page, by hand on the page: the steps that docs/tasks.md counts. Writes docs/tasks-tray.png."""
+"""Ten icons for a settings page, by hand on the page: the steps of docs/tasks.md. Writes docs/tasks-tray.png."""
 
 import re
 from pathlib import Path
