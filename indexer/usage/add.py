@@ -12,14 +12,13 @@ from indexer.errors import LibraryError, ShardError, SourceError
 from indexer.library.folder import Library, require
 from indexer.library.shards import Failed
 from indexer.process import cores
-from indexer.publishing.curves import Curve
 from indexer.publishing.manifest import answering_manifest
 from indexer.reports.bars import Progress
 from indexer.usage.files import FileFacts, find_files, is_below, read_known, write_known
 from indexer.usage.folder import UsageFolder
 from indexer.usage.looking import Looker, Sight, open_sight
 from indexer.usage.looks import Look, LookKey, shard_of, write_looks
-from indexer.usage.manifest import UsageCounts, UsageManifest, answering_usage
+from indexer.usage.manifest import Sameness, UsageCounts, UsageManifest, answering_usage
 from indexer.usage.merge import Wanted, merge_usage
 from indexer.usage.sameness import measure_sameness
 from indexer.usage.settled import damaged, drop, holds_more, read_settled
@@ -133,7 +132,7 @@ def _still_seen(folder: UsageFolder, manifest: UsageManifest, known: Sequence[Fi
     settled = read_settled(folder, manifest.key, with_crops=manifest.has_crops)
     seen = settled.seen | settled.failures.keys()
     files = [facts for facts in known if facts.digest is None or bytes.fromhex(facts.digest) in seen]
-    return Wanted(files, settled.failures, manifest.has_crops, manifest.same, manifest.same_among)
+    return Wanted(files, settled.failures, manifest.has_crops, manifest.same)
 
 
 def _remember(folder: UsageFolder, options: AddOptions) -> Shots:
@@ -189,7 +188,7 @@ def _publish(
     """Build a generation unless the current one says already what it would say."""
     before = answering_usage(folder)
     failures = read_settled(folder, sight.key, with_crops=shots.keeps_crops).failures
-    wanted = Wanted(files, failures, shots.keeps_crops, *_sameness(folder, sight, before, progress))
+    wanted = Wanted(files, failures, shots.keeps_crops, _sameness(folder, sight, before, progress))
     if before is not None and before.revision == wanted.revision(sight.key):
         return None
     progress("Publishing", 0, 1)
@@ -197,16 +196,17 @@ def _publish(
     return merge_usage(folder, sight.key, wanted, keep_before=shots.keeps_crops or not had_crops)
 
 
-def _sameness(folder: UsageFolder, sight: Sight, before: UsageManifest | None, progress: Progress) -> tuple[Curve, int]:
+def _sameness(folder: UsageFolder, sight: Sight, before: UsageManifest | None, progress: Progress) -> Sameness:
     """What was measured before, if the pictures of the library are as many as then."""
     library = folder.library
     icons, number = answering_manifest(library), library.current()
     assert icons is not None
     assert number is not None
-    if before is not None and (before.fingerprint, before.same_among) == (sight.key.fingerprint, icons.pictures.n):
-        return before.same, before.same_among
+    measured = before and (before.fingerprint, before.same.n_pictures)
+    if before is not None and measured == (sight.key.fingerprint, icons.pictures.n):
+        return before.same
     progress("Measuring how alike icons and crops are", 0, 1)
-    return measure_sameness(library, library.generation(number), sight.encoder), icons.pictures.n
+    return measure_sameness(library.generation(number), sight.encoder)
 
 
 def _clear(folder: UsageFolder, key: LookKey, files: Sequence[FileFacts], *, with_crops: bool) -> None:

@@ -66,11 +66,11 @@ def find_files(places: Sequence[Place], known: Sequence[FileFacts], *, progress:
         for facts, inside in _walk(place):
             if facts.path in files:  # of a place within a place
                 continue
-            files[facts.path] = same = by_path.get(facts.path, facts)
-            if facts.error or same.stamp != facts.stamp:
-                files[facts.path] = facts
-                if not facts.error:
-                    to_read.append((facts, inside))
+            before = by_path.get(facts.path)
+            is_known = before is not None and before.stamp == facts.stamp and not facts.error
+            files[facts.path] = before if is_known and before else facts
+            if not is_known and not facts.error:
+                to_read.append((facts, inside))
             if len(files) % 1000 == 0:
                 progress("Looking for screenshots", len(files), len(files))
     for n_read, facts in enumerate(_read_all(to_read), start=1):

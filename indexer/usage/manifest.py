@@ -37,6 +37,18 @@ class UsageCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class Sameness:
+    """How likely a crop shows an icon of the library, as `usage.sameness` has measured it."""
+
+    known: Curve
+    """By the cosine of their vectors."""
+    lead: Curve
+    """By how much higher that is than with what else it may be."""
+    n_pictures: int
+    """Of the library, among which that was measured."""
+
+
+@dataclass(frozen=True, slots=True)
 class UsageManifest:
     """What a generation holds; written last."""
 
@@ -51,10 +63,7 @@ class UsageManifest:
     spec: str
     """Kind of the index of drawings; "" where there are none."""
     has_crops: bool
-    same: Curve
-    """How likely a crop shows an icon, by the cosine of their vectors (`usage.sameness`)."""
-    same_among: int
-    """Pictures of the library among which that was measured."""
+    same: Sameness
     counts: UsageCounts
     files: dict[str, dict[str, int | str]]
     """Size in bytes and sha256 of every other file of the generation."""
@@ -81,7 +90,8 @@ class UsageManifest:
                 raise ValueError(f"its format is {facts['format']}, this program reads {FORMAT}")  # noqa: TRY301
             check_own_checksum(facts)
             facts["counts"] = UsageCounts(**facts["counts"])
-            facts["same"] = Curve(**facts["same"])
+            same = facts["same"]
+            facts["same"] = Sameness(Curve(**same["known"]), Curve(**same["lead"]), same["n_pictures"])
             return cls(**facts)
         except (OSError, ValueError, TypeError, KeyError) as error:
             raise LibraryError(

@@ -15,13 +15,12 @@ from indexer.arrays import Floats, Halves, Ids
 from indexer.errors import LibraryError
 from indexer.library.durable import describe_file, folder_aside
 from indexer.library.shards import Failed
-from indexer.publishing.curves import Curve
 from indexer.publishing.index_kinds import CHUNK, recommended
 from indexer.publishing.vector_index import VectorIndex, fp32_chunks
 from indexer.usage.files import FileFacts
 from indexer.usage.folder import UsageFolder, UsageGeneration
-from indexer.usage.looks import LookKey, LookShard, look_paths, read_looks
-from indexer.usage.manifest import FORMAT, UsageCounts, UsageManifest
+from indexer.usage.looks import LookKey, LookShard, Tensors, look_paths, read_looks
+from indexer.usage.manifest import FORMAT, Sameness, UsageCounts, UsageManifest
 
 _N_LEARNT = 16_384
 """Vectors that an index learns from, where it has to."""
@@ -36,8 +35,7 @@ class Wanted:
     failures: Mapping[bytes, Failed]
     """Why screens could not be used, by digest."""
     has_crops: bool
-    same: Curve
-    same_among: int
+    same: Sameness
 
     def revision(self, key: LookKey) -> str:
         """Hash of all that a generation is made of."""
@@ -89,7 +87,6 @@ def merge_usage(folder: UsageFolder, key: LookKey, wanted: Wanted, *, keep_befor
             spec=_write_index(built.drawings, gathered, key.dim),
             has_crops=wanted.has_crops,
             same=wanted.same,
-            same_among=wanted.same_among,
             counts=counts,
             files={path.name: describe_file(path) for path in built.files},
         )
@@ -165,7 +162,7 @@ def _reason(facts: FileFacts, failures: Mapping[bytes, Failed]) -> str | None:
 
 def _write_boxes(built: UsageGeneration, gathered: _Gathered) -> None:
     counts = [len(scores) for scores in gathered.scores]
-    tensors = {
+    tensors: Tensors = {
         "facts": np.array(gathered.facts, np.int32).reshape(-1, 3),
         "starts": np.cumsum([0, *counts], dtype=np.int64),
         "corners": np.concatenate([np.zeros((0, 4), np.float32), *gathered.corners]),

@@ -1,8 +1,9 @@
 """How likely does a crop show an icon, by the cosine of their vectors? Measured for each library and encoder.
 
-Some of the library's own pictures are drawn as interfaces show them: small, in a colour, on a ground. Held against each
-other are the cosine of each with its own vector, and with that of the nearest picture of another drawing and name. A
-probability of 0.5 is a cosine that both reach equally often.
+Some of the library's own pictures are drawn as interfaces show them: small, in a colour, on a ground. `known` holds the
+cosine of each with its own vector against those of what is no icon of the library: letters, numbers, noise, and the
+nearest picture of another drawing and name, as if the library lacked the icon. `lead` is by how much a picture's own
+vector is nearer than that of such another one.
 """
 
 import io
@@ -14,20 +15,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
 
 from indexer.arrays import Floats, Ids, Pixels
 from indexer.encoders.query_encoder import QueryEncoder
 from indexer.errors import RenderError, SourceError
-from indexer.library.folder import Generation, Library
+from indexer.library.folder import Generation
 from indexer.locating.crops import crops
-from indexer.publishing.calibration import spread
+from indexer.publishing.calibration import pictures_of_nothing, spread
 from indexer.publishing.curves import Curve, fit
 from indexer.publishing.facets import read_array
 from indexer.publishing.manifest import Manifest
 from indexer.publishing.vector_index import VectorIndex
 from indexer.rendering.draw_pool import DrawPool
 from indexer.sources.source import read_picture
+from indexer.usage.manifest import Sameness
 
 N_DRAWN = 160
 _LEAST_DRAWN = 4
@@ -37,6 +39,10 @@ _SIDES = (14, 40)
 _DEPTH = 64
 """Pictures among which the nearest of another drawing and name is looked for."""
 _ROUND = 12
+_TEXTS = "a B g 7 3 4 9 OK Hi 12 47 & % M St No ab U Q 1 5 2 Yes e R @ 24 W3".split()
+N_NOISE = 24
+_LACKING = 3
+"""One in so many of the drawn ones counts as if the library lacked it."""
 _PICTURES = """
     SELECT icons.image_id, icons.name_id, sources.kind, sources.location, files.path, icons.member, images.digest
     FROM icons JOIN images ON images.id = icons.image_id JOIN files ON files.id = icons.file_id
@@ -55,19 +61,35 @@ class _Picture(NamedTuple):
     digest: bytes
 
 
-def measure_sameness(library: Library, generation: Generation, encoder: QueryEncoder) -> Curve:
-    """Draw some of a generation's pictures as screens show them, and fit the curve."""
+def measure_sameness(generation: Generation, encoder: QueryEncoder) -> Sameness:
+    """Draw some of a generation's pictures as screens show them, and fit the curves."""
     manifest = Manifest.read(generation)
     index = VectorIndex.open(generation.pictures, spec=manifest.pictures.spec)
     drawn = list(_drawn(_chosen(generation)))
     if len(drawn) < _LEAST_DRAWN:
-        return manifest.calibration.pictures.every
+        known = manifest.calibration.pictures.every
+        return Sameness(known, Curve(known.slope, 0.0), manifest.pictures.n)
     seen = _encode(encoder, [screen for _, screen in drawn])
     images = np.array([picture.image for picture, _ in drawn], np.int64)
-    own = (seen * index.reconstruct(images)).sum(axis=1)
+    own = (seen * index.reconstruct(images)).sum(axis=1).astype(np.float32)
     others = _Others(generation, index)
-    best = [others.best(vector, picture) for vector, (picture, _) in zip(seen, drawn, strict=True)]
-    return fit(own.astype(np.float32), np.array(best, np.float32))
+    best = np.array([others.best(one, picture) for one, (picture, _) in zip(seen, drawn, strict=True)], np.float32)
+    nothing = _encode(encoder, list(_glyphs()))
+    noise = encoder.encode_many_pictures(np.stack(list(pictures_of_nothing(N_NOISE, size=encoder.image_size))))
+    none = [index.search(vector, k=1).scores[0] for vector in (*nothing, *noise)]
+    known = fit(own, np.concatenate([np.array(none, np.float32), best[::_LACKING]]))
+    return Sameness(known, Curve(fit(own - best, best - own).slope, 0.0), manifest.pictures.n)
+
+
+def _glyphs() -> Iterator[Pixels]:
+    """Draw letters and numbers as screens show them."""
+    random = np.random.default_rng(0)
+    for number, text in enumerate(_TEXTS):
+        ground, ink = ((28, 31, 38), (224, 226, 230)) if number % 2 else ((255, 255, 255), (51, 56, 64))
+        picture = Image.new("RGB", (96, 64), ground)
+        font = ImageFont.load_default(int(random.integers(12, 30)))
+        ImageDraw.Draw(picture).text((_ROUND, _ROUND), text, font=font, fill=ink)
+        yield np.asarray(picture)
 
 
 def _chosen(generation: Generation) -> list[_Picture]:
@@ -95,7 +117,7 @@ def _on_screen(png: bytes, random: np.random.Generator, *, is_dark: bool) -> Pix
     alpha, colours = icon[..., 3:] / 255, icon[..., :3]
     inked = colours[alpha[..., 0] > 0.5]
     if len(inked) and np.ptp(inked, axis=0).max() < 24:
-        colours = random.integers(170, 256, 3) if is_dark else random.integers(0, 110, 3)
+        colours = (random.integers(170, 256, 3) if is_dark else random.integers(0, 110, 3)).astype(np.float32)
     screen = np.empty((icon.shape[0] + 2 * _ROUND, icon.shape[1] + 2 * _ROUND, 3), np.float32)
     screen[:] = ground
     screen[_ROUND:-_ROUND, _ROUND:-_ROUND] = alpha * colours + (1 - alpha) * ground
