@@ -39,7 +39,10 @@ _SIDES = (14, 40)
 _DEPTH = 64
 """Pictures among which the nearest of another drawing and name is looked for."""
 _ROUND = 12
-_TEXTS = "a B g 7 3 4 9 OK Hi 12 47 & % M St No ab U Q 1 5 2 Yes e R @ 24 W3".split()
+_TEXTS = (
+    "a", "B", "g", "7", "3", "4", "9", "OK", "Hi", "12", "47", "&", "%", "M", "St", "No", "ab", "U", "Q", "1", "5", "2",
+    "Yes", "e", "R", "@", "24", "W3",
+)  # fmt: skip
 N_NOISE = 24
 _LACKING = 3
 """One in so many of the drawn ones counts as if the library lacked it."""
