@@ -11,7 +11,7 @@ import click
 
 from indexer.commands.options import json_option, library_option
 from indexer.errors import IconsError, SourceError
-from search.commands.located_output import LocatedOutput, show_located
+from search.commands.located_output import Form, LocatedOutput, show_located
 from search.commands.options import Asking, filter_options, format_option, look_options
 from search.pictures import MAX_BYTES
 from search.query import Filters
@@ -102,7 +102,7 @@ def _output(chosen: Mapping[str, bool], form: Framework | None, look: Look) -> "
     if look != AS_IT_IS and not (chosen["svg"] or form):
         raise click.UsageError("a colour, stroke, size or corner is given to code; say which with --format, as svg")
     written = framework("svg") if chosen["svg"] else form
-    kind = "code" if written else given[0] if given else "table"
+    kind: Form = "code" if written else "json" if chosen["json"] else "jsonl" if chosen["jsonl"] else "table"
     return LocatedOutput(form=kind, framework=written, look=look)
 
 

@@ -14,29 +14,33 @@ label { color: var(--soft); cursor: pointer; user-select: none; } label input { 
 main { display: grid; grid-template-columns: minmax(0, 1fr) 21rem; gap: 1.5rem; padding: 1.5rem; align-items: start; }
 figure { margin: 0 0 2rem; } figcaption { margin-bottom: .5rem; color: var(--soft); }
 figcaption b { color: var(--text); margin-right: .4rem; }
-.shot { position: relative; max-width: 100%; border-radius: .6rem; box-shadow: 0 0 0 1px var(--line), 0 8px 28px #0002; }
+.shot { position: relative; max-width: 100%; border-radius: .6rem;
+  box-shadow: 0 0 0 1px var(--line), 0 8px 28px #0002; }
 .shot img { display: block; width: 100%; height: 100%; border-radius: inherit; }
 .frame { position: absolute; padding: 0; border: 0; background: none; cursor: pointer; color: var(--sure); }
 .frame::before { content: ""; position: absolute; inset: -4px; border-radius: 5px; border: 1.5px solid currentColor;
   box-shadow: 0 0 0 1px #fff8; transition: background .12s; }
 .frame.doubtful { color: var(--doubtful); } .frame.unknown { color: var(--unknown); }
 .frame.unknown::before { border-style: dashed; }
-.frame:hover::before, .frame[aria-expanded="true"]::before { background: color-mix(in srgb, currentColor 20%, transparent);
-  border-width: 2.5px; }
-.frame:focus-visible { outline: none; } .frame:focus-visible::before { outline: 2px solid var(--text); outline-offset: 2px; }
-.frame::after { content: attr(data-name); position: absolute; left: 50%; top: calc(100% + 7px); z-index: 3; display: none;
-  translate: -50%; padding: .1rem .45rem; border-radius: .35rem; background: #14171cf0; color: #fff; white-space: nowrap;
+.frame:hover::before, .frame[aria-expanded="true"]::before { border-width: 2.5px;
+  background: color-mix(in srgb, currentColor 20%, transparent); }
+.frame:focus-visible { outline: none; }
+.frame:focus-visible::before { outline: 2px solid var(--text); outline-offset: 2px; }
+.frame::after { content: attr(data-name); position: absolute; left: 50%; top: calc(100% + 7px); translate: -50%;
+  display: none; padding: .1rem .45rem; border-radius: .35rem; background: #14171cf0; color: #fff; white-space: nowrap;
   font: 500 .74rem/1.5 system-ui, sans-serif; pointer-events: none; }
-.frame:hover::after, .frame:focus-visible::after { display: block; z-index: 5; }
-.with-names .frame::after { display: block; max-width: 8.5em; overflow: hidden; text-overflow: ellipsis; padding: 0 .3rem;
-  top: calc(100% + 5px); font-size: .62rem; background: #14171cd0; }
+.frame:hover, .frame:focus-visible { z-index: 3; }
+.frame:hover::after, .frame:focus-visible::after { display: block; }
+.with-names .frame::after { display: block; max-width: 8.5em; overflow: hidden; text-overflow: ellipsis;
+  padding: 0 .3rem; top: calc(100% + 5px); font-size: .62rem; background: #14171cd0; }
 .with-names .frame:hover::after { max-width: none; background: #14171c; }
 aside { position: sticky; top: 4.4rem; background: var(--card); border: 1px solid var(--line); border-radius: .8rem;
   padding: 1rem; max-height: calc(100vh - 6rem); overflow: auto; }
 .hint { margin: 0; color: var(--soft); } section ~ .hint { display: none; }
 .crop { display: flex; gap: .9rem; align-items: center; margin-bottom: .8rem; }
 .crop canvas { width: 4.6rem; height: 4.6rem; flex: none; border-radius: .6rem; border: 1px solid var(--line); }
-.crop p { margin: 0; overflow-wrap: anywhere; } .crop b { display: block; font-size: 1rem; } small { color: var(--soft); }
+.crop p { margin: 0; overflow-wrap: anywhere; } .crop b { display: block; font-size: 1rem; }
+small { color: var(--soft); }
 ol { list-style: none; margin: 0; padding: 0; }
 li { display: flex; align-items: center; gap: .7rem; padding: .5rem .4rem; border-top: 1px solid var(--line); }
 .first { background: var(--on); border-radius: .5rem; border-color: transparent; }

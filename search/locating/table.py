@@ -9,7 +9,7 @@ from indexer.naming.printable import printable
 from search.locating.results import Box, LocatedIcon, LocatedPicture
 from search.showing.hit_lines import fitted, print_line
 
-_WIDEST_KEY = 34
+_WIDEST_KEY = 40
 _LEAST = 8
 """Columns in which names of other hits are still of use."""
 _TITLES = ("at", "size", "key", "score", "or")
