@@ -163,6 +163,7 @@ def _reason(facts: FileFacts, failures: Mapping[bytes, Failed]) -> str | None:
 def _write_boxes(built: UsageGeneration, gathered: _Gathered) -> None:
     counts = [len(scores) for scores in gathered.scores]
     tensors: Tensors = {
+        "digests": np.frombuffer(b"".join(gathered.screens), np.uint8).reshape(-1, 16),
         "facts": np.array(gathered.facts, np.int32).reshape(-1, 3),
         "starts": np.cumsum([0, *counts], dtype=np.int64),
         "corners": np.concatenate([np.zeros((0, 4), np.float32), *gathered.corners]),

@@ -140,11 +140,12 @@ def uses_of_picture(
 
 
 def _uses(index: UsageIndex, engine: SearchEngine, judged: Judged, *, k: int, least: float) -> Uses:
-    """All boxes that show what was found, the surest drawings first, each in the order of files."""
+    """All boxes that show what was found, the surest first; equally sure ones by file and place."""
     order = [row for row in np.argsort(-judged.scores, kind="stable").tolist() if judged.scores[row] >= least]
     boxes = [index.uses(int(judged.drawings[row])) for row in order]
     screens = np.unique(index.screens(np.concatenate(boxes))) if boxes else ()
-    taken = [(row, box) for row, shown in zip(order, boxes, strict=True) for box in shown.tolist()][:k]
+    found = [(row, box) for row, shown in zip(order, boxes, strict=True) for box in shown.tolist()]
+    taken = sorted(found, key=lambda one: (-round(float(judged.scores[one[0]]), 2), index.place(one[1])))[:k]
     icons = sorted({int(judged.icons[row]) for row, _ in taken} - {-1})
     keys = {hit.id: hit.key for hit in engine.hits(icons)}
     uses = [

@@ -85,17 +85,15 @@ def _name(index: UsageIndex, opened: Opened, ours: _Ours, drawings: Ids) -> Iter
     is_ours = is_icon(own, np.array(others, np.float32), same, expected=OWN_SET)
     likes = [int(ours.icons[place]) for place in best.tolist()]
     known = same.known.scores(np.array([near.scores[0] for near in nears], np.float32))
-    icons = [
-        like if sure >= LEAST_SURE else int(near[0]) for like, sure, near in zip(likes, is_ours, shown, strict=True)
-    ]
+    are_own = (is_ours >= LEAST_SURE).tolist()
+    icons = [likes[row] if is_own else int(shown[row][0]) for row, is_own in enumerate(are_own)]
     variants = opened.facets.variants(opened.facets.positions(np.array(icons, np.int64)))
     for row, drawing in enumerate(drawings.tolist()):
-        is_own = bool(is_ours[row] >= LEAST_SURE)
         yield Named(
             drawing,
-            origin="ours" if is_own else "foreign" if known[row] >= LEAST_SURE else "unknown",
+            origin="ours" if are_own[row] else "foreign" if known[row] >= LEAST_SURE else "unknown",
             icon=icons[row],
-            score=float(is_ours[row] if is_own else known[row]),
+            score=float(is_ours[row] if are_own[row] else known[row]),
             ours=likes[row],
             variant=int(variants[row]),
             meaning=meanings.of(shown[row], nears[row].scores),

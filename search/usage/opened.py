@@ -36,6 +36,8 @@ class UsageIndex:
         tensors = _tensors(generation.boxes)
         self.sizes: NDArray[np.int32] = tensors["facts"][:, :2]
         """Width and height of each screen, (s, 2)."""
+        self.digests: NDArray[np.uint8] = tensors["digests"]
+        """`content_digest` of each screen, (s, 16)."""
         self.corners: Floats = tensors["corners"]
         self.scores: Floats = tensors["scores"]
         """How sure it is that there is an icon in each box, (n,)."""
@@ -122,6 +124,11 @@ class UsageIndex:
         left, top = np.floor(self.corners[row, :2]).astype(int).tolist()
         right, bottom = np.ceil(self.corners[row, 2:]).astype(int).tolist()
         return Box(left, top, right, bottom)
+
+    def place(self, row: int) -> tuple[str, int, int]:
+        """By what boxes are ordered: file, top and left."""
+        box = self.box(row)
+        return self.files[int(self.screens(np.array([row]))[0])][0], box.top, box.left
 
     @cached_property
     def files(self) -> list[tuple[str, ...]]:
