@@ -43,8 +43,10 @@ def test_a_picture_and_filters_are_taken(ask: Ask, crop: Path) -> None:
 def test_exit_codes_tell_nothing_from_errors(ask: Ask, tmp_path: Path) -> None:
     nothing = ask("theirs:house")
     assert (nothing.exit_code, nothing.stdout) == (1, "")
-    assert "--min-score shows it" in nothing.stderr
-    assert ask("theirs:house", "--min-score", "0.001").exit_code == 0
+    assert 'no use of "theirs:house" was found' in nothing.stderr
+    assert ask("theirs:house", "--min-score", "0").exit_code == 0
+    near = ask("ours:search", "--min-score", "0.999")
+    assert (near.exit_code, "--min-score shows it" in near.stderr) == (1, True)
     unknown = ask("ours:nothing-like-it")
     assert (unknown.exit_code, "no icon" in unknown.stderr) == (2, True)
     assert ask("find").exit_code == 2
