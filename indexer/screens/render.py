@@ -31,8 +31,8 @@ _ROOMS = {"training": "indexer.screens.templates", "held-out": "indexer.screens.
 _SEEDS_OF_A_RUN = 1_000_000
 PLAIN = "plain-"
 """How names of templates begin that show no icon."""
-PHONE = "phone-"
-"""How names of templates begin that are made for a phone's window."""
+PHONE = "phone"
+"""Stands in names of templates that are made for a phone's window."""
 _PLAIN_SHARE = 0.18
 
 
@@ -69,7 +69,7 @@ class Studio:
         seed = self._recipe.seed * _SEEDS_OF_A_RUN + number
         random = Random(seed)
         name = self._recipe.only or _choose(random, self._templates)
-        viewport = choose_viewport(random, is_phone=name.startswith(PHONE))
+        viewport = choose_viewport(random, is_phone=PHONE in name)
         page = Page(random, pool=self._pool, viewport=viewport)
         body = self._templates[name](page)
         self._browser.show(page.document(body), viewport)
