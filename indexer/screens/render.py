@@ -5,7 +5,6 @@ import multiprocessing
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from importlib import import_module
 from multiprocessing.pool import Pool
 from pathlib import Path
 from random import Random
@@ -25,9 +24,8 @@ from indexer.screens.stored import Screen, ScreenWriter
 if TYPE_CHECKING:
     from indexer.reports.bars import Progress
 
-Room = Literal["training", "held-out"]
+Room = Literal["training", "validation", "held-out"]
 
-_ROOMS = {"training": "indexer.screens.templates", "held-out": "indexer.screens.held_out"}
 _SEEDS_OF_A_RUN = 1_000_000
 PLAIN = "plain-"
 """How names of templates begin that show no icon."""
@@ -49,8 +47,13 @@ class Recipe:
 
 def templates_of(room: Room) -> Templates:
     """The templates of a room, by name."""
-    templates: Templates = import_module(_ROOMS[room]).TEMPLATES
-    return templates
+    if room == "held-out":
+        from indexer.screens.held_out import TEMPLATES as HELD_OUT
+
+        return HELD_OUT
+    from indexer.screens.templates import TEMPLATES, VALIDATION
+
+    return {name: template for name, template in TEMPLATES.items() if (name in VALIDATION) == (room == "validation")}
 
 
 class Studio:

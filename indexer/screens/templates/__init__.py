@@ -75,3 +75,18 @@ TEMPLATES: Templates = {
     "timeline": timeline,
 }
 """Templates by name; `plain-` ones show no icon, those with `phone` in their name are made for a phone's window."""
+VALIDATION = frozenset(
+    {
+        "board",
+        "drop-down",
+        "mail",
+        "phone-grid",
+        "plain-panel",
+        "plain-photos",
+        "plain-table",
+        "player",
+        "settings",
+        "shop",
+    }
+)
+"""Those that the detector is not trained on: the threshold is chosen on their screens."""
