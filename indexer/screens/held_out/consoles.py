@@ -1,7 +1,7 @@
 """What do places to set things up look like? A cloud's console; the settings of an operating system."""
 
 from indexer.screens.held_out.marks import face
-from indexer.screens.held_out.sheets import repeated, sheet, sometimes
+from indexer.screens.held_out.sheets import one_of, repeated, sheet, sometimes
 from indexer.screens.page import Page
 
 _CLOUD = """
@@ -119,15 +119,14 @@ def system(page: Page) -> str:
 
     def control() -> str:
         on = pick.choice(["on", ""])
-        return pick.choice(
-            [
-                lambda: f"<span class='switch {on}'></span>",
-                lambda: f"<span>{page.words(1, 1)} {page.icon(13, muted)}</span>",
-                lambda: page.icon(15, muted),
-                lambda: "<span class=slide></span>",
-                lambda: f"<select><option>{page.words(1, 2)}</select>",
-            ]
-        )()
+        return one_of(
+            page,
+            lambda: f"<span class='switch {on}'></span>",
+            lambda: f"<span>{page.words(1, 1)} {page.icon(13, muted)}</span>",
+            lambda: page.icon(15, muted),
+            lambda: "<span class=slide></span>",
+            lambda: f"<select><option>{page.words(1, 2)}</select>",
+        )
 
     def row() -> str:
         front = sometimes(page, 0.5, lambda: page.icon(20, page.theme.accent))

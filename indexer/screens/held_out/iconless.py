@@ -1,7 +1,7 @@
 """What has no icon, and much that looks like one? An article, a form, a gallery of pictures, a list of prices."""
 
 from indexer.screens.held_out.marks import brand, count, face
-from indexer.screens.held_out.sheets import repeated, sheet
+from indexer.screens.held_out.sheets import one_of, repeated, sheet
 from indexer.screens.page import Page
 
 _ARTICLE = """
@@ -37,16 +37,15 @@ def article(page: Page) -> str:
 
     def extra() -> str:
         points = repeated(4, lambda: f"<li>{page.words(3, 9)}</li>")
-        return pick.choice(
-            [
-                table,
-                lambda: page.chart(520, 190),
-                lambda: f"<blockquote>{page.words(12, 24)}</blockquote>",
-                lambda: "<div class=sum>&radic;(x&sup2; + y&sup2;) &ge; &sum; a&#7522; / &pi;</div>",
-                lambda: f"<ul>{points}</ul>",
-                lambda: page.photo(520, 200),
-            ]
-        )()
+        return one_of(
+            page,
+            table,
+            lambda: page.chart(520, 190),
+            lambda: f"<blockquote>{page.words(12, 24)}</blockquote>",
+            lambda: "<div class=sum>&radic;(x&sup2; + y&sup2;) &ge; &sum; a&#7522; / &pi;</div>",
+            lambda: f"<ul>{points}</ul>",
+            lambda: page.photo(520, 200),
+        )
 
     body = repeated(9, lambda: paragraph() + extra())
     by = f"<div class=by>{face(page, 34)}{page.name()} &middot; {page.number()} &middot; {page.words(1, 2)}</div>"

@@ -26,3 +26,8 @@ def repeated(times: int, make: Callable[[], str]) -> str:
 def sometimes(page: Page, chance: float, make: Callable[[], str]) -> str:
     """Markup of a thing that is there with this chance, else nothing."""
     return make() if page.random.random() < chance else ""
+
+
+def one_of(page: Page, *makes: Callable[[], str]) -> str:
+    """Markup of one of several things, by lot."""
+    return page.random.choice(makes)()

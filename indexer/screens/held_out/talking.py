@@ -1,7 +1,7 @@
 """What do mail and chat look like? Three columns of letters; a conversation in bubbles."""
 
 from indexer.screens.held_out.marks import brand, count, face
-from indexer.screens.held_out.sheets import repeated, sheet, sometimes
+from indexer.screens.held_out.sheets import one_of, repeated, sheet, sometimes
 from indexer.screens.page import Page
 
 _MAIL = """
@@ -87,7 +87,7 @@ def chat(page: Page) -> str:
     theme = page.theme
 
     def channel() -> str:
-        left = pick.choice([lambda: "#", lambda: page.icon(14, theme.muted), lambda: face(page, 20)])()
+        left = one_of(page, lambda: "#", lambda: page.icon(14, theme.muted), lambda: face(page, 20))
         return f"<p>{left}<span>{page.words(1, 2)}</span>{sometimes(page, 0.3, lambda: count(page))}</p>"
 
     def message() -> str:
