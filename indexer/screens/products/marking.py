@@ -76,7 +76,8 @@ _MARK = """({ hiding, largest, skip, pictures, backgrounds, texts }) => {
     if (before || after) mark(element, before ? 'font-before' : 'font-after', hide)
     else if (matches(element, texts)) mark(element, 'font', 'text')
     else if (matches(element, pictures) && isSmall(element)) mark(element, 'img', 'self')
-    else if (matches(element, backgrounds)) mark(element, 'background', 'background')
+    else if (matches(element, backgrounds) && getComputedStyle(element).backgroundImage.includes('url('))
+      mark(element, 'background', 'background')
     else if (getComputedStyle(element).maskImage.startsWith('url') && isSmall(element)) mark(element, 'mask', 'self')
   }
   return facts

@@ -71,9 +71,12 @@ class Namer:
         return f"{prefix}:{base}"
 
     def _by_drawing(self, svg: str) -> str:
-        ink = _ink(_plain(svg))
-        if ink is None:
-            return UNKNOWN
+        for document in (svg, _as_sets_are_stroked(svg)):
+            if (ink := _ink(_plain(document))) is not None and (key := self._nearest(ink)):
+                return key
+        return UNKNOWN
+
+    def _nearest(self, ink: NDArray[np.uint8]) -> str:
         for prefix in self._sets:
             names, inks = _inks_of(self._icons, prefix)
             apart = np.abs(inks.astype(np.int16) - ink.astype(np.int16)).mean(axis=1, dtype=np.float32)
@@ -113,6 +116,13 @@ def _ink(svg: bytes) -> NDArray[np.uint8] | None:
     top, left = (_SIDE - height) // 2, (_SIDE - width) // 2
     canvas[top : top + height, left : left + width] = alpha
     return canvas.ravel() if canvas.any() else None
+
+
+def _as_sets_are_stroked(svg: str) -> str:
+    """The SVG with lines as wide and round as those of Feather and its kin: products draw the same icons thinner."""
+    opening, _, rest = svg.partition(">")
+    opening = re.sub(r'\sstroke-(?:width|linecap|linejoin)="[^"]*"', "", opening)
+    return f'{opening} stroke-width="2" stroke-linecap="round" stroke-linejoin="round">{rest}'
 
 
 _KEPT: Callable[[str], re.Match[str] | None] = re.compile(r"\bviewBox=\"([^\"]+)\"").search

@@ -31,6 +31,8 @@ def sets(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "json").mkdir()
     bodies = {"stop": "M4 4h16v16H4z", "play": "M6 4l14 8-14 8z"}
     icons = {name: {"body": f'<path fill="currentColor" d="{path}"/>'} for name, path in bodies.items()}
+    plus = '<path fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" d="M3 12h18M12 3v18"/>'
+    icons["plus"] = {"body": plus}
     for prefix in ("fa-solid", "mdi"):
         facts = {"prefix": prefix, "icons": icons, "aliases": {"halt": {"parent": "stop"}}, "width": 24, "height": 24}
         (folder / "json" / f"{prefix}.json").write_text(json.dumps(facts))
@@ -67,6 +69,12 @@ def test_a_drawing_names_an_icon_however_it_is_written(sets: Path) -> None:
     sharper = '<svg viewBox="0 0 48 48" fill="red" width="12"><polygon points="12,8 40,24 12,40"/></svg>'
     assert namer.key(found(svg=sharper)) == "mdi:play"
     assert namer.key(found(svg='<svg viewBox="0 0 24 24"><circle cx="12" cy="12" r="9"/></svg>')) == ""
+
+
+def test_thinner_lines_are_the_same_icon(sets: Path) -> None:
+    namer = Namer(sets, families=[], sets=["mdi"])
+    drawn = '<svg viewBox="0 0 24 24" fill="none" stroke="#000" stroke-width="{}"><path d="M3 12h18M12 3v18"/></svg>'
+    assert namer.key(found(svg=drawn.format("1.5"))) == "mdi:plus"
 
 
 def test_only_files_below_the_packages_are_given_out(tmp_path: Path) -> None:
