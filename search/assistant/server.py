@@ -30,6 +30,7 @@ def create_assistant(engine: SearchEngine) -> MCPServer:
     tools = [
         _tool("Find icons", own.search_icons),
         _tool("Find icons that look alike", own.similar_icons),
+        _tool("Find the icons of a screen", own.locate),
         _tool("Pick icons for many needs", own.pick_icons),
         _tool("Map icons to another set", own.map_icons),
         _tool("Show an icon", own.show_icon),

@@ -115,6 +115,7 @@ async function examine(number, as = null) {
 async function showScreen() {
   if (state.screen === null && !screen) return;
   if (!screen) {
+    Object.assign(find("#screen"), { hidden: false }).dataset.is = "waiting"; // its parts are on their way
     const { ScreenView } = await import("./screen/view.js");
     screen ??= new ScreenView(find("#screen"), {
       change: ask, cut: (number) => incoming.cut(number), take: (hits) => chosen.add(hits), enter: () => grid.focusFirst(),

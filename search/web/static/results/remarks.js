@@ -67,7 +67,7 @@ export class Remarks {
   /** Of an icon in a picture: a way to more hits than were asked for, or why there are none. */
   #framed(hits, located) {
     const isChosen = located && this.state.frame !== null;
-    if (hits.length) return isChosen ? [make("p", { className: "remark" }, make("button", { type: "button", className: "link", textContent: "Search with this part of the picture", onclick: () => this.more(located) }), " for more like it.")] : [];
+    if (hits.length) return isChosen ? [make("p", { className: "about" }, make("button", { type: "button", className: "link", textContent: "Search with this part of the picture", onclick: () => this.more(located) }), " for more like it.")] : [];
     return [make("div", { className: "nothing" }, make("h2", { textContent: `No name for ${subject(this.state)}` }),
       make("p", { textContent: "No icon here looks like it." }), this.#withoutFilters())];
   }

@@ -26,7 +26,8 @@ export class FoundList {
   /** Rows for what was found in a picture. */
   fill(answer, number) {
     const { image } = pictureOf(number);
-    this.rows = answer.icons.map((icon, at) => row(icon, at, cutOut(image, partOf(number, answer, at))));
+    const isOfOneSet = new Set(answer.icons.flatMap(({ hits: [hit] }) => hit?.set ?? [])).size === 1;
+    this.rows = answer.icons.map((icon, at) => row(icon, at, cutOut(image, partOf(number, answer, at)), isOfOneSet));
     this.element.replaceChildren(...this.rows.map((one) => make("li", {}, one)));
   }
 
@@ -65,13 +66,13 @@ export class FoundList {
   }
 }
 
-function row(icon, at, cut) {
+function row(icon, at, cut, isOfOneSet) {
   const [hit] = icon.hits;
   const label = labelOf(icon, at);
   return make("button", { type: "button", className: "row", tabIndex: at ? -1 : 0, "data-at": at, "aria-label": label, "aria-pressed": "false", title: label.replace(/^\d+: /, "") },
     cut, hit ? frame(hit, { px: 24 }) : make("span", { className: "picture none" }),
     make("span", { className: "what" }, make("span", { textContent: hit?.name ?? "no name found" }),
-      make("small", { textContent: hit ? `${isSure(icon) ? "" : "not sure · "}${hit.set_title || hit.set}` : "" })));
+      make("small", { textContent: hit ? [!isSure(icon) && "not sure", !isOfOneSet && (hit.set_title || hit.set)].filter(Boolean).join(" · ") : "" })));
 }
 
 /** A part of a picture, centred in a square. */

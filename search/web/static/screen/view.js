@@ -20,7 +20,7 @@ export class ScreenView {
     this.all = make("button", { type: "button", className: "button primary", onclick: () => this.#takeAll() }, symbol("check"), make("span", {}));
     this.names = make("div", { className: "names" }, make("div", { className: "names-head" }, this.title, this.all), this.note, this.list.element);
     this.none = make("div", { className: "nothing", hidden: true });
-    root.replaceChildren(this.stage.element, this.names, this.none);
+    root.replaceChildren(make("div", { className: "parts" }, this.stage.element, this.names, this.none));
   }
 
   /** Bring it in step with a state; what is not known yet comes when it is. */
