@@ -19,8 +19,8 @@ from indexer.telemetry import SERVERS, silence
 from search.assistant.tools import IconTools
 from search.engine import SearchEngine
 
-_INSTRUCTIONS = """Icons of a library on this machine, found by what they mean or how they look ("go back", "a round
-gear"). Take keys from answers, invent none. No hits: no icon fits, try other words. Mind licences."""
+_INSTRUCTIONS = """Icons of a library on this machine, found by what they mean or how they look ("go back").
+Take keys from answers, invent none. No hits: no icon fits, try other words. Mind licences."""
 _READ_ONLY = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 
 

@@ -99,7 +99,7 @@ class IconTools:
         sets: Sets = [],  # noqa: B006
         styles: SameStyles = [],  # noqa: B006
     ) -> str:
-        """Find icons that look like one, or like a picture; query pulls towards a meaning."""
+        """Find icons that look like one, or like a picture; query pulls to a meaning."""
         if bool(key) == bool(picture):
             raise IconsError("say what they are to look like: either key or picture")
         engine = self._engine
@@ -130,7 +130,7 @@ class IconTools:
         )
 
     def locate(self, picture: SamePicture, sets: Sets = [], format: Text = "") -> str:  # noqa: B006
-        """Find every icon in a screenshot or mock-up; with format as code."""
+        """Find all icons of a screenshot or mock-up; with format as code."""
         engine = self._engine
         wanted = framework(format) if format else None
         asked = served_sets(engine, engine.set_keys(sets), wanted.sets if wanted else ())
@@ -165,7 +165,7 @@ class IconTools:
         return write([_named(engine, key, wanted) for key in keys], wanted, look).code
 
     def check_icons(self, paths: Paths = [], code: Code = "", name: Text = "App.tsx") -> str:  # noqa: B006
-        """Tell which icons that code names do not exist, and the nearest real ones."""
+        """Tell which icons named in code do not exist, and near ones."""
         if bool(paths) == bool(code):
             raise IconsError("say what to check: either paths or code")
         engine = self._engine
@@ -175,7 +175,7 @@ class IconTools:
         return written(checked(check(engine, places, CheckOptions(), progress=lambda *_: None)))
 
     def lint_icons(self, paths: Paths = [], sets: Sets = [], rule: Text = "") -> str:  # noqa: B006
-        """Tell what is inconsistent or wrong in folders of icons, or sets."""
+        """Tell what is wrong in folders of icons, or sets."""
         if not paths and not sets:
             raise IconsError("say what to look at: paths of folders, or a set")
         from search.linting.lint import Asked, lint
@@ -186,7 +186,7 @@ class IconTools:
         return written(linted(report, most=MOST_FINDINGS if rule else MOST_OF_A_RULE))
 
     def list_sets(self, query: Annotated[Text, Field(description="part of a name")] = "") -> str:
-        """List the sets of the library, the largest first."""
+        """List the sets, the largest first."""
         known = self._engine.facets()["set"]
         part = query.casefold()
         return written(listed(one for one in known if part in f"{one.value} {one.title}".casefold()))
