@@ -45,7 +45,7 @@ class Chosen:
 def choose_threshold(contender: Contender, boxes: RankedBoxes, *, most_false: float = MOST_FALSE) -> Chosen | None:
     """Choose the threshold with the best F1 that leaves at most so many boxes on an icon-free screen.
 
-    None: nothing is found. It lies halfway to the next lower score, so that it does not depend on the last digits of one box.
+    None: nothing is found. It lies halfway to the next lower score: the last digits of one box decide nothing.
     """
     of = curve(boxes)
     false = np.array(false_on_empty(boxes, of.scores.tolist()))
@@ -100,14 +100,16 @@ def main(library: "Library", folder: Path, names: tuple[str, ...], most_false: f
     with ProgressLine() as progress:
         found = list(_choose_all(library, folder, names or NAMES, most_false, progress))
     for chosen in found:
-        if as_json:
-            click.echo(json.dumps(asdict(chosen)))
-            continue
-        bound = f"; a lower one has a better F1 and more than {most_false:g} on them" if chosen.is_bound else ""
-        click.echo(
-            f"{chosen.contender}: {chosen.threshold:.4f}, precision {chosen.precision:.3f}, "
-            f"recall {chosen.recall:.3f}, F1 {chosen.f1:.3f}, boxes on an icon-free screen {chosen.false_on_empty:.2f}{bound}"
-        )
+        click.echo(json.dumps(asdict(chosen)) if as_json else _line(chosen, most_false))
+
+
+def _line(chosen: Chosen, most_false: float) -> str:
+    figures = f"precision {chosen.precision:.3f}, recall {chosen.recall:.3f}, F1 {chosen.f1:.3f}"
+    bound = f"; a lower one has a better F1 and more than {most_false:g} on them" if chosen.is_bound else ""
+    return (
+        f"{chosen.contender}: {chosen.threshold:.4f}, {figures}, "
+        f"boxes on an icon-free screen {chosen.false_on_empty:.2f}{bound}"
+    )
 
 
 if __name__ == "__main__":
