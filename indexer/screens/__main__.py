@@ -1,0 +1,58 @@
+"""How are screens rendered to train and to measure what finds icons? python -m indexer.screens render
+
+Needs Chromium, playwright (`pip install 'icons[screens]'`) and npm's @iconify/json; see docs/screenshots.md.
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from indexer.errors import IconsError
+from indexer.screens.render import Recipe, render_screens
+
+
+@click.group()
+def main() -> None:
+    """Render screens of products that never were, with the painted box of every icon."""
+
+
+@main.command()
+@click.option(
+    "--icons",
+    required=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder of the npm package @iconify/json.",
+)
+@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path))
+@click.option("--screens", "n", default=1500, show_default=True, type=click.IntRange(1))
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(0))
+@click.option("--templates", default="training", show_default=True, type=click.Choice(["training", "held-out"]))
+@click.option(
+    "--sets",
+    type=click.Choice(["training", "held-out", "reserved"]),
+    help="Which icon sets; those of the templates' name by default.",
+)
+@click.option("--only", help="One template instead of all.")
+@click.option("--workers", default=2, show_default=True, type=click.IntRange(1))
+def render(out: Path, n: int, workers: int, sets: str | None, **chosen: Any) -> None:
+    """Render screens; what is there already stays.
+
+    \b
+    Example:
+      python -m indexer.screens render --icons node_modules/@iconify/json --out screens --screens 1500
+    """
+    from indexer.reports.bars import ProgressLine
+
+    recipe = Recipe(**chosen, sets=sets or chosen["templates"])  # type: ignore[arg-type]
+    with ProgressLine() as bars:
+        counts = render_screens(recipe, out, n=n, workers=workers, progress=bars)
+    click.echo(f"{out}: {counts['screens']:,} screens, {counts['icons']:,} icons", err=True)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except IconsError as error:
+        sys.exit(f"Error: {error}")
