@@ -1,5 +1,6 @@
 """A trained net -> `icons.onnx`: weights in fp16, answers as the reader takes them, peaks alone."""
 
+import io
 import json
 from pathlib import Path
 from typing import Any, cast
@@ -11,7 +12,7 @@ from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from indexer.detector.net import Net
 from indexer.detector.train import normalised, read_average
-from indexer.encoders.tracing import OPSET
+from indexer.encoders.tracing import OPSET, traceable
 from indexer.errors import TrainError
 from indexer.library.durable import make_folder, write_file
 from indexer.locating.detector import FACTS, GRAPH
@@ -66,20 +67,19 @@ def _folded(net: Net) -> Net:
 
 @torch.inference_mode()
 def _traced(answering: nn.Module) -> bytes:
-    import io
-
     written = io.BytesIO()
     free = {1: "height", 2: "width"}
-    torch.onnx.export(
-        answering,
-        (torch.zeros(_SAMPLE, dtype=torch.uint8),),
-        cast(Any, written),
-        input_names=["pixels"],
-        output_names=["scores", "sides"],
-        dynamic_axes={"pixels": free, "scores": free, "sides": {2: "height", 3: "width"}},
-        opset_version=OPSET,
-        dynamo=False,
-    )
+    with traceable():
+        torch.onnx.export(
+            answering,
+            (torch.zeros(_SAMPLE, dtype=torch.uint8),),
+            cast(Any, written),
+            input_names=["pixels"],
+            output_names=["scores", "sides"],
+            dynamic_axes={"pixels": free, "scores": free, "sides": {2: "height", 3: "width"}},
+            opset_version=OPSET,
+            dynamo=False,
+        )
     return written.getvalue()
 
 

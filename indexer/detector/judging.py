@@ -1,7 +1,8 @@
 """Screens -> what of a box is evidence for an icon: `python -m indexer.detector judge`.
 
-Asks the exported detector for boxes of screens that it was not trained on, sees which of them are icons, and fits how the
-detector's score, the box's shape and the encoder's vector add up. The threshold is chosen on screens of a third folder.
+Asks the exported detector for boxes of screens that it was not trained on, sees which of them are icons, and fits how
+the detector's score, the box's shape and the encoder's vector add up. The threshold is chosen on screens of a third
+folder.
 """
 
 import json
@@ -51,20 +52,35 @@ class Judged(NamedTuple):
     """(screens,): icons of each."""
 
 
-def judge(folders: Sequence[Path], *, held: Path, detector: Detector, encoder: QueryEncoder, tell: Progress) -> dict[str, Judge]:
-    """Fit on the screens of `folders`, choose thresholds on those of `held`: how to judge with the encoder, and alone."""
-    fitted = _gathered([(folder, screen) for folder in folders for screen in read_screens(folder)], detector, encoder, tell)
+def judge(
+    folders: Sequence[Path], *, held: Path, detector: Detector, encoder: QueryEncoder, tell: Progress
+) -> dict[str, Judge]:
+    """Fit on the screens of `folders`, choose thresholds on those of `held`: judges with the encoder, and alone."""
+    fitted = _gathered(
+        [(folder, screen) for folder in folders for screen in read_screens(folder)], detector, encoder, tell
+    )
     kept = _gathered([(held, screen) for screen in read_screens(held)], detector, encoder, tell)
     judges = {"encoder": _fit(fitted, n_hidden=_HIDDEN), "alone": _fit(fitted, n_hidden=0)}
-    return {kind: one._replace(threshold=threshold_of(one.scores(kept.boxes, kept.vectors), kept)) for kind, one in judges.items()}
+    return {
+        kind: one._replace(threshold=threshold_of(one.scores(kept.boxes, kept.vectors), kept))
+        for kind, one in judges.items()
+    }
 
 
 def write_judges(judges: dict[str, Judge], folder: Path, *, fingerprint: str) -> None:
     """Write them beside the detector."""
     from safetensors.numpy import save
 
-    facts: dict[str, Any] = {"fingerprint": fingerprint, "thresholds": {kind: one.threshold for kind, one in judges.items()}}
-    tensors = {f"{kind}.{name}": value for kind, one in judges.items() for name, value in one._asdict().items() if name != "threshold"}
+    facts: dict[str, Any] = {
+        "fingerprint": fingerprint,
+        "thresholds": {kind: one.threshold for kind, one in judges.items()},
+    }
+    tensors = {
+        f"{kind}.{name}": value
+        for kind, one in judges.items()
+        for name, value in one._asdict().items()
+        if name != "threshold"
+    }
     write_file(folder / WEIGHTS, save(tensors, {"facts": json.dumps(facts)}))
 
 
@@ -91,8 +107,16 @@ def _gathered(screens: list[tuple[Path, Screen]], detector: Detector, encoder: Q
 def _vectors(pixels: NDArray[np.uint8], boxes: Boxes, encoder: QueryEncoder) -> Floats:
     cut = crops(pixels, boxes.corners, size=encoder.image_size)
     stretches = [cut[begin : begin + _ENCODED_AT_ONCE] for begin in range(0, len(cut), _ENCODED_AT_ONCE)]
-    dim = encoder.encode_picture(np.zeros((encoder.image_size, encoder.image_size, 3), np.uint8)).shape[0] if not stretches else 0
-    return np.concatenate([encoder.encode_many_pictures(one) for one in stretches]) if stretches else np.zeros((0, dim), np.float32)
+    dim = (
+        encoder.encode_picture(np.zeros((encoder.image_size, encoder.image_size, 3), np.uint8)).shape[0]
+        if not stretches
+        else 0
+    )
+    return (
+        np.concatenate([encoder.encode_many_pictures(one) for one in stretches])
+        if stretches
+        else np.zeros((0, dim), np.float32)
+    )
 
 
 def _matched(boxes: Boxes, screen: Screen) -> tuple[Mask, Mask]:
@@ -117,7 +141,9 @@ def _fit(judged: Judged, *, n_hidden: int) -> Judge:
     plain = nn.Linear(N_SHAPE, 1)
     hidden, out = nn.Linear(inputs.shape[1], n_hidden), nn.Linear(n_hidden, 1, bias=False)
     parts: list[nn.Module] = [plain, hidden, out] if n_hidden else [plain]
-    optimizer = torch.optim.AdamW([weight for part in parts for weight in part.parameters()], lr=5e-3, weight_decay=0.02)
+    optimizer = torch.optim.AdamW(
+        [weight for part in parts for weight in part.parameters()], lr=5e-3, weight_decay=0.02
+    )
     for step in range(_STEPS):
         for group in optimizer.param_groups:
             group["lr"] = 5e-3 * (1 - step / _STEPS)
@@ -128,7 +154,14 @@ def _fit(judged: Judged, *, n_hidden: int) -> Judge:
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
-    return Judge(0.5, _values(plain.weight[0]), _values(plain.bias), _values(hidden.weight.T), _values(hidden.bias), _values(out.weight[0]))
+    return Judge(
+        0.5,
+        _values(plain.weight[0]),
+        _values(plain.bias),
+        _values(hidden.weight.T),
+        _values(hidden.bias),
+        _values(out.weight[0]),
+    )
 
 
 def _values(weight: Tensor) -> Floats:

@@ -26,7 +26,7 @@ N_SHAPE = 4
 
 
 class Judge(NamedTuple):
-    """Two layers beside a straight sum: scores = sigmoid(shape @ plain + bias + relu(all @ hidden + hidden_bias) @ out)."""
+    """A straight sum and two layers: sigmoid(shape @ plain + bias + relu(all @ hidden + hidden_bias) @ out)."""
 
     threshold: float
     """Least score of what is shown, chosen on a validation split."""
@@ -70,7 +70,7 @@ def read_judge(fingerprint: str | None, folder: Path | None = None) -> Judge:
 
 
 def shape_of(boxes: Boxes) -> Floats:
-    """Logit of the detector's score, logarithms of the longer side and of its ratio to the shorter one, and how wide."""
+    """Logit of the detector's score, logarithm of the longer side, of width by height without and with its sign."""
     scores = np.clip(boxes.scores, 1e-4, 1 - 1e-4)
     sides = np.maximum(boxes.corners[:, 2:] - boxes.corners[:, :2], 1)
     longer = np.log(sides.max(axis=1) / 20)

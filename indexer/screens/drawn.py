@@ -92,7 +92,7 @@ class Pen:
 
     def _as_pseudo(self, drawing: Drawing, size: float, colour: str | None, marks: str) -> str:
         name = f"{self._class}-{self._n}"
-        self._rules.append(f'.{name}::before{{content:"";{_box(size)}{_mask(drawing.svg)}}}')
+        self._rules.append(f'.{name}::before{{content:"";{_box(size)}display:block;{_mask(drawing.svg)}}}')
         return f'<i class="{name}" {marks} data-hide="before" style="{_box(size)}{_ink(colour)}"></i>'
 
     def _as_font(self, drawing: Drawing, size: float, colour: str | None, marks: str) -> str:

@@ -23,9 +23,14 @@ _PATH = re.compile(r' d="([^"]*)"')
 
 
 def fits_a_font(svg: str) -> bool:
-    """Whether an icon is nothing but filled paths in one colour, on a square."""
+    """Whether an icon is nothing but filled paths in one colour, on a square and inside of it."""
     found = _FILLED.fullmatch(svg)
-    return found is not None and found[1] == found[2]
+    if found is None or found[1] != found[2]:
+        return False
+    outline = _glyph(svg)
+    outline.recalcBounds(None)
+    sides = [getattr(outline, side, 0) for side in ("xMin", "yMin", "xMax", "yMax")]
+    return -EM < min(sides) and max(sides) < 2 * EM
 
 
 def font_face(family: str, glyphs: Mapping[int, str]) -> str:

@@ -137,6 +137,11 @@ class IconPool:
             chosen.append(self._in_one_style(_drawn(random, self._plain), random))
         return chosen
 
+    def choose_mechanics(self, random: Random) -> IconSet:
+        """A set with arrows and crosses, for screens whose own sets lack them."""
+        known = {prefix: weight for prefix, weight in self._plain.items() if weight == 1}
+        return self._in_one_style(_drawn(random, known), random)
+
     def _in_one_style(self, prefix: str, random: Random) -> IconSet:
         whole = self._load(prefix)
         endings = sorted(whole.data.get("suffixes") or {})

@@ -62,8 +62,8 @@ def _portrait(random: Random, size: float, hue: float) -> str:
 
 def badge(random: Random, theme: Theme) -> str:
     """A count, a dot or a short word on a coloured ground."""
-    ground = random.choice((theme.danger, theme.accent, theme.success, theme.muted, theme.soft, theme.border))
-    ink = theme.text if ground in (theme.soft, theme.border) else random.choice(("#fff", "#fff", theme.ground))
+    ground = random.choice((theme.danger, theme.accent, theme.success, theme.muted, theme.soft, theme.fill))
+    ink = theme.text if ground in (theme.soft, theme.fill) else random.choice(("#fff", "#fff", theme.ground))
     lot = random.random()
     if lot < 0.2:
         side = random.choice((4, 6, 8, 10))
@@ -114,7 +114,7 @@ def switch(random: Random, theme: Theme, *, is_on: bool) -> str:
     """A switch that slides."""
     height = random.choice((12, 14, 16, 18, 20, 22, 24, 28))
     width, gap = height * random.choice((1.7, 1.8, 2)), random.choice((1, 2, 3))
-    ground = theme.accent if is_on else random.choice((theme.faint, theme.border))
+    ground = theme.accent if is_on else random.choice((theme.faint, theme.fill))
     knob = height - 2 * gap
     return (
         f'<span style="display:inline-flex;flex:none;width:{width:.0f}px;height:{height}px;border-radius:99px;background:{ground};'
@@ -170,10 +170,10 @@ def skeleton(random: Random, theme: Theme, width: float) -> str:
     """Bars that stand for what is still loading."""
     bars = "".join(
         f'<div style="height:{random.choice((8, 10, 12, 14))}px;width:{random.randrange(30, 100)}%;border-radius:4px;'
-        f'background:{theme.border};margin-bottom:8px"></div>'
+        f'background:{theme.fill};margin-bottom:8px"></div>'
         for _ in range(random.randrange(2, 5))
     )
-    round_one = f'<div style="width:36px;height:36px;border-radius:50%;background:{theme.border};flex:none"></div>'
+    round_one = f'<div style="width:36px;height:36px;border-radius:50%;background:{theme.fill};flex:none"></div>'
     return f'<div style="display:flex;gap:12px;width:{width:g}px">{round_one}<div style="flex:1">{bars}</div></div>'
 
 

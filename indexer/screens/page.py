@@ -1,6 +1,6 @@
 """What does a template make a screen of? A theme, icons of its sets, words, and what is no icon."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import NamedTuple
 
@@ -62,6 +62,7 @@ class Page:
         self.language = words.choose_language(random)
         self.width, self.height, self.scale = viewport
         self._sets: list[IconSet] = pool.choose_sets(random)
+        self._mechanics = pool.choose_mechanics(random)
         self._pen = Pen(random)
 
     def icon(self, size: float, colour: str | None = None, *, kind: str | None = None) -> str:
@@ -71,12 +72,15 @@ class Page:
         """
         first, *others = self._sets
         chosen = others[0] if others and self.random.random() < 0.3 else first
-        return self._pen.draw(chosen.drawing(self._name(chosen, kind)), size, colour)
+        names = self._names(chosen, kind)
+        if not names:
+            names = self._names(chosen := self._mechanics, kind) or chosen.usual
+        return self._pen.draw(chosen.drawing(self.random.choice(names)), size, colour)
 
-    def _name(self, chosen: IconSet, kind: str | None) -> str:
-        if kind is not None and (names := chosen.of_kind(kind)):
-            return self.random.choice(names)
-        return self.random.choice(chosen.usual if self.random.random() < _USUAL_ICONS else chosen.names)
+    def _names(self, chosen: IconSet, kind: str | None) -> Sequence[str]:
+        if kind is not None:
+            return chosen.of_kind(kind)
+        return chosen.usual if self.random.random() < _USUAL_ICONS else chosen.names
 
     def words(self, low: int = 1, high: int = 1) -> str:
         """From `low` to `high` words in the screen's language."""

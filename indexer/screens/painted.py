@@ -17,7 +17,7 @@ _MARGIN = 2
 _LEAST_PEAK = 24
 """Of 255: an icon of less contrast than that isn't seen."""
 _LEAST_CHANGE = 8
-_SHARE_OF_PEAK = 0.12
+_SHARE_OF_PEAK = 0.1
 """A pixel belongs to an icon if it changes by that much of what the icon's strongest pixel does."""
 _LEAST_SIDE = 4
 _LEAST_PIXELS = 8

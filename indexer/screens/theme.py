@@ -34,6 +34,8 @@ class Theme:
     border: str
     accent: str
     on_accent: str
+    fill: str
+    """Behind what is small and stands out a little: badges, tags, bars."""
     soft: str
     """The accent, faintly: behind what is chosen."""
     success: str
@@ -95,7 +97,7 @@ def inverted(theme: Theme, random: Random) -> Theme:
 def on_ground(theme: Theme, ground: str, ink: str) -> Theme:
     """The same product on a ground of another colour, such as an app bar of the accent."""
     return replace(
-        theme, ground=ground, surface=ground, raised=ground, text=ink, muted=ink, faint=ink, border=ink + "44"
+        theme, ground=ground, surface=ground, raised=ground, text=ink, muted=ink, faint=ink, border=ink + "44", fill=ground
     )
 
 
@@ -125,6 +127,7 @@ def _light_greys(kind: str, hue: float, random: Random) -> dict[str, str]:
         "muted": hsl(hue, colour, random.uniform(max(text, 30), 52)),
         "faint": hsl(hue, colour, random.uniform(52, 70)),
         "border": hsl(hue, colour, 0 if kind == "contrast" else ground - random.uniform(4, 16)),
+        "fill": hsl(hue, colour, ground - random.uniform(4, 14)),
     }
 
 
@@ -140,6 +143,7 @@ def _dark_greys(kind: str, hue: float, random: Random) -> dict[str, str]:
         "muted": hsl(hue, colour / 2, random.uniform(58, 74)),
         "faint": hsl(hue, colour / 2, random.uniform(42, 56)),
         "border": hsl(hue, colour, 90 if kind == "contrast" else ground + random.uniform(6, 18)),
+        "fill": hsl(hue, colour, ground + random.uniform(7, 20)),
     }
 
 

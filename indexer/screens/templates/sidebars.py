@@ -152,7 +152,7 @@ def files_and_trees(page: Page) -> str:
     status = row(
         "".join(_status(page) for _ in range(random.randrange(3, 9))),
         gap="14px",
-        style=f"padding:3px 10px;background:{random.choice((theme.surface, theme.border))};font-size:11px;color:{theme.muted}",
+        style=f"padding:3px 10px;background:{random.choice((theme.surface, theme.fill))};font-size:11px;color:{theme.muted}",
     )
     main = f'<div style="flex:1;min-width:0;display:flex;flex-direction:column">{tabs}<div style="flex:1;overflow:hidden">{body}</div>{status}</div>'
     rail = _rail(page) if often(page, 0.6) else ""
@@ -165,7 +165,7 @@ def _rail(page: Page) -> str:
         f'<div style="position:relative;padding:{px(page, 11)} 0;text-align:center">{page.icon(size, theme.muted)}{badge_over(page) if often(page, 0.2) else ""}</div>'
         for _ in range(page.random.randrange(4, 9))
     )
-    return f'<div style="width:{size + 26}px;flex:none;background:{theme.border};padding-top:4px">{items}</div>'
+    return f'<div style="width:{size + 26}px;flex:none;background:{theme.fill};padding-top:4px">{items}</div>'
 
 
 def _tree(page: Page) -> str:

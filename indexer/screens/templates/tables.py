@@ -100,7 +100,7 @@ def _signed(page: Page) -> str:
 
 def _bar(page: Page) -> str:
     share = page.random.randrange(5, 100)
-    return f'<div style="width:90px;height:6px;border-radius:9px;background:{page.theme.border}"><div style="width:{share}%;height:6px;border-radius:9px;background:{page.theme.accent}"></div></div>'
+    return f'<div style="width:90px;height:6px;border-radius:9px;background:{page.theme.fill}"><div style="width:{share}%;height:6px;border-radius:9px;background:{page.theme.accent}"></div></div>'
 
 
 def _tags(page: Page) -> str:

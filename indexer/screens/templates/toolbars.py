@@ -32,7 +32,7 @@ def tool_row(page: Page) -> str:
     theme, random = page.theme, page.random
     size, gap = random.choice(USUAL), random.choice((0, 2, 4, 6, 8))
     colour = random.choice((theme.text, theme.muted, theme.text, None))
-    line = f'<span style="width:1px;align-self:stretch;background:{theme.border};margin:2px 5px"></span>'
+    line = f'<span style="width:1px;align-self:stretch;background:{theme.fill};margin:2px 5px"></span>'
     groups = []
     for _ in range(random.randrange(3, 9)):
         tools = "".join(_tool(page, size, colour) for _ in range(random.randrange(2, 6)))

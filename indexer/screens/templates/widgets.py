@@ -77,7 +77,7 @@ def icon_button(page: Page, size: float | None = None, *, colour: str | None = N
     side = size or random.choice(USUAL)
     colour = colour or (ink(page) if random.random() < 0.7 else None)
     around = side * random.uniform(1.3, 2.2)
-    ground = random.choice(("transparent",) * 5 + (theme.soft, theme.surface, theme.border))
+    ground = random.choice(("transparent",) * 5 + (theme.soft, theme.surface, theme.fill))
     border = f"border:1px solid {theme.border};" if random.random() < 0.15 else "border:0;"
     corner = badge_over(page) if random.random() < 0.08 else ""
     return (
@@ -102,7 +102,7 @@ def in_shape(page: Page, size: float) -> str:
             (colour, "#fff" if colour != theme.accent else theme.on_accent),
             (theme.soft, theme.accent),
             (colour + "22", colour),
-            (theme.border, theme.text),
+            (theme.fill, theme.text),
         )
     )
     around = size * random.uniform(1.5, 2.4)
@@ -150,7 +150,7 @@ def chip(page: Page) -> str:
     before = page.icon(side) if random.random() < 0.35 else random.choice(("", "", page.swatch(8)))
     after = page.icon(side, kind="close") if random.random() < 0.35 else ""
     ground, text = random.choice(
-        ((theme.soft, theme.text), (theme.border, theme.text), ("transparent", theme.muted), (signal(page), "#fff"))
+        ((theme.soft, theme.text), (theme.fill, theme.text), ("transparent", theme.muted), (signal(page), "#fff"))
     )
     return (
         f'<span style="display:inline-flex;align-items:center;gap:{random.choice((3, 4, 6))}px;padding:{random.choice((1, 2, 4))}px {random.choice((6, 8, 10))}px;'
@@ -188,7 +188,7 @@ def menu(page: Page, *, width: float = 220) -> str:
     theme, random = page.theme, page.random
     side = random.choice(USUAL)
     items = [menu_item(page, side, is_chosen=n == 1) for n in range(random.randrange(4, 10))]
-    line = f'<div style="height:1px;background:{theme.border};margin:4px 0"></div>'
+    line = f'<div style="height:1px;background:{theme.fill};margin:4px 0"></div>'
     items.insert(random.randrange(1, len(items)), line)
     return (
         f'<div style="width:{width:g}px;background:{theme.raised};border:1px solid {theme.border};border-radius:{theme.radius:g}px;padding:4px;'
