@@ -215,7 +215,8 @@ def _evaluate_screens(
         check_page(report)
     options = ScreenOptions(user_cache_path("icons"), places["folder"], places["iconify"], seed)
     with warnings_as_lines(), ProgressLine() as progress:
-        evaluation, screens = evaluate_screens(Subject(library), options, progress)
+        subject = Subject(library)
+        evaluation, screens = evaluate_screens(subject, options, progress)
     if as_json:
         click.echo(json.dumps(screens_json(evaluation)))
     else:
@@ -223,7 +224,7 @@ def _evaluate_screens(
     if report:
         from search.evaluation.screens.page import screens_html
 
-        write_page(report, screens_html(evaluation, screens))
+        write_page(report, screens_html(evaluation, screens, subject.originals.content_of))
         say(f"wrote {report}", err=True)
 
 

@@ -9,6 +9,8 @@ from indexer.reports.measures import RESAMPLES, Figure
 RECALLS = tuple(round(0.05 * step, 2) for step in range(21))
 """At which a curve tells its precision."""
 THRESHOLDS = tuple(round(0.05 * step, 2) for step in range(1, 20))
+FALSE_BOXES = "false boxes"
+"""The one figure of a group that is no share: boxes a screen."""
 MOST_FALSE = 1.5
 """False boxes that an icon-free screen may have, on average."""
 
@@ -98,8 +100,8 @@ class GroupRow:
     n_screens: int
     n_icons: int
     figures: Mapping[str, Figure]
-    """Recall; of parts of the screens AP50, F1 and end-to-end F1; of parts of the icons the shares that are found and
-    named, and that are named in their true boxes."""
+    """Recall; of parts of the screens AP50, F1, end-to-end F1 and false boxes; of parts of the icons the shares that are
+    found and named, and that are named in their true boxes."""
 
 
 @dataclass(frozen=True, slots=True)

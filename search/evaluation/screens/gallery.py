@@ -1,7 +1,7 @@
 """What do faults look like, close by? Crops of missed icons, false boxes and wrongly named ones, in a page."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import NamedTuple
@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from indexer.arrays import Floats, Pixels
+from indexer.errors import SourceError
 from search.evaluation.screens.answers import Answered
 from search.evaluation.screens.faults import false_boxes, missed_icons, wrongly_named
 from search.evaluation.screens.frames import COLOURS, FALSE, MISNAMED, MISSED, about, called
@@ -16,6 +17,10 @@ from search.evaluation.screens.picture import in_short
 from search.evaluation.screens.truth import Truth
 from search.showing.in_page import data_uri
 
+ReadPicture = Callable[[int], bytes]
+"""Bytes of a picture by its id in the catalog; raises SourceError where its source has gone."""
+MAX_INLINE_BYTES = 16_000
+"""Larger pictures are left out."""
 MOST = 240
 """Crops of a kind."""
 _AROUND = 0.6
@@ -25,6 +30,7 @@ _LEAST_AROUND = 10
 STYLE = """<style>
 .crops { display: flex; flex-wrap: wrap; gap: .7rem; } .crops figure { width: 7rem; }
 .crops img { width: 6.4rem; height: 6.4rem; padding: 0; object-fit: contain; background: #8883; }
+.crops img.called { width: 2.6rem; height: 2.6rem; padding: .3rem; margin-top: .2rem; background: #fff; }
 </style>"""
 
 
@@ -39,6 +45,8 @@ class Fault:
     colour: str
     title: str
     caption: str
+    called: int | None = None
+    """Id of the picture that it was taken for."""
 
 
 class Faults(NamedTuple):
@@ -69,14 +77,15 @@ def find_faults(answers: Sequence[tuple[Answered, Truth]]) -> Faults:
             title = f"{about(known)}{called(name)}; {where}"
             caption = f"{known.key}, not {name.first.set}:{name.first.name}" if name.first else known.key
             box = answered.boxes.corners[row]
-            misnamed.append(Fault(number, box, name.score, COLOURS[MISNAMED], title, caption))
+            image = name.first.image if name.first else None
+            misnamed.append(Fault(number, box, name.score, COLOURS[MISNAMED], title, caption, image))
     false.sort(key=lambda fault: -fault.score)
     missed.sort(key=lambda fault: fault.score)
     misnamed.sort(key=lambda fault: -fault.score)
     return Faults(false, missed, misnamed)
 
 
-def galleries(kinds: Sequence[Sequence[Fault]], truths: Sequence[Truth]) -> list[str]:
+def galleries(kinds: Sequence[Sequence[Fault]], truths: Sequence[Truth], read_picture: ReadPicture) -> list[str]:
     """Lay out the first crops of each kind; each screen is read once."""
     shown = [list(faults[:MOST]) for faults in kinds]
     of_screen: defaultdict[int, list[Fault]] = defaultdict(list)
@@ -86,16 +95,26 @@ def galleries(kinds: Sequence[Sequence[Fault]], truths: Sequence[Truth]) -> list
     for number, faults in of_screen.items():
         truth = truths[number]
         pixels = truth.read_pixels()
-        figures |= {id(fault): _figure(fault, pixels, truth.screen.scale) for fault in faults}
+        figures |= {id(fault): _figure(fault, pixels, truth.screen.scale, read_picture) for fault in faults}
     return [f'<div class="crops">{"".join(figures[id(fault)] for fault in faults)}</div>' for faults in shown]
 
 
-def _figure(fault: Fault, pixels: Pixels, scale: float) -> str:
+def _figure(fault: Fault, pixels: Pixels, scale: float, read_picture: ReadPicture) -> str:
     crop = data_uri(in_short(_framed(pixels, fault.box, fault.colour, scale)))
     return (
-        f'<figure title="{escape(fault.title)}"><img alt="" src="{crop}">'
+        f'<figure title="{escape(fault.title)}"><img alt="" src="{crop}">{_called(fault, read_picture)}'
         f"<figcaption>{escape(fault.caption)}</figcaption></figure>"
     )
+
+
+def _called(fault: Fault, read_picture: ReadPicture) -> str:
+    if fault.called is None:
+        return ""
+    try:
+        content = read_picture(fault.called)
+    except SourceError:
+        return '<span class="gone">gone</span>'
+    return f'<img class="called" alt="" src="{data_uri(content)}">' if len(content) <= MAX_INLINE_BYTES else ""
 
 
 def _framed(pixels: Pixels, box: Floats, colour: str, scale: float) -> Pixels:

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from indexer.arrays import Mask
-from indexer.reports.measures import Figure, Scores, shares
+from indexer.reports.measures import Figure, Scores, means, shares
 from search.evaluation.screens.answers import AnsweredScreen
 from search.evaluation.screens.contenders import Contender
 from search.evaluation.screens.curves import average_precision
 from search.evaluation.screens.figures import end_to_end, rank_boxes, true_ranks
-from search.evaluation.screens.findings import GroupRow
+from search.evaluation.screens.findings import FALSE_BOXES, GroupRow
 from search.evaluation.screens.truth import KnownIcon, size_classes
 
 OF_SCREENS: dict[str, Callable[[AnsweredScreen], str]] = {
@@ -28,7 +28,7 @@ OF_ICONS: dict[str, Callable[[KnownIcon], str]] = {
 def group_rows(contenders: Sequence[Contender], screens: Sequence[AnsweredScreen], *, seed: int) -> Iterator[GroupRow]:
     """Figures of every contender on every part."""
     for by, part_of in OF_SCREENS.items():
-        for value in sorted({part_of(screen) for screen in screens if screen.truth.icons}):
+        for value in sorted({part_of(screen) for screen in screens}):
             part = [screen for screen in screens if part_of(screen) == value]
             n_icons = sum(len(screen.truth.icons) for screen in part)
             for number, one in enumerate(contenders):
@@ -58,11 +58,14 @@ def _of_screens(contender: Contender, number: int, part: Sequence[AnsweredScreen
     loose = rank_boxes(own, part)
     found = np.array([one.is_found(screen.truth).sum() for one, screen in zip(own, part, strict=True)], np.float64)
     boxes = np.array([one.n_shown for one in own], np.float64)
+    false = means({FALSE_BOXES: boxes - found}, seed=seed)
     icons = loose.n_icons.astype(np.float64)
+    if not icons.any():
+        return false
     over = {"recall": icons, "F1": (boxes + icons) / 2}
     figures = {"AP50": average_precision(loose, seed=seed), **shares(dict.fromkeys(over, found), of=over, seed=seed)}
     named = end_to_end(contender.threshold, own, part, seed=seed)
-    return {**figures, "end-to-end F1": named.f1} if named else figures
+    return {**figures, **({"end-to-end F1": named.f1} if named else {}), **false}
 
 
 def _of_icons(number: int, chosen: Sequence[tuple[AnsweredScreen, Mask]], *, seed: int) -> dict[str, Figure]:

@@ -5,11 +5,12 @@ from datetime import UTC, datetime
 from html import escape
 
 from indexer.reports.charts import Bar, Chart, Curve, Scale, bar_chart, line_chart
-from indexer.reports.measures import Figure, short
+from indexer.reports.measures import Figure, short, spell
 from indexer.reports.page import figure_html, page, section, table_html
 from search.evaluation.screens import frames, gallery
 from search.evaluation.screens.answers import Answered, AnsweredScreen
 from search.evaluation.screens.findings import (
+    FALSE_BOXES,
     MOST_FALSE,
     RECALLS,
     THRESHOLDS,
@@ -17,7 +18,7 @@ from search.evaluation.screens.findings import (
     GroupRow,
     ScreenEvaluation,
 )
-from search.evaluation.screens.summary import COST_HEAD, cost_cells, headline
+from search.evaluation.screens.summary import COST_HEAD, cost_cells, count, group_figure, headline
 from search.evaluation.screens.truth import Truth, size_classes
 
 N_WORST = 16
@@ -26,7 +27,9 @@ _CURVE = Scale("precision", written=lambda _: "", high=1.02)
 _TICKS = [f"{recall:g}" if place % 4 == 0 else "" for place, recall in enumerate(RECALLS)]
 
 
-def screens_html(evaluation: ScreenEvaluation, screens: Sequence[AnsweredScreen]) -> str:
+def screens_html(
+    evaluation: ScreenEvaluation, screens: Sequence[AnsweredScreen], read_picture: gallery.ReadPicture
+) -> str:
     """Lay out an evaluation as one page that needs nothing beside it; the worst are those of the last contender."""
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     last = [(screen.by_contender[-1], screen.truth) for screen in screens]
@@ -36,7 +39,7 @@ def screens_html(evaluation: ScreenEvaluation, screens: Sequence[AnsweredScreen]
         _curves(evaluation),
         *_groups(evaluation),
         _worst(last, name),
-        *_faults(last, name),
+        *_faults(last, name, read_picture),
     ]
     return page("How well icons are found in screens", facts=[*headline(evaluation), made], sections=sections)
 
@@ -53,7 +56,7 @@ def _figures(evaluation: ScreenEvaluation) -> str:
         charts.append(bar_chart("F1 of boxes and names", [*named, ceiling]))
     false = [Bar(row.contender, row.false_on_empty, n) for n, row in enumerate(rows) if row.false_on_empty]
     if false:
-        charts.append(bar_chart("Boxes on an icon-free screen", false, written=lambda value: f"{value:.1f}"))
+        charts.append(bar_chart("Boxes on an icon-free screen", false, written=count))
     table = table_html(["", *(row.contender for row in rows)], _lines(evaluation))
     costs = [row for row in rows if row.cost]
     table += table_html(COST_HEAD, map(cost_cells, costs)) if costs else ""
@@ -75,14 +78,13 @@ def _lines(evaluation: ScreenEvaluation) -> Iterator[list[str]]:
             figures: list[Figure | None] = [getattr(one, measure) if one else None for one in qualities]
             yield [f"{measure} {title}", *(figure_html(one) if one else "" for one in figures)]
     counts = [row.false_on_empty for row in rows]
-    yield ["boxes on an icon-free screen", *(_count(one) for one in counts)]
+    yield [
+        "boxes on an icon-free screen",
+        *(spell(one, with_interval=True, written=count) if one else "" for one in counts),
+    ]
     for kind in rows[0].false_kinds:
         yield [f"false boxes: {kind}", *(f"{row.false_kinds[kind]:,}" for row in rows)]
     yield ["seconds to find the boxes of a screen", *(f"{row.seconds:.3f}" for row in rows)]
-
-
-def _count(figure: Figure | None) -> str:
-    return f"{figure.value:.2f} ({figure.low:.2f}-{figure.high:.2f})" if figure else ""
 
 
 def _curves(evaluation: ScreenEvaluation) -> str:
@@ -105,7 +107,7 @@ def _over_thresholds(rows: Sequence[tuple[int, ContenderRow]]) -> Iterator[Chart
     f1 = [Curve(label, _plain([at.f1 for at in row.thresholds]), n) for label, n, row in marked]
     yield line_chart("F1 of boxes over threshold", f1, ticks=ticks, x_title="least score")
     false = [Curve(label, _plain([at.false_on_empty for at in row.thresholds]), n) for label, n, row in marked]
-    scale = Scale(written=lambda value: f"{value:.1f}")
+    scale = Scale(written=count)
     yield line_chart("Boxes on an icon-free screen", false, ticks=ticks, x_title="least score", y=scale)
 
 
@@ -138,7 +140,8 @@ def _by_size(evaluation: ScreenEvaluation) -> Iterator[Chart]:
 
 
 def _cells(row: GroupRow, measures: Sequence[str]) -> list[str]:
-    figures = (figure_html(row.figures[name]) if name in row.figures else "" for name in measures)
+    shares = {name: figure_html(figure) for name, figure in row.figures.items() if name != FALSE_BOXES}
+    figures = (shares.get(name) or group_figure(row, name, with_interval=True) for name in measures)
     return [row.value, row.contender, f"{row.n_screens:,}", f"{row.n_icons:,}", *figures]
 
 
@@ -149,14 +152,14 @@ def _worst(answers: Sequence[tuple[Answered, Truth]], name: str) -> str:
     return f"<section>{frames.STYLE}{gallery.STYLE}{head}{frames.legend()}{screens}</section>"
 
 
-def _faults(answers: Sequence[tuple[Answered, Truth]], name: str) -> Iterator[str]:
+def _faults(answers: Sequence[tuple[Answered, Truth]], name: str, read_picture: gallery.ReadPicture) -> Iterator[str]:
     found = gallery.find_faults(answers)
     titles = {
         "False boxes": "the surest first",
         "Missed icons": "with the score of the box below the threshold; those without a box first",
-        "Wrong names": "the surest first",
+        "Wrong names": "the surest first, beside what they were called",
     }
-    crops = gallery.galleries(found, [truth for _, truth in answers])
+    crops = gallery.galleries(found, [truth for _, truth in answers], read_picture)
     for (title, order), faults, shown in zip(titles.items(), found, crops, strict=True):
         many = f"{gallery.MOST} of {len(faults):,}" if len(faults) > gallery.MOST else f"{len(faults):,}"
         yield section(title, small=f"{name}: {many}; {order}", table=shown)

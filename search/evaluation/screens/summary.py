@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from indexer.naming.printable import printable
-from indexer.reports.measures import Figure, short, spell
+from indexer.reports.measures import short, spell
 from indexer.reports.tables import open_console, table_of
+from search.evaluation.screens.findings import FALSE_BOXES
 
 if TYPE_CHECKING:
     from search.evaluation.screens.findings import ContenderRow, GroupRow, Quality, ScreenEvaluation
@@ -63,7 +64,7 @@ def _box_cells(row: "ContenderRow") -> tuple[str, ...]:
         short(best.f1.value),
         f"{short(best.precision.value)}/{short(best.recall.value)}",
         f"{best.threshold:.2f}",
-        spell(row.false_on_empty, True, lambda value: f"{value:.2f}") if row.false_on_empty else "",
+        spell(row.false_on_empty, True, count) if row.false_on_empty else "",
     )
 
 
@@ -99,12 +100,21 @@ def _group(rows: "Sequence[GroupRow]") -> Table:
             row.contender,
             f"{row.n_screens:,}",
             f"{row.n_icons:,}",
-            *(_spelt(row.figures.get(name)) for name in measures),
+            *(group_figure(row, name) for name in measures),
         )
         for row, before in zip(rows, [None, *(row.value for row in rows)], strict=False)
     ]
     return table_of((f"by {rows[0].by}", "contender", "screens", "icons", *measures), cells, n_left=2)
 
 
-def _spelt(figure: Figure | None) -> str:
-    return spell(figure) if figure else ""
+def group_figure(row: "GroupRow", measure: str, *, with_interval: bool = False) -> str:
+    """Spell a figure of a group, if it has that one."""
+    figure = row.figures.get(measure)
+    if figure is None:
+        return ""
+    return spell(figure, with_interval, written=count if measure == FALSE_BOXES else short)
+
+
+def count(value: float) -> str:
+    """Spell how many boxes there are on average."""
+    return f"{value:.2f}"

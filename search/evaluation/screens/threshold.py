@@ -6,6 +6,7 @@ Reads screens of a validation split, which are none of those that it is measured
 """
 
 import json
+import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ import click
 import numpy as np
 
 from indexer.commands.options import json_option, library_option
+from indexer.errors import IconsError
 from indexer.reports.bars import ProgressLine
 from indexer.screens.stored import Screen, read_pixels, read_screens
 from search.evaluation.screens.answers import LOOSE
@@ -85,8 +87,12 @@ def _choose_all(
     engine, screens = SearchEngine.open(library.root), read_screens(folder)
     for name in names:
         contender = open_contender(name, engine)
-        if chosen := choose_threshold(contender, look(contender, folder, screens, progress), most_false=most_false):
-            yield chosen
+        boxes = look(contender, folder, screens, progress)
+        chosen = choose_threshold(contender, boxes, most_false=most_false)
+        if chosen is None:
+            least = false_on_empty(boxes, [boxes.scores.max(initial=0)])[0]
+            raise IconsError(f"{name}: its surest boxes alone are {least:.2f} an icon-free screen; give --most-false")
+        yield chosen
 
 
 @click.command()
@@ -113,4 +119,7 @@ def _line(chosen: Chosen, most_false: float) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except IconsError as error:
+        sys.exit(f"Error: {error}")
