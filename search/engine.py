@@ -9,6 +9,7 @@ from typing import NamedTuple, Self, TypeVar
 
 import numpy as np
 
+from indexer.arrays import Pixels
 from indexer.errors import ChangedError, LibraryError, SourceError, UnknownSetError
 from indexer.library.changed import note_changed
 from indexer.library.folder import Generation, Library, require
@@ -17,6 +18,7 @@ from search.deadline import refuse_late
 from search.generation.opened import Opened, damage_explained, open_current, open_generation
 from search.generation.rolled_back import refuse_unknown_set
 from search.generation.snapshot import IconRow, Snapshot
+from search.locating.results import AsKind, LocatedPicture
 from search.preferences import read_preferred
 from search.query import Filters, Query, Window, refuse_empty
 from search.ranking.answer import answer
@@ -127,6 +129,29 @@ class SearchEngine:
         preferred = read_preferred(self.library)
         held = set(self._opened.facets.labels("set").values) if preferred else set()
         return replace(query, prefer=tuple(key for key in preferred if key in held))
+
+    def locate(
+        self,
+        pixels: Pixels,
+        *,
+        filters: Filters = NO_FILTERS,
+        k: int = 5,
+        as_kind: AsKind | None = None,
+        min_score: float | None = None,
+        icon: Pixels | None = None,
+    ) -> LocatedPicture:
+        """Find the icons of a screenshot, RGB (height, width, 3), and the `k` best names of each.
+
+        `as_kind` says what the picture is, where that is known; `icon` is the whole of it as `Screenshot` has it.
+
+        Raises:
+            IconsError: `k` is out of range, or a filter names what is not in this library.
+        """
+        from search.locating.locate import Wanted, locate_icons  # words need no decoder
+
+        wanted = Wanted(filters=filters, k=k, as_kind=as_kind, min_score=min_score)
+        preferred = self._with_preferred(Query()).prefer or ()
+        return self._put(lambda opened: locate_icons(opened, pixels, icon, wanted, opened.standing(preferred)))
 
     def set_keys(self, names: Sequence[str]) -> list[str]:
         """Keys of the sets that some keys or titles mean, each once.

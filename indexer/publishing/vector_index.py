@@ -139,6 +139,22 @@ class VectorIndex:
         last = scores[len(scores) - 1 if is_exact else len(scores) // SEEN_AROUND :][:1]
         return Neighbours(scores, ids, -np.inf if n == k else float(last.max(initial=-np.inf)))
 
+    def search_many(self, queries: Floats, *, k: int) -> list[Neighbours]:
+        """Find the `k` nearest to each of several unit vectors (n, dim), on all cores.
+
+        A refined index scores `REFINED` vectors exactly for each, or `k` where that is more.
+        """
+        k = min(k, len(self))
+        if k <= 0 or not len(queries):
+            return [Neighbours(np.empty(0, np.float32), np.empty(0, np.int64), -np.inf) for _ in queries]
+        faiss.omp_set_num_threads(cores())
+        parameters = self._parameters(None, k_factor=max(k, REFINED) / k)
+        scores, positions = self._inner.search(np.ascontiguousarray(queries), k, params=parameters)
+        return [
+            Neighbours(of_query[at >= 0], self.ids[at[at >= 0]], -np.inf if k == len(self) else float(of_query[-1]))
+            for of_query, at in zip(scores, positions, strict=True)
+        ]
+
     def everything(self, query: Floats) -> Neighbours:
         """The exact inner products of all vectors with one unit vector (dim,), by ascending id: not sorted by score."""
         faiss.omp_set_num_threads(1)

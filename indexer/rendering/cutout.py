@@ -36,10 +36,22 @@ def cut_out(content: bytes, *, size: int) -> Pixels:
     picture = draw(content, size=_DRAWN_AT * size)
     if (picture[..., 3] < 255).any():
         return rendered.pixels
-    colours = picture[..., :3]
+    return _cut_out_opaque(picture[..., :3], size=size, may_be_even=svg_document(content) is not None)
+
+
+def cut_out_pixels(pixels: Pixels, *, size: int) -> Pixels:
+    """Do the same with an opaque picture that is decoded already, RGB (height, width, 3)."""
+    height, width = pixels.shape[:2]
+    scale = _DRAWN_AT * size / max(height, width)
+    sides = max(1, round(width * scale)), max(1, round(height * scale))
+    drawn = Image.fromarray(pixels).resize(sides, Image.Resampling.BICUBIC, reducing_gap=3.0)
+    return _cut_out_opaque(np.asarray(drawn), size=size, may_be_even=False)
+
+
+def _cut_out_opaque(colours: Pixels, *, size: int, may_be_even: bool) -> Pixels:
     border = np.concatenate([colours[0], colours[-1], colours[:, 0], colours[:, -1]]).astype(np.int64)
     ground = np.median(border, axis=0)
-    if svg_document(content) is None and (np.abs(colours - ground) < _CONTRAST).all():
+    if not may_be_even and (np.abs(colours - ground) < _CONTRAST).all():
         raise RenderError("of one colour all over, so there is no icon to look for")
     is_even = (np.abs(border - ground).max(axis=1) < _CONTRAST).mean() >= _EVEN_SHARE
     box = _trimmed(colours, ground) if is_even else colours

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from queue import LifoQueue
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from PIL import Image
 from indexer.errors import EmbedError, IconsError, RenderError
 from indexer.rendering.cutout import cut_out
 from indexer.rendering.render import draw
+from indexer.rendering.screenshot import Screenshot, draw_screenshot
 from indexer.rendering.worker import READY, Worker, cause_of_end, limited, serve
 from indexer.sources.pictures import reason_of
 
@@ -32,11 +33,12 @@ _GRACE_SECONDS = 5.0
 
 
 class _Order(NamedTuple):
-    """A picture, and what is wanted of it: RGB pixels of what it shows, for a query, or a PNG on nothing."""
+    """A picture, and what is wanted of it."""
 
     content: bytes
     size: int
-    as_png: bool
+    form: Literal["icon", "png", "screenshot"]
+    """RGB pixels of what it shows, for a query; a PNG on nothing; or the whole of it at its natural size."""
 
 
 class DrawPool(AbstractContextManager["DrawPool"]):
@@ -73,12 +75,16 @@ class DrawPool(AbstractContextManager["DrawPool"]):
             RenderError: it is no picture, too large, or took too long.
             EmbedError: workers do not start.
         """
-        drawn = self.ask(_Order(content, size, as_png=False))
+        drawn = self.ask(_Order(content, size, "icon"))
         return np.frombuffer(drawn, np.uint8).reshape(size, size, 3)
 
     def png(self, content: bytes, *, size: int) -> bytes:
         """Draw a picture on nothing, its longer side `size`, as a PNG; raises as `pixels` does."""
-        return self.ask(_Order(content, size, as_png=True))
+        return self.ask(_Order(content, size, "png"))
+
+    def screenshot(self, content: bytes, *, size: int) -> Screenshot:
+        """Draw a whole screen at its natural size, and at the model's `size` as an icon; raises as `pixels` does."""
+        return Screenshot.from_bytes(self.ask(_Order(content, size, "screenshot")), size=size)
 
     def ask(self, order: object) -> bytes:
         """Give a worker an order of its program; raises as `pixels` does."""
@@ -142,7 +148,13 @@ def _answer(draw_one: Callable[[Any], bytes], order: Any) -> bytes:
 
 
 def _drawn(order: _Order) -> bytes:
-    return _png(order) if order.as_png else cut_out(order.content, size=order.size).tobytes()
+    match order.form:
+        case "icon":
+            return cut_out(order.content, size=order.size).tobytes()
+        case "png":
+            return _png(order)
+        case "screenshot":
+            return draw_screenshot(order.content, size=order.size).to_bytes()
 
 
 def _png(order: _Order) -> bytes:

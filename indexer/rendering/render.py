@@ -25,6 +25,8 @@ RECIPE = 1
 """Changes whenever the same bytes give other pixels, so that vectors of two recipes are never mixed."""
 
 MAX_BITMAP_PIXELS = 64_000_000
+MAX_SCREEN_PIXELS = 36_000_000
+"""Of a picture that is not made smaller: a screen of 8K has 33 million."""
 BLANK = "blank: nothing is drawn"
 
 Background = Literal["light", "dark"]
@@ -91,8 +93,13 @@ def draw(content: bytes, *, size: int) -> NDArray[np.uint8]:
     return np.dstack([picture, np.full(picture.shape[:2], 255, np.uint8)])
 
 
-def _draw(content: bytes, *, size: int) -> tuple[NDArray[np.uint8], bool]:
-    """RGB or RGBA, (height, width, 3 or 4), and whether it is animated."""
+def draw_whole(content: bytes) -> NDArray[np.uint8]:
+    """Draw a picture at its natural size, RGB or RGBA, (height, width, 3 or 4); raises RenderError as `draw` does."""
+    return _draw(content, size=None)[0]
+
+
+def _draw(content: bytes, *, size: int | None) -> tuple[NDArray[np.uint8], bool]:
+    """RGB or RGBA, (height, width, 3 or 4), and whether it is animated; natural size where none is given."""
     document = svg_document(content)
     if document is None:
         return _draw_bitmap(content, size=size)
@@ -109,11 +116,11 @@ def _vips() -> Any:
     return pyvips
 
 
-def _draw_svg(document: bytes, *, size: int) -> NDArray[np.uint8]:
-    """RGBA, (height, width, 4), longer side `size`. A buffer has no address, so librsvg reads no file that it names."""
+def _draw_svg(document: bytes, *, size: int | None) -> NDArray[np.uint8]:
+    """RGBA, longer side `size` if that is given. A buffer has no address, so librsvg reads no file that it names."""
     vips = _vips()
     try:
-        image, width, height = _scaled_svg(document, size=size)
+        image, width, height = _scaled_svg(document, size=size) if size else _natural_svg(document)
         # A region is drawn in this thread; write_to_memory() starts a pool of threads first, a third of an icon's time.
         drawn = vips.Region.new(image).fetch(0, 0, width, height)
     except vips.Error as error:
@@ -141,6 +148,14 @@ def _scaled_svg(document: bytes, *, size: int) -> tuple[Any, int, int]:
     raise RenderError(f"svg: cannot be scaled to {size} px")
 
 
+def _natural_svg(document: bytes) -> tuple[Any, int, int]:
+    """A vips image, not drawn yet, of the size that an SVG states; its width and height."""
+    image, width, height = _load_svg(document, scale=1.0)
+    if width * height > MAX_SCREEN_PIXELS:
+        raise RenderError(f"svg: of more than {MAX_SCREEN_PIXELS // 1_000_000} million pixels")
+    return image, width, height
+
+
 def _load_svg(document: bytes, *, scale: float) -> tuple[Any, int, int]:
     image = _vips().Image.svgload_buffer(document, dpi=_CSS_DPI, scale=scale)
     return image, image.width, image.height
@@ -152,19 +167,20 @@ def _vips_reason(error: Exception) -> str:
     return re.sub(r"^(?:svgload_buffer|glib): ", "", lines[-1])
 
 
-def _draw_bitmap(content: bytes, *, size: int) -> tuple[NDArray[np.uint8], bool]:
-    """RGB or RGBA, (height, width, 3 or 4), longer side `size`: an animation's first frame, an ICO's largest entry."""
-    kind = _bitmap_kind(content)
+def _draw_bitmap(content: bytes, *, size: int | None) -> tuple[NDArray[np.uint8], bool]:
+    """RGB or RGBA, longer side `size` if that is given: an animation's first frame, an ICO's largest entry."""
+    kind, most_pixels = _bitmap_kind(content), MAX_BITMAP_PIXELS if size else MAX_SCREEN_PIXELS
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         # An ICO's entries tell their true size only when they are decoded; there Pillow's own bound holds.
         warnings.simplefilter("error", Image.DecompressionBombWarning)
         try:
             with Image.open(io.BytesIO(content), formats=[kind]) as image:
-                _refuse_too_many_pixels(image)
-                return np.asarray(_resized(image, size=size)), _does_bitmap_move(image, kind)
+                _refuse_too_many_pixels(image, most=most_pixels)
+                drawn = _resized(image, size=size) if size else _natural(image)
+                return np.asarray(drawn), _does_bitmap_move(image, kind)
         except Exception as error:  # hostile bytes make a decoder raise anything, from struct.error to IndexError
-            raise RenderError(_bitmap_reason(error, kind=kind)) from error
+            raise RenderError(_bitmap_reason(error, kind=kind, most_pixels=most_pixels)) from error
 
 
 def _does_bitmap_move(image: Image.Image, kind: str) -> bool:
@@ -182,14 +198,14 @@ def _bitmap_kind(content: bytes) -> str:
     return kind
 
 
-def _refuse_too_many_pixels(image: Image.Image) -> None:
-    if image.width * image.height > MAX_BITMAP_PIXELS:
+def _refuse_too_many_pixels(image: Image.Image, *, most: int) -> None:
+    if image.width * image.height > most:
         raise Image.DecompressionBombError
 
 
-def _bitmap_reason(error: Exception, *, kind: str) -> str:
+def _bitmap_reason(error: Exception, *, kind: str, most_pixels: int) -> str:
     if isinstance(error, Image.DecompressionBombWarning | Image.DecompressionBombError):
-        return f"{kind} of more than {MAX_BITMAP_PIXELS // 1_000_000} million pixels"
+        return f"{kind} of more than {most_pixels // 1_000_000} million pixels"
     if isinstance(error, UnidentifiedImageError):
         return f"{kind}: its header cannot be read"
     if isinstance(error, EOFError) or "truncated" in str(error).lower():
@@ -207,6 +223,11 @@ def _resized(image: Image.Image, *, size: int) -> Image.Image:
     # Weighed by alpha ("RGBa"), so that the colour that hides under transparent pixels does not bleed into the edges.
     weighed = image.convert("RGBA").convert("RGBa")
     return weighed.resize(box, Image.Resampling.BICUBIC, reducing_gap=3.0).convert("RGBA")
+
+
+def _natural(image: Image.Image) -> Image.Image:
+    image = _eight_bit(ImageOps.exif_transpose(image))
+    return image.convert("RGBA" if image.has_transparency_data else "RGB")
 
 
 def _fitted(image: Image.Image, *, size: int) -> tuple[int, int]:

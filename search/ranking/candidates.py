@@ -1,11 +1,13 @@
 """Which icons could answer, and how similar is each? A function for each way of asking; no grouping, no windows."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from indexer.arrays import Floats, Ids, Tiers
+from indexer.arrays import Floats, Ids, Mask, Positions, Tiers
 from indexer.naming.names import normalise
 from indexer.publishing import evidence
 from indexer.publishing.calibration import TEMPERATURE
@@ -22,6 +24,7 @@ from search.ranking.judging import (
     named_as_synonyms,
     tiers_of,
 )
+from search.ranking.order import rank
 from search.ranking.scores import NAMED, RELATED, scores_of_words
 from search.words.keywords import read_keywords
 
@@ -47,6 +50,19 @@ class Candidates:
     """0 to 1, as people see it: a picture's best match is less like it among the few that a filter leaves."""
     beyond: float
     """The best score that an icon which is none of them may have; 0 where there is none."""
+
+    def at(self, places: Positions | Mask) -> Self:
+        """Some of them, in the order of their places."""
+        return self.changed(lambda name: getattr(self, name)[places])
+
+    def changed(self, change: Callable[[str], NDArray[Any]]) -> Self:
+        """The same with other arrays, each given its field's name."""
+        arrays: dict[str, Any] = {field.name: change(field.name) for field in fields(self) if field.name != "beyond"}
+        return replace(self, **arrays)
+
+    def best_first(self) -> Self:
+        """The same in their order (`order.rank`)."""
+        return self.at(rank(self.ids, self.evidence, self.tiers))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,10 @@ What is counted depends on the query and its filters alone, never on the window 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
-from typing import Any, Self
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from indexer.arrays import Floats, Ids, Mask, Positions
 from search.deadline import refuse_late
@@ -22,7 +21,6 @@ from search.generation.standing import Standing
 from search.ranking.bearers import shown_for_all
 from search.ranking.candidates import Candidates, Reach
 from search.ranking.grouping import first_of_each, grouped, groups_of
-from search.ranking.order import rank
 from search.ranking.scores import CALLED, NAMED, STATED, least_score
 from search.results import MOST_COUNTED, FacetCount
 
@@ -33,7 +31,6 @@ STEP = 4
 N_SURE = 50_000
 """Among so many icons, or fewer, hits are counted up to `MOST_COUNTED` however deep they lie. Among more the vectors
 are asked once, since nobody should wait for a count: "488+" is said then."""
-_BY_ICON = [field.name for field in fields(Candidates) if field.name != "beyond"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +48,7 @@ class Question:
         """Ask for the `n` nearest among some icons, None for all."""
         refuse_late()
         found = self.ask(Reach(n, only))
-        return found if self.own is None else _at(found, ~self.is_own(found.ids))
+        return found if self.own is None else found.at(~self.is_own(found.ids))
 
     def nearest(self, only: Ids | None = None) -> Candidates:
         """Ask for the first candidates among some icons, None for all."""
@@ -85,7 +82,7 @@ class Limit:
         """Those candidates that are hits, by their scores."""
         floors = self.floors[found.tiers]
         scores, confidence = np.maximum(found.scores, floors), np.maximum(found.confidence, floors)
-        return _at(replace(found, scores=scores, confidence=confidence), scores >= self.least)
+        return replace(found, scores=scores, confidence=confidence).at(scores >= self.least)
 
 
 class Gathering:
@@ -95,11 +92,11 @@ class Gathering:
         self._question, self._limit, self._only = question, limit, only
         self._n = N_CANDIDATES
         self._beyond = first.beyond
-        self.found = _best_first(limit.hits(first))
+        self.found = limit.hits(first).best_first()
         self.kept = self._grouped(self.found.ids)
         n_among = len(question.opened.facets) if only is None else len(only)
         while self._has_more and len(self.kept) <= MOST_COUNTED and n_among <= N_SURE:
-            self.found = _best_first(self._with(STEP * self._n))
+            self.found = self._with(STEP * self._n).best_first()
             self.kept = self._grouped(self.found.ids)
         self.n = min(MOST_COUNTED, len(self.kept))
         """Hits, counted up to `MOST_COUNTED`."""
@@ -115,7 +112,7 @@ class Gathering:
 
     def shown(self, places: Positions, sets: Standing) -> Candidates:
         """The hits at some places of `found`; of icons with one drawing that of the set which stands best."""
-        hits = _at(self.found, places)
+        hits = self.found.at(places)
         if self._question.flat:
             return hits
         taken, _ = groups_of(self._question.opened, self.found.ids[self.kept])
@@ -125,7 +122,7 @@ class Gathering:
         """Count how many hits each value of a filter would leave, over all hits that there are."""
         facets = self._question.opened.facets
         every = self._with(len(facets)) if self._has_more else self.found
-        ids = _best_first(every).ids
+        ids = every.best_first().ids
         return facets.count(ids, choose=None if self._question.flat else first_of_each(self._question.opened, ids))
 
     @property
@@ -143,24 +140,9 @@ class Gathering:
         deeper = self._question.candidates(n, self._only)
         self._n, self._beyond = n, deeper.beyond
         hits = self._limit.hits(deeper)
-        new = _best_first(_at(hits, np.isin(hits.ids, self.found.ids, invert=True)))
-        return _changed(new, lambda name: np.concatenate([getattr(self.found, name), getattr(new, name)]))
+        new = hits.at(np.isin(hits.ids, self.found.ids, invert=True)).best_first()
+        return new.changed(lambda name: np.concatenate([getattr(self.found, name), getattr(new, name)]))
 
     def _grouped(self, ids: Ids) -> Positions:
         """Places of the hits among some icons: all of them, or one of each variant group and drawing."""
         return grouped(self._question.opened, ids, flat=self._question.flat)
-
-
-def _best_first(found: Candidates) -> Candidates:
-    return _at(found, rank(found.ids, found.evidence, found.tiers))
-
-
-def _at(found: Candidates, places: Positions | Mask) -> Candidates:
-    """Some of the candidates, in the order of their places."""
-    return _changed(found, lambda name: getattr(found, name)[places])
-
-
-def _changed(found: Candidates, change: Callable[[str], NDArray[Any]]) -> Candidates:
-    """The candidates with other arrays, each given its field's name."""
-    arrays: dict[str, Any] = {name: change(name) for name in _BY_ICON}
-    return replace(found, **arrays)

@@ -1,0 +1,71 @@
+"""What does a picture of a whole screen look like? Bytes -> RGB at its natural size, on one ground."""
+
+import struct
+from typing import NamedTuple, Self
+
+import numpy as np
+from PIL import Image
+
+from indexer.arrays import Pixels
+from indexer.errors import RenderError
+from indexer.rendering.cutout import cut_out
+from indexer.rendering.render import draw_whole
+from indexer.rendering.svg_document import svg_document
+
+_CLEAR_CONTRAST = 24
+"""Of 255: what shows less on white is tried on black, as icons are (see `render`)."""
+_VISIBLE_CONTRAST = 4
+_HEAD = struct.Struct(">II?")
+
+
+class Screenshot(NamedTuple):
+    """A picture at its natural size."""
+
+    pixels: Pixels
+    """RGB, (height, width, 3)."""
+    icon: Pixels | None
+    """The same as `cutout.cut_out` gives it, of an SVG and of what is transparent: there `pixels` say it less well."""
+
+    def to_bytes(self) -> bytes:
+        """Spell it for another process."""
+        height, width = self.pixels.shape[:2]
+        head = _HEAD.pack(height, width, self.icon is not None)
+        return b"".join([head, self.pixels.tobytes(), b"" if self.icon is None else self.icon.tobytes()])
+
+    @classmethod
+    def from_bytes(cls, spelled: bytes, *, size: int) -> Self:
+        """Read what `to_bytes` spelled; `size` is that of the icon."""
+        height, width, has_icon = _HEAD.unpack_from(spelled)
+        values = np.frombuffer(spelled, np.uint8, offset=_HEAD.size)
+        end = 3 * height * width
+        icon = values[end:].reshape(size, size, 3) if has_icon else None
+        return cls(values[:end].reshape(height, width, 3), icon)
+
+
+def draw_screenshot(content: bytes, *, size: int) -> Screenshot:
+    """Draw a whole picture on white, or on black where nothing of it shows on white; `size` is the model's.
+
+    Raises RenderError as `indexer.rendering.render.render` does, and where it is of one colour all over.
+    """
+    picture = draw_whole(content)
+    is_opaque = picture.shape[2] == 3 or bool((picture[..., 3] == 255).all())
+    pixels = picture[..., :3] if is_opaque else _on_ground(picture, 255)
+    if not is_opaque and _contrast(pixels) < _CLEAR_CONTRAST:
+        on_black = _on_ground(picture, 0)
+        pixels = on_black if _contrast(on_black) > _contrast(pixels) else pixels
+    if _contrast(pixels) < _VISIBLE_CONTRAST:
+        raise RenderError("of one colour all over, so it shows no icon")
+    says_all = is_opaque and svg_document(content) is None
+    return Screenshot(np.ascontiguousarray(pixels), None if says_all else cut_out(content, size=size))
+
+
+def _on_ground(picture: Pixels, shade: int) -> Pixels:
+    image = Image.fromarray(picture)
+    ground = Image.new("RGB", image.size, (shade, shade, shade))
+    ground.paste(image, mask=image.getchannel("A"))
+    return np.asarray(ground)
+
+
+def _contrast(pixels: Pixels) -> int:
+    """The widest range of any channel, 0 to 255."""
+    return int((pixels.max(axis=(0, 1)).astype(int) - pixels.min(axis=(0, 1))).max())

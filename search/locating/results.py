@@ -1,0 +1,52 @@
+"""What is found in a picture: plain data that the engine, the command line and the HTTP API share."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from indexer.locating.kind import PictureKind
+from search.results import Hit
+
+AsKind = Literal["icon", "screen"]
+"""What a user can say that a picture is."""
+
+
+class Box(NamedTuple):
+    """A part of a picture, in its pixels; right and bottom are outside."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedIcon:
+    """One icon of a picture, and what it may be."""
+
+    box: Box
+    score: float
+    """How sure it is that there is an icon, 0 to 1."""
+    hits: Sequence[Hit]
+    """The nearest of the library, best first, as a picture query finds them; none where nothing is near. A hit's score
+    says how sure the name is."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedPicture:
+    """What is found in one picture."""
+
+    width: int
+    height: int
+    kind: PictureKind
+    """What the picture is taken for."""
+    icons: Sequence[LocatedIcon]
+    """In the order in which one reads: row by row."""
+    n_found: int
+    is_cut: bool
+    """Whether more were found than `icons` has: these are the surest then."""
+
+    @property
+    def named(self) -> Sequence[LocatedIcon]:
+        """Those that have a hit."""
+        return [icon for icon in self.icons if icon.hits]

@@ -1,0 +1,36 @@
+"""A library of two sets: sample icons, and some of them in thin lines."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from screens_with_icons import KEYS
+
+from indexer.library.bundled import bundled
+from search.cli import main
+from search.engine import SearchEngine
+
+
+@pytest.fixture(scope="session")
+def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("located")
+    files = {file.stem: file.read_text("utf-8") for file in sorted(bundled("samples").rglob("*.svg"))}
+    for number, (name, svg) in enumerate(files.items()):
+        if name in KEYS or number % 12 == 0:
+            _write(folder / "plain" / f"{name}.svg", svg)
+        if name in KEYS or number % 40 == 0:
+            _write(folder / "thin" / f"{name}.svg", svg.replace('stroke-width="2"', 'stroke-width="1"'))
+    sources = [str(folder / "plain"), str(folder / "thin")]
+    done = CliRunner().invoke(main, ["index", *sources, "--devices", "cpu", "--library", str(folder / "library")])
+    assert done.exit_code == 0, done.output
+    return folder / "library"
+
+
+def _write(path: Path, svg: str) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(svg, "utf-8")
+
+
+@pytest.fixture(scope="session")
+def engine(samples: Path) -> SearchEngine:
+    return SearchEngine.open(samples)

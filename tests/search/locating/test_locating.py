@@ -1,0 +1,159 @@
+import io
+import time
+
+import numpy as np
+import pytest
+from PIL import Image
+from screens_with_icons import KEYS, screen
+
+from indexer.arrays import Pixels
+from indexer.errors import IconsError
+from indexer.locating import located
+from indexer.locating.components import connected_components
+from indexer.locating.crops import crops
+from search.engine import SearchEngine
+from search.locating.naming import name_crops
+from search.locating.plain import located_json
+from search.locating.rows import reading_order
+from search.query import Filters, Query, Window
+
+
+def names(engine: SearchEngine, pixels: Pixels) -> list[str]:
+    return [icon.hits[0].name for icon in engine.locate(pixels).icons if icon.hits]
+
+
+def test_every_icon_of_a_screen_is_named_row_by_row(engine: SearchEngine) -> None:
+    found = engine.locate(screen(engine))
+    assert [icon.hits[0].name for icon in found.icons] == KEYS
+    assert (found.kind, found.n_found, found.is_cut) == ("screen", 8, False)
+    first = found.icons[0].box
+    assert abs(first.left - 31) <= 2
+    assert abs(first.top - 71) <= 2
+    assert 20 <= first.right - first.left <= 24
+
+
+def test_light_icons_on_a_dark_ground_are_named(engine: SearchEngine) -> None:
+    assert names(engine, screen(engine, ground=(18, 20, 26), ink=(235, 235, 240))) == KEYS
+
+
+def test_every_crop_is_answered_as_a_picture_query_is(engine: SearchEngine) -> None:
+    pixels = screen(engine)
+    found = engine.locate(pixels, k=5)
+    corners = np.array([icon.box for icon in found.icons], np.float32)
+    for icon, crop in zip(found.icons, crops(pixels, corners, size=engine.image_size), strict=True):
+        asked = engine.ask(Query(picture=crop), window=Window(k=5)).hits
+        assert [hit.key for hit in icon.hits] == [hit.key for hit in asked]
+        assert [hit.score for hit in icon.hits] == pytest.approx([hit.score for hit in asked], abs=2e-3)
+        assert [hit.also for hit in icon.hits] == [hit.also for hit in asked]
+
+
+def test_a_filter_leaves_the_hits_that_a_picture_query_has_under_it(engine: SearchEngine) -> None:
+    pixels = screen(engine)
+    only = Filters(sets=("thin",))
+    found = engine.locate(pixels, k=3, filters=only)
+    corners = np.array([icon.box for icon in found.icons], np.float32)
+    n_hits = 0
+    for icon, crop in zip(found.icons, crops(pixels, corners, size=engine.image_size), strict=True):
+        asked = engine.ask(Query(picture=crop), window=Window(k=3), filters=only).hits
+        assert [hit.key for hit in icon.hits] == [hit.key for hit in asked]
+        assert [hit.score for hit in icon.hits] == pytest.approx([hit.score for hit in asked], abs=2e-3)
+        assert asked[0].set == "thin"
+        n_hits += len(asked)
+    assert n_hits > 8
+
+
+def test_a_set_that_is_not_there_is_refused(engine: SearchEngine) -> None:
+    with pytest.raises(IconsError, match='"tabbler"'):
+        engine.locate(screen(engine), filters=Filters(sets=("tabbler",)))
+
+
+def test_equal_crops_are_encoded_once(engine: SearchEngine) -> None:
+    seen: list[int] = []
+
+    class Counting:
+        image_size = engine.image_size
+
+        def encode_many_pictures(self, pixels: Pixels) -> np.ndarray:
+            seen.append(len(pixels))
+            return engine.put(lambda opened: opened.encoder.encode_many_pictures(pixels))
+
+    pixels = screen(engine, ["star"] * 8)
+    found = located.locate(pixels, detect=connected_components, encoder=Counting())  # type: ignore[arg-type]
+    assert found.n_found == 8
+    assert seen == [1]
+    assert (found.vectors == found.vectors[0]).all()
+
+
+def test_a_tight_crop_of_one_icon_is_answered_as_a_picture_query(engine: SearchEngine) -> None:
+    pixels = np.ascontiguousarray(screen(engine, ["star"])[62:102, 22:62])
+    written = io.BytesIO()
+    Image.fromarray(pixels).save(written, "PNG")
+    found = engine.locate(pixels)
+    asked = engine.ask(Query(picture=written.getvalue()), window=Window(k=5)).hits
+    [icon] = found.icons
+    assert (found.kind, tuple(icon.box), icon.score) == ("icon", (0, 0, 40, 40), 1.0)
+    assert [(hit.key, hit.score) for hit in icon.hits] == [(hit.key, hit.score) for hit in asked]
+
+
+def test_the_user_says_what_a_picture_is(engine: SearchEngine) -> None:
+    bar = np.ascontiguousarray(screen(engine, ["star"])[62:102, 22:62])
+    [icon] = engine.locate(bar, as_kind="screen").icons
+    assert tuple(icon.box) != (0, 0, 40, 40)
+    assert icon.hits[0].name == "star"
+    [whole] = engine.locate(screen(engine), as_kind="icon").icons
+    assert tuple(whole.box) == (0, 0, 640, 240)
+
+
+def test_a_page_without_icons_is_neither(engine: SearchEngine) -> None:
+    ramp = np.linspace(0, 255, 400, dtype=np.uint8)
+    photo = np.stack(np.broadcast_arrays(ramp[None, :], ramp[:, None], ramp[None, ::-1]), axis=-1)
+    found = engine.locate(np.ascontiguousarray(photo))
+    assert (found.kind, list(found.icons), found.n_found) == ("neither", [], 0)
+
+
+def test_a_limit_says_so(engine: SearchEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(located, "MOST_ICONS", 5)
+    found = engine.locate(screen(engine))
+    assert (len(found.icons), found.n_found, found.is_cut) == (5, 8, True)
+
+
+@pytest.mark.parametrize("k", [0, 101])
+def test_more_or_fewer_names_than_can_be_are_refused(engine: SearchEngine, k: int) -> None:
+    with pytest.raises(IconsError, match=f'k is "{k}"'):
+        engine.locate(screen(engine), k=k)
+
+
+def test_the_answer_is_spelled_for_programs(engine: SearchEngine) -> None:
+    found = engine.locate(screen(engine, ["star"]), k=2)
+    plain = located_json(found, file="shot.png", generation=1, seconds=0.25)
+    assert {name: plain[name] for name in plain if name != "icons"} == {
+        "file": "shot.png", "width": 640, "height": 160, "kind": "screen", "n_found": 1, "is_cut": False,
+        "generation": 1, "ms": 250.0,
+    }  # fmt: skip
+    [icon] = plain["icons"]
+    assert icon["box"] == list(found.icons[0].box)
+    assert icon["hits"][0]["name"] == "star"
+
+
+def test_one_row_is_read_from_left_to_right() -> None:
+    corners = [[50, 12, 70, 32], [10, 10, 30, 30], [12, 60, 28, 70], [90, 8, 110, 40], [60, 58, 80, 72]]
+    assert reading_order(np.array(corners, np.float32)).tolist() == [1, 0, 3, 2, 4]
+    assert reading_order(np.zeros((0, 4), np.float32)).tolist() == []
+
+
+def test_a_hundred_crops_take_far_less_than_a_hundred_queries(engine: SearchEngine) -> None:
+    rng = np.random.default_rng(1)
+    images = engine.put(lambda opened: opened.pictures.ids)
+    looks = engine.put(lambda opened: opened.pictures.reconstruct(np.sort(rng.choice(images, 100, replace=False))))
+    noisy = looks + 0.02 * rng.standard_normal(looks.shape).astype(np.float32)
+    noisy /= np.linalg.norm(noisy, axis=1, keepdims=True)
+    started = time.perf_counter()
+    named = engine.put(lambda opened: name_crops(opened, noisy, Filters(), opened.standing(()), k=5))
+    seconds = time.perf_counter() - started
+    assert len(named) == 100
+    assert all(hits for hits in named)
+    pixels = rng.integers(0, 255, (10, engine.image_size, engine.image_size, 3), np.uint8)
+    started = time.perf_counter()
+    for one in pixels:
+        engine.ask(Query(picture=one), window=Window(k=5))
+    assert seconds < 5 * (time.perf_counter() - started)
