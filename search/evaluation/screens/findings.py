@@ -43,7 +43,7 @@ class Cost:
     detect_seconds: float
     """Median of several runs after a first one."""
     name_seconds: float
-    """For the boxes that are shown."""
+    """For the boxes that are shown, each encoded anew."""
     n_boxes: int
     peak_bytes: int
     """Of the whole process, from its start."""
@@ -100,7 +100,7 @@ class GroupRow:
     n_screens: int
     n_icons: int
     figures: Mapping[str, Figure]
-    """Recall; of parts of the screens AP50, F1, end-to-end F1 and false boxes; of parts of the icons the shares that are
+    """Recall; of parts of the screens AP50, F1, end-to-end F1, false boxes; of parts of the icons the shares that are
     found and named, and that are named in their true boxes."""
 
 

@@ -1,13 +1,15 @@
 """What does a library call what is inside a box? The names that a user would be shown, for many boxes of a picture."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from indexer.arrays import Floats, Pixels
-from indexer.locating.crops import crops
-from search.engine import Query, SearchEngine, Window
+from indexer.locating.located import seen_in
+from search.engine import Filters, SearchEngine
 from search.evaluation.asking import Shown
-from search.generation.remembering import N_KEPT
+from search.generation.opened import Opened
+from search.generation.remembering import forgetful
+from search.locating.naming import name_crops
+from search.results import Hit
 
 N_NAMES = 5
 
@@ -29,16 +31,17 @@ class Name:
 
 
 def name_boxes(engine: SearchEngine, pixels: Pixels, corners: Floats) -> list[Name]:
-    """Name what is inside each of some boxes (n, 4) of a picture."""
-    return [
-        name for start in range(0, len(corners), N_KEPT) for name in _named(engine, pixels, corners[start:][:N_KEPT])
-    ]
+    """Name what is inside each of some boxes (n, 4) of a picture; whatever comes nearest is a name."""
+    if not len(corners):
+        return []
+
+    def ask(opened: Opened) -> list[list[Hit]]:
+        vectors = seen_in(pixels, corners, forgetful(opened.encoder))
+        return name_crops(opened, vectors, Filters(), opened.standing(()), k=N_NAMES, min_score=0)
+
+    return [_name(hits) for hits in engine.put(ask)]
 
 
-def _named(engine: SearchEngine, pixels: Pixels, corners: Floats) -> Iterator[Name]:
-    cut = crops(pixels, corners, size=engine.image_size)
-    engine.put(lambda opened: opened.encoder.encode_many_pictures(cut))  # in one go; each is then remembered
-    for picture in cut:
-        hits = engine.ask(Query(picture=picture, prefer=()), window=Window(k=N_NAMES, min_score=0)).hits
-        first = Shown(hits[0].id, hits[0].image, hits[0].name, hits[0].set) if hits else None
-        yield Name(tuple(hit.id for hit in hits), first, hits[0].score if hits else 0.0)
+def _name(hits: list[Hit]) -> Name:
+    first = Shown(hits[0].id, hits[0].image, hits[0].name, hits[0].set) if hits else None
+    return Name(tuple(hit.id for hit in hits), first, hits[0].score if hits else 0.0)

@@ -24,7 +24,7 @@ SEED = 7
 COLLECTIONS = "collections.json"
 
 
-def bench_screens(icons: Path, cache: Path, progress: Progress) -> Path:
+def bench_screens(icons: Path, cache: Path, progress: Progress, *, n: int = N_SCREENS) -> Path:
     """Render the benchmark's screens into a folder of `cache` unless they are there; `icons` is npm's @iconify/json.
 
     Raises:
@@ -33,10 +33,10 @@ def bench_screens(icons: Path, cache: Path, progress: Progress) -> Path:
     """
     recipe = Recipe(icons=icons, templates="held-out", sets="held-out", seed=SEED)
     IconPool(icons, split=recipe.sets)
-    folder = cache / "screens" / _digest(icons)
+    folder = cache / "screens" / _digest(icons, n)
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder.with_suffix(".lock")):
-        render_screens(recipe, folder, n=N_SCREENS, workers=min(cores(), 4), progress=progress)
+        render_screens(recipe, folder, n=n, workers=min(cores(), 4), progress=progress)
     return folder
 
 
@@ -57,9 +57,9 @@ def find_icons(opened: Opened) -> Path:
     )
 
 
-def _digest(icons: Path) -> str:
+def _digest(icons: Path, n: int) -> str:
     """Stands for all that a screen depends on here, but the browser and the fonts."""
-    found = hashlib.sha256(f"{N_SCREENS} {SEED}".encode())
+    found = hashlib.sha256(f"{n} {SEED}".encode())
     spec = find_spec("indexer.screens")
     for place in (spec and spec.submodule_search_locations) or ():
         for file in sorted(Path(place).rglob("*.py")):
