@@ -51,5 +51,36 @@ def export_command(run: Path, out: Path) -> None:
     click.echo(f"step {facts['step']:,}, {facts['parameters']:,} parameters -> {out}")
 
 
+@main.command(name="judge")
+@click.option("--fit", multiple=True, required=True, type=Folder, help="Screens that it has not seen. Repeatable.")
+@click.option("--held", multiple=True, required=True, type=Folder, help="Screens to choose thresholds on. Repeatable.")
+@click.option("--detector", required=True, type=Folder, help="What `export` has written.")
+@click.option("--encoder", required=True, type=Folder, help="A library's encoders/FINGERPRINT.")
+def judge_command(fit: tuple[Path, ...], held: tuple[Path, ...], detector: Path, encoder: Path) -> None:
+    """Fit how the detector's score and what an encoder sees add up.
+
+    \b
+    Example:
+      python -m indexer.detector judge --fit work/fit --held work/held --detector data/detector \\
+        --encoder ~/.local/share/icons/encoders/*
+    """
+    from functools import partial
+
+    from indexer.detector.judging import fit_judges, write_judges
+    from indexer.encoders.facts import read_facts
+    from indexer.encoders.query_encoder import open_query_encoder
+    from indexer.locating.detector import Detector
+    from indexer.locating.evidence import FLOOR
+    from indexer.locating.located import Locator
+    from indexer.reports.bars import ProgressLine
+
+    locator = Locator(partial(Detector.open(detector).detect, least_score=FLOOR), None)
+    with ProgressLine() as bars:
+        judges = fit_judges(fit, held, locator=locator, encoder=open_query_encoder(encoder), progress=bars)
+    write_judges(judges, detector, fingerprint=read_facts(encoder)["fingerprint"])
+    for kind, judge in judges.items():
+        click.echo(f"{kind}: threshold {judge.threshold:.3f}")
+
+
 if __name__ == "__main__":
     main()

@@ -5,6 +5,7 @@ carries that back to a fourth, where an icon of 12 px still has three cells a si
 middle of an icon, and how far the icon's four sides are (as FCOS, Tian et al. 2019).
 """
 
+import math
 from typing import Any
 
 import torch
@@ -41,8 +42,7 @@ class Net(nn.Module):
         self.head = _convolution(_PYRAMID, _PYRAMID)
         self.answer = nn.Conv2d(_PYRAMID, 5, 1)
         nn.init.zeros_(self.answer.weight)
-        with torch.no_grad():
-            self.answer.bias.copy_(torch.tensor([_FIRST_SCORE] + [torch.tensor(_FIRST_SIDE).log()] * 4))
+        self.answer.bias = nn.Parameter(torch.tensor([_FIRST_SCORE, *[math.log(_FIRST_SIDE)] * 4]))
 
     def forward(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
         """Answer for each cell."""

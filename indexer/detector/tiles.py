@@ -121,7 +121,7 @@ def _with_asked(pixels: Pixels, boxes: Floats) -> Tile:
     """Keep the boxes that are in sight, and tell which are not asked for."""
     inside = np.clip(boxes, 0, SIDE)
     sides, whole = inside[:, 2:] - inside[:, :2], boxes[:, 2:] - boxes[:, :2]
-    is_seen: Mask = (sides > 0).all(axis=1)
+    is_seen: Mask = np.asarray((sides > 0).all(axis=1))
     share = sides.prod(axis=1) / np.maximum(whole.prod(axis=1), 1e-6)
     is_asked = is_seen & (share >= _LEAST_INSIDE) & (sides.max(axis=1, initial=0) >= _SMALLEST)
     return Tile(pixels, inside[is_asked].astype(np.float32), inside[is_seen & ~is_asked].astype(np.float32))

@@ -85,7 +85,7 @@ def read_average(out: Path) -> tuple[Net, dict[str, Any]]:
 def _begin(path: Path, recipe: Recipe) -> Training:
     torch.manual_seed(recipe.seed)
     net, average = Net(), Net()
-    net.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    net.to(memory_format=torch.channels_last)
     average.load_state_dict(net.state_dict())
     decayed = [weight for weight in net.parameters() if weight.ndim > 1]
     others = [weight for weight in net.parameters() if weight.ndim <= 1]

@@ -17,6 +17,7 @@ from indexer.library.bundled import bundled
 from indexer.locating.boxes import Boxes
 
 WEIGHTS = "evidence.safetensors"
+WITH_ENCODER, ALONE = "encoder", "alone"
 FLOOR = 0.1
 """Least score of the detector that is looked at closer."""
 MOST_CANDIDATES = 1_500
@@ -62,7 +63,7 @@ def read_judge(fingerprint: str | None, folder: Path | None = None) -> Judge:
     try:
         with safe_open(path, "numpy") as file:
             facts = json.loads(file.metadata()["facts"])
-            kind = "encoder" if fingerprint == facts["fingerprint"] else "alone"
+            kind = WITH_ENCODER if fingerprint == facts["fingerprint"] else ALONE
             tensors = {name: file.get_tensor(f"{kind}.{name}") for name in Judge._fields[1:]}
     except (OSError, ValueError, KeyError) as error:
         raise IconsError(f'"{path}" can\'t be read ({error}); install icons again') from error

@@ -28,11 +28,13 @@ def main() -> None:
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path))
 @click.option("--screens", "n", default=1500, show_default=True, type=click.IntRange(1))
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0))
-@click.option("--templates", default="training", show_default=True, type=click.Choice(["training", "held-out"]))
+@click.option(
+    "--templates", default="training", show_default=True, type=click.Choice(["training", "validation", "held-out"])
+)
 @click.option(
     "--sets",
     type=click.Choice(["training", "held-out", "reserved"]),
-    help="Which icon sets; those of the templates' name by default.",
+    help="Which icon sets; those to train with by default, held-out ones with held-out templates.",
 )
 @click.option("--only", help="One template instead of all.")
 @click.option("--workers", default=2, show_default=True, type=click.IntRange(1))
@@ -45,7 +47,8 @@ def render(out: Path, n: int, workers: int, sets: str | None, **chosen: Any) -> 
     """
     from indexer.reports.bars import ProgressLine
 
-    recipe = Recipe(**chosen, sets=sets or chosen["templates"])  # type: ignore[arg-type]
+    own = "held-out" if chosen["templates"] == "held-out" else "training"
+    recipe = Recipe(**chosen, sets=sets or own)  # type: ignore[arg-type]
     with ProgressLine() as bars:
         counts = render_screens(recipe, out, n=n, workers=workers, progress=bars)
     click.echo(f"{out}: {counts['screens']:,} screens, {counts['icons']:,} icons", err=True)

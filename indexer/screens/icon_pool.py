@@ -50,8 +50,8 @@ _USUAL_WORDS = frozenset(
     compass target phone-call mouse cursor keyboard""".split()
 )
 KINDS = {
-    "chevron": ("chevron", "arrow", "caret", "angle", "nav-arrow", "expand", "keyboard-arrow"),
-    "close": ("x", "close", "cross", "cancel", "times", "xmark", "dismiss", "clear", "multiply", "remove"),
+    "chevron": ("chevron", "angle", "nav-arrow", "keyboard-arrow", "caret", "expand", "arrow"),
+    "close": ("close", "x", "xmark", "cross", "times", "dismiss", "cancel", "clear", "multiply", "remove"),
     "add": ("plus", "add"),
     "more": ("more", "dots", "ellipsis", "overflow", "kebab", "menu-dots", "options", "three-dots"),
     "check": ("check", "tick", "checkmark", "done", "ok"),
@@ -85,9 +85,11 @@ class IconSet:
     is_coloured: bool
 
     def of_kind(self, kind: str) -> Sequence[str]:
-        """Names that begin as those of a kind do."""
-        starts = KINDS[kind]
-        return [name for name in self.names if name.startswith(starts) and not name.startswith("x-ray")]
+        """Names that begin as those of a kind do, by the first of its words that the set knows."""
+        for start in KINDS[kind]:
+            if names := [name for name in self.names if f"{name}-".startswith(f"{start}-")]:
+                return names
+        return []
 
     def in_style(self, ending: str) -> "IconSet":
         """Those of one of the set's styles, such as `outline`; "" is the style without an ending."""

@@ -5,7 +5,6 @@ import multiprocessing
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from importlib import import_module
 from multiprocessing.pool import Pool
 from pathlib import Path
 from random import Random
@@ -25,14 +24,13 @@ from indexer.screens.stored import Screen, ScreenWriter
 if TYPE_CHECKING:
     from indexer.reports.bars import Progress
 
-Room = Literal["training", "held-out"]
+Room = Literal["training", "validation", "held-out"]
 
-_ROOMS = {"training": "indexer.screens.templates", "held-out": "indexer.screens.held_out"}
 _SEEDS_OF_A_RUN = 1_000_000
 PLAIN = "plain-"
 """How names of templates begin that show no icon."""
-PHONE = "phone-"
-"""How names of templates begin that are made for a phone's window."""
+PHONE = "phone"
+"""Stands in names of templates that are made for a phone's window."""
 _PLAIN_SHARE = 0.18
 
 
@@ -49,8 +47,13 @@ class Recipe:
 
 def templates_of(room: Room) -> Templates:
     """The templates of a room, by name."""
-    templates: Templates = import_module(_ROOMS[room]).TEMPLATES
-    return templates
+    if room == "held-out":
+        from indexer.screens.held_out import TEMPLATES as HELD_OUT
+
+        return HELD_OUT
+    from indexer.screens.templates import TEMPLATES, VALIDATION
+
+    return {name: template for name, template in TEMPLATES.items() if (name in VALIDATION) == (room == "validation")}
 
 
 class Studio:
@@ -69,7 +72,7 @@ class Studio:
         seed = self._recipe.seed * _SEEDS_OF_A_RUN + number
         random = Random(seed)
         name = self._recipe.only or _choose(random, self._templates)
-        viewport = choose_viewport(random, is_phone=name.startswith(PHONE))
+        viewport = choose_viewport(random, is_phone=PHONE in name)
         page = Page(random, pool=self._pool, viewport=viewport)
         body = self._templates[name](page)
         self._browser.show(page.document(body), viewport)

@@ -97,7 +97,15 @@ def inverted(theme: Theme, random: Random) -> Theme:
 def on_ground(theme: Theme, ground: str, ink: str) -> Theme:
     """The same product on a ground of another colour, such as an app bar of the accent."""
     return replace(
-        theme, ground=ground, surface=ground, raised=ground, text=ink, muted=ink, faint=ink, border=ink + "44", fill=ground
+        theme,
+        ground=ground,
+        surface=ground,
+        raised=ground,
+        text=ink,
+        muted=ink,
+        faint=ink,
+        border=ink + "44",
+        fill=ground,
     )
 
 

@@ -147,3 +147,107 @@ def _post(page: Page) -> str:
         head + text(page) + page.photo(page.width - 70, random.randrange(120, 260)) + actions,
         style="margin:10px 0",
     )
+
+
+def phone_settings(page: Page) -> str:
+    """Settings of a phone: groups of lines, an icon in a coloured square each."""
+    theme, random = page.theme, page.random
+    size, is_square = random.choice((14, 16, 18, 20)), often(page, 0.6)
+    groups = []
+    for _ in range(random.randrange(2, 5)):
+        lines = "".join(_setting(page, size, is_square) for _ in range(random.randrange(2, 6)))
+        groups.append(
+            f'<div style="background:{theme.raised};border-radius:{max(theme.radius, 8):g}px;margin-bottom:16px;overflow:hidden">{lines}</div>'
+        )
+    return phone_frame(page, field(page) + '<div style="height:12px"></div>' + "".join(groups))
+
+
+def _setting(page: Page, size: float, is_square: bool) -> str:
+    theme, random = page.theme, page.random
+    icon = in_shape(page, size) if is_square else page.icon(size * 1.3, random.choice((None, theme.muted)))
+    end = random.choice(
+        (
+            page.switch,
+            lambda: row(
+                f'<span style="color:{theme.muted}">{page.words(1, 1)}</span>{page.icon(random.choice(SMALL), theme.faint, kind="chevron")}',
+                gap="4px",
+            ),
+        )
+    )()
+    return row(
+        f'{icon}<span style="flex:1">{page.words(1, 2)}</span>{end}',
+        gap="12px",
+        style=f"padding:{px(page, 9)} 12px;border-bottom:1px solid {theme.border}",
+    )
+
+
+def phone_grid(page: Page) -> str:
+    """Services or programs in a grid, a large icon each, under a card with a figure."""
+    theme, random = page.theme, page.random
+    size, columns, look = (
+        random.choice((22, 24, 28, 32, 40)),
+        random.choice((3, 4, 4)),
+        random.choice(("shape", "bare", "tile")),
+    )
+    cells = []
+    for _ in range(columns * random.randrange(2, 6)):
+        icon = in_shape(page, size) if look == "shape" else page.icon(size, random.choice((None, theme.accent)))
+        badge = (
+            f'<span style="position:absolute;top:-5px;inset-inline-end:20%;line-height:1;display:flex">{page.badge()}</span>'
+            if often(page, 0.1)
+            else ""
+        )
+        tile = f"background:{theme.raised};border-radius:{theme.radius:g}px;padding:14px 4px" if look == "tile" else ""
+        cells.append(
+            f'<div style="position:relative;text-align:center;font-size:11px;overflow:hidden;{tile}">{icon}{badge}<div style="margin-top:5px">{page.words(1, 1)}</div></div>'
+        )
+    actions = row(
+        "".join(
+            f'<div style="flex:1;text-align:center;font-size:12px">{page.icon(random.choice(LARGE))}<div>{page.words(1, 1)}</div></div>'
+            for _ in range(4)
+        ),
+        style="margin-top:12px",
+    )
+    card = f'<div style="background:{theme.accent};color:{theme.on_accent};border-radius:{max(theme.radius, 10):g}px;padding:16px;margin-bottom:16px"><div>{page.words(1, 3)}</div><div style="font-size:2em">{page.number()}</div>{actions if often(page, 0.5) else ""}</div>'
+    return phone_frame(
+        page,
+        (card if often(page, 0.7) else field(page))
+        + f'<div style="display:grid;grid-template-columns:repeat({columns},1fr);gap:18px 8px">{"".join(cells)}</div>',
+    )
+
+
+def phone_player(page: Page) -> str:
+    """A song or a film over the whole phone: a picture, large buttons, small ones around."""
+    theme, random = page.theme, page.random
+    size = random.choice((24, 28, 32, 36, 40, 48))
+    picture = page.photo(page.width - 28, min(page.width - 28, page.height * 0.45))
+    head = row(
+        f'<div style="flex:1"><b style="font-size:1.3em">{page.words(1, 3)}</b><div style="color:{theme.muted}">{page.name()}</div></div>{page.icon(24, kind="star")}',
+        style="margin:16px 0",
+    )
+    line = f'<div style="height:4px;background:{theme.fill}"><div style="height:4px;width:{random.randrange(10, 90)}%;background:{theme.accent}"></div></div>'
+    play = f'<span style="width:{size * 2}px;height:{size * 2}px;border-radius:50%;background:{theme.accent};color:{theme.on_accent};display:inline-flex;align-items:center;justify-content:center">{page.icon(size)}</span>'
+    buttons = row(
+        page.icon(20, theme.muted) + page.icon(size) + play + page.icon(size) + page.icon(20, theme.muted),
+        style="justify-content:space-between;margin:18px 0",
+    )
+    return phone_frame(page, picture + head + line + buttons)
+
+
+def phone_feed(page: Page) -> str:
+    """A film or a photograph over the whole phone, with a column of icons and counts upon it."""
+    random = page.random
+    size = random.choice((24, 26, 28, 32, 36))
+    column = "".join(
+        f'<div style="text-align:center;color:#fff;font-size:12px;margin-bottom:16px">{page.icon(size, random.choice((None, "#fff")))}<div>{random.randrange(1, 999)}K</div></div>'
+        for _ in range(random.randrange(3, 6))
+    )
+    words = f'<div style="position:absolute;bottom:90px;left:14px;right:90px;color:#fff;text-shadow:0 1px 3px #000"><b>@{page.words(1, 1)}</b><div>{page.words(4, 12)}</div>{row(page.icon(14) + page.words(1, 3), gap="6px")}</div>'
+    ground = f'<div style="position:absolute;inset:0">{page.photo(page.width, page.height)}</div>'
+    top = row(
+        page.icon(24)
+        + f'<span style="flex:1;text-align:center">{page.words(1, 1)} &nbsp; <b>{page.words(1, 1)}</b></span>'
+        + page.icon(24, kind="search"),
+        style="position:absolute;top:14px;left:14px;right:14px;color:#fff",
+    )
+    return f'<div style="position:relative;height:100vh;overflow:hidden;direction:ltr">{ground}{top}<div style="position:absolute;bottom:100px;right:14px">{column}</div>{words}<div style="position:absolute;bottom:0;left:0;right:0">{tab_bar(page)}</div></div>'

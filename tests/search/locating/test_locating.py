@@ -8,8 +8,8 @@ from screens_with_icons import KEYS, screen
 
 from indexer.arrays import Pixels
 from indexer.errors import IconsError
-from indexer.locating import located
 from indexer.locating.components import connected_components
+from indexer.locating.located import Locator
 from indexer.locating.crops import crops
 from search.engine import SearchEngine
 from search.locating.naming import name_crops
@@ -78,7 +78,7 @@ def test_equal_crops_are_encoded_once(engine: SearchEngine) -> None:
             return engine.put(lambda opened: opened.encoder.encode_many_pictures(pixels))
 
     pixels = screen(engine, ["star"] * 8)
-    found = located.locate(pixels, detect=connected_components, encoder=Counting())  # type: ignore[arg-type]
+    found = Locator(connected_components, None).locate(pixels, Counting())  # type: ignore[arg-type]
     assert found.n_found == 8
     assert seen == [1]
     assert (found.vectors == found.vectors[0]).all()
