@@ -30,7 +30,7 @@ def fits_a_font(svg: str) -> bool:
     outline = _glyph(svg)
     outline.recalcBounds(None)
     sides = [getattr(outline, side, 0) for side in ("xMin", "yMin", "xMax", "yMax")]
-    return -EM < min(sides) and max(sides) < 2 * EM
+    return min(sides) > -EM and max(sides) < 2 * EM
 
 
 def font_face(family: str, glyphs: Mapping[int, str]) -> str:

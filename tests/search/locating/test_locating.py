@@ -8,9 +8,10 @@ from screens_with_icons import KEYS, screen
 
 from indexer.arrays import Pixels
 from indexer.errors import IconsError
+from indexer.locating import located
 from indexer.locating.components import connected_components
-from indexer.locating.located import Locator
 from indexer.locating.crops import crops
+from indexer.locating.located import Locator
 from search.engine import SearchEngine
 from search.locating import naming
 from search.locating.naming import name_crops
