@@ -22,7 +22,7 @@ def trace(tower: nn.Module, name: str, inputs: Tensor, *, folds: bool = True, fr
     """
     axes = dict(enumerate(free))
     buffer = io.BytesIO()
-    with _traceable():
+    with traceable():
         torch.onnx.export(
             tower,
             (inputs[:2],),
@@ -38,7 +38,7 @@ def trace(tower: nn.Module, name: str, inputs: Tensor, *, folds: bool = True, fr
 
 
 @contextmanager
-def _traceable() -> Iterator[None]:
+def traceable() -> Iterator[None]:
     """Keep attention in operators that ONNX has, and the tracer quiet: what it takes for constant is constant."""
     fast = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)

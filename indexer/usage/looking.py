@@ -14,9 +14,8 @@ from indexer.errors import LibraryError, RenderError, SourceError
 from indexer.library.folder import Library
 from indexer.library.shards import Failed
 from indexer.library.traits import digest_of
-from indexer.locating.components import connected_components
 from indexer.locating.crops import crops
-from indexer.locating.located import Detect, locate
+from indexer.locating.located import Locator, detector_version, open_locator
 from indexer.publishing.manifest import answering_manifest
 from indexer.rendering.draw_pool import DrawPool
 from indexer.sources.pictures import reason_of
@@ -38,7 +37,7 @@ class Sight:
     """By what icons are found and seen."""
 
     key: LookKey
-    detect: Detect
+    locator: Locator
     encoder: QueryEncoder
 
 
@@ -52,8 +51,8 @@ def open_sight(library: Library) -> Sight:
     if manifest is None:
         raise LibraryError(f'"{library.root}" holds no icons that can be searched; `icons index` comes first')
     encoder = open_query_encoder(library.encoder(manifest.fingerprint))
-    key = LookKey(manifest.fingerprint, "components-1", manifest.dim)
-    return Sight(key, connected_components, encoder)
+    key = LookKey(manifest.fingerprint, detector_version(), manifest.dim)
+    return Sight(key, open_locator(manifest.fingerprint), encoder)
 
 
 class Looker(AbstractContextManager["Looker"]):
@@ -88,7 +87,7 @@ class Looker(AbstractContextManager["Looker"]):
 
 def look_at(pixels: Pixels, sight: Sight, *, digest: bytes, keeps_crops: bool) -> Look:
     """Find the icons of a screen, RGB (height, width, 3)."""
-    found = locate(pixels, detect=sight.detect, encoder=sight.encoder)
+    found = sight.locator.locate(pixels, sight.encoder)
     corners = found.boxes.corners
     seen = crops(pixels, corners, size=sight.encoder.image_size)
     return Look(

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from search.evaluation.evaluate import Subject
     from search.evaluation.findings import Evaluation
 
-_WITH_LANGUAGES = frozenset(("queries", "in_languages", "seed", "report", "library", "as_json"))
+_WITH_ALL = frozenset(("seed", "report", "library", "as_json"))
+_WITH_LANGUAGES = _WITH_ALL | {"queries", "in_languages"}
 """Options that `--languages` goes with."""
+_WITH_SCREENS = _WITH_ALL | {"in_screens", "folder", "iconify"}
 
 
 def _files(name: str, what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -84,11 +86,30 @@ def _files(name: str, what: str) -> Callable[[Callable[..., Any]], Callable[...,
     is_flag=True,
     help="Ask in other languages instead: the bundled questions, or those of --queries whose lines say them so.",
 )
+@click.option(
+    "--screens",
+    "in_screens",
+    is_flag=True,
+    help="Measure instead how well icons are found and named in screens: 200 of them, rendered at the first time.",
+)
+@click.option(
+    "--screens-from",
+    "folder",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Folder of rendered screens, for --screens.",
+)
+@click.option(
+    "--iconify",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Folder of npm's @iconify/json to render screens with; that of the library's icons if not given.",
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of screenshots and intervals.")
 @click.option("--report", type=click.Path(path_type=Path, dir_okay=False, writable=True), help="Write an HTML page.")
 @library_option
 @json_option
-def evaluate(library: "Library", in_languages: bool, report: Path | None, as_json: bool, **options: Any) -> None:
+def evaluate(
+    library: "Library", in_languages: bool, in_screens: bool, report: Path | None, as_json: bool, **options: Any
+) -> None:
     """Measure how well icons are found: by what they mean, by how they look, and from screenshots.
 
     Ranks all icons by keywords, by the vectors of names, pictures and tags, and of all, and as the engine does, and
@@ -103,9 +124,17 @@ def evaluate(library: "Library", in_languages: bool, report: Path | None, as_jso
       icons evaluate --described data/eval/described-open.jsonl --names 0 --tags 0 --screenshots 0
       icons evaluate --screenshots 0 --json | jq '.rows[] | {task, ranker, figures}'
       icons evaluate --languages --report languages.html
+      icons evaluate --screens --report screens.html
     """
+    places = {name: options.pop(name) for name in ("folder", "iconify")}
+    if in_screens:
+        _refuse_beside("--screens measures boxes and names in screens alone", _WITH_SCREENS)
+        _evaluate_screens(library, places, options["seed"], report, as_json=as_json)
+        return
+    if any(places.values()):
+        raise click.UsageError("--screens-from and --iconify go with --screens")
     if in_languages:
-        _refuse_beside_languages()
+        _refuse_beside("--languages asks the library's engine in other languages alone", _WITH_LANGUAGES)
         _evaluate_languages(library, options["queries"], options["seed"], report, as_json=as_json)
         return
     from indexer.reports.bars import ProgressLine
@@ -128,8 +157,8 @@ def evaluate(library: "Library", in_languages: bool, report: Path | None, as_jso
         _write_report(evaluation, subject, report)
 
 
-def _refuse_beside_languages() -> None:
-    """Refuse options of what is not measured in other languages.
+def _refuse_beside(why: str, fitting: frozenset[str]) -> None:
+    """Refuse options that were given and are none of the fitting ones.
 
     Raises:
         click.UsageError: one was given.
@@ -138,13 +167,11 @@ def _refuse_beside_languages() -> None:
     given = [
         parameter.opts[0]
         for parameter in ctx.command.params
-        if parameter.name not in _WITH_LANGUAGES
+        if parameter.name not in fitting
         and ctx.get_parameter_source(parameter.name or "") is not ParameterSource.DEFAULT
     ]
     if given:
-        raise click.UsageError(
-            f"--languages asks the library's engine in other languages alone; leave out {', '.join(given)}"
-        )
+        raise click.UsageError(f"{why}; leave out {', '.join(given)}")
 
 
 def _evaluate_languages(
@@ -169,6 +196,35 @@ def _evaluate_languages(
         from search.evaluation.languages.page import languages_html
 
         write_page(report, languages_html(evaluation))
+        say(f"wrote {report}", err=True)
+
+
+def _evaluate_screens(
+    library: "Library", places: dict[str, Path | None], seed: int, report: Path | None, *, as_json: bool
+) -> None:
+    from platformdirs import user_cache_path
+
+    from indexer.reports.bars import ProgressLine
+    from indexer.reports.page import check_page, write_page
+    from search.evaluation.evaluate import Subject
+    from search.evaluation.screens.evaluate import ScreenOptions, evaluate_screens
+    from search.evaluation.screens.findings import screens_json
+    from search.evaluation.screens.summary import print_screens
+
+    if report:
+        check_page(report)
+    options = ScreenOptions(user_cache_path("icons"), places["folder"], places["iconify"], seed)
+    with warnings_as_lines(), ProgressLine() as progress:
+        subject = Subject(library)
+        evaluation, screens = evaluate_screens(subject, options, progress)
+    if as_json:
+        click.echo(json.dumps(screens_json(evaluation)))
+    else:
+        print_screens(evaluation)
+    if report:
+        from search.evaluation.screens.page import screens_html
+
+        write_page(report, screens_html(evaluation, screens, subject.originals.content_of))
         say(f"wrote {report}", err=True)
 
 

@@ -1,14 +1,17 @@
 """What becomes of the icons that were found in screenshots: a table, JSON, code, a page."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
 
+from indexer.errors import RenderError
 from indexer.naming.printable import say
+from search.pictures import drawing
 from search.snippets.drawn import Look
 from search.snippets.frameworks import Framework
 
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
     from search.locating.files import LocatedFile
     from search.results import Hit
 
+_MOST_PICTURE_BYTES = 20_000
+_DRAWN_SIDE = 96
 Form = Literal["table", "json", "jsonl", "code"]
 
 
@@ -68,7 +73,7 @@ def _write_page(engine: "SearchEngine", files: Sequence["LocatedFile"], output: 
     from indexer.library.durable import write_result
     from search.locating.page import images_of, located_page
 
-    html = located_page(files, dict(engine.pictures(images_of(files)))).encode()
+    html = located_page(files, dict(_small(engine.pictures(images_of(files))))).encode()
     if output.page:
         write_result(output.page, html, option="--html")
         say(f"wrote {output.page}", err=True)
@@ -77,6 +82,17 @@ def _write_page(engine: "SearchEngine", files: Sequence["LocatedFile"], output: 
         if not output.page:
             page.write_bytes(html)
         click.launch(page.resolve().as_uri())
+
+
+def _small(pictures: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
+    """Pictures by their ids; a large one as small as a page shows it, or left out where it can't be drawn."""
+    with drawing() as pool:
+        for image, content in pictures:
+            if len(content) <= _MOST_PICTURE_BYTES:
+                yield image, content
+            else:
+                with suppress(RenderError):
+                    yield image, pool.png(content, size=_DRAWN_SIDE)
 
 
 def _print_json(engine: "SearchEngine", files: Sequence["LocatedFile"], *, one_a_line: bool) -> None:

@@ -7,9 +7,8 @@ import numpy as np
 from indexer.arrays import Floats, Pixels
 from indexer.errors import IconsError
 from indexer.locating.boxes import Boxes
-from indexer.locating.components import connected_components
 from indexer.locating.kind import PictureKind, picture_kind
-from indexer.locating.located import NO_ICONS, LocatedIcons, locate
+from indexer.locating.located import NO_ICONS, LocatedIcons, open_locator
 from indexer.rendering.cutout import cut_out_pixels
 from search.generation.opened import Opened
 from search.generation.remembering import forgetful
@@ -65,7 +64,7 @@ def _found(
 ) -> tuple[PictureKind, LocatedIcons]:
     """What a picture is, and its icons: of one icon the whole, of a picture that is neither, none."""
     if as_kind != "icon":
-        found = locate(pixels, detect=connected_components, encoder=forgetful(opened.encoder))
+        found = open_locator(opened.manifest.fingerprint).locate(pixels, forgetful(opened.encoder))
         kind = as_kind or picture_kind(pixels, found.boxes)
         if kind != "icon":
             return kind, found if kind == "screen" else NO_ICONS

@@ -37,8 +37,8 @@ _FRAME = """<button class="frame {kind}" aria-controls="i{number}" aria-label="{
 _PANEL = """<section id="i{number}" hidden><div class="crop"><canvas width="192" height="192"></canvas>
 <p><b>{title}</b>{place}</p></div>
 <ol>{hits}</ol></section>"""
-_HIT = """<li{first}><span class="picture{dark}">{picture}</span><span class="told"><code>{key}</code><small>{set}{also}
-</small></span><span class="sure"><b>{score:.0%}</b><i style="width: {score:.0%}"></i></span></li>"""
+_HIT = """<li{first}><span class="picture{dark}">{picture}</span><span class="told"><b>{name}</b>
+<code>{key}</code>{also}</span><span class="sure"><b>{score:.0%}</b><i style="width: {score:.0%}"></i></span></li>"""
 
 
 class Pictures:
@@ -164,8 +164,8 @@ def _hit(hit: Hit, pictures: Pictures, *, is_first: bool) -> str:
         dark=" dark" if shown and shown[1] else "",
         picture=f'<img alt="" loading="lazy" src="{shown[0]}">' if shown else "gone",
         key=_shown(hit.key),
-        set=_shown(hit.set_title),
-        also=f", also {_shown(', '.join(hit.also[:2]))}" if hit.also else "",
+        name=_shown(hit.name),
+        also=f"<small>also {_shown(', '.join(hit.also[:2]))}</small>" if hit.also else "",
         score=hit.score,
     )
 

@@ -2,27 +2,28 @@
 
 STYLE = """
 :root { color-scheme: light dark; font: 14px/1.45 system-ui, sans-serif; --page: #f4f5f7; --card: #fff; --text: #1c2127;
-  --soft: #667080; --line: #dfe3e8; --sure: #2563eb; --doubtful: #d9650b; --unknown: #7c8798; --on: #2563eb1a; }
+  --soft: #667080; --line: #dfe3e8; --accent: #2563eb; --warning: #c2570c; --on: #2563eb1a; }
 @media (prefers-color-scheme: dark) { :root { --page: #101318; --card: #191d24; --text: #e6e9ee; --soft: #97a1b0;
-  --line: #2c333d; --sure: #6aa0ff; --doubtful: #ff9d4d; --unknown: #8a94a3; --on: #6aa0ff26; } }
+  --line: #2c333d; --accent: #6aa0ff; --warning: #ff9d4d; --on: #6aa0ff26; } }
 * { box-sizing: border-box; }
 body { margin: 0; color: var(--text); background: var(--page); }
 header { position: sticky; top: 0; z-index: 9; display: flex; flex-wrap: wrap; align-items: baseline; gap: .2rem 1rem;
   padding: .9rem 1.5rem; background: var(--card); border-bottom: 1px solid var(--line); }
 h1 { margin: 0; font-size: 1.1rem; overflow-wrap: anywhere; } header p { margin: 0; flex: 1; color: var(--soft); }
-label { color: var(--soft); cursor: pointer; user-select: none; } label input { accent-color: var(--sure); margin: 0; }
-main { display: grid; grid-template-columns: minmax(0, 1fr) 21rem; gap: 1.5rem; padding: 1.5rem; align-items: start; }
+label { color: var(--soft); cursor: pointer; user-select: none; }
+label input { accent-color: var(--accent); margin: 0; }
+main { display: grid; grid-template-columns: minmax(0, 1fr) 23rem; gap: 1.5rem; padding: 1.5rem; align-items: start; }
 figure { margin: 0 0 2rem; } figcaption { margin-bottom: .5rem; color: var(--soft); }
 figcaption b { color: var(--text); margin-right: .4rem; }
 .shot { position: relative; max-width: 100%; border-radius: .6rem;
   box-shadow: 0 0 0 1px var(--line), 0 8px 28px #0002; }
 .shot img { display: block; width: 100%; height: 100%; border-radius: inherit; }
-.frame { position: absolute; padding: 0; border: 0; background: none; cursor: pointer; color: var(--sure); }
-.frame::before { content: ""; position: absolute; inset: -4px; border-radius: 5px; border: 1.5px solid currentColor;
-  box-shadow: 0 0 0 1px #fff8; transition: background .12s; }
-.frame.doubtful { color: var(--doubtful); } .frame.unknown { color: var(--unknown); }
+.frame { position: absolute; padding: 0; border: 0; background: none; cursor: pointer; color: #2f6bff; }
+.frame::before { content: ""; position: absolute; inset: -4px; border-radius: 5px; border: 2px solid currentColor;
+  box-shadow: 0 0 0 1px #fff9; transition: background .12s; }
+.frame.doubtful { color: #e8590c; } .frame.unknown { color: #7c8798; }
 .frame.unknown::before { border-style: dashed; }
-.frame:hover::before, .frame[aria-expanded="true"]::before { border-width: 2.5px;
+.frame:hover::before, .frame[aria-expanded="true"]::before { border-width: 3px;
   background: color-mix(in srgb, currentColor 20%, transparent); }
 .frame:focus-visible { outline: none; }
 .frame:focus-visible::before { outline: 2px solid var(--text); outline-offset: 2px; }
@@ -47,13 +48,14 @@ li { display: flex; align-items: center; gap: .7rem; padding: .5rem .4rem; borde
 .first + li { border-color: transparent; }
 .picture { display: grid; place-items: center; flex: none; width: 2.8rem; height: 2.8rem; border-radius: .5rem;
   background: #fff; color: #888; border: 1px solid #8883; font-size: .7rem; }
-.picture.dark { background: #1b1c1e; } .picture img { width: 1.8rem; height: 1.8rem; object-fit: contain; }
-.told { flex: 1; min-width: 0; overflow-wrap: anywhere; } .told small { display: block; font-size: .76rem; }
-code { font: 500 .86rem/1.3 ui-monospace, monospace; user-select: all; }
+.dark { background: #1b1c1e; } .picture img { width: 1.8rem; height: 1.8rem; object-fit: contain; }
+.told { flex: 1; min-width: 0; overflow-wrap: anywhere; } .told b { display: block; font-weight: 600; }
+code { display: block; font: .76rem/1.4 ui-monospace, monospace; color: var(--soft); user-select: all; }
+.told small { font-size: .74rem; }
 .sure { width: 2.7rem; flex: none; text-align: right; font-variant-numeric: tabular-nums; }
 .sure b { display: block; font-size: .8rem; } .sure i { display: block; height: 3px; border-radius: 2px;
-  background: var(--sure); margin-top: .2rem; margin-left: auto; }
-.refused { color: var(--doubtful); overflow-wrap: anywhere; }
+  background: var(--accent); margin-top: .2rem; margin-left: auto; }
+.refused { color: var(--warning); overflow-wrap: anywhere; }
 @media (max-width: 60rem) { main { grid-template-columns: minmax(0, 1fr); padding: 1rem; gap: 1rem; }
   aside { top: auto; bottom: .6rem; max-height: 46vh; box-shadow: 0 4px 24px #0004; } }
 """

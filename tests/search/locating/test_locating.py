@@ -11,7 +11,9 @@ from indexer.errors import IconsError
 from indexer.locating import located
 from indexer.locating.components import connected_components
 from indexer.locating.crops import crops
+from indexer.locating.located import Locator
 from search.engine import SearchEngine
+from search.locating import naming
 from search.locating.naming import name_crops
 from search.locating.plain import located_json
 from search.locating.rows import reading_order
@@ -62,6 +64,20 @@ def test_a_filter_leaves_the_hits_that_a_picture_query_has_under_it(engine: Sear
     assert n_hits > 8
 
 
+def test_of_many_icons_that_a_filter_leaves_the_same_are_found(
+    engine: SearchEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pixels, only = screen(engine), Filters(sets=("thin",))
+    compared = engine.locate(pixels, filters=only)
+    monkeypatch.setattr(naming, "_FEW", 0)
+    assert engine.locate(pixels, filters=only).icons == compared.icons
+    monkeypatch.setattr(naming, "N_NEAREST", 1)
+    monkeypatch.setattr(naming, "STEP", 2)
+    assert [icon.hits[0] for icon in engine.locate(pixels, filters=only, k=1).icons] == [
+        icon.hits[0] for icon in compared.icons
+    ]
+
+
 def test_a_set_that_is_not_there_is_refused(engine: SearchEngine) -> None:
     with pytest.raises(IconsError, match='"tabbler"'):
         engine.locate(screen(engine), filters=Filters(sets=("tabbler",)))
@@ -78,7 +94,7 @@ def test_equal_crops_are_encoded_once(engine: SearchEngine) -> None:
             return engine.put(lambda opened: opened.encoder.encode_many_pictures(pixels))
 
     pixels = screen(engine, ["star"] * 8)
-    found = located.locate(pixels, detect=connected_components, encoder=Counting())  # type: ignore[arg-type]
+    found = Locator(connected_components, None).locate(pixels, Counting())  # type: ignore[arg-type]
     assert found.n_found == 8
     assert seen == [1]
     assert (found.vectors == found.vectors[0]).all()

@@ -1,0 +1,1 @@
+"""Teaching the detector of icons in screens: screens -> tiles -> net -> ONNX."""

@@ -1,0 +1,151 @@
+"""How are many screens made? Each from its own seed alone, in processes with a browser each; one process writes."""
+
+import io
+import multiprocessing
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from multiprocessing.pool import Pool
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Literal
+
+from PIL import Image
+
+from indexer.arrays import Pixels
+from indexer.errors import SourceError
+from indexer.process import end_with_starter
+from indexer.screens.browser import Browser, open_browser
+from indexer.screens.icon_pool import IconPool, Split
+from indexer.screens.page import Page, Templates, choose_viewport
+from indexer.screens.painted import painted_icons
+from indexer.screens.stored import Screen, ScreenWriter
+
+if TYPE_CHECKING:
+    from indexer.reports.bars import Progress
+
+Room = Literal["training", "validation", "held-out"]
+
+_SEEDS_OF_A_RUN = 1_000_000
+PLAIN = "plain-"
+"""How names of templates begin that show no icon."""
+PHONE = "phone"
+"""Stands in names of templates that are made for a phone's window."""
+_PLAIN_SHARE = 0.18
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What screens are made of. `only` is one template's name, or all of them."""
+
+    icons: Path
+    templates: Room = "training"
+    sets: Split = "training"
+    seed: int = 0
+    only: str | None = None
+
+
+def templates_of(room: Room) -> Templates:
+    """The templates of a room, by name."""
+    if room == "held-out":
+        from indexer.screens.held_out import TEMPLATES as HELD_OUT
+
+        return HELD_OUT
+    from indexer.screens.templates import TEMPLATES, VALIDATION
+
+    return {name: template for name, template in TEMPLATES.items() if (name in VALIDATION) == (room == "validation")}
+
+
+class Studio:
+    """Makes one screen after another; keeps sets of icons and a browser open."""
+
+    def __init__(self, recipe: Recipe, browser: Browser) -> None:
+        self._recipe = recipe
+        self._browser = browser
+        self._pool = IconPool(recipe.icons, split=recipe.sets)
+        self._templates = templates_of(recipe.templates)
+        if recipe.only is not None and recipe.only not in self._templates:
+            raise SourceError(f'no template "{recipe.only}"; there are {", ".join(sorted(self._templates))}')
+
+    def screen(self, number: int) -> tuple[Screen, Pixels]:
+        """Make the screen of a number: always the same for the same recipe, browser and fonts."""
+        seed = self._recipe.seed * _SEEDS_OF_A_RUN + number
+        random = Random(seed)
+        name = self._recipe.only or _choose(random, self._templates)
+        viewport = choose_viewport(random, is_phone=PHONE in name)
+        page = Page(random, pool=self._pool, viewport=viewport)
+        body = self._templates[name](page)
+        self._browser.show(page.document(body), viewport)
+        pixels, icons = painted_icons(self._browser, scale=viewport.scale)
+        height, width = pixels.shape[:2]
+        facts = {"scale": viewport.scale, "template": name, "theme": page.theme.kind, "seed": seed}
+        return Screen(file_name(number), width, height, **facts, icons=tuple(icons)), pixels  # type: ignore[arg-type]
+
+
+def file_name(number: int) -> str:
+    """The file of a screen."""
+    return f"{number:05}.png"
+
+
+def render_screens(
+    recipe: Recipe, folder: Path, *, n: int, workers: int, progress: "Progress | None" = None
+) -> dict[str, int]:
+    """Render `n` screens into a folder, those that are not there yet; return how many screens and icons it has then.
+
+    Raises:
+        SourceError: the folder holds screens of another recipe, or the icons are not there.
+        RenderError: there is no browser.
+    """
+    writer = ScreenWriter(folder)
+    _refuse_others(writer, recipe)
+    missing = [number for number in range(n) if file_name(number) not in writer.done]
+    for screen, png in _made(recipe, missing, workers=workers):
+        writer.write(screen, png)
+        if progress is not None:
+            progress("rendering screens", len(writer.done), n)
+    return {"screens": len(writer.done), "icons": sum(len(screen.icons) for screen in writer.done.values())}
+
+
+def _refuse_others(writer: ScreenWriter, recipe: Recipe) -> None:
+    for screen in writer.done.values():
+        if screen.seed // _SEEDS_OF_A_RUN != recipe.seed:
+            raise SourceError(f'"{screen.file}" is of another seed; choose an empty folder')
+
+
+def _made(recipe: Recipe, numbers: list[int], *, workers: int) -> Iterator[tuple[Screen, bytes]]:
+    if workers <= 1 or len(numbers) < workers:
+        with open_browser() as browser:
+            studio = Studio(recipe, browser)
+            for number in numbers:
+                yield _encoded(studio, number)
+        return
+    with ExitStack() as stack:
+        context = multiprocessing.get_context("spawn")
+        pool: Pool = stack.enter_context(context.Pool(workers, initializer=_open_studio, initargs=(recipe,)))
+        yield from pool.imap_unordered(_make, numbers, chunksize=1)
+
+
+_OPEN: list[Studio] = []
+_STACK = ExitStack()
+
+
+def _open_studio(recipe: Recipe) -> None:
+    end_with_starter()
+    _OPEN.append(Studio(recipe, _STACK.enter_context(open_browser())))
+
+
+def _make(number: int) -> tuple[Screen, bytes]:
+    return _encoded(_OPEN[0], number)
+
+
+def _encoded(studio: Studio, number: int) -> tuple[Screen, bytes]:
+    screen, pixels = studio.screen(number)
+    written = io.BytesIO()
+    Image.fromarray(pixels).save(written, "PNG", compress_level=4)
+    return screen, written.getvalue()
+
+
+def _choose(random: Random, templates: Templates) -> str:
+    plain = sorted(name for name in templates if name.startswith(PLAIN))
+    others = sorted(name for name in templates if not name.startswith(PLAIN))
+    return random.choice(plain if plain and random.random() < _PLAIN_SHARE else others)

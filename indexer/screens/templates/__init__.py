@@ -1,0 +1,92 @@
+"""Templates of screens to train on: each writes the body of a page, different whenever it is asked."""
+
+from indexer.screens.page import Templates
+from indexer.screens.templates.cards import feature_grid, stat_cards
+from indexer.screens.templates.desktops import browser_window, desktop, drawing_program, spreadsheet
+from indexer.screens.templates.forms import form, settings
+from indexer.screens.templates.galleries import components, documentation, icon_grid
+from indexer.screens.templates.media import film, picture_grid, player
+from indexer.screens.templates.messages import chat, mail, notices
+from indexer.screens.templates.overlays import dialog, drop_down, palette, side_panel
+from indexer.screens.templates.phones import phone_feed, phone_grid, phone_player, phone_settings, phone_tabs
+from indexer.screens.templates.places import street_map
+from indexer.screens.templates.plain import plain_article, plain_panel
+from indexer.screens.templates.plain_pages import (
+    phone_plain,
+    plain_calendar,
+    plain_charts,
+    plain_form,
+    plain_photos,
+    plain_table,
+)
+from indexer.screens.templates.planning import board, calendar, timeline
+from indexer.screens.templates.reviews import changes, task_list
+from indexer.screens.templates.shops import pricing, shop
+from indexer.screens.templates.sidebars import admin_shell, files_and_trees
+from indexer.screens.templates.tables import data_table
+from indexer.screens.templates.toolbars import text_editor
+
+TEMPLATES: Templates = {
+    "admin-shell": admin_shell,
+    "board": board,
+    "browser-window": browser_window,
+    "calendar": calendar,
+    "changes": changes,
+    "chat": chat,
+    "components": components,
+    "data-table": data_table,
+    "desktop": desktop,
+    "dialog": dialog,
+    "documentation": documentation,
+    "drawing-program": drawing_program,
+    "drop-down": drop_down,
+    "feature-grid": feature_grid,
+    "files-and-trees": files_and_trees,
+    "film": film,
+    "form": form,
+    "icon-grid": icon_grid,
+    "mail": mail,
+    "notices": notices,
+    "palette": palette,
+    "phone-feed": phone_feed,
+    "phone-grid": phone_grid,
+    "phone-player": phone_player,
+    "phone-settings": phone_settings,
+    "phone-tabs": phone_tabs,
+    "picture-grid": picture_grid,
+    "plain-article": plain_article,
+    "plain-calendar": plain_calendar,
+    "plain-charts": plain_charts,
+    "plain-form": plain_form,
+    "plain-panel": plain_panel,
+    "plain-phone": phone_plain,
+    "plain-photos": plain_photos,
+    "plain-table": plain_table,
+    "player": player,
+    "pricing": pricing,
+    "settings": settings,
+    "shop": shop,
+    "side-panel": side_panel,
+    "spreadsheet": spreadsheet,
+    "stat-cards": stat_cards,
+    "street-map": street_map,
+    "task-list": task_list,
+    "text-editor": text_editor,
+    "timeline": timeline,
+}
+"""Templates by name; `plain-` ones show no icon, those with `phone` in their name are made for a phone's window."""
+VALIDATION = frozenset(
+    {
+        "board",
+        "drop-down",
+        "mail",
+        "phone-grid",
+        "plain-panel",
+        "plain-photos",
+        "plain-table",
+        "player",
+        "settings",
+        "shop",
+    }
+)
+"""Those that the detector is not trained on: the threshold is chosen on their screens."""
