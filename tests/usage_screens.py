@@ -6,10 +6,26 @@ from pathlib import Path
 from PIL import Image
 from small_icons import ARROW, HOUSE, drawn
 
+from indexer.encoders.query_encoder import open_query_encoder
+from indexer.library.folder import Library
+from indexer.locating.components import connected_components
+from indexer.locating.located import Locator
+from indexer.publishing.manifest import answering_manifest
 from indexer.rendering.render import draw
+from indexer.usage.looking import Sight
+from indexer.usage.looks import LookKey
 
 CIRCLE = '<circle cx="12" cy="12" r="9"/>'
 BODIES = {"house": HOUSE, "arrow-left": ARROW, "disc": CIRCLE}
+
+
+def plain_sight(library: Library) -> Sight:
+    """Find icons by what stands apart from its ground: quick, and known beforehand for pages as these."""
+    manifest = answering_manifest(library)
+    assert manifest is not None
+    encoder = open_query_encoder(library.encoder(manifest.fingerprint))
+    key = LookKey(manifest.fingerprint, "components", manifest.dim)
+    return Sight(key, Locator(connected_components, None), encoder)
 
 
 def save_screen(path: Path, names: Sequence[str], *, shade: int = 255, side: int = 24) -> Path:

@@ -54,8 +54,11 @@ class AddSummary:
     seconds: float
 
 
-def add(library: Library, options: AddOptions, progress: Progress) -> AddSummary:
+def add(library: Library, options: AddOptions, progress: Progress, *, sight: Sight | None = None) -> AddSummary:
     """Bring the index of screenshots up to date; the old generation answers until the new one is whole.
+
+    `sight` is by what icons are found and seen, the detector that ships with `icons` and the library's encoder if not
+    given.
 
     Raises:
         IconsError: with the value that is wrong and what to do.
@@ -63,7 +66,7 @@ def add(library: Library, options: AddOptions, progress: Progress) -> AddSummary
     started = time.monotonic()
     folder = UsageFolder(library)
     with require(library).writing():
-        sight = open_sight(library)
+        sight = sight or open_sight(library)
         shots = _remember(folder, options)
         found = find_files(shots.places, read_known(folder), progress=progress)
         write_known(folder, found.files)

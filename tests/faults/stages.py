@@ -25,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import numpy as np
 from conftest import Silent
+from usage_screens import plain_sight
 
 from indexer.catalog.database import upgrade_catalog
 from indexer.doctor.examine import examine as examine_library
@@ -63,7 +64,7 @@ def upgrade(library: Library) -> object:
 
 def add_shots(library: Library, *, shots: list[str]) -> object:
     options = AddOptions(shots=[Path(shot) for shot in shots], workers=1)
-    return asdict(add(library, options, lambda *_: None).counts)
+    return asdict(add(library, options, lambda *_: None, sight=plain_sight(library)).counts)
 
 
 def tell_uses(library: Library) -> object:

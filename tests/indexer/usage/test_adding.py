@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 from PIL import Image
-from usage_screens import save_screen
+from usage_screens import plain_sight, save_screen
 
 from indexer.errors import LibraryError, SourceError
 from indexer.library.folder import Library
-from indexer.usage import add as adding
 from indexer.usage import looking
 from indexer.usage.add import AddOptions, AddSummary, add, remove
 from indexer.usage.folder import UsageFolder
@@ -45,7 +44,8 @@ def held(asked: Path, tmp_path: Path) -> Library:
 @pytest.fixture
 def run_add(held: Library) -> Add:
     def run(*shots: Path, **options: Any) -> AddSummary:
-        return add(held, AddOptions(shots=shots, workers=1, **options), lambda *_: None)
+        given = AddOptions(shots=shots, workers=1, **options)
+        return add(held, given, lambda *_: None, sight=plain_sight(held))
 
     return run
 
@@ -188,14 +188,12 @@ def test_an_interrupted_run_keeps_what_it_saw(
     assert (summary.looked, summary.counts.indexed) == (2, 7)
 
 
-def test_another_encoder_sees_all_again_and_the_old_looks_go(
-    run_add: Add, shots: Path, held: Library, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_detector_sees_all_again_and_the_old_looks_go(run_add: Add, shots: Path, held: Library) -> None:
     run_add(shots)
-    sight = looking.open_sight(held)
+    sight = plain_sight(held)
     other = looking.LookKey(sight.key.fingerprint, "another-1", sight.key.dim)
-    monkeypatch.setattr(adding, "open_sight", lambda _: looking.Sight(other, sight.detect, sight.encoder))
-    assert run_add().looked == 4
+    summary = add(held, AddOptions(), lambda *_: None, sight=looking.Sight(other, sight.locator, sight.encoder))
+    assert (summary.looked, summary.generation, summary.counts.indexed) == (4, 2, 3)
     assert [path.name for path in UsageFolder(held).looks.iterdir()] == [str(other)]
 
 

@@ -7,8 +7,11 @@ import pytest
 from click.testing import CliRunner, Result
 from PIL import Image
 from screens_with_icons import saved, screen
+from usage_screens import plain_sight
 
 from indexer.library.bundled import bundled
+from indexer.library.folder import Library
+from indexer.usage.add import AddOptions, add
 from search.cli import main
 from search.engine import SearchEngine
 from search.usage.opened import UsageIndex
@@ -28,14 +31,13 @@ def used(tmp_path_factory: pytest.TempPathFactory) -> Path:
             _write(folder / "ours" / f"{name}.svg", svg)
     for name, drawn_like in THEIRS.items():
         _write(folder / "theirs" / f"{name}.svg", files[drawn_like])
-    run = CliRunner().invoke
     given = ["--library", str(folder / "library")]
-    done = run(main, ["index", str(folder / "ours"), str(folder / "theirs"), "--devices", "cpu", *given])
+    done = CliRunner().invoke(main, ["index", str(folder / "ours"), str(folder / "theirs"), "--devices", "cpu", *given])
     assert done.exit_code == 0, done.output
     _draw_screens(SearchEngine.open(folder / "library"), folder / "shots")
-    done = run(main, ["usage", "add", str(folder / "shots"), *given])
-    assert done.exit_code == 0, done.output
-    return folder / "library"
+    library = Library(folder / "library")
+    add(library, AddOptions(shots=[folder / "shots"]), lambda *_: None, sight=plain_sight(library))
+    return library.root
 
 
 def _write(path: Path, svg: str) -> None:
