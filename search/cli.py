@@ -7,8 +7,8 @@ import click
 from indexer.commands.options import IconsGroup
 
 _OF_THEIR_NAME = (
-    "check", "completion", "evaluate", "explain", "export", "lint", "map", "pick", "prefer", "repl", "search", "show",
-    "similar",
+    "check", "completion", "evaluate", "explain", "export", "lint", "locate", "map", "pick", "prefer", "repl", "search",
+    "show", "similar", "usage",
 )  # fmt: skip
 """Commands that stand alone in a module of `search.commands`."""
 _MODULES = {

@@ -61,20 +61,20 @@ def _fit(matched: Matched, *, n_hidden: int) -> Judge:
     inputs = torch.cat([shapes, torch.from_numpy(matched.vectors[counts])], dim=1)
     wanted = torch.from_numpy(matched.is_icon[counts].astype(np.float32))
     plain = nn.Linear(N_SHAPE, 1)
-    hidden, out = nn.Linear(inputs.shape[1], n_hidden), nn.Linear(n_hidden, 1, bias=False)
-    weights = [weight for part in (plain, hidden, out) for weight in part.parameters() if weight.numel()]
+    layers = [nn.Linear(inputs.shape[1], n_hidden), nn.Linear(n_hidden, 1, bias=False)] if n_hidden else []
+    weights = [weight for layer in (plain, *layers) for weight in layer.parameters()]
     optimizer = torch.optim.AdamW(weights, lr=_RATE, weight_decay=_DECAY)
     for step in range(_STEPS):
         for group in optimizer.param_groups:
             group["lr"] = _RATE * (1 - step / _STEPS)
         logits = plain(shapes)[:, 0]
-        if n_hidden:
-            logits = logits + out(dropout(hidden(inputs).relu(), _DROPPED))[:, 0]
+        if layers:
+            logits = logits + layers[1](dropout(layers[0](inputs).relu(), _DROPPED))[:, 0]
         optimizer.zero_grad()
         binary_cross_entropy_with_logits(logits, wanted).backward()  # type: ignore[no-untyped-call]
         optimizer.step()
-    values = (plain.weight[0], plain.bias, hidden.weight.T, hidden.bias, out.weight[0])
-    return Judge(0.5, *map(_values, values))
+    hidden = (layers[0].weight.T, layers[0].bias, layers[1].weight[0]) if layers else (torch.zeros(N_SHAPE, 0),) * 3
+    return Judge(0.5, *map(_values, (plain.weight[0], plain.bias, *hidden)))
 
 
 def _values(weight: Tensor) -> Floats:

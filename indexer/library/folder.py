@@ -8,10 +8,10 @@ A library is one folder:
     work/FINGERPRINT/           plan of the embedding under way; runs/ID/: progress and log of its ranks
     generations/N/              what searches read: catalog snapshot, FAISS indexes, facets, manifest.json
     CURRENT                     the number of the generation that answers
+    usage/                      where icons are used in screenshots (`indexer.usage`), with generations of its own
     damaged/TIME/               what a repair has set aside, under the names that it had
 """
 
-import re
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from indexer.errors import LibraryError
-from indexer.library.durable import leftovers, make_folder, remove_folder, write_file
+from indexer.library.durable import leftovers, make_folder, remove_folder
+from indexer.library.numbered import Numbered
 
 if TYPE_CHECKING:
     from filelock import FileLock
@@ -69,14 +70,12 @@ class Generation:
         """What the generation holds, with sizes and checksums."""
 
 
-class Library:
+class Library(Numbered):
     """Paths of one library folder and the few operations that move its pointer."""
 
     def __init__(self, root: Path) -> None:
-        self.root = root.expanduser().absolute()
+        super().__init__(root)
         self.catalog = self.root / "catalog.sqlite"
-        self.generations = self.root / "generations"
-        self.pointer = self.root / "CURRENT"
         self.preferences = self.root / "preferences.json"
         """Which sets searches put first (`search.preferences`)."""
 
@@ -109,36 +108,7 @@ class Library:
 
     def generation(self, number: int) -> Generation:
         """Name a generation, whether it exists or not."""
-        return Generation(number, self.generations / str(number))
-
-    def numbers(self) -> list[int]:
-        """Numbers of all published generations, newest first."""
-        if not self.generations.is_dir():
-            return []
-        names = (path.name for path in self.generations.iterdir() if path.is_dir())
-        return sorted((int(name) for name in names if re.fullmatch(r"[0-9]{1,9}", name)), reverse=True)
-
-    def next_number(self) -> int:
-        """A number that no generation ever had, those that a repair has set aside included."""
-        folders = [self.generations, *self.root.glob("damaged/*/generations")]
-        names = (path.name for folder in folders if folder.is_dir() for path in folder.iterdir())
-        return 1 + max((int(name) for name in names if re.fullmatch(r"[0-9]{1,9}", name)), default=0)
-
-    def current(self) -> int | None:
-        """Number that the pointer names; None when it is missing, garbage, or names nothing."""
-        before, number = None, self._pointed()
-        while number != before:
-            if number is None or self.generation(number).folder.is_dir():
-                return number
-            before, number = number, self._pointed()  # it may have made room since the pointer was read
-        return None
-
-    def _pointed(self) -> int | None:
-        try:
-            text = self.pointer.read_text("ascii").strip()
-        except (OSError, UnicodeDecodeError):
-            return None
-        return int(text) if re.fullmatch(r"[0-9]{1,9}", text) else None
+        return Generation(number, self.folder(number))
 
     def candidates(self) -> list[Generation]:
         """Generations in the order in which a search should try them: the current one, then older ones."""
@@ -150,7 +120,7 @@ class Library:
     def publish(self, generation: Generation) -> None:
         """Make `generation` the one that answers; the one that answered before is kept, all others are deleted."""
         before = self.current()
-        write_file(self.pointer, f"{generation.number}\n".encode("ascii"))
+        self.point_to(generation.number)
         others = [number for number in self.numbers() if number != generation.number]
         kept = before if before in others else max(others, default=None)
         for number in others:
@@ -174,7 +144,7 @@ class Library:
                 f'"{self.root}" holds no generation {where} the current one ({current}); `icons index` builds a new one'
             )
         generation = self.generation(others[0])
-        write_file(self.pointer, f"{generation.number}\n".encode("ascii"))
+        self.point_to(generation.number)
         return generation
 
     @contextmanager
@@ -210,7 +180,9 @@ class Library:
 
     def leftovers(self) -> list[Path]:
         """What killed writers have left aside; of ranks what is old, as other machines' write without the lock."""
-        own = (self.root, self.generations, self.root / "encoders")
+        usage = self.root / "usage"
+        own = [self.root, self.generations, self.root / "encoders"]
+        own += [usage, usage / "generations", *usage.glob("looks/*/")]
         ranks = sorted(folder for kind in ("vectors", "work") for folder in (self.root / kind).glob("*/"))
         return [path for folder in own for path in leftovers(folder)] + [
             path for folder in ranks for path in leftovers(folder, older_than_seconds=ABANDONED_SECONDS)

@@ -45,7 +45,7 @@ class Judge(NamedTuple):
         """Judge boxes with their vectors (n, dim): how surely each holds an icon, (n,)."""
         shape = shape_of(boxes)
         logits = shape @ self.plain + self.bias
-        if len(self.out):
+        if self.out.size:
             inputs = np.concatenate([shape, vectors], axis=1)
             logits = logits + np.maximum(inputs @ self.hidden + self.hidden_bias, 0) @ self.out
         return np.asarray(1 / (1 + np.exp(-logits)), np.float32)
@@ -57,7 +57,7 @@ def read_judge(fingerprint: str | None, folder: Path | None = None) -> Judge:
     Raises:
         IconsError: the file can't be read.
     """
-    from safetensors import safe_open
+    from safetensors import SafetensorError, safe_open
 
     path = (folder or bundled("detector")) / WEIGHTS
     try:
@@ -65,7 +65,7 @@ def read_judge(fingerprint: str | None, folder: Path | None = None) -> Judge:
             facts = json.loads(file.metadata()["facts"])
             kind = WITH_ENCODER if fingerprint == facts["fingerprint"] else ALONE
             tensors = {name: file.get_tensor(f"{kind}.{name}") for name in Judge._fields[1:]}
-    except (OSError, ValueError, KeyError) as error:
+    except (SafetensorError, OSError, ValueError, TypeError, KeyError) as error:
         raise IconsError(f'"{path}" can\'t be read ({error}); install icons again') from error
     return Judge(threshold=float(facts["thresholds"][kind]), **tensors)
 

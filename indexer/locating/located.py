@@ -9,11 +9,13 @@ import numpy as np
 
 from indexer.arrays import Floats, Pixels
 from indexer.encoders.query_encoder import QueryEncoder
+from indexer.library.bundled import bundled
 from indexer.locating.boxes import NO_BOXES, Boxes
 from indexer.locating.crops import crops
-from indexer.locating.detector import Detector
-from indexer.locating.evidence import FLOOR, MOST_CANDIDATES, Judge, read_judge
+from indexer.locating.detector import GRAPH, Detector
+from indexer.locating.evidence import FLOOR, MOST_CANDIDATES, WEIGHTS, Judge, read_judge
 from indexer.process import cores
+from indexer.sources.records import content_digest
 
 MOST_ICONS = 1_000
 """Of one picture: the surest ones."""
@@ -68,6 +70,13 @@ def open_locator(fingerprint: str | None) -> Locator:
         IconsError: it can't be read.
     """
     return Locator(partial(Detector.open().detect, least_score=FLOOR), read_judge(fingerprint))
+
+
+@lru_cache(maxsize=1)
+def detector_version() -> str:
+    """What stands for the detector that ships with `icons`: other files of it may find other boxes."""
+    folder = bundled("detector")
+    return content_digest(b"".join((folder / name).read_bytes() for name in (GRAPH, WEIGHTS))).hex()[:12]
 
 
 def seen_in(pixels: Pixels, corners: Floats, encoder: QueryEncoder) -> Floats:

@@ -150,7 +150,7 @@ def _scaled_svg(document: bytes, *, size: int) -> tuple[Any, int, int]:
 
 def _natural_svg(document: bytes) -> tuple[Any, int, int]:
     """A vips image, not drawn yet, of the size that an SVG states; its width and height."""
-    image, width, height = _load_svg(document, scale=1.0)
+    image, width, height = _load_svg(document, scale=_VIPS_DPI / _CSS_DPI)
     if width * height > MAX_SCREEN_PIXELS:
         raise RenderError(f"svg: of more than {MAX_SCREEN_PIXELS // 1_000_000} million pixels")
     return image, width, height

@@ -15,6 +15,8 @@ from indexer.rendering.svg_document import svg_document
 _CLEAR_CONTRAST = 24
 """Of 255: what shows less on white is tried on black, as icons are (see `render`)."""
 _VISIBLE_CONTRAST = 4
+_LARGEST_ICON = 1024
+"""Longer side of what may be one icon on nothing: of a larger picture its pixels say enough."""
 _HEAD = struct.Struct(">II?")
 
 
@@ -24,7 +26,7 @@ class Screenshot(NamedTuple):
     pixels: Pixels
     """RGB, (height, width, 3)."""
     icon: Pixels | None
-    """The same as `cutout.cut_out` gives it, of an SVG and of what is transparent: there `pixels` say it less well."""
+    """The same as `cutout.cut_out` gives it, of a small SVG or what is transparent: `pixels` say these less well."""
 
     def to_bytes(self) -> bytes:
         """Spell it for another process."""
@@ -48,24 +50,29 @@ def draw_screenshot(content: bytes, *, size: int) -> Screenshot:
     Raises RenderError as `indexer.rendering.render.render` does, and where it is of one colour all over.
     """
     picture = draw_whole(content)
-    is_opaque = picture.shape[2] == 3 or bool((picture[..., 3] == 255).all())
-    pixels = picture[..., :3] if is_opaque else _on_ground(picture, 255)
-    if not is_opaque and _contrast(pixels) < _CLEAR_CONTRAST:
-        on_black = _on_ground(picture, 0)
-        pixels = on_black if _contrast(on_black) > _contrast(pixels) else pixels
-    if _contrast(pixels) < _VISIBLE_CONTRAST:
-        raise RenderError("of one colour all over, so it shows no icon")
-    says_all = is_opaque and svg_document(content) is None
-    return Screenshot(np.ascontiguousarray(pixels), None if says_all else cut_out(content, size=size))
-
-
-def _on_ground(picture: Pixels, shade: int) -> Pixels:
+    is_opaque = picture.shape[2] == 3 or int(picture[..., 3].min()) == 255
     image = Image.fromarray(picture)
+    shown = image.convert("RGB") if is_opaque else _on_clear_ground(image)
+    if _contrast(shown) < _VISIBLE_CONTRAST:
+        raise RenderError("of one colour all over, so it shows no icon")
+    is_plain = (is_opaque and svg_document(content) is None) or max(image.size) > _LARGEST_ICON
+    return Screenshot(np.asarray(shown), None if is_plain else cut_out(content, size=size))
+
+
+def _on_clear_ground(image: Image.Image) -> Image.Image:
+    on_white = _on_ground(image, 255)
+    if _contrast(on_white) >= _CLEAR_CONTRAST:
+        return on_white
+    on_black = _on_ground(image, 0)
+    return on_black if _contrast(on_black) > _contrast(on_white) else on_white
+
+
+def _on_ground(image: Image.Image, shade: int) -> Image.Image:
     ground = Image.new("RGB", image.size, (shade, shade, shade))
     ground.paste(image, mask=image.getchannel("A"))
-    return np.asarray(ground)
+    return ground
 
 
-def _contrast(pixels: Pixels) -> int:
+def _contrast(image: Image.Image) -> int:
     """The widest range of any channel, 0 to 255."""
-    return int((pixels.max(axis=(0, 1)).astype(int) - pixels.min(axis=(0, 1))).max())
+    return max(highest - lowest for lowest, highest in image.getextrema())  # type: ignore[misc]

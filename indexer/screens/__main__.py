@@ -1,4 +1,4 @@
-"""How are screens rendered to train and to measure what finds icons? python -m indexer.screens render
+"""How are screens rendered to train and to measure what finds icons? python -m indexer.screens render|products
 
 Needs Chromium, playwright (`pip install 'icons[screens]'`) and npm's @iconify/json; see docs/screenshots.md.
 """
@@ -52,6 +52,39 @@ def render(out: Path, n: int, workers: int, sets: str | None, **chosen: Any) -> 
     with ProgressLine() as bars:
         counts = render_screens(recipe, out, n=n, workers=workers, progress=bars)
     click.echo(f"{out}: {counts['screens']:,} screens, {counts['icons']:,} icons", err=True)
+
+
+@main.command()
+@click.option(
+    "--packages",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder that they lie in.",
+)
+@click.option(
+    "--icons",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder of the npm package @iconify/json, by which icons are named.",
+)
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--only", multiple=True, help="A product; repeat for several. All by default.")
+@click.option("--install", is_flag=True, help="Write the commands that install the packages into --packages, and end.")
+def products(packages: Path | None, icons: Path | None, out: Path | None, only: tuple[str, ...], install: bool) -> None:
+    """Render real products from their packages; what is there already stays.
+
+    \b
+    Example:
+      python -m indexer.screens products --install | sh
+      python -m indexer.screens products --packages products --icons node_modules/@iconify/json --out screens
+    """
+    from indexer.screens.products.render import render_products
+    from indexer.screens.products.table import install_lines
+
+    if install:
+        click.echo("\n".join(install_lines(packages or Path("products"))))
+        return
+    if packages is None or icons is None or out is None:
+        raise click.UsageError("--packages, --icons and --out are needed")
+    render_products(packages, icons=icons, out=out, only=only, tell=lambda line: click.echo(line, err=True))
 
 
 if __name__ == "__main__":

@@ -34,11 +34,20 @@ class Browser:
         self._page = page
         self._session = session
 
-    def show(self, document: str, viewport: Viewport) -> None:
-        """Show a document, and wait until its pictures and fonts are there."""
+    @classmethod
+    def of(cls, page: Any) -> "Browser":
+        """What shows documents in a page of playwright's."""
+        return cls(page, page.context.new_cdp_session(page))
+
+    def resize(self, viewport: Viewport) -> None:
+        """Give the window a size and a scale."""
         width, height, scale = viewport
         metrics = {"width": width, "height": height, "deviceScaleFactor": scale, "mobile": False}
         self._session.send("Emulation.setDeviceMetricsOverride", metrics)
+
+    def show(self, document: str, viewport: Viewport) -> None:
+        """Show a document, and wait until its pictures and fonts are there."""
+        self.resize(viewport)
         self._page.set_content(document, wait_until="load")
         self._page.evaluate(_PAINTED)
 
@@ -61,6 +70,18 @@ def open_browser() -> Iterator[Browser]:
     Raises:
         RenderError: playwright or a browser is missing.
     """
+    with open_chromium() as chromium:
+        context = chromium.new_context(offline=True, device_scale_factor=1)
+        yield Browser.of(context.new_page())
+
+
+@contextmanager
+def open_chromium() -> Iterator[Any]:
+    """Start Chromium, as playwright has it.
+
+    Raises:
+        RenderError: playwright or a browser is missing.
+    """
     try:
         from playwright.sync_api import sync_playwright
     except ImportError as error:
@@ -70,9 +91,7 @@ def open_browser() -> Iterator[Browser]:
         raise RenderError(f"no browser here, looked for {', '.join(PROGRAMS)}; on Debian: apt install chromium")
     with sync_playwright() as started:
         chromium = started.chromium.launch(executable_path=program, args=list(_ARGUMENTS))
-        context = chromium.new_context(offline=True, device_scale_factor=1)
-        page = context.new_page()
         try:
-            yield Browser(page, context.new_cdp_session(page))
+            yield chromium
         finally:
             chromium.close()

@@ -1,7 +1,7 @@
 """In which ways does a page draw an icon? As SVG, picture, mask, background, sprite, pseudo-element or glyph of a font.
 
-Each way marks its element with `data-icon` (the icon's key), `data-drawn` (the way) and `data-hide`: what makes the icon
-vanish and leaves everything else where it is.
+Each way marks its element with `data-icon` (the icon's key), `data-drawn` (the way) and `data-hide`: what makes the
+icon vanish and leaves everything else where it is.
 """
 
 import base64
@@ -43,7 +43,8 @@ class Pen:
         self._n += 1
         way = self._way(drawing, colour)
         marks = f'data-icon="{drawing.key}" data-drawn="{way}"'
-        return getattr(self, f"_as_{way.replace('-', '_')}")(drawing, size, colour, marks)
+        markup: str = getattr(self, f"_as_{way.replace('-', '_')}")(drawing, size, colour, marks)
+        return markup
 
     def head(self) -> str:
         """What the document's head needs: rules and a font."""
@@ -115,7 +116,10 @@ def _box(size: float) -> str:
 
 
 def _glyph_box(size: float) -> str:
-    return f"{_box(size)}font:normal 400 {size:g}px/1 'Screen Icons';text-align:left;text-indent:0;letter-spacing:0;direction:ltr;"
+    return (
+        f"{_box(size)}font:normal 400 {size:g}px/1 'Screen Icons';text-align:left;"
+        "text-indent:0;letter-spacing:0;direction:ltr;"
+    )
 
 
 def _ink(colour: str | None) -> str:

@@ -1,4 +1,4 @@
-"""How do icons become glyphs of a font that a page carries with it? Filled outlines do; others are drawn another way."""
+"""How do icons become glyphs of a font that a page carries with it? Filled outlines alone do."""
 
 import base64
 import io
@@ -30,7 +30,7 @@ def fits_a_font(svg: str) -> bool:
     outline = _glyph(svg)
     outline.recalcBounds(None)
     sides = [getattr(outline, side, 0) for side in ("xMin", "yMin", "xMax", "yMax")]
-    return -EM < min(sides) and max(sides) < 2 * EM
+    return min(sides) > -EM and max(sides) < 2 * EM
 
 
 def font_face(family: str, glyphs: Mapping[int, str]) -> str:
@@ -42,7 +42,8 @@ def font_face(family: str, glyphs: Mapping[int, str]) -> str:
     font.setupGlyf(
         {".notdef": TTGlyphPen(None).glyph(), **{names[point]: _glyph(svg) for point, svg in glyphs.items()}}
     )
-    font.setupHorizontalMetrics(dict.fromkeys((".notdef", *names.values()), (EM, 0)))
+    table = font.font["glyf"]
+    font.setupHorizontalMetrics({name: (EM, getattr(table[name], "xMin", 0)) for name in font.font.getGlyphOrder()})
     font.setupHorizontalHeader(ascent=EM, descent=0)
     font.setupNameTable({"familyName": family, "styleName": "Regular"})
     font.setupOS2(sTypoAscender=EM, sTypoDescender=0, sTypoLineGap=0, usWinAscent=EM, usWinDescent=0)

@@ -161,7 +161,10 @@ class Page:
             "button,input,select,textarea{font:inherit;color:inherit}"
         )
         head = f"<meta charset=utf-8><style>{style}</style>{self._pen.head()}"
-        return f'<!doctype html><html lang="{self.language}" dir="{direction}"><head>{head}</head><body>{self._pen.sprite()}{body}</body></html>'
+        return (
+            f'<!doctype html><html lang="{self.language}" dir="{direction}"><head>{head}</head>'
+            f"<body>{self._pen.sprite()}{body}</body></html>"
+        )
 
 
 Template = Callable[[Page], str]

@@ -22,19 +22,30 @@ def photo(random: Random, width: float, height: float) -> str:
     )
     data = base64.b64encode(written.getvalue()).decode()
     sides = f"width:{width:g}px;height:{height:g}px"
-    return f'<img alt="" decoding="sync" src="data:image/jpeg;base64,{data}" style="display:block;object-fit:cover;{sides}">'
+    return (
+        f'<img alt="" decoding="sync" src="data:image/jpeg;base64,{data}" '
+        f'style="display:block;object-fit:cover;{sides}">'
+    )
 
 
 def _scene(random: np.random.Generator, height: int, width: int) -> NDArray[np.uint8]:
     y, x = np.mgrid[0:height, 0:width].astype(np.float32)
     x, y = x / max(width, height), y / max(width, height)
     colours = random.uniform(10, 245, (8, 3)).astype(np.float32)
+    greys = colours.mean(axis=1, keepdims=True)
+    colours = greys + (colours - greys) * random.uniform(0.1, 0.9)
     scene = colours[0] + (colours[1] - colours[0]) * (y / max(y.max(), 1e-6))[..., None]
     for colour in colours[2 : 2 + int(random.integers(2, 6))]:
         scene = np.where(_shape(random, x, y)[..., None], colour + 0.25 * (scene - colour), scene)
-    texture = np.kron(random.normal(0, random.uniform(2, 18), (height // 4 + 1, width // 4 + 1)), np.ones((4, 4)))
-    scene = scene + texture[:height, :width, None] + random.normal(0, random.uniform(0, 8), scene.shape)
-    return np.asarray(np.clip(scene, 0, 255), np.uint8)
+    for step in (4, 16, 48):
+        scene = scene + _texture(random, height, width, step=step)[..., None] * random.uniform(0, 26)
+    return np.asarray(np.clip(scene + random.normal(0, random.uniform(0, 5), scene.shape), 0, 255), np.uint8)
+
+
+def _texture(random: np.random.Generator, height: int, width: int, *, step: int) -> NDArray[np.float32]:
+    """Soft spots of about `step` pixels, around 0."""
+    coarse = random.normal(0, 1, (height // step + 2, width // step + 2)).astype(np.float32)
+    return np.asarray(Image.fromarray(coarse).resize((width, height), Image.Resampling.BICUBIC))
 
 
 def _shape(random: np.random.Generator, x: NDArray[np.float32], y: NDArray[np.float32]) -> NDArray[np.bool_]:
@@ -53,7 +64,10 @@ def chart(random: Random, theme: Theme, width: float, height: float) -> str:
     hue = random.random()
     inks = [theme.accent, *(hsl(hue + step / 5, 65, 60 if theme.is_dark else 45) for step in range(4))]
     body = kind(random, theme, inks, (width, height))
-    return f'<svg width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}" style="display:block;flex:none">{body}</svg>'
+    return (
+        f'<svg width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}" '
+        f'style="display:block;flex:none">{body}</svg>'
+    )
 
 
 _Size = tuple[float, float]
@@ -64,7 +78,11 @@ def _bars(random: Random, theme: Theme, inks: Sequence[str], size: _Size) -> str
     n = random.randrange(4, 20)
     step = width / n
     return "".join(
-        f'<rect x="{at * step + step * 0.15:.1f}" y="{height - tall:.1f}" width="{step * 0.7:.1f}" height="{tall:.1f}" rx="2" fill="{inks[at % random.choice((1, 1, 2))]}"/>'
+        (
+            f'<rect x="{at * step + step * 0.15:.1f}" y="{height - tall:.1f}" width="'
+            f'{step * 0.7:.1f}" height="{tall:.1f}" rx="2" fill="'
+            f'{inks[at % random.choice((1, 1, 2))]}"/>'
+        )
         for at in range(n)
         for tall in (random.uniform(0.08, 0.95) * height,)
     )
@@ -113,7 +131,8 @@ def _ring(random: Random, theme: Theme, inks: Sequence[str], size: _Size) -> str
         share = random.uniform(0.05, 0.35)
         share = min(share, 1 - at)
         drawn += (
-            f'<circle cx="{width / 2:g}" cy="{height / 2:g}" r="{radius:.1f}" fill="none" stroke="{ink}" stroke-width="{round_ * thick:.1f}" '
+            f'<circle cx="{width / 2:g}" cy="{height / 2:g}" r="{radius:.1f}" fill="none" stroke="'
+            f'{ink}" stroke-width="{round_ * thick:.1f}" '
             f'stroke-dasharray="{share * length:.1f} {length:.1f}" stroke-dashoffset="{-at * length:.1f}"/>'
         )
         at += share
@@ -123,7 +142,8 @@ def _ring(random: Random, theme: Theme, inks: Sequence[str], size: _Size) -> str
 def _points(random: Random, theme: Theme, inks: Sequence[str], size: _Size) -> str:
     width, height = size
     return _grid(theme, size) + "".join(
-        f'<circle cx="{random.uniform(0, width):.1f}" cy="{random.uniform(0, height):.1f}" r="{random.uniform(2, 7):.1f}" '
+        f'<circle cx="{random.uniform(0, width):.1f}" cy="{random.uniform(0, height):.1f}" r="'
+        f'{random.uniform(2, 7):.1f}" '
         f'fill="{random.choice(inks)}" opacity=".7"/>'
         for _ in range(random.randrange(10, 50))
     )
@@ -133,7 +153,10 @@ def _heat(random: Random, theme: Theme, inks: Sequence[str], size: _Size) -> str
     width, height = size
     step = random.choice((9, 11, 13, 16))
     return "".join(
-        f'<rect x="{x}" y="{y}" width="{step - 2}" height="{step - 2}" rx="2" fill="{inks[0]}" opacity="{random.choice((0.1, 0.1, 0.3, 0.6, 1))}"/>'
+        (
+            f'<rect x="{x}" y="{y}" width="{step - 2}" height="{step - 2}" rx="2" fill="{inks[0]}'
+            f'" opacity="{random.choice((0.1, 0.1, 0.3, 0.6, 1))}"/>'
+        )
         for x in range(0, int(width) - step, step)
         for y in range(0, int(height) - step, step)
     )
@@ -145,13 +168,15 @@ def street_map(random: Random, theme: Theme, width: float, height: float) -> str
         ("#242f3e", "#38414e", "#263c3f", "#17263c") if theme.is_dark else ("#f2efe9", "#ffffff", "#cfe8c4", "#aad3df")
     )
     areas = "".join(
-        f'<ellipse cx="{random.uniform(0, width):.0f}" cy="{random.uniform(0, height):.0f}" rx="{random.uniform(30, 200):.0f}" '
+        f'<ellipse cx="{random.uniform(0, width):.0f}" cy="{random.uniform(0, height):.0f}" '
+        f'rx="{random.uniform(30, 200):.0f}" '
         f'ry="{random.uniform(30, 140):.0f}" fill="{random.choice((park, water))}"/>'
         for _ in range(random.randrange(2, 7))
     )
     roads = "".join(
         f'<path d="M{random.uniform(-50, width):.0f} {random.choice((-10, height + 10, random.uniform(0, height))):.0f}'
-        f'Q{random.uniform(0, width):.0f} {random.uniform(0, height):.0f} {random.uniform(0, width + 50):.0f} {random.uniform(0, height):.0f}" '
+        f"Q{random.uniform(0, width):.0f} {random.uniform(0, height):.0f} "
+        f'{random.uniform(0, width + 50):.0f} {random.uniform(0, height):.0f}" '
         f'stroke="{road}" stroke-width="{random.choice((2, 3, 5, 8, 12))}" fill="none"/>'
         for _ in range(random.randrange(12, 50))
     )

@@ -1,4 +1,4 @@
-"""How are many screens made? Each from its own seed alone, in worker processes with a browser each; one process writes."""
+"""How are many screens made? Each from its own seed alone, in processes with a browser each; one process writes."""
 
 import io
 import multiprocessing

@@ -1,4 +1,4 @@
-"""How do screens lie on disk? A folder of pictures and `screens.jsonl`, a line a screen; a killed run goes on from there."""
+"""How do screens lie on disk? A folder of pictures and `screens.jsonl`, a line a screen; a killed run goes on there."""
 
 import json
 import os
@@ -19,7 +19,7 @@ LINES = "screens.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class ScreenIcon:
-    """An icon on a screen: the box of its painted pixels (left, top, right, bottom), which one it is, how it is drawn."""
+    """An icon on a screen: the box of its painted pixels (left, top, right, bottom), its key, how it is drawn."""
 
     box: tuple[float, float, float, float]
     key: str

@@ -3,6 +3,7 @@
 import colorsys
 from dataclasses import dataclass, replace
 from random import Random
+from typing import Any
 
 FONTS = (
     "'Liberation Sans', Arial, sans-serif",
@@ -109,7 +110,7 @@ def on_ground(theme: Theme, ground: str, ink: str) -> Theme:
     )
 
 
-def _shapes(random: Random) -> dict[str, object]:
+def _shapes(random: Random) -> dict[str, Any]:
     return {
         "font": random.choice(FONTS[:7]) if random.random() < 0.9 else random.choice(FONTS[7:]),
         "mono": random.choice(MONO),
@@ -120,7 +121,7 @@ def _shapes(random: Random) -> dict[str, object]:
     }
 
 
-def _light_greys(kind: str, hue: float, random: Random) -> dict[str, str]:
+def _light_greys(kind: str, hue: float, random: Random) -> dict[str, Any]:
     colour = {"tinted": 30.0, "cream": 35.0, "contrast": 0.0}.get(kind, random.choice((0.0, 6.0, 14.0)))
     hue = random.uniform(0.09, 0.13) if kind == "cream" else hue
     ground = (
@@ -139,7 +140,7 @@ def _light_greys(kind: str, hue: float, random: Random) -> dict[str, str]:
     }
 
 
-def _dark_greys(kind: str, hue: float, random: Random) -> dict[str, str]:
+def _dark_greys(kind: str, hue: float, random: Random) -> dict[str, Any]:
     colour = {"contrast": 0.0, "black": 0.0}.get(kind, random.choice((0.0, 8.0, 18.0, 30.0)))
     ground = {"black": 0.0, "contrast": 0.0, "dim": random.uniform(18, 27)}.get(kind, random.uniform(5, 15))
     text = 100 if kind == "contrast" else random.uniform(82, 98)
@@ -157,4 +158,4 @@ def _dark_greys(kind: str, hue: float, random: Random) -> dict[str, str]:
 
 def _luminance(colour: str) -> float:
     red, green, blue = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
-    return 0.2126 * red**2.2 + 0.7152 * green**2.2 + 0.0722 * blue**2.2
+    return float(0.2126 * red**2.2 + 0.7152 * green**2.2 + 0.0722 * blue**2.2)

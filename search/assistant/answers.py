@@ -5,15 +5,19 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from search.locating.results import LocatedIcon, LocatedPicture
 from search.mapping.mapped import Mapped
-from search.picking.code import Filled
+from search.picking.code import Filled, Written
 from search.picking.pick import Pick
+from search.ranking.scores import GOOD_SCORE
 from search.references.check import Checked
 from search.results import Answer, Details, FacetCount, Hit
 
 if TYPE_CHECKING:
     from search.linting.findings import Finding, Report
 
+MOST_LOCATED = 100
+"""Icons of one picture, in one answer: the surest ones."""
 MOST_FINDINGS = 100
 """Of code, in one answer."""
 MOST_OF_A_RULE = 3
@@ -60,12 +64,15 @@ def shown(details: Details) -> dict[str, Any]:
 def picked(filled: Filled) -> dict[str, Any]:
     """What each need has found: its icon, and the others that were near; then all of them as code."""
     plain: dict[str, Any] = {"icons": [_chosen(pick) for pick in filled.picked.picks]}
-    if filled.written:
-        plain["code"] = filled.written.remarked
-        if filled.written.snippet.install:
-            plain["install"] = filled.written.snippet.install
-        plain |= {"refused": dict(filled.written.refused)} if filled.written.refused else {}
-    return plain
+    return plain | (_coded(filled.written, remarked=True) if filled.written else {})
+
+
+def _coded(done: Written, *, remarked: bool = False) -> dict[str, Any]:
+    """Icons as code, what is to be installed for it, and what can't be written."""
+    plain: dict[str, Any] = {"code": done.remarked if remarked else done.snippet.code}
+    if done.snippet.install:
+        plain["install"] = done.snippet.install
+    return plain | ({"refused": dict(done.refused)} if done.refused else {})
 
 
 def _chosen(pick: Pick) -> dict[str, Any]:
@@ -74,6 +81,33 @@ def _chosen(pick: Pick) -> dict[str, Any]:
     told: dict[str, Any] = {"need": pick.need, "key": pick.chosen.key}
     told |= {"note": "no good match"} if pick.is_doubtful else {}
     return {**told, "or": [hit.key for hit in pick.hits if hit is not pick.chosen]}
+
+
+def sure_names(found: LocatedPicture) -> list[Hit]:
+    """The first hit of each icon of a picture that is a good match, each once, in the order of reading."""
+    best = [icon.hits[0] for icon in found.named if icon.hits[0].score >= GOOD_SCORE]
+    return list({hit.id: hit for hit in best}.values())
+
+
+def located(found: LocatedPicture, code: Written | None) -> dict[str, Any]:
+    """The icons of a picture, each with its box and name, and the others that were near; then all of them as code."""
+    icons = found.icons
+    if len(icons) > MOST_LOCATED:
+        least = sorted((icon.score for icon in icons), reverse=True)[MOST_LOCATED - 1]
+        icons = [icon for icon in icons if icon.score >= least][:MOST_LOCATED]
+    plain: dict[str, Any] = {"kind": found.kind, "icons": list(map(_boxed, icons))}
+    if found.n_found > len(icons):
+        plain["n_found"] = found.n_found
+    return plain | (_coded(code) if code else {})
+
+
+def _boxed(icon: LocatedIcon) -> dict[str, Any]:
+    if not icon.hits:
+        return {"box": icon.box, "note": "no name found"}
+    first, *others = icon.hits
+    told: dict[str, Any] = {"box": icon.box, "key": first.key, "score": round(first.score, 2)}
+    told |= {"note": "no good match"} if first.score < GOOD_SCORE else {}
+    return {**told, "or": [hit.key for hit in others]} if others else told
 
 
 def checked(found: Checked) -> dict[str, Any]:

@@ -25,6 +25,15 @@ def _within(most: int) -> AfterValidator:
     return AfterValidator(check)
 
 
+def _counted(value: int) -> int:
+    """From 1 to as many as one answer holds."""
+    if value < 1:
+        raise ValueError("should be greater than or equal to 1")
+    if value > MOST_HITS:
+        raise ValueError(f"should be less than or equal to {MOST_HITS}")
+    return value
+
+
 def _as_list(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
@@ -34,18 +43,20 @@ Text = Annotated[str, _within(300)]
 Texts = Annotated[list[Text], ALONE, _within(50)]
 
 Words = Annotated[str, _within(10_000)]
-Key = Annotated[Text, Field(description="mdi:home")]
 Keys = Annotated[list[Text], ALONE, _within(100)]
 Needs = Annotated[list[Text], ALONE, _within(100), Field(description="what each icon is for")]
 Names = Annotated[list[Text], ALONE, _within(500), Field(description="mdi:home")]
 Source = Annotated[Text, Field(alias="from")]
 Format = Annotated[Text, Field(description="lucide-react, vue, css")]
+"""What is described once need not be again: an assistant reads all tools. The others take `Text`."""
 Paths = Annotated[list[Annotated[str, _within(4096)]], ALONE, _within(100)]
 Code = Annotated[str, _within(2_000_000)]
-Count = Annotated[int, Field(ge=1, le=MOST_HITS)]
+Count = Annotated[int, AfterValidator(_counted)]
 Sets = Annotated[Texts, Field(alias="set")]
 Styles = Annotated[Texts, Field(alias="style", description="outline, filled")]
+SameStyles = Annotated[Texts, Field(alias="style")]
 Licences = Annotated[Texts, Field(alias="licence", description="SPDX id, or permissive")]
 Without = Annotated[list[Text], ALONE, _within(MOST_WITHOUT), Field(alias="not", description="steer away from")]
 Language = Annotated[Text, Field(description="the user's: de")]
 Picture = Annotated[str, _within(15_000_000), Field(description="file, or data: URI")]
+SamePicture = Annotated[str, _within(15_000_000)]

@@ -19,8 +19,8 @@ from indexer.telemetry import SERVERS, silence
 from search.assistant.tools import IconTools
 from search.engine import SearchEngine
 
-_INSTRUCTIONS = """Icons of a library on this machine, found by what they mean or how they look ("go back", "a round
-gear"). Take keys from answers, invent none. No hits: no icon fits, try other words. Mind licences."""
+_INSTRUCTIONS = """Icons of a library on this machine, found by what they mean or how they look ("go back").
+Take keys from answers, invent none. No hits: no icon fits, try other words. Mind licences."""
 _READ_ONLY = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 
 
@@ -30,6 +30,7 @@ def create_assistant(engine: SearchEngine) -> MCPServer:
     tools = [
         _tool("Find icons", own.search_icons),
         _tool("Find icons that look alike", own.similar_icons),
+        _tool("Find the icons of a screen", own.locate),
         _tool("Pick icons for many needs", own.pick_icons),
         _tool("Map icons to another set", own.map_icons),
         _tool("Show an icon", own.show_icon),

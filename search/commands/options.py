@@ -160,9 +160,7 @@ def _check_sheet(_: click.Context, __: click.Parameter, sheet: Path | None) -> P
     return sheet
 
 
-_NARROWING: Sequence[Option] = [
-    click.option("--not", "without", multiple=True, metavar="WORDS", help="Steer away from this: filled. Repeatable."),
-    language_option,
+_FILTERS: Sequence[Option] = [
     _values("--set", "sets", "KEY", "Only icons of this set."),
     _values("--style", "styles", "STYLE", "Only icons of this style: outline, filled, duotone, color, ..."),
     _values("--category", "categories", "NAME", "Only icons of this category."),
@@ -180,6 +178,12 @@ _NARROWING: Sequence[Option] = [
         type=click.FloatRange(0, 1),
         help="Least score of a hit, which says how sure the match is; 0 for the nearest, however far.",
     ),
+]
+"""What icons may answer any question."""
+_NARROWING: Sequence[Option] = [
+    click.option("--not", "without", multiple=True, metavar="WORDS", help="Steer away from this: filled. Repeatable."),
+    language_option,
+    *_FILTERS,
 ]
 """What narrows any question down."""
 _OPTIONS: Sequence[Option] = [
@@ -245,6 +249,11 @@ def asking_options(function: Function) -> Function:
 def narrowing_options(function: Function) -> Function:
     """Add what narrows a question down; the command gets it as one `asking`, whose output is the default one."""
     return _adding(_NARROWING, function)
+
+
+def filter_options(function: Function) -> Function:
+    """Add which icons may answer; the command gets it as one `asking`, whose filters and least score count."""
+    return _adding(_FILTERS, function)
 
 
 def _adding(options: Sequence[Option], function: Function) -> Function:

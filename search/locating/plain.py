@@ -3,6 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
+from search.locating.files import LocatedFile
 from search.locating.results import LocatedPicture
 
 
@@ -12,3 +13,10 @@ def located_json(located: LocatedPicture, *, file: str | None, generation: int, 
     for icon in plain["icons"]:
         icon["box"] = list(icon["box"])
     return {"file": file, **plain, "generation": generation, "ms": round(1000 * seconds, 2)}
+
+
+def file_json(file: LocatedFile, *, generation: int) -> dict[str, Any]:
+    """Spell what a file holds, or the error that keeps it from being known."""
+    if file.located is None:
+        return {"file": file.name, "error": file.error}
+    return located_json(file.located, file=file.name, generation=generation, seconds=file.seconds)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from indexer.locating.kind import PictureKind
+from search.ranking.scores import GOOD_SCORE
 from search.results import Hit
 
 AsKind = Literal["icon", "screen"]
@@ -31,6 +32,11 @@ class LocatedIcon:
     """The nearest of the library, best first, as a picture query finds them; none where nothing is near. A hit's score
     says how sure the name is."""
 
+    @property
+    def is_sure(self) -> bool:
+        """Whether its best hit is a good match."""
+        return bool(self.hits) and self.hits[0].score >= GOOD_SCORE
+
 
 @dataclass(frozen=True, slots=True)
 class LocatedPicture:
@@ -45,6 +51,11 @@ class LocatedPicture:
     n_found: int
     is_cut: bool
     """Whether more were found than `icons` has: these are the surest then."""
+
+    @property
+    def doubtful(self) -> Sequence[LocatedIcon]:
+        """Those without a good match."""
+        return [icon for icon in self.icons if not icon.is_sure]
 
     @property
     def named(self) -> Sequence[LocatedIcon]:

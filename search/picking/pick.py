@@ -79,7 +79,7 @@ def pick_icons(engine: SearchEngine, queries: Sequence[Query], how: Picking, *, 
     if how.choice.numbers is not None and len(how.choice.numbers) != len(queries):
         n_given = len(how.choice.numbers)
         raise IconsError(f"{n_given} numbers chosen for {len(queries)} needs; give one a need, 0 for none")
-    filters = replace(how.filters, sets=_served(engine, engine.set_keys(how.filters.sets), how.served))
+    filters = replace(how.filters, sets=served_sets(engine, engine.set_keys(how.filters.sets), how.served))
     one = None
     if not filters.sets:
         one = choose_set(engine, queries, filters, served=how.served, progress=progress)
@@ -93,7 +93,7 @@ def pick_icons(engine: SearchEngine, queries: Sequence[Query], how: Picking, *, 
     return Picked(one, picks)
 
 
-def _served(engine: SearchEngine, sets: Sequence[str], served: Sequence[str]) -> tuple[str, ...]:
+def served_sets(engine: SearchEngine, sets: Sequence[str], served: Sequence[str]) -> tuple[str, ...]:
     """Those of the sets asked for that a framework serves.
 
     Raises:

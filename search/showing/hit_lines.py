@@ -28,23 +28,23 @@ def print_hits(console: Console, hits: Sequence[Hit], *, first: int = 1, is_rank
     longest = max(length for length in map(cell_len, keys) if length <= most)
     widths = _widths(facts, room - longest)
     for start, key, row in zip(starts, keys, facts, strict=True):
-        told = "".join(" " * _GAP + _fitted(text, width) for text, width in zip(row, widths, strict=True) if width)
+        told = "".join(" " * _GAP + fitted(text, width) for text, width in zip(row, widths, strict=True) if width)
         style = "dim" if key is keys[0] else None
         if cell_len(key) <= longest:
-            _print_line(console, start + _fitted(key, longest) + told, style=style)
+            print_line(console, start + fitted(key, longest) + told, style=style)
         else:
-            _print_line(console, start + key)
-            _print_line(console, " " * (cell_len(start) + longest) + told)
+            print_line(console, start + key)
+            print_line(console, " " * (cell_len(start) + longest) + told)
 
 
 def print_long_hits(console: Console, hits: Sequence[Hit], *, first: int = 1, is_ranked: bool = True) -> None:
     """Print a few lines a hit: a path is one word for whoever copies it."""
     _, *starts = _starts(hits, first=first, is_ranked=is_ranked)
     for start, hit in zip(starts, hits, strict=True):
-        _print_line(console, start + printable(hit.key))
+        print_line(console, start + printable(hit.key))
         others = f"same drawing: {also(hit)}" if hit.n_also else ""
         for line in filter(None, (", ".join(_facts(hit)), others, hit.place)):
-            _print_line(console, " " * cell_len(start) + printable(line), style="dim")
+            print_line(console, " " * cell_len(start) + printable(line), style="dim")
 
 
 def also(hit: Hit) -> str:
@@ -76,7 +76,7 @@ def _widths(facts: Sequence[Sequence[str]], room: int) -> list[int]:
     return widths[::-1]
 
 
-def _fitted(text: str, width: int) -> str:
+def fitted(text: str, width: int) -> str:
     """A text in so many columns, cut with a sign that says so."""
     return set_cell_size(text, width) if cell_len(text) <= width else set_cell_size(text, width - 1) + "…"
 
@@ -88,5 +88,6 @@ def _facts(hit: Hit) -> Iterable[str]:
         yield f"{hit.n_variants} variants"
 
 
-def _print_line(console: Console, text: str, *, style: str | None = None) -> None:
+def print_line(console: Console, text: str, *, style: str | None = None) -> None:
+    """Print a text of unknown origin as one line, however wide the terminal is."""
     console.print(plain(text.rstrip()), style=style, soft_wrap=True)

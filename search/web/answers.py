@@ -9,6 +9,8 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from search.locating.plain import located_json
+from search.locating.results import LocatedIcon, LocatedPicture
 from search.results import Answer, Details, Explanation, FacetCount, Hit, Judged, NameRead, SetCard, envelope
 from search.snippets.frameworks import FRAMEWORKS, Framework
 from search.snippets.write import Snippet
@@ -33,6 +35,24 @@ class SearchAnswer(Answer):
 
     hits: Sequence[HitAnswer]
     query: str
+    generation: int
+    ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedIconAnswer(LocatedIcon):
+    """One icon of a picture: where it is, how sure that is, and what it may be."""
+
+    hits: Sequence[HitAnswer]
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedAnswer(LocatedPicture):
+    """What is found in one picture."""
+
+    icons: Sequence[LocatedIconAnswer]
+    file: str | None
+    """What the picture is called; null over HTTP, where it has no name."""
     generation: int
     ms: float
 
@@ -184,6 +204,12 @@ def search_json(query: str, answer: Answer, *, generation: int, seconds: float) 
     """Spell an answer."""
     found = envelope(query, answer, generation=generation, seconds=seconds)
     return {**found, "hits": list(map(hit_json, found["hits"]))}
+
+
+def located_answer_json(located: LocatedPicture, *, generation: int, seconds: float) -> dict[str, Any]:
+    """Spell what is found in a picture."""
+    told = located_json(located, file=None, generation=generation, seconds=seconds)
+    return {**told, "icons": [{**icon, "hits": list(map(hit_json, icon["hits"]))} for icon in told["icons"]]}
 
 
 def explanation_json(explanation: Explanation) -> dict[str, Any]:

@@ -5,9 +5,18 @@ from typing import Annotated
 from fastapi import Query, Request, Response
 
 from search.query import Query as EngineQuery
-from search.web.answers import API, ExplanationAnswer, FacetsAnswer, Health, IconAnswer, SearchAnswer, SetsAnswer
+from search.web.answers import (
+    API,
+    ExplanationAnswer,
+    FacetsAnswer,
+    Health,
+    IconAnswer,
+    LocatedAnswer,
+    SearchAnswer,
+    SetsAnswer,
+)
 from search.web.declared import Served, as_json, errors, new_router
-from search.web.parameters import FilterParameters, IconKey, Languages, SearchParameters, Text, Without
+from search.web.parameters import HitParameters, IconKey, Languages, LocateParameters, SearchParameters, Text, Without
 from search.web.upload import BODY, read_upload
 
 router = new_router()
@@ -41,6 +50,21 @@ async def search_by_picture(request: Request, service: Served, asked: Annotated[
     return as_json(await service.search(query, asked.filters(), asked.window(), like=asked.like))
 
 
+@router.post(
+    f"{API}/locate",
+    operation_id="locate",
+    response_model=LocatedAnswer,
+    summary="Find every icon in a picture of a screen",
+    openapi_extra={"requestBody": BODY},
+    responses=errors(408, 413),
+)
+async def locate(request: Request, service: Served, asked: Annotated[LocateParameters, Query()]) -> Response:
+    """Find where icons are in a screenshot or a mock-up, and what each is called; or say that it shows one, or none."""
+    with service.uploading():
+        picture = await read_upload(request, service.limits)
+    return as_json(await service.locate(picture, asked))
+
+
 @router.get(
     f"{API}/similar/{{icon:path}}",
     operation_id="similar",
@@ -48,7 +72,7 @@ async def search_by_picture(request: Request, service: Served, asked: Annotated[
     summary="Find icons like an icon",
     responses=errors(404),
 )
-async def similar(icon: IconKey, service: Served, asked: Annotated[FilterParameters, Query()]) -> Response:
+async def similar(icon: IconKey, service: Served, asked: Annotated[HitParameters, Query()]) -> Response:
     """Find icons that look like one of the library: in other sets, in other styles."""
     return as_json(await service.search(EngineQuery(), asked.filters(), asked.window(), like=icon))
 

@@ -13,6 +13,8 @@ from fastapi import Query as QueryParameter
 from numpy.typing import NDArray
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from search.locating.locate import MOST_NAMES
+from search.locating.results import AsKind
 from search.query import MOST_HITS, MOST_LANGUAGES, MOST_OFFSET, MOST_WITHOUT, Filters, Query, Sort, Window
 from search.snippets.drawn import COLOUR
 
@@ -67,8 +69,14 @@ Languages = Annotated[
 ]
 
 
+LeastScore = Annotated[
+    float | None,
+    Field(ge=0, le=1, description="Least score of a hit; if not given, what separates right from wrong here."),
+]
+
+
 class FilterParameters(BaseModel):
-    """What a hit must be, and which part of the answer is wanted. An unknown parameter is refused."""
+    """What a hit must be. An unknown parameter is refused."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -83,6 +91,29 @@ class FilterParameters(BaseModel):
     )
     animated: bool | None = None
     coloured: bool | None = Field(None, description="true: of several colours; false: of one.")
+
+    def filters(self) -> Filters:
+        """Spell them as the engine takes them."""
+        return Filters(**self._taken(Filters))
+
+    def _taken(self, kind: type[Filters | Window | Query]) -> dict[str, Any]:
+        """Values of the parameters that are fields of a kind."""
+        return {field.name: getattr(self, field.name) for field in fields(kind) if hasattr(self, field.name)}
+
+
+class LocateParameters(FilterParameters):
+    """What is asked about a picture with icons, beside what a name must be."""
+
+    k: int = Field(5, ge=1, le=MOST_NAMES, description="How many hits of each icon.")
+    as_kind: AsKind | None = Field(
+        None, description="What the picture shows: icon, one alone; screen, many. It is judged if not given."
+    )
+    min_score: LeastScore = None
+
+
+class HitParameters(FilterParameters):
+    """What a hit must be, and which part of the answer is wanted."""
+
     k: int = Field(10, ge=1, le=MOST_HITS, description="How many hits.")
     offset: int = Field(0, ge=0, le=MOST_OFFSET, description="Hits to leave out at the beginning: for pages.")
     sort: Sort = Field(
@@ -90,26 +121,16 @@ class FilterParameters(BaseModel):
         description="relevance; name, as people count: arrow-2 before arrow-10; set, then name; newest: the last "
         "indexed. Of a query's hits the best 1,000 are sorted. Where nothing is looked for, relevance means set.",
     )
-    min_score: float | None = Field(
-        None, ge=0, le=1, description="Least score of a hit; if not given, what separates right from wrong here."
-    )
+    min_score: LeastScore = None
     flat: bool = Field(False, description="Every icon by itself: no grouping of variants.")
     facets: bool = Field(False, description="Count sets, styles, corners, licences, ... of what is found.")
-
-    def filters(self) -> Filters:
-        """Spell them as the engine takes them."""
-        return Filters(**self._taken(Filters))
 
     def window(self) -> Window:
         """Spell them as the engine takes them."""
         return Window(**self._taken(Window))
 
-    def _taken(self, kind: type[Filters | Window | Query]) -> dict[str, Any]:
-        """Values of the parameters that are fields of a kind."""
-        return {field.name: getattr(self, field.name) for field in fields(kind) if hasattr(self, field.name)}
 
-
-class SearchParameters(FilterParameters):
+class SearchParameters(HitParameters):
     """What is looked for, beside what a hit must be."""
 
     words: str = Field(

@@ -33,6 +33,7 @@ from search.web.answers import (
     FrameworksAnswer,
     Health,
     IconAnswer,
+    LocatedAnswer,
     SearchAnswer,
     SetsAnswer,
     code_json,
@@ -40,13 +41,14 @@ from search.web.answers import (
     facets_json,
     frameworks_json,
     icon_json,
+    located_answer_json,
     search_json,
     sets_json,
     written,
 )
 from search.web.gate import BusyError, Gate, Limits, TooSlowError
 from search.web.metrics import Metrics
-from search.web.parameters import SearchParameters
+from search.web.parameters import LocateParameters, SearchParameters
 from search.web.svg import fitting, stacked, svg_text
 
 _log = logging.getLogger(__name__)
@@ -57,7 +59,10 @@ _PROBE_SECONDS = 2.0
 """In which a search has to be answered for the server to be well."""
 _EXPORT_SECONDS = 60.0
 """For an export, waiting included: the font of 500 icons takes ten of them."""
-_EXPORTS_WAITING = 8
+_LOCATE_SECONDS = 20.0
+"""For the icons of a screen, waiting included: one of 4K takes some of them."""
+_FEW_WAITING = 8
+"""Of exports, and of screens: each holds much memory."""
 _KEYS_TOLD = 10
 _DRAWING = 0.5
 """Share of an answer's time that drawing may take; the rest is for waiting, and for a process to start."""
@@ -96,7 +101,12 @@ class Service:
         self._drawings = Gate(threads=limits.threads, waiting=limits.waiting, seconds=limits.seconds)
         self._probes = Gate(threads=1, waiting=0, seconds=_PROBE_SECONDS)
         seconds = max(limits.seconds, _EXPORT_SECONDS)
-        self._exports = Gate(threads=1, waiting=min(limits.waiting, _EXPORTS_WAITING), seconds=seconds)
+        self._exports = Gate(threads=1, waiting=min(limits.waiting, _FEW_WAITING), seconds=seconds)
+        self._screens = Gate(
+            threads=-(-limits.threads // 2),  # each computes with more than one core
+            waiting=min(limits.waiting, _FEW_WAITING),
+            seconds=max(limits.seconds, _LOCATE_SECONDS),
+        )
         self._pool = DrawPool(workers=limits.threads, seconds=_DRAWING * limits.seconds)
         self._n_uploads = 0
         self._n_switches = 0
@@ -136,7 +146,7 @@ class Service:
 
     def close(self) -> None:
         """End threads and processes."""
-        for part in (self._searches, self._drawings, self._exports, self._probes, self._pool):
+        for part in (self._searches, self._drawings, self._exports, self._screens, self._probes, self._pool):
             part.close()
 
     async def search(self, query: Query, filters: Filters, window: Window, *, like: str | None = None) -> bytes:
@@ -230,6 +240,30 @@ class Service:
     async def _pixels(self, picture: bytes) -> NDArray[np.uint8]:
         size = self.engine.image_size
         return await self._drawings.run(lambda: self._pool.pixels(picture, size=size))
+
+    async def locate(self, picture: bytes, asked: LocateParameters) -> bytes:
+        """Find the icons of a stranger's picture, as JSON; only a drawing process decodes it.
+
+        It is drawn where its icons are found, so that few whole screens are in memory at once.
+        """
+
+        def locate() -> bytes:
+            started = time.perf_counter()
+            shot = self._pool.screenshot(picture, size=self.engine.image_size)
+            refuse_late()
+            located = self.engine.locate(
+                shot.pixels,
+                filters=asked.filters(),
+                k=asked.k,
+                as_kind=asked.as_kind,
+                min_score=asked.min_score,
+                icon=shot.icon,
+            )
+            seconds = time.perf_counter() - started
+            number = self.engine.generation.number
+            return written(LocatedAnswer, located_answer_json(located, generation=number, seconds=seconds))
+
+        return await self._screens.run(locate)
 
     def frameworks(self) -> bytes:
         """Tell every way to write an icon, as JSON."""

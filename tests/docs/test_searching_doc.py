@@ -17,7 +17,8 @@ from click.testing import CliRunner
 from search.cli import main
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = {ROOT / "docs" / f"{name}.md": n for name, n in {"searching": 8, "code": 5, "checking": 2}.items()}
+_BLOCKS = {"searching": 8, "code": 5, "checking": 2, "screenshots": 3}
+DOCUMENTS = {ROOT / "docs" / f"{name}.md": n for name, n in _BLOCKS.items()}
 """And how many blocks of commands each has at least."""
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -25,7 +25,10 @@ def stat_cards(page: Page) -> str:
     """A dashboard: cards with a figure, a trend, charts, a table."""
     random = page.random
     stats = "".join(_stat(page) for _ in range(random.randrange(3, 7)))
-    grid = f'<div style="display:grid;grid-template-columns:repeat({random.randrange(2, 5)},1fr);gap:{px(page, 14)};margin-bottom:14px">{stats}</div>'
+    grid = (
+        f'<div style="display:grid;grid-template-columns:repeat({random.randrange(2, 5)},1fr);'
+        f'gap:{px(page, 14)};margin-bottom:14px">{stats}</div>'
+    )
     charts = row(
         "".join(_chart(page) for _ in range(random.randrange(1, 4))),
         gap=px(page, 14),
@@ -44,11 +47,19 @@ def _stat(page: Page) -> str:
         else page.icon(random.choice(LARGE), random.choice((theme.muted, theme.accent)))
     )
     trend = row(
-        f"{page.icon(random.choice(SMALL), colour, kind='arrow')}<span>{random.uniform(0, 30):.1f}%</span><span style='color:{theme.muted}'>{page.words(1, 2)}</span>",
+        (
+            f"{page.icon(random.choice(SMALL), colour, kind='arrow')}<span>"
+            f"{random.uniform(0, 30):.1f}%</span><span style='color:{theme.muted}'>"
+            f"{page.words(1, 2)}</span>"
+        ),
         gap=f"{random.choice((2, 3, 4))}px",
         style=f"color:{colour};font-size:.85em",
     )
-    words = f'<div style="flex:1"><div style="color:{theme.muted}">{page.words(1, 2)}</div><div style="font-size:1.7em;font-weight:700">{page.number()}</div>{trend if often(page, 0.75) else ""}</div>'
+    words = (
+        f'<div style="flex:1"><div style="color:{theme.muted}">{page.words(1, 2)}</div><div '
+        f'style="font-size:1.7em;font-weight:700">{page.number()}</div>'
+        f"{trend if often(page, 0.75) else ''}</div>"
+    )
     side = page.chart(90, 36) if often(page, 0.25) else ""
     return panel(page, row(random.choice((icon + words, words + icon, words, words + icon + side)), gap="14px"))
 
@@ -56,7 +67,11 @@ def _stat(page: Page) -> str:
 def _chart(page: Page) -> str:
     random = page.random
     head = row(
-        f"<b style='flex:1'>{page.words(1, 3)}</b>{button(page, 'outlined') if often(page, 0.4) else ''}{icon_button(page, random.choice(USUAL), kind='more')}",
+        (
+            f"<b style='flex:1'>{page.words(1, 3)}</b>"
+            f"{button(page, 'outlined') if often(page, 0.4) else ''}"
+            f"{icon_button(page, random.choice(USUAL), kind='more')}"
+        ),
         style="margin-bottom:10px",
     )
     return panel(
@@ -85,10 +100,21 @@ def feature_grid(page: Page) -> str:
             if often(page, 0.3)
             else ""
         )
-        inside = f'<div style="text-align:{align}">{icon}<h3 style="margin:10px 0 4px">{page.words(1, 3)}</h3>{text(page, 8, 20)}{more}</div>'
+        inside = (
+            f'<div style="text-align:{align}">{icon}<h3 style="margin:10px 0 4px">'
+            f"{page.words(1, 3)}</h3>{text(page, 8, 20)}{more}</div>"
+        )
         cards.append(panel(page, inside) if often(page, 0.6) else inside)
-    grid = f'<div style="display:grid;grid-template-columns:repeat({random.choice((2, 3, 3, 4))},1fr);gap:{px(page, 26)};max-width:1100px;margin:24px auto">{"".join(cards)}</div>'
-    hero = f'<div style="text-align:{align};max-width:1100px;margin:{px(page, 40)} auto 0"><div style="font-size:{random.randrange(28, 60)}px;line-height:1.15;font-weight:800">{page.words(3, 7)}</div>{text(page, 10, 20)}<div style="margin-top:14px">{button(page, "filled")} {button(page, "outlined")}</div></div>'
+    grid = (
+        f'<div style="display:grid;grid-template-columns:repeat({random.choice((2, 3, 3, 4))}'
+        f',1fr);gap:{px(page, 26)};max-width:1100px;margin:24px auto">{"".join(cards)}</div>'
+    )
+    hero = (
+        f'<div style="text-align:{align};max-width:1100px;margin:{px(page, 40)} auto 0"><div '
+        f'style="font-size:{random.randrange(28, 60)}px;line-height:1.15;font-weight:800">'
+        f'{page.words(3, 7)}</div>{text(page, 10, 20)}<div style="margin-top:14px">'
+        f"{button(page, 'filled')} {button(page, 'outlined')}</div></div>"
+    )
     logos = (
         row("".join(page.logo() for _ in range(5)), gap="40px", style="justify-content:center;opacity:.7;margin:20px")
         if often(page, 0.5)

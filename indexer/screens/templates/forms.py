@@ -33,7 +33,10 @@ def notice(page: Page) -> str:
     return row(
         inside,
         gap="10px",
-        style=f"padding:{px(page, 10)} {px(page, 12)};background:{ground};color:{words};{edge};border-radius:{theme.radius:g}px;margin:8px 0",
+        style=(
+            f"padding:{px(page, 10)} {px(page, 12)};background:{ground};color:{words};{edge};"
+            f"border-radius:{theme.radius:g}px;margin:8px 0"
+        ),
     )
 
 
@@ -44,7 +47,10 @@ def form(page: Page) -> str:
     for _ in range(random.randrange(3, 10)):
         hint = (
             row(
-                f"{page.icon(random.choice(SMALL), random.choice((theme.danger, theme.muted, theme.success)))}<span>{page.words(2, 6)}</span>",
+                (
+                    f"{page.icon(random.choice(SMALL), random.choice((theme.danger, theme.muted, theme.success)))}"
+                    f"<span>{page.words(2, 6)}</span>"
+                ),
                 gap="4px",
                 style=f"font-size:.85em;color:{theme.muted}",
             )
@@ -57,10 +63,15 @@ def form(page: Page) -> str:
             else random.choice(("", f'<span style="color:{theme.danger}">*</span>'))
         )
         fields.append(
-            f"<div>{row(page.words(1, 2) + mark, gap='4px', style='margin-bottom:3px;font-weight:500')}{field(page)}{hint}</div>"
+            "<div>"
+            f"{row(page.words(1, 2) + mark, gap='4px', style='margin-bottom:3px;font-weight:500')}"
+            f"{field(page)}{hint}</div>"
         )
     ticks = "".join(row(page.control() + page.words(2, 6), style="margin:8px 0") for _ in range(random.randrange(0, 4)))
-    grid = f'<div style="display:grid;grid-template-columns:repeat({random.choice((1, 1, 2))},1fr);gap:{px(page, 12)}">{"".join(fields)}</div>'
+    grid = (
+        f'<div style="display:grid;grid-template-columns:repeat({random.choice((1, 1, 2))}'
+        f',1fr);gap:{px(page, 12)}">{"".join(fields)}</div>'
+    )
     social = "".join(
         f'<div style="margin-top:8px">{button(page, "outlined")}</div>' for _ in range(random.choice((0, 0, 2, 3)))
     )
@@ -75,7 +86,12 @@ def form(page: Page) -> str:
     if often(page, 0.4):
         return shell(page, breadcrumb(page) + panel(page, body))
     picture = page.photo(page.width * 0.4, page.height) if often(page, 0.4) else ""
-    return f'<div style="display:flex;height:100vh;align-items:center;justify-content:center;gap:30px">{picture}{panel(page, page.logo() + body, style=f"width:{random.randrange(340, 560)}px")}</div>'
+    return (
+        '<div style="display:flex;height:100vh;align-items:center;justify-content:center;'
+        f'gap:30px">{picture}'
+        f"{panel(page, page.logo() + body, style=f'width:{random.randrange(340, 560)}px')}"
+        "</div>"
+    )
 
 
 def settings(page: Page) -> str:
@@ -99,11 +115,7 @@ def settings(page: Page) -> str:
 
 def _setting(page: Page, size: float, look: str) -> str:
     theme, random = page.theme, page.random
-    icon = {
-        "bare": lambda: page.icon(size, ink(page)),
-        "shape": lambda: in_shape(page, size * 0.8),
-        "none": lambda: "",
-    }[look]()
+    icon = page.icon(size, ink(page)) if look == "bare" else in_shape(page, size * 0.8) if look == "shape" else ""
     ends = (
         page.control,
         page.switch,

@@ -39,16 +39,23 @@ def icon_grid(page: Page) -> str:
     )
     gap = random.choice((0, 4, 8, 12))
     n = int(min(page.width / (cell + gap), 26)) * int(min(page.height / (cell + gap), 12))
-    name = lambda: (
-        f'<div style="font-size:10px;margin-top:6px;color:{theme.muted};overflow:hidden;white-space:nowrap">{page.words(1, 2)}</div>'
-        if has_names
-        else ""
-    )  # noqa: E731
+
+    def name() -> str:
+        style = f"font-size:10px;margin-top:6px;color:{theme.muted};overflow:hidden;white-space:nowrap"
+        return f'<div style="{style}">{page.words(1, 2)}</div>' if has_names else ""
+
     cells = "".join(
-        f'<div style="width:{cell}px;height:{cell}px;{edge}display:flex;flex-direction:column;align-items:center;justify-content:center">{page.icon(size, colour)}{name()}</div>'
+        (
+            f'<div style="width:{cell}px;height:{cell}px;{edge}display:flex;flex-direction:column;'
+            f'align-items:center;justify-content:center">{page.icon(size, colour)}{name()}</div>'
+        )
         for _ in range(n)
     )
-    body = f'<div style="padding:{px(page, 16)}">{row(field(page, width="300px") + button(page) + chip(page) + chip(page), style="margin-bottom:14px")}<div style="display:flex;flex-wrap:wrap;gap:{gap}px">{cells}</div></div>'
+    body = (
+        f'<div style="padding:{px(page, 16)}">'
+        f"{row(field(page, width='300px') + button(page) + chip(page) + chip(page), style='margin-bottom:14px')}"
+        f'<div style="display:flex;flex-wrap:wrap;gap:{gap}px">{cells}</div></div>'
+    )
     return f'{app_bar(page)}<div style="display:flex">{sidebar(page) if often(page, 0.3) else ""}{body}</div>'
 
 
@@ -74,8 +81,13 @@ def components(page: Page) -> str:
         panel(page, heading(page, 1.1) + random.choice(kinds)(page), style="overflow:hidden")
         for _ in range(random.randrange(8, 18))
     )
-    grid = f'<div style="columns:{max(1, int(page.width / random.randrange(360, 600)))};column-gap:16px">{cards.replace("<section style=", "<section style=break-inside:avoid;margin-bottom:16px; data-style=") if False else cards}</div>'
-    return f'{app_bar(page) if often(page, 0.6) else ""}<div style="display:flex">{sidebar(page) if often(page, 0.5) else ""}<div style="flex:1;min-width:0;padding:{px(page, 18)}">{heading(page, 1.8)}{grid}</div></div>'
+    columns = max(1, int(page.width / random.randrange(360, 600)))
+    grid = f'<div style="columns:{columns};column-gap:16px">{cards}</div>'
+    return (
+        f'{app_bar(page) if often(page, 0.6) else ""}<div style="display:flex">'
+        f'{sidebar(page) if often(page, 0.5) else ""}<div style="flex:1;min-width:0;padding:'
+        f'{px(page, 18)}">{heading(page, 1.8)}{grid}</div></div>'
+    )
 
 
 def _wrap(parts: list[str], gap: int = 10) -> str:
@@ -135,7 +147,10 @@ def _tabs(page: Page) -> str:
             row(
                 f"{page.icon(size)}<span>{page.words(1, 1)}</span>",
                 gap="6px",
-                style=f"padding:8px 12px;border-bottom:2px solid {theme.accent if n == 1 else 'transparent'};color:{theme.accent if n == 1 else theme.muted}",
+                style=(
+                    f"padding:8px 12px;border-bottom:2px solid {theme.accent if n == 1 else 'transparent'}"
+                    f";color:{theme.accent if n == 1 else theme.muted}"
+                ),
             )
             for n in range(4)
         ),
@@ -161,11 +176,18 @@ def documentation(page: Page) -> str:
         lambda: f"<p>{page.words(25, 70)}.</p>",
         lambda: notice(page),
         lambda: (
-            f'<div style="position:relative;background:{theme.surface};border:1px solid {theme.border};font-family:{theme.mono};padding:12px;margin:8px 0;white-space:pre">{page.words(2, 6)} = {page.sign()}\n{page.words(3, 7)} {page.sign()} {page.number()}<span style="position:absolute;top:8px;inset-inline-end:8px">{page.icon(random.choice(USUAL), theme.muted)}</span></div>'
+            f'<div style="position:relative;background:{theme.surface};border:1px solid '
+            f'{theme.border};font-family:{theme.mono};padding:12px;margin:8px 0;white-space:pre">'
+            f"{page.words(2, 6)} = {page.sign()}\n{page.words(3, 7)} {page.sign()} {page.number()}"
+            '<span style="position:absolute;top:8px;inset-inline-end:8px">'
+            f"{page.icon(random.choice(USUAL), theme.muted)}</span></div>"
         ),
         lambda: table(page, 4),
         lambda: row(
-            f"<h3 style='margin:12px 0'>{page.words(1, 4)}</h3>{page.icon(random.choice(SMALL), theme.faint) if often(page, 0.5) else ''}",
+            (
+                f"<h3 style='margin:12px 0'>{page.words(1, 4)}</h3>"
+                f"{page.icon(random.choice(SMALL), theme.faint) if often(page, 0.5) else ''}"
+            ),
             gap="6px",
         ),
         lambda: row(
@@ -190,8 +212,15 @@ def documentation(page: Page) -> str:
         f"{page.icon(14)}<span>{page.words(2, 4)}</span>", gap="6px", style=f"color:{theme.accent};margin:12px 0"
     )
     ends = row(
-        f'<div>{row(page.icon(14, kind="chevron") + page.words(1, 2))}</div><span style="flex:1"></span><div>{row(page.words(1, 2) + page.icon(14, kind="chevron"))}</div>'
+        f"<div>{row(page.icon(14, kind='chevron') + page.words(1, 2))}</div><span "
+        f'style="flex:1"></span><div>{row(page.words(1, 2) + page.icon(14, kind="chevron"))}'
+        "</div>"
     )
     contents = "".join(f'<div style="color:{theme.muted};margin:5px 0">{page.words(1, 3)}</div>' for _ in range(7))
     right = f'<div style="width:180px;flex:none;padding:20px 0">{contents}</div>' if page.width > 1150 else ""
-    return f'{app_bar(page)}<div style="display:flex;gap:26px">{sidebar(page, width=230) if page.width > 800 else ""}<div style="flex:1;min-width:0;max-width:820px;padding:16px">{breadcrumb(page)}<h1>{page.words(1, 4)}</h1>{body}{link}{ends}</div>{right}</div>'
+    return (
+        f'{app_bar(page)}<div style="display:flex;gap:26px">'
+        f'{sidebar(page, width=230) if page.width > 800 else ""}<div style="flex:1;'
+        f'min-width:0;max-width:820px;padding:16px">{breadcrumb(page)}<h1>{page.words(1, 4)}'
+        f"</h1>{body}{link}{ends}</div>{right}</div>"
+    )

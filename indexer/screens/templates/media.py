@@ -13,7 +13,12 @@ def _on_picture(page: Page, size: float) -> str:
     ground = page.random.choice(("#0008", "#0008", "#fffc", "#000a", "transparent"))
     colour = "#1a1a1a" if ground == "#fffc" else "#fff"
     around = size * page.random.uniform(1.5, 2)
-    return f'<span style="display:inline-flex;align-items:center;justify-content:center;width:{around:.0f}px;height:{around:.0f}px;border-radius:{page.random.choice(("50%", "6px"))};background:{ground};color:{colour}">{page.icon(size, page.random.choice((None, colour)))}</span>'
+    return (
+        '<span style="display:inline-flex;align-items:center;justify-content:center;width:'
+        f"{around:.0f}px;height:{around:.0f}px;border-radius:"
+        f'{page.random.choice(("50%", "6px"))};background:{ground};color:{colour}">'
+        f"{page.icon(size, page.random.choice((None, colour)))}</span>"
+    )
 
 
 def picture(page: Page, width: float, height: float, size: float) -> str:
@@ -30,12 +35,16 @@ def picture(page: Page, width: float, height: float, size: float) -> str:
     )
     if often(page, 0.2):
         over += _over(page, _on_picture(page, size * 1.6), "inset:0;justify-content:center")
-    return f'<div style="position:relative;overflow:hidden;border-radius:{page.theme.radius:g}px;width:{width:g}px;height:{height:g}px;flex:none">{page.photo(width, height)}{over}</div>'
+    return (
+        f'<div style="position:relative;overflow:hidden;border-radius:{page.theme.radius:g}px;'
+        f'width:{width:g}px;height:{height:g}px;flex:none">{page.photo(width, height)}{over}'
+        "</div>"
+    )
 
 
 def picture_grid(page: Page) -> str:
     """A grid of photographs or films, words and small icons below each."""
-    theme, random = page.theme, page.random
+    random = page.random
     width = random.randrange(130, 330)
     height, size = width * random.choice((0.56, 0.75, 1, 1.3)), random.choice((14, 16, 18, 20, 24))
     cards = "".join(
@@ -43,7 +52,10 @@ def picture_grid(page: Page) -> str:
         for _ in range(int(page.width / width * page.height / (height + 50)) + 2)
     )
     filters = row("".join(chip(page) for _ in range(8)), style="padding:10px 0;overflow:hidden")
-    body = f'<div style="padding:{px(page, 16)};flex:1;min-width:0">{filters}<div style="display:flex;flex-wrap:wrap;gap:{px(page, 14)}">{cards}</div></div>'
+    body = (
+        f'<div style="padding:{px(page, 16)};flex:1;min-width:0">{filters}<div '
+        f'style="display:flex;flex-wrap:wrap;gap:{px(page, 14)}">{cards}</div></div>'
+    )
     return f'{app_bar(page)}<div style="display:flex">{sidebar(page) if often(page, 0.4) else ""}{body}</div>'
 
 
@@ -60,23 +72,32 @@ def _caption(page: Page) -> str:
     face = page.avatar(28) if often(page, 0.4) else ""
     more = page.icon(random.choice(USUAL), theme.muted, kind="more") if often(page, 0.5) else ""
     return row(
-        f'{face}<div style="flex:1;overflow:hidden"><div style="white-space:nowrap;overflow:hidden">{page.words(2, 5)}</div>{figures}</div>{more}',
+        (
+            f'{face}<div style="flex:1;overflow:hidden"><div style="white-space:nowrap;'
+            f'overflow:hidden">{page.words(2, 5)}</div>{figures}</div>{more}'
+        ),
         style="padding:6px 0",
     )
 
 
 def player(page: Page) -> str:
     """Music: a list of songs, and a bar with buttons, a line and a volume below."""
-    theme, random = page.theme, page.random
     songs = "".join(_song(page, n) for n in range(int(page.height / 52)))
     hero = row(
         page.photo(150, 150)
-        + f"<div>{heading(page, 2)}{row(icon_button(page, 28) + icon_button(page, 22) + icon_button(page, 22, kind='more'))}</div>",
+        + (
+            f"<div>{heading(page, 2)}"
+            f"{row(icon_button(page, 28) + icon_button(page, 22) + icon_button(page, 22, kind='more'))}"
+            "</div>"
+        ),
         gap="20px",
         style="margin-bottom:14px",
     )
     body = f'<div style="flex:1;padding:{px(page, 18)};overflow:hidden;min-width:0">{hero}{songs}</div>'
-    return f'<div style="height:100vh;display:flex;flex-direction:column"><div style="flex:1;display:flex;min-height:0">{sidebar(page)}{body}</div>{play_bar(page)}</div>'
+    return (
+        '<div style="height:100vh;display:flex;flex-direction:column"><div style="flex:1;'
+        f'display:flex;min-height:0">{sidebar(page)}{body}</div>{play_bar(page)}</div>'
+    )
 
 
 def _song(page: Page, n: int) -> str:
@@ -84,7 +105,12 @@ def _song(page: Page, n: int) -> str:
     start = page.icon(14, theme.accent) if n == 2 else f'<span style="width:16px;color:{theme.muted}">{n + 1}</span>'
     likes = page.icon(random.choice(USUAL), theme.accent if often(page, 0.3) else theme.faint, kind="star")
     return row(
-        f'{start}{page.photo(36, 36)}<div style="flex:1;min-width:0"><div>{page.words(1, 3)}</div><span style="color:{theme.muted};font-size:.85em">{page.name()}</span></div>{likes}<span style="color:{theme.muted}">{random.randrange(1, 7)}:{random.randrange(10, 60)}</span>{page.icon(16, theme.muted, kind="more")}',
+        (
+            f'{start}{page.photo(36, 36)}<div style="flex:1;min-width:0"><div>{page.words(1, 3)}'
+            f'</div><span style="color:{theme.muted};font-size:.85em">{page.name()}</span></div>'
+            f'{likes}<span style="color:{theme.muted}">{random.randrange(1, 7)}:'
+            f"{random.randrange(10, 60)}</span>{page.icon(16, theme.muted, kind='more')}"
+        ),
         gap="12px",
         style="padding:5px 0",
     )
@@ -95,8 +121,16 @@ def play_bar(page: Page) -> str:
     theme, random = page.theme, page.random
     size = random.choice((16, 18, 20, 22, 24))
     share = random.randrange(5, 95)
-    line = f'<div style="height:4px;width:100%;background:{theme.fill};border-radius:4px"><div style="width:{share}%;height:4px;background:{theme.accent};border-radius:4px"></div></div>'
-    main = f'<span style="display:inline-flex;width:{size * 1.8:.0f}px;height:{size * 1.8:.0f}px;border-radius:50%;background:{theme.text};color:{theme.ground};align-items:center;justify-content:center">{page.icon(size)}</span>'
+    line = (
+        f'<div style="height:4px;width:100%;background:{theme.fill};border-radius:4px"><div '
+        f'style="width:{share}%;height:4px;background:{theme.accent};border-radius:4px"></div>'
+        "</div>"
+    )
+    main = (
+        f'<span style="display:inline-flex;width:{size * 1.8:.0f}px;height:{size * 1.8:.0f}px;'
+        f"border-radius:50%;background:{theme.text};color:{theme.ground};align-items:center;"
+        f'justify-content:center">{page.icon(size)}</span>'
+    )
     buttons = row(
         page.icon(size * 0.8, theme.muted)
         + page.icon(size)
@@ -107,7 +141,10 @@ def play_bar(page: Page) -> str:
         style="justify-content:center",
     )
     times = row(
-        f"<span>0:{random.randrange(10, 60)}</span>{line}<span>{random.randrange(2, 9)}:{random.randrange(10, 60)}</span>",
+        (
+            f"<span>0:{random.randrange(10, 60)}</span>{line}<span>{random.randrange(2, 9)}:"
+            f"{random.randrange(10, 60)}</span>"
+        ),
         style="font-size:11px;margin-top:6px",
     )
     end = row(
@@ -117,7 +154,10 @@ def play_bar(page: Page) -> str:
     )
     start = row(
         page.photo(44, 44)
-        + f"<div><b>{page.words(1, 2)}</b><div style='color:{theme.muted}'>{page.name()}</div></div>{page.icon(16, kind='star')}"
+        + (
+            f"<div><b>{page.words(1, 2)}</b><div style='color:{theme.muted}'>{page.name()}</div>"
+            f"</div>{page.icon(16, kind='star')}"
+        )
     )
     return row(
         f'<div style="width:240px">{start}</div><div style="flex:1">{buttons}{times}</div>{end}',
@@ -134,25 +174,47 @@ def film(page: Page) -> str:
     shade = '<div style="position:absolute;inset:60% 0 0 0;background:linear-gradient(transparent,#000c)"></div>'
     tools = (
         "".join(page.icon(size, random.choice((None, "#fff"))) for _ in range(3))
-        + f'<span style="font-size:12px">1:{random.randrange(10, 60)} / {random.randrange(2, 59)}:07</span><span style="flex:1"></span>'
+        + (
+            f'<span style="font-size:12px">1:{random.randrange(10, 60)} / '
+            f'{random.randrange(2, 59)}:07</span><span style="flex:1"></span>'
+        )
         + "".join(page.icon(size) for _ in range(random.randrange(2, 6)))
     )
     middle = (
-        f'<div style="position:absolute;inset:0;display:flex;align-items:center;justify-content:center;color:#fff">{page.icon(random.choice(HUGE))}</div>'
+        (
+            '<div style="position:absolute;inset:0;display:flex;align-items:center;'
+            f'justify-content:center;color:#fff">{page.icon(random.choice(HUGE))}</div>'
+        )
         if often(page, 0.5)
         else ""
     )
-    line = f'<div style="position:absolute;bottom:{size + 22}px;left:12px;right:12px;height:4px;background:#fff5"><div style="width:40%;height:4px;background:{theme.accent}"></div></div>'
-    screen = f'<div style="position:relative;width:{width:.0f}px;height:{height:.0f}px;flex:none;overflow:hidden">{page.photo(width, height)}{shade}{middle}{line}{_over(page, tools, "bottom:10px;left:14px;right:14px")}</div>'
+    line = (
+        f'<div style="position:absolute;bottom:{size + 22}px;left:12px;right:12px;height:4px;'
+        f'background:#fff5"><div style="width:40%;height:4px;background:{theme.accent}"></div>'
+        "</div>"
+    )
+    screen = (
+        f'<div style="position:relative;width:{width:.0f}px;height:{height:.0f}px;flex:none;'
+        f'overflow:hidden">{page.photo(width, height)}{shade}{middle}{line}'
+        f"{_over(page, tools, 'bottom:10px;left:14px;right:14px')}</div>"
+    )
     size = random.choice((*USUAL, *LARGE))
     pills = row(
         page.avatar(40)
         + f"<b style='flex:1'>{page.name()}</b>"
         + "".join(
-            f'<span style="display:inline-flex;gap:6px;align-items:center;background:{theme.fill};padding:6px 12px;border-radius:99px">{page.icon(size)}{page.random.choice((page.number(), page.words(1, 1)))}</span>'
+            (
+                f'<span style="display:inline-flex;gap:6px;align-items:center;background:{theme.fill};'
+                f'padding:6px 12px;border-radius:99px">{page.icon(size)}'
+                f"{page.random.choice((page.number(), page.words(1, 1)))}</span>"
+            )
             for _ in range(4)
         ),
         style="margin:12px 0",
     )
     others = "".join(row(picture(page, 150, 84, 14) + _caption(page), style="margin-bottom:8px") for _ in range(8))
-    return f'{app_bar(page)}<div style="display:flex;gap:18px;padding:14px"><div style="width:{width:.0f}px;flex:none">{screen}{heading(page, 1.4)}{pills}<p>{page.words(20, 60)}</p></div><div style="min-width:0">{others}</div></div>'
+    return (
+        f'{app_bar(page)}<div style="display:flex;gap:18px;padding:14px"><div style="width:'
+        f'{width:.0f}px;flex:none">{screen}{heading(page, 1.4)}{pills}<p>{page.words(20, 60)}'
+        f'</p></div><div style="min-width:0">{others}</div></div>'
+    )

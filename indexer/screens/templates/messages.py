@@ -25,10 +25,17 @@ def chat(page: Page) -> str:
     theme, random = page.theme, page.random
     size = random.choice(USUAL)
     rooms = "".join(_room(page, size) for _ in range(int(page.height / 44)))
-    side = f'<div style="width:{random.randrange(200, 320)}px;flex:none;background:{theme.surface};border-inline-end:1px solid {theme.border};padding:8px;overflow:hidden">{field(page)}{rooms}</div>'
+    side = (
+        f'<div style="width:{random.randrange(200, 320)}px;flex:none;background:'
+        f"{theme.surface};border-inline-end:1px solid {theme.border};padding:8px;"
+        f'overflow:hidden">{field(page)}{rooms}</div>'
+    )
     head = row(
         page.avatar(34)
-        + f'<div style="flex:1"><b>{page.name()}</b><div style="font-size:.8em;color:{theme.muted}">{page.words(1, 3)}</div></div>'
+        + (
+            f'<div style="flex:1"><b>{page.name()}</b><div style="font-size:.8em;color:'
+            f'{theme.muted}">{page.words(1, 3)}</div></div>'
+        )
         + "".join(icon_button(page, size * 1.1) for _ in range(random.randrange(2, 5))),
         style=f"padding:10px 16px;border-bottom:1px solid {theme.border}",
     )
@@ -42,15 +49,21 @@ def chat(page: Page) -> str:
 def _room(page: Page, size: float) -> str:
     theme, random = page.theme, page.random
     start = random.choice(
-        (lambda: page.icon(size * 0.9, theme.muted), lambda: f"<span>#</span>", lambda: page.avatar(22))
+        (lambda: page.icon(size * 0.9, theme.muted), lambda: "<span>#</span>", lambda: page.avatar(22))
     )()
     end = (
         page.badge() if often(page, 0.25) else page.icon(random.choice(SMALL), theme.faint) if often(page, 0.15) else ""
     )
     return row(
-        f'{start}<span style="flex:1;overflow:hidden;white-space:nowrap">{random.choice((page.name(), page.words(1, 2)))}</span>{end}',
+        (
+            f'{start}<span style="flex:1;overflow:hidden;white-space:nowrap">'
+            f"{random.choice((page.name(), page.words(1, 2)))}</span>{end}"
+        ),
         gap="7px",
-        style=f"padding:{px(page, 6)} 8px;border-radius:{theme.radius:g}px;background:{theme.soft if often(page, 0.1) else 'transparent'}",
+        style=(
+            f"padding:{px(page, 6)} 8px;border-radius:{theme.radius:g}px;background:"
+            f"{theme.soft if often(page, 0.1) else 'transparent'}"
+        ),
     )
 
 
@@ -79,7 +92,11 @@ def _bubble(page: Page, size: float) -> str:
         if often(page, 0.3)
         else ""
     )
-    words = f'<div style="max-width:380px;background:{ground};color:{text};padding:{px(page, 8)} {px(page, 12)};border-radius:{max(theme.radius, 8):g}px">{page.words(2, 18)}{media}</div>'
+    words = (
+        f'<div style="max-width:380px;background:{ground};color:{text};padding:{px(page, 8)} '
+        f'{px(page, 12)};border-radius:{max(theme.radius, 8):g}px">{page.words(2, 18)}{media}'
+        "</div>"
+    )
     when = row(
         f"<span>{random.randrange(24)}:{random.randrange(10, 60)}</span>{state}",
         gap="3px",
@@ -97,7 +114,11 @@ def _line(page: Page, size: float) -> str:
     reactions = (
         row(
             "".join(
-                f'<span style="display:inline-flex;align-items:center;gap:3px;border:1px solid {theme.border};border-radius:99px;padding:1px 7px;font-size:11px">{page.icon(12)}{random.randrange(1, 30)}</span>'
+                (
+                    '<span style="display:inline-flex;align-items:center;gap:3px;border:1px solid '
+                    f'{theme.border};border-radius:99px;padding:1px 7px;font-size:11px">{page.icon(12)}'
+                    f"{random.randrange(1, 30)}</span>"
+                )
                 for _ in range(random.randrange(1, 4))
             ),
             gap="4px",
@@ -110,12 +131,18 @@ def _line(page: Page, size: float) -> str:
         row(
             "".join(page.icon(size * 0.9, theme.muted) for _ in range(4)),
             gap="8px",
-            style=f"position:absolute;top:-8px;inset-inline-end:12px;background:{theme.raised};border:1px solid {theme.border};padding:4px 8px;border-radius:6px",
+            style=(
+                f"position:absolute;top:-8px;inset-inline-end:12px;background:{theme.raised};"
+                f"border:1px solid {theme.border};padding:4px 8px;border-radius:6px"
+            ),
         )
         if often(page, 0.15)
         else ""
     )
-    words = f'<div style="flex:1"><b>{page.name()}</b> <span style="font-size:.8em;color:{theme.faint}">{page.number()}</span><div>{page.words(5, 30)}</div>{reactions}</div>'
+    words = (
+        f'<div style="flex:1"><b>{page.name()}</b> <span style="font-size:.8em;color:'
+        f'{theme.faint}">{page.number()}</span><div>{page.words(5, 30)}</div>{reactions}</div>'
+    )
     return f'<div style="position:relative;display:flex;gap:10px;padding:6px 0">{page.avatar(34)}{words}{tools}</div>'
 
 
@@ -133,7 +160,11 @@ def composer(page: Page) -> str:
         if often(page, 0.4)
         else row(tools[0] + hint + "".join(tools[1:3]) + send, gap=gap)
     )
-    return f'<div style="margin:10px 14px;padding:{px(page, 10)} {px(page, 12)};border:1px solid {theme.border};border-radius:{random.choice((theme.radius, 24)):g}px;background:{theme.surface}">{inside}</div>'
+    return (
+        f'<div style="margin:10px 14px;padding:{px(page, 10)} {px(page, 12)};border:1px solid '
+        f"{theme.border};border-radius:{random.choice((theme.radius, 24)):g}px;background:"
+        f'{theme.surface}">{inside}</div>'
+    )
 
 
 def mail(page: Page) -> str:
@@ -142,26 +173,43 @@ def mail(page: Page) -> str:
     size, colour = random.choice(USUAL), random.choice((theme.muted, theme.faint, None))
     tools = row(
         "".join(page.icon(size, theme.muted) for _ in range(random.randrange(4, 10)))
-        + f'<span style="flex:1"></span><span style="color:{theme.muted}">1–50 / {page.number()}</span>'
+        + f'<span style="flex:1"></span><span style="color:{theme.muted}">1-50 / {page.number()}</span>'
         + page.icon(size, kind="chevron") * 1,
         gap=px(page, 16),
         style=f"padding:{px(page, 9)} 14px;border-bottom:1px solid {theme.border}",
     )
     letters = "".join(_letter(page, size, colour) for _ in range(int(page.height / 34)))
     beside = (
-        f'<div style="flex:1;padding:18px;border-inline-start:1px solid {theme.border};overflow:hidden">{_open_letter(page, size)}</div>'
+        (
+            f'<div style="flex:1;padding:18px;border-inline-start:1px solid {theme.border};'
+            f'overflow:hidden">{_open_letter(page, size)}</div>'
+        )
         if page.width > 1100 and often(page, 0.5)
         else ""
     )
-    return f'<div style="display:flex;flex-direction:column;height:100vh">{app_bar(page)}<div style="flex:1;display:flex;min-height:0">{sidebar(page)}<div style="flex:1;min-width:0;overflow:hidden">{tools}{letters}</div>{beside}</div></div>'
+    return (
+        f'<div style="display:flex;flex-direction:column;height:100vh">{app_bar(page)}<div '
+        f'style="flex:1;display:flex;min-height:0">{sidebar(page)}<div style="flex:1;'
+        f'min-width:0;overflow:hidden">{tools}{letters}</div>{beside}</div></div>'
+    )
 
 
 def _letter(page: Page, size: float, colour: str | None) -> str:
     theme, random = page.theme, page.random
     is_new = often(page, 0.3)
     clip = page.icon(random.choice(SMALL), theme.muted) if often(page, 0.25) else ""
-    start = f'<input type=checkbox style="margin:0;flex:none;color-scheme:{"dark" if theme.is_dark else "light"}">{page.icon(size, theme.warning if often(page, 0.2) else colour, kind="star")}'
-    words = f'<span style="width:130px;flex:none;overflow:hidden;white-space:nowrap;font-weight:{700 if is_new else 400}">{page.name()}</span><span style="flex:1;overflow:hidden;white-space:nowrap"><b style="font-weight:{700 if is_new else 400}">{page.words(2, 5)}</b> <span style="color:{theme.muted}">{page.words(4, 12)}</span></span>'
+    start = (
+        '<input type=checkbox style="margin:0;flex:none;color-scheme:'
+        f'{"dark" if theme.is_dark else "light"}">'
+        f"{page.icon(size, theme.warning if often(page, 0.2) else colour, kind='star')}"
+    )
+    words = (
+        '<span style="width:130px;flex:none;overflow:hidden;white-space:nowrap;font-weight:'
+        f'{700 if is_new else 400}">{page.name()}</span><span style="flex:1;overflow:hidden;'
+        f'white-space:nowrap"><b style="font-weight:{700 if is_new else 400}">'
+        f'{page.words(2, 5)}</b> <span style="color:{theme.muted}">{page.words(4, 12)}</span>'
+        "</span>"
+    )
     end = (
         "".join(page.icon(size, theme.muted) for _ in range(3))
         if often(page, 0.08)
@@ -171,7 +219,10 @@ def _letter(page: Page, size: float, colour: str | None) -> str:
     return row(
         start + words + tag + clip + end,
         gap="9px",
-        style=f"padding:{px(page, 6)} 14px;border-bottom:1px solid {theme.border};background:{theme.surface if is_new else 'transparent'}",
+        style=(
+            f"padding:{px(page, 6)} 14px;border-bottom:1px solid {theme.border};background:"
+            f"{theme.surface if is_new else 'transparent'}"
+        ),
     )
 
 
@@ -185,21 +236,31 @@ def _open_letter(page: Page, size: float) -> str:
     )
     file = row(
         page.icon(24, theme.danger)
-        + f"<div style='flex:1'>{page.words(1, 2)}<div style='color:{theme.muted};font-size:.85em'>{page.number()}</div></div>"
+        + (
+            f"<div style='flex:1'>{page.words(1, 2)}<div style='color:{theme.muted};"
+            f"font-size:.85em'>{page.number()}</div></div>"
+        )
         + page.icon(size),
         gap="10px",
         style=f"border:1px solid {theme.border};padding:8px;width:240px;margin:12px 0;border-radius:{theme.radius:g}px",
     )
-    return f"<h2>{page.words(3, 6)}</h2>{head}<p>{page.words(30, 60)}.</p><p>{page.words(30, 60)}.</p>{file}{row(button(page, 'outlined') + button(page, 'outlined'))}"
+    return (
+        f"<h2>{page.words(3, 6)}</h2>{head}<p>{page.words(30, 60)}.</p><p>{page.words(30, 60)}"
+        f".</p>{file}{row(button(page, 'outlined') + button(page, 'outlined'))}"
+    )
 
 
 def notices(page: Page) -> str:
-    """What is new: an icon or a person with a small icon at the corner, words, a time; in a drop-down or over the page."""
+    """What is new: an icon, or a person with a small icon at the corner, words, a time."""
     theme, random = page.theme, page.random
     lines = "".join(_news(page) for _ in range(random.randrange(6, 14)))
     tabs = row(
         "".join(
-            f'<span style="padding:8px;border-bottom:2px solid {theme.accent if n == 0 else "transparent"}">{page.words(1, 1)} {page.badge() if often(page, 0.3) else ""}</span>'
+            (
+                '<span style="padding:8px;border-bottom:2px solid '
+                f'{theme.accent if n == 0 else "transparent"}">{page.words(1, 1)} '
+                f"{page.badge() if often(page, 0.3) else ''}</span>"
+            )
             for n in range(3)
         )
     )
@@ -207,14 +268,22 @@ def notices(page: Page) -> str:
         f'<b style="flex:1;font-size:1.2em">{page.words(1, 2)}</b>' + icon_button(page) + icon_button(page),
         style="margin-bottom:6px",
     )
-    card = f'<div style="width:{random.randrange(340, 640)}px;margin:14px auto;background:{theme.raised};border:1px solid {theme.border};border-radius:{theme.radius:g}px;box-shadow:0 8px 30px #0003;padding:14px">{head}{tabs}{lines}</div>'
+    card = (
+        f'<div style="width:{random.randrange(340, 640)}px;margin:14px auto;background:'
+        f"{theme.raised};border:1px solid {theme.border};border-radius:{theme.radius:g}px;"
+        f'box-shadow:0 8px 30px #0003;padding:14px">{head}{tabs}{lines}</div>'
+    )
     return f'{app_bar(page)}<div style="display:flex">{sidebar(page) if page.width > 900 else ""}{card}</div>'
 
 
 def _news(page: Page) -> str:
     theme, random = page.theme, page.random
     colour = signal(page)
-    corner = f'<span style="position:absolute;bottom:-3px;inset-inline-end:-3px;width:16px;height:16px;border-radius:50%;background:{colour};display:flex;align-items:center;justify-content:center">{page.icon(random.choice((9, 10, 11)), "#fff")}</span>'
+    corner = (
+        '<span style="position:absolute;bottom:-3px;inset-inline-end:-3px;width:16px;'
+        f"height:16px;border-radius:50%;background:{colour};display:flex;align-items:center;"
+        f'justify-content:center">{page.icon(random.choice((9, 10, 11)), "#fff")}</span>'
+    )
     start = random.choice(
         (
             lambda: f'<span style="position:relative;flex:none">{page.avatar(36)}{corner}</span>',
@@ -222,7 +291,15 @@ def _news(page: Page) -> str:
             lambda: page.icon(random.choice(USUAL), colour),
         )
     )()
-    words = f'<div style="flex:1"><b>{page.name()}</b> {page.words(3, 9)}<div style="font-size:.85em;color:{theme.muted}">{row(page.icon(random.choice((10, 11, 12))) + page.number(), gap="3px") if often(page, 0.4) else page.number()}</div></div>'
+    when = page.number()
+    if often(page, 0.4):
+        when = row(page.icon(random.choice((10, 11, 12))) + when, gap="3px")
+    words = (
+        f'<div style="flex:1"><b>{page.name()}</b> {page.words(3, 9)}<div '
+        f'style="font-size:.85em;color:{theme.muted}">'
+        f"{when}</div></div>"
+    )
     end = random.choice((page.icon(14, theme.faint, kind="close"), page.badge(), "", ""))
     extra = badge_over(page) if often(page, 0.1) else ""
-    return f'<div style="position:relative">{row(start + words + end, gap="12px", style=f"padding:{px(page, 9)} 4px;border-bottom:1px solid {theme.border}")}{extra}</div>'
+    style = f"padding:{px(page, 9)} 4px;border-bottom:1px solid {theme.border}"
+    return f'<div style="position:relative">{row(start + words + end, gap="12px", style=style)}{extra}</div>'

@@ -31,7 +31,11 @@ def _over(page: Page, inside: str, place: str) -> str:
     shade = (
         f'<div style="position:fixed;inset:0;background:#000{random.choice("4678")}"></div>' if often(page, 0.6) else ""
     )
-    return f'{below}{shade}<div style="position:fixed;{place};background:{theme.raised};color:{theme.text};border:1px solid {theme.border};border-radius:{theme.radius:g}px;box-shadow:0 12px 40px #0005">{inside}</div>'
+    return (
+        f'{below}{shade}<div style="position:fixed;{place};background:{theme.raised};color:'
+        f"{theme.text};border:1px solid {theme.border};border-radius:{theme.radius:g}px;"
+        f'box-shadow:0 12px 40px #0005">{inside}</div>'
+    )
 
 
 def palette(page: Page) -> str:
@@ -56,7 +60,10 @@ def palette(page: Page) -> str:
     wide = random.randrange(440, 680)
     return _over(
         page,
-        f'<div style="width:{wide}px">{search}<div style="padding:6px">{lines}</div>{foot if often(page, 0.6) else ""}</div>',
+        (
+            f'<div style="width:{wide}px">{search}<div style="padding:6px">{lines}</div>'
+            f"{foot if often(page, 0.6) else ''}</div>"
+        ),
         f"top:{random.randrange(40, 160)}px;left:calc(50% - {wide // 2}px)",
     )
 
@@ -71,9 +78,15 @@ def _command(page: Page, size: float, is_chosen: bool) -> str:
         else ""
     )
     return row(
-        f'{page.icon(size, page.random.choice((None, theme.muted)))}<span style="flex:1">{page.words(1, 4)}</span>{keys}',
+        (
+            f'{page.icon(size, page.random.choice((None, theme.muted)))}<span style="flex:1">'
+            f"{page.words(1, 4)}</span>{keys}"
+        ),
         gap="10px",
-        style=f"padding:{px(page, 7)} 10px;border-radius:{theme.radius:g}px;background:{theme.soft if is_chosen else 'transparent'}",
+        style=(
+            f"padding:{px(page, 7)} 10px;border-radius:{theme.radius:g}px;background:"
+            f"{theme.soft if is_chosen else 'transparent'}"
+        ),
     )
 
 
@@ -81,19 +94,29 @@ def dialog(page: Page) -> str:
     """A dialog: an icon, words, fields or a place to drop files, buttons, a cross in the corner."""
     theme, random = page.theme, page.random
     wide = random.randrange(340, 600)
-    cross = f'<span style="position:absolute;top:12px;inset-inline-end:12px">{page.icon(random.choice(USUAL), theme.muted, kind="close")}</span>'
+    cross = (
+        '<span style="position:absolute;top:12px;inset-inline-end:12px">'
+        f"{page.icon(random.choice(USUAL), theme.muted, kind='close')}</span>"
+    )
     sign = random.choice(
         (lambda: in_shape(page, 24), lambda: page.icon(random.choice((32, 40, 48)), signal(page)), lambda: "")
     )()
     drop = (
-        f'<div style="border:2px dashed {theme.border};padding:24px;text-align:center;color:{theme.muted};margin:10px 0">{page.icon(random.choice((24, 32, 40, 48)))}<div>{page.words(3, 6)}</div></div>'
+        (
+            f'<div style="border:2px dashed {theme.border};padding:24px;text-align:center;color:'
+            f'{theme.muted};margin:10px 0">{page.icon(random.choice((24, 32, 40, 48)))}<div>'
+            f"{page.words(3, 6)}</div></div>"
+        )
         if often(page, 0.4)
         else ""
     )
     files = "".join(
         row(
             page.icon(random.choice(LARGE), theme.muted)
-            + f"<div style='flex:1'>{page.words(1, 2)}<div style='height:4px;background:{theme.accent};width:{random.randrange(20, 100)}%'></div></div>"
+            + (
+                f"<div style='flex:1'>{page.words(1, 2)}<div style='height:4px;background:"
+                f"{theme.accent};width:{random.randrange(20, 100)}%'></div></div>"
+            )
             + page.icon(14, kind="close"),
             gap="10px",
             style="margin:8px 0",
@@ -104,7 +127,10 @@ def dialog(page: Page) -> str:
         f"<div style='margin:8px 0'>{page.words(1, 2)}{field(page)}</div>" for _ in range(random.randrange(0, 3))
     )
     ends = row(button(page, "outlined") + button(page, "filled"), style="justify-content:flex-end;margin-top:14px")
-    inside = f'<div style="position:relative;width:{wide}px;padding:{px(page, 20)}">{cross}{sign}{heading(page)}{text(page)}{fields}{drop}{files}{ends}</div>'
+    inside = (
+        f'<div style="position:relative;width:{wide}px;padding:{px(page, 20)}">{cross}{sign}'
+        f"{heading(page)}{text(page)}{fields}{drop}{files}{ends}</div>"
+    )
     return _over(page, inside, f"top:{random.randrange(60, 160)}px;left:calc(50% - {wide // 2}px)")
 
 
@@ -115,7 +141,10 @@ def drop_down(page: Page) -> str:
     person = (
         row(
             page.avatar(36)
-            + f"<div><b>{page.name()}</b><div style='font-size:.85em;color:{theme.muted}'>{page.words(1, 2)}</div></div>",
+            + (
+                f"<div><b>{page.name()}</b><div style='font-size:.85em;color:{theme.muted}'>"
+                f"{page.words(1, 2)}</div></div>"
+            ),
             gap="10px",
             style="padding:10px",
         )
@@ -124,7 +153,11 @@ def drop_down(page: Page) -> str:
     )
     left, top = random.randrange(40, max(60, int(page.width - wide - 40))), random.randrange(40, int(page.height / 2))
     tip = (
-        f'<div style="position:fixed;left:{left}px;top:{top - 34}px;background:#111;color:#fff;border-radius:4px;padding:4px 8px;font-size:12px;display:flex;gap:6px;align-items:center">{page.icon(12)}{page.words(1, 3)}{page.key()}</div>'
+        (
+            f'<div style="position:fixed;left:{left}px;top:{top - 34}px;background:#111;'
+            "color:#fff;border-radius:4px;padding:4px 8px;font-size:12px;display:flex;gap:6px;"
+            f'align-items:center">{page.icon(12)}{page.words(1, 3)}{page.key()}</div>'
+        )
         if often(page, 0.5)
         else ""
     )
@@ -133,8 +166,9 @@ def drop_down(page: Page) -> str:
         if often(page, 0.3)
         else ""
     )
+    said = row(page.icon(20, signal(page)) + page.words(2, 5) + icon_button(page, 14, kind="close"), gap="12px")
     toast = (
-        f'<div style="position:fixed;bottom:20px;inset-inline-end:20px">{panel(page, row(page.icon(20, signal(page)) + page.words(2, 5) + icon_button(page, 14, kind="close"), gap="12px"))}</div>'
+        (f'<div style="position:fixed;bottom:20px;inset-inline-end:20px">{panel(page, said)}</div>')
         if often(page, 0.5)
         else ""
     )

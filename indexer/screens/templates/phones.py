@@ -7,7 +7,6 @@ from indexer.screens.templates.widgets import (
     USUAL,
     chip,
     field,
-    heading,
     icon_button,
     in_shape,
     ink,
@@ -28,7 +27,10 @@ def status_bar(page: Page) -> str:
         else ""
     )
     return row(
-        f'<b style="flex:1">{random.randrange(1, 24)}:{random.randrange(10, 60)}</b>{icons}<span style="font-size:11px">{random.randrange(5, 100)}%</span>',
+        (
+            f'<b style="flex:1">{random.randrange(1, 24)}:{random.randrange(10, 60)}</b>{icons}'
+            f'<span style="font-size:11px">{random.randrange(5, 100)}%</span>'
+        ),
         gap="4px",
         style="padding:8px 16px 4px;font-size:13px",
     )
@@ -43,7 +45,10 @@ def tab_bar(page: Page) -> str:
     for at in range(n):
         colour = theme.accent if at == chosen else theme.muted
         badge = (
-            f'<span style="position:absolute;top:-4px;inset-inline-start:60%;line-height:1;display:flex">{page.badge()}</span>'
+            (
+                '<span style="position:absolute;top:-4px;inset-inline-start:60%;line-height:1;'
+                f'display:flex">{page.badge()}</span>'
+            )
             if often(page, 0.15)
             else ""
         )
@@ -55,7 +60,10 @@ def tab_bar(page: Page) -> str:
         icon = (
             in_shape(page, size)
             if middle and at == n // 2
-            else f'<span style="position:relative;display:inline-block">{page.icon(size, random.choice((None, colour)))}{badge}</span>'
+            else (
+                '<span style="position:relative;display:inline-block">'
+                f"{page.icon(size, random.choice((None, colour)))}{badge}</span>"
+            )
         )
         tabs.append(f'<div style="flex:1;min-width:0;text-align:center;color:{colour}">{icon}{word}</div>')
     return row(
@@ -70,7 +78,10 @@ def phone_frame(page: Page, inside: str, *, title: str | None = None) -> str:
     theme, random = page.theme, page.random
     size = random.choice(LARGE)
     head = row(
-        f'{page.icon(size, kind="chevron") if often(page, 0.6) else ""}<b style="flex:1;font-size:1.2em">{title or page.words(1, 2)}</b>'
+        (
+            f'{page.icon(size, kind="chevron") if often(page, 0.6) else ""}<b style="flex:1;'
+            f'font-size:1.2em">{title or page.words(1, 2)}</b>'
+        )
         + "".join(icon_button(page, size) for _ in range(random.randrange(0, 3))),
         gap="12px",
         style="padding:10px 16px",
@@ -81,7 +92,11 @@ def phone_frame(page: Page, inside: str, *, title: str | None = None) -> str:
         if often(page, 0.25)
         else ""
     )
-    return f'<div style="height:100vh;display:flex;flex-direction:column;position:relative;background:{theme.ground}">{status_bar(page)}{head}<div style="flex:1;overflow:hidden;padding:0 {px(page, 14)}">{inside}</div>{button}{bottom}</div>'
+    return (
+        '<div style="height:100vh;display:flex;flex-direction:column;position:relative;'
+        f'background:{theme.ground}">{status_bar(page)}{head}<div style="flex:1;'
+        f'overflow:hidden;padding:0 {px(page, 14)}">{inside}</div>{button}{bottom}</div>'
+    )
 
 
 def phone_tabs(page: Page) -> str:
@@ -116,7 +131,11 @@ def _list_item(page: Page) -> str:
             lambda: icon_button(page),
         )
     )()
-    words = f'<div style="flex:1;min-width:0;overflow:hidden"><div style="white-space:nowrap">{page.words(1, 3)}</div><div style="white-space:nowrap;font-size:.85em;color:{theme.muted}">{page.words(3, 6)}</div></div>'
+    words = (
+        '<div style="flex:1;min-width:0;overflow:hidden"><div style="white-space:nowrap">'
+        f'{page.words(1, 3)}</div><div style="white-space:nowrap;font-size:.85em;color:'
+        f'{theme.muted}">{page.words(3, 6)}</div></div>'
+    )
     return row(
         start + words + end, gap="12px", style=f"padding:{px(page, 10)} 0;border-bottom:1px solid {theme.border}"
     )
@@ -127,7 +146,10 @@ def _post(page: Page) -> str:
     size = random.choice((*USUAL, *LARGE))
     head = row(
         page.avatar(34)
-        + f'<div style="flex:1"><b>{page.name()}</b><div style="font-size:.8em;color:{theme.muted}">{page.number()}</div></div>'
+        + (
+            f'<div style="flex:1"><b>{page.name()}</b><div style="font-size:.8em;color:'
+            f'{theme.muted}">{page.number()}</div></div>'
+        )
         + icon_button(page, 18, kind="more"),
         gap="10px",
     )
@@ -157,7 +179,8 @@ def phone_settings(page: Page) -> str:
     for _ in range(random.randrange(2, 5)):
         lines = "".join(_setting(page, size, is_square) for _ in range(random.randrange(2, 6)))
         groups.append(
-            f'<div style="background:{theme.raised};border-radius:{max(theme.radius, 8):g}px;margin-bottom:16px;overflow:hidden">{lines}</div>'
+            f'<div style="background:{theme.raised};border-radius:{max(theme.radius, 8):g}px;'
+            f'margin-bottom:16px;overflow:hidden">{lines}</div>'
         )
     return phone_frame(page, field(page) + '<div style="height:12px"></div>' + "".join(groups))
 
@@ -169,7 +192,10 @@ def _setting(page: Page, size: float, is_square: bool) -> str:
         (
             page.switch,
             lambda: row(
-                f'<span style="color:{theme.muted}">{page.words(1, 1)}</span>{page.icon(random.choice(SMALL), theme.faint, kind="chevron")}',
+                (
+                    f'<span style="color:{theme.muted}">{page.words(1, 1)}</span>'
+                    f"{page.icon(random.choice(SMALL), theme.faint, kind='chevron')}"
+                ),
                 gap="4px",
             ),
         )
@@ -193,22 +219,34 @@ def phone_grid(page: Page) -> str:
     for _ in range(columns * random.randrange(2, 6)):
         icon = in_shape(page, size) if look == "shape" else page.icon(size, random.choice((None, theme.accent)))
         badge = (
-            f'<span style="position:absolute;top:-5px;inset-inline-end:20%;line-height:1;display:flex">{page.badge()}</span>'
+            (
+                '<span style="position:absolute;top:-5px;inset-inline-end:20%;line-height:1;'
+                f'display:flex">{page.badge()}</span>'
+            )
             if often(page, 0.1)
             else ""
         )
         tile = f"background:{theme.raised};border-radius:{theme.radius:g}px;padding:14px 4px" if look == "tile" else ""
         cells.append(
-            f'<div style="position:relative;text-align:center;font-size:11px;overflow:hidden;{tile}">{icon}{badge}<div style="margin-top:5px">{page.words(1, 1)}</div></div>'
+            '<div style="position:relative;text-align:center;font-size:11px;overflow:hidden;'
+            f'{tile}">{icon}{badge}<div style="margin-top:5px">{page.words(1, 1)}</div></div>'
         )
     actions = row(
         "".join(
-            f'<div style="flex:1;text-align:center;font-size:12px">{page.icon(random.choice(LARGE))}<div>{page.words(1, 1)}</div></div>'
+            (
+                '<div style="flex:1;text-align:center;font-size:12px">'
+                f"{page.icon(random.choice(LARGE))}<div>{page.words(1, 1)}</div></div>"
+            )
             for _ in range(4)
         ),
         style="margin-top:12px",
     )
-    card = f'<div style="background:{theme.accent};color:{theme.on_accent};border-radius:{max(theme.radius, 10):g}px;padding:16px;margin-bottom:16px"><div>{page.words(1, 3)}</div><div style="font-size:2em">{page.number()}</div>{actions if often(page, 0.5) else ""}</div>'
+    card = (
+        f'<div style="background:{theme.accent};color:{theme.on_accent};border-radius:'
+        f'{max(theme.radius, 10):g}px;padding:16px;margin-bottom:16px"><div>{page.words(1, 3)}'
+        f'</div><div style="font-size:2em">{page.number()}</div>'
+        f"{actions if often(page, 0.5) else ''}</div>"
+    )
     return phone_frame(
         page,
         (card if often(page, 0.7) else field(page))
@@ -222,11 +260,21 @@ def phone_player(page: Page) -> str:
     size = random.choice((24, 28, 32, 36, 40, 48))
     picture = page.photo(page.width - 28, min(page.width - 28, page.height * 0.45))
     head = row(
-        f'<div style="flex:1"><b style="font-size:1.3em">{page.words(1, 3)}</b><div style="color:{theme.muted}">{page.name()}</div></div>{page.icon(24, kind="star")}',
+        (
+            f'<div style="flex:1"><b style="font-size:1.3em">{page.words(1, 3)}</b><div '
+            f'style="color:{theme.muted}">{page.name()}</div></div>{page.icon(24, kind="star")}'
+        ),
         style="margin:16px 0",
     )
-    line = f'<div style="height:4px;background:{theme.fill}"><div style="height:4px;width:{random.randrange(10, 90)}%;background:{theme.accent}"></div></div>'
-    play = f'<span style="width:{size * 2}px;height:{size * 2}px;border-radius:50%;background:{theme.accent};color:{theme.on_accent};display:inline-flex;align-items:center;justify-content:center">{page.icon(size)}</span>'
+    line = (
+        f'<div style="height:4px;background:{theme.fill}"><div style="height:4px;width:'
+        f'{random.randrange(10, 90)}%;background:{theme.accent}"></div></div>'
+    )
+    play = (
+        f'<span style="width:{size * 2}px;height:{size * 2}px;border-radius:50%;background:'
+        f"{theme.accent};color:{theme.on_accent};display:inline-flex;align-items:center;"
+        f'justify-content:center">{page.icon(size)}</span>'
+    )
     buttons = row(
         page.icon(20, theme.muted) + page.icon(size) + play + page.icon(size) + page.icon(20, theme.muted),
         style="justify-content:space-between;margin:18px 0",
@@ -239,10 +287,18 @@ def phone_feed(page: Page) -> str:
     random = page.random
     size = random.choice((24, 26, 28, 32, 36))
     column = "".join(
-        f'<div style="text-align:center;color:#fff;font-size:12px;margin-bottom:16px">{page.icon(size, random.choice((None, "#fff")))}<div>{random.randrange(1, 999)}K</div></div>'
+        (
+            '<div style="text-align:center;color:#fff;font-size:12px;margin-bottom:16px">'
+            f"{page.icon(size, random.choice((None, '#fff')))}<div>{random.randrange(1, 999)}"
+            "K</div></div>"
+        )
         for _ in range(random.randrange(3, 6))
     )
-    words = f'<div style="position:absolute;bottom:90px;left:14px;right:90px;color:#fff;text-shadow:0 1px 3px #000"><b>@{page.words(1, 1)}</b><div>{page.words(4, 12)}</div>{row(page.icon(14) + page.words(1, 3), gap="6px")}</div>'
+    words = (
+        '<div style="position:absolute;bottom:90px;left:14px;right:90px;color:#fff;'
+        f'text-shadow:0 1px 3px #000"><b>@{page.words(1, 1)}</b><div>{page.words(4, 12)}</div>'
+        f"{row(page.icon(14) + page.words(1, 3), gap='6px')}</div>"
+    )
     ground = f'<div style="position:absolute;inset:0">{page.photo(page.width, page.height)}</div>'
     top = row(
         page.icon(24)
@@ -250,4 +306,8 @@ def phone_feed(page: Page) -> str:
         + page.icon(24, kind="search"),
         style="position:absolute;top:14px;left:14px;right:14px;color:#fff",
     )
-    return f'<div style="position:relative;height:100vh;overflow:hidden;direction:ltr">{ground}{top}<div style="position:absolute;bottom:100px;right:14px">{column}</div>{words}<div style="position:absolute;bottom:0;left:0;right:0">{tab_bar(page)}</div></div>'
+    return (
+        f'<div style="position:relative;height:100vh;overflow:hidden;direction:ltr">{ground}'
+        f'{top}<div style="position:absolute;bottom:100px;right:14px">{column}</div>{words}'
+        f'<div style="position:absolute;bottom:0;left:0;right:0">{tab_bar(page)}</div></div>'
+    )

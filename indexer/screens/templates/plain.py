@@ -16,7 +16,9 @@ def plain_article(page: Page) -> str:
         lambda: f"<p>{page.words(30, 90)}.</p>",
         lambda: page.photo(random.randrange(200, 600), random.randrange(90, 260)),
         lambda: (
-            f'<pre style="font-family:{theme.mono};background:{theme.surface};padding:10px;margin:8px 0">{page.words(3, 8)} {page.sign()}\n  {page.words(3, 8)} {page.sign()} {page.number()}</pre>'
+            f'<pre style="font-family:{theme.mono};background:{theme.surface};padding:10px;'
+            f'margin:8px 0">{page.words(3, 8)} {page.sign()}\n  {page.words(3, 8)} {page.sign()} '
+            f"{page.number()}</pre>"
         ),
         lambda: "<ul>" + "".join(f"<li>{page.words(3, 9)}</li>" for _ in range(4)) + "</ul>",
         lambda: "<ol>" + "".join(f"<li>{page.words(3, 9)}</li>" for _ in range(4)) + "</ol>",
@@ -25,7 +27,10 @@ def plain_article(page: Page) -> str:
         lambda: row("".join(page.avatar(random.choice((20, 28, 40))) for _ in range(7)), gap="4px"),
     )
     parts += [random.choice(kinds)() for _ in range(random.randrange(6, 14))]
-    return f'<div style="max-width:{random.randrange(520, 1000)}px;margin:0 auto;padding:{px(page, 20)}">{page.logo()}{"".join(parts)}</div>'
+    return (
+        f'<div style="max-width:{random.randrange(520, 1000)}px;margin:0 auto;padding:'
+        f'{px(page, 20)}">{page.logo()}{"".join(parts)}</div>'
+    )
 
 
 def plain_panel(page: Page) -> str:
@@ -44,7 +49,11 @@ def plain_panel(page: Page) -> str:
         gap="20px",
         style="margin-bottom:14px",
     )
-    return f'<div style="padding:{px(page, 20)}">{top}<div style="display:grid;grid-template-columns:repeat(auto-fill,minmax({random.randrange(200, 380)}px,1fr));gap:{px(page, 14)}">{cards}</div></div>'
+    return (
+        f'<div style="padding:{px(page, 20)}">{top}<div style="display:grid;'
+        f"grid-template-columns:repeat(auto-fill,minmax({random.randrange(200, 380)}px,1fr));"
+        f'gap:{px(page, 14)}">{cards}</div></div>'
+    )
 
 
 def _controls(page: Page) -> str:
@@ -69,7 +78,11 @@ def _keys(page: Page) -> str:
 def _signs(page: Page) -> str:
     theme, random = page.theme, page.random
     side = random.choice((24, 28, 32, 40))
-    box = f"width:{side}px;height:{side}px;display:inline-flex;align-items:center;justify-content:center;border:1px solid {theme.border};border-radius:{theme.radius:g}px;font-size:{side * 0.5:.0f}px"
+    box = (
+        f"width:{side}px;height:{side}px;display:inline-flex;align-items:center;"
+        f"justify-content:center;border:1px solid {theme.border};border-radius:"
+        f"{theme.radius:g}px;font-size:{side * 0.5:.0f}px"
+    )
     return row(
         "".join(
             f'<span style="{box}">{random.choice((page.sign, page.short_word))()}</span>'
@@ -105,7 +118,10 @@ def _persons(page: Page) -> str:
 
 
 def _figures(page: Page) -> str:
-    return f'<div style="font-size:2em;font-weight:700">{page.number()}</div>{text(page)}<div style="display:flex;gap:8px">{page.badge()}{page.badge()}{page.badge()}</div>'
+    return (
+        f'<div style="font-size:2em;font-weight:700">{page.number()}</div>{text(page)}<div '
+        f'style="display:flex;gap:8px">{page.badge()}{page.badge()}{page.badge()}</div>'
+    )
 
 
 def _loading(page: Page) -> str:

@@ -1,5 +1,7 @@
 """More screens without any icon: tables, charts, photographs, forms, calendars, phones."""
 
+from collections.abc import Callable, Sequence
+
 from indexer.screens.page import Page
 from indexer.screens.templates.widgets import often, panel, px, row, text
 
@@ -10,7 +12,10 @@ def _button(page: Page) -> str:
         ((theme.accent, theme.on_accent), (theme.fill, theme.text), ("transparent", theme.accent))
     )
     label = random.choice((page.words(1, 2), page.words(1, 2), page.short_word()))
-    return f'<button style="padding:{px(page, 6)} {px(page, 14)};border:1px solid {theme.border};border-radius:{theme.radius:g}px;background:{ground};color:{ink}">{label}</button>'
+    return (
+        f'<button style="padding:{px(page, 6)} {px(page, 14)};border:1px solid {theme.border};'
+        f'border-radius:{theme.radius:g}px;background:{ground};color:{ink}">{label}</button>'
+    )
 
 
 def _bar(page: Page) -> str:
@@ -26,7 +31,7 @@ def _bar(page: Page) -> str:
 def plain_table(page: Page) -> str:
     """A table of words, figures, states, persons, boxes to tick."""
     theme, random = page.theme, page.random
-    kinds = (
+    kinds: Sequence[Callable[[], str]] = (
         lambda: page.words(1, 3),
         page.number,
         lambda: row(page.avatar(22) + page.name()),
@@ -47,7 +52,11 @@ def plain_table(page: Page) -> str:
         "".join(f'<span style="padding:4px 9px;border:1px solid {theme.border}">{n + 1}</span>' for n in range(6)),
         gap="2px",
     )
-    return f'{_bar(page)}<div style="padding:14px">{row("".join(_button(page) for _ in range(3)))}<table style="width:100%;border-collapse:collapse">{rows}</table>{numbers}</div>'
+    return (
+        f'{_bar(page)}<div style="padding:14px">'
+        f'{row("".join(_button(page) for _ in range(3)))}<table style="width:100%;'
+        f'border-collapse:collapse">{rows}</table>{numbers}</div>'
+    )
 
 
 def plain_charts(page: Page) -> str:
@@ -57,12 +66,18 @@ def plain_charts(page: Page) -> str:
     cards = "".join(
         panel(
             page,
-            f"<b>{page.words(1, 3)}</b><div style='font-size:1.6em'>{page.number()}</div>{page.chart(wide - 50, random.randrange(40, 200))}",
+            (
+                f"<b>{page.words(1, 3)}</b><div style='font-size:1.6em'>{page.number()}</div>"
+                f"{page.chart(wide - 50, random.randrange(40, 200))}"
+            ),
             style="overflow:hidden",
         )
         for _ in range(14)
     )
-    return f'{_bar(page)}<div style="padding:14px;display:grid;grid-template-columns:repeat(auto-fill,minmax({wide}px,1fr));gap:14px">{cards}</div>'
+    return (
+        f'{_bar(page)}<div style="padding:14px;display:grid;'
+        f'grid-template-columns:repeat(auto-fill,minmax({wide}px,1fr));gap:14px">{cards}</div>'
+    )
 
 
 def plain_photos(page: Page) -> str:
@@ -81,7 +96,10 @@ def plain_photos(page: Page) -> str:
 def plain_form(page: Page) -> str:
     """Fields, boxes, switches, lists and buttons without icons."""
     theme, random = page.theme, page.random
-    edge = f"border:1px solid {theme.border};border-radius:{theme.radius:g}px;padding:{px(page, 7)};background:{theme.surface}"
+    edge = (
+        f"border:1px solid {theme.border};border-radius:{theme.radius:g}px;padding:"
+        f"{px(page, 7)};background:{theme.surface}"
+    )
     kinds = (
         lambda: f'<div style="{edge}">{page.words(1, 4)}</div>',
         lambda: f'<div style="{edge};height:70px">{page.words(4, 14)}</div>',
@@ -91,10 +109,16 @@ def plain_form(page: Page) -> str:
         lambda: row("".join(page.swatch(24) for _ in range(8))),
     )
     fields = "".join(
-        f'<div style="margin-bottom:12px"><div style="font-weight:600">{page.words(1, 2)} <span style="color:{theme.danger}">*</span></div>{random.choice(kinds)()}</div>'
+        (
+            f'<div style="margin-bottom:12px"><div style="font-weight:600">{page.words(1, 2)} '
+            f'<span style="color:{theme.danger}">*</span></div>{random.choice(kinds)()}</div>'
+        )
         for _ in range(random.randrange(5, 12))
     )
-    return f'{_bar(page)}<div style="max-width:{random.randrange(360, 760)}px;margin:20px auto">{panel(page, fields + row(_button(page) + _button(page)))}</div>'
+    return (
+        f'{_bar(page)}<div style="max-width:{random.randrange(360, 760)}px;margin:20px auto">'
+        f"{panel(page, fields + row(_button(page) + _button(page)))}</div>"
+    )
 
 
 def plain_calendar(page: Page) -> str:
@@ -102,12 +126,26 @@ def plain_calendar(page: Page) -> str:
     theme, random = page.theme, page.random
     if often(page, 0.4):
         keys = "".join(
-            f'<span style="height:64px;display:flex;align-items:center;justify-content:center;background:{theme.fill};border-radius:{theme.radius:g}px;font-size:24px">{sign}</span>'
-            for sign in ("C", "±", "%", "÷", *"789×456−123+0,=")
+            (
+                '<span style="height:64px;display:flex;align-items:center;justify-content:center;'
+                f'background:{theme.fill};border-radius:{theme.radius:g}px;font-size:24px">{sign}'
+                "</span>"
+            )
+            for sign in ("C", "±", "%", "÷", *"789+456-123/0,=")
         )
-        return f'<div style="width:330px;margin:20px auto"><div style="font-size:48px;text-align:end">{page.number()}</div><div style="display:grid;grid-template-columns:repeat(4,1fr);gap:8px">{keys}</div></div>'
+        return (
+            '<div style="width:330px;margin:20px auto"><div style="font-size:48px;'
+            f'text-align:end">{page.number()}</div><div style="display:grid;'
+            f'grid-template-columns:repeat(4,1fr);gap:8px">{keys}</div></div>'
+        )
+    event = f"<div style=background:{theme.soft};font-size:11px;margin-top:2px>{page.words(1, 2)}</div>"
     cells = "".join(
-        f'<div style="min-height:{page.height / 7:.0f}px;border:.5px solid {theme.border};padding:4px;overflow:hidden">{n % 31 + 1}{"".join(f"<div style=background:{theme.soft};font-size:11px;margin-top:2px>{page.words(1, 2)}</div>" for _ in range(random.choice((0, 0, 1, 2))))}</div>'
+        (
+            f'<div style="min-height:{page.height / 7:.0f}px;border:.5px solid {theme.border};'
+            f'padding:4px;overflow:hidden">{n % 31 + 1}'
+            f"{event * random.choice((0, 0, 1, 2))}"
+            "</div>"
+        )
         for n in range(35)
     )
     return f'{_bar(page)}<div style="display:grid;grid-template-columns:repeat(7,1fr)">{cells}</div>'
@@ -116,7 +154,7 @@ def plain_calendar(page: Page) -> str:
 def phone_plain(page: Page) -> str:
     """A phone's list of persons, words, counts, switches."""
     theme, random = page.theme, page.random
-    starts = (
+    starts: Sequence[Callable[[], str]] = (
         lambda: page.avatar(40),
         lambda: page.photo(44, 44),
         lambda: "",
@@ -127,7 +165,10 @@ def phone_plain(page: Page) -> str:
     end = random.choice((page.badge, page.switch, page.number, page.control, page.sign))
     lines = "".join(
         row(
-            f'{start()}<div style="flex:1;overflow:hidden"><b>{page.name()}</b><div style="color:{theme.muted};white-space:nowrap">{page.words(2, 6)}</div></div>{end()}',
+            (
+                f'{start()}<div style="flex:1;overflow:hidden"><b>{page.name()}</b><div style="color:'
+                f'{theme.muted};white-space:nowrap">{page.words(2, 6)}</div></div>{end()}'
+            ),
             gap="12px",
             style=f"padding:{px(page, 9)} 14px;border-bottom:1px solid {theme.border}",
         )

@@ -38,17 +38,29 @@ def calendar(page: Page) -> str:
         f'<div style="padding:6px;color:{theme.muted};font-size:.85em">{page.words(1, 1)}</div>' for _ in range(7)
     )
     cells = "".join(_day(page, n) for n in range(35))
-    grid = f'<div style="display:grid;grid-template-columns:repeat(7,1fr);border-top:1px solid {theme.border}">{days}{cells}</div>'
+    grid = (
+        '<div style="display:grid;grid-template-columns:repeat(7,1fr);border-top:1px solid '
+        f'{theme.border}">{days}{cells}</div>'
+    )
     side = sidebar(page) if often(page, 0.6) else ""
-    return f'{app_bar(page) if often(page, 0.6) else ""}<div style="display:flex">{side}<div style="flex:1;padding:0 {px(page, 16)};min-width:0">{tools}{grid}</div></div>'
+    return (
+        f'{app_bar(page) if often(page, 0.6) else ""}<div style="display:flex">{side}<div '
+        f'style="flex:1;padding:0 {px(page, 16)};min-width:0">{tools}{grid}</div></div>'
+    )
 
 
 def _day(page: Page, n: int) -> str:
     theme, random = page.theme, page.random
     mark = f"background:{theme.accent};color:{theme.on_accent};border-radius:50%" if n == 16 else ""
-    number = f'<span style="display:inline-flex;width:22px;height:22px;align-items:center;justify-content:center;{mark}">{n % 31 + 1}</span>'
+    number = (
+        '<span style="display:inline-flex;width:22px;height:22px;align-items:center;'
+        f'justify-content:center;{mark}">{n % 31 + 1}</span>'
+    )
     events = "".join(_event(page) for _ in range(random.choice((0, 0, 1, 1, 2, 3))))
-    return f'<div style="min-height:{page.height / 7:.0f}px;border:.5px solid {theme.border};padding:3px;overflow:hidden">{number}{events}</div>'
+    return (
+        f'<div style="min-height:{page.height / 7:.0f}px;border:.5px solid {theme.border};'
+        f'padding:3px;overflow:hidden">{number}{events}</div>'
+    )
 
 
 def _event(page: Page) -> str:
@@ -64,7 +76,10 @@ def _event(page: Page) -> str:
     return row(
         f"{icon}<span>{page.words(1, 2)}</span>",
         gap="3px",
-        style=f"font-size:11px;background:{ground};color:{text};padding:1px 5px;border-radius:3px;margin-top:2px;white-space:nowrap;overflow:hidden",
+        style=(
+            f"font-size:11px;background:{ground};color:{text};padding:1px 5px;border-radius:3px;"
+            "margin-top:2px;white-space:nowrap;overflow:hidden"
+        ),
     )
 
 
@@ -75,13 +90,19 @@ def board(page: Page) -> str:
     columns = []
     for _ in range(max(2, int(page.width / random.randrange(230, 330)))):
         head = row(
-            f'{page.icon(size, signal(page)) if often(page, 0.4) else page.swatch(9)}<b>{page.words(1, 2)}</b><span style="color:{theme.muted}">{random.randrange(1, 30)}</span><span style="flex:1"></span>{page.icon(size, theme.muted, kind="add")}{page.icon(size, theme.muted, kind="more")}',
+            (
+                f"{page.icon(size, signal(page)) if often(page, 0.4) else page.swatch(9)}<b>"
+                f'{page.words(1, 2)}</b><span style="color:{theme.muted}">{random.randrange(1, 30)}'
+                f'</span><span style="flex:1"></span>{page.icon(size, theme.muted, kind="add")}'
+                f"{page.icon(size, theme.muted, kind='more')}"
+            ),
             style="margin-bottom:8px",
         )
         cards = "".join(_task(page, size) for _ in range(random.randrange(2, 7)))
         add = row(page.icon(size, kind="add") + page.words(1, 2), style=f"color:{theme.muted};padding:6px")
         columns.append(
-            f'<div style="flex:1;min-width:0;background:{theme.surface};padding:{px(page, 9)};border-radius:{theme.radius:g}px">{head}{cards}{add}</div>'
+            f'<div style="flex:1;min-width:0;background:{theme.surface};padding:{px(page, 9)};'
+            f'border-radius:{theme.radius:g}px">{head}{cards}{add}</div>'
         )
     tools = row(
         heading(page, 1.4)
@@ -91,7 +112,10 @@ def board(page: Page) -> str:
         + button(page, "filled"),
         style="padding:12px 0",
     )
-    inside = f'<div style="flex:1;padding:0 14px;min-width:0">{tools}<div style="display:flex;gap:12px;align-items:flex-start">{"".join(columns)}</div></div>'
+    inside = (
+        f'<div style="flex:1;padding:0 14px;min-width:0">{tools}<div style="display:flex;'
+        f'gap:12px;align-items:flex-start">{"".join(columns)}</div></div>'
+    )
     return f'{app_bar(page)}<div style="display:flex">{sidebar(page) if often(page, 0.4) else ""}{inside}</div>'
 
 
@@ -110,7 +134,11 @@ def _task(page: Page, size: float) -> str:
     )
     first = page.icon(size, signal(page)) if often(page, 0.5) else ""
     foot = row(
-        f'{first}<span style="font-size:11px">{page.random.choice(("ENG", "UX", "API"))}-{random.randrange(1, 999)}</span>{marks}<span style="flex:1"></span>{page.avatar(22)}',
+        (
+            f'{first}<span style="font-size:11px">{page.random.choice(("ENG", "UX", "API"))}-'
+            f'{random.randrange(1, 999)}</span>{marks}<span style="flex:1"></span>'
+            f"{page.avatar(22)}"
+        ),
         gap="8px",
         style=f"color:{theme.muted};font-size:12px;margin-top:7px;overflow:hidden",
     )
@@ -128,7 +156,10 @@ def timeline(page: Page) -> str:
     across = row(line.join(steps), gap="10px", style=f"padding:{px(page, 20)}")
     events = "".join(_past(page, size) for _ in range(random.randrange(5, 10)))
     down = panel(page, heading(page) + events, style=f"max-width:{random.randrange(420, 800)}px;margin:0 20px")
-    return f'{app_bar(page)}<div style="display:flex">{sidebar(page) if often(page, 0.4) else ""}<div style="flex:1">{across}{down}</div></div>'
+    return (
+        f'{app_bar(page)}<div style="display:flex">{sidebar(page) if often(page, 0.4) else ""}'
+        f'<div style="flex:1">{across}{down}</div></div>'
+    )
 
 
 def _step(page: Page, size: float, at: int, now: int) -> str:
@@ -137,7 +168,11 @@ def _step(page: Page, size: float, at: int, now: int) -> str:
     ground, text = (theme.accent, theme.on_accent) if at <= now else (theme.fill, theme.muted)
     inside = page.icon(size, kind="check") if at < now else random_icon_or_number(page, size, at)
     return row(
-        f'<span style="width:{side:g}px;height:{side:g}px;flex:none;border-radius:50%;background:{ground};color:{text};display:inline-flex;align-items:center;justify-content:center">{inside}</span><span>{page.words(1, 2)}</span>',
+        (
+            f'<span style="width:{side:g}px;height:{side:g}px;flex:none;border-radius:50%;'
+            f"background:{ground};color:{text};display:inline-flex;align-items:center;"
+            f'justify-content:center">{inside}</span><span>{page.words(1, 2)}</span>'
+        ),
         gap="8px",
     )
 
@@ -154,5 +189,10 @@ def _past(page: Page, size: float) -> str:
     start = (
         f'<div style="display:flex;flex-direction:column;align-items:center;flex:none;width:40px">{mark}{line}</div>'
     )
-    words = f'<div style="padding-bottom:{px(page, 16)}"><b>{page.name()}</b> {page.words(2, 6)}<div style="color:{theme.muted};font-size:.85em">{page.number()}</div>{panel(page, page.words(8, 20), style="margin-top:6px") if often(page, 0.3) else ""}</div>'
+    words = (
+        f'<div style="padding-bottom:{px(page, 16)}"><b>{page.name()}</b> {page.words(2, 6)}'
+        f'<div style="color:{theme.muted};font-size:.85em">{page.number()}</div>'
+        f"{panel(page, page.words(8, 20), style='margin-top:6px') if often(page, 0.3) else ''}"
+        "</div>"
+    )
     return f'<div style="display:flex;gap:10px">{start}{words}</div>'

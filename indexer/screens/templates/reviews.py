@@ -5,7 +5,6 @@ from indexer.screens.templates.messages import composer
 from indexer.screens.templates.sidebars import app_bar
 from indexer.screens.templates.widgets import (
     SMALL,
-    USUAL,
     button,
     chip,
     heading,
@@ -35,7 +34,11 @@ def task_list(page: Page) -> str:
         style=f"padding:{px(page, 10)} 14px;background:{theme.surface}",
     )
     lines = "".join(_task(page, size) for _ in range(int(page.height / 60)))
-    return f'{app_bar(page)}{tabs}<div style="padding:{px(page, 16)}"><div style="border:1px solid {theme.border};border-radius:{theme.radius:g}px;overflow:hidden">{heads}{lines}</div></div>'
+    return (
+        f'{app_bar(page)}{tabs}<div style="padding:{px(page, 16)}"><div style="border:1px '
+        f'solid {theme.border};border-radius:{theme.radius:g}px;overflow:hidden">{heads}'
+        f"{lines}</div></div>"
+    )
 
 
 def _tabs(page: Page, size: float) -> str:
@@ -43,7 +46,10 @@ def _tabs(page: Page, size: float) -> str:
     return row(
         "".join(
             row(
-                f"{page.icon(size, theme.muted)}<span>{page.words(1, 1)}</span>{page.badge() if often(page, 0.4) else ''}",
+                (
+                    f"{page.icon(size, theme.muted)}<span>{page.words(1, 1)}</span>"
+                    f"{page.badge() if often(page, 0.4) else ''}"
+                ),
                 gap="6px",
                 style=f"padding:9px 4px;border-bottom:2px solid {theme.accent if n == 1 else 'transparent'}",
             )
@@ -64,7 +70,13 @@ def _task(page: Page, size: float) -> str:
         )
         for _ in range(random.choice((0, 1, 2)))
     )
-    words = f'<div style="flex:1;min-width:0"><div>{row(f"<b>{page.words(3, 8)}</b>{tags}", style="overflow:hidden;white-space:nowrap")}</div><div style="font-size:.85em;color:{theme.muted}">#{random.randrange(9999)} {page.words(2, 5)} {page.icon(size * 0.8, signal(page)) if often(page, 0.3) else ""}</div></div>'
+    words = (
+        '<div style="flex:1;min-width:0"><div>'
+        f"{row(f'<b>{page.words(3, 8)}</b>{tags}', style='overflow:hidden;white-space:nowrap')}"
+        f'</div><div style="font-size:.85em;color:{theme.muted}">#{random.randrange(9999)} '
+        f"{page.words(2, 5)} {page.icon(size * 0.8, signal(page)) if often(page, 0.3) else ''}"
+        "</div></div>"
+    )
     return row(
         page.icon(size, signal(page)) + words + page.avatar(20) + counts,
         gap="10px",
@@ -80,7 +92,10 @@ def changes(page: Page) -> str:
     checks = "".join(
         row(
             page.icon(size, signal(page), kind=random.choice(("check", "close", None)))
-            + f'<span style="flex:1">{page.words(2, 4)}</span><span style="color:{theme.muted}">{page.number()}</span>{page.icon(size, theme.faint, kind="more")}',
+            + (
+                f'<span style="flex:1">{page.words(2, 4)}</span><span style="color:{theme.muted}">'
+                f"{page.number()}</span>{page.icon(size, theme.faint, kind='more')}"
+            ),
             style=f"padding:{px(page, 7)} 0;border-bottom:1px solid {theme.border}",
         )
         for _ in range(random.randrange(3, 8))
@@ -92,17 +107,32 @@ def changes(page: Page) -> str:
         + row(button(page, "filled") + button(page), style="margin-top:10px"),
     )
     facts = "".join(
-        f'<div style="padding:10px 0;border-bottom:1px solid {theme.border}">{row(f"<b style=flex:1>{page.words(1, 1)}</b>{page.icon(size, theme.muted)}")}<div>{random.choice((page.avatar(20) + page.name(), chip(page), page.words(1, 2)))}</div></div>'
+        (
+            f'<div style="padding:10px 0;border-bottom:1px solid {theme.border}">'
+            f"{row(f'<b style=flex:1>{page.words(1, 1)}</b>{page.icon(size, theme.muted)}')}<div>"
+            f"{random.choice((page.avatar(20) + page.name(), chip(page), page.words(1, 2)))}</div>"
+            "</div>"
+        )
         for _ in range(6)
     )
     side = f'<div style="width:230px;flex:none">{facts}</div>' if page.width > 900 else ""
-    return f'{app_bar(page)}{_tabs(page, size)}<div style="display:flex;gap:20px;padding:16px"><div style="flex:1;min-width:0">{heading(page, 1.5)}{files}{merge}{composer(page)}</div>{side}</div>'
+    return (
+        f'{app_bar(page)}{_tabs(page, size)}<div style="display:flex;gap:20px;padding:16px">'
+        f'<div style="flex:1;min-width:0">{heading(page, 1.5)}{files}{merge}{composer(page)}'
+        f"</div>{side}</div>"
+    )
 
 
 def _file(page: Page, size: float) -> str:
     theme, random = page.theme, page.random
     head = row(
-        f'{page.icon(random.choice(SMALL), theme.muted, kind="chevron")}<span style="font-family:{theme.mono};flex:1">src/{page.words(1, 1)}.ts</span>{page.icon(size, theme.muted)}<span style="color:{theme.success}">+{random.randrange(99)}</span><span style="color:{theme.danger}">-{random.randrange(99)}</span>{icon_button(page, size, kind="more")}',
+        (
+            f"{page.icon(random.choice(SMALL), theme.muted, kind='chevron')}<span "
+            f'style="font-family:{theme.mono};flex:1">src/{page.words(1, 1)}.ts</span>'
+            f'{page.icon(size, theme.muted)}<span style="color:{theme.success}">+'
+            f'{random.randrange(99)}</span><span style="color:{theme.danger}">-'
+            f"{random.randrange(99)}</span>{icon_button(page, size, kind='more')}"
+        ),
         style=f"padding:6px 10px;background:{theme.surface};border-bottom:1px solid {theme.border}",
     )
     lines = []
@@ -111,6 +141,12 @@ def _file(page: Page, size: float) -> str:
             ((" ", "transparent"), (" ", "transparent"), ("+", theme.success + "22"), ("-", theme.danger + "22"))
         )
         lines.append(
-            f'<div style="background:{ground};white-space:pre"><span style="display:inline-block;width:36px;text-align:end;color:{theme.faint}">{n + 10} </span> {sign} {page.words(2, 8)};</div>'
+            f'<div style="background:{ground};white-space:pre"><span style="display:inline-block;'
+            f'width:36px;text-align:end;color:{theme.faint}">{n + 10} </span> {sign} '
+            f"{page.words(2, 8)};</div>"
         )
-    return f'<div style="border:1px solid {theme.border};border-radius:{theme.radius:g}px;margin-bottom:12px;overflow:hidden">{head}<div style="font:12px/20px {theme.mono};direction:ltr">{"".join(lines)}</div></div>'
+    return (
+        f'<div style="border:1px solid {theme.border};border-radius:{theme.radius:g}px;'
+        f'margin-bottom:12px;overflow:hidden">{head}<div style="font:12px/20px {theme.mono};'
+        f'direction:ltr">{"".join(lines)}</div></div>'
+    )

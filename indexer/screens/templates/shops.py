@@ -37,7 +37,10 @@ def shop(page: Page) -> str:
     width, size = random.randrange(150, 270), random.choice((10, 12, 12, 14, 16))
     goods = "".join(_good(page, width, size) for _ in range(int(page.width / width) * 3))
     narrow = "".join(
-        f'<div style="margin-bottom:14px">{row(f"<b style=flex:1>{page.words(1, 1)}</b>" + page.icon(random.choice(SMALL), kind="chevron"))}'
+        (
+            '<div style="margin-bottom:14px">'
+            f"{row(f'<b style=flex:1>{page.words(1, 1)}</b>' + page.icon(random.choice(SMALL), kind='chevron'))}"
+        )
         + "".join(row(page.control() + page.words(1, 2), style="margin:5px 0") for _ in range(3))
         + "</div>"
         for _ in range(4)
@@ -58,14 +61,23 @@ def shop(page: Page) -> str:
         if often(page, 0.5)
         else ""
     )
-    return f'{app_bar(page)}{promises}<div style="display:flex;gap:20px;padding:{px(page, 18)}">{side}<div>{breadcrumb(page)}<div style="display:flex;flex-wrap:wrap;gap:{px(page, 16)}">{goods}</div></div></div>'
+    return (
+        f'{app_bar(page)}{promises}<div style="display:flex;gap:20px;padding:{px(page, 18)}">'
+        f'{side}<div>{breadcrumb(page)}<div style="display:flex;flex-wrap:wrap;gap:'
+        f'{px(page, 16)}">{goods}</div></div></div>'
+    )
 
 
 def _good(page: Page, width: float, size: float) -> str:
     random = page.random
     add = icon_button(page, random.choice(USUAL)) if often(page, 0.4) else button(page)
     price = row(f"<b style='flex:1;font-size:1.15em'>${random.uniform(3, 900):.2f}</b>{add}", style="margin-top:6px")
-    return f'<div style="width:{width}px;overflow:hidden">{picture(page, width, width * random.choice((0.8, 1, 1)), 18)}<div style="margin-top:6px">{page.words(2, 4)}</div>{stars(page, size) if often(page, 0.8) else ""}{price}</div>'
+    return (
+        f'<div style="width:{width}px;overflow:hidden">'
+        f"{picture(page, width, width * random.choice((0.8, 1, 1)), 18)}<div "
+        f'style="margin-top:6px">{page.words(2, 4)}</div>'
+        f"{stars(page, size) if often(page, 0.8) else ''}{price}</div>"
+    )
 
 
 def pricing(page: Page) -> str:
@@ -94,19 +106,33 @@ def pricing(page: Page) -> str:
         plans.append(
             panel(
                 page,
-                f'{top}{heading(page)}<div style="font-size:2.2em;font-weight:700">${random.randrange(0, 99)}</div>{text(page)}{button(page, "filled" if n == 1 else "outlined")}{lines}',
+                (
+                    f'{top}{heading(page)}<div style="font-size:2.2em;font-weight:700">$'
+                    f"{random.randrange(0, 99)}</div>{text(page)}"
+                    f"{button(page, 'filled' if n == 1 else 'outlined')}{lines}"
+                ),
                 style=f"flex:1;{edge}",
             )
         )
     questions = "".join(
         row(
-            f'<span style="flex:1">{page.words(4, 9)}</span>{page.icon(random.choice(USUAL), theme.muted, kind=random.choice(("chevron", "add")))}',
+            (
+                f'<span style="flex:1">{page.words(4, 9)}</span>'
+                f"{page.icon(random.choice(USUAL), theme.muted, kind=random.choice(('chevron', 'add')))}"
+            ),
             style=f"padding:{px(page, 12)} 0;border-bottom:1px solid {theme.border}",
         )
         for _ in range(4)
     )
-    top = f'<div style="text-align:center;padding:{px(page, 26)}"><div style="font-size:2.4em;font-weight:700">{page.words(2, 5)}</div>{text(page)}</div>'
-    return f'{app_bar(page)}<div style="max-width:1100px;margin:0 auto;padding:0 20px">{top}<div style="display:flex;gap:18px;align-items:flex-start">{"".join(plans)}</div><div style="margin-top:20px">{questions}</div></div>{foot(page)}'
+    top = (
+        f'<div style="text-align:center;padding:{px(page, 26)}"><div style="font-size:2.4em;'
+        f'font-weight:700">{page.words(2, 5)}</div>{text(page)}</div>'
+    )
+    return (
+        f'{app_bar(page)}<div style="max-width:1100px;margin:0 auto;padding:0 20px">{top}<div '
+        f'style="display:flex;gap:18px;align-items:flex-start">{"".join(plans)}</div><div '
+        f'style="margin-top:20px">{questions}</div></div>{foot(page)}'
+    )
 
 
 def foot(page: Page) -> str:
@@ -127,4 +153,8 @@ def foot(page: Page) -> str:
         gap=f"{random.choice((8, 12, 16, 20))}px",
     )
     post = field(page, width="240px") if often(page, 0.4) else ""
-    return f'<footer style="margin-top:30px;padding:24px;background:{theme.surface};border-top:1px solid {theme.border}"><div style="display:flex;gap:50px">{page.logo()}{columns}<div>{post}{networks}</div></div></footer>'
+    return (
+        f'<footer style="margin-top:30px;padding:24px;background:{theme.surface};'
+        f'border-top:1px solid {theme.border}"><div style="display:flex;gap:50px">'
+        f"{page.logo()}{columns}<div>{post}{networks}</div></div></footer>"
+    )

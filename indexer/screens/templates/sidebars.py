@@ -34,7 +34,10 @@ def app_bar(page: Page) -> str:
     is_tinted = often(page, 0.25)
     ground, colour = (theme.accent, theme.on_accent) if is_tinted else (theme.surface, theme.text)
     inside = f'{burger}{page.logo()}{search}<span style="flex:1"></span>{actions}{person}{who}'
-    style = f"padding:{px(page, 8)} {px(page, 16)};background:{ground};color:{colour};border-bottom:1px solid {theme.border};flex:none"
+    style = (
+        f"padding:{px(page, 8)} {px(page, 16)};background:{ground};color:{colour};"
+        f"border-bottom:1px solid {theme.border};flex:none"
+    )
     if is_tinted:
         usual, page.theme = theme, themes.on_ground(theme, theme.accent, theme.on_accent)
         inside = (
@@ -56,7 +59,10 @@ def sidebar(page: Page, *, width: int | None = None) -> str:
     is_rail = width is None and often(page, 0.15)
     groups = []
     for _ in range(random.randrange(1, 4)):
-        title = f'<div style="font-size:.8em;color:{theme.faint};padding:{px(page, 8)} {px(page, 10)};letter-spacing:.04em">{page.words(1, 1)}</div>'
+        title = (
+            f'<div style="font-size:.8em;color:{theme.faint};padding:{px(page, 8)} {px(page, 10)};'
+            f'letter-spacing:.04em">{page.words(1, 1)}</div>'
+        )
         n, chosen = random.randrange(3, 9), random.randrange(9)
         items = [
             _rail_item(page, size, n == chosen)
@@ -66,7 +72,11 @@ def sidebar(page: Page, *, width: int | None = None) -> str:
         ]
         groups.append(("" if is_rail or often(page, 0.3) else title) + "".join(items))
     wide = 60 if is_rail else width or random.randrange(170, 290)
-    style = f"width:{wide}px;flex:none;background:{theme.surface};color:{theme.text};border-inline-end:1px solid {theme.border};padding:{px(page, 10)} 8px;overflow:hidden"
+    style = (
+        f"width:{wide}px;flex:none;background:{theme.surface};color:{theme.text};"
+        f"border-inline-end:1px solid {theme.border};padding:{px(page, 10)} 8px;"
+        "overflow:hidden"
+    )
     bar = f'<nav style="{style}">{"".join(groups)}</nav>'
     page.theme = usual
     return bar
@@ -81,7 +91,11 @@ def _rail_item(page: Page, size: float, is_chosen: bool) -> str:
         if often(page, 0.2)
         else ""
     )
-    return f'<div style="position:relative;padding:9px 0;text-align:center;border-radius:{theme.radius:g}px;background:{ground};color:{theme.text}">{page.icon(size * 1.15)}{label}{badge}</div>'
+    return (
+        '<div style="position:relative;padding:9px 0;text-align:center;border-radius:'
+        f'{theme.radius:g}px;background:{ground};color:{theme.text}">{page.icon(size * 1.15)}'
+        f"{label}{badge}</div>"
+    )
 
 
 def shell(page: Page, inside: str) -> str:
@@ -90,7 +104,10 @@ def shell(page: Page, inside: str) -> str:
     body = f'<main style="flex:1;padding:{px(page, 20)};overflow:hidden;min-width:0">{inside}</main>'
     side = sidebar(page)
     columns = side + body if often(page, 0.85) else body + side
-    return f'<div style="height:100vh;display:flex;flex-direction:column">{head}<div style="flex:1;display:flex;min-height:0">{columns}</div></div>'
+    return (
+        f'<div style="height:100vh;display:flex;flex-direction:column">{head}<div '
+        f'style="flex:1;display:flex;min-height:0">{columns}</div></div>'
+    )
 
 
 def admin_shell(page: Page) -> str:
@@ -103,14 +120,18 @@ def admin_shell(page: Page) -> str:
     )
     crumbs = breadcrumb(page) if often(page, 0.6) else ""
     cards = "".join(_card(page) for _ in range(random.randrange(2, 8)))
-    grid = f'<div style="display:grid;grid-template-columns:repeat(auto-fill,minmax({random.randrange(180, 340)}px,1fr));gap:{px(page, 14)};margin-top:12px">{cards}</div>'
+    grid = (
+        '<div style="display:grid;grid-template-columns:repeat(auto-fill,minmax('
+        f'{random.randrange(180, 340)}px,1fr));gap:{px(page, 14)};margin-top:12px">{cards}'
+        "</div>"
+    )
     return shell(page, crumbs + top + grid)
 
 
 def breadcrumb(page: Page) -> str:
     """Where one is: words with a chevron or a sign between."""
     theme, random = page.theme, page.random
-    size, mark = random.choice(SMALL), random.choice(("icon", "icon", "/", "›"))
+    size, mark = random.choice(SMALL), random.choice(("icon", "icon", "/", "&gt;"))
     colour = random.choice((theme.faint, theme.muted))
     between = [page.icon(size, colour, kind="chevron") if mark == "icon" else f"<span>{mark}</span>" for _ in range(3)]
     home = page.icon(size * 1.2) if often(page, 0.5) else page.words(1, 1)
@@ -124,7 +145,9 @@ def breadcrumb(page: Page) -> str:
 def _card(page: Page) -> str:
     random = page.random
     head = row(
-        f'{page.icon(random.choice(USUAL), ink(page)) if often(page, 0.6) else ""}<b style="flex:1">{page.words(1, 3)}</b>{icon_button(page, random.choice(USUAL), kind="more")}'
+        f"{page.icon(random.choice(USUAL), ink(page)) if often(page, 0.6) else ''}<b "
+        f'style="flex:1">{page.words(1, 3)}</b>'
+        f"{icon_button(page, random.choice(USUAL), kind='more')}"
     )
     middle = random.choice(
         (
@@ -142,7 +165,11 @@ def _card(page: Page) -> str:
 def files_and_trees(page: Page) -> str:
     """A tree with small chevrons beside a list of files, and lines of code or a preview."""
     theme, random = page.theme, page.random
-    tree = f'<div style="width:{random.randrange(190, 300)}px;flex:none;padding:8px;border-inline-end:1px solid {theme.border};background:{theme.surface};overflow:hidden">{_tree(page)}</div>'
+    tree = (
+        f'<div style="width:{random.randrange(190, 300)}px;flex:none;padding:8px;'
+        f"border-inline-end:1px solid {theme.border};background:{theme.surface};"
+        f'overflow:hidden">{_tree(page)}</div>'
+    )
     tabs = row(
         "".join(_tab(page) for _ in range(random.randrange(2, 6))),
         gap="0",
@@ -152,9 +179,15 @@ def files_and_trees(page: Page) -> str:
     status = row(
         "".join(_status(page) for _ in range(random.randrange(3, 9))),
         gap="14px",
-        style=f"padding:3px 10px;background:{random.choice((theme.surface, theme.fill))};font-size:11px;color:{theme.muted}",
+        style=(
+            f"padding:3px 10px;background:{random.choice((theme.surface, theme.fill))};"
+            f"font-size:11px;color:{theme.muted}"
+        ),
     )
-    main = f'<div style="flex:1;min-width:0;display:flex;flex-direction:column">{tabs}<div style="flex:1;overflow:hidden">{body}</div>{status}</div>'
+    main = (
+        f'<div style="flex:1;min-width:0;display:flex;flex-direction:column">{tabs}<div '
+        f'style="flex:1;overflow:hidden">{body}</div>{status}</div>'
+    )
     rail = _rail(page) if often(page, 0.6) else ""
     return f'<div style="height:100vh;display:flex">{rail}{tree}{main}</div>'
 
@@ -162,7 +195,10 @@ def files_and_trees(page: Page) -> str:
 def _rail(page: Page) -> str:
     theme, size = page.theme, page.random.choice(LARGE)
     items = "".join(
-        f'<div style="position:relative;padding:{px(page, 11)} 0;text-align:center">{page.icon(size, theme.muted)}{badge_over(page) if often(page, 0.2) else ""}</div>'
+        (
+            f'<div style="position:relative;padding:{px(page, 11)} 0;text-align:center">'
+            f"{page.icon(size, theme.muted)}{badge_over(page) if often(page, 0.2) else ''}</div>"
+        )
         for _ in range(page.random.randrange(4, 9))
     )
     return f'<div style="width:{size + 26}px;flex:none;background:{theme.fill};padding-top:4px">{items}</div>'
@@ -186,7 +222,10 @@ def _tree(page: Page) -> str:
         )
         icon = page.icon(size, random.choice((None, theme.muted, theme.accent))) if often(page, 0.85) else ""
         end = (
-            f'<span style="margin-inline-start:auto;font-size:10px;color:{theme.faint}">{random.choice(("M", "U", "A", "2", "9+"))}</span>'
+            (
+                f'<span style="margin-inline-start:auto;font-size:10px;color:{theme.faint}">'
+                f"{random.choice(('M', 'U', 'A', '2', '9+'))}</span>"
+            )
             if often(page, 0.15)
             else ""
         )
@@ -206,11 +245,16 @@ def _tab(page: Page) -> str:
     theme, random = page.theme, page.random
     size = random.choice(SMALL)
     icon = page.icon(size) if often(page, 0.7) else ""
-    inside = f"{icon}<span>{page.words(1, 1)}</span>{page.icon(random.choice((8, 10, 12)), theme.muted, kind='close') if often(page, 0.7) else page.badge()}"
+    inside = (
+        f"{icon}<span>{page.words(1, 1)}</span>"
+        f"{page.icon(random.choice((8, 10, 12)), theme.muted, kind='close') if often(page, 0.7) else page.badge()}"
+    )
     return row(
         inside,
         gap="6px",
-        style=f"padding:{px(page, 7)} 12px;border-inline-end:1px solid {theme.border};font-size:12px;white-space:nowrap",
+        style=(
+            f"padding:{px(page, 7)} 12px;border-inline-end:1px solid {theme.border};font-size:12px;white-space:nowrap"
+        ),
     )
 
 
@@ -228,9 +272,14 @@ def _code(page: Page) -> str:
         depth = max(0, min(6, depth + random.choice((-1, 0, 0, 1))))
         parts = "".join(
             f'<span style="color:{random.choice(inks)}">{word} </span>'
-            for word in f"{page.words(1, 5)} {random.choice(('=', '=>', '{', '}', '();', '[0]', '// #', '&amp;&amp;', '*'))}".split()
+            for word in (
+                f"{page.words(1, 5)} {random.choice(('=', '=>', '{', '}', '();', '[0]', '// #', '&amp;&amp;', '*'))}"
+            ).split()
         )
-        gutter = f'<span style="display:inline-block;width:44px;color:{theme.faint};text-align:end;padding-inline-end:14px">{number}</span>'
+        gutter = (
+            f'<span style="display:inline-block;width:44px;color:{theme.faint};text-align:end;'
+            f'padding-inline-end:14px">{number}</span>'
+        )
         lines.append(f'<div style="white-space:nowrap;padding-inline-start:{depth * 16}px">{gutter}{parts}</div>')
     return f'<div style="font:12px/18px {theme.mono};padding:6px 0;direction:ltr">{"".join(lines)}</div>'
 
@@ -240,7 +289,9 @@ def _files(page: Page) -> str:
     size = random.choice(USUAL)
     lines = "".join(
         row(
-            f'{page.icon(size, random.choice((None, theme.accent, theme.muted)))}<span style="flex:2">{page.words(1, 3)}</span><span style="flex:1;color:{theme.muted}">{page.number()}</span>'
+            f"{page.icon(size, random.choice((None, theme.accent, theme.muted)))}<span "
+            f'style="flex:2">{page.words(1, 3)}</span><span style="flex:1;color:{theme.muted}">'
+            f"{page.number()}</span>"
             f'<span style="flex:1;color:{theme.muted}">{page.name()}</span>{icon_button(page, size, kind="more")}',
             gap="10px",
             style=f"padding:{px(page, 7)} 14px;border-bottom:1px solid {theme.border}",

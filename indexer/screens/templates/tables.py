@@ -43,9 +43,15 @@ def table(page: Page, n: int | None = None) -> str:
     head_icon = random.choice(SMALL)
     heads = "".join(_head(page, head_icon) for _ in columns)
     pad = f"{px(page, 8)} {px(page, 10)}"
-    style = f"padding:{pad};border-bottom:{max(theme.border_width, 0.5):g}px solid {theme.border};text-align:start;white-space:nowrap"
+    style = (
+        f"padding:{pad};border-bottom:{max(theme.border_width, 0.5):g}px solid {theme.border};"
+        "text-align:start;white-space:nowrap"
+    )
     check = (
-        f'<td style="{style}"><input type=checkbox style="margin:0;color-scheme:{"dark" if theme.is_dark else "light"}"></td>'
+        (
+            f'<td style="{style}"><input type=checkbox style="margin:0;color-scheme:'
+            f'{"dark" if theme.is_dark else "light"}"></td>'
+        )
         if often(page, 0.5)
         else ""
     )
@@ -54,10 +60,17 @@ def table(page: Page, n: int | None = None) -> str:
     for at in range(n or random.randrange(5, 22)):
         actions = "".join(page.icon(size, colour, kind="more" if kinds == 1 else None) for _ in range(kinds))
         cells = "".join(f'<td style="{style}">{column(page)}</td>' for column in columns)
-        last = f'<td style="{style}">{row(actions, gap=f"{random.choice((4, 8, 12))}px", style="justify-content:flex-end")}</td>'
+        last = (
+            f'<td style="{style}">'
+            f"{row(actions, gap=f'{random.choice((4, 8, 12))}px', style='justify-content:flex-end')}"
+            "</td>"
+        )
         ground = theme.surface if at % 2 and theme.kind != "contrast" else "transparent"
         rows.append(f'<tr style="background:{ground}">{check}{cells}{last}</tr>')
-    top = f'<tr style="background:{theme.surface};font-size:.9em;color:{theme.muted}">{"<th></th>" if check else ""}{heads}<th></th></tr>'
+    top = (
+        f'<tr style="background:{theme.surface};font-size:.9em;color:{theme.muted}">'
+        f"{'<th></th>' if check else ''}{heads}<th></th></tr>"
+    )
     return f'<table style="width:100%;border-collapse:collapse">{top}{"".join(rows)}</table>'
 
 
@@ -65,7 +78,10 @@ def _head(page: Page, size: float) -> str:
     random = page.random
     mark = page.icon(size, page.theme.faint, kind="arrow") if often(page, 0.5) else ""
     before = page.icon(size) if often(page, 0.12) else ""
-    return f'<th style="padding:8px 10px;text-align:start;font-weight:{random.choice((400, 600))}">{row(before + page.words(1, 1) + mark, gap="4px")}</th>'
+    return (
+        f'<th style="padding:8px 10px;text-align:start;font-weight:{random.choice((400, 600))}'
+        f'">{row(before + page.words(1, 1) + mark, gap="4px")}</th>'
+    )
 
 
 def _words(page: Page) -> str:
@@ -88,7 +104,10 @@ def _state(page: Page) -> str:
         else f'<span style="width:8px;height:8px;border-radius:50%;background:{colour}"></span>'
     )
     ground = f"background:{colour}22;padding:2px 8px;border-radius:99px" if often(page, 0.5) else ""
-    return f'<span style="display:inline-flex;align-items:center;gap:4px;color:{colour};{ground}">{mark}{page.words(1, 1)}</span>'
+    return (
+        f'<span style="display:inline-flex;align-items:center;gap:4px;color:{colour};{ground}'
+        f'">{mark}{page.words(1, 1)}</span>'
+    )
 
 
 def _signed(page: Page) -> str:
@@ -100,7 +119,11 @@ def _signed(page: Page) -> str:
 
 def _bar(page: Page) -> str:
     share = page.random.randrange(5, 100)
-    return f'<div style="width:90px;height:6px;border-radius:9px;background:{page.theme.fill}"><div style="width:{share}%;height:6px;border-radius:9px;background:{page.theme.accent}"></div></div>'
+    return (
+        f'<div style="width:90px;height:6px;border-radius:9px;background:{page.theme.fill}">'
+        f'<div style="width:{share}%;height:6px;border-radius:9px;background:'
+        f'{page.theme.accent}"></div></div>'
+    )
 
 
 def _tags(page: Page) -> str:
@@ -115,15 +138,26 @@ def pages(page: Page) -> str:
     """Numbers of pages, with arrows at both ends."""
     theme, random = page.theme, page.random
     size, side = random.choice(USUAL), random.choice((24, 28, 32, 36))
-    style = f"width:{side}px;height:{side}px;display:inline-flex;align-items:center;justify-content:center;border:{theme.border_width:g}px solid {theme.border};border-radius:{theme.radius:g}px"
+    style = (
+        f"width:{side}px;height:{side}px;display:inline-flex;align-items:center;"
+        f"justify-content:center;border:{theme.border_width:g}px solid {theme.border};"
+        f"border-radius:{theme.radius:g}px"
+    )
     arrows = [f'<span style="{style}">{page.icon(size, kind="chevron")}</span>' for _ in range(2)]
     at = random.randrange(5)
     numbers = [
-        f'<span style="{style};{f"background:{theme.accent};color:{theme.on_accent}" if n == at else ""}">{n + 1}</span>'
+        (
+            f'<span style="{style};'
+            f'{f"background:{theme.accent};color:{theme.on_accent}" if n == at else ""}">{n + 1}'
+            "</span>"
+        )
         for n in range(5)
     ]
     return row(
-        f'<span style="flex:1;color:{theme.muted}">{page.words(2, 4)} {page.number()}</span>{arrows[0]}{"".join(numbers)}<span>…</span>{arrows[1]}',
+        (
+            f'<span style="flex:1;color:{theme.muted}">{page.words(2, 4)} {page.number()}</span>'
+            f"{arrows[0]}{''.join(numbers)}<span>…</span>{arrows[1]}"
+        ),
         gap="4px",
         style="margin-top:12px",
     )

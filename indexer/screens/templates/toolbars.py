@@ -24,7 +24,10 @@ def text_editor(page: Page) -> str:
     tools = "".join(tool_row(page) for _ in range(random.randrange(1, 3)))
     side = f'<div style="padding:10px">{menu(page)}</div>' if often(page, 0.3) else ""
     sheet = panel(page, _prose(page), style=f"width:{random.randrange(480, 760)}px;margin:18px auto;min-height:600px")
-    return f'{title}{words}{tools}<div style="display:flex;background:{theme.surface}"><div style="flex:1">{sheet}</div>{side}</div>'
+    return (
+        f'{title}{words}{tools}<div style="display:flex;background:{theme.surface}"><div '
+        f'style="flex:1">{sheet}</div>{side}</div>'
+    )
 
 
 def tool_row(page: Page) -> str:
@@ -37,7 +40,10 @@ def tool_row(page: Page) -> str:
     for _ in range(random.randrange(3, 9)):
         tools = "".join(_tool(page, size, colour) for _ in range(random.randrange(2, 6)))
         groups.append(tools)
-    style = f"padding:{px(page, 5)} {px(page, 12)};background:{theme.surface};border-bottom:1px solid {theme.border};overflow:hidden"
+    style = (
+        f"padding:{px(page, 5)} {px(page, 12)};background:{theme.surface};border-bottom:1px "
+        f"solid {theme.border};overflow:hidden"
+    )
     return row(line.join(groups), gap=f"{gap}px", style=style)
 
 
@@ -48,7 +54,11 @@ def _tool(page: Page, size: float, colour: str | None) -> str:
         chosen = f"background:{theme.soft};" if random.random() < 0.1 else ""
         arrow = page.icon(random.choice((8, 9, 10, 12)), theme.muted, kind="chevron") if random.random() < 0.15 else ""
         pad = random.choice((2, 3, 4, 5, 6, 7))
-        return f'<span style="display:inline-flex;align-items:center;padding:{pad}px;border-radius:{theme.radius / 2:g}px;{chosen}color:{theme.text}">{page.icon(size, colour)}{arrow}</span>'
+        return (
+            f'<span style="display:inline-flex;align-items:center;padding:{pad}px;border-radius:'
+            f'{theme.radius / 2:g}px;{chosen}color:{theme.text}">{page.icon(size, colour)}{arrow}'
+            "</span>"
+        )
     if lot < 0.82:
         return row(
             f"<span>{page.words(1, 1)}</span>{page.icon(random.choice(SMALL), kind='chevron')}",

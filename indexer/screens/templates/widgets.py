@@ -60,8 +60,10 @@ def button(page: Page, look: str | None = None, *, size: float | None = None) ->
     pad = f"{px(page, 6)} {px(page, 8 if not label else 14)}"
     radius = random.choice((theme.radius, theme.radius, theme.radius, 99))
     return (
-        f'<button style="display:inline-flex;align-items:center;justify-content:center;gap:{random.choice((4, 6, 8))}px;padding:{pad};'
-        f"border:{max(theme.border_width, 1):g}px solid {border};border-radius:{radius:g}px;background:{ground};color:{text};"
+        '<button style="display:inline-flex;align-items:center;justify-content:center;gap:'
+        f"{random.choice((4, 6, 8))}px;padding:{pad};"
+        f"border:{max(theme.border_width, 1):g}px solid {border};border-radius:{radius:g}px;"
+        f"background:{ground};color:{text};"
         f'white-space:nowrap;font-weight:{random.choice((400, 500, 600, 700))};flex:none">{inside}</button>'
     )
 
@@ -81,8 +83,10 @@ def icon_button(page: Page, size: float | None = None, *, colour: str | None = N
     border = f"border:1px solid {theme.border};" if random.random() < 0.15 else "border:0;"
     corner = badge_over(page) if random.random() < 0.08 else ""
     return (
-        f'<button style="position:relative;display:inline-flex;align-items:center;justify-content:center;flex:none;padding:0;'
-        f"width:{around:.1f}px;height:{around:.1f}px;{border}border-radius:{random.choice((theme.radius, 99)):g}px;background:{ground};"
+        '<button style="position:relative;display:inline-flex;align-items:center;'
+        "justify-content:center;flex:none;padding:0;"
+        f"width:{around:.1f}px;height:{around:.1f}px;{border}border-radius:"
+        f"{random.choice((theme.radius, 99)):g}px;background:{ground};"
         f'color:{theme.muted}">{page.icon(side, colour, kind=kind)}{corner}</button>'
     )
 
@@ -90,7 +94,10 @@ def icon_button(page: Page, size: float | None = None, *, colour: str | None = N
 def badge_over(page: Page) -> str:
     """A badge on the upper corner of what is around it."""
     offset = page.random.choice((-4, -2, 0, 2, 4))
-    return f'<span style="position:absolute;top:{offset}px;inset-inline-end:{offset}px;line-height:1;display:flex">{page.badge()}</span>'
+    return (
+        f'<span style="position:absolute;top:{offset}px;inset-inline-end:{offset}px;'
+        f'line-height:1;display:flex">{page.badge()}</span>'
+    )
 
 
 def in_shape(page: Page, size: float) -> str:
@@ -108,8 +115,10 @@ def in_shape(page: Page, size: float) -> str:
     around = size * random.uniform(1.5, 2.4)
     radius = random.choice(("50%", "50%", f"{theme.radius:g}px", f"{around * 0.28:.0f}px", "0"))
     return (
-        f'<span style="display:inline-flex;flex:none;align-items:center;justify-content:center;width:{around:.0f}px;height:{around:.0f}px;'
-        f'border-radius:{radius};background:{ground};color:{inked}">{page.icon(size, inked if random.random() < 0.4 else None)}</span>'
+        '<span style="display:inline-flex;flex:none;align-items:center;'
+        f"justify-content:center;width:{around:.0f}px;height:{around:.0f}px;"
+        f'border-radius:{radius};background:{ground};color:{inked}">'
+        f"{page.icon(size, inked if random.random() < 0.4 else None)}</span>"
     )
 
 
@@ -129,7 +138,10 @@ def field(page: Page, *, width: str = "100%") -> str:
         else ""
     )
     after = after or (page.key() if random.random() < 0.15 else "")
-    text = f'<span style="flex:1;color:{random.choice((theme.muted, theme.faint, theme.text))};overflow:hidden;white-space:nowrap">{page.words(1, 4)}</span>'
+    text = (
+        f'<span style="flex:1;color:{random.choice((theme.muted, theme.faint, theme.text))};'
+        f'overflow:hidden;white-space:nowrap">{page.words(1, 4)}</span>'
+    )
     line = random.choice(
         (
             f"border:{max(1, theme.border_width):g}px solid {theme.border};",
@@ -137,8 +149,10 @@ def field(page: Page, *, width: str = "100%") -> str:
         )
     )
     return (
-        f'<div style="display:flex;align-items:center;gap:{random.choice((4, 6, 8, 10))}px;width:{width};padding:{px(page, 7)} {px(page, 10)};{line}'
-        f'border-radius:{random.choice((theme.radius, theme.radius, 99)):g}px;background:{random.choice((theme.surface, theme.raised, "transparent"))};color:{theme.muted}">'
+        f'<div style="display:flex;align-items:center;gap:{random.choice((4, 6, 8, 10))}px;'
+        f"width:{width};padding:{px(page, 7)} {px(page, 10)};{line}"
+        f"border-radius:{random.choice((theme.radius, theme.radius, 99)):g}px;background:"
+        f'{random.choice((theme.surface, theme.raised, "transparent"))};color:{theme.muted}">'
         f"{before}{text}{after}</div>"
     )
 
@@ -153,8 +167,10 @@ def chip(page: Page) -> str:
         ((theme.soft, theme.text), (theme.fill, theme.text), ("transparent", theme.muted), (signal(page), "#fff"))
     )
     return (
-        f'<span style="display:inline-flex;align-items:center;gap:{random.choice((3, 4, 6))}px;padding:{random.choice((1, 2, 4))}px {random.choice((6, 8, 10))}px;'
-        f"border-radius:{random.choice((99, 99, 4, 2))}px;background:{ground};color:{text};border:1px solid {theme.border};font-size:{random.choice((10, 11, 12, 13))}px;"
+        f'<span style="display:inline-flex;align-items:center;gap:{random.choice((3, 4, 6))}'
+        f"px;padding:{random.choice((1, 2, 4))}px {random.choice((6, 8, 10))}px;"
+        f"border-radius:{random.choice((99, 99, 4, 2))}px;background:{ground};color:{text};"
+        f"border:1px solid {theme.border};font-size:{random.choice((10, 11, 12, 13))}px;"
         f'white-space:nowrap;flex:none">{before}{page.words(1, 1)}{after}</span>'
     )
 
@@ -174,12 +190,17 @@ def menu_item(page: Page, size: float, *, is_chosen: bool = False, colour: str |
         page.icon(random.choice(SMALL), theme.faint, kind="chevron"),
     )
     end = random.choice(ends)
-    inside = f'{page.icon(size, colour)}<span style="flex:1;overflow:hidden;white-space:nowrap;text-overflow:ellipsis">{page.words(1, 2)}</span>{end}'
+    inside = (
+        f'{page.icon(size, colour)}<span style="flex:1;overflow:hidden;white-space:nowrap;'
+        f'text-overflow:ellipsis">{page.words(1, 2)}</span>{end}'
+    )
     ground = theme.soft if is_chosen else "transparent"
     return row(
         inside,
         gap=px(page, 9),
-        style=f"padding:{px(page, 6)} {px(page, 10)};border-radius:{theme.radius:g}px;background:{ground};color:{text};",
+        style=(
+            f"padding:{px(page, 6)} {px(page, 10)};border-radius:{theme.radius:g}px;background:{ground};color:{text};"
+        ),
     )
 
 
@@ -191,7 +212,8 @@ def menu(page: Page, *, width: float = 220) -> str:
     line = f'<div style="height:1px;background:{theme.fill};margin:4px 0"></div>'
     items.insert(random.randrange(1, len(items)), line)
     return (
-        f'<div style="width:{width:g}px;background:{theme.raised};border:1px solid {theme.border};border-radius:{theme.radius:g}px;padding:4px;'
+        f'<div style="width:{width:g}px;background:{theme.raised};border:1px solid '
+        f"{theme.border};border-radius:{theme.radius:g}px;padding:4px;"
         f'box-shadow:0 8px 24px #0003">{"".join(items)}</div>'
     )
 
@@ -200,14 +222,18 @@ def panel(page: Page, inside: str, *, style: str = "") -> str:
     """A card."""
     theme = page.theme
     return (
-        f'<section style="background:{theme.raised};border:{theme.border_width:g}px solid {theme.border};border-radius:{theme.radius:g}px;'
+        f'<section style="background:{theme.raised};border:{theme.border_width:g}px solid '
+        f"{theme.border};border-radius:{theme.radius:g}px;"
         f'box-shadow:{theme.shadow};padding:{px(page, 16)};{style}">{inside}</section>'
     )
 
 
 def heading(page: Page, size: float = 1.3) -> str:
     """Some words, larger."""
-    return f'<div style="font-size:{size:g}em;font-weight:{page.random.choice((500, 600, 700))};margin-bottom:{px(page, 6)}">{page.words(1, 4)}</div>'
+    return (
+        f'<div style="font-size:{size:g}em;font-weight:{page.random.choice((500, 600, 700))};'
+        f'margin-bottom:{px(page, 6)}">{page.words(1, 4)}</div>'
+    )
 
 
 def text(page: Page, low: int = 4, high: int = 14) -> str:

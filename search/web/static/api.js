@@ -1,6 +1,6 @@
 // What does the server know? The only module that talks to it.
 
-import { question, words } from "./state.js";
+import { located, question, words } from "./state.js";
 import { toBlob } from "./picture/picture.js";
 
 const BASE = new URL("api/v1/", document.baseURI);
@@ -36,17 +36,27 @@ function describe(body, status) {
 /** Ask for hits `offset` to `offset + k`; `facets` also counts them. A busy server is asked again, twice. */
 export async function search(state, { k, offset = 0, facets = false, signal }) {
   if (state.collection !== null) return (await import("./tray/opened.js")).opened(state.collection, { signal });
+  if (state.screen !== null) return (await import("./screen/kept.js")).hitsOf(state, { signal });
   const parameters = question(state);
   parameters.set("k", String(k));
   if (offset) parameters.set("offset", String(offset));
   if (facets) parameters.set("facets", "1");
-  const options = { signal };
-  if (state.picture) {
-    options.method = "POST";
-    options.body = new FormData();
-    options.body.set("picture", await toBlob(state.picture), "picture.png");
-  }
+  const options = state.picture ? { signal, ...sent(await toBlob(state.picture)) } : { signal };
   return patiently(`search?${parameters}`, options);
+}
+
+/** Ask which icons are in a picture, under the filters of a state, each with `k` hits; `as` says what it shows, "icon" or "screen". */
+export function locate(picture, state, { k, as, signal }) {
+  const parameters = located(state);
+  parameters.set("k", String(k));
+  if (as) parameters.set("as_kind", as);
+  return patiently(`locate?${parameters}`, { signal, ...sent(picture) });
+}
+
+function sent(picture) {
+  const body = new FormData();
+  body.set("picture", picture, "picture.png");
+  return { method: "POST", body };
 }
 
 async function patiently(path, options) {

@@ -7,10 +7,12 @@ import { announce, find, PAUSE_MS, say } from "./elements.js";
 import { Filters } from "./filters/filters.js";
 import { frame, Grid } from "./results/grid.js";
 import { Incoming } from "./picture/incoming.js";
-import { drawThumbnail } from "./picture/picture.js";
+import { drawThumbnail, unpacked } from "./picture/picture.js";
+import { Shows } from "./picture/shows.js";
 import { Order } from "./results/order.js";
 import { setLook } from "./results/pictures.js";
 import { Search } from "./results/results.js";
+import { insist, located, partOf, pictureOf } from "./screen/kept.js";
 import { noteOpened, noteSearch, noteSet } from "./start/memory.js";
 import { Start } from "./start/start.js";
 import { asks, browses, cleared, format, fromBox, IN_ENGLISH, isExplained, PAGE, parse, readLook, saysLook, toBox, withoutFilters, withoutQuestion } from "./state.js";
@@ -22,6 +24,7 @@ import { applyView, watchTheme } from "./view/surface.js";
 
 let state = parse(location.href);
 if (!saysLook(location.href)) Object.assign(state, readLook(remembered()));
+const JUDGING_MS = 300; // until a picture is shown with what is found in it, where that takes longer
 let typing = false; // a run of keystrokes is one step of the browser's history
 let unwritten = null; // how the address is to follow the state, where it does not yet
 let drawnLook = null; // most keystrokes leave it as it is
@@ -35,7 +38,7 @@ const grid = new Grid(find("#grid"), {
     if (byKey && detail.id === hit.id) detail.focus();
     else change({ open: hit.id }).then(() => { if (byKey) detail.focus(); });
   },
-  leave: () => words.focus(),
+  leave: () => (state.screen === null ? words : screen).focus(),
   copy: (hit) => copy(hit, { look: look() }),
   choose: (hit) => announce(`${hit.name} ${chosen.toggle(hit) ? "chosen" : "not chosen any more"}`, { afterMs: 0 }),
   chooseAll: (hits) => {
@@ -60,7 +63,7 @@ const start = new Start(find("#start"), {
   browse: (set) => { noteSet(set); go({ ...cleared(state), set: [set] }); scrollTo({ top: 0 }); },
 });
 const search = new Search({
-  grid, change: ask, clearFilters, counted: (facets) => filters.count(facets), read: settle, describe: start.sets.describe,
+  grid, change: ask, clearFilters, more: (answer) => incoming.use(state.screen, partOf(state.screen, answer, state.frame)), counted: (facets) => filters.count(facets), read: settle, describe: start.sets.describe,
   answered: ({ q, icon, picture }, hits) => { if (hits.length && icon === null && !picture) noteSearch(q.trim()); },
 });
 const detail = new Detail(find("#detail"), {
@@ -84,11 +87,52 @@ watchTheme(() => render());
 
 const incoming = new Incoming({
   button: find("#choose"), file: find("#file"), photo: find("#photo"), overlay: find("#drop"), panel: find("#drawing"),
-  search: (picture, { isSketch = false } = {}) => {
+  search: (picture, { isSketch = false, replace = isSketch && state.picture !== null } = {}) => {
     if (!isSketch) announce("Searching with your picture", { afterMs: 0 });
-    return ask({ picture, icon: null, open: null, min_score: null }, { replace: isSketch && state.picture !== null });
+    return ask({ picture, icon: null, screen: null, frame: null, open: null, min_score: null }, { replace });
   },
+  examine,
 });
+const shows = new Shows(find("#shows"), {
+  asIcon: () => incoming.use(state.screen),
+  asScreen: async () => examine(state.screen ?? await incoming.originOf(state.picture), "screen"),
+  cut: async () => incoming.cut(state.screen ?? await incoming.originOf(state.picture)),
+});
+let screen = null; // made with the first picture that has icons in it
+
+/** Look for icons in a picture that is kept here; where it shows one alone, search with that. `as` says what it shows, if anybody has said. */
+async function examine(number, as = null) {
+  if (as) insist(number, as);
+  const next = { ...withoutQuestion(state), screen: number };
+  announce("Looking for icons in your picture", { afterMs: 0 });
+  const judged = located(next).catch((error) => ({ kind: error.status === 422 ? "icon" : null })); // the search will say what is wrong with it
+  const pause = new Promise((resolve) => { setTimeout(resolve, JUDGING_MS); });
+  const answer = as ? null : await Promise.race([judged, pause]);
+  if (answer?.kind === "icon") await incoming.use(number);
+  else await go(next);
+}
+
+async function showScreen() {
+  if (state.screen === null && !screen) return;
+  if (!screen) {
+    Object.assign(find("#screen"), { hidden: false }).dataset.is = "waiting"; // its parts are on their way
+    const { ScreenView } = await import("./screen/view.js");
+    screen ??= new ScreenView(find("#screen"), {
+      change: ask, cut: (number) => incoming.cut(number), take: (hits) => chosen.add(hits), enter: () => grid.focusFirst(),
+      asIcon: (number, how) => incoming.use(number, null, how),
+    });
+  }
+  if (state.screen === null) screen.hide();
+  else {
+    await screen.show(state);
+    showKind();
+  }
+}
+
+/** What a picture is taken for; "neither" is neither of the two. */
+function showKind() {
+  shows.show(state.picture ? "icon" : pictureOf(state.screen)?.kind);
+}
 
 /** Go to another state: a new entry in the browser's history unless it only refines the present one. The address of what
  *  is typed follows `later`: each change of it costs the browser time that the pictures wait for. */
@@ -142,6 +186,7 @@ async function render() {
   order.show(state, { canFold: start.library.sets > 1 && search.folds({ ...state, fold: true }), isOneSet: start.library.sets === 1 || state.set.length === 1 });
   filters.render(state);
   if (!asks(state) && !browses(state) && find("#start").hidden) start.refresh();
+  showScreen();
   search.run(state);
   grid.mark(state.open);
   if (state.open === null) detail.hide();
@@ -154,15 +199,18 @@ function showBox() {
   find("#clear").hidden = !asks(state);
   incoming.follow(state.picture);
   const picture = find("#picture");
-  if (state.picture && picture.dataset.drawn !== state.picture) {
-    drawThumbnail(find("canvas", picture), state.picture).catch((error) => say(error.message));
-    picture.dataset.drawn = state.picture;
+  const seen = state.picture ?? state.screen;
+  if (seen && picture.dataset.drawn !== seen) {
+    const image = state.picture ? unpacked(state.picture) : Promise.resolve(pictureOf(seen)?.image);
+    image.then((one) => one && drawThumbnail(find("canvas", picture), one)).catch((error) => say(error.message));
+    picture.dataset.drawn = seen;
   }
-  picture.hidden = !state.picture;
+  picture.hidden = !state.picture && !pictureOf(state.screen);
+  showKind();
   find("#within").hidden = state.collection === null;
   find("#within span").textContent = state.collection === STARS ? "Starred" : state.collection;
   find("#filters").hidden = state.collection !== null; // they are the server's, a collection is not
-  find("#sort").hidden = state.collection !== null;
+  find("#sort").hidden = state.collection !== null || state.screen !== null;
   const like = find("#like");
   like.hidden = state.icon === null;
   if (state.icon !== null && like.dataset.icon !== String(state.icon)) showSeed(like, state.icon);
@@ -189,7 +237,7 @@ function closeDetail() {
 words.addEventListener("input", (event) => {
   if (event.isComposing) return;
   const follows = typing;
-  go({ ...state, ...fromBox(words.value, state), collection: null, typed: true, language: [], min_score: null, open: null, k: PAGE }, { replace: follows, later: true });
+  go({ ...state, ...fromBox(words.value, state), collection: null, screen: null, frame: null, typed: true, language: [], min_score: null, open: null, k: PAGE }, { replace: follows, later: true });
   typing = true;
   scrollTo({ top: 0 });
 });
@@ -207,7 +255,7 @@ find(".brand").addEventListener("click", (event) => {
   event.preventDefault();
   go(cleared(state));
 });
-find("#picture button").addEventListener("click", () => { ask({ picture: null }); words.focus(); });
+find("#picture button").addEventListener("click", () => { ask({ picture: null, screen: null, frame: null }); words.focus(); });
 find("#within button").addEventListener("click", () => { go(withoutQuestion(state)); words.focus(); });
 find("#like button").addEventListener("click", () => { ask({ icon: null }); words.focus(); });
 
@@ -226,8 +274,9 @@ addEventListener("keydown", (event) => {
 function escape(event) {
   if (find("#detail").matches(":modal")) return; // its own "cancel" does it
   if (state.open !== null) closeDetail();
-  else if (grid.list.contains(document.activeElement)) words.focus();
+  else if (grid.list.contains(document.activeElement)) grid.leave();
   else if (order.isSelecting) order.select(false);
+  else if (state.frame !== null) change({ frame: null });
   else if (asks(state)) go(withoutQuestion(state));
   else if (browses(state)) go(cleared(state));
   else return;

@@ -7,10 +7,12 @@ export const PAGE = 60;
 const MOST = 1200;
 const MOST_LANGUAGES = 4;
 const LONGEST_NAME = 200; // of a collection
+const KEPT = /^[a-z0-9]{1,16}$/;
 const LOCALE = /^[a-z]{2,3}([-_][a-z0-9]+)*$/i;
 
 const EMPTY = {
   q: "", keyword: false, icon: null, picture: null, collection: null,
+  screen: null, frame: null, // a picture that this page keeps, and which of its icons is chosen
   not: [], prefer: [], set: [], style: [], corner: [], category: [], tag: [], licence: [], size: [],
   animated: null, coloured: null, flat: false, min_score: null,
   language: [], // in which the words are to be read: an address finds the same for everybody who opens it
@@ -45,6 +47,8 @@ export function parse(address) {
     coloured: truth(given.get("coloured")),
     min_score: score >= 0 && score <= 1 ? score : null,
     collection: given.get("collection")?.slice(0, LONGEST_NAME) || null,
+    screen: KEPT.test(given.get("screen") ?? "") ? given.get("screen") : null,
+    frame: given.has("screen") ? whole(given.get("frame"), 0, Number.MAX_SAFE_INTEGER) : null,
     k: whole(given.get("k"), PAGE, MOST) ?? PAGE,
     picture: /^[\w-]+$/.test(picture ?? "") ? picture : null,
     ...readLook(Object.fromEntries(LOOK.map((name) => [name, given.get(name)]))),
@@ -85,6 +89,14 @@ export const IN_ENGLISH = { language: [], typed: false };
 /** Parameters that the API understands. */
 export const question = (state) => parametersOf({ ...state, language: languages(state) });
 
+/** Those of a question that say which icons may be named in a picture. */
+export function located(state) {
+  const parameters = new URLSearchParams();
+  for (const name of ["animated", "coloured"]) if (state[name] !== null) parameters.set(name, String(state[name]));
+  for (const name of FACETS) for (const value of state[name]) parameters.append(name, value);
+  return parameters;
+}
+
 function parametersOf(state) {
   const parameters = new URLSearchParams();
   if (state.q.trim()) parameters.set("q", state.q.trim());
@@ -112,7 +124,7 @@ export const isExplained = (state) => Boolean(state.q.trim()) && !state.keyword 
 export function format(state) {
   const parameters = parametersOf(state);
   if (!state.fold) parameters.set("fold", "0");
-  for (const name of ["collection", "k", "open", ...LOOK]) {
+  for (const name of ["collection", "screen", "frame", "k", "open", ...LOOK]) {
     if (state[name] !== EMPTY[name]) parameters.set(name, String(state[name]));
   }
   const query = parameters.toString();
@@ -120,7 +132,7 @@ export function format(state) {
 }
 
 /** Whether there is anything to look for. */
-export const asks = (state) => Boolean(state.q.trim() || state.picture || state.icon !== null || state.collection !== null);
+export const asks = (state) => Boolean(state.q.trim() || state.picture || state.icon !== null || state.collection !== null || state.screen !== null);
 
 /** Whether icons are wanted without looking for any: those that the filters leave, or all in some order. */
 export const browses = (state) => !asks(state) && (countFilters(state) > 0 || state.sort !== EMPTY.sort);
@@ -135,8 +147,8 @@ export const cleared = (state) => ({ ...EMPTY, ...lookOf(state), fold: state.fol
 
 /** Nothing looked for; the filters stay, and how icons are shown. */
 export const withoutQuestion = (state) => {
-  const { q, icon, picture, collection, not, language, typed, min_score, sort, k, open } = EMPTY;
-  return { ...state, q, icon, picture, collection, not, language, typed, min_score, sort, k, open };
+  const { q, icon, picture, collection, screen, frame, not, language, typed, min_score, sort, k, open } = EMPTY;
+  return { ...state, q, icon, picture, collection, screen, frame, not, language, typed, min_score, sort, k, open };
 };
 
 export const withoutFilters = (state) => {

@@ -188,3 +188,13 @@ def test_lists_grow_with_the_root_of_the_vectors_and_each_has_enough_to_learn_fr
     lists = [int(re.findall(r"IVF(\d+)", spec)[0]) for spec in specs]
     assert lists == [1, 1, 32, 512, 2048, 2048, 8192]
     assert all(KINDS["ivf"].n_trained(n) >= min(n, 39 * few) for n, few in zip(sizes, lists, strict=True))
+
+
+def test_many_queries_at_once_are_answered_as_one_by_one(opened: VectorIndex, vectors: np.ndarray) -> None:
+    queries = vectors[::150].astype(np.float32)
+    for query, found in zip(queries, opened.search_many(queries, k=10), strict=True):
+        alone = opened.search(query, k=10)
+        assert found.ids.tolist() == alone.ids.tolist()
+        assert found.scores == pytest.approx(alone.scores, abs=1e-4)
+    assert [len(found.ids) for found in opened.search_many(queries[:2], k=9_999)] == [3000, 3000]
+    assert opened.search_many(queries[:0], k=3) == []

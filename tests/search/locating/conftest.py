@@ -17,10 +17,10 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
     files = {file.stem: file.read_text("utf-8") for file in sorted(bundled("samples").rglob("*.svg"))}
     for number, (name, svg) in enumerate(files.items()):
         if name in KEYS or number % 12 == 0:
-            _write(folder / "plain" / f"{name}.svg", svg)
+            _write(folder / "lucide" / f"{name}.svg", svg)
         if name in KEYS or number % 40 == 0:
             _write(folder / "thin" / f"{name}.svg", svg.replace('stroke-width="2"', 'stroke-width="1"'))
-    sources = [str(folder / "plain"), str(folder / "thin")]
+    sources = [str(folder / "lucide"), str(folder / "thin")]
     done = CliRunner().invoke(main, ["index", *sources, "--devices", "cpu", "--library", str(folder / "library")])
     assert done.exit_code == 0, done.output
     return folder / "library"

@@ -8,10 +8,12 @@ from screens_with_icons import KEYS, screen
 
 from indexer.arrays import Pixels
 from indexer.errors import IconsError
+from indexer.locating import located
 from indexer.locating.components import connected_components
-from indexer.locating.located import Locator
 from indexer.locating.crops import crops
+from indexer.locating.located import Locator
 from search.engine import SearchEngine
+from search.locating import naming
 from search.locating.naming import name_crops
 from search.locating.plain import located_json
 from search.locating.rows import reading_order
@@ -60,6 +62,20 @@ def test_a_filter_leaves_the_hits_that_a_picture_query_has_under_it(engine: Sear
         assert asked[0].set == "thin"
         n_hits += len(asked)
     assert n_hits > 8
+
+
+def test_of_many_icons_that_a_filter_leaves_the_same_are_found(
+    engine: SearchEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pixels, only = screen(engine), Filters(sets=("thin",))
+    compared = engine.locate(pixels, filters=only)
+    monkeypatch.setattr(naming, "_FEW", 0)
+    assert engine.locate(pixels, filters=only).icons == compared.icons
+    monkeypatch.setattr(naming, "N_NEAREST", 1)
+    monkeypatch.setattr(naming, "STEP", 2)
+    assert [icon.hits[0] for icon in engine.locate(pixels, filters=only, k=1).icons] == [
+        icon.hits[0] for icon in compared.icons
+    ]
 
 
 def test_a_set_that_is_not_there_is_refused(engine: SearchEngine) -> None:

@@ -72,6 +72,7 @@ OPERATIONS = [
     "frameworks",
     "health",
     "icon",
+    "locate",
     "metrics",
     "png",
     "search",

@@ -1,7 +1,8 @@
 // By which ways does a picture come in? Pasted, dropped, chosen, taken with the camera, drawn.
 
 import { say } from "../elements.js";
-import { fromSvg, read, shrink, sidesOf } from "./picture.js";
+import { keep, pictureOf } from "../screen/kept.js";
+import { fromSvg, read, shrink, sidesOf, unpacked } from "./picture.js";
 
 const SCREEN = 700; // pixels, and longer than high: then it shows more than an icon
 const OBLONG = 1.2;
@@ -41,20 +42,16 @@ export function watchForPictures({ inputs, overlay, take }) {
   });
 }
 
-/** Make what is searched with of a picture: a person says which part of it where it shows more than an icon; `null` for none. */
-export async function part(image, { isPhoto = false, isAsked = false, isSvg = false } = {}) {
+/** Whether a drawing is that of a screen: others are icons, and need no judge. */
+function isScreen(image) {
   const [width, height] = sidesOf(image);
-  const isScreen = !isSvg && Math.max(width, height) >= SCREEN && Math.max(width / height, height / width) >= OBLONG;
-  if (!isPhoto && !isScreen && !isAsked) return shrink(image);
-  const { crop } = await import("./crop.js");
-  const box = await crop(image, { isCentred: isPhoto });
-  return box && shrink(image, box);
+  return Math.max(width, height) >= SCREEN && Math.max(width / height, height / width) >= OBLONG;
 }
 
 export class Incoming {
-  /** `search(picture, how)` asks with a picture, as the address holds it. */
-  constructor({ button, file, photo, overlay, panel, search }) {
-    Object.assign(this, { button, file, photo, panel, search, last: null, drawing: null, sketch: null });
+  /** `search(picture, how)` asks with a picture, as the address holds it; `examine(number)` has one judged that is kept here. */
+  constructor({ button, file, photo, overlay, panel, search, examine }) {
+    Object.assign(this, { button, file, photo, panel, search, examine, last: null, origins: new Map(), drawing: null, sketch: null });
     watchForPictures({ inputs: [file, photo], overlay, take: (taken, how) => this.#take(taken, how) });
     button.addEventListener("click", () => this.#offer());
     panel.addEventListener("keydown", (event) => {
@@ -79,7 +76,8 @@ export class Incoming {
       { title: "Choose a picture", symbol: "image-up", act: () => this.file.click() },
       canFilm && { title: "Take a photo", symbol: "camera", act: () => this.#film() },
       { title: "Draw it", symbol: "pencil", act: () => this.draw() },
-      this.last && { title: "Choose another part", symbol: "crop", act: () => this.#use(this.last, { isAsked: true }) },
+      pictureOf(this.last) && { title: "Choose another part", symbol: "crop", act: () => this.cut(this.last) },
+      pictureOf(this.last) && { title: "Back to the whole picture", symbol: "scan-search", act: () => this.examine(this.last, "screen") },
     ].filter(Boolean) });
   }
 
@@ -89,17 +87,51 @@ export class Incoming {
 
   async #take(taken, { isPhoto = false } = {}) {
     try {
-      await this.#use(await read(taken), { isPhoto, isSvg: taken.type === "image/svg+xml" });
+      await this.#use(await read(taken), { isPhoto, file: taken });
     } catch (error) {
       say(error.message);
     }
   }
 
-  async #use(image, how) {
-    const picture = await part(image, how);
-    if (!picture) return;
-    this.last = how.isSvg ? null : image;
-    await this.search(picture);
+  async #use(image, { isPhoto = false, file = null } = {}) {
+    if (file?.type === "image/svg+xml" && !isScreen(image)) {
+      await this.#ask(await shrink(image), null);
+      return;
+    }
+    const number = keep(image, { file });
+    if (isPhoto) await this.cut(number, { isCentred: true });
+    else {
+      this.last = number;
+      await this.examine(number);
+    }
+  }
+
+  #ask(picture, number, how) {
+    this.last = number;
+    if (number) this.origins.set(picture, number);
+    return this.search(picture, how);
+  }
+
+  /** Search with a picture that is kept here: the whole of it, or a part. */
+  async use(number, part = null, how = {}) {
+    await this.#ask(await shrink(pictureOf(number).image, part), number, how);
+  }
+
+  /** Search with a part of a picture, which a person chooses. */
+  async cut(number, { isCentred = false } = {}) {
+    const { image } = pictureOf(number);
+    const { crop } = await import("./crop.js");
+    const box = await crop(image, { isCentred });
+    if (box) await this.use(number, box);
+  }
+
+  /** The number of the picture that a search's picture was made of; one that came with an address is all there is. */
+  async originOf(picture) {
+    const number = this.origins.get(picture);
+    if (number && pictureOf(number)) return number;
+    const own = keep(await unpacked(picture));
+    this.origins.set(picture, own);
+    return own;
   }
 
   async #film() {

@@ -2,6 +2,8 @@
 
 const LONGEST = 160; // pixels: more than twice what the encoder looks at
 const MOST_BYTES = 40e6;
+const MOST_SENT = 9e6; // bytes of a whole picture: a server takes ten million unless told
+const SENT_AS_IT_IS = ["image/png", "image/jpeg", "image/webp"];
 
 /** Read a picture file. Throws an Error that can be shown. */
 export async function read(file) {
@@ -29,6 +31,25 @@ export async function shrink(image, part = null) {
   const smallest = forms.reduce((a, b) => (b.size < a.size ? b : a));
   return toBase64Url(new Uint8Array(await smallest.arrayBuffer()));
 }
+
+/** A whole picture as it is sent: its file, or its pixels where the file is large or of a kind that browsers alone read. */
+export async function uploaded(image, file) {
+  if (file && file.size <= MOST_SENT && SENT_AS_IT_IS.includes(file.type)) return file;
+  const [width, height] = sidesOf(image);
+  const canvas = document.createElement("canvas");
+  for (let scale = 1; ; scale /= 2) {
+    [canvas.width, canvas.height] = [width, height].map((side) => Math.max(1, Math.round(side * scale)));
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    for (const [type, quality] of [["image/png"], ["image/webp", 0.92]]) {
+      const blob = await encode(canvas, type, quality);
+      if (blob && blob.size <= MOST_SENT) return blob;
+    }
+    if (canvas.width + canvas.height < LONGEST) throw new Error("The browser can't send this picture.");
+  }
+}
+
+/** What a picture is called: pasted ones all have the same name, which says nothing. */
+export const named = (file) => (file?.name && file.name !== "image.png" ? file.name : null);
 
 export function wholeOf(image) {
   const [width, height] = sidesOf(image);
@@ -70,9 +91,11 @@ export async function toBlob(text) {
   return new Blob([Uint8Array.from(binary, (character) => character.charCodeAt(0))], { type });
 }
 
-/** Draw the picture of a search into a small canvas, whole and centred. */
-export async function drawThumbnail(canvas, text) {
-  const image = await load(await toBlob(text));
+/** The picture of a search. */
+export const unpacked = async (text) => load(await toBlob(text));
+
+/** Draw a picture into a small canvas, whole and centred. */
+export function drawThumbnail(canvas, image) {
   const sides = sidesOf(image);
   const scale = Math.min(canvas.width / sides[0], canvas.height / sides[1]);
   const [width, height] = sides.map((side) => side * scale);

@@ -5,15 +5,17 @@ import { asks, countFilters, IN_ENGLISH } from "../state.js";
 import { STARS } from "../tray/store.js";
 
 export class Remarks {
-  /** `change(changes)` alters the state, `clearFilters()` takes all filters away. */
-  constructor({ change, clearFilters }) {
-    Object.assign(this, { change, clearFilters, state: null, told: null });
+  /** `change(changes)` alters the state, `clearFilters()` takes all filters away, `more(located)` searches with the chosen icon of a
+   *  picture. */
+  constructor({ change, clearFilters, more }) {
+    Object.assign(this, { change, clearFilters, more, state: null, told: null });
   }
 
   /** Lines for an answer to a state, from the fields of the answer. */
-  of(state, { hits, spelled, read_as: readAs, missing = [] }) {
+  of(state, { hits, spelled, read_as: readAs, missing = [], located = null }) {
     this.state = state;
     if (state.collection !== null) return this.#collected(state, hits, missing);
+    if (state.screen !== null) return this.#framed(hits, located);
     return hits.length ? this.#remarks(spelled, readAs) : [this.#nothing(spelled, readAs)];
   }
 
@@ -50,9 +52,7 @@ export class Remarks {
     const { state } = this;
     const tries = [];
     if (spelled) tries.push(make("li", {}, "Did you mean ", this.#suggest(spelled), "?"));
-    if (countFilters(state)) {
-      tries.push(make("li", {}, make("button", { type: "button", className: "link", textContent: countFilters(state) === 1 ? "Search without the filter" : `Search without the ${countFilters(state)} filters`, onclick: this.clearFilters })));
-    }
+    if (countFilters(state)) tries.push(make("li", {}, this.#withoutFilters()));
     if (state.keyword) tries.push(make("li", {}, make("button", { type: "button", className: "link", textContent: "Search by meaning, not by keywords", onclick: () => this.change({ keyword: false }) })));
     else if (state.q) tries.push(make("li", {}, "Say what it looks like (“a cup with steam”), or use a more common word."));
     if (!asks(state)) return make("div", { className: "nothing" }, make("h2", { textContent: "No icon is left by these filters" }), make("ul", {}, tries));
@@ -64,6 +64,19 @@ export class Remarks {
       make("p", { textContent: "No icon here comes close enough to be shown as a match. What you can try:" }), make("ul", {}, tries));
   }
 
+  /** Of an icon in a picture: a way to more hits than were asked for, or why there are none. */
+  #framed(hits, located) {
+    const isChosen = located && this.state.frame !== null;
+    if (hits.length) return isChosen ? [make("p", { className: "about" }, make("button", { type: "button", className: "link", textContent: "Search with this part of the picture", onclick: () => this.more(located) }), " for more like it.")] : [];
+    return [make("div", { className: "nothing" }, make("h2", { textContent: `No name for ${subject(this.state)}` }),
+      make("p", { textContent: "No icon here looks like it." }), this.#withoutFilters())];
+  }
+
+  #withoutFilters() {
+    const n = countFilters(this.state);
+    return n > 0 && make("button", { type: "button", className: "link", textContent: n === 1 ? "Search without the filter" : `Search without the ${n} filters`, onclick: this.clearFilters });
+  }
+
   #suggest(words) {
     return make("button", { type: "button", className: "link", textContent: words, onclick: () => this.change({ q: words, ...IN_ENGLISH }) });
   }
@@ -73,7 +86,8 @@ export class Remarks {
 export const glosses = ({ words }) => words.filter(({ english }) => english.length).map(({ word, english }) => [word, english.join(", ")]);
 
 /** What a search is for, as a person would say it. */
-export function subject({ q, picture, icon, collection, not }) {
+export function subject({ q, picture, icon, collection, screen, frame, not }) {
+  if (screen !== null) return frame === null ? "your picture" : "the framed icon";
   if (collection !== null) return collection === STARS ? "your stars" : `“${collection}”`;
   const parts = [q && `“${q.trim()}”`, picture && "your picture", icon !== null && "that icon"].filter(Boolean);
   return (parts.join(" and ") || "anything") + (not.length ? ` but not “${not.join(", ")}”` : "");

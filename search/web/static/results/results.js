@@ -10,14 +10,17 @@ const FOLDED_PAGE = 120; // names that many sets share: sixty hits may be one st
 const LARGEST_PAGE = 240;
 const ENOUGH = 24; // tiles: about a screen
 
+/** Whether hits are what something holds, not what was looked for. */
+const isAmong = (state) => state.collection !== null || (state.screen !== null && state.frame === null);
+
 export class Search {
   /**
-   * `change(changes)` alters the state, `counted(facets)` takes the counts of labels, `read(language)` how the words were
+   * `change(changes)` alters the state, `more(located)` searches with the icon of a picture that is chosen, `counted(facets)` takes the counts of labels, `read(language)` how the words were
    * read, `answered(state, hits)` hears of answers, `describe(set)` tells of a set in a line.
    */
-  constructor({ grid, change, clearFilters, counted, read, answered, describe }) {
+  constructor({ grid, change, clearFilters, more, counted, read, answered, describe }) {
     Object.assign(this, { grid, change, counted, read, answered, describe, asking: null, state: null, nFound: 0, isMore: false, shown: 0, asked: null });
-    this.remarks = new Remarks({ change, clearFilters });
+    this.remarks = new Remarks({ change, clearFilters, more });
     this.showsAll = false; // the library is small: all of it is seen before anything is asked
     this.more = find("#more");
     this.more.addEventListener("click", () => this.#next());
@@ -25,14 +28,14 @@ export class Search {
   }
 
   /** Whether tiles of equal names are folded. */
-  folds = (state) => state.fold && !state.flat && state.set.length !== 1 && state.icon === null && !state.picture && state.collection === null;
+  folds = (state) => state.fold && !state.flat && state.set.length !== 1 && state.icon === null && !state.picture && state.collection === null && state.screen === null;
 
   /** Bring the results in step with a state. */
   run(state) {
     const folded = this.state && this.folds(this.state) !== this.folds(state);
     this.state = state;
     const starts = !asks(state) && !browses(state);
-    const asked = `${question(state)} ${state.picture ?? ""} ${state.collection ?? ""} ${starts && this.showsAll}`;
+    const asked = `${question(state)} ${state.picture ?? ""} ${state.collection ?? ""} ${state.screen ?? ""} ${state.frame ?? ""} ${starts && this.showsAll}`;
     if (asked === this.asked && !folded) return;
     this.asked = asked;
     this.asking?.abort();
@@ -99,9 +102,10 @@ export class Search {
   #tell() {
     const { state, answer, nFound, isMore } = this;
     const { hits, read_as: readAs, is_doubtful: isDoubtful } = answer;
-    const number = isMore ? `${nFound.toLocaleString("en")}+ icons` : plural(nFound, "icon");
-    const found = isDoubtful ? `No good match for ${subject(state)}. These come nearest.` : asks(state) ? `${number} ${state.collection === null ? "for" : "in"} ${subject(state)}` : browses(state) ? `${number}${this.#place()}` : "All icons";
-    const text = hits.length ? found : state.collection !== null ? `No icon in ${subject(state)}` : asks(state) ? `Nothing good found for ${subject(state)}` : "No icon is left by these filters";
+    const unit = state.screen !== null && state.frame === null ? "different icon" : "icon";
+    const number = isMore ? `${nFound.toLocaleString("en")}+ icons` : plural(nFound, unit);
+    const found = isDoubtful ? `No good match for ${subject(state)}. These come nearest.` : asks(state) ? `${number} ${isAmong(state) ? "in" : "for"} ${subject(state)}` : browses(state) ? `${number}${this.#place()}` : "All icons";
+    const text = hits.length ? found : state.collection !== null ? `No icon in ${subject(state)}` : asks(state) ? `${state.screen === null ? "Nothing good" : "No icon"} found ${isAmong(state) ? "in" : "for"} ${subject(state)}` : "No icon is left by these filters";
     find("#summary").textContent = hits.length ? text : "";
     find("#notice").replaceChildren(...this.remarks.of(state, answer), ...this.#about());
     if (asks(state)) document.title = state.q ? `${state.q} · icons` : "icons";

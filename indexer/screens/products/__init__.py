@@ -1,0 +1,1 @@
+"""Real products, rendered from their packages: where their icons are painted, and which they are."""

@@ -1,0 +1,51 @@
+"""How is a page of a product shown? In a window of a given size, with all but the product's own files refused."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from indexer.screens.browser import Browser
+from indexer.screens.page import Viewport
+from indexer.screens.products.files import ORIGIN, Files
+from indexer.screens.products.table import View
+
+_LOAD_SECONDS = 60
+
+
+@contextmanager
+def open_window(chromium: Any, files: Files, view: View, *, viewport: Viewport) -> Iterator[Browser]:
+    """Open a product's page, do what its view says, and wait until it stands still."""
+    context = chromium.new_context(device_scale_factor=1, service_workers="block")
+    try:
+        page = context.new_page()
+        page.route("**/*", files.answer)
+        if files.live:
+            page.route_web_socket("**/*", _pass_on(files.live))
+        page.emulate_media(color_scheme=view.theme, reduced_motion="reduce")
+        browser = Browser.of(page)
+        browser.resize(viewport)
+        if view.before:
+            page.add_init_script(view.before)
+        page.goto((files.live or ORIGIN) + view.path, wait_until="load", timeout=_LOAD_SECONDS * 1000)
+        if view.waits_for:
+            page.wait_for_selector(view.waits_for, timeout=_LOAD_SECONDS * 1000)
+        if view.script:
+            page.evaluate(view.script)
+        time.sleep(view.seconds)  # charts grow and panes slide in; no event tells when they are there
+        page.evaluate("() => document.fonts.ready.then(() => 0)")
+        yield browser
+    finally:
+        context.close()
+
+
+def _pass_on(live: str) -> Callable[[Any], None]:
+    """Let the product's own program alone speak through web sockets."""
+
+    def pass_on(opened: Any) -> None:
+        if opened.url.startswith(live.replace("http", "ws", 1)):
+            opened.connect_to_server()
+        else:
+            opened.close()
+
+    return pass_on

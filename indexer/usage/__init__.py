@@ -1,0 +1,1 @@
+"""Which icons are in a folder of screenshots? Boxes and vectors beside the library; incremental, in generations."""

@@ -1,0 +1,137 @@
+"""Which screenshots are there, and which of them are new? A look at every file; what its stamp knows is not read."""
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import astuple, dataclass, replace
+from pathlib import Path
+
+from indexer.errors import SourceError
+from indexer.library.durable import write_file
+from indexer.process import cores
+from indexer.reports.bars import Progress
+from indexer.sources.exclusion import Exclusion
+from indexer.sources.paths import from_text, to_text
+from indexer.sources.pictures import find_pictures, reason_of
+from indexer.sources.reading import read_regular
+from indexer.sources.records import UNREAD, content_digest, stamp_of
+from indexer.usage.folder import UsageFolder
+from indexer.usage.shots import Place
+
+SUFFIXES = frozenset((".png", ".jpg", ".jpeg", ".webp", ".gif", ".apng", ".bmp"))
+"""Of screenshots; what lies in a folder under other names is left alone. Content alone says what a file is."""
+MAX_BYTES = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class FileFacts:
+    """One file as the last look found it; it has a digest or an error."""
+
+    path: str
+    """Absolute, spelled by `sources.paths.to_text`."""
+    stamp: str
+    digest: str | None = None
+    """`content_digest`, in hex: files of equal content are one screen."""
+    error: str | None = None
+
+    @property
+    def file(self) -> Path:
+        """Where it lies."""
+        return Path(from_text(self.path))
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a look at all places found."""
+
+    files: Sequence[FileFacts]
+    """By path."""
+    n_read: int
+    away: tuple[str, ...]
+    """Places that are not there now, an unplugged drive perhaps: what was known of them is kept."""
+
+
+def find_files(places: Sequence[Place], known: Sequence[FileFacts], *, progress: Progress) -> Found:
+    """Look at the files of all places; only those whose stamp is new are read."""
+    by_path = {facts.path: facts for facts in known}
+    files: dict[str, FileFacts] = {}
+    to_read: list[tuple[FileFacts, str | None]] = []
+    away = []
+    for place in places:
+        if not Path(place.location).exists():
+            away.append(place.location)
+            files.update((facts.path, facts) for facts in known if is_below(facts.path, place.location))
+            continue
+        for facts, inside in _walk(place):
+            if facts.path in files:  # of a place within a place
+                continue
+            before = by_path.get(facts.path)
+            is_known = before is not None and before.stamp == facts.stamp and not facts.error
+            files[facts.path] = before if is_known and before else facts
+            if not is_known and not facts.error:
+                to_read.append((facts, inside))
+            if len(files) % 1000 == 0:
+                progress("Looking for screenshots", len(files), len(files))
+    for n_read, facts in enumerate(_read_all(to_read), start=1):
+        files[facts.path] = facts
+        progress("Reading what is new", n_read, len(to_read))
+    return Found(sorted(files.values(), key=lambda facts: facts.path), len(to_read), tuple(away))
+
+
+def is_below(path: str, location: str) -> bool:
+    """Whether a file, as `FileFacts` has it, is a place or lies in it."""
+    return f"{path}/".startswith(f"{to_text(location).rstrip('/')}/")
+
+
+def _walk(place: Place) -> Iterator[tuple[FileFacts, str | None]]:
+    """Yield every file of a place with its stamp, and the real path that it must lie below."""
+    location = Path(place.location)
+    if location.is_file():
+        yield _stamped(location), None
+        return
+    inside = os.path.realpath(location)
+    for found in find_pictures(location, exclusion=Exclusion.of(place.exclude), suffixes=SUFFIXES):
+        if isinstance(found, str):
+            yield _stamped(location / found), inside
+        else:  # a folder that can't be looked into, a link that leads out
+            path = f"{to_text(place.location)}/{found.path}".rstrip("/")
+            yield FileFacts(path, UNREAD, error=found.error), inside
+
+
+def _stamped(file: Path) -> FileFacts:
+    path = to_text(str(file))
+    try:
+        return FileFacts(path, stamp_of(file))
+    except OSError as error:
+        return FileFacts(path, UNREAD, error=reason_of(error))
+
+
+def _read_all(files: Sequence[tuple[FileFacts, str | None]]) -> Iterator[FileFacts]:
+    with ThreadPoolExecutor(cores()) as threads:
+        yield from threads.map(lambda given: _read(*given), files)
+
+
+def _read(facts: FileFacts, inside: str | None) -> FileFacts:
+    """Take the digest of a file; one that can't be read now is read again by the next look."""
+    try:
+        content = read_regular(facts.file, limit=MAX_BYTES, inside=inside)
+    except OSError as error:
+        return replace(facts, stamp=UNREAD, error=reason_of(error))
+    except SourceError as error:
+        return replace(facts, error=reason_of(error))
+    return replace(facts, digest=content_digest(content).hex())
+
+
+def read_known(folder: UsageFolder) -> list[FileFacts]:
+    """Read what the last look found; nothing where that was lost: then every file is read again."""
+    try:
+        lines = folder.files.read_text("utf-8").splitlines()
+        return [FileFacts(*json.loads(line)) for line in lines]
+    except (OSError, ValueError, TypeError):
+        return []
+
+
+def write_known(folder: UsageFolder, files: Sequence[FileFacts]) -> None:
+    """Keep what a look found, before the work on it begins."""
+    write_file(folder.files, "".join(f"{json.dumps(astuple(facts))}\n" for facts in files).encode())

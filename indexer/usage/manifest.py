@@ -1,0 +1,110 @@
+"""What a generation of the usage index holds, as its `manifest.json` says."""
+
+import json
+from dataclasses import asdict, dataclass
+
+from indexer.errors import LibraryError
+from indexer.library.durable import check_own_checksum, with_checksum
+from indexer.publishing.curves import Curve
+from indexer.usage.folder import UsageFolder, UsageGeneration
+from indexer.usage.looks import LookKey
+
+FORMAT = 1
+"""Of generations that this program writes and reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class UsageCounts:
+    """What became of every file: found = indexed + duplicate + failed."""
+
+    found: int
+    indexed: int
+    """Screens: files of different content."""
+    duplicate: int
+    """Files whose content another file has."""
+    failed: int
+    icons: int
+    """Boxes on all screens."""
+    drawings: int
+    """Distinct pictures in them, pixel by pixel."""
+    cut: int
+    """Screens that hold more icons than are kept of one."""
+
+    @property
+    def missing(self) -> int:
+        """Files that are neither."""
+        return self.found - self.indexed - self.duplicate - self.failed
+
+
+@dataclass(frozen=True, slots=True)
+class Sameness:
+    """How likely a crop shows an icon of the library, as `usage.sameness` has measured it."""
+
+    known: Curve
+    """By the cosine of their vectors."""
+    lead: Curve
+    """By how much higher that is than with what else it may be."""
+    n_pictures: int
+    """Of the library, among which that was measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class UsageManifest:
+    """What a generation holds; written last."""
+
+    number: int
+    format: int
+    created_at: str
+    revision: str
+    """Hash of the files and settings that it was made of: equal ones need no new generation."""
+    fingerprint: str
+    detector: str
+    dim: int
+    spec: str
+    """Kind of the index of drawings; "" where there are none."""
+    has_crops: bool
+    same: Sameness
+    counts: UsageCounts
+    files: dict[str, dict[str, int | str]]
+    """Size in bytes and sha256 of every other file of the generation."""
+
+    @property
+    def key(self) -> LookKey:
+        """By what its screens were seen."""
+        return LookKey(self.fingerprint, self.detector, self.dim)
+
+    def write(self, generation: UsageGeneration) -> None:
+        """Write it into a generation, with a checksum of its own."""
+        generation.manifest.write_text(json.dumps(with_checksum(asdict(self)), indent=2), "utf-8")
+
+    @classmethod
+    def read(cls, generation: UsageGeneration) -> "UsageManifest":
+        """Read a generation's manifest.
+
+        Raises:
+            LibraryError: it is missing, not whole, or of another format.
+        """
+        try:
+            facts = json.loads(generation.manifest.read_text("utf-8"))
+            if facts["format"] != FORMAT:
+                raise ValueError(f"its format is {facts['format']}, this program reads {FORMAT}")  # noqa: TRY301
+            check_own_checksum(facts)
+            facts["counts"] = UsageCounts(**facts["counts"])
+            same = facts["same"]
+            facts["same"] = Sameness(Curve(**same["known"]), Curve(**same["lead"]), same["n_pictures"])
+            return cls(**facts)
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise LibraryError(
+                f'"{generation.manifest}" can\'t be read ({error}); `icons usage add` builds a new one'
+            ) from error
+
+
+def answering_usage(folder: UsageFolder) -> UsageManifest | None:
+    """Read what the generation that answers says of itself; None where none does, or this program can't read it."""
+    current = folder.current()
+    if current is None:
+        return None
+    try:
+        return UsageManifest.read(folder.generation(current))
+    except LibraryError:
+        return None

@@ -1,0 +1,155 @@
+"""The icons of all screenshots of a library, open for questions: `UsageIndex.open(library)`."""
+
+import json
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+
+from indexer.arrays import Floats, Ids, Positions
+from indexer.errors import LibraryError
+from indexer.library.durable import differences
+from indexer.library.folder import Library
+from indexer.publishing.vector_index import VectorIndex
+from indexer.sources.paths import from_text
+from indexer.usage.folder import UsageGeneration
+from indexer.usage.manifest import UsageManifest
+from indexer.usage.status import answering
+from search.generation.opened import Opened
+from search.locating.results import Box
+
+_ADVICE = "`icons usage add` builds a new one"
+
+
+class UsageIndex:
+    """One generation of what is known of screenshots. Many threads may ask at once.
+
+    A drawing is what a box shows, pixel by pixel; screens are files of different content.
+    """
+
+    def __init__(self, generation: UsageGeneration, manifest: UsageManifest) -> None:
+        self.generation = generation
+        self.manifest = manifest
+        tensors = _tensors(generation.boxes)
+        self.sizes: NDArray[np.int32] = tensors["facts"][:, :2]
+        """Width and height of each screen, (s, 2)."""
+        self.digests: NDArray[np.uint8] = tensors["digests"]
+        """`content_digest` of each screen, (s, 16)."""
+        self.corners: Floats = tensors["corners"]
+        self.scores: Floats = tensors["scores"]
+        """How sure it is that there is an icon in each box, (n,)."""
+        self.shown: Ids = tensors["shown"]
+        """The drawing of each box, (n,)."""
+        self._starts: Ids = tensors["starts"]
+        self._crop_starts: Ids = tensors["crop_starts"]
+        self._index = VectorIndex.open(generation.drawings, spec=manifest.spec) if manifest.spec else None
+
+    @classmethod
+    def open(cls, root: str | Path) -> Self:
+        """Open the generation of screenshots that answers in the library at `root`.
+
+        Raises:
+            LibraryError: no screenshots were given, or what is known of them can't be read.
+        """
+        _, generation = answering(Library(Path(root)))
+        manifest = UsageManifest.read(generation)
+        for path, how in differences(generation.folder, manifest.files, sums=False):
+            raise LibraryError(f'"{path}" {how}; {_ADVICE}')
+        try:
+            return cls(generation, manifest)
+        except (SafetensorError, OSError, KeyError, RuntimeError) as error:
+            raise LibraryError(f'"{generation.folder}" can\'t be read ({error}); {_ADVICE}') from error
+
+    @property
+    def n_drawings(self) -> int:
+        """How many there are."""
+        return len(self._crop_starts) - 1
+
+    @property
+    def n_screens(self) -> int:
+        """How many there are."""
+        return len(self.sizes)
+
+    def refuse_other_encoder(self, opened: Opened) -> None:
+        """Refuse to compare vectors of two encoders.
+
+        Raises:
+            LibraryError: the icons were embedded with another one since.
+        """
+        if opened.manifest.fingerprint != self.manifest.fingerprint:
+            raise LibraryError(
+                "the icons were indexed with another encoder since the screenshots were looked at; "
+                "`icons usage add` looks at them again"
+            )
+
+    def near(self, vectors: Floats, *, k: int) -> tuple[Ids, Floats]:
+        """The drawings among the `k` nearest to any of some vectors (n, dim), ascending; and their cosines with each,
+        (drawings, n).
+        """
+        if self._index is None or not len(vectors):
+            return np.zeros(0, np.int64), np.zeros((0, len(vectors)), np.float32)
+        found = np.unique(np.concatenate([near.ids for near in self._index.search_many(vectors, k=k)]))
+        return found, np.asarray(self.vectors(found) @ vectors.T, np.float32)
+
+    def vectors(self, drawings: Ids) -> Floats:
+        """Vectors of some drawings, (n, dim)."""
+        if self._index is None:
+            return np.zeros((0, self.manifest.dim), np.float32)
+        return self._index.reconstruct(drawings)
+
+    @cached_property
+    def _by_drawing(self) -> tuple[Positions, Ids]:
+        order = np.argsort(self.shown, kind="stable")
+        return order, np.searchsorted(self.shown[order], np.arange(self.n_drawings + 1))
+
+    def uses(self, drawing: int) -> Positions:
+        """Rows of the boxes that show a drawing, ascending."""
+        order, starts = self._by_drawing
+        return order[starts[drawing] : starts[drawing + 1]]
+
+    @cached_property
+    def n_uses(self) -> Ids:
+        """In how many boxes each drawing is shown, (drawings,)."""
+        return np.bincount(self.shown, minlength=self.n_drawings)
+
+    def screens(self, boxes: Positions) -> Ids:
+        """The screens on which some boxes are."""
+        return np.asarray(np.searchsorted(self._starts, boxes, side="right") - 1, np.int64)
+
+    def box(self, row: int) -> Box:
+        """A box in whole pixels of its screen."""
+        left, top = np.floor(self.corners[row, :2]).astype(int).tolist()
+        right, bottom = np.ceil(self.corners[row, 2:]).astype(int).tolist()
+        return Box(left, top, right, bottom)
+
+    def place(self, row: int) -> tuple[str, int, int]:
+        """By what boxes are ordered: file, top and left."""
+        box = self.box(row)
+        return self.files[int(self.screens(np.array([row]))[0])][0], box.top, box.left
+
+    @cached_property
+    def files(self) -> list[tuple[str, ...]]:
+        """Paths of each screen as files have them: it may lie in several."""
+        found: list[list[str]] = [[] for _ in range(self.n_screens)]
+        for line in self.generation.places.read_text("utf-8").splitlines():
+            path, screen, _ = json.loads(line)
+            if screen is not None:
+                found[screen].append(from_text(path))
+        return [tuple(paths) for paths in found]
+
+    def crop(self, drawing: int) -> bytes | None:
+        """A PNG of a drawing and what is around it on some screen; None where no crops are kept."""
+        start, end = self._crop_starts[drawing : drawing + 2].tolist()
+        if end == start:
+            return None
+        with self.generation.crops.open("rb") as file:
+            file.seek(start)
+            return file.read(end - start)
+
+
+def _tensors(path: Path) -> dict[str, NDArray[Any]]:
+    with safe_open(path, framework="numpy") as file:
+        return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no dict)

@@ -1,0 +1,79 @@
+// Which pictures were brought in, and which icons are in them? They stay in the memory of this page: an address names one by a number.
+
+import { locate } from "../api.js";
+import { named, sidesOf, uploaded } from "../picture/picture.js";
+import { located as parameters } from "../state.js";
+
+const MOST = 6; // pictures that are kept; those before are forgotten
+const HITS = 8; // of each icon
+const MARGIN = 0.15; // of its longer side, around an icon
+const SURE = 0.5; // least score of a name that is taken unseen
+const kept = new Map(); // number -> { image, file, name, as, kind, answers, asking }
+
+/** Keep a picture; returns the number that stands for it. An address of another day names none of today's. */
+export function keep(image, { file = null } = {}) {
+  const number = `${Date.now().toString(36)}${kept.size}`;
+  kept.set(number, { image, file, name: named(file), as: null, kind: null, answers: new Map(), asking: null });
+  if (kept.size > MOST) kept.delete(kept.keys().next().value);
+  return number;
+}
+
+export const pictureOf = (number) => kept.get(number) ?? null;
+
+/** A person says what a picture shows: "icon" or "screen"; it is not judged any more. */
+export function insist(number, kind) {
+  const picture = kept.get(number);
+  if (picture.as === kind) return;
+  Object.assign(picture, { as: kind, kind });
+  picture.answers.clear();
+}
+
+/** What is found in the picture of a state under its filters, as the server tells it; asked once. `null` where it is not kept any more. */
+export async function located(state) {
+  const picture = kept.get(state.screen);
+  if (!picture) return null;
+  const asked = `${parameters(state)}`;
+  if (!picture.answers.has(asked)) {
+    picture.asking?.abort(); // other filters hold now
+    picture.asking = new AbortController();
+    picture.answers.set(asked, ask(picture, state).catch((error) => { picture.answers.delete(asked); throw error; }));
+  }
+  return picture.answers.get(asked);
+}
+
+async function ask(picture, state) {
+  const { signal } = picture.asking;
+  picture.sent ??= uploaded(picture.image, picture.file);
+  const answer = await locate(await picture.sent, state, { k: HITS, as: picture.as, signal });
+  picture.kind = picture.as ?? answer.kind;
+  return answer;
+}
+
+/** Icons that have a name, each with the hit that comes first. */
+const withNames = ({ icons }) => icons.filter(({ hits }) => hits.length);
+
+/** Whether a name is one to rely on. */
+export const isSure = ({ hits }) => hits.length > 0 && hits[0].score >= SURE;
+
+/** The hits of the icon that is chosen, else the first hit of each, as an answer of the server. */
+export async function hitsOf(state, { signal }) {
+  const answer = await located(state);
+  signal.throwIfAborted();
+  const chosen = state.frame === null ? null : answer?.icons[state.frame];
+  const hits = chosen ? chosen.hits : distinct(answer ? withNames(answer) : []);
+  return { hits, located: answer, n_found: hits.length, is_more: false, facets: null, spelled: null, read_as: null, is_doubtful: false };
+}
+
+/** The part of a kept picture where an icon was found, with some of what is around it. */
+export function partOf(number, { icons, width }, at) {
+  const { image } = pictureOf(number);
+  const scale = sidesOf(image)[0] / width;
+  const [left, top, right, bottom] = icons[at].box.map((side) => side * scale);
+  const margin = MARGIN * Math.max(right - left, bottom - top);
+  const [x, y] = [Math.max(0, Math.floor(left - margin)), Math.max(0, Math.floor(top - margin))];
+  const [endX, endY] = [right, bottom].map((side, axis) => Math.min(sidesOf(image)[axis], Math.ceil(side + margin)));
+  return { x, y, width: endX - x, height: endY - y };
+}
+
+/** The first hits of some icons, each once. */
+export const distinct = (icons) => [...new Map(icons.map(({ hits: [hit] }) => [hit.id, hit])).values()];

@@ -1,0 +1,146 @@
+"""Does `icons locate` show what is found, as tables, JSON, code and pages, and go on where a file is broken?"""
+
+import io
+import json
+from pathlib import Path
+
+import click
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+from PIL import Image
+from screens_with_icons import KEYS, saved, screen
+
+from search.cli import main
+from search.engine import SearchEngine
+
+
+@pytest.fixture(scope="module")
+def shot(engine: SearchEngine, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return saved(screen(engine), tmp_path_factory.mktemp("shots") / "shot.png")
+
+
+@pytest.fixture
+def run(samples: Path) -> "Run":
+    return Run(samples)
+
+
+class Run:
+    def __init__(self, library: Path) -> None:
+        self.library = library
+
+    def __call__(self, *arguments: object, given: bytes | None = None) -> Result:
+        told = ["locate", *map(str, arguments), "--library", str(self.library)]
+        return CliRunner().invoke(main, told, input=given, env={"COLUMNS": "80"})
+
+
+def test_a_table_has_a_line_an_icon(run: Run, shot: Path) -> None:
+    done = run(shot, "--set", "lucide")
+    assert done.exit_code == 0, done.output
+    head, *lines = done.stdout.splitlines()
+    assert head.split() == ["at", "size", "score", "key", "or"]
+    assert [line.split()[3] for line in lines] == [f"lucide:{name}" for name in KEYS]
+    assert all(float(line.split()[2]) > 0.9 for line in lines)
+
+
+def test_json_is_what_the_engine_says(run: Run, shot: Path, engine: SearchEngine) -> None:
+    told = json.loads(run(shot, "--json", "-k", 2, "--set", "thin").stdout)
+    assert (told["file"], told["kind"], told["width"], told["n_found"]) == (str(shot), "screen", 640, 8)
+    assert [icon["hits"][0]["key"] for icon in told["icons"]] == [f"thin:{name}" for name in KEYS]
+    assert all(1 <= len(icon["hits"]) <= 2 for icon in told["icons"])
+
+
+def test_a_broken_file_among_many_is_told_and_the_rest_goes_on(run: Run, shot: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.png"
+    broken.write_bytes(shot.read_bytes()[:200])
+    done = run(broken, shot, tmp_path / "gone.png", "--jsonl")
+    assert done.exit_code == 2
+    lines = list(map(json.loads, done.stdout.splitlines()))
+    assert [line["file"] for line in lines] == [str(broken), str(shot), str(tmp_path / "gone.png")]
+    assert lines[0]["error"] == f'no icons can be found in "{broken}": truncated PNG'
+    assert lines[1]["n_found"] == 8
+    assert f'"{tmp_path / "gone.png"}" can\'t be read: No such file or directory' in done.stderr
+    assert len(json.loads(run(shot, shot, "--json").stdout)) == 2
+
+
+def test_a_broken_file_alone_is_one_line(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "white.png").write_bytes(_png(Image.new("RGB", (300, 200), "white")))
+    done = run(tmp_path / "white.png")
+    assert (done.exit_code, done.stdout) == (2, "")
+    white = tmp_path / "white.png"
+    assert done.stderr == f'Error: no icons can be found in "{white}": of one colour all over, so it shows no icon\n'
+    assert run(tmp_path).stderr == f'Error: "{tmp_path}" can\'t be read: not a regular file\n'
+
+
+def test_a_picture_without_icons_is_answered_with_one(run: Run, tmp_path: Path) -> None:
+    ramp = np.linspace(0, 255, 400, dtype=np.uint8)
+    photo = np.stack(np.broadcast_arrays(ramp[None, :], ramp[:, None], ramp[None, ::-1]), axis=-1)
+    file = saved(np.ascontiguousarray(photo), tmp_path / "photo.png")
+    done = run(file)
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert done.stderr == f'no icons in "{file}"; --as icon takes it for one icon\n'
+
+
+def test_one_icon_is_answered_as_a_search_by_picture(run: Run, engine: SearchEngine, tmp_path: Path) -> None:
+    icon = tmp_path / "bell.svg"
+    icon.write_bytes(engine.picture(engine.find("lucide:bell")))
+    done = run(icon, "--json")
+    told = json.loads(done.stdout)
+    searched = CliRunner().invoke(
+        main, ["search", "--image", str(icon), "-k", "5", "--json", "--library", str(run.library)]
+    )
+    assert told["kind"] == "icon"
+    assert told["icons"][0]["hits"] == json.loads(searched.stdout)["hits"]
+    assert done.stderr == f'"{icon}" is taken for one icon; --as screen looks for several in it\n'
+
+
+def test_a_picture_comes_from_stdin(run: Run, shot: Path) -> None:
+    told = json.loads(run("-", "--json", given=shot.read_bytes()).stdout)
+    assert (told["file"], told["n_found"]) == ("-", 8)
+
+
+def test_what_is_found_is_written_as_code_row_by_row(run: Run, shot: Path) -> None:
+    done = run(shot, "--format", "lucide-react", "--size", 20)
+    first, blank, *uses = done.stdout.splitlines()
+    names = ["Heart", "Search", "Settings", "Bell", "Trash2", "Download", "Calendar", "Star"]
+    assert (first, blank) == (f'import {{ {", ".join(names)} }} from "lucide-react";', "")
+    assert uses[1::2] == [f"<{name} size={{20}} />" for name in names]
+    assert all(use.startswith("{/* at ") for use in uses[::2])
+    assert done.stderr == "to install: npm install lucide-react\n"
+    assert run(shot, "--svg").stdout.count("<svg") == len(KEYS)
+    assert run(shot, "--format", "@mdi/js").exit_code == 2  # the library has no set that it serves
+
+
+def test_two_forms_of_output_are_refused(run: Run, shot: Path) -> None:
+    assert "--json and --svg are two forms of output" in run(shot, "--json", "--svg").stderr
+    assert "say which with --format" in run(shot, "--colour", "navy").stderr
+
+
+def test_several_files_have_a_heading_each(run: Run, shot: Path) -> None:
+    told = run(shot, shot).stdout
+    assert told.count(f"{shot}: 8 icons\n") == 2
+
+
+def test_a_page_holds_all_that_it_shows(run: Run, shot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(click, "launch", lambda url: opened.append(url) or 0)
+    page = tmp_path / "found.html"
+    done = run(shot, "--html", page, "--open", "--set", "lucide")
+    assert done.exit_code == 0, done.output
+    assert opened == [page.as_uri()]
+    html = page.read_text("utf-8")
+    assert html.count('class="frame sure"') == len(KEYS)
+    assert html.count("http") == html.count("http-equiv")  # nothing is fetched
+    assert all(f"<code>lucide:{name}</code>" in html for name in KEYS)
+
+
+def test_an_option_of_a_set_that_is_not_there_is_refused(run: Run, shot: Path) -> None:
+    done = run(shot, "--set", "tabbler")
+    assert done.exit_code == 2
+    assert '"tabbler"' in done.stderr
+
+
+def _png(image: Image.Image) -> bytes:
+    written = io.BytesIO()
+    image.save(written, "PNG")
+    return written.getvalue()
