@@ -84,7 +84,7 @@ class LookShard:
         """The PNG of a drawing, given by its row; nothing where none are kept."""
         return self.crops[self.crop_starts[drawing] : self.crop_starts[drawing + 1]].tobytes()
 
-    def keys(self) -> list[bytes]:
+    def screens(self) -> list[bytes]:
         """Digests of its screens."""
         return [row.tobytes() for row in self.digests]
 
@@ -185,7 +185,7 @@ def read_all_looks(folder: Path, *, key: LookKey) -> Iterator[tuple[Path, LookSh
 def select(shard: LookShard, digests: frozenset[bytes], *, with_crops: bool) -> LookShard:
     """Keep what was seen in some screens, and why others failed; without crops, if these are not wanted any more."""
     has_crops = with_crops and shard.has_crops
-    looks = [_look(shard, row, with_crops=has_crops) for row, key in enumerate(shard.keys()) if key in digests]
+    looks = [_look(shard, row, with_crops=has_crops) for row, key in enumerate(shard.screens()) if key in digests]
     failures = {key: failed for key, failed in shard.failures.items() if key in digests}
     return shard_of(looks, failures, dim=shard.vectors.shape[1], has_crops=has_crops)
 

@@ -103,14 +103,14 @@ def _gather(folder: UsageFolder, key: LookKey, wanted: Wanted, crops: BinaryIO) 
         shard = read_looks(path, key=key)
         if wanted.has_crops and not shard.has_crops:
             continue
-        for row, digest in enumerate(shard.keys()):
+        for row, digest in enumerate(shard.screens()):
             if digest in left:
                 left.remove(digest)
-                _take(gathered, shard, row, crops)
+                _take(gathered, shard, row, crops if wanted.has_crops else None)
     return gathered
 
 
-def _take(gathered: _Gathered, shard: LookShard, row: int, crops: BinaryIO) -> None:
+def _take(gathered: _Gathered, shard: LookShard, row: int, crops: BinaryIO | None) -> None:
     """Take one screen of a shard, with the drawings that are new."""
     rows = slice(int(shard.starts[row]), int(shard.starts[row + 1]))
     shown = shard.shown[rows]
@@ -120,7 +120,7 @@ def _take(gathered: _Gathered, shard: LookShard, row: int, crops: BinaryIO) -> N
         if digest not in gathered.rows:
             gathered.rows[digest] = len(gathered.rows)
             gathered.vectors.append(shard.vectors[drawing])
-            gathered.crop_sizes.append(crops.write(shard.crop(drawing)))
+            gathered.crop_sizes.append(0 if crops is None else crops.write(shard.crop(drawing)))
         numbers[place] = gathered.rows[digest]
     gathered.screens[shard.digests[row].tobytes()] = len(gathered.screens)
     gathered.facts.append(tuple(shard.facts[row].tolist()))

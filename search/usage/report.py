@@ -1,6 +1,6 @@
 """Which icons of our set do the screens use, what is not from our set, and what is drawn in several ways?"""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -27,7 +27,7 @@ class Used:
     """An icon, or what looks like it, and how often the screens show it."""
 
     icon: str
-    """Key of the icon, of its variants the most frequent: of our set, or of the set that has what is most like it."""
+    """Key of the icon, the shortest of the variants that were met: of our set, or of that which has the likest one."""
     score: float
     """How sure that is, of the surest drawing."""
     n: int
@@ -110,13 +110,10 @@ class _Group:
 
 
 def _grouped(index: UsageIndex, members: Sequence[Named], spelled: dict[int, str]) -> _Group:
-    by_icon: Counter[int] = Counter()
-    for one in members:
-        by_icon[one.icon] += int(index.n_uses[one.drawing])
-    most = max(members, key=lambda one: (by_icon[one.icon], index.n_uses[one.drawing], one.score))
+    most = max(members, key=lambda one: (index.n_uses[one.drawing], one.score))
     boxes = np.sort(np.concatenate([index.uses(one.drawing) for one in members]))
     screens, first = np.unique(index.screens(boxes), return_index=True)
-    key = spelled[most.icon]
+    key = min((spelled[one.icon] for one in members), key=lambda key: (len(key), key))
     chosen = boxes[first][:_EXAMPLES]
     scores = {one.drawing: one.score for one in members}
     examples = [

@@ -17,11 +17,13 @@ import traceback
 import warnings
 from collections.abc import Callable
 from contextlib import closing, suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+import numpy as np
 from conftest import Silent
 
 from indexer.catalog.database import upgrade_catalog
@@ -34,6 +36,7 @@ from indexer.library.plans import BLOCK_SIZE
 from indexer.library.shards import read_shard, shard_paths
 from indexer.pipeline import IndexOptions, index
 from indexer.publishing.manifest import Manifest
+from indexer.usage.add import AddOptions, add
 
 MODES = {"count": 0, "error": 1, "full": 2, "kill": 3}
 QUERIES = ("dot a", "dot d", "arrow", "new")
@@ -56,6 +59,24 @@ def roll_back(library: Library) -> object:
 def upgrade(library: Library) -> object:
     with library.writing():
         return upgrade_catalog(library.catalog)[1]
+
+
+def add_shots(library: Library, *, shots: list[str]) -> object:
+    options = AddOptions(shots=[Path(shot) for shot in shots], workers=1)
+    return asdict(add(library, options, lambda *_: None).counts)
+
+
+def tell_uses(library: Library) -> object:
+    """All that a generation of screenshots says: files, boxes, vectors, crops."""
+    from search.usage.opened import UsageIndex
+
+    index = UsageIndex.open(library.root)
+    seen = []
+    for row in range(len(index.shown)):
+        drawing = int(index.shown[row])
+        crop = hashlib.sha256(index.crop(drawing) or b"").hexdigest()
+        seen.append([*index.place(row), index.vectors(np.array([drawing]))[0].round(3).tolist(), crop])
+    return sorted(seen)
 
 
 def answer(library: Library) -> object:
@@ -183,6 +204,8 @@ STAGES: dict[str, Callable[..., object]] = {
     "index": run_index,
     "rollback": roll_back,
     "upgrade": upgrade,
+    "add shots": add_shots,
+    "tell uses": tell_uses,
     "answer": answer,
     "ask everything": ask_everything,
     "dump": dump,
@@ -243,7 +266,7 @@ LOADED = (
 
 
 def main() -> None:
-    for name in (*LOADED, "indexer.publishing.merge", "indexer.rendering.pool", "search.engine"):
+    for name in (*LOADED, "indexer.publishing.merge", "indexer.rendering.pool", "search.engine", "search.usage.opened"):
         importlib.import_module(name)
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)

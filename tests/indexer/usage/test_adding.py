@@ -1,0 +1,245 @@
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+from usage_screens import save_screen
+
+from indexer.errors import LibraryError, SourceError
+from indexer.library.folder import Library
+from indexer.usage import add as adding
+from indexer.usage import looking
+from indexer.usage.add import AddOptions, AddSummary, add, remove
+from indexer.usage.folder import UsageFolder
+from indexer.usage.looks import look_paths, read_looks
+from indexer.usage.manifest import UsageManifest
+from indexer.usage.settled import damaged
+from indexer.usage.status import usage_failures, usage_status
+
+Add = Callable[..., AddSummary]
+
+
+@pytest.fixture
+def shots(tmp_path: Path) -> Path:
+    """Three screens, one of them twice, and one file that is no picture."""
+    folder = tmp_path / "shots"
+    save_screen(folder / "a.png", ["house", "arrow-left"])
+    save_screen(folder / "b.png", ["house", "disc", "disc"])
+    save_screen(folder / "deep/c.png", ["disc"], shade=240)
+    shutil.copy(folder / "a.png", folder / "copy.png")
+    (folder / "broken.png").write_bytes(b"\x89PNG\r\n\x1a\n but no more")
+    return folder
+
+
+@pytest.fixture
+def held(asked: Path, tmp_path: Path) -> Library:
+    """The library of `asked`, to write screenshots into."""
+    shutil.copytree(asked, tmp_path / "held")
+    return Library(tmp_path / "held")
+
+
+@pytest.fixture
+def run_add(held: Library) -> Add:
+    def run(*shots: Path, **options: Any) -> AddSummary:
+        return add(held, AddOptions(shots=shots, workers=1, **options), lambda *_: None)
+
+    return run
+
+
+def crops_in(library: Library) -> int:
+    """Bytes of crops in shards and generations."""
+    folder = UsageFolder(library)
+    manifest = UsageManifest.read(folder.generation(folder.current() or 0))
+    shards = [read_looks(path, key=manifest.key) for path in look_paths(folder.looks_of(manifest.key))]
+    kept = sum(folder.generation(number).crops.stat().st_size for number in folder.numbers())
+    return kept + sum(len(shard.crops) for shard in shards)
+
+
+def test_every_file_is_indexed_a_duplicate_or_failed(run_add: Add, shots: Path, held: Library) -> None:
+    counts = run_add(shots).counts
+    assert (counts.found, counts.indexed, counts.duplicate, counts.failed) == (5, 3, 1, 1)
+    assert (counts.icons, counts.drawings, counts.missing) == (6, 4, 0)
+    (failure,) = usage_failures(held)
+    assert failure["file"] == str(shots / "broken.png")
+    assert "PNG" in failure["reason"]
+    status = usage_status(held)
+    assert (status["generation"], status["crops"], status["places"][0]["files"]) == (1, True, 5)
+
+
+def test_what_is_unchanged_is_neither_read_nor_looked_at(
+    run_add: Add, shots: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_add(shots)
+    monkeypatch.setattr(looking.Looker, "look", None)
+    again = run_add()
+    assert (again.read, again.looked, again.generation) == (0, 0, None)
+
+
+def test_a_moved_or_copied_file_is_not_looked_at_again(run_add: Add, shots: Path) -> None:
+    run_add(shots)
+    (shots / "b.png").rename(shots / "deep/moved.png")
+    shutil.copy(shots / "deep/c.png", shots / "again.png")
+    summary = run_add()
+    assert (summary.read, summary.looked, summary.generation) == (2, 0, 2)
+    assert (summary.counts.found, summary.counts.indexed, summary.counts.duplicate) == (6, 3, 2)
+
+
+def test_a_changed_file_alone_is_looked_at_and_a_bad_one_again_once_it_is_mended(run_add: Add, shots: Path) -> None:
+    run_add(shots)
+    assert run_add().looked == 0
+    save_screen(shots / "broken.png", ["arrow-left"], shade=230)
+    save_screen(shots / "b.png", ["house"], shade=250)
+    summary = run_add()
+    assert (summary.read, summary.looked, summary.counts.failed, summary.counts.indexed) == (2, 2, 0, 4)
+
+
+def test_files_of_a_place_that_is_away_are_kept(run_add: Add, shots: Path, tmp_path: Path) -> None:
+    run_add(shots)
+    shots.rename(tmp_path / "away")
+    other = save_screen(tmp_path / "other/d.png", ["disc"], shade=200)
+    summary = run_add(other.parent)
+    assert summary.away == (str(shots),)
+    assert (summary.counts.found, summary.counts.indexed, summary.looked) == (6, 4, 1)
+
+
+def test_a_file_that_goes_takes_its_look_from_the_disk(run_add: Add, shots: Path, held: Library) -> None:
+    run_add(shots)
+    (shots / "b.png").unlink()
+    summary = run_add()
+    assert (summary.counts.found, summary.counts.indexed, summary.counts.icons) == (4, 2, 3)
+    folder = UsageFolder(held)
+    (key,) = [path.name for path in folder.looks.iterdir()]
+    manifest = UsageManifest.read(folder.generation(2))
+    assert str(manifest.key) == key
+    seen = [
+        digest for path in look_paths(folder.looks_of(key)) for digest in read_looks(path, key=manifest.key).screens()
+    ]
+    assert len(seen) == 2
+
+
+def test_no_crops_are_stored_where_none_are_wanted_and_those_there_go(run_add: Add, shots: Path, held: Library) -> None:
+    run_add(shots)
+    assert crops_in(held) > 500
+    summary = run_add(keeps_crops=False)
+    assert (summary.looked, summary.generation) == (0, 2)
+    assert UsageFolder(held).numbers() == [2]
+    assert crops_in(held) == 0
+    assert run_add().generation is None
+    back = run_add(keeps_crops=True)
+    assert (back.looked, back.counts.indexed) == (3, 3)
+    assert crops_in(held) > 500
+
+
+def test_a_removed_screenshot_leaves_no_crop_and_stays_out(run_add: Add, shots: Path, held: Library) -> None:
+    run_add(shots)
+    assert remove(held, [shots / "b.png"]).counts.icons == 3
+    assert UsageFolder(held).numbers() == [2]
+    summary = run_add()
+    assert (summary.generation, summary.counts.found) == (None, 4)
+    assert remove(held, [shots]).counts.found == 0
+    assert crops_in(held) == 0
+    with pytest.raises(SourceError, match="no screenshots are known"):
+        run_add()
+    with pytest.raises(SourceError, match="is not among the screenshots"):
+        remove(held, [shots])
+
+
+def test_a_damaged_shard_is_made_again(run_add: Add, shots: Path, held: Library) -> None:
+    first = run_add(shots)
+    folder = UsageFolder(held)
+    key = UsageManifest.read(folder.generation(1)).key
+    (path,) = look_paths(folder.looks_of(key))
+    content = bytearray(path.read_bytes())
+    content[-20] ^= 255
+    path.write_bytes(content)
+    assert damaged(folder, key) == [path]
+    save_screen(shots / "new.png", ["arrow-left"], shade=220)
+    summary = run_add()
+    assert summary.counts.icons == first.counts.icons + 1
+    assert damaged(folder, key) == []
+
+
+def test_an_interrupted_run_keeps_what_it_saw(
+    run_add: Add, shots: Path, held: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_add(shots)
+    for number in range(4):
+        save_screen(shots / f"new-{number}.png", ["house"], shade=150 + number)
+    n_looked = 0
+    look = looking.Looker.look
+
+    def interrupted(*given: Any) -> Any:
+        nonlocal n_looked
+        n_looked += 1
+        if n_looked == 3:
+            raise KeyboardInterrupt
+        return look(*given)
+
+    monkeypatch.setattr(looking.Looker, "look", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_add()
+    monkeypatch.undo()
+    assert usage_status(held)["found"] == 5
+    summary = run_add()
+    assert (summary.looked, summary.counts.indexed) == (2, 7)
+
+
+def test_another_encoder_sees_all_again_and_the_old_looks_go(
+    run_add: Add, shots: Path, held: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_add(shots)
+    sight = looking.open_sight(held)
+    other = looking.LookKey(sight.key.fingerprint, "another-1", sight.key.dim)
+    monkeypatch.setattr(adding, "open_sight", lambda _: looking.Sight(other, sight.detect, sight.encoder))
+    assert run_add().looked == 4
+    assert [path.name for path in UsageFolder(held).looks.iterdir()] == [str(other)]
+
+
+def test_hostile_files_fail_with_a_reason_and_links_out_are_not_followed(
+    run_add: Add, tmp_path: Path, held: Library
+) -> None:
+    folder, outside = tmp_path / "hostile", save_screen(tmp_path / "outside.png", ["house"])
+    folder.mkdir()
+    (folder / "empty.png").touch()
+    (folder / "text.jpg").write_text("<html>")
+    Image.new("RGB", (400, 300), (9, 9, 9)).save(folder / "plain.png")
+    (folder / "leads-out.png").symlink_to(outside)
+    os.mkfifo(folder / "pipe.png")
+    whole = save_screen(folder / "whole.png", ["house"] * 9).read_bytes()
+    (folder / "cut.png").write_bytes(whole[: len(whole) // 2])
+    (folder / "note.txt").write_text("no screenshot")
+    counts = run_add(folder).counts
+    reasons = {Path(failure["file"]).name: failure["reason"] for failure in usage_failures(held)}
+    assert (counts.found, counts.indexed, counts.failed) == (7, 1, 6)
+    assert reasons["empty.png"] == "empty file"
+    assert reasons["text.jpg"] == "not a picture"
+    assert reasons["pipe.png"] == "not a regular file"
+    assert "leads out of the source" in reasons["leads-out.png"]
+    assert "one colour" in reasons["plain.png"]
+    assert "truncated" in reasons["cut.png"]
+
+
+def test_the_writer_is_one_and_a_library_without_icons_is_refused(
+    run_add: Add, shots: Path, held: Library, tmp_path: Path
+) -> None:
+    from filelock import FileLock
+
+    with FileLock(held.root / "writer.lock"), pytest.raises(LibraryError, match="being written by another"):
+        run_add(shots)
+    with pytest.raises(LibraryError, match="no library"):
+        add(Library(tmp_path / "none"), AddOptions(shots=[shots]), lambda *_: None)
+
+
+def test_places_are_told_in_the_order_of_paths_with_the_screen_they_hold(
+    run_add: Add, shots: Path, held: Library
+) -> None:
+    run_add(shots)
+    lines = UsageFolder(held).generation(1).places.read_text().splitlines()
+    places = {Path(path).name: (screen, reason is None) for path, screen, reason in map(json.loads, lines)}
+    assert places["a.png"] == places["copy.png"]
+    assert places["broken.png"] == (None, False)
+    assert sorted(screen for screen, _ in places.values() if screen is not None) == [0, 0, 1, 2]

@@ -1,0 +1,79 @@
+"""A library of sample icons in two sets, and screenshots with some of them."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from PIL import Image
+from screens_with_icons import saved, screen
+
+from indexer.library.bundled import bundled
+from search.cli import main
+from search.engine import SearchEngine
+from search.usage.opened import UsageIndex
+
+THEIRS = {"bell": "megaphone", "house": "hotel", "trash-2": "eraser", "star": "sparkles"}
+"""Icons of the other set, by the sample icons that they are drawn like."""
+OURS = ["heart", "search", "settings", "bell", "trash-2", "download", "calendar", "star", "house", "triangle-alert"]
+
+
+@pytest.fixture(scope="session")
+def used(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The library; the screens lie in `shots` beside it: two pages of ours, one of them dark, and one with theirs."""
+    folder = tmp_path_factory.mktemp("used")
+    files = {file.stem: file.read_text("utf-8") for file in sorted(bundled("samples").rglob("*.svg"))}
+    for number, (name, svg) in enumerate(files.items()):
+        if name in OURS or (number % 40 == 0 and name not in THEIRS.values()):
+            _write(folder / "ours" / f"{name}.svg", svg)
+    for name, drawn_like in THEIRS.items():
+        _write(folder / "theirs" / f"{name}.svg", files[drawn_like])
+    run = CliRunner().invoke
+    given = ["--library", str(folder / "library")]
+    done = run(main, ["index", str(folder / "ours"), str(folder / "theirs"), "--devices", "cpu", *given])
+    assert done.exit_code == 0, done.output
+    _draw_screens(SearchEngine.open(folder / "library"), folder / "shots")
+    done = run(main, ["usage", "add", str(folder / "shots"), *given])
+    assert done.exit_code == 0, done.output
+    return folder / "library"
+
+
+def _write(path: Path, svg: str) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(svg, "utf-8")
+
+
+def _draw_screens(engine: SearchEngine, folder: Path) -> None:
+    folder.mkdir()
+    ours = [f"ours:{name}" for name in OURS]
+    saved(screen(engine, [ours[0], ours[1], ours[9], ours[8]]), folder / "a.png")
+    saved(screen(engine, [*ours[1:6], ours[1]], ground=(18, 20, 26), ink=(235, 235, 240)), folder / "b.png")
+    saved(screen(engine, ["theirs:bell", "theirs:bell", ours[6]]), folder / "c.png")
+
+
+@pytest.fixture(scope="session")
+def engine(used: Path) -> SearchEngine:
+    return SearchEngine.open(used)
+
+
+@pytest.fixture(scope="session")
+def uses(used: Path) -> UsageIndex:
+    return UsageIndex.open(used)
+
+
+@pytest.fixture
+def ask(used: Path) -> Callable[..., Result]:
+    """Run `icons usage` over the library, or over another."""
+
+    def run(*arguments: str | Path, library: Path = used) -> Result:
+        return CliRunner().invoke(main, ["usage", *map(str, arguments), "--library", str(library)])
+
+    return run
+
+
+@pytest.fixture
+def crop(used: Path, tmp_path: Path) -> Path:
+    """A part of the first screenshot, cut out by hand: the search icon."""
+    with Image.open(used.parent / "shots/a.png") as image:
+        image.crop((174, 64, 210, 100)).save(tmp_path / "crop.png")
+    return tmp_path / "crop.png"

@@ -1,0 +1,142 @@
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from indexer.errors import IconsError, LibraryError
+from indexer.publishing.curves import Curve
+from indexer.usage.manifest import Sameness
+from search.engine import SearchEngine
+from search.pictures import pixels_of
+from search.query import Filters, Query
+from search.usage.asking import uses_of_icon, uses_of_picture, uses_of_words
+from search.usage.opened import UsageIndex
+from search.usage.report import UsageReport, report
+from search.usage.results import Uses
+from search.usage.sureness import is_icon
+
+Ask = Callable[..., Result]
+
+
+def places(found: Uses) -> dict[str, int]:
+    return dict(Counter(Path(use.file).name for use in found.uses))
+
+
+def of_icon(uses: UsageIndex, engine: SearchEngine, key: str) -> Uses:
+    return uses_of_icon(uses, engine, engine.find(key))
+
+
+def of_words(uses: UsageIndex, engine: SearchEngine, words: str, **options: Filters) -> Uses:
+    return uses_of_words(uses, engine, Query(words=words, languages=("en",)), **options)
+
+
+def test_an_icon_is_found_wherever_it_is_used_on_light_and_dark_ground(uses: UsageIndex, engine: SearchEngine) -> None:
+    found = of_icon(uses, engine, "ours:search")
+    assert places(found) == {"a.png": 1, "b.png": 2}
+    assert (found.n_found, found.n_screens) == (3, 2)
+    assert {use.icon for use in found.uses} == {"ours:search"}
+    box = next(use.box for use in found.uses if use.file.endswith("a.png"))
+    assert abs(box.left - 183) <= 2
+    assert abs(box.top - 73) <= 2
+
+
+def test_what_is_called_the_same_in_another_set_is_told_apart(uses: UsageIndex, engine: SearchEngine) -> None:
+    assert places(of_icon(uses, engine, "ours:bell")) == {"b.png": 1}
+    assert places(of_icon(uses, engine, "theirs:bell")) == {"c.png": 2}
+
+
+def test_an_icon_that_no_screen_shows_is_not_found(uses: UsageIndex, engine: SearchEngine) -> None:
+    found = of_icon(uses, engine, "theirs:house")
+    assert found.uses == []
+    assert found.best < 0.5
+
+
+@pytest.mark.parametrize(
+    ("words", "icon", "where"),
+    [("warning", "ours:triangle-alert", "a.png"), ("delete", "ours:trash-2", "b.png"), ("home", "ours:house", "a.png")],
+)
+def test_words_find_the_icons_that_mean_it(
+    uses: UsageIndex, engine: SearchEngine, words: str, icon: str, where: str
+) -> None:
+    first = of_words(uses, engine, words).uses[0]
+    assert (first.icon, Path(first.file).name) == (icon, where)
+
+
+def test_a_filter_chooses_among_the_icons_that_words_mean(uses: UsageIndex, engine: SearchEngine) -> None:
+    icons = {use.icon for use in of_words(uses, engine, "bell").uses}
+    assert {"ours:bell", "theirs:bell"} <= icons
+    assert places(of_words(uses, engine, "bell", filters=Filters(sets=("theirs",)))) == {"c.png": 2}
+
+
+def test_words_that_mean_no_icon_find_nothing(uses: UsageIndex, engine: SearchEngine) -> None:
+    assert of_words(uses, engine, "napoleon's retreat from moscow").n_found == 0
+    with pytest.raises(IconsError, match="is empty"):
+        of_words(uses, engine, " ")
+
+
+def test_a_picture_finds_what_looks_like_it(uses: UsageIndex, engine: SearchEngine, crop: Path) -> None:
+    found = uses_of_picture(uses, engine, pixels_of(crop.read_bytes(), name="crop", size=engine.image_size), k=3)
+    assert places(found) == {"a.png": 1, "b.png": 2}
+    assert found.uses[0].icon is None
+
+
+def test_places_are_cut_where_there_are_more_than_asked_for(uses: UsageIndex, engine: SearchEngine) -> None:
+    found = uses_of_icon(uses, engine, engine.find("ours:search"), k=1)
+    assert (len(found.uses), found.n_found, found.n_screens) == (1, 3, 2)
+
+
+def test_vectors_of_two_encoders_are_not_compared(uses: UsageIndex, engine: SearchEngine) -> None:
+    other = UsageIndex(uses.generation, replace(uses.manifest, fingerprint="0123456789abcdef"))
+    with pytest.raises(LibraryError, match="another encoder"):
+        of_icon(other, engine, "ours:search")
+
+
+def test_a_rival_that_is_as_like_leaves_half() -> None:
+    import numpy as np
+
+    same = Sameness(known=Curve(20, 0.8), lead=Curve(30, 0.0), n_pictures=10)
+    cosine, far = np.array([0.95], np.float32), np.array([-1], np.float32)
+    alone = float(is_icon(cosine, far, same)[0])
+    assert alone == pytest.approx(1 / (1 + np.exp(-20 * 0.15)), abs=1e-4)
+    assert float(is_icon(cosine, cosine, same)[0]) == pytest.approx(alone / 2, abs=1e-4)
+    assert float(is_icon(cosine, cosine, same, expected=1.0)[0]) > 0.7 * alone
+
+
+@pytest.fixture(scope="module")
+def reported(uses: UsageIndex, engine: SearchEngine) -> UsageReport:
+    return report(uses, engine, ["ours"], progress=lambda *_: None)
+
+
+def test_the_report_counts_what_is_used_of_our_set(reported: UsageReport) -> None:
+    used = {one.icon: (one.n, one.n_screens) for one in reported.used}
+    assert used["ours:search"] == (3, 2)
+    assert used["ours:heart"] == (1, 1)
+    assert {"ours:settings", "ours:bell", "ours:trash-2", "ours:calendar", "ours:house"} <= used.keys()
+    assert reported.used[0].icon == "ours:search"
+    assert reported.n_screens == 3
+
+
+def test_the_report_tells_what_is_not_from_our_set_and_what_of_ours_is_like_it(reported: UsageReport) -> None:
+    (foreign,) = reported.foreign
+    assert (foreign.icon, foreign.n) == ("theirs:bell", 2)
+    assert foreign.ours.startswith("ours:")
+    assert [Path(use.file).name for use in foreign.examples] == ["c.png"]
+
+
+def test_the_report_tells_what_is_drawn_in_several_ways(reported: UsageReport) -> None:
+    (bell,) = reported.several
+    assert (bell.words, bell.n) == ("bell", 3)
+    assert {way.icon for way in bell.ways} == {"ours:bell", "theirs:bell"}
+
+
+def test_every_box_is_counted_once(reported: UsageReport) -> None:
+    parts = (*reported.used, *reported.foreign, *reported.unknown)
+    assert sum(one.n for one in parts) == reported.n_boxes
+
+
+def test_a_set_that_is_not_there_is_refused(uses: UsageIndex, engine: SearchEngine) -> None:
+    with pytest.raises(IconsError, match="mine"):
+        report(uses, engine, ["mine"], progress=lambda *_: None)
