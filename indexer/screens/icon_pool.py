@@ -5,6 +5,7 @@ Reads @iconify/json, one set at a time.
 
 import functools
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,6 +46,8 @@ _NOT_OF_INTERFACES = _words(
     streamline-stickies-color
     """
 )
+_CHARACTER = re.compile(r"(alpha|letter|number|numeric|num|abjad|roman-numeral|hiragana|katakana)-[a-z0-9]+(-\w+)?")
+"""Icons that look like a single character of text, which is none."""
 _COLOURED = 0.13
 """Share of the screens with a coloured set."""
 
@@ -104,7 +107,7 @@ class IconSet:
     def of_kind(self, kind: str) -> Sequence[str]:
         """Names that begin as those of a kind do, by the first of its words that the set knows."""
         for start in KINDS[kind]:
-            if names := [name for name in self.names if f"{name}-".startswith(f"{start}-")]:
+            if names := [name for name in self.names if f"{name}-".startswith(f"{start}-") and "box" not in name]:
                 return names
         return []
 
@@ -171,7 +174,8 @@ class IconPool:
 
     def _read(self, prefix: str) -> IconSet:
         data = json.loads((self._folder / "json" / f"{prefix}.json").read_text("utf-8"))
-        names = [name for name, icon in data["icons"].items() if not icon.get("hidden") and _stands_still(icon["body"])]
+        shown = {name: icon for name, icon in data["icons"].items() if not icon.get("hidden")}
+        names = [name for name, icon in shown.items() if _stands_still(icon["body"]) and not _CHARACTER.fullmatch(name)]
         usual = [name for name in names if not _USUAL_WORDS.isdisjoint(name.split("-")[:2])]
         return IconSet(prefix, data, names, usual or names, bool(data["info"].get("palette")))
 

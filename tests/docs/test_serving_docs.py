@@ -26,7 +26,8 @@ def test_every_example_is_answered(tmp_path: Path, tiny_model: Path) -> None:
     index_into(library, tmp_path / "icons", model=tiny_model)
     shot = Image.new("RGB", (200, 120), "white")
     ImageDraw.Draw(shot).ellipse((60, 20, 140, 100), fill="black")
-    shot.save(tmp_path / "shot.png")
+    for name in ("shot.png", "screen.png"):
+        shot.save(tmp_path / name)
     assert len(EXAMPLES) >= 13
     with serving(library) as (client, _):
         for example in EXAMPLES:

@@ -72,20 +72,19 @@ def main(library: Library, file: Path, name: str) -> None:
 def _measure(engine: "SearchEngine", contender: "Contender", picture: Pixels) -> Cost:
     from indexer.ranks.devices import Host
     from indexer.ranks.gauges import peak_memory
-    from search.evaluation.screens.naming import name_boxes
+    from search.evaluation.screens.naming import name_vectors
 
-    detecting, naming, n_boxes = [], [], 0
+    finding, naming, n_boxes = [], [], 0
     for _ in range(1 + N_RUNS):
         began = time.perf_counter()
-        boxes = contender.detect(picture)
+        located = contender.locate(picture)
         found = time.perf_counter()
-        shown = boxes.corners[boxes.scores >= contender.threshold]
-        name_boxes(engine, picture, shown)
-        detecting.append(found - began)
+        name_vectors(engine, located.vectors)
+        finding.append(found - began)
         naming.append(time.perf_counter() - found)
-        n_boxes = len(shown)
+        n_boxes = located.n_found
     return Cost(
-        detect_seconds=round(median(detecting[1:]), 4),
+        find_seconds=round(median(finding[1:]), 4),
         name_seconds=round(median(naming[1:]), 4),
         n_boxes=n_boxes,
         peak_bytes=peak_memory(Host()),

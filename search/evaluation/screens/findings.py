@@ -40,10 +40,10 @@ class ThresholdRow:
 class Cost:
     """What one picture of 1440 x 900 takes, in a process of its own that has opened the library."""
 
-    detect_seconds: float
-    """Median of several runs after a first one."""
+    find_seconds: float
+    """Boxes, and what the encoder sees in them; the median of several runs after a first one."""
     name_seconds: float
-    """For the boxes that are shown, each encoded anew."""
+    """Names of the boxes that are shown."""
     n_boxes: int
     peak_bytes: int
     """Of the whole process, from its start."""
@@ -51,7 +51,7 @@ class Cost:
     @property
     def seconds(self) -> float:
         """Both together."""
-        return self.detect_seconds + self.name_seconds
+        return self.find_seconds + self.name_seconds
 
 
 @dataclass(frozen=True, slots=True)

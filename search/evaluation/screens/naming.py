@@ -34,9 +34,13 @@ def name_boxes(engine: SearchEngine, pixels: Pixels, corners: Floats) -> list[Na
     """Name what is inside each of some boxes (n, 4) of a picture; whatever comes nearest is a name."""
     if not len(corners):
         return []
+    return name_vectors(engine, engine.put(lambda opened: seen_in(pixels, corners, forgetful(opened.encoder))))
+
+
+def name_vectors(engine: SearchEngine, vectors: Floats) -> list[Name]:
+    """Name what the encoder sees as some vectors (n, dim)."""
 
     def ask(opened: Opened) -> list[list[Hit]]:
-        vectors = seen_in(pixels, corners, forgetful(opened.encoder))
         return name_crops(opened, vectors, Filters(), opened.standing(()), k=N_NAMES, min_score=0)
 
     return [_name(hits) for hits in engine.put(ask)]

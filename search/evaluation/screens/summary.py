@@ -88,7 +88,7 @@ def cost_cells(row: "ContenderRow") -> tuple[str, ...]:
     if row.cost is None:
         return (row.contender,)
     cost = row.cost
-    seconds = (f"{value:.3f}" for value in (cost.seconds, cost.detect_seconds, cost.name_seconds))
+    seconds = (f"{value:.3f}" for value in (cost.seconds, cost.find_seconds, cost.name_seconds))
     return (row.contender, *seconds, f"{cost.n_boxes:,}", f"{cost.peak_bytes / 1e6:,.0f} MB")
 
 

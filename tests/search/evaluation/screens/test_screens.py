@@ -12,6 +12,7 @@ from indexer.arrays import Pixels
 from indexer.errors import RenderError, SourceError
 from indexer.library.folder import Library
 from indexer.locating.boxes import Boxes
+from indexer.locating.located import NO_ICONS
 from indexer.reports.measures import Figure
 from indexer.screens.stored import read_screens
 from search.cli import main
@@ -45,7 +46,7 @@ def plan(*screens: list[tuple[tuple[float, ...], float]]) -> Contender:
         corners = np.array([box for box, _ in found], np.float32).reshape(-1, 4)
         return Boxes(corners, np.array([score for _, score in found], np.float32))
 
-    return Contender("planned", 0.5, detect)
+    return Contender("planned", 0.5, detect, lambda _: NO_ICONS)
 
 
 def truths_of(subject: Subject, folder: Path) -> list[Truth]:
@@ -222,7 +223,7 @@ def test_time_and_memory_are_those_of_a_process_of_its_own(known_library: Librar
     assert picture.shape == (900, 1440, 3)
     cost = measure_cost(known_library, COMPONENTS, picture)
     assert cost.peak_bytes > 50_000_000
-    assert cost.detect_seconds > 0 and cost.name_seconds > 0
+    assert cost.find_seconds > 0 and cost.name_seconds > 0
     assert cost.n_boxes == len(open_contender(COMPONENTS, Subject(known_library).engine).detect(picture).scores) > 5
 
 

@@ -1,4 +1,4 @@
-"""Which part of a picture is searched with? Screens are cut first, with a mouse or with keys; photos, too."""
+"""Which part of a picture is searched with? Screens are cut by hand, with a mouse or with keys; photos, too."""
 
 import re
 from typing import TYPE_CHECKING
@@ -32,8 +32,9 @@ SETTINGS = (SAMPLES / "icons" / "settings.svg").read_text("utf-8")
 
 
 def drop_screen(page: "Page") -> None:
-    """A screen with one icon, at 600, 300, of 100 pixels."""
+    """A screen with one icon, at 600, 300, of 100 pixels: too large to be taken for one; a person cuts it out."""
     page.evaluate(SCREEN, [SETTINGS, 1280, 800])
+    page.locator("#cut").click()
     expect(page.get_by_role("dialog", name="Which part is the icon?")).to_be_visible()
 
 
@@ -94,7 +95,7 @@ def test_escape_leaves_everything_as_it_was(page: "Page") -> None:
     drop_screen(page)
     page.keyboard.press("Escape")
     expect(page.locator("#crop")).to_have_count(0)
-    expect(page.locator("#start")).to_be_visible()
+    expect(page.locator("#screen")).to_be_visible()
     assert "picture" not in page.url
 
 
