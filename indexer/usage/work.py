@@ -59,7 +59,8 @@ def _looks(looker: Looker, files: Sequence[FileFacts], *, threads: int) -> Itera
                         break
                 if not under_way:
                     return
-                for done in wait(under_way, return_when=FIRST_COMPLETED).done:
+                completed = wait(under_way, return_when=FIRST_COMPLETED).done
+                for done in sorted(completed, key=lambda future: future.exception() is not None):  # errors last
                     yield under_way.pop(done), done.result()
         finally:
             pool.shutdown(cancel_futures=True)
