@@ -99,6 +99,7 @@ PRODUCTS: tuple[Product, ...] = (
         "tabler-ui",
         ("tabler-ui@0.0.34",),
         (View("index.html"), View("store.html"), View("form-elements.html"), View("email.html", scale=2)),
+        Rules(backgrounds="select, .is-valid, .is-invalid, .state-valid, .state-invalid"),
         families=("feather", "fontawesome4"),
         places={ORIGIN: "node_modules/tabler-ui/dist/"},
     ),
@@ -125,7 +126,7 @@ PRODUCTS: tuple[Product, ...] = (
     ),
     Product(
         "node-red",
-        ("node-red@5.0.7",),
+        ("node-red@4.1.15",),
         (View("", waits_for="#red-ui-palette .red-ui-palette-node", seconds=6),),
         families=("fontawesome4",),
         program="node-red",
@@ -137,14 +138,14 @@ PRODUCTS: tuple[Product, ...] = (
             View("lab", waits_for=".jp-Launcher", seconds=6),
             View("lab/tree/analysis.ipynb", waits_for=".jp-Notebook", seconds=6),
         ),
-        sets=("mdi", "ic"),
+        sets=("mdi",),
         program="jupyter-lab",
     ),
     Product(
         "mkdocs-material",
         ("mkdocs-material==9.8.1",),
         (View("index.html"), View("uikit/index.html"), View("index.html", "dark", scale=2)),
-        sets=("mdi", "fa6-brands", "fa6-solid", "simple-icons", "octicon"),
+        sets=("fa6-brands", "octicon", "fa6-solid", "mdi"),
         program="mkdocs",
     ),
 )
