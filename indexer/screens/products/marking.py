@@ -41,6 +41,7 @@ _MARK = """({ hiding, largest, skip, pictures, backgrounds, texts }) => {
   }
   const glyph = (element, pseudo) => {
     const style = getComputedStyle(element, pseudo)
+    if (!['none', 'normal'].includes(style.content) && style.maskImage.startsWith('url')) return true
     const content = style.content.replace(/^["']|["']$/g, '').replace(/^\\\\/, '')
     if ([...content].length !== 1 || content === ' ' || style.display === 'none') return false
     const point = content.codePointAt(0)
@@ -50,7 +51,8 @@ _MARK = """({ hiding, largest, skip, pictures, backgrounds, texts }) => {
   const written = svg => {
     const copy = svg.cloneNode(true)
     const style = getComputedStyle(svg)
-    for (const name of ['fill', 'stroke', 'stroke-width', 'stroke-linecap', 'stroke-linejoin'])
+    for (const name of ['fill', 'stroke']) copy.setAttribute(name, style[name] === 'none' ? 'none' : '#000')
+    for (const name of ['stroke-width', 'stroke-linecap', 'stroke-linejoin'])
       copy.setAttribute(name, style.getPropertyValue(name))
     const uses = [...copy.querySelectorAll('use')]
     for (const use of uses) {
@@ -66,6 +68,10 @@ _MARK = """({ hiding, largest, skip, pictures, backgrounds, texts }) => {
   for (const element of document.querySelectorAll('body *')) {
     if (matches(element, skip) || (skip !== '' && element.closest(skip))) continue
     if (element instanceof SVGElement) {
+      if (matches(element, pictures)) {
+        mark(element, 'img', 'self')
+        continue
+      }
       const isOutermost = element.tagName === 'svg' && !element.parentElement.closest('svg')
       if (isOutermost && isSmall(element) && element.childElementCount)
         mark(element, 'inline', 'self', written(element))
@@ -91,7 +97,7 @@ class Rules:
     skip: str = ""
     """What is no icon, and what lies in it: logos, charts, portraits."""
     pictures: str = ""
-    """Elements that are an icon as a whole: `img` with a small picture."""
+    """Elements that are an icon as a whole: `img` with a small picture, `image` of a larger SVG."""
     backgrounds: str = ""
     """Elements whose background is an icon."""
     texts: str = ""

@@ -96,7 +96,7 @@ def _read_set(icons: Path, prefix: str) -> dict[str, Any]:
     return data
 
 
-@functools.lru_cache(maxsize=4)
+@functools.lru_cache(maxsize=32)
 def _inks_of(icons: Path, prefix: str) -> tuple[list[str], NDArray[np.uint8]]:
     """Names of a set's icons, and how each is drawn, (n, side * side)."""
     data = _read_set(icons, prefix)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import socket
 import subprocess
 import time
@@ -14,6 +15,8 @@ from pathlib import Path
 from indexer.errors import SourceError
 
 _PATIENCE_SECONDS = 90
+_PICTURES = re.compile(r"!\[[^\]]*\]\([^)]*\)|<img[^>]*>")
+"""Of Markdown: those of a README lie elsewhere."""
 
 
 @contextmanager
@@ -55,7 +58,7 @@ def build_site(packages: Path, aside: Path) -> Path:
     docs.mkdir()
     for name in ("swagger-ui-dist", "uikit", "startbootstrap-sb-admin-2", "admin-lte-3"):
         text = (packages / "node_modules" / name / "README.md").read_text("utf-8")
-        (docs / f"{name}.md").write_text(text, "utf-8")
+        (docs / f"{name}.md").write_text(_PICTURES.sub("", text), "utf-8")
     (docs / "index.md").write_text(_FIRST_PAGE, "utf-8")
     (aside / "mkdocs.yml").write_text(_MKDOCS, "utf-8")
     command = [str(packages / "venv/bin/mkdocs"), "build", "-q", "-f", str(aside / "mkdocs.yml")]
