@@ -68,7 +68,7 @@ def _sprite(text: Text, code: str) -> Named | None:
     if found is None or text.is_computed:
         return None
     is_sprite = found[1].lower().endswith(".svg") or _stands_behind(_USE_BEFORE, text, code)
-    return _part(text, found, "", "sprite") if is_sprite else None
+    return _part(text, found, "", "sprite")._replace(file=found[1]) if is_sprite else None
 
 
 def _file(text: Text, _: str) -> Named | None:
