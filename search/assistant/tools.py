@@ -29,7 +29,6 @@ from search.assistant.arguments import (
     Code,
     Count,
     Format,
-    Key,
     Keys,
     Language,
     Licences,
@@ -90,7 +89,7 @@ class IconTools:
         without: Without = [],  # noqa: B006
         language: Language = "",
     ) -> str:
-        """Find icons by meaning, looks or name, best first."""
+        """Find icons by meaning, looks or name, best first. Styles: outline, filled."""
         asked = Query(words=query, without=tuple(without), languages=(language,) if language else ())
         filters = Filters(sets=tuple(sets), styles=tuple(styles), licences=tuple(licences))
         return written(answered(self._engine.ask(asked, filters=filters, window=Window(k=k))))
@@ -104,7 +103,7 @@ class IconTools:
         sets: Sets = [],  # noqa: B006
         styles: Styles = [],  # noqa: B006
     ) -> str:
-        """Find icons that look like one, or like a picture; query pulls towards a meaning."""
+        """Find icons that look like one or a picture; query pulls towards a meaning."""
         if bool(key) == bool(picture):
             raise IconsError("say what they are to look like: either key or picture")
         engine = self._engine
@@ -140,7 +139,7 @@ class IconTools:
         wanted = source_names(engine, names, source_sets(engine, [source] if source else []))
         return written(mapped(map_to(engine, wanted, target_set(engine, to), progress=lambda *_: None)))
 
-    def show_icon(self, key: Key) -> str:
+    def show_icon(self, key: Text) -> str:
         """Tell tags, categories, licence, file and variants of an icon."""
         engine = self._engine
         return written(shown(engine.show(engine.find(key))))
@@ -159,7 +158,7 @@ class IconTools:
         return write([_named(engine, key, wanted) for key in keys], wanted, look).code
 
     def check_icons(self, paths: Paths = [], code: Code = "", name: Text = "App.tsx") -> str:  # noqa: B006
-        """Tell which icons that code names do not exist, and the nearest real ones."""
+        """Find icons named in code that do not exist, and the nearest real ones."""
         if bool(paths) == bool(code):
             raise IconsError("say what to check: either paths or code")
         engine = self._engine
@@ -180,7 +179,7 @@ class IconTools:
         return written(linted(report, most=MOST_FINDINGS if rule else MOST_OF_A_RULE))
 
     def list_sets(self, query: Annotated[Text, Field(description="part of a name")] = "") -> str:
-        """List the sets of the library, the largest first."""
+        """List the library's sets, largest first."""
         known = self._engine.facets()["set"]
         part = query.casefold()
         return written(listed(one for one in known if part in f"{one.value} {one.title}".casefold()))
