@@ -19,25 +19,28 @@ from indexer.telemetry import SERVERS, silence
 from search.assistant.tools import IconTools
 from search.engine import SearchEngine
 
-_INSTRUCTIONS = """Icons of a library on this machine, found by what they mean or how they look ("go back").
-Take keys from answers, invent none. No hits: no icon fits, try other words. Mind licences."""
-_READ_ONLY = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
+_INSTRUCTIONS = """Icons of a library on this machine. Take keys (mdi:home) from answers, invent none. No hits: no icon
+fits, try other words. Mind licences."""
+_READ_ONLY = ToolAnnotations(read_only_hint=True)
+"""What clients ask before they run a tool unasked; the other hints mean nothing beside it."""
+_SAID_ELSEWHERE = frozenset(("title", "maximum", "minimum"))
+"""Keywords of a schema that repeat a name, or are told to who is beyond them."""
 
 
 def create_assistant(engine: SearchEngine) -> MCPServer:
     """Put the server together."""
     own = IconTools(engine)
     tools = [
-        _tool("Find icons", own.search_icons),
-        _tool("Find icons that look alike", own.similar_icons),
-        _tool("Find the icons of a screen", own.locate),
-        _tool("Pick icons for many needs", own.pick_icons),
-        _tool("Map icons to another set", own.map_icons),
-        _tool("Show an icon", own.show_icon),
-        _tool("Write icons as code", own.get_code),
-        _tool("Check the icons of code", own.check_icons),
-        _tool("Look for what is wrong in icons", own.lint_icons),
-        _tool("List sets", own.list_sets),
+        _tool(own.search_icons),
+        _tool(own.similar_icons),
+        _tool(own.locate),
+        _tool(own.pick_icons),
+        _tool(own.map_icons),
+        _tool(own.show_icon),
+        _tool(own.get_code),
+        _tool(own.check_icons),
+        _tool(own.lint_icons),
+        _tool(own.list_sets),
     ]
     return MCPServer("icons", title="Icon search", instructions=_INSTRUCTIONS, version=version("icons"), tools=tools)
 
@@ -53,7 +56,7 @@ class _StrictTool(Tool):
         return await super().run(arguments, context, convert_result)
 
 
-def _tool(title: str, method: Callable[..., str]) -> Tool:
+def _tool(method: Callable[..., str]) -> Tool:
     @wraps(method)
     def call(**given: Any) -> str:
         try:
@@ -61,7 +64,7 @@ def _tool(title: str, method: Callable[..., str]) -> Tool:
         except IconsError as error:  # the sentence of any other stays here
             raise ToolError(str(error)) from error
 
-    tool = _StrictTool.from_function(call, title=title, annotations=_READ_ONLY, structured_output=False)
+    tool = _StrictTool.from_function(call, annotations=_READ_ONLY, structured_output=False)
     fields = tool.fn_metadata.arg_model.model_fields
     names = {field.alias: name for name, field in fields.items() if field.alias}
     tool.parameters = _shortened(tool.parameters)
@@ -78,8 +81,9 @@ def _shortened(schema: Any) -> Any:
 
 
 def _is_idle(name: str, part: Any) -> bool:
-    """Whether it is a title, which repeats a name, or an empty default."""
-    return (name == "title" and isinstance(part, str)) or (name == "default" and not part)
+    """Whether it is no property, and says nothing that an assistant needs: of defaults, words alone are told."""
+    is_keyword = not isinstance(part, dict)
+    return is_keyword and (name in _SAID_ELSEWHERE or (name == "default" and not (part and isinstance(part, str))))
 
 
 def assist(library: Library) -> None:

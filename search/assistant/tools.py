@@ -36,7 +36,6 @@ from search.assistant.arguments import (
     Paths,
     Picture,
     SamePicture,
-    SameStyles,
     Sets,
     Source,
     Styles,
@@ -85,7 +84,7 @@ class IconTools:
         without: Without = [],  # noqa: B006
         language: Language = "",
     ) -> str:
-        """Find icons by meaning, looks or name, best first."""
+        """Find icons by meaning, looks or name, best first. Styles: outline, filled."""
         asked = Query(words=query, without=tuple(without), languages=(language,) if language else ())
         filters = Filters(sets=tuple(sets), styles=tuple(styles), licences=tuple(licences))
         return written(answered(self._engine.ask(asked, filters=filters, window=Window(k=k))))
@@ -97,9 +96,9 @@ class IconTools:
         query: Words = "",
         k: Count = 10,
         sets: Sets = [],  # noqa: B006
-        styles: SameStyles = [],  # noqa: B006
+        styles: Styles = [],  # noqa: B006
     ) -> str:
-        """Find icons that look like one, or like a picture; query pulls to a meaning."""
+        """Find icons that look like one or a picture; query pulls towards a meaning."""
         if bool(key) == bool(picture):
             raise IconsError("say what they are to look like: either key or picture")
         engine = self._engine
@@ -113,7 +112,7 @@ class IconTools:
         self,
         needs: Needs,
         sets: Sets = [],  # noqa: B006
-        styles: SameStyles = [],  # noqa: B006
+        styles: Styles = [],  # noqa: B006
         format: Format = "",
     ) -> str:
         """Pick an icon for each of many needs, all of one set; with format as code."""
@@ -165,7 +164,7 @@ class IconTools:
         return write([_named(engine, key, wanted) for key in keys], wanted, look).code
 
     def check_icons(self, paths: Paths = [], code: Code = "", name: Text = "App.tsx") -> str:  # noqa: B006
-        """Tell which icons named in code do not exist, and near ones."""
+        """Find icons named in code that do not exist, and the nearest real ones."""
         if bool(paths) == bool(code):
             raise IconsError("say what to check: either paths or code")
         engine = self._engine
@@ -186,7 +185,7 @@ class IconTools:
         return written(linted(report, most=MOST_FINDINGS if rule else MOST_OF_A_RULE))
 
     def list_sets(self, query: Annotated[Text, Field(description="part of a name")] = "") -> str:
-        """List the sets, the largest first."""
+        """List the library's sets, largest first."""
         known = self._engine.facets()["set"]
         part = query.casefold()
         return written(listed(one for one in known if part in f"{one.value} {one.title}".casefold()))

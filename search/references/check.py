@@ -14,6 +14,7 @@ from search.references.families import family_of, is_of_brands
 from search.references.files import code_files, read_code
 from search.references.known import KnownIcons, Nearest
 from search.references.own_icons import OwnIcons
+from search.references.project import Project
 from search.references.reference import Computed, Reference
 from search.references.scan import Scanned, scan
 
@@ -111,7 +112,8 @@ def check(engine: SearchEngine, places: Sequence[Path], options: CheckOptions, *
     files = list(code_files(places))
     if not files:
         raise IconsError(f'"{places[0]}" holds no code; name the folder that your sources lie in')
-    reading = _Reading(KnownIcons(engine), OwnIcons.below(options.icons))
+    project = Project.around([*places, *filter(None, [options.icons])])
+    reading = _Reading(KnownIcons(engine), OwnIcons.below(options.icons, project=project))
     for number, file in enumerate(files):
         try:
             text = read_code(file.path)
@@ -125,7 +127,9 @@ def check(engine: SearchEngine, places: Sequence[Path], options: CheckOptions, *
 
 
 def check_text(engine: SearchEngine, text: str, *, name: str) -> Checked:
-    """Look at one text; the end of its `name` says what it is.
+    """Look at one text; the end of its `name` says what it is, and its folder which project it belongs to.
+
+    Where that is none, files and parts of sprites are not looked for.
 
     Raises:
         IconsError: it is of no kind that is read.
@@ -133,7 +137,9 @@ def check_text(engine: SearchEngine, text: str, *, name: str) -> Checked:
     kind = kind_of(name)
     if kind is None:
         raise IconsError(f'"{name}" is no file of code that is read; call it as App.tsx, index.html, style.css')
-    reading = _Reading(KnownIcons(engine), OwnIcons.below(None))
+    own = OwnIcons(None, (), Project.around([Path(name)]), is_placed=False)
+    reading = _Reading(KnownIcons(engine), own)
+    own.note(text)
     reading.take(scan(text, path=name, kind=kind))
     return _checked(reading, CheckOptions(), n_files=1)
 
@@ -165,6 +171,8 @@ def _missing(reading: _Reading) -> Iterator[Finding]:
 
 
 def _own(reading: _Reading) -> Iterator[Finding]:
+    if not reading.own.project.folders:
+        return
     for missing in reading.own.findings(reading.references):
         one = missing.reference
         line, column, text = (one.line, one.column, one.text) if one else (0, 0, "")

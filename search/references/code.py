@@ -46,6 +46,10 @@ _FRONT = re.compile(r"\A\s*+---[ \t]*+\n(.*?\n)---[ \t]*+$", re.DOTALL | re.MULT
 _NOT_A_LINE_END = re.compile(r"[^\n]")
 _VALUE = re.compile(r"=\s?(?:\"([^\"<>]{0,4000})\"|'([^'<>]{0,4000})')|\burl\(\s?([^\"'()\s]{1,1000})\s?\)")
 """Of an attribute: over several lines, and behind an apostrophe in a text, which no string of a script begins with."""
+_BOUND = re.compile(r"(?:[\s\"'](?:v-bind|x-bind|bind)?:[\w.-]{1,60}|\[[\w.-]{1,60}\])\s?$")
+"""The name of an attribute whose value is an expression: of Vue, Alpine, Angular."""
+_INSIDE = re.compile(r"\"([^\"\\\n]*)\"|'([^'\\\n]*)'|`([^`\\]*)`")
+_LONGEST_NAME = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +84,24 @@ def without_comments(text: str, kind: Kind) -> str:
 
 
 def literals(code: str) -> Iterator[Text]:
-    """Find the values of attributes and style sheets, then the strings of a code."""
+    """Find the values of attributes and style sheets, with the strings in them, then the strings of a code."""
     values = {}
     for found in _VALUE.finditer(code):
         group = next(number for number in (1, 2, 3) if found[number] is not None)
         values[found.start(group) - 1] = found.end(group) + 1
         yield Text(found.start(group), found[group])
+        yield from _inside(code, found, group)
     for start, end in _tokens(code, None, skipped=values):
         yield Text(start + 1, code[start + 1 : end - 1])
+
+
+def _inside(code: str, found: re.Match[str], group: int) -> Iterator[Text]:
+    """The strings of an attribute's value that is an expression, or holds one."""
+    value = found[group]
+    if "{" in value or _BOUND.search(code[max(0, found.start() - _LONGEST_NAME) : found.start()]):
+        for string in _INSIDE.finditer(value):
+            inner = string.lastindex or 0
+            yield Text(found.start(group) + string.start(inner), string[inner])
 
 
 def _tokens(

@@ -34,7 +34,7 @@ def code_files(places: Sequence[Path]) -> Iterator[CodeFile]:
     """
     seen = set()
     for place in places:
-        for path in [place] if place.is_file() else _below(place):
+        for path in [place] if place.is_file() else files_below(place):
             kind = kind_of(path.name)
             if kind is None:
                 if path == place:
@@ -58,7 +58,12 @@ def read_code(path: Path) -> str:
         raise SourceError(error.strerror or str(error)) from error
 
 
-def _below(place: Path) -> Iterator[Path]:
+def files_below(place: Path) -> Iterator[Path]:
+    """Find the files of a folder that git does not ignore, and that no build has made.
+
+    Raises:
+        IconsError: it is none, or it can't be read.
+    """
     if not place.is_dir():
         raise IconsError(f'"{place}" is neither a folder nor a file; name the code to look at')
     yield from _walk(place, "", Exclusion.of(LEFT_OUT))

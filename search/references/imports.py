@@ -22,7 +22,10 @@ _LOADED = re.compile(
     r"|\bimport\s*+[\"'](?P<own>[@~\w./-]{1,200})[\"']"
 )
 _NAME = re.compile(r"(?:^|,)\s*(?P<type>type\s+)?(?P<name>[A-Za-z_$][\w$]*+)")
-_MEMBER = re.compile(r"(?<![\w$.])(?P<whole>[A-Za-z_$][\w$]*+)(?:\.(?P<name>[A-Za-z_$][\w$]*+)|(?P<any>\[))")
+_MEMBER = re.compile(
+    r"(?<![\w$.])(?P<whole>[A-Za-z_$][\w$]*+)"
+    r"(?:\.(?P<name>[A-Za-z_$][\w$]*+)|\[\s*+[\"'`](?P<told>[A-Za-z_$][\w$]*+)[\"'`]\s*+\]|(?P<any>\[))"
+)
 _DEEP = re.compile(r"(?:^|/)([A-Za-z0-9_-]+)(?:\.(?:m|c)?jsx?|\.svelte|\.vue)?$")
 
 
@@ -69,7 +72,7 @@ def _component(start: int, name: str, components: Components) -> Iterator[Named]
 
 
 def _members(wholes: Mapping[str, Components], code: str) -> Iterator[Named | Unreadable]:
-    """`Icons.Bell` of `import * as Icons`; `Icons[name]` is known to the running program alone."""
+    """`Icons.Bell`, `Icons["Bell"]` of `import * as Icons`; `Icons[name]` is known to the running program alone."""
     for found in _MEMBER.finditer(code):
         components = wholes.get(found["whole"])
         if components is None:
@@ -77,7 +80,8 @@ def _members(wholes: Mapping[str, Components], code: str) -> Iterator[Named | Un
         if found["any"]:
             yield Unreadable(found.start(), found.end(), components.form)
         else:
-            yield from _component(found.start("name"), found["name"], components)
+            group = "name" if found["name"] else "told"
+            yield from _component(found.start(group), found[group], components)
 
 
 def _deep(found: re.Match[str], group: str) -> Named | None:

@@ -17,6 +17,8 @@ class Named(NamedTuple):
     """What else it may mean, (set, name)."""
     is_certain: bool = True
     """Whether it names an icon at all: "token:refresh" may be something else."""
+    file: str = ""
+    """Of a part of a sprite: the file that holds it; "" where that is the page."""
 
 
 class Unreadable(NamedTuple):

@@ -5,31 +5,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, NamedTuple
 
 from indexer.errors import IconsError
+from search.references.project import Project, ids_in, is_file
 from search.references.reference import Reference
+from search.references.sprites import Missing, missing_of_page, missing_part, nearest, stems_of
 
-_ID = re.compile(r"\bid\s*=\s*[\"'{]*([\w.:-]{1,200})")
 _WORD = re.compile(r"[\w-]{1,200}")
 _ROOTS = ("@/", "~/", "$lib/", "/")
 """What stands for a folder of the project that only its bundler knows."""
-_PREFIX = re.compile(r"^(?:icon|i|svg|sprite)[-_]")
-_NEAR = 75
-
-
-Kind = Literal["no-file", "no-part", "unused-file"]
-
-
-class Missing(NamedTuple):
-    """An own icon that is not there, or a file that is not used."""
-
-    kind: Kind
-    reference: Reference | None
-    """None where no code names it."""
-    path: str
-    message: str
-    near: str = ""
 
 
 @dataclass
@@ -38,26 +22,29 @@ class OwnIcons:
 
     folder: Path | None
     files: Sequence[Path]
+    project: Project
+    is_placed: bool = True
+    """Whether the code lies where its path says."""
     words: set[str] = field(default_factory=set)
     ids: set[str] = field(default_factory=set)
 
     @classmethod
-    def below(cls, folder: Path | None) -> "OwnIcons":
+    def below(cls, folder: Path | None, *, project: Project) -> "OwnIcons":
         """Find the SVGs of a folder.
 
         Raises:
             IconsError: it is none, or holds no SVG.
         """
         if folder is None:
-            return cls(None, ())
+            return cls(None, (), project)
         files = sorted(path for path in folder.rglob("*.svg") if path.is_file()) if folder.is_dir() else []
         if not files:
             raise IconsError(f'"{folder}" holds no SVG; give --icons the folder of your own icons')
-        return cls(folder, files)
+        return cls(folder, files, project)
 
     def note(self, text: str) -> None:
         """Keep what a text says, whether or not it is read as a name."""
-        self.ids.update(_ID.findall(text))
+        self.ids.update(ids_in(text))
         if self.files:
             self.words.update(self._stems.intersection(_WORD.findall(text)))
 
@@ -67,27 +54,35 @@ class OwnIcons:
 
     def findings(self, references: Sequence[Reference]) -> Iterator[Missing]:
         """Tell which files and parts are missing, then which files nobody uses."""
-        used = set()
+        used: set[Path | None] = set()
         for one in references:
             if one.form == "file":
                 found = self._resolved(one)
                 used.add(found)
                 if found is None and (told := self._missing_file(one)):
                     yield told
-            elif one.form == "sprite" and (stem := self._stem_of(one)):
-                self.words.add(stem)
-            elif one.form == "sprite" and one.name not in self.ids:
-                yield Missing("no-part", one, one.path, f'no part "{one.name}" is defined in this code')
+            elif one.form == "sprite" and (told := self._missing_part(one, used)):
+                yield told
         for path in self.files:
             if path.resolve() not in used and path.stem not in self.words:
                 yield Missing("unused-file", None, str(path), f'no code names "{path.name}"')
+
+    def _missing_part(self, one: Reference, used: set[Path | None]) -> Missing | None:
+        """What of a sprite is not there; the file that it lies in is used, and so is one that a build makes it of."""
+        self.words.update(self._stems.intersection(stems_of(one.name)))
+        if not one.file:
+            return missing_of_page(one, self.ids, self.project)
+        told = one.file.partition("?")[0]
+        files = self.project.svgs_meant(told, beside=Path(one.path).parent)
+        used.update(path.resolve() for path in files)
+        return missing_part(one, files, self.project)
 
     def _resolved(self, one: Reference) -> Path | None:
         """The file that is meant: beside the one that names it, or with the end of its path in the folder of icons."""
         told = one.name
         if told.startswith("."):
-            path = (Path(one.path).parent / told).resolve()
-            return path if path.is_file() else None
+            path = Path(one.path).parent / told
+            return path.resolve() if is_file(path) else None
         begins = next((root for root in _ROOTS if told.startswith(root)), "")
         end = Path(told.removeprefix(begins)).parts
         return next((path.resolve() for path in self.files if path.parts[-len(end) :] == end), None)
@@ -96,17 +91,8 @@ class OwnIcons:
         """Where another's file is named (of a package, or by an alias nobody here knows), nothing can be said."""
         if not one.name.startswith("."):
             return None
+        if not self.is_placed and self.project.svgs_meant(one.name, beside=Path(one.path).parent):
+            return None
         path = Path(one.path).parent / one.name
-        near = self._near(path)
+        near = nearest(path.name, {other.name for other in path.parent.glob("*.svg")})
         return Missing("no-file", one, one.path, f'there is no file "{one.name}"', near)
-
-    def _near(self, path: Path) -> str:
-        from rapidfuzz import fuzz, process
-
-        beside = sorted(other.name for other in path.parent.glob("*.svg"))
-        found = process.extractOne(path.name, beside, scorer=fuzz.ratio, score_cutoff=_NEAR)
-        return str(found[0]) if found else ""
-
-    def _stem_of(self, one: Reference) -> str | None:
-        """The file of the folder that a part of a sprite may come from."""
-        return next((name for name in (one.name, _PREFIX.sub("", one.name)) if name in self._stems), None)

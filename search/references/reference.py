@@ -33,6 +33,8 @@ class Reference:
     """What else the text may mean, (set, name): `FaGithub` is no solid icon but a brand."""
     is_certain: bool = True
     """Whether it names an icon at all: "token:refresh" may be something else."""
+    file: str = ""
+    """Of a part of a sprite: the file that holds it, as it stands before the "#"; "" where that is the page."""
 
 
 @dataclass(frozen=True, slots=True)

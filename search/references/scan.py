@@ -47,7 +47,7 @@ def _reference(one: Named, text: str, path: str, places: Places) -> Reference:
     line, column = places.at(one.start)
     told = text[one.start : one.end]
     return Reference(
-        path, line, column, one.start, one.end, one.set, one.name, one.form, told, one.others, one.is_certain
+        path, line, column, one.start, one.end, one.set, one.name, one.form, told, one.others, one.is_certain, one.file
     )
 
 

@@ -12,8 +12,17 @@ _COMPUTED_KEY = re.compile(r"([a-z0-9]+(?>(?:-[a-z0-9]+)*)):[a-z0-9-]*+(?:\$\{|\
 _MODULE = re.compile(r"(?:~icons|virtual:icons)/([a-z0-9-]+)/([a-z0-9-]+)(?:\.\w+)?(?:\?.*)?")
 _SPRITE = re.compile(r"([^\s#]*)#([\w.:-]+)")
 _FILE = re.compile(r"([^\s\"'`?#|!,;]+\.svg)(?:[?#].*)?", re.IGNORECASE)
-_ICON_BEFORE = re.compile(r"(?:icon\w*[\"']?\s*[=:(]|<\w*icon\b[^<>]{0,300}?\bname\s*=)[\s{(\[]*[\"'`]$", re.IGNORECASE)
-_USE_BEFORE = re.compile(r"<use\b[^<>]{0,400}?href\s*=[\s{(]*[\"'`]$", re.IGNORECASE)
+_OPERAND = (
+    r"!{0,3}(?>\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'|`[^`]{0,200}`|\([^()]{0,200}\)"
+    r"|[\w$](?>(?:[\w$]|\??\.[\w$]){0,100})(?>(?:\([^()]{0,100}\)|\[[^\[\]]{0,100}\]){0,3}))"
+)
+_CHOICE = rf"(?>(?>{_OPERAND}\s*(?:(?:[=!]==?|[<>]=?|[-+*/%])\s*{_OPERAND}\s*)?(?:\?\??|\|\||&&|:)[\s(]*){{0,20}})"
+"""`ok ? "a" :`, `given ||`: what stands before a string that is one of the values an expression may have."""
+_VALUE = rf"[\s{{(\[]*(?:[\"'][\s{{(]*)?{_CHOICE}[\"'`]$"
+_ICON_BEFORE = re.compile(
+    rf"(?:icon\w*(?:[\"']?\s*[=:(](?![=>])|\]=(?=[\"']))|<\w*icon\b[^<>]{{0,300}}?\bname\s*=){_VALUE}", re.IGNORECASE
+)
+_USE_BEFORE = re.compile(rf"<use\b[^<>]{{0,400}}?href\s*={_VALUE}", re.IGNORECASE)
 _LOOK_BACK = 420
 _COMMON = frozenset((
     "carbon", "charm", "clarity", "codex", "feather", "flag", "foundation", "garden", "geo", "glyphs", "guidance",
@@ -68,7 +77,7 @@ def _sprite(text: Text, code: str) -> Named | None:
     if found is None or text.is_computed:
         return None
     is_sprite = found[1].lower().endswith(".svg") or _stands_behind(_USE_BEFORE, text, code)
-    return _part(text, found, "", "sprite") if is_sprite else None
+    return _part(text, found, "", "sprite")._replace(file=found[1]) if is_sprite else None
 
 
 def _file(text: Text, _: str) -> Named | None:

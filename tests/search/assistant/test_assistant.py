@@ -53,7 +53,7 @@ async def _call(session: ClientSession, tool: str, **arguments: Any) -> tuple[bo
 def test_an_assistant_searches_shows_and_gets_the_svg(icon_library: Library) -> None:
     async def scene(session: ClientSession) -> None:
         tools = {tool.name: tool for tool in (await session.list_tools()).tools}
-        assert set(tools) == {"search_icons", "similar_icons", "pick_icons", "map_icons", *_OTHERS}
+        assert set(tools) == {"search_icons", "similar_icons", "pick_icons", "map_icons", "locate", *_OTHERS}
         assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools.values())
 
         failed, said = await _call(session, "search_icons", query="arrowUp", k=3, set=["icons"])
@@ -199,17 +199,26 @@ def test_an_assistant_lists_the_sets(icon_library: Library) -> None:
     _with_session(icon_library, scene)
 
 
-def test_what_an_assistant_reads_before_it_asks_is_less_than_3_kb(icon_library: Library) -> None:
+def test_what_an_assistant_reads_before_it_asks_is_less_than_3_kb_and_the_message_with_it_4(
+    icon_library: Library,
+) -> None:
     async def scene(session: ClientSession) -> None:
-        tools = (await session.list_tools()).tools
+        listed = await session.list_tools()
         texts = [
             text
-            for tool in tools
-            for text in (tool.name, tool.description, json.dumps(tool.input_schema, separators=(",", ":")))
+            for tool in listed.tools
+            for text in (tool.name, tool.description or "", json.dumps(tool.input_schema, separators=(",", ":")))
         ]
         assert sum(len(text.encode()) for text in (*texts, _INSTRUCTIONS)) < 3000
+        assert len(listed.model_dump_json(by_alias=True, exclude_none=True).encode()) < 4000
+        assert {"title", "minimum", "maximum"}.isdisjoint(_keywords([tool.input_schema for tool in listed.tools]))
 
     _with_session(icon_library, scene)
+
+
+def _keywords(schema: Any) -> set[str]:
+    parts = schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ()
+    return {*(schema if isinstance(schema, dict) else ()), *(name for part in parts for name in _keywords(part))}
 
 
 def test_what_an_assistant_gets_wrong_is_told_in_a_sentence(icon_library: Library) -> None:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,8 @@ from click.testing import CliRunner, Result
 
 from indexer.library.folder import Library
 from search.cli import main
+from search.engine import SearchEngine
+from search.references.check import check_text
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2 2"><path d="M0 0h2v2z"/></svg>'
 GOOD = """import { Bell, Home as House, ArrowRightCircle, type LucideIcon } from "lucide-react";
@@ -33,7 +35,7 @@ def _check(library: Library, *arguments: "Path | str") -> Result:
     return CliRunner().invoke(main, ["check", *map(str, arguments), "--library", str(library.root)])
 
 
-def _write(folder: Path, files: dict[str, "str | bytes"]) -> Path:
+def _write(folder: Path, files: Mapping[str, "str | bytes"]) -> Path:
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -115,6 +117,76 @@ def test_own_icons_that_are_missing_or_unused_are_told(called: Library, tmp_path
         f'{source}/icons/forgotten.svg: no code names "forgotten.svg"',
         f'{source}/index.html:1:79: no part "gone" is defined in this code',
     ]
+
+
+SPRITE = f'{SVG[:-6]}<!-- <symbol id="old"/> --><symbol id="cart"/><symbol id="icon-home"/></svg>'
+LOGO = '<use href="/sprite.svg#cart"/>'
+
+
+@pytest.mark.parametrize(
+    ("sprite", "code"),
+    [
+        ("public/sprite.svg", LOGO),
+        ("static/img/sprite.svg", '<use xlink:href="/img/sprite.svg?v=2#cart"/>'),
+        ("src/icons/sprite.svg", '<use href="./icons/sprite.svg#icon-home"/>'),
+        ("app/templates/sprite.svg", '<use href="/assets/sprite.svg#cart"/><use href="{base}/sprite.svg#cart"/>'),
+        ("src/sprite.svg", "a { mask: url(@/sprite.svg#cart) }"),
+        ("assets/sprite.svg", '<use href="#icon-home"/>'),
+        ("design/cart.svg", '<use href="/built/sprite.svg#icon-cart"/><use href="#icon-cart"/>'),
+        ("src/font.svg", "@font-face { src: url(./font.svg#whatever) }"),
+        ("a.svg", '<use href="https://x.example/s.svg#a"/><use href="@acme/icons/s.svg#a"/><use href="/icons#a"/>'),
+    ],
+)
+def test_parts_of_a_sprite_file_are_looked_for_in_it_wherever_in_the_project_it_lies(
+    called: Library, tmp_path: Path, sprite: str, code: str
+) -> None:
+    font = SVG.replace("<path", '<font id="Own"/><path')
+    content = SPRITE if "sprite" in sprite else font if "font" in sprite else SVG
+    source = _write(tmp_path, {"package.json": "{}", sprite: content, "src/App.vue": code})
+    for place in (source, source / "src", source / "src/App.vue"):
+        result = _check(called, place)
+        assert (result.exit_code, result.stdout) == (0, "")
+
+
+def test_a_missing_part_of_a_sprite_and_a_missing_sprite_are_told_with_the_nearest(
+    called: Library, tmp_path: Path
+) -> None:
+    code = """<use href="/sprite.svg#cat"/> <use href="/sprit.svg#cart"/> <use href="./gone.svg#cart"/>
+<use href="/sprite.svg#old"/> <use href="#icon-hom"/>"""
+    _write(tmp_path, {"public/sprite.svg": SPRITE, "index.html": code})
+    file = tmp_path / "index.html"
+    result = _check(called, tmp_path)
+    assert (result.exit_code, result.stdout.splitlines()) == (1, [
+        f'{file}:1:24: "/sprite.svg" has no part "cat"; near: cart',
+        f'{file}:1:42: there is no file "/sprit.svg"; near: sprite.svg',
+        f'{file}:1:72: there is no file "./gone.svg"',
+        f'{file}:2:24: "/sprite.svg" has no part "old"',
+        f'{file}:2:43: no part "icon-hom" is defined in this code; near: icon-home',
+    ])  # fmt: skip
+    assert _found(_check(called, tmp_path, "--json"))[1] == ("no-file", 1, 42, "/sprit.svg")
+
+
+def test_a_sprite_that_code_names_is_used(called: Library, tmp_path: Path) -> None:
+    code = '<use href="./icons/sprite.svg#icon-home"/>'
+    source = _write(tmp_path, {"App.tsx": code, "icons/sprite.svg": SPRITE, "icons/other.svg": SVG})
+    result = _check(called, source, "--icons", source / "icons")
+    assert result.stdout.splitlines() == [f'{source}/icons/other.svg: no code names "other.svg"']
+
+
+def test_a_text_alone_is_read_as_a_part_of_the_project_or_of_none(
+    called: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = SearchEngine.open(called.root)
+    code = f'{LOGO}<use href="/sprite.svg#gone"/><use href="#gone"/><img src="./star.svg"/><img src="./gone.svg"/>'
+    monkeypatch.chdir(_write(tmp_path, {"public/sprite.svg": SPRITE, "src/star.svg": SVG}))
+    assert check_text(engine, code, name="App.tsx").findings == []
+    _write(tmp_path, {"package.json": "{}"})
+    assert [(one.kind, one.text) for one in check_text(engine, code, name="App.tsx").findings] == [
+        ("no-part", "gone"),
+        ("no-part", "gone"),
+        ("no-file", "./gone.svg"),
+    ]
+    assert check_text(engine, '<symbol id="x"/><use href="#x"/>', name="a.html").findings == []
 
 
 def test_more_sets_than_may_be_are_a_finding_brands_and_styles_aside(called: Library, tmp_path: Path) -> None:

@@ -40,6 +40,17 @@ def _names(text: str, kind: Kind = "script") -> list[tuple[str, str, str]]:
         ('const { Bell, X: Close } = require("lucide-react")', [("Bell", "lucide", "bell"), ("X", "lucide", "x")]),
         ('const Bell = lazy(() => import("lucide-react/icons/bell"))', [("bell", "lucide", "bell")]),
         ('import * as I from "lucide-react"; <I.Bell/>', [("Bell", "lucide", "bell")]),
+        (
+            'import * as I from "lucide-react"; I["Bell"]; I[ \'X\' ]',
+            [("Bell", "lucide", "bell"), ("X", "lucide", "x")],
+        ),
+        (
+            "<Icon :icon=\"ok ? 'mdi:bell' : 'mdi:bel'\" class=\"mdi:x y\" />",
+            [("mdi:bell", "mdi", "bell"), ("mdi:bel", "mdi", "bel")],
+        ),
+        ("<Icon icon=\"{open ? 'mdi:bell' : 'mdi:bel'}\" />", [("mdi:bell", "mdi", "bell"), ("mdi:bel", "mdi", "bel")]),
+        ("<i :class=\"['mdi', { 'mdi mdi-home': ok }]\" />", [("mdi-home", "mdi", "home")]),
+        ("<svg><use :href=\"ok ? '#a' : '/s.svg#b'\" /></svg>", [("a", "", "a"), ("b", "", "b")]),
         ('export { House } from "lucide-react"', [("House", "lucide", "house")]),
         ('import Home from "~icons/mdi/home-variant"', [("home-variant", "mdi", "home-variant")]),
         ('import { Bell } from "./icons"', []),
@@ -121,6 +132,49 @@ def test_everyday_words_with_a_colon_are_no_certain_icons() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        *(
+            '<Icon icon={ok ? "ph:bell" : "ph:bel"}/>',
+            '<Icon icon={a || "ph:bel"}/>',
+            '<Icon icon={a?.b[0] ?? "ph:bel"} />',
+        ),
+        *(
+            "<Icon :icon=\"ok ? 'ph:bell' : 'ph:bel'\"/>",
+            "<Icon [icon]=\"'ph:bel'\"/>",
+            "<Icon icon=\"{ok && 'ph:bel'}\"/>",
+        ),
+        *('<Icon name={n > 3 ? "ph:bell" : isNew(n) ? "ph:x" : "ph:bel"}/>', 'icon: (a || b.c) ? x : ("ph:bel"),'),
+        *(
+            'const icon = kind === "a" && !isOld ? `ph:bell` : `ph:bel`',
+            'const icon =\n  ok\n    ? "ph:x"\n    : "ph:bel"',
+        ),
+    ],
+)
+def test_each_value_that_an_expression_may_have_is_certainly_an_icon(code: str) -> None:
+    assert [one.text for one in scan(code, path="a.vue", kind="markup").references if one.is_certain][-1:] == ["ph:bel"]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        *(
+            '<Icon icon={kind === "token:a" ? x : y}/>',
+            '<Icon icon={x} on={ok ? "token:a" : y}/>',
+            'icon={map["token:a"]}',
+        ),
+        *('icon={pick(ok, "token:a")}', "<Icon icon='x' :on=\"ok ? 'token:a' : ''\"/>", 'icon ? "token:a" : b'),
+        *('if (icon === x || "token:a") {}', 'icon => ok ? "token:a" : b', '{ icon: x, on: ok ? "token:a" : b }'),
+        *('icon: string;\n on: "token:a"', '<Icon icon={x}>{ok ? "token:a" : b}</Icon>', 'icon: x\n on: "token:a"'),
+    ],
+)
+def test_what_stands_elsewhere_in_an_expression_is_no_certain_icon(code: str) -> None:
+    assert [(one.text, one.is_certain) for one in scan(code, path="a.vue", kind="markup").references] == [
+        ("token:a", False)
+    ]
+
+
 def test_places_are_told_by_line_and_column() -> None:
     [one] = scan(
         'import React from "react";\r\n  import { Bell } from "lucide-react"', path="a.ts", kind="script"
@@ -164,6 +218,12 @@ def _is_where_it_says(one: Reference, text: str) -> None:
             "<ion-icon " * 30_000,
             "<i class=material-icons>" * 20_000,
             "icon=" * 60_000,
+            "icon=a?" * 40_000 + '"a:b"',
+            'icon=a?"ab:cd":' * 20_000,
+            "icon={" + 'a||"ab:cd"||' * 25_000,
+            ":icon=\"'a:b'" * 27_000,
+            "icon=" + "((((((((((!a?" * 20_000,
+            "<icon name=a?'ab:cd'" * 15_000,
         ),
         *(
             '\\"' * 150_000,
@@ -173,7 +233,12 @@ def _is_where_it_says(one: Reference, text: str) -> None:
             "{{!--" * 60_000,
             "import " + " " * 300_000,
         ),
-        *('import * as a from "lucide-react"; a[' * 8_000, "const a" + " " * 300_000, "url(" + " " * 300_000),
+        *(
+            'import * as a from "lucide-react"; a[' * 8_000,
+            'import * as a from "lucide-react"; a["' * 8_000,
+            "const a" + " " * 300_000,
+            "url(" + " " * 300_000,
+        ),
         'x="mdi:' + "a-" * 150_000 + '"',
     ],
     ids=lambda text: text[:8],

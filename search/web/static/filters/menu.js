@@ -149,7 +149,13 @@ export class Menu {
       make("span", { textContent: title }), n !== undefined && make("span", { className: "count", textContent: n.toLocaleString("en") }));
   }
 
+  /** Arrows go from row to row, Enter ticks the one that has the focus. */
   #walk(event) {
+    if (event.key === "Enter" && event.target.matches(".option input")) {
+      event.preventDefault();
+      event.target.click();
+      return;
+    }
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (!step || event.target.type === "radio") return;
     event.preventDefault();

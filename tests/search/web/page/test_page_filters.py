@@ -55,6 +55,29 @@ def test_enter_ticks_the_first_match(open_page: Open) -> None:
     expect(page).not_to_have_url(re.compile("tag="))
 
 
+def test_enter_ticks_the_row_that_has_the_focus(open_page: Open) -> None:
+    page = open_page("/?q=arrow")
+    first_tile(page)
+    page.locator('[data-kind="licence"]').click()
+    for row, address in ((0, "licence=permissive"), (1, "licence=permissive&licence=")):
+        expect(page.locator("#menu .option input").nth(row)).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(page).to_have_url(re.compile(address))
+        expect(page.locator("#menu .option input").nth(row)).to_be_checked()
+        page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("licence=permissive$"))
+    expect(page.locator("#menu")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.locator('#filters [data-kind="more"]').click()
+    page.locator('#menu [data-kind="coloured"]').click()
+    page.locator("#menu input").first.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.locator("#menu input:checked")).to_have_count(1)
+
+
 def test_filters_stay_when_words_change_and_when_more_like_an_icon_is_asked(open_page: Open) -> None:
     page = open_page("/?q=arrow&set=drawn")
     first_tile(page)
