@@ -1,0 +1,72 @@
+import itertools
+
+import numpy as np
+import pytest
+
+from indexer.locating import detector
+from indexer.locating.boxes import iou_matrix
+from indexer.locating.detector import Detector, _decoded, _is_cut, _Part, _stretches
+
+
+@pytest.mark.parametrize("length", [40, 1_600, 1_664, 1_665, 2_880, 7_680])
+def test_parts_of_a_side_cover_it_and_share_more_than_an_icon(length: int) -> None:
+    stretches = _stretches(length)
+    assert stretches[0][0] == 0
+    assert sum(stretches[-1]) == length
+    assert max(stretch for _, stretch in stretches) <= detector._BAND + detector._OVERLAP
+    for (begin, stretch), (after, _) in itertools.pairwise(stretches):
+        assert begin + stretch - after >= detector._OVERLAP
+
+
+def test_boxes_that_end_with_their_part_are_cut_unless_the_picture_ends_there_too() -> None:
+    pixels = np.zeros((100, 300, 3), np.uint8)
+    left, right = _Part(0, 0, 200, 100), _Part(100, 0, 200, 100)
+    corners = np.array([[0, 10, 20, 30], [180, 10, 200, 30], [100, 10, 120, 30], [280, 80, 300, 100]], np.float32)
+    assert _is_cut(corners, left, pixels)[:2].tolist() == [False, True]
+    assert _is_cut(corners, right, pixels)[2:].tolist() == [True, False]
+
+
+def test_the_best_cells_become_boxes(monkeypatch: pytest.MonkeyPatch) -> None:
+    scores = np.zeros((4, 5), np.float32)
+    scores[1, 2], scores[3, 4], scores[0, 0] = 0.9, 0.6, 0.01
+    sides = np.full((4, 4, 5), 3, np.float32)
+    boxes = _decoded(scores, sides, 0.05)
+    assert boxes.corners.tolist() == [[7, 3, 13, 9], [15, 11, 21, 17]]
+    assert boxes.scores.tolist() == pytest.approx([0.9, 0.6])
+    monkeypatch.setattr(detector, "_MOST_CELLS", 1)
+    assert _decoded(scores, sides, 0.05).scores.tolist() == pytest.approx([0.9])
+
+
+def _marks(shape: tuple[int, int], places: list[tuple[int, int]], side: int) -> np.ndarray:
+    """Crosses in rings: what looks like an icon."""
+    screen = np.full((*shape, 3), 250, np.uint8)
+    rows, columns = np.mgrid[:side, :side] - (side - 1) / 2
+    far = np.hypot(rows, columns) / side
+    ink = ((far < 0.5) & (far > 0.41)) | ((far < 0.5) & ((np.abs(rows) < side / 20) | (np.abs(columns) < side / 20)))
+    for left, top in places:
+        screen[top : top + side, left : left + side][ink] = 40
+    return screen
+
+
+@pytest.mark.parametrize("side", [16, 24, 40, 96])
+def test_icons_are_framed_to_a_pixel_or_two(side: int) -> None:
+    places = [(60, 40), (200, 150), (330, 60)]
+    found = Detector.open().detect(_marks((300, 480), places, side), least_score=0.3)
+    wanted = np.array([[left, top, left + side, top + side] for left, top in places], np.float32)
+    assert (iou_matrix(found.corners, wanted).max(axis=0, initial=0) > 0.75).all()
+
+
+def test_a_large_picture_is_looked_at_in_parts_and_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    places = [(left, top) for left in range(30, 560, 90) for top in (40, 150, 250)]
+    screen = _marks((320, 600), places, 20)
+    whole = Detector.open().detect(screen, least_score=0.3)
+    monkeypatch.setattr(detector, "_BAND", 256)
+    parts = Detector.open().detect(screen, least_score=0.3)
+    assert len(parts.scores) == len(whole.scores) >= len(places)
+    assert (iou_matrix(parts.corners, whole.corners).max(axis=0) > 0.8).all()
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (7, 300), (33, 31)])
+def test_pictures_of_any_size_are_looked_at(shape: tuple[int, int]) -> None:
+    found = Detector.open().detect(np.full((*shape, 3), 255, np.uint8))
+    assert found.corners.shape == (len(found.scores), 4)
