@@ -12,12 +12,14 @@ from typing import Any
 import pytest
 from conftest import disc
 from mcp import ClientSession, StdioServerParameters, stdio_client
+from PIL import Image
 from serving import START, index_into, write_icons, write_set
 
 from indexer.library.folder import Library
+from indexer.rendering.render import draw
 from search.assistant.server import _INSTRUCTIONS
 
-_OTHERS = ("show_icon", "get_code", "check_icons", "lint_icons", "list_sets")
+_OTHERS = ("locate", "show_icon", "get_code", "check_icons", "lint_icons", "list_sets")
 
 
 @pytest.fixture(scope="module")
@@ -106,6 +108,42 @@ def test_an_assistant_finds_icons_that_look_like_one_or_like_a_picture(icon_libr
             failed, said = await _call(session, "similar_icons", k=1, **arguments)
             assert not failed
             assert [icon["key"].startswith(first) for icon in json.loads(said)["icons"]] == [True]
+
+    _with_session(icon_library, scene)
+
+
+def test_an_assistant_gets_the_icons_of_a_screenshot_as_code(icon_library: Library, tmp_path: Path) -> None:
+    image = Image.new("RGB", (480, 240), "white")
+    for place, name in (((40, 30), "dot-c"), ((300, 30), "dot-c"), ((40, 160), "arrow-up")):
+        drawn = draw((icon_library.root.parent / "icons" / f"{name}.svg").read_bytes(), size=32)
+        image.paste("black", place, Image.fromarray(drawn).getchannel("A"))
+    file = tmp_path / "screen.png"
+    image.save(file)
+    as_data = "data:image/png;base64," + base64.b64encode(file.read_bytes()).decode()
+
+    async def scene(session: ClientSession) -> None:
+        failed, said = await _call(session, "locate", picture=str(file), set="icons")
+        plain = json.loads(said)
+        assert not failed
+        assert (plain["kind"], len(plain["icons"])) == ("screen", 3)
+        assert [
+            icon["box"][:2] == pytest.approx(place, abs=30)
+            for icon, place in zip(plain["icons"], ([40, 30], [300, 30], [40, 160]), strict=True)
+        ] == [True, True, True]
+        assert all(icon["key"].startswith("icons:") for icon in plain["icons"] if "key" in icon)
+        assert json.loads((await _call(session, "locate", picture=as_data, set="icons"))[1]) == plain
+        sure = {icon["key"] for icon in plain["icons"] if "key" in icon and "note" not in icon}
+        code = json.loads((await _call(session, "locate", picture=str(file), set="icons", format="react"))[1])
+        assert code.get("code", "").count("export function") == len(sure)
+        for arguments, told in (
+            ({"picture": "/nowhere/shot.png"}, "can't be read"),
+            ({"picture": __file__}, 'no icons can be found in "test_assistant.py"'),
+            ({"picture": str(file), "set": "gone"}, 'no set "gone"'),
+            ({"picture": str(file), "format": "reakt"}, 'no format "reakt"'),
+            ({"picture": str(file), "sets": "icons"}, 'locate has no argument "sets"; it takes picture, set, format'),
+        ):
+            failed, said = await _call(session, "locate", **arguments)
+            assert failed and told in said
 
     _with_session(icon_library, scene)
 

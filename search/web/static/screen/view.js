@@ -1,7 +1,7 @@
 // What is seen of a picture with many icons? The picture with frames, a list of what they are called, and what is done with all of them.
 
 import { make, plural, say, symbol } from "../elements.js";
-import { distinct, isSure, located, pictureOf } from "./kept.js";
+import { distinct, isOneIcon, isSure, located, pictureOf } from "./kept.js";
 import { FoundList } from "./list.js";
 import { Stage } from "./stage.js";
 
@@ -72,7 +72,7 @@ export class ScreenView {
 
   #take(answer, picture) {
     if (!answer) this.#gone();
-    else if (answer.kind === "icon" && picture.as === null) this.asIcon(this.number, { replace: true });
+    else if (isOneIcon(this.number, answer)) this.asIcon(this.number, { replace: true });
     else if (answer !== this.answer) this.#fill(answer, picture);
     if (this.frame === this.state.frame || answer !== this.answer) return;
     this.frame = this.state.frame;
