@@ -14,8 +14,8 @@ LARGEST_SIDE = 96
 _HIDING = """
 *, *::before, *::after { animation: none !important; transition: none !important; caret-color: transparent !important }
 .icon-off[data-hide=self] { opacity: 0 !important }
-.icon-off[data-hide=before]::before, .icon-off[data-hide=both]::before { opacity: 0 !important }
-.icon-off[data-hide=after]::after, .icon-off[data-hide=both]::after { opacity: 0 !important }
+.icon-off[data-hide=before]::before { opacity: 0 !important }
+.icon-off[data-hide=after]::after { opacity: 0 !important }
 .icon-off[data-hide=background] { background-image: none !important }
 .icon-off[data-hide=text] { color: transparent !important }
 """
@@ -38,6 +38,26 @@ _MARK = """({ hiding, largest, skip, pictures, backgrounds, texts }) => {
     element.dataset.hide = hide
     const classes = element.getAttribute('class') ?? ''
     facts.push({ classes, name: named.get(element) ?? '', prefix, svg, drawn, sides })
+  }
+  const drawing = image => {  // the SVG that a picture's address holds
+    const [, encoding, content] = image.match(/^url\\("data:image\\/svg\\+xml;?([^,]*),(.*)"\\)$/s) ?? []
+    if (content === undefined) return ''
+    const plain = content.replaceAll('\\\\"', '"')
+    try {
+      const svg = encoding.includes('base64') ? atob(plain) : decodeURIComponent(plain)
+      return new DOMParser().parseFromString(svg, 'image/svg+xml').documentElement.outerHTML
+    } catch { return '' }
+  }
+  const stand_in = (element, number) => {  // an element has one mark; its second pseudo-element is marked by another
+    const { left, top, width, height } = element.getBoundingClientRect()
+    const other = document.createElement('i')
+    const box = `left:${left}px;top:${top}px;width:${width}px;height:${height}px`
+    other.style.cssText = `position:fixed;pointer-events:none;${box}`
+    element.dataset.after = number
+    const rule = `body:has(> [data-icon="${number}"].icon-off) [data-after="${number}"]::after{opacity:0!important}`
+    document.head.append(Object.assign(document.createElement('style'), { textContent: rule }))
+    document.body.append(other)
+    return other
   }
   const glyph = (element, pseudo) => {
     const style = getComputedStyle(element, pseudo)
@@ -78,13 +98,17 @@ _MARK = """({ hiding, largest, skip, pictures, backgrounds, texts }) => {
       continue
     }
     const [before, after] = [glyph(element, '::before'), glyph(element, '::after')]
-    const hide = before && after ? 'both' : before ? 'before' : 'after'
-    if (before || after) mark(element, before ? 'font-before' : 'font-after', hide)
+    const masks = ['::before', '::after'].map(pseudo => drawing(getComputedStyle(element, pseudo).maskImage))
+    if (before) mark(element, 'font-before', 'before', masks[0])
+    if (before && after) mark(stand_in(element, facts.length), 'font-after', 'self', masks[1])
+    if (before) continue
+    if (after) mark(element, 'font-after', 'after', masks[1])
     else if (matches(element, texts)) mark(element, 'font', 'text')
     else if (matches(element, pictures) && isSmall(element)) mark(element, 'img', 'self')
     else if (matches(element, backgrounds) && getComputedStyle(element).backgroundImage.includes('url('))
-      mark(element, 'background', 'background')
-    else if (getComputedStyle(element).maskImage.startsWith('url') && isSmall(element)) mark(element, 'mask', 'self')
+      mark(element, 'background', 'background', drawing(getComputedStyle(element).backgroundImage))
+    else if (getComputedStyle(element).maskImage.startsWith('url') && isSmall(element))
+      mark(element, 'mask', 'self', drawing(getComputedStyle(element).maskImage))
   }
   return facts
 }"""

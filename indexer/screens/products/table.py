@@ -128,7 +128,11 @@ PRODUCTS: tuple[Product, ...] = (
         "node-red",
         ("node-red@4.1.15",),
         (View("", waits_for="#red-ui-palette .red-ui-palette-node", seconds=6),),
-        Rules(pictures=".red-ui-flow-node-icon, .red-ui-deploy-button-content img", backgrounds=".red-ui-palette-icon"),
+        Rules(
+            skip="[class*=separator], [id*=separator], [class*=handle]",
+            pictures=".red-ui-flow-node-icon, .red-ui-deploy-button-content img",
+            backgrounds=".red-ui-palette-icon",
+        ),
         families=("fontawesome4",),
         program="node-red",
     ),
@@ -147,7 +151,7 @@ PRODUCTS: tuple[Product, ...] = (
         "mkdocs-material",
         ("mkdocs-material==9.8.1",),
         (View("index.html"), View("uikit/index.html"), View("index.html", "dark", scale=2)),
-        sets=("fa6-brands", "octicon", "fa6-solid", "mdi"),
+        sets=("fa7-brands", "octicon", "fa7-solid", "mdi"),
         program="mkdocs",
     ),
 )

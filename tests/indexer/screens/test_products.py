@@ -55,6 +55,21 @@ def test_a_marked_icon_is_measured_by_its_pixels(browser: Browser) -> None:
     assert [icon.key for icon in icons if icon.drawn != "font-before"] == ["0", "2"]
 
 
+def test_two_pseudo_elements_of_one_element_are_two_icons(browser: Browser) -> None:
+    glyphs = ".two::before { content: '\\e001' } .two::after { content: '\\e002'; float: right }"
+    page = f"<style>.two {{ font: 20px sans-serif; width: 200px }} {glyphs}</style><div class=two></div>"
+    browser.show(page, Viewport(300, 100, 1))
+    assert [one.drawn for one in mark_icons(browser, Rules())] == ["font-before", "font-after"]
+    _, (before, after) = painted_icons(browser, scale=1)
+    assert before.box[2] < 100 < after.box[0]
+
+
+def test_a_mask_tells_what_it_draws(browser: Browser) -> None:
+    browser.show(_PAGE, Viewport(600, 240, 1))
+    mask = mark_icons(browser, Rules())[-1]
+    assert mask.svg == '<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0h9v9z"/></svg>'
+
+
 def test_a_class_names_an_icon_and_aliases_lead_to_their_icon(sets: Path) -> None:
     namer = Namer(sets, families=["fontawesome5"], sets=[])
     assert namer.key(found("fas fa-lg fa-fw fa-play")) == "fa-solid:play"
