@@ -21,9 +21,7 @@ _RATIOS = (0.6, 1.67)
 
 def connected_components(pixels: Pixels) -> Boxes:
     """Find what may be icons in a picture, RGB (height, width, 3); every score is 1."""
-    edges = _edges(pixels)
-    dilated = Image.fromarray(edges.astype(np.uint8) * 255).filter(ImageFilter.MaxFilter(_GAP))
-    corners = _component_corners(np.asarray(dilated) > 0)
+    corners = _component_corners(_pieces(pixels))
     margin = _GAP // 2
     corners += np.array([margin, margin, -margin, -margin])
     sides = corners[:, 2:] - corners[:, :2]
@@ -32,6 +30,17 @@ def connected_components(pixels: Pixels) -> Boxes:
     if not fits.any():
         return NO_BOXES
     return Boxes(corners[fits].astype(np.float32), np.ones(int(fits.sum()), np.float32))
+
+
+def count_components(pixels: Pixels) -> int:
+    """How many pieces of a picture stand apart from each other, whatever their size."""
+    return len(_component_corners(_pieces(pixels)))
+
+
+def _pieces(pixels: Pixels) -> Mask:
+    """Edges, and what lies between near ones."""
+    edges = Image.fromarray(_edges(pixels).astype(np.uint8) * 255)
+    return np.asarray(edges.filter(ImageFilter.MaxFilter(_GAP))) > 0
 
 
 def _edges(pixels: Pixels) -> Mask:

@@ -6,6 +6,7 @@ import numpy as np
 
 from indexer.arrays import Pixels
 from indexer.locating.boxes import Boxes
+from indexer.locating.components import count_components
 
 PictureKind = Literal["icon", "screen", "neither"]
 _SMALL = 96
@@ -19,6 +20,8 @@ _EVEN_SHARE = 0.9
 _FLAT_SHARE = 0.9
 """Of the pixels have one of the few colours of an icon; a photograph's are spread over hundreds."""
 _N_COLOURS = 4
+_MOST_PIECES = 24
+"""What stands apart in one icon, dashes too; words of a page without icons are more."""
 
 
 def picture_kind(pixels: Pixels, boxes: Boxes) -> PictureKind:
@@ -27,7 +30,8 @@ def picture_kind(pixels: Pixels, boxes: Boxes) -> PictureKind:
     is_squarish = max(height, width) <= _MOST_RATIO * min(height, width)
     if is_squarish and max(height, width) <= _SMALL:
         return "icon"
-    if is_squarish and len(boxes.scores) <= _MOST_PARTS and _has_even_border(pixels) and _is_flat(pixels):
+    is_plain = len(boxes.scores) <= _MOST_PARTS and _has_even_border(pixels) and _is_flat(pixels)
+    if is_squarish and is_plain and count_components(pixels) <= _MOST_PIECES:
         return "icon"
     return "screen" if len(boxes.scores) else "neither"
 
