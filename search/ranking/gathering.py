@@ -21,8 +21,7 @@ from search.generation.opened import Opened
 from search.generation.standing import Standing
 from search.ranking.bearers import shown_for_all
 from search.ranking.candidates import Candidates, Reach
-from search.ranking.grouping import first_of_each, grouped, groups_of
-from search.ranking.order import rank
+from search.ranking.grouping import Shown, first_of_each, grouped, groups_of, in_order
 from search.ranking.scores import CALLED, NAMED, STATED, least_score
 from search.results import MOST_COUNTED, FacetCount
 
@@ -33,6 +32,7 @@ STEP = 4
 N_SURE = 50_000
 """Among so many icons, or fewer, hits are counted up to `MOST_COUNTED` however deep they lie. Among more the vectors
 are asked once, since nobody should wait for a count: "488+" is said then."""
+_SCORED = ("evidence", "scores", "confidence")
 _BY_ICON = [field.name for field in fields(Candidates) if field.name != "beyond"]
 
 
@@ -46,6 +46,8 @@ class Question:
     """Icon that is asked with, which does not answer; nor do its variants, where icons are grouped."""
     flat: bool
     is_never_empty: bool
+    shown: Shown | None = None
+    """Which variant of an icon is shown, where icons are grouped; None: the best one."""
 
     def candidates(self, n: int, only: Ids | None) -> Candidates:
         """Ask for the `n` nearest among some icons, None for all."""
@@ -95,11 +97,11 @@ class Gathering:
         self._question, self._limit, self._only = question, limit, only
         self._n = N_CANDIDATES
         self._beyond = first.beyond
-        self.found = _best_first(limit.hits(first))
+        self.found = self._best_first(limit.hits(first))
         self.kept = self._grouped(self.found.ids)
         n_among = len(question.opened.facets) if only is None else len(only)
         while self._has_more and len(self.kept) <= MOST_COUNTED and n_among <= N_SURE:
-            self.found = _best_first(self._with(STEP * self._n))
+            self.found = self._best_first(self._with(STEP * self._n))
             self.kept = self._grouped(self.found.ids)
         self.n = min(MOST_COUNTED, len(self.kept))
         """Hits, counted up to `MOST_COUNTED`."""
@@ -125,7 +127,7 @@ class Gathering:
         """Count how many hits each value of a filter would leave, over all hits that there are."""
         facets = self._question.opened.facets
         every = self._with(len(facets)) if self._has_more else self.found
-        ids = _best_first(every).ids
+        ids = self._best_first(every).ids
         return facets.count(ids, choose=None if self._question.flat else first_of_each(self._question.opened, ids))
 
     @property
@@ -143,16 +145,17 @@ class Gathering:
         deeper = self._question.candidates(n, self._only)
         self._n, self._beyond = n, deeper.beyond
         hits = self._limit.hits(deeper)
-        new = _best_first(_at(hits, np.isin(hits.ids, self.found.ids, invert=True)))
+        new = self._best_first(_at(hits, np.isin(hits.ids, self.found.ids, invert=True)))
         return _changed(new, lambda name: np.concatenate([getattr(self.found, name), getattr(new, name)]))
+
+    def _best_first(self, found: Candidates) -> Candidates:
+        question = self._question
+        order, counted = in_order(question.opened, found, None if question.flat else question.shown)
+        return _changed(found, lambda name: getattr(found, name)[counted if name in _SCORED else order])
 
     def _grouped(self, ids: Ids) -> Positions:
         """Places of the hits among some icons: all of them, or one of each variant group and drawing."""
         return grouped(self._question.opened, ids, flat=self._question.flat)
-
-
-def _best_first(found: Candidates) -> Candidates:
-    return _at(found, rank(found.ids, found.evidence, found.tiers))
 
 
 def _at(found: Candidates, places: Positions | Mask) -> Candidates:
