@@ -16,10 +16,10 @@ from search.ranking.asked import Asked, read_asked, read_avoided
 from search.ranking.browsing import browse
 from search.ranking.candidates import Candidates, Reach, by_both, by_keywords, by_picture, by_words
 from search.ranking.gathering import Gathering, Limit, Question
-from search.ranking.grouping import Shown
 from search.ranking.hits import as_hits
 from search.ranking.order import mix
 from search.ranking.scores import GOOD_SCORE
+from search.ranking.shown import Shown
 from search.results import MOST_COUNTED, Answer
 
 

@@ -21,8 +21,9 @@ from search.generation.opened import Opened
 from search.generation.standing import Standing
 from search.ranking.bearers import shown_for_all
 from search.ranking.candidates import Candidates, Reach
-from search.ranking.grouping import Shown, first_of_each, grouped, groups_of, in_order
+from search.ranking.grouping import first_of_each, grouped, groups_of
 from search.ranking.scores import CALLED, NAMED, STATED, least_score
+from search.ranking.shown import Shown, in_order
 from search.results import MOST_COUNTED, FacetCount
 
 N_CANDIDATES = 1_000
