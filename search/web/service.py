@@ -19,6 +19,7 @@ from indexer.rendering.draw_pool import DrawPool
 from indexer.rendering.worker import ANY_PICTURE
 from search.deadline import refuse_late
 from search.engine import SearchEngine
+from search.exporting.chosen import keys_of
 from search.exporting.collection import Collection
 from search.exporting.export import Exported, Kind, Options, export
 from search.query import Filters, Query, Window, pasted_svg
@@ -58,7 +59,6 @@ _PROBE_SECONDS = 2.0
 _EXPORT_SECONDS = 60.0
 """For an export, waiting included: the font of 500 icons takes ten of them."""
 _EXPORTS_WAITING = 8
-_KEYS_TOLD = 10
 _DRAWING = 0.5
 """Share of an answer's time that drawing may take; the rest is for waiting, and for a process to start."""
 
@@ -259,10 +259,7 @@ class Service:
         def make() -> tuple[Exported, bytes]:
             made = export(self.engine, collection, kind, options, progress=lambda *_: refuse_late())
             if is_whole and made.left_out:
-                keys = ", ".join(one.key for one in made.left_out[:_KEYS_TOLD])
-                n_more = len(made.left_out) - _KEYS_TOLD
-                more = f" and {n_more:,} more" if n_more > 0 else ""
-                raise ExportError(f"can't be exported so: {keys}{more}; skip_unreadable leaves them out")
+                raise ExportError(f"can't be exported so: {keys_of(made.left_out)}; skip_unreadable leaves them out")
             return made, made.content
 
         return await self._exports.run(make)
