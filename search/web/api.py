@@ -11,6 +11,7 @@ from search.web.parameters import FilterParameters, IconKey, Languages, SearchPa
 from search.web.upload import BODY, read_upload
 
 router = new_router()
+open_router = new_router(is_open=True)
 
 
 @router.get(
@@ -100,7 +101,7 @@ async def icon(icon: IconKey, service: Served) -> Response:
     return as_json(await service.show(icon))
 
 
-@router.get(
+@open_router.get(
     "/health",
     operation_id="health",
     response_model=Health,
