@@ -38,7 +38,10 @@ def test_lines_fit_and_keys_are_whole(hits: Sequence[Hit], width: int) -> None:
 
 
 def test_a_pipe_gets_lines_of_80_columns(hits: Sequence[Hit]) -> None:
-    wide = [replace(hit, set_title="A set with a long title", licence="LicenseRef-of-its-own", style="sharp outline") for hit in hits]
+    wide = [
+        replace(hit, set_title="A set with a long title", licence="LicenseRef-of-its-own", style="sharp outline")
+        for hit in hits
+    ]
     wide = [replace(wide[0], key="a-set-of-icons:arrow-bend-double-up-right-outline"), *wide]
     assert max(map(cell_len, _lines(wide, width=200))) <= 80
 
