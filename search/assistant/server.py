@@ -8,9 +8,10 @@ from importlib.metadata import version
 from typing import Any
 
 from mcp.server.mcpserver import MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp.types import ToolAnnotations
+from pydantic import ValidationError
 
 from indexer.errors import IconsError
 from indexer.library.folder import Library
@@ -21,6 +22,8 @@ from search.engine import SearchEngine
 
 _INSTRUCTIONS = """Icons of a library on this machine. Take keys (mdi:home) from answers, invent none. No hits: no icon
 fits, try other words. Mind licences."""
+_MOST_SHOWN = 60
+"""Letters of a value in a message."""
 _READ_ONLY = ToolAnnotations(read_only_hint=True)
 """What clients ask before they run a tool unasked; the other hints mean nothing beside it."""
 _SAID_ELSEWHERE = frozenset(("title", "maximum", "minimum"))
@@ -46,14 +49,36 @@ def create_assistant(engine: SearchEngine) -> MCPServer:
 
 
 class _StrictTool(Tool):
-    """Refuses an argument that it does not know, which the assistant would take to have counted."""
+    """Refuses an argument that it does not know, which the assistant would take to have counted.
+
+    What it refuses it says in a sentence, without what the SDK puts before.
+    """
 
     async def run(self, arguments: dict[str, Any], context: Any, convert_result: bool = False) -> Any:
         """Run the tool."""
         known = self.parameters["properties"]
         if unknown := [f'"{printable(name[:100])}"' for name in arguments if name not in known]:
             raise ToolError(f"{self.name} has no argument {', '.join(unknown)}; it takes {', '.join(known)}")
-        return await super().run(arguments, context, convert_result)
+        try:
+            return await super().run(arguments, context, convert_result)
+        except UnexpectedToolError:
+            raise
+        except ToolError as error:
+            cause = error.__cause__
+            own = str(error).removeprefix(f"Error executing tool {self.name}: ")
+            raise ToolError(_refused(cause) if isinstance(cause, ValidationError) else own) from cause
+
+
+def _refused(error: ValidationError) -> str:
+    """Which arguments are not as they should be, each in a few words."""
+    return "; ".join(_in_words(one["loc"], one["input"], one["msg"]) for one in error.errors(include_url=False))
+
+
+def _in_words(place: tuple[int | str, ...], value: Any, why: str) -> str:
+    name = ".".join(map(str, place))
+    why = f"{why[:1].lower()}{why[1:]}".removeprefix("value error, ")
+    is_short = isinstance(value, str | int | float) and len(str(value)) <= _MOST_SHOWN
+    return f'{name} "{printable(str(value))}": {why}' if is_short else f"{name}: {why}"
 
 
 def _tool(method: Callable[..., str]) -> Tool:

@@ -158,7 +158,7 @@ class IconTools:
         size: int = 0,
         stroke_width: float = 0,
     ) -> str:
-        """Write icons as code, imports first. An unknown format names all."""
+        """Write icons as code, imports first. An unknown format names near ones."""
         engine, wanted = self._engine, framework(format)
         look = Look(colour=colour or None, size=size or None, stroke_width=stroke_width or None)
         return write([_named(engine, key, wanted) for key in keys], wanted, look).code

@@ -10,6 +10,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from indexer.library.folder import Library
+from indexer.naming.looks import STYLES
 from indexer.naming.printable import printable
 
 MOST = 50
@@ -36,6 +37,12 @@ def completion(ctx: click.Context, shell: str) -> None:
     assert found is not None
     script = found(root.command, {}, "icons", "_ICONS_COMPLETE")
     click.echo(script.source_template % script.source_vars())
+
+
+def styles_beginning(library: Library, kind: str, start: str) -> list[str]:
+    """Words for the library's styles, or corners, that begin so: "solid" where icons are filled."""
+    held = set(labels_beginning(library, kind, ""))
+    return [word for word, style in STYLES.items() if style in held and start and word.startswith(start)]
 
 
 def labels_beginning(library: Library, kind: str, start: str) -> list[str]:

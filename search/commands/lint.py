@@ -13,12 +13,27 @@ if TYPE_CHECKING:
     from indexer.library.folder import Library
 
 
+def _rules_beginning(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    from search.linting.rules.table import RULES
+
+    return [rule for rule in RULES if rule.startswith(incomplete)]
+
+
 @click.command()
 @click.argument("folders", nargs=-1, type=click.Path(path_type=Path), metavar="[DIR]...")
 @click.option("--set", "sets", multiple=True, metavar="KEY", help="A set of the library. Repeatable.")
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave files out, as in .gitignore. Repeatable.")
-@click.option("--rule", "rules", multiple=True, metavar="ID", help="Only this rule. Repeatable.")
-@click.option("--without-rule", "without_rules", multiple=True, metavar="ID", help="Not this rule. Repeatable.")
+@click.option(
+    "--rule", "rules", multiple=True, metavar="ID", shell_complete=_rules_beginning, help="Only this rule. Repeatable."
+)
+@click.option(
+    "--without-rule",
+    "without_rules",
+    multiple=True,
+    metavar="ID",
+    shell_complete=_rules_beginning,
+    help="Not this rule. Repeatable.",
+)
 @click.option("--rules", "lists_rules", is_flag=True, help="List the rules and what each looks at, and nothing else.")
 @click.option("--max", "most", type=click.IntRange(1), help="Show so many findings of each rule; 3 if not given.")
 @click.option("--long", "is_long", is_flag=True, help="Show all findings, with the files they are in.")

@@ -77,9 +77,12 @@ def _values(option: str, name: str, metavar: str, chosen: str, *, also: Sequence
     """A repeatable option for labels of one kind, completed from what the library holds."""
 
     def complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        from search.commands.completion import labels_beginning
+        from search.commands.completion import labels_beginning, styles_beginning
 
-        found = labels_beginning(ctx.params["library"], option.removeprefix("--"), incomplete)
+        library, kind = ctx.params["library"], option.removeprefix("--")
+        found = labels_beginning(library, kind, incomplete)
+        if not found and kind in ("style", "corner"):
+            found = styles_beginning(library, kind, incomplete)
         return [CompletionItem(value) for value in found]
 
     return click.option(

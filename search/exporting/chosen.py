@@ -101,6 +101,12 @@ def _as_text(content: bytes) -> tuple[bytes, bool]:
     return (content, False) if document is None else (document, True)
 
 
+def keys_of(left_out: Sequence[LeftOut]) -> str:
+    """Name the first few."""
+    named = ", ".join(one.key for one in left_out[:_SHOWN])
+    return f"{named} and {len(left_out) - _SHOWN:,} more" if len(left_out) > _SHOWN else named
+
+
 def refuse_left_out(left_out: Sequence[LeftOut]) -> None:
     """Refuse an export that would lack icons.
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from indexer.errors import ExportError
-from search.exporting.chosen import Chosen, LeftOut, Reading, read_chosen, refuse_left_out
+from search.exporting.chosen import Chosen, LeftOut, Reading, keys_of, read_chosen, refuse_left_out
 from search.exporting.collection import PRIVATE_USE, Collection
 from search.exporting.drawn import Drawn, drawings
 from search.exporting.licences import SetTerms, licence_file, licences_summed_up, notice, terms_of, warnings_of
@@ -141,7 +141,7 @@ def export(
         refuse_left_out(parts.left_out)
     found = parts.hits
     if not found:
-        raise ExportError("no icon is left to be exported; without --skip-unreadable the reasons are told")
+        raise ExportError(f"no icon is left to be exported; can't be exported so: {keys_of(parts.left_out)}")
     keys = tuple(key for key in collection.icons if key in found)
     hits = [found[key] for key in keys]
     if kind == "font":

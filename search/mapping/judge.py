@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from indexer.arrays import Floats
+from indexer.arrays import Floats, Mask
 from search.mapping.compare import Compared
 from search.mapping.sides import Side
+from search.ranking.order import stand_ins
 
 _PICTURES, _WORDS, _FUSED, _TOLD, _RIVALS = 0.8, 0.8, 1.3, 1.3, 0.3
 N_CANDIDATES = 4
@@ -63,8 +64,12 @@ def evidence_of(compared: Compared) -> Floats:
     )
 
 
-def best_of(evidence: Floats, side: Side, surety: Surety, *, look: str | None = None) -> Best:
-    """Take the best few of the target's icons, by their evidence; of variants the one of a look, else the plain one."""
+def best_of(evidence: Floats, side: Side, surety: Surety, *, look: str | None = None, name: str | None = None) -> Best:
+    """Take the best few of the target's icons, by their evidence.
+
+    Of variants it is the one of a look, else the plain one, and of the names of one drawing that of the source, if it
+    is among them.
+    """
     chosen: list[int] = []
     for row in _descending(evidence):
         if not any(_is_same(side, row, other) for other in chosen):
@@ -73,7 +78,8 @@ def best_of(evidence: Floats, side: Side, surety: Surety, *, look: str | None = 
             break
     first = float(evidence[chosen[0]])
     lead = first - float(evidence[chosen[1]]) if len(chosen) > 1 else 0.0
-    rows = (_first_name(side, _variant(evidence, side, row, look)) for row in chosen)
+    may_stand = _stand_ins(side, look)
+    rows = (_named_best(side, _variant(evidence, side, row, may_stand), name) for row in chosen)
     return Best(tuple(rows), surety.probability(first, lead))
 
 
@@ -88,14 +94,24 @@ def _is_same(side: Side, row: int, other: int) -> bool:
     return side.drawings[row] == side.drawings[other] or side.rows[row].words == side.rows[other].words
 
 
-def _variant(evidence: Floats, side: Side, row: int, look: str | None) -> int:
+def _stand_ins(side: Side, look: str | None) -> Mask:
     """Pictures alone would mix filled and outline icons, which a set of one style never meant."""
-    variants = side.variants(row)
-    of_look = [one for one in variants if look is not None and side.looks[one] == look]
-    plain = [one for one in of_look or variants if side.is_plain[one]]
-    return max(plain or of_look or [row], key=lambda one: float(evidence[one]))
+    is_asked = np.array([look is not None and one == look for one in side.looks], bool)
+    return stand_ins(side.variant_groups, is_asked, side.is_plain)
 
 
-def _first_name(side: Side, row: int) -> int:
-    """The icon of a drawing that its set names first: what comes later are names that it had before."""
-    return int(np.flatnonzero(side.drawings == side.drawings[row])[0])
+def _variant(evidence: Floats, side: Side, row: int, may_stand: Mask) -> int:
+    return max((one for one in side.variants(row) if may_stand[one]), key=lambda one: float(evidence[one]))
+
+
+def _named_best(side: Side, row: int, name: str | None) -> int:
+    """The icon of a drawing that is called as the source is, else by the name that its set has now.
+
+    A former name has no tags; where none has, or several have, the shortest is the most usual, then the first.
+    """
+    alike = np.flatnonzero(side.drawings == side.drawings[row]).tolist()
+    return int(
+        min(
+            alike, key=lambda one: (side.rows[one].name != name, not side.is_tagged[one], len(side.rows[one].name), one)
+        )
+    )

@@ -112,7 +112,7 @@ def _seen(target: Target, side: Side, wanted: dict[Name, int]) -> Iterator[Mappi
     target.ready_for(side)
     compared = target.compare(side, list(wanted.values()))
     for (source, row), one in zip(wanted.items(), compared, strict=True):
-        best = best_of(evidence_of(one), target.side, BY_BOTH, look=side.own_look(row))
+        best = best_of(evidence_of(one), target.side, BY_BOTH, look=side.own_look(row), name=source.name)
         yield _mapping(source, side.rows[row].image_id, target.side, best)
 
 
@@ -122,7 +122,7 @@ def _unseen(target: Target, sources: Sequence[Name]) -> Iterator[Mapping]:
         return
     spoken = target.spoken([normalise(source.name) for source in sources])
     for source, evidence in zip(sources, spoken, strict=True):
-        yield _mapping(source, None, target.side, best_of(evidence, target.side, BY_WORDS))
+        yield _mapping(source, None, target.side, best_of(evidence, target.side, BY_WORDS, name=source.name))
 
 
 def _mapping(source: Name, image: int | None, side: Side, best: Best) -> Mapping:

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from indexer.arrays import Floats, Ids, Mask
+from indexer.arrays import Floats, Ids, Mask, Positions
 from indexer.publishing.facets import NO_STYLE
 from search.generation.opened import Opened
 from search.generation.snapshot import IconRow
 from search.query import Filters
+from search.ranking.order import firsts_of
 
 _NAMES_AT_ONCE = 256
 
@@ -36,6 +37,10 @@ class Side:
     """Style of each: "filled", "sharp outline"."""
     is_plain: Mask
     """Which state no style in their name."""
+    is_tagged: Mask
+    """Which have tags. Sets that keep an icon's former name as a copy of its file give it none."""
+    variant_groups: Positions
+    """(n,) equal for the variants of one name."""
 
     def variants(self, row: int) -> Sequence[int]:
         """Rows of an icon and its variants."""
@@ -56,17 +61,19 @@ def open_side(opened: Opened, key: str) -> Side:
     ids = opened.facets.select(Filters(sets=(key,)))
     assert ids is not None
     found = opened.snapshot.candidates(ids)
-    rows = [found[icon] for icon in ids.tolist()]
+    rows, places = [found[icon] for icon in ids.tolist()], opened.facets.positions(ids)
     return Side(
         set=key,
         ids=ids,
         rows=rows,
         pictures=opened.pictures.reconstruct(opened.images_of(ids)),
         fused=opened.icons.reconstruct(ids),
-        drawings=np.asarray(opened.drawings[opened.facets.positions(ids)]),
+        drawings=np.asarray(opened.drawings[places]),
         by_words=_by_words(rows),
         looks=opened.facets.looks(ids),
-        is_plain=opened.facets.column("states")[opened.facets.positions(ids)] == NO_STYLE,
+        is_plain=opened.facets.column("states")[places] == NO_STYLE,
+        is_tagged=np.isin(places, opened.facets.pairs("tag")[0]),
+        variant_groups=firsts_of(opened.facets.variants(places)),
         by_name={row.name: place for place, row in reversed(list(enumerate(rows)))},
     )
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from search.ranking.gathering import Gathering, Limit, Question
 from search.ranking.hits import as_hits
 from search.ranking.order import mix
 from search.ranking.scores import GOOD_SCORE
+from search.ranking.shown import Shown
 from search.results import MOST_COUNTED, Answer
 
 
@@ -26,13 +28,15 @@ def answer(opened: Opened, query: Query, filters: Filters, window: Window) -> An
     if query.is_empty:
         return browse(opened, query.prefer or (), filters, window)
     window.refuse_deep()
-    ask, asked = _way_of_asking(opened, query)
+    way = _way_of_asking(opened, query)
+    asked = way.asked
     question = Question(
         opened=opened,
-        ask=ask,
+        ask=way.ask,
         own=query.icon,
         flat=window.flat,
         is_never_empty=query.icon is not None and not query.words.strip(),  # some are always nearest
+        shown=way.shown,
     )
     hits = _hits(question, filters, window)
     kept = hits.reach(window.offset + window.k if window.sort == "relevance" else MOST_COUNTED)
@@ -81,24 +85,34 @@ def _hits(question: Question, filters: Filters, window: Window) -> Gathering:
     return Gathering(question, own, only, fitting)
 
 
-def _way_of_asking(opened: Opened, query: Query) -> tuple[Callable[[Reach], Candidates], Asked | None]:
-    """Choose how candidates are found; with the words of the query as they were read, where words are asked."""
+class _Way(NamedTuple):
+    """How a query is asked."""
+
+    ask: Callable[[Reach], Candidates]
+    asked: Asked | None
+    """Its words as they were read, where words are asked."""
+    shown: Shown | None
+    """Which variant is shown; None where a picture is asked with: then the one that is most like it."""
+
+
+def _way_of_asking(opened: Opened, query: Query) -> _Way:
+    """Choose how candidates are found."""
     if query.keyword:
         _check_keywords(query)
-        return partial(by_keywords, opened, query.words), None
+        return _Way(partial(by_keywords, opened, query.words), None, Shown())
     if query.picture is None and (svg := pasted_svg(query.words)):
         query = replace(query, words="", picture=svg)
     look = _look_of(opened, query)
     if look is not None and not query.words.strip():
-        return partial(by_picture, opened, look, read_avoided(opened, query)), None
+        return _Way(partial(by_picture, opened, look, read_avoided(opened, query)), None, None)
     asked = read_asked(opened, query.words, prefer=query.prefer or (), languages=query.languages)
     avoided = read_avoided(opened, query, asked)
     if look is None:
-        return partial(by_words, opened, asked, avoided), asked
+        return _Way(partial(by_words, opened, asked, avoided), asked, Shown(asked.wording.style, avoided.words))
     if not 0 <= query.picture_share <= 1:
         raise IconsError(f'picture_share is "{query.picture_share}"; give a number from 0 to 1')
     by_look_and_words = partial(by_both, opened, asked, look, avoided, picture_share=query.picture_share)
-    return by_look_and_words, asked
+    return _Way(by_look_and_words, asked, None)
 
 
 def _check_keywords(query: Query) -> None:

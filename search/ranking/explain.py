@@ -15,6 +15,7 @@ from search.ranking.hits import hits_of
 from search.ranking.judging import evidence_against, evidence_for, first_of_tiers
 from search.ranking.order import rank
 from search.ranking.scores import BEST_SCORE, TIERS, good_enough, least_score
+from search.ranking.shown import Shown, in_order
 from search.results import Explanation, Judged
 
 REACH = 10_000
@@ -35,6 +36,7 @@ def explain(opened: Opened, query: Query, icon: int) -> Explanation:
     avoided = read_avoided(opened, query, asked)
     found = by_words(opened, asked, avoided, Reach(REACH))
     order = rank(found.ids, found.evidence, found.tiers)
+    shown, _ = in_order(opened, found, Shown(asked.wording.style, avoided.words))
     kept = good_enough(order, found.scores, None)
     wording = asked.wording
     return Explanation(
@@ -48,7 +50,7 @@ def explain(opened: Opened, query: Query, icon: int) -> Explanation:
         spelled=wording.spelled,
         read_as=asked.read_as,
         icon=_judge(opened, asked, avoided, found, order, icon),
-        first=_judge(opened, asked, avoided, found, order, int(found.ids[kept[0]])) if len(kept) else None,
+        first=_judge(opened, asked, avoided, found, order, int(found.ids[shown[0]])) if len(kept) else None,
         shown=_shown(opened, found, kept, icon),
     )
 

@@ -22,6 +22,7 @@ from search.ranking.bearers import shown_for_all
 from search.ranking.candidates import Candidates, Reach
 from search.ranking.grouping import first_of_each, grouped, groups_of
 from search.ranking.scores import CALLED, NAMED, STATED, least_score
+from search.ranking.shown import Shown, in_order
 from search.results import MOST_COUNTED, FacetCount
 
 N_CANDIDATES = 1_000
@@ -31,6 +32,7 @@ STEP = 4
 N_SURE = 50_000
 """Among so many icons, or fewer, hits are counted up to `MOST_COUNTED` however deep they lie. Among more the vectors
 are asked once, since nobody should wait for a count: "488+" is said then."""
+_SCORED = ("evidence", "scores", "confidence")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +45,8 @@ class Question:
     """Icon that is asked with, which does not answer; nor do its variants, where icons are grouped."""
     flat: bool
     is_never_empty: bool
+    shown: Shown | None = None
+    """Which variant of an icon is shown, where icons are grouped; None: the best one."""
 
     def candidates(self, n: int, only: Ids | None) -> Candidates:
         """Ask for the `n` nearest among some icons, None for all."""
@@ -92,11 +96,11 @@ class Gathering:
         self._question, self._limit, self._only = question, limit, only
         self._n = N_CANDIDATES
         self._beyond = first.beyond
-        self.found = limit.hits(first).best_first()
+        self.found = self._best_first(limit.hits(first))
         self.kept = self._grouped(self.found.ids)
         n_among = len(question.opened.facets) if only is None else len(only)
         while self._has_more and len(self.kept) <= MOST_COUNTED and n_among <= N_SURE:
-            self.found = self._with(STEP * self._n).best_first()
+            self.found = self._best_first(self._with(STEP * self._n))
             self.kept = self._grouped(self.found.ids)
         self.n = min(MOST_COUNTED, len(self.kept))
         """Hits, counted up to `MOST_COUNTED`."""
@@ -122,7 +126,7 @@ class Gathering:
         """Count how many hits each value of a filter would leave, over all hits that there are."""
         facets = self._question.opened.facets
         every = self._with(len(facets)) if self._has_more else self.found
-        ids = every.best_first().ids
+        ids = self._best_first(every).ids
         return facets.count(ids, choose=None if self._question.flat else first_of_each(self._question.opened, ids))
 
     @property
@@ -140,8 +144,13 @@ class Gathering:
         deeper = self._question.candidates(n, self._only)
         self._n, self._beyond = n, deeper.beyond
         hits = self._limit.hits(deeper)
-        new = hits.at(np.isin(hits.ids, self.found.ids, invert=True)).best_first()
+        new = self._best_first(hits.at(np.isin(hits.ids, self.found.ids, invert=True)))
         return new.changed(lambda name: np.concatenate([getattr(self.found, name), getattr(new, name)]))
+
+    def _best_first(self, found: Candidates) -> Candidates:
+        question = self._question
+        order, counted = in_order(question.opened, found, None if question.flat else question.shown)
+        return found.changed(lambda name: getattr(found, name)[counted if name in _SCORED else order])
 
     def _grouped(self, ids: Ids) -> Positions:
         """Places of the hits among some icons: all of them, or one of each variant group and drawing."""

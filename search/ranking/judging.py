@@ -17,6 +17,9 @@ _STYLES = CERTAIN | {"fill", "solid"}
 """Words that mean a style and no thing, of which a vector says nothing: most stars are near "filled"."""
 
 
+_WEIGHTS = frozenset(("thin", "light", "medium", "bold"))
+
+
 def direct_answers(opened: Opened, asked: Asked) -> dict[int, Ids]:
     """Icons of each tier that words lead to without any vector, by tier."""
     wording, snapshot = asked.wording, opened.snapshot
@@ -24,8 +27,17 @@ def direct_answers(opened: Opened, asked: Asked) -> dict[int, Ids]:
     if wording.style and not wording.spelled:
         of_name = snapshot.named(wording.name)
         named.append(of_name[in_style(opened, of_name, wording.style)])
+    elif not wording.spelled:
+        named.append(_spelt_with_weight(opened, wording.name))
     called = np.empty(0, np.int64) if asked.code is None else icons_called(opened, asked.code)
     return {CALLED: called, NAMED: _joined(named), STATED: _stating(opened, asked)}
+
+
+def _spelt_with_weight(opened: Opened, name: str) -> Ids:
+    """Icons of which a name states the weight, as sets spell it: "bell bold"."""
+    words, _, weight = name.rpartition(" ")
+    of_name = opened.snapshot.named(words) if words and weight in _WEIGHTS else np.empty(0, np.int64)
+    return of_name[in_style(opened, of_name, weight)]
 
 
 def _stating(opened: Opened, asked: Asked) -> Ids:

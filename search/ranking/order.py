@@ -4,7 +4,7 @@ from collections.abc import Hashable, Iterable
 
 import numpy as np
 
-from indexer.arrays import Floats, Ids, Positions, Tiers
+from indexer.arrays import Floats, Ids, Mask, Positions, Tiers
 
 MIXED, MIXED_AMONG = 10, 30
 """The first hits, and the best ones that they are chosen among."""
@@ -35,6 +35,42 @@ def mix(kept: Positions, tiers: Tiers, evidence: Floats, sets: Ids) -> Positions
     return np.concatenate([among[first], among[rest], kept[MIXED_AMONG:]])
 
 
+def stand_ins(firsts: Positions, is_asked: Mask, is_plain: Mask) -> Mask:
+    """Which icons may stand for their variants: those in the style that is asked, and of these the plain ones.
+
+    `firsts` tell variants, as `firsts_of` does. Where none of them is in that style, or none is plain, all the others
+    may.
+    """
+    may = _if_any(firsts, is_asked)
+    return may & _if_any(firsts, may & is_plain)
+
+
+def _if_any(firsts: Positions, wanted: Mask) -> Mask:
+    """Those of each group that are wanted; all of a group where none is."""
+    has_any = np.zeros(len(firsts), bool)
+    has_any[firsts[wanted]] = True
+    return wanted | ~has_any[firsts]
+
+
+def before_variants(order: Positions, variants: Ids, may_stand: Mask, tiers: Tiers) -> tuple[Positions, Positions]:
+    """Put the best icon that may stand for its variants before all of them, unless they answer in an earlier tier.
+
+    Returns the new order, and for each place in it the candidate whose evidence counts there: of an icon that stands
+    for others that of the best one.
+    """
+    firsts = firsts_of(variants[order])
+    may = np.flatnonzero(may_stand[order])
+    chosen = np.arange(len(order))
+    chosen[firsts[may][::-1]] = may[::-1]  # of several the last one written stays, which is the best
+    bests = np.flatnonzero(firsts == np.arange(len(order)))
+    bests = bests[tiers[order[chosen[bests]]] == tiers[order[bests]]]
+    places, counted = np.arange(len(order), dtype=np.float64), order.copy()
+    counted[chosen[bests]] = order[bests]
+    places[chosen[bests]] = bests - 0.5
+    moved = np.argsort(places, kind="stable")
+    return order[moved], counted[moved]
+
+
 def group(keys: Iterable[tuple[Hashable, Hashable]], *, k: int | None = None) -> list[int]:
     """Keep the best of each variant group and of each drawing, at most `k`, in the order given.
 
@@ -62,14 +98,14 @@ def group_many(variants: Ids, drawings: Ids) -> Positions:
     kept: list[Positions] = []
     rest = np.arange(len(variants))
     while len(rest):
-        firsts = _firsts(variants[rest]), _firsts(drawings[rest])
+        firsts = firsts_of(variants[rest]), firsts_of(drawings[rest])
         stays = (firsts[0] == np.arange(len(rest))) & (firsts[1] == np.arange(len(rest)))
         kept.append(rest[stays])
         rest = rest[~(stays[firsts[0]] | stays[firsts[1]])]
     return np.sort(np.concatenate(kept)) if kept else rest
 
 
-def _firsts(numbers: Ids) -> Positions:
+def firsts_of(numbers: Ids) -> Positions:
     """For each of some numbers the place where it comes first.
 
     Sorted together with their places they are sorted in a tenth of the time of a stable sort.

@@ -1,6 +1,7 @@
 """Is there such an icon? Names of the library's sets, and the nearest of them where one is not there."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -121,7 +122,7 @@ class KnownIcons:
 
     def _by_name(self, reference: Reference, key: str, name: str, names: Sequence[str]) -> Nearest | None:
         installed = _installed(reference)
-        found = _slip(name, names)
+        found = slip_of(name, names)
         text = _rewritten(reference, key, found[0]) if found else ""
         if found is None or (installed and text not in installed):
             return None
@@ -139,14 +140,22 @@ class KnownIcons:
         return None
 
 
-def _slip(name: str, names: Sequence[str]) -> tuple[str, float] | None:
+def slip_of(name: str, names: Sequence[str]) -> tuple[str, float] | None:
     """The one of some names that slips of the keys make of a name, and how alike they are."""
     from rapidfuzz import process
     from rapidfuzz.distance import OSA  # letters that have changed places are one slip
 
     most = max(1, len(name) // _LETTERS_A_SLIP)
-    found = process.extractOne(name, names, scorer=OSA.distance, score_cutoff=most)
-    return (found[0], 1 - found[1] / max(len(name), len(found[0]))) if found else None
+    near = process.extract(name, names, scorer=OSA.distance, score_cutoff=most, limit=None)
+    if not near:
+        return None
+    found, slips, _ = min(near, key=lambda one: (one[1], _n_replaced(name, one[0])))
+    return found, 1 - slips / max(len(name), len(found))
+
+
+def _n_replaced(name: str, other: str) -> int:
+    """Letters of a name that another one lacks: who types leaves letters out, or changes their places, more often."""
+    return (Counter(name) - Counter(other)).total()
 
 
 def _installed(reference: Reference) -> frozenset[str]:
@@ -155,7 +164,7 @@ def _installed(reference: Reference) -> frozenset[str]:
 
 
 def _near_export(reference: Reference) -> Nearest | None:
-    found = _slip(reference.text, sorted(_installed(reference)))
+    found = slip_of(reference.text, sorted(_installed(reference)))
     read = read_component(_looks(reference), found[0]) if found else []
     return Nearest(*read[0], found[0], "name", found[1]) if found and read else None
 

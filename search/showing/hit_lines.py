@@ -10,6 +10,8 @@ from indexer.reports.tables import plain
 from search.results import Hit
 
 _GAP = 2
+_PIPED = 80
+"""Columns where no terminal says how many it has."""
 _WIDEST = 24
 """Columns of a set's title, of a style, and of a licence."""
 _LEAST = 10
@@ -23,7 +25,7 @@ def print_hits(console: Console, hits: Sequence[Hit], *, first: int = 1, is_rank
     titles, rows = ("set", "style", "licence"), [(hit.set_title, hit.style or "", hit.licence or "") for hit in hits]
     facts = [tuple(map(printable, row)) for row in (titles, *rows)]
     keys = ["key", *(printable(hit.key) for hit in hits)]
-    room = console.width - cell_len(starts[0])
+    room = (console.width if console.file.isatty() else min(console.width, _PIPED)) - cell_len(starts[0])
     most = max(2 * _LEAST, room - 2 * (_LEAST + _GAP))
     longest = max(length for length in map(cell_len, keys) if length <= most)
     widths = _widths(facts, room - longest)

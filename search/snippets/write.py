@@ -52,7 +52,8 @@ def write(icons: Sequence[NamedIcon], framework: Framework, look: Look) -> Snipp
         _refuse_foreign(icon, framework)
     done = _WRITERS[framework.form](icons, framework, look)
     imports = "\n".join(done.imports)
-    code = laid_out(imports, done.uses, framework)
+    remarks = [icon.key for icon in icons] if _needs_parting(done.uses, framework) else None
+    code = laid_out(imports, done.uses, framework, remarks=remarks)
     install = f"npm install {' '.join(done.packages)}" if done.packages else None
     return Snippet(code, imports, tuple(done.uses), install, done.left_out)
 
@@ -65,6 +66,8 @@ def laid_out(
     told = list(zip(uses, remarks or [None] * len(uses), strict=True))
     if is_whole:
         told = [(use, _joined([remark for other, remark in told if other == use])) for use in dict.fromkeys(uses)]
+    if framework.language == "text" and not _needs_parting(uses, framework):
+        told = [(use, None) for use, _ in told]
     body = ("\n\n" if is_whole and framework.language not in ("text", "svg", "html") else "\n").join(
         f"{comment(remark, framework)}{use}" for use, remark in told
     )
@@ -81,12 +84,17 @@ def laid_out(
             return f"{imports}\n\n{body}"
 
 
+def _needs_parting(uses: Sequence[str], framework: Framework) -> bool:
+    """Whether nothing else would say where one drawing ends: each is a file of its own, or a line of signs."""
+    return framework.form == "drawn" and framework.language in ("vue", "svelte", "text") and len(set(uses)) > 1
+
+
 def _joined(remarks: Sequence[str | None]) -> str | None:
     return ", ".join(filter(None, remarks)) or None
 
 
 def comment(remark: str | None, framework: Framework) -> str:
-    """Write a remark as a line before a use, "" where the language knows none."""
+    """Write a remark as a line before a use; none where there is no remark."""
     if remark is None:
         return ""
     told = " ".join(remark.split())
@@ -98,8 +106,8 @@ def comment(remark: str | None, framework: Framework) -> str:
         case "tsx" | "jsx":
             told = told.replace("*/", "* /")
             return f"/* {told} */\n" if framework.form == "drawn" else f"{{/* {told} */}}\n"
-        case _:
-            return ""
+        case "text":
+            return f"# {told}\n"
 
 
 def _refuse_foreign(icon: NamedIcon, framework: Framework) -> None:

@@ -20,6 +20,7 @@ from search.web.parameters import HitParameters, IconKey, Languages, LocateParam
 from search.web.upload import BODY, read_upload
 
 router = new_router()
+open_router = new_router(is_open=True)
 
 
 @router.get(
@@ -124,7 +125,7 @@ async def icon(icon: IconKey, service: Served) -> Response:
     return as_json(await service.show(icon))
 
 
-@router.get(
+@open_router.get(
     "/health",
     operation_id="health",
     response_model=Health,

@@ -88,6 +88,7 @@ def new_api(lifespan: Lifespan[FastAPI] | None = None) -> FastAPI:
     )
     for more in (pictures, code, exports):
         app.include_router(more.router)
+    app.include_router(api.open_router)
     app.include_router(api.router)  # its icons/{key} would take the addresses of their pictures
     return app
 

@@ -29,9 +29,9 @@ def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {status: {"model": Refusal, "description": _WHEN[status]} for status in statuses}
 
 
-def new_router() -> APIRouter:
-    """A router whose paths declare what any of them may answer."""
-    return APIRouter(responses=errors(*_ALWAYS))
+def new_router(*, is_open: bool = False) -> APIRouter:
+    """A router whose paths declare what any of them may answer; an open one wants no token."""
+    return APIRouter(responses=errors(*(status for status in _ALWAYS if not (is_open and status == 401))))
 
 
 def service_of(request: Request) -> Service:

@@ -19,6 +19,7 @@ from indexer.rendering.draw_pool import DrawPool
 from indexer.rendering.worker import ANY_PICTURE
 from search.deadline import refuse_late
 from search.engine import SearchEngine
+from search.exporting.chosen import keys_of
 from search.exporting.collection import Collection
 from search.exporting.export import Exported, Kind, Options, export
 from search.query import Filters, Query, Window, pasted_svg
@@ -63,7 +64,6 @@ _LOCATE_SECONDS = 20.0
 """For the icons of a screen, waiting included: one of 4K takes some of them."""
 _FEW_WAITING = 8
 """Of exports, and of screens: each holds much memory."""
-_KEYS_TOLD = 10
 _DRAWING = 0.5
 """Share of an answer's time that drawing may take; the rest is for waiting, and for a process to start."""
 
@@ -293,10 +293,7 @@ class Service:
         def make() -> tuple[Exported, bytes]:
             made = export(self.engine, collection, kind, options, progress=lambda *_: refuse_late())
             if is_whole and made.left_out:
-                keys = ", ".join(one.key for one in made.left_out[:_KEYS_TOLD])
-                n_more = len(made.left_out) - _KEYS_TOLD
-                more = f" and {n_more:,} more" if n_more > 0 else ""
-                raise ExportError(f"can't be exported so: {keys}{more}; skip_unreadable leaves them out")
+                raise ExportError(f"can't be exported so: {keys_of(made.left_out)}; skip_unreadable leaves them out")
             return made, made.content
 
         return await self._exports.run(make)

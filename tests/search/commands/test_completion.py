@@ -36,6 +36,8 @@ def completed(line: str, library: Path) -> list[str]:
         ("icons search house --category a", ["arrows"]),
         ("icons search house --licence G", ["GPL-3.0-only"]),
         ("icons search house --set [", []),
+        ("icons search house --style s", ["solid"]),
+        ("icons lint --rule br", ["broken"]),
     ],
 )
 def test_values_come_from_the_library(asked: Path, line: str, values: list[str]) -> None:

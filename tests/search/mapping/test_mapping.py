@@ -87,6 +87,28 @@ def test_of_variants_the_plain_one_is_taken_or_the_one_of_a_look(engine: SearchE
     assert side.own_look(side.by_name["bell"]) is None
 
 
+def test_of_the_names_of_a_drawing_the_sources_own_is_taken_else_one_with_tags_else_the_shortest(
+    engine: SearchEngine,
+) -> None:
+    side = engine.put(lambda opened: open_side(opened, "lucide"))
+    rows = [side.by_name[name] for name in ("arrow-right", "bell-plus", "map-pin", "cigarette")]
+    drawings = side.drawings.copy()
+    drawings[rows] = drawings[rows[0]]
+    side = replace(side, drawings=drawings)
+    assert side.is_tagged[rows].tolist() == [False, False, True, True]
+    evidence = np.zeros(len(side.ids), np.float32)
+    evidence[rows[0]] = 20
+
+    def taken(name: str | None) -> str:
+        return side.rows[best_of(evidence, side, BY_BOTH, name=name).rows[0]].name
+
+    assert [taken("bell-plus"), taken("bell"), taken(None)] == ["bell-plus", "map-pin", "map-pin"]
+    side = replace(side, is_tagged=np.zeros(len(side.ids), bool))
+    assert taken("bell") == "map-pin"
+    side = replace(side, drawings=np.where(np.arange(len(drawings)) == rows[2], -1, drawings))
+    assert taken("bell") == "cigarette"
+
+
 def test_a_lead_and_evidence_make_an_answer_surer(engine: SearchEngine) -> None:
     side = engine.put(lambda opened: open_side(opened, "lucide"))
     weak, strong = np.zeros(len(side.ids), np.float32), np.zeros(len(side.ids), np.float32)

@@ -14,6 +14,7 @@ from indexer.library.folder import Library
 from search.cli import main
 from search.engine import SearchEngine
 from search.references.check import check_text
+from search.references.known import slip_of
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2 2"><path d="M0 0h2v2z"/></svg>'
 GOOD = """import { Bell, Home as House, ArrowRightCircle, type LucideIcon } from "lucide-react";
@@ -77,6 +78,16 @@ def test_a_name_that_is_no_slip_is_looked_for_by_what_it_means(called: Library, 
     _write(tmp_path, {"a.ts": 'import { NoSmoking } from "lucide-react"; const a = { icon: "fa6-solid:person" }'})
     near = [one["nearest"] for one in json.loads(_check(called, tmp_path, "--json").stdout)["findings"]]
     assert [(one["text"], one["by"]) for one in near] == [("CigaretteOff", "meaning"), ("fa6-solid:user", "meaning")]
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("bel", "bell"), ("hose", "house"), ("hoem", "home"), ("belll", "bell"), ("bat", "bag")],
+)
+def test_letters_left_out_doubled_or_in_other_places_come_before_replaced_ones(typed: str, meant: str) -> None:
+    names = ["bag", "bed", "bell", "bolt", "home", "hotel", "house", "nose"]
+    found = slip_of(typed, names)
+    assert found is not None and found[0] == meant
 
 
 def test_a_component_must_be_spelt_as_it_is_exported(called: Library, tmp_path: Path) -> None:

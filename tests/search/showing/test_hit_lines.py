@@ -37,6 +37,15 @@ def test_lines_fit_and_keys_are_whole(hits: Sequence[Hit], width: int) -> None:
     assert ("set" in head) is (width > 40)
 
 
+def test_a_pipe_gets_lines_of_80_columns(hits: Sequence[Hit]) -> None:
+    wide = [
+        replace(hit, set_title="A set with a long title", licence="LicenseRef-of-its-own", style="sharp outline")
+        for hit in hits
+    ]
+    wide = [replace(wide[0], key="a-set-of-icons:arrow-bend-double-up-right-outline"), *wide]
+    assert max(map(cell_len, _lines(wide, width=200))) <= 80
+
+
 def test_columns_stand_below_their_titles(hits: Sequence[Hit]) -> None:
     head, *rows = _lines([replace(hit, licence="MIT", style="outline") for hit in hits], width=80, first=98)
     assert [row.index("MIT") for row in rows] == [head.index("licence")] * len(hits)

@@ -144,6 +144,22 @@ def test_one_drawing_for_two_needs_is_defined_once() -> None:
     assert "/* alarm, news */" in text
 
 
+@pytest.mark.parametrize("name", ["path", "data-uri", "vue", "svelte"])
+def test_many_drawings_in_one_text_say_where_each_begins(name: str) -> None:
+    bell, star = of(name, sample("bell")).code, of(name, sample("star")).code
+    head, gap = ("# {}\n", "\n") if name in ("path", "data-uri") else ("<!-- {} -->\n", "\n\n")
+    both = f"{head.format('lucide:bell')}{bell}{gap}{head.format('lucide:star')}{star}"
+    assert of(name, sample("bell"), sample("star")).code == both
+    asked = laid_out("", [bell, star], framework(name), remarks=["alarm", "rating"])
+    assert asked == both.replace("lucide:bell", "alarm").replace("lucide:star", "rating")
+
+
+def test_one_line_of_signs_bears_no_remark() -> None:
+    bell = of("path", sample("bell")).code
+    assert laid_out("", [bell], framework("path"), remarks=["alarm"]) == bell
+    assert laid_out("", ["ph:bell", "ph:star"], framework("name"), remarks=["a", "b"]) == "ph:bell\nph:star"
+
+
 def test_drawings_of_one_name_are_told_apart() -> None:
     one, other = drawing("<path d='M0 0h1'/>", name="bell"), NamedIcon("a:bell", "a", "Bell", sample("bell").svg)
     assert "function Bell(" in of("react", one, other).uses[0]

@@ -44,6 +44,8 @@ def test_what_is_unknown_is_named_and_can_be_left_out(client: httpx.Client) -> N
     refused = client.post(f"{API}/export", json=asked)
     assert refused.status_code == 400
     assert refused.json()["error"] == ("can't be exported so: lucide:nothing-like-it; skip_unreadable leaves them out")
+    alone = client.post(f"{API}/export", json={"icons": ["lucide:nothing-like-it"]})
+    assert alone.json()["error"].endswith("can't be exported so: lucide:nothing-like-it") and alone.status_code == 400
     answer = client.post(f"{API}/export", json={**asked, "skip_unreadable": True})
     assert answer.status_code == 200
     assert json.loads(answer.headers["icons-export"])["left_out"] == ["lucide:nothing-like-it"]

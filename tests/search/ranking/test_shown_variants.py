@@ -1,0 +1,122 @@
+"""Which variant of an icon is shown: the plain one, so that hits go together, unless another one is asked for?"""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from conftest import Silent
+
+from indexer.embedding.options import EmbedOptions
+from indexer.library.bundled import bundled
+from indexer.library.folder import Library
+from indexer.pipeline import IndexOptions, index
+from search.engine import SearchEngine
+from search.query import Filters, Query, Window
+from search.ranking.order import before_variants, firsts_of, stand_ins
+
+NAMES = (
+    "bell", "moon-star", "log-out", "trash", "house", "settings", "phone", "user", "star", "heart", "calendar", "sun",
+)  # fmt: skip
+WIDTHS = {"": 2, "-bold": 3, "-light": 1.5, "-thin": 1}
+WAYS = (
+    "log out", "leave this page", "dark mode", "night", "delete", "rubbish", "notifications", "go home", "call",
+    "preferences", "favourite", "like", "appointment", "profile", "brightness",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> SearchEngine:
+    """A set in four weights and filled, whose plain icons bear the name alone."""
+    root = tmp_path_factory.mktemp("weights")
+    icons = {}
+    for name in NAMES:
+        [body] = re.findall("<svg[^>]*>(.*)</svg>", _sample(name), re.DOTALL)
+        for suffix, width in WIDTHS.items():
+            look = f'fill="none" stroke="currentColor" stroke-width="{width}"'
+            icons[f"{name}{suffix}"] = {"body": f"<g {look}>{body}</g>"}
+        icons[f"{name}-fill"] = {"body": f'<g fill="currentColor">{body}</g>'}
+    whole = {"prefix": "ph", "info": {"name": "Phosphor"}, "icons": icons, "width": 24, "height": 24}
+    (root / "ph.json").write_text(json.dumps(whole))
+    how = EmbedOptions(batch_size=32, workers=0, precision="fp32")
+    index(Library(root / "library"), IndexOptions(sources=[root / "ph.json"], devices="cpu", embed=how), Silent())
+    return SearchEngine.open(root / "library")
+
+
+def _sample(name: str) -> str:
+    return (bundled("samples/lucide-static") / "icons" / f"{name}.svg").read_text()
+
+
+def _names(engine: SearchEngine, query: Query, **filters: tuple[str, ...]) -> list[str]:
+    found = engine.ask(query, filters=Filters(**filters), window=Window(k=5, min_score=0))  # type: ignore[arg-type]
+    return [hit.name for hit in found.hits]
+
+
+def test_hits_are_plain_where_no_style_is_asked(engine: SearchEngine) -> None:
+    for words in WAYS:
+        assert set(_names(engine, Query(words=words))) <= set(NAMES), words
+
+
+def test_a_filter_for_outlines_or_what_is_left_out_leaves_the_plain_ones(engine: SearchEngine) -> None:
+    for words in WAYS:
+        assert set(_names(engine, Query(words=words), styles=("outline",))) <= set(NAMES), words
+        assert set(_names(engine, Query(words=words, without=("bold",)))) <= set(NAMES), words
+
+
+def test_the_plain_one_has_the_score_of_the_best(engine: SearchEngine) -> None:
+    window = Window(k=5, min_score=0)
+    for words in WAYS:
+        each = engine.ask(Query(words=words), window=Window(k=1, min_score=0, flat=True)).hits[0]
+        first = engine.ask(Query(words=words), window=window).hits[0]
+        assert (first.words, first.score) == (each.words, each.score)
+
+
+@pytest.mark.parametrize("words", ["filled bell", "bell fill", "solid bell"])
+def test_a_style_that_is_asked_is_shown(engine: SearchEngine, words: str) -> None:
+    assert _names(engine, Query(words=words))[0] == "bell-fill"
+
+
+@pytest.mark.parametrize("words", ["bell bold", "bell-bold", "ph:bell-bold", "BellBold"])
+def test_a_name_that_states_its_weight_is_found_as_it_is_spelt(engine: SearchEngine, words: str) -> None:
+    hit = engine.search(words)[0]
+    assert (hit.name, hit.exact) == ("bell-bold", True)
+
+
+def test_a_variant_in_a_style_to_be_left_out_stands_for_no_other(engine: SearchEngine) -> None:
+    found = engine.ask(Query(words="bell", without=("outline",)), window=Window(k=1)).hits
+    assert [(hit.words, "outline" in (hit.style or "")) for hit in found] == [("bell", False)]
+
+
+def test_a_filter_for_a_weight_shows_it(engine: SearchEngine) -> None:
+    assert _names(engine, Query(words="night"), styles=("bold",))[0].endswith("-bold")
+
+
+@pytest.mark.parametrize("name", ["bell-bold", "trash-fill", "star"])
+def test_a_picture_finds_the_variant_that_is_most_like_it(engine: SearchEngine, name: str) -> None:
+    picture = engine.picture(engine.find(f"ph:{name}"))
+    assert _names(engine, Query(picture=picture))[0] == name
+
+
+def test_an_explanation_holds_an_icon_against_the_one_that_is_shown(engine: SearchEngine) -> None:
+    first = engine.explain(Query(words="night"), engine.find("ph:bell")).first
+    assert first is not None
+    assert first.hit.name == engine.search("night")[0].name
+
+
+def test_of_variants_those_in_the_asked_style_stand_for_all_and_of_these_the_plain_ones() -> None:
+    firsts = firsts_of(np.array([7, 7, 7, 4, 4, 9]))
+    plain = np.array([True, False, False, True, False, False])
+    none = np.zeros(6, bool)
+    assert stand_ins(firsts, none, plain).tolist() == [True, False, False, True, False, True]
+    asked = np.array([False, True, True, True, True, False])
+    assert stand_ins(firsts, asked, plain).tolist() == [False, True, True, True, False, True]
+
+
+def test_an_icon_takes_the_place_of_its_best_variant_within_a_tier() -> None:
+    variants = np.array([1, 2, 1, 1, 2])
+    order = np.array([3, 1, 0, 4, 2])
+    may = np.array([True, False, True, False, True])
+    moved, counted = before_variants(order, variants, may, np.zeros(5, np.int8))
+    assert (moved.tolist(), counted.tolist()) == ([0, 3, 4, 1, 2], [3, 3, 1, 1, 2])
+    moved, counted = before_variants(order, variants, may, np.array([1, 1, 1, 0, 1], np.int8))
+    assert (moved.tolist(), counted.tolist()) == ([3, 4, 1, 0, 2], [3, 1, 1, 0, 2])
