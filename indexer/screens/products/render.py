@@ -98,7 +98,8 @@ def _screen(
     with open_window(chromium, files, view, viewport=Viewport(WIDTH, HEIGHT, view.scale)) as browser:
         found = mark_icons(browser, product.rules)
         pixels, painted = painted_icons(browser, scale=view.scale)
-    icons = tuple(replace(icon, key=namer.key(found[int(icon.key)])) for icon in painted)
+    own = [icon for icon in painted if icon.key.isdigit()]  # others are the page's own marks, made since
+    icons = tuple(replace(icon, key=namer.key(found[int(icon.key)])) for icon in own)
     height, width = pixels.shape[:2]
     return Screen(file, width, height, view.scale, product.name, view.theme, 0, icons), pixels
 
