@@ -157,3 +157,8 @@ def mark_icons(browser: Browser, rules: Rules) -> list[Found]:
     }
     facts = browser.run(_MARK, options)
     return [Found(**{**one, "sides": tuple(one["sides"])}) for one in facts]
+
+
+def show_icons(browser: Browser) -> None:
+    """Show what `painted_icons` has hidden last."""
+    browser.run("() => document.querySelectorAll('.icon-off').forEach(one => one.classList.remove('icon-off'))")

@@ -84,6 +84,7 @@ PRODUCTS: tuple[Product, ...] = (
         "admin-lte-2",
         ("admin-lte-2@npm:admin-lte@2.4.18",),
         (View("index2.html"), View("pages/UI/buttons.html"), View("pages/examples/profile.html")),
+        Rules(skip=".fa-circle.text-success"),  # a dot: who is here
         families=("fontawesome4",),
         places={ORIGIN: "node_modules/admin-lte-2/"},
     ),
@@ -144,7 +145,7 @@ PRODUCTS: tuple[Product, ...] = (
             View("lab", waits_for=".jp-Launcher", seconds=6),
             View("lab/tree/analysis.ipynb", waits_for=".jp-Notebook", seconds=15),
         ),
-        Rules(skip="#jp-MainLogo", pictures=".jp-Launcher-kernelIcon"),
+        Rules(skip="#jp-MainLogo", pictures=".jp-Launcher-kernelIcon", backgrounds=".jp-collapseHeadingButton"),
         sets=("mdi",),
         program="jupyter-lab",
     ),

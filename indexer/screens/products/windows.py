@@ -5,12 +5,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from indexer.screens.browser import Browser
 from indexer.screens.page import Viewport
 from indexer.screens.products.files import ORIGIN, Files
 from indexer.screens.products.table import View
 
 _LOAD_SECONDS = 60
+_MOST_PICTURES = 30
 
 
 @contextmanager
@@ -37,6 +40,17 @@ def open_window(chromium: Any, files: Files, view: View, *, viewport: Viewport) 
         yield browser
     finally:
         context.close()
+
+
+def wait_until_still(browser: Browser) -> None:
+    """Wait until two pictures, a second apart, are the same, or half a minute is over."""
+    before = browser.pixels()
+    for _ in range(_MOST_PICTURES):
+        time.sleep(1)
+        after = browser.pixels()
+        if np.array_equal(before, after):
+            return
+        before = after
 
 
 def _pass_on(live: str) -> Callable[[Any], None]:
