@@ -9,7 +9,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
 from PIL import Image
 
 from indexer.arrays import Pixels
@@ -23,7 +22,7 @@ from indexer.screens.products.files import ORIGIN, Files
 from indexer.screens.products.marking import mark_icons, show_icons
 from indexer.screens.products.naming import FAMILIES, Namer
 from indexer.screens.products.table import PRODUCTS, Product, View
-from indexer.screens.products.windows import open_window, wait_until_still
+from indexer.screens.products.windows import are_alike, open_window, wait_until_still
 from indexer.screens.stored import Screen, ScreenWriter
 
 WIDTH, HEIGHT = 1440, 900
@@ -104,7 +103,7 @@ def _screen(
             found = mark_icons(browser, product.rules)
             pixels, painted = painted_icons(browser, scale=view.scale)
             show_icons(browser)
-            if np.array_equal(browser.pixels(), pixels):
+            if are_alike(browser.pixels(), pixels):
                 break
     else:
         raise SourceError(f'"{view.path}" of {product.name} does not stand still; give its view more seconds')

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from indexer.arrays import Pixels
 from indexer.screens.browser import Browser
 from indexer.screens.page import Viewport
 from indexer.screens.products.files import ORIGIN, Files
@@ -14,6 +15,8 @@ from indexer.screens.products.table import View
 
 _LOAD_SECONDS = 60
 _MOST_PICTURES = 30
+_LEAST_CHANGE = 24
+"""Of 255: the contrast at which `indexer.screens.painted` sees an icon."""
 
 
 @contextmanager
@@ -48,9 +51,14 @@ def wait_until_still(browser: Browser) -> None:
     for _ in range(_MOST_PICTURES):
         time.sleep(1)
         after = browser.pixels()
-        if np.array_equal(before, after):
+        if are_alike(before, after):
             return
         before = after
+
+
+def are_alike(one: Pixels, other: Pixels) -> bool:
+    """Whether two pictures differ by no more than edges that Chromium has smoothed anew."""
+    return bool((np.maximum(one, other) - np.minimum(one, other)).max() < _LEAST_CHANGE)
 
 
 def _pass_on(live: str) -> Callable[[Any], None]:
