@@ -57,7 +57,7 @@ def render(out: Path, n: int, workers: int, sets: str | None, **chosen: Any) -> 
 @main.command()
 @click.option(
     "--packages",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    type=click.Path(file_okay=False, path_type=Path),
     help="Folder that they lie in.",
 )
 @click.option(

@@ -19,7 +19,7 @@ _HIDING = """
 .icon-off[data-hide=background] { background-image: none !important }
 .icon-off[data-hide=text] { color: transparent !important }
 """
-_MARK = """({ hiding, largest, skip, pictures, backgrounds, texts }) => {
+_MARK = """({ hiding, largest, skip, ornaments, pictures, backgrounds, texts }) => {
   if (window.FontAwesome && window.FontAwesome.noAuto) window.FontAwesome.noAuto()  // or it draws what is hidden anew
   document.head.append(Object.assign(document.createElement('style'), { textContent: hiding }))
   const named = new Map([...document.querySelectorAll('[data-icon]')].map(element => [element, element.dataset.icon]))
@@ -86,7 +86,7 @@ _MARK = """({ hiding, largest, skip, pictures, backgrounds, texts }) => {
     return copy.outerHTML
   }
   for (const element of document.querySelectorAll('body *')) {
-    if (matches(element, skip) || (skip !== '' && element.closest(skip))) continue
+    if (matches(element, ornaments) || (skip !== '' && element.closest(skip))) continue
     if (element instanceof SVGElement) {
       if (matches(element, pictures)) {
         mark(element, 'img', 'self')
@@ -120,6 +120,8 @@ class Rules:
 
     skip: str = ""
     """What is no icon, and what lies in it: logos, charts, portraits."""
+    ornaments: str = ""
+    """What is no icon itself, though icons may lie in it."""
     pictures: str = ""
     """Elements that are an icon as a whole: `img` with a small picture, `image` of a larger SVG."""
     backgrounds: str = ""
@@ -148,9 +150,15 @@ def mark_icons(browser: Browser, rules: Rules) -> list[Found]:
         "hiding": _HIDING,
         "largest": LARGEST_SIDE,
         "skip": rules.skip,
+        "ornaments": rules.ornaments,
         "pictures": rules.pictures,
         "backgrounds": rules.backgrounds,
         "texts": rules.texts,
     }
     facts = browser.run(_MARK, options)
     return [Found(**{**one, "sides": tuple(one["sides"])}) for one in facts]
+
+
+def show_icons(browser: Browser) -> None:
+    """Show what `painted_icons` has hidden last."""
+    browser.run("() => document.querySelectorAll('.icon-off').forEach(one => one.classList.remove('icon-off'))")

@@ -19,14 +19,16 @@ from indexer.screens.page import Viewport
 from indexer.screens.painted import painted_icons
 from indexer.screens.products import programs
 from indexer.screens.products.files import ORIGIN, Files
-from indexer.screens.products.marking import mark_icons
+from indexer.screens.products.marking import mark_icons, show_icons
 from indexer.screens.products.naming import FAMILIES, Namer
 from indexer.screens.products.table import PRODUCTS, Product, View
-from indexer.screens.products.windows import open_window
+from indexer.screens.products.windows import are_alike, open_window, wait_until_still
 from indexer.screens.stored import Screen, ScreenWriter
 
 WIDTH, HEIGHT = 1440, 900
 FACTS = "products.json"
+_TRIES = 4
+"""A page that changes while it is measured is opened anew."""
 
 
 def render_products(
@@ -95,10 +97,18 @@ def _screen(
     product: Product, view: View, *, file: str, opened: tuple[Any, Files], namer: Namer
 ) -> tuple[Screen, Pixels]:
     chromium, files = opened
-    with open_window(chromium, files, view, viewport=Viewport(WIDTH, HEIGHT, view.scale)) as browser:
-        found = mark_icons(browser, product.rules)
-        pixels, painted = painted_icons(browser, scale=view.scale)
-    icons = tuple(replace(icon, key=namer.key(found[int(icon.key)])) for icon in painted)
+    for _ in range(_TRIES):
+        with open_window(chromium, files, view, viewport=Viewport(WIDTH, HEIGHT, view.scale)) as browser:
+            wait_until_still(browser)
+            found = mark_icons(browser, product.rules)
+            pixels, painted = painted_icons(browser, scale=view.scale)
+            show_icons(browser)
+            if are_alike(browser.pixels(), pixels):
+                break
+    else:
+        raise SourceError(f'"{view.path}" of {product.name} does not stand still; give its view more seconds')
+    own = [icon for icon in painted if icon.key.isdigit()]  # others are the page's own marks, made since
+    icons = tuple(replace(icon, key=namer.key(found[int(icon.key)])) for icon in own)
     height, width = pixels.shape[:2]
     return Screen(file, width, height, view.scale, product.name, view.theme, 0, icons), pixels
 

@@ -84,6 +84,7 @@ PRODUCTS: tuple[Product, ...] = (
         "admin-lte-2",
         ("admin-lte-2@npm:admin-lte@2.4.18",),
         (View("index2.html"), View("pages/UI/buttons.html"), View("pages/examples/profile.html")),
+        Rules(skip=".fa-circle.text-success"),  # a dot: who is here
         families=("fontawesome4",),
         places={ORIGIN: "node_modules/admin-lte-2/"},
     ),
@@ -129,7 +130,8 @@ PRODUCTS: tuple[Product, ...] = (
         ("node-red@4.1.15",),
         (View("", waits_for="#red-ui-palette .red-ui-palette-node", seconds=6),),
         Rules(
-            skip="[class*=separator], [id*=separator], [class*=handle]",
+            skip="#red-ui-sidebar-separator, .red-ui-panels-separator",
+            ornaments="#red-ui-palette",  # its grip,
             pictures=".red-ui-flow-node-icon, .red-ui-deploy-button-content img",
             backgrounds=".red-ui-palette-icon",
         ),
@@ -141,9 +143,9 @@ PRODUCTS: tuple[Product, ...] = (
         ("jupyterlab==4.6.6",),
         (
             View("lab", waits_for=".jp-Launcher", seconds=6),
-            View("lab/tree/analysis.ipynb", waits_for=".jp-Notebook", seconds=6),
+            View("lab/tree/analysis.ipynb", waits_for=".jp-Notebook", seconds=15),
         ),
-        Rules(skip="#jp-MainLogo", pictures=".jp-Launcher-kernelIcon"),
+        Rules(skip="#jp-MainLogo", pictures=".jp-Launcher-kernelIcon", backgrounds=".jp-collapseHeadingButton"),
         sets=("mdi",),
         program="jupyter-lab",
     ),

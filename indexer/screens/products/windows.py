@@ -5,12 +5,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
+from indexer.arrays import Pixels
 from indexer.screens.browser import Browser
 from indexer.screens.page import Viewport
 from indexer.screens.products.files import ORIGIN, Files
 from indexer.screens.products.table import View
 
 _LOAD_SECONDS = 60
+_MOST_PICTURES = 30
+_LEAST_CHANGE = 24
+"""Of 255: the contrast at which `indexer.screens.painted` sees an icon."""
+_MOST_CHANGED = 32
+"""Pixels, such as those at the rim of a round portrait."""
 
 
 @contextmanager
@@ -37,6 +45,23 @@ def open_window(chromium: Any, files: Files, view: View, *, viewport: Viewport) 
         yield browser
     finally:
         context.close()
+
+
+def wait_until_still(browser: Browser) -> None:
+    """Wait until two pictures, a second apart, are the same, or half a minute is over."""
+    before = browser.pixels()
+    for _ in range(_MOST_PICTURES):
+        time.sleep(1)
+        after = browser.pixels()
+        if are_alike(before, after):
+            return
+        before = after
+
+
+def are_alike(one: Pixels, other: Pixels) -> bool:
+    """Whether two pictures differ by no more than edges that Chromium has smoothed anew."""
+    change = (np.maximum(one, other) - np.minimum(one, other)).max(axis=2)
+    return int((change >= _LEAST_CHANGE).sum()) <= _MOST_CHANGED
 
 
 def _pass_on(live: str) -> Callable[[Any], None]:
