@@ -103,12 +103,13 @@ def _halved(content: bytes) -> bytes:
 
 
 def _compare(answering: nn.Module, path: Path) -> None:
-    """Hold the graph against torch on noise and on flat colour."""
+    """Hold the graph against torch on a screen of bars and squares."""
     from indexer.encoders.tower import Tower
 
     lot = np.random.default_rng(0)
-    pixels = lot.integers(0, 256, _SAMPLE, dtype=np.uint8)
-    pixels[:, :100] = 240
+    pixels = np.full(_SAMPLE, 240, np.uint8)
+    for left, top, width, height in lot.integers((0, 0, 3, 3), (330, 300, 60, 30), (60, 4)).tolist():
+        pixels[0, top : top + height, left : left + width] = lot.integers(0, 256, 3)
     with torch.inference_mode():
         scores, _ = answering(torch.from_numpy(pixels))
     found = Tower(path, threads=1).run_all("pixels", pixels)[0]

@@ -21,7 +21,7 @@ from indexer.locating.evidence import ALONE, N_SHAPE, WEIGHTS, WITH_ENCODER, Jud
 from indexer.locating.located import Locator
 from indexer.reports.bars import Progress
 
-_MOST_FALSE = 1.2
+_MOST_FALSE = 1.5
 """False boxes on a screen without icons, on average, at the threshold."""
 _HIDDEN = 48
 _STEPS = 600

@@ -4,7 +4,10 @@ import numpy as np
 from PIL import Image
 
 from indexer.arrays import Floats, Pixels
-from indexer.rendering.cutout import MARGIN
+
+MARGIN = 0.2
+"""Of ground around a box, of its longer side. Icons named rightly from true boxes, with .1, .2 and .3: of 556 on real
+products .797, .865, .863; of 2,634 on rendered screens .852, .849, .838."""
 
 
 def crops(pixels: Pixels, corners: Floats, *, size: int) -> Pixels:

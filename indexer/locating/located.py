@@ -19,7 +19,7 @@ from indexer.sources.records import content_digest
 
 MOST_ICONS = 1_000
 """Of one picture: the surest ones."""
-_BATCH = 32
+_BATCH = 16
 """Crops that are encoded at once: more take memory, and no less time."""
 
 

@@ -64,10 +64,10 @@ label { display: flex; gap: 8px; align-items: center }
 .steps b { display: inline-grid; place-items: center; width: 30px; height: 30px; border-radius: 50%;
   background: var(--accent); color: #fff;
            margin-right: 9px }
-.need { color: #c0392b } .hint { width: 18px; height: 18px; border-radius: 50%; background: var(--muted);
-  color: var(--ground);
-        font: 700 12px/18px serif; text-align: center }
+.need { color: #c0392b } .hint { color: var(--muted); font: 700 12px/18px serif }
+summary { list-style: none } ::-webkit-calendar-picker-indicator { display: none }
 """
+"""Without what a browser draws as an icon itself: a calendar in dates, a clock in times, the triangle of details."""
 
 
 def form(page: Page) -> str:

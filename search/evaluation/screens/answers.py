@@ -71,7 +71,7 @@ def ask_contenders(
     """Have all contenders look at each screen, one screen in memory at a time."""
     for truth in truths:
         pixels = truth.read_pixels()
-        names = name_boxes(engine, pixels, truth.corners)
+        names = name_boxes(engine, pixels, truth.corners, sets=truth.sets)
         yield AnsweredScreen(truth, names, [_answered(one, truth, pixels, engine) for one in contenders])
 
 
@@ -85,6 +85,6 @@ def _answered(contender: Contender, truth: Truth, pixels: Pixels, engine: Search
         icons=match(boxes, truth.corners, least_iou=LOOSE),
         icons_strictly=match(boxes, truth.corners, least_iou=STRICT),
         n_shown=n_shown,
-        names=name_boxes(engine, pixels, boxes.corners[:n_shown]),
+        names=name_boxes(engine, pixels, boxes.corners[:n_shown], sets=truth.sets),
         seconds=seconds,
     )

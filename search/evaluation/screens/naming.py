@@ -30,18 +30,19 @@ class Name:
         return next((place for place, icon in enumerate(self.icons, 1) if icon in right), None)
 
 
-def name_boxes(engine: SearchEngine, pixels: Pixels, corners: Floats) -> list[Name]:
-    """Name what is inside each of some boxes (n, 4) of a picture; whatever comes nearest is a name."""
+def name_boxes(engine: SearchEngine, pixels: Pixels, corners: Floats, *, sets: tuple[str, ...] = ()) -> list[Name]:
+    """Name what is inside each of some boxes (n, 4) of a picture in some sets, or in all: what comes nearest."""
     if not len(corners):
         return []
-    return name_vectors(engine, engine.put(lambda opened: seen_in(pixels, corners, forgetful(opened.encoder))))
+    vectors = engine.put(lambda opened: seen_in(pixels, corners, forgetful(opened.encoder)))
+    return name_vectors(engine, vectors, sets=sets)
 
 
-def name_vectors(engine: SearchEngine, vectors: Floats) -> list[Name]:
+def name_vectors(engine: SearchEngine, vectors: Floats, *, sets: tuple[str, ...] = ()) -> list[Name]:
     """Name what the encoder sees as some vectors (n, dim)."""
 
     def ask(opened: Opened) -> list[list[Hit]]:
-        return name_crops(opened, vectors, Filters(), opened.standing(()), k=N_NAMES, min_score=0)
+        return name_crops(opened, vectors, Filters(sets=sets), opened.standing(()), k=N_NAMES, min_score=0)
 
     return [_name(hits) for hits in engine.put(ask)]
 

@@ -39,7 +39,7 @@ def headline(evaluation: "ScreenEvaluation") -> Iterator[str]:
     )
     yield (
         f"named by {evaluation.n_library_icons:,} icons; {evaluation.library}, generation {evaluation.generation}, "
-        f"which holds {evaluation.n_held:,} of the icons on the screens"
+        f"which holds {evaluation.n_held:,} of the icons on the screens; each screen is named by the sets that it shows"
     )
     sets = sorted(evaluation.sets.items(), key=lambda item: -item[1])
     more = f", {len(sets) - _SETS_NAMED} more" if len(sets) > _SETS_NAMED else ""

@@ -56,6 +56,11 @@ class Truth:
         return np.array([icon.box for icon in self.screen.icons], np.float32).reshape(-1, 4)
 
     @cached_property
+    def sets(self) -> tuple[str, ...]:
+        """The library's sets that the screen shows: a team asks for names in its own."""
+        return tuple(sorted({icon.key.partition(":")[0] for icon in self.icons if icon.right}))
+
+    @cached_property
     def is_held(self) -> Mask:
         """Whether the library holds each icon, (n,): others can't be named."""
         return np.array([bool(icon.right) for icon in self.icons], bool)

@@ -270,7 +270,7 @@ def test_what_an_assistant_gets_wrong_is_told_in_a_sentence(icon_library: Librar
             ("get_code", {"keys": "icons:dot-a", "colour": "url(#x)"}, 'colour is "url(#x)"'),
             ("show_icon", {"key": ""}, 'no icon ""'),
             ("search_icons", {"query": "dot", "set": ["icon"]}, 'no set "icon"'),
-            ("search_icons", {"query": "dot", "k": 0}, 'k "0": input should be greater than or equal to 1'),
+            ("search_icons", {"query": "dot", "k": 0}, 'k "0": should be greater than or equal to 1'),
             ("search_icons", {"query": "dot", "k": "two"}, 'k "two": input should be a valid integer'),
             ("search_icons", {"query": "dot", "not": ["x"] * 17}, "has 17, the limit is 16"),
             (
