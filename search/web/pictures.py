@@ -7,8 +7,8 @@ from starlette.exceptions import HTTPException
 
 from search.web.answers import API
 from search.web.declared import Served, errors, new_router
+from search.web.drawings import SentPicture
 from search.web.parameters import Colour, IconKey, ImageIds
-from search.web.service import SentPicture
 
 SVG = "image/svg+xml"
 SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
@@ -37,7 +37,7 @@ def _kinds(*, of: str, means: str, headers: dict[str, Any] | None = None) -> dic
 )
 async def svg(icon: IconKey, service: Served, request: Request, colour: Colour = None, v: Version = None) -> Response:
     """Give an icon's SVG as it is stored, or in a colour. It is sent so that no script in it can run."""
-    found = await service.svg(icon, colour=colour)
+    found = await service.drawings.svg(icon, colour=colour)
     if found is None:
         raise HTTPException(404, f'the icon "{icon}" is no SVG; {API}/icons/{icon}/png draws it')
     return _kept(request, found, SVG, is_fixed=v == found.image)
@@ -62,7 +62,7 @@ async def svg(icon: IconKey, service: Served, request: Request, colour: Colour =
 )
 async def svgs(service: Served, images: ImageIds, request: Request) -> Response:
     """Give many pictures in one answer, for `img`: the fragment #i17 shows the one that a hit calls image 17."""
-    found, left_out = await service.svgs(images)
+    found, left_out = await service.drawings.svgs(images)
     answer = _kept(request, found, SVG, is_fixed=found.image is not None)
     if left_out:
         answer.headers[LEFT_OUT] = ",".join(map(str, left_out))
@@ -85,7 +85,7 @@ async def png(
     v: Version = None,
 ) -> Response:
     """Draw an icon on nothing."""
-    found = await service.png(icon, colour=colour, size=size)
+    found = await service.drawings.png(icon, colour=colour, size=size)
     return _kept(request, found, "image/png", is_fixed=v == found.image)
 
 
