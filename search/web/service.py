@@ -48,6 +48,7 @@ from search.web.drawings import Drawings, id_of
 from search.web.gate import BusyError, Gate, Limits, TooSlowError
 from search.web.metrics import Metrics
 from search.web.parameters import LocateParameters, SearchParameters
+from search.web.screens import Screens
 
 _log = logging.getLogger(__name__)
 _POLL_SECONDS = 1.0
@@ -90,6 +91,7 @@ class Service:
         )
         self._pool = DrawPool(workers=limits.threads, seconds=_DRAWING * limits.seconds)
         self.drawings = Drawings(engine, self._drawings, self._pool)
+        self.screens = Screens(engine, self._pool, asking=self._screens, reading=self._drawings)
         self._n_uploads = 0
         self._n_switches = 0
         self._probed: tuple[float, str] = (float("-inf"), "")
