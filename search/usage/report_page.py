@@ -15,7 +15,7 @@ _OWN_STYLE = """<style>
 td img.icon { width: 2.4rem; height: 2.4rem; box-sizing: border-box; padding: .3rem; background: #fff;
   border: 1px solid var(--line); border-radius: .4rem; } td .crop { display: inline-block; margin: 0 .25rem 0 0;
   width: 3rem; height: 3rem; vertical-align: middle; }
-td { vertical-align: middle; }
+td { vertical-align: middle; } td:has(.crop) { white-space: nowrap; }
 </style>"""
 Picture = Callable[[str], Html]
 """The picture of an icon, by its key."""

@@ -3,6 +3,8 @@
 import { make, plural, symbol } from "../elements.js";
 import { cropOf } from "./used.js";
 
+const narrow = matchMedia("(max-width: 47.99rem)"); // icons are too small to be seen where a whole screen fits
+
 /** Show one of some screenshots, each a list of uses on it; `button` has the focus again when the dialog closes. */
 export function showShot(screens, at, { name, button }) {
   new Shot(screens, { name, button }).show(at);
@@ -10,10 +12,10 @@ export function showShot(screens, at, { name, button }) {
 
 class Shot {
   constructor(screens, { name, button }) {
-    Object.assign(this, { screens, name, at: 0, isLarge: false });
+    Object.assign(this, { screens, name, at: 0, isLarge: narrow.matches });
     this.title = make("h2", { id: "shot-title" });
     this.note = make("p", { id: "shot-note", className: "aside", role: "status" });
-    this.around = make("div", { className: "around", role: "group", "aria-label": "Screenshot", tabIndex: 0 });
+    this.around = make("div", { className: "whole", role: "group", "aria-label": "Screenshot", tabIndex: 0 });
     this.before = this.#button("chevron-left", "Previous screenshot", () => this.show(this.at - 1));
     this.after = this.#button("chevron-right", "Next screenshot", () => this.show(this.at + 1));
     this.zoom = this.#button("plus", "Larger", () => this.#enlarge(!this.isLarge));
