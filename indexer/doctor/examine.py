@@ -11,6 +11,7 @@ from indexer.catalog.database import REVISION
 from indexer.doctor.findings import Finding, Report
 from indexer.doctor.generations import check_generation, check_pointer
 from indexer.doctor.sample import compare_sample
+from indexer.doctor.screenshots import check_screenshots
 from indexer.doctor.stores import (
     check_catalog,
     check_encoders,
@@ -37,6 +38,8 @@ def examine(library: Library, *, sample: int = 16, stage: Stage = lambda _: None
     found += [*check_catalog(library), *check_pointer(library), *check_leftovers(library), *check_room(library)]
     stage("Looking at vectors and encoders")
     found += [*check_shards(library), *check_failures(library), *check_encoders(library)]
+    stage("Looking at screenshots")
+    found += check_screenshots(library)
     current = library.current()
     for number in library.numbers():
         stage(f"Looking at generation {number}")

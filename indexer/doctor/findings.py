@@ -16,6 +16,7 @@ Kind = Literal[
     "vectors",
     "sample",
     "room",
+    "usage",
 ]
 
 

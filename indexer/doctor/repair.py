@@ -20,6 +20,9 @@ from indexer.library.durable import make_folder, sync, write_file
 from indexer.library.folder import Generation, Library, require
 from indexer.library.shards import read_settled, shard_paths
 from indexer.pipeline import Stage, merge, restore_encoder
+from indexer.usage.add import republish
+from indexer.usage.folder import UsageFolder
+from indexer.usage.manifest import answering_usage
 
 
 def repair(library: Library, *, sample: int, stage: Stage) -> Report:
@@ -40,7 +43,7 @@ def _mend(library: Library, faults: list[Finding], stage: Stage) -> Iterator[str
     used = used_ids(library)
     with library.writing():  # which clears leftovers away
         aside = library.root / "damaged" / datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
-        for kind in ("shard", "encoder", "generation"):
+        for kind in ("shard", "encoder", "generation", "usage"):
             for path in sorted({fault.path for fault in faults if fault.kind == kind and fault.path is not None}):
                 if os.path.lexists(path):
                     yield from _set_aside(library, path, aside)
@@ -48,6 +51,8 @@ def _mend(library: Library, faults: list[Finding], stage: Stage) -> Iterator[str
             yield from _restore_catalog(library, aside, used)
         yield from _point(library, aside)
     kinds = {fault.kind for fault in faults}
+    if "usage" in kinds and answering_usage(UsageFolder(library)) is None:  # a whole one knows what a shard has lost
+        yield from _rebuild_usage(library)
     is_stale = bool(kinds & {"generation", "failures"}) and "shard" not in kinds
     yield from _rebuild(library, stage, encoder="encoder" in kinds, generation=is_stale)
 
@@ -64,6 +69,8 @@ def _set_aside(library: Library, path: Path, aside: Path) -> Iterator[str]:
 
 def _lost_with(path: Path) -> str:
     """Say what goes with a shard: the vectors that no other shard holds."""
+    if path.suffix == ".safetensors" and path.name.startswith("looks-"):
+        return "; lost: what was seen in its screenshots, `icons usage add` looks at them again"
     if path.suffix != ".safetensors":
         return ""
     try:
@@ -143,3 +150,13 @@ def _rebuild(library: Library, stage: Stage, *, encoder: bool, generation: bool)
             yield f"built generation {built.number} from the vectors; it answers"
     except IconsError as error:
         yield f"could not make everything again: {error}"
+
+
+def _rebuild_usage(library: Library) -> Iterator[str]:
+    """Publish from whole shards what is known of screenshots; no screenshot is looked at."""
+    try:
+        manifest = republish(library)
+    except IconsError as error:
+        yield f"could not make everything again: {error}"
+        return
+    yield f"built generation {manifest.number} of screenshots: {manifest.counts.indexed} screens; it answers"

@@ -21,7 +21,7 @@ from indexer.usage.looks import Look, LookKey, shard_of, write_looks
 from indexer.usage.manifest import Sameness, UsageCounts, UsageManifest, answering_usage
 from indexer.usage.merge import Wanted, merge_usage
 from indexer.usage.sameness import measure_sameness
-from indexer.usage.settled import damaged, drop, holds_more, read_settled
+from indexer.usage.settled import Settled, damaged, drop, holds_more, read_settled
 from indexer.usage.shots import Shots, read_shots, write_shots
 from indexer.usage.work import Seen, look_at_all
 
@@ -111,6 +111,24 @@ def remove(library: Library, paths: Sequence[Path]) -> UsageManifest:
         return removed
 
 
+def republish(library: Library) -> UsageManifest:
+    """Build a generation from what the shards settle; no file is looked at, and what no shard knows is left out.
+
+    Raises:
+        LibraryError: the shards know nothing of the files that were found.
+    """
+    folder = UsageFolder(library)
+    with require(library).writing():
+        sight, shots = open_sight(library), read_shots(folder)
+        sameness = _sameness(folder, sight, answering_usage(folder), lambda *_: None)
+        settled = read_settled(folder, sight.key, with_crops=shots.keeps_crops)
+        files = _known_to(settled, read_known(folder))
+        if not any(facts.digest for facts in files):
+            raise LibraryError("what was seen on screenshots is lost; `icons usage add` looks at them again")
+        wanted = Wanted(files, settled.failures, shots.keeps_crops, sameness)
+        return merge_usage(folder, sight.key, wanted, keep_before=True)
+
+
 def _without(shots: Shots, location: str, known: Sequence[FileFacts]) -> Shots:
     below = [place for place in shots.places if is_below(place.location, location)]
     above = [place for place in shots.places if is_below(location, place.location) and place not in below]
@@ -133,9 +151,12 @@ def _as_pattern(path: str) -> str:
 def _still_seen(folder: UsageFolder, manifest: UsageManifest, known: Sequence[FileFacts]) -> Wanted:
     """What the shards say something of: what was found and never looked at is for the next run."""
     settled = read_settled(folder, manifest.key, with_crops=manifest.has_crops)
+    return Wanted(_known_to(settled, known), settled.failures, manifest.has_crops, manifest.same)
+
+
+def _known_to(settled: Settled, known: Sequence[FileFacts]) -> list[FileFacts]:
     seen = settled.seen | settled.failures.keys()
-    files = [facts for facts in known if facts.digest is None or bytes.fromhex(facts.digest) in seen]
-    return Wanted(files, settled.failures, manifest.has_crops, manifest.same)
+    return [facts for facts in known if facts.digest is None or bytes.fromhex(facts.digest) in seen]
 
 
 def _remember(folder: UsageFolder, options: AddOptions) -> Shots:

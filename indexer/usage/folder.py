@@ -47,6 +47,11 @@ class UsageFolder(Numbered):
         self.files = self.root / "files.jsonl"
         self.looks = self.root / "looks"
 
+    def next_number(self) -> int:
+        """A number that no generation ever had: who has one open sees by its number that another answers."""
+        aside = self.library.root.glob("damaged/*/usage/generations/*/")
+        return max(super().next_number(), 1 + max((int(path.name) for path in aside if path.name.isdigit()), default=0))
+
     def exists(self) -> bool:
         """Tell whether screenshots were ever given."""
         return self.settings.is_file() or bool(self.numbers())

@@ -1,6 +1,7 @@
 """Where on the screens is something used: an icon of the library, what some words mean, what a picture shows?"""
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,6 +25,14 @@ _LEAST_ANSWER = 0.3
 """Score of such an icon."""
 _N_RIVALS = 64
 """Pictures of the library among which another meaning of a drawing is looked for."""
+
+
+_ASKED = re.compile(
+    r"^\s*(?:where|on which (?:screens|screenshots|pages)) (?:do|does|did|is|are)\b\s*(?:(?:we|you|they|i)\b\s*)?"
+    r"(?:(?:show|use|have|see|find)\b\s*)?(?:(?:an?|the|any)\b\s*)?(?P<what>.*?)(?:\s+(?:used|shown))?[\s?]*$",
+    re.IGNORECASE,
+)
+"""A whole question: what is asked for stands in the middle of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +98,7 @@ def uses_of_words(
         LibraryError: icons and screens were seen by two encoders.
     """
     refuse_empty(query.words)
+    query = replace(query, words=asked_for(query.words))
     answer = engine.ask(query, filters=filters or Filters(), window=Window(k=_N_ANSWERS, flat=True))
     hits = [hit for hit in answer.hits if hit.score >= _LEAST_ANSWER]
     images = np.array([hit.image for hit in hits], np.int64)
@@ -96,6 +106,12 @@ def uses_of_words(
     scores = np.array([hit.score for hit in hits], np.float32)
     judged = engine.put(lambda opened: _judge_words(index, opened, icons, images, scores))
     return _uses(index, engine, judged, k=k, least=least)
+
+
+def asked_for(words: str) -> str:
+    """What a question asks for: "where do we show a warning?" wants warnings; other words stay as they are."""
+    asked = _ASKED.match(words)
+    return (asked and asked["what"]) or words
 
 
 def _judge_words(index: UsageIndex, opened: Opened, icons: Ids, images: Ids, scores: Floats) -> Judged:

@@ -140,6 +140,11 @@ class UsageIndex:
                 found[screen].append(from_text(path))
         return [tuple(paths) for paths in found]
 
+    @cached_property
+    def screen_of(self) -> dict[str, int]:
+        """The screen by the first of its paths."""
+        return {paths[0]: screen for screen, paths in enumerate(self.files) if paths}
+
     def crop(self, drawing: int) -> bytes | None:
         """A PNG of a drawing and what is around it on some screen; None where no crops are kept."""
         start, end = self._crop_starts[drawing : drawing + 2].tolist()

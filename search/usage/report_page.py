@@ -12,10 +12,11 @@ from search.usage.report import UsageReport, Used
 _MOST_ROWS = 400
 _MOST_UNKNOWN = 200
 _OWN_STYLE = """<style>
-td img.icon { width: 2.4rem; height: 2.4rem; box-sizing: border-box; padding: .3rem; background: #fff;
-  border: 1px solid var(--line); border-radius: .4rem; } td .crop { display: inline-block; margin: 0 .25rem 0 0;
-  width: 3rem; height: 3rem; vertical-align: middle; }
-td { vertical-align: middle; }
+:is(th, td) img.icon { width: 2.4rem; height: 2.4rem; box-sizing: border-box; padding: .3rem; background: #fff;
+  border: 1px solid var(--line); border-radius: .4rem; }
+:is(th, td) .crop { display: inline-block; margin: 0 .25rem 0 0; width: 3rem; height: 3rem; vertical-align: middle; }
+:is(th, td):has(.crop) { white-space: nowrap; }
+th, td { vertical-align: middle; }
 </style>"""
 Picture = Callable[[str], Html]
 """The picture of an icon, by its key."""

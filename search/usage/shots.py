@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from indexer.errors import RenderError, SourceError
+from indexer.rendering.draw_pool import DrawPool
 from indexer.reports.bars import Progress
 from indexer.sources.reading import read_regular
 from indexer.sources.records import content_digest
@@ -34,22 +35,30 @@ def read_shots(index: UsageIndex, uses: Sequence[Use], *, most: int, progress: P
     for use in uses:
         by_file.setdefault(use.file, []).append(use)
     chosen = list(by_file.items())[:most]
-    rows = {paths[0]: row for row, paths in enumerate(index.files) if paths}
     with drawing() as pool:
         for number, (file, on_it) in enumerate(chosen):
             progress("Reading screenshots", number, len(chosen))
-            side = min(_LONGEST_SIDE, max(on_it[0].width, on_it[0].height))
             png = None
-            content = _read(on_it[0], digest=index.digests[rows[file]].tobytes())
-            if content is not None:
-                with suppress(RenderError):
-                    png = pool.png(content, size=side)
+            with suppress(RenderError):
+                png = shot_png(index, index.screen_of[file], pool)
             yield Shot(file, on_it, png)
 
 
-def _read(use: Use, *, digest: bytes) -> bytes | None:
+def shot_png(index: UsageIndex, screen: int, pool: DrawPool) -> bytes | None:
+    """Draw a screen, no larger than a page wants it; None where its file has gone, or is another one by now.
+
+    Raises:
+        RenderError: it can't be drawn.
+    """
+    content = _read(index.files[screen], digest=index.digests[screen].tobytes())
+    if content is None:
+        return None
+    return pool.png(content, size=min(_LONGEST_SIDE, int(index.sizes[screen].max())))
+
+
+def _read(files: Sequence[str], *, digest: bytes) -> bytes | None:
     """The bytes that were looked at, from whichever file still holds them."""
-    for path in (use.file, *use.also):
+    for path in files:
         with suppress(OSError, SourceError):
             content = read_regular(Path(path), limit=MAX_BYTES)
             if content_digest(content) == digest:

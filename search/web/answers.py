@@ -14,6 +14,7 @@ from search.locating.results import LocatedIcon, LocatedPicture
 from search.results import Answer, Details, Explanation, FacetCount, Hit, Judged, NameRead, SetCard, envelope
 from search.snippets.frameworks import FRAMEWORKS, Framework
 from search.snippets.write import Snippet
+from search.usage.results import Use
 
 API = "/api/v1"
 _SVG_NAME = re.compile(r"\.svgz?(?:#[0-9]+)?$", re.IGNORECASE)
@@ -55,6 +56,32 @@ class LocatedAnswer(LocatedPicture):
     """What the picture is called; null over HTTP, where it has no name."""
     generation: int
     ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class UseAnswer(Use):
+    """An icon at one place of a screenshot. `file` and `also` are names of files, without their folders."""
+
+    screen: int
+    """Number of the screenshot, which holds for this `generation` of the answer."""
+    screen_url: str
+    crop_url: str | None
+    """None where no crops are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class UsageAnswer:
+    """Where an icon is used in screenshots."""
+
+    uses: Sequence[UseAnswer]
+    """The surest first, `k` at most."""
+    n_found: int
+    n_screens: int
+    """On how many screenshots these are, all of `n_found`."""
+    n_known: int
+    """How many screenshots were looked at."""
+    generation: int | None
+    """Of what is known of screenshots; None where nothing is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Lifespan
 
 from search.engine import SearchEngine
-from search.web import api, code, exports, pictures
+from search.web import api, code, exports, pictures, usage
 from search.web.answers import API
 from search.web.gate import Limits
 from search.web.guard import Guard, Hosts
@@ -86,7 +86,7 @@ def new_api(lifespan: Lifespan[FastAPI] | None = None) -> FastAPI:
         redoc_url=None,
         lifespan=lifespan,
     )
-    for more in (pictures, code, exports):
+    for more in (pictures, usage, code, exports):
         app.include_router(more.router)
     app.include_router(api.open_router)
     app.include_router(api.router)  # its icons/{key} would take the addresses of their pictures

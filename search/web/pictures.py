@@ -7,8 +7,8 @@ from starlette.exceptions import HTTPException
 
 from search.web.answers import API
 from search.web.declared import Served, errors, new_router
+from search.web.drawings import SentPicture
 from search.web.parameters import Colour, IconKey, ImageIds
-from search.web.service import SentPicture
 
 SVG = "image/svg+xml"
 SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
@@ -19,7 +19,7 @@ Version = Annotated[int | None, Query(description="`image` of the hit: then the 
 router = new_router()
 
 
-def _kinds(*, of: str, means: str, headers: dict[str, Any] | None = None) -> dict[int | str, dict[str, Any]]:
+def kinds(*, of: str, means: str, headers: dict[str, Any] | None = None) -> dict[int | str, dict[str, Any]]:
     """Declare a picture, and that it has not changed."""
     drawn = {"content": {of: {"schema": {"type": "string", "format": "binary"}}}, "description": means}
     return {
@@ -33,11 +33,11 @@ def _kinds(*, of: str, means: str, headers: dict[str, Any] | None = None) -> dic
     operation_id="svg",
     summary="An icon as SVG",
     response_class=Response,
-    responses=_kinds(of=SVG, means="The icon.") | errors(404, 410),
+    responses=kinds(of=SVG, means="The icon.") | errors(404, 410),
 )
 async def svg(icon: IconKey, service: Served, request: Request, colour: Colour = None, v: Version = None) -> Response:
     """Give an icon's SVG as it is stored, or in a colour. It is sent so that no script in it can run."""
-    found = await service.svg(icon, colour=colour)
+    found = await service.drawings.svg(icon, colour=colour)
     if found is None:
         raise HTTPException(404, f'the icon "{icon}" is no SVG; {API}/icons/{icon}/png draws it')
     return _kept(request, found, SVG, is_fixed=v == found.image)
@@ -48,7 +48,7 @@ async def svg(icon: IconKey, service: Served, request: Request, colour: Colour =
     operation_id="svgs",
     summary="Many pictures as one SVG",
     response_class=Response,
-    responses=_kinds(
+    responses=kinds(
         of=SVG,
         means="A layer a picture.",
         headers={
@@ -62,7 +62,7 @@ async def svg(icon: IconKey, service: Served, request: Request, colour: Colour =
 )
 async def svgs(service: Served, images: ImageIds, request: Request) -> Response:
     """Give many pictures in one answer, for `img`: the fragment #i17 shows the one that a hit calls image 17."""
-    found, left_out = await service.svgs(images)
+    found, left_out = await service.drawings.svgs(images)
     answer = _kept(request, found, SVG, is_fixed=found.image is not None)
     if left_out:
         answer.headers[LEFT_OUT] = ",".join(map(str, left_out))
@@ -74,7 +74,7 @@ async def svgs(service: Served, images: ImageIds, request: Request) -> Response:
     operation_id="png",
     summary="An icon as PNG",
     response_class=Response,
-    responses=_kinds(of="image/png", means="The icon, on nothing.") | errors(404, 410),
+    responses=kinds(of="image/png", means="The icon, on nothing.") | errors(404, 410),
 )
 async def png(
     icon: IconKey,
@@ -85,14 +85,18 @@ async def png(
     v: Version = None,
 ) -> Response:
     """Draw an icon on nothing."""
-    found = await service.png(icon, colour=colour, size=size)
+    found = await service.drawings.png(icon, colour=colour, size=size)
     return _kept(request, found, "image/png", is_fixed=v == found.image)
 
 
 def _kept(request: Request, picture: SentPicture, kind: str, *, is_fixed: bool) -> Response:
     """A picture, for ever where its address names it; else to be asked for again, and not sent twice."""
-    kept = "max-age=31536000, immutable" if is_fixed else "no-cache"
-    headers = {"ETag": picture.tag, "Cache-Control": f"private, {kept}"}
+    return sent(request, picture, kind, keep="max-age=31536000, immutable" if is_fixed else "no-cache")
+
+
+def sent(request: Request, picture: SentPicture, kind: str, *, keep: str) -> Response:
+    """A picture, or that who asks has it already; `keep` says for how long they may."""
+    headers = {"ETag": picture.tag, "Cache-Control": f"private, {keep}"}
     if kind == SVG:
         headers["Content-Security-Policy"] = SVG_POLICY
     if picture.tag in request.headers.get("if-none-match", ""):

@@ -1,15 +1,12 @@
 """What does the server do? Every question it answers, each in a thread behind a bounded queue and a time limit."""
 
 import asyncio
-import hashlib
 import logging
-import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from importlib.metadata import version
-from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,13 +44,13 @@ from search.web.answers import (
     sets_json,
     written,
 )
+from search.web.drawings import Drawings, id_of
 from search.web.gate import BusyError, Gate, Limits, TooSlowError
 from search.web.metrics import Metrics
 from search.web.parameters import LocateParameters, SearchParameters
-from search.web.svg import fitting, stacked, svg_text
+from search.web.screens import Screens
 
 _log = logging.getLogger(__name__)
-_ID = re.compile("[0-9]{1,18}")
 _POLL_SECONDS = 1.0
 """How often it is looked whether a new generation was published."""
 _PROBE_SECONDS = 2.0
@@ -75,21 +72,6 @@ def warm_up(engine: SearchEngine) -> None:
     engine.ask(Query(), window=Window(k=1))
 
 
-class SentPicture(NamedTuple):
-    """A picture that is ready to leave: hashing one here keeps that off the loop that answers everybody."""
-
-    content: bytes
-    tag: str
-    """Stands for these bytes and no others."""
-    image: int | None
-    """Id of what is seen; None where that may be something else the next time."""
-
-    @classmethod
-    def of(cls, content: bytes, *, image: int | None) -> Self:
-        """Take the digest."""
-        return cls(content, f'"{hashlib.sha256(content).hexdigest()[:32]}"', image)
-
-
 class Service:
     """One server's engine, threads, drawing processes and figures."""
 
@@ -108,6 +90,8 @@ class Service:
             seconds=max(limits.seconds, _LOCATE_SECONDS),
         )
         self._pool = DrawPool(workers=limits.threads, seconds=_DRAWING * limits.seconds)
+        self.drawings = Drawings(engine, self._drawings, self._pool)
+        self.screens = Screens(engine, self._pool, asking=self._screens, reading=self._drawings)
         self._n_uploads = 0
         self._n_switches = 0
         self._probed: tuple[float, str] = (float("-inf"), "")
@@ -159,7 +143,7 @@ class Service:
 
         def ask() -> bytes:
             started = time.perf_counter()
-            asked = query if like is None else replace(query, icon=self._id_of(like))
+            asked = query if like is None else replace(query, icon=id_of(self.engine, like))
             answer = self.engine.ask(asked, filters=filters, window=window)
             seconds = time.perf_counter() - started
             number = self.engine.generation.number
@@ -171,17 +155,15 @@ class Service:
         """Tell why an icon stands where it stands, as JSON."""
 
         def explain() -> bytes:
-            return written(ExplanationAnswer, explanation_json(self.engine.explain(query, self._id_of(icon))))
+            return written(ExplanationAnswer, explanation_json(self.engine.explain(query, id_of(self.engine, icon))))
 
         return await self._searches.run(explain)
 
     async def show(self, icon: str) -> bytes:
         """Tell everything of an icon, as JSON."""
-        return await self._searches.run(lambda: written(IconAnswer, icon_json(self.engine.show(self._id_of(icon)))))
-
-    def _id_of(self, icon: str) -> int:
-        """Id of an icon that a request names: a number is one, whatever icons are called; all else is a key or name."""
-        return int(icon) if _ID.fullmatch(icon) else self.engine.find(icon)
+        return await self._searches.run(
+            lambda: written(IconAnswer, icon_json(self.engine.show(id_of(self.engine, icon))))
+        )
 
     async def facets(self) -> bytes:
         """Tell what the library's icons can be filtered by, and how many of each there are, as JSON."""
@@ -199,39 +181,6 @@ class Service:
         if name not in self._kept or self._kept[name][0] != number:
             self._kept[name] = number, await self._searches.run(lambda: make(number))
         return self._kept[name][1]
-
-    async def svg(self, icon: str, *, colour: str | None) -> SentPicture | None:
-        """Read an icon's SVG, perhaps in a colour; None where it is a bitmap. Nothing but what was indexed is sent."""
-
-        def read() -> SentPicture | None:
-            found = self.engine.stored_picture(self._id_of(icon))
-            document = svg_text(found.content, colour=colour)
-            return None if document is None else SentPicture.of(document, image=found.image)
-
-        return await self._drawings.run(read)
-
-    async def svgs(self, images: Sequence[int]) -> tuple[SentPicture, list[int]]:
-        """Stack the SVGs of some pictures; with the ids of those that are not in the stack.
-
-        Its `image` is None if one could not be read: it may be there the next time.
-        """
-
-        def stack() -> tuple[SentPicture, list[int]]:
-            documents, n_too_many = fitting(self.engine.pictures(images))
-            left_out = [image for image in dict.fromkeys(images) if image not in documents]
-            return SentPicture.of(stacked(documents), image=None if len(left_out) > n_too_many else 0), left_out
-
-        return await self._drawings.run(stack)
-
-    async def png(self, icon: str, *, colour: str | None, size: int) -> SentPicture:
-        """Draw an icon as a PNG, its longer side `size`."""
-
-        def draw() -> SentPicture:
-            found = self.engine.stored_picture(self._id_of(icon))
-            content = found.content if colour is None else svg_text(found.content, colour=colour) or found.content
-            return SentPicture.of(self._pool.png(content, size=size), image=found.image)
-
-        return await self._drawings.run(draw)
 
     async def query_of(self, picture: bytes, asked: SearchParameters) -> Query:
         """Make a query of a stranger's picture, which only a drawing process decodes."""
@@ -274,7 +223,7 @@ class Service:
 
         def write_all() -> bytes:
             chosen = framework(name)
-            hits = self.engine.hits([self._id_of(icon) for icon in icons])
+            hits = self.engine.hits([id_of(self.engine, icon) for icon in icons])
             named = [named_icon(hit, self._svg_of(hit) if chosen.needs_svg else None) for hit in hits]
             return written(CodeAnswer, code_json(write(named, chosen, look), chosen))
 

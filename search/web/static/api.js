@@ -74,6 +74,10 @@ async function patiently(path, options) {
 export const show = (id, { signal } = {}) => patiently(`icons/${id}`, { signal });
 export const why = (id, state, { signal } = {}) => fetchJson(`icons/${id}/why?${words(state)}`, { signal });
 export const similar = (id, { k, set = null, signal }) => fetchJson(`similar/${id}?${new URLSearchParams(set ? { k, set } : { k })}`, { signal });
+
+/** Where an icon is used in screenshots: `{ uses, n_found, n_screens, n_known, generation }`; no generation where none are known. */
+export const uses = (id, { k, signal }) => fetchJson(`icons/${id}/usage?${new URLSearchParams({ k })}`, { signal });
+
 export const labels = () => fetchJson("facets");
 export const sets = async () => (await fetchJson("sets")).sets;
 export const health = () => fetchJson("../../health");

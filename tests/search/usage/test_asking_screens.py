@@ -12,7 +12,7 @@ from indexer.usage.manifest import Sameness
 from search.engine import SearchEngine
 from search.pictures import pixels_of
 from search.query import Filters, Query
-from search.usage.asking import uses_of_icon, uses_of_picture, uses_of_words
+from search.usage.asking import asked_for, uses_of_icon, uses_of_picture, uses_of_words
 from search.usage.opened import UsageIndex
 from search.usage.report import UsageReport, report
 from search.usage.results import Uses
@@ -140,3 +140,18 @@ def test_every_box_is_counted_once(reported: UsageReport) -> None:
 def test_a_set_that_is_not_there_is_refused(uses: UsageIndex, engine: SearchEngine) -> None:
     with pytest.raises(IconsError, match="mine"):
         report(uses, engine, ["mine"], progress=lambda *_: None)
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        ("where do we show a warning", "warning"),
+        ("Where is the trash can used?", "trash can"),
+        ("On which screens are arrows shown?", "arrows"),
+        ("where do we", "where do we"),
+        ("where am I", "where am I"),
+        ("warning", "warning"),
+    ],
+)
+def test_a_question_asks_for_what_stands_in_it(words: str, what: str) -> None:
+    assert asked_for(words) == what

@@ -81,6 +81,9 @@ OPERATIONS = [
     "similar",
     "svg",
     "svgs",
+    "usage",
+    "usage_crop",
+    "usage_screen",
     "why",
 ]
 """Clients are made with these names; one that is there stays."""

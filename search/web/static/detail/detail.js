@@ -8,6 +8,7 @@ import { Code } from "./code.js";
 import { copyText } from "./copying.js";
 import { facts, link } from "./facts.js";
 import { alike, fill } from "./similar.js";
+import { fillUsed } from "./used.js";
 
 const PNG_SIZES = [24, 48, 96, 256, 512];
 const narrow = matchMedia("(max-width: 47.99rem)");
@@ -41,7 +42,7 @@ export class Detail {
       const icon = await show(id, { signal });
       icon.score = known?.score ?? null;
       this.#render(icon, { complete: true });
-      await this.#showSimilar(icon, signal);
+      await Promise.all([this.#showSimilar(icon, signal), fillUsed(this.dialog.querySelector(".used"), icon, { signal })]);
     } catch (error) {
       if (error.name !== "AbortError") this.#fail(error);
     }
@@ -92,6 +93,7 @@ export class Detail {
       this.#head(icon), this.#preview(icon), this.#doing(icon), this.code.element, this.#downloads(icon),
       make("section", { className: "mini variants", hidden: true }),
       facts(icon, { complete, filter: this.filter }),
+      make("section", { className: "mini used", hidden: true }),
       complete && this.#why(icon),
       make("section", { className: "mini alike", hidden: true }),
       make("section", { className: "mini similar own", hidden: !complete }),

@@ -1,0 +1,137 @@
+"""What does the server tell of screenshots? Where an icon is used, crops, and whole ones that were indexed."""
+
+import logging
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from indexer.errors import LibraryError
+from indexer.rendering.draw_pool import DrawPool
+from indexer.usage.folder import UsageFolder
+from search.engine import SearchEngine
+from search.usage.asking import LEAST_SCORE, uses_of_icon
+from search.usage.opened import UsageIndex
+from search.usage.plain import use_json
+from search.usage.results import Use
+from search.usage.shots import shot_png
+from search.web.answers import API, UsageAnswer, written
+from search.web.drawings import SentPicture, id_of
+from search.web.gate import Gate
+
+_log = logging.getLogger(__name__)
+
+
+class Screens:
+    """The usage index that answers, opened when somebody asks; without one there is nothing to tell."""
+
+    def __init__(self, engine: SearchEngine, pool: DrawPool, *, asking: Gate, reading: Gate) -> None:
+        self._engine = engine
+        self._pool = pool
+        self._asking = asking
+        """For what computes or draws a whole screen."""
+        self._reading = reading
+        self._folder = UsageFolder(engine.library)
+        self._lock = Lock()
+        self._number: int | None = None
+        self._opened: UsageIndex | None = None
+
+    def _index(self) -> UsageIndex | None:
+        """The generation of screenshots that answers now, if it was seen by the encoder of the icons.
+
+        What was removed from it is no longer told from the next request on.
+        """
+        with self._lock:
+            number = self._folder.current()
+            if number != self._number:
+                self._number, self._opened = number, self._open(number)
+            index = self._opened
+        is_comparable = index is not None and index.manifest.fingerprint == self._engine.manifest.fingerprint
+        return index if is_comparable else None
+
+    def _open(self, number: int | None) -> UsageIndex | None:
+        if number is None:
+            return None
+        try:
+            return UsageIndex.open(self._engine.library.root)
+        except LibraryError as error:
+            _log.warning("%s", error)
+            return None
+
+    async def uses(self, icon: str, *, k: int, min_score: float | None) -> bytes:
+        """Tell where an icon, or a variant of it, is used, as JSON.
+
+        Raises:
+            UnknownIconError: there is no such icon.
+        """
+        least = LEAST_SCORE if min_score is None else min_score
+
+        def ask() -> bytes:
+            number = id_of(self._engine, icon)
+            self._engine.hits([number])  # refuses one that is not there
+            index = self._index()
+            if index is None:
+                return written(UsageAnswer, _NOTHING)
+            found = uses_of_icon(index, self._engine, number, k=k, least=least)
+            told = {
+                "uses": [_spelled(index, use) for use in found.uses],
+                "n_found": found.n_found,
+                "n_screens": found.n_screens,
+                "n_known": index.n_screens,
+                "generation": index.generation.number,
+            }
+            return written(UsageAnswer, told)
+
+        return await self._asking.run(ask)
+
+    async def crop(self, generation: int, drawing: int) -> SentPicture | None:
+        """A drawing as it was seen on some screen; None where no such crop is kept."""
+
+        def read() -> SentPicture | None:
+            index = self._of(generation)
+            if index is None or drawing >= index.n_drawings:
+                return None
+            try:
+                png = index.crop(drawing)
+            except OSError:  # another generation has taken its place
+                return None
+            return None if png is None else SentPicture.of(png, image=None)
+
+        return await self._reading.run(read)
+
+    async def shot(self, generation: int, screen: int) -> SentPicture | None:
+        """A screenshot as it lies on the disk now; None where it has gone, or is another one by now.
+
+        Raises:
+            RenderError: it can't be drawn.
+        """
+
+        def draw() -> SentPicture | None:
+            index = self._of(generation)
+            if index is None or screen >= index.n_screens:
+                return None
+            png = shot_png(index, screen, self._pool)
+            return None if png is None else SentPicture.of(png, image=None)
+
+        return await self._asking.run(draw)
+
+    def _of(self, generation: int) -> UsageIndex | None:
+        """The index, if it is still this generation: rows of another mean something else."""
+        index = self._index()
+        return index if index is not None and index.generation.number == generation else None
+
+
+_NOTHING = {"uses": [], "n_found": 0, "n_screens": 0, "n_known": 0, "generation": None}
+
+
+def _spelled(index: UsageIndex, use: Use) -> dict[str, Any]:
+    """Spell one use; of a path its name is told, where that lies is the server's business."""
+    screen, generation = index.screen_of[use.file], index.generation.number
+    at = f"{API}/usage/{generation}"
+    return {
+        **use_json(use),
+        "file": Path(use.file).name,
+        "also": sorted({Path(path).name for path in use.also}),
+        "screen": screen,
+        "screen_url": f"{at}/screens/{screen}",
+        "crop_url": f"{at}/crops/{use.drawing}" if index.manifest.has_crops else None,
+    }

@@ -1,0 +1,115 @@
+"""What is known of screenshots is broken by hand: `icons doctor` says so, and mends what can be derived."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from usage_screens import plain_sight, save_screen
+
+from indexer.doctor.examine import examine
+from indexer.doctor.findings import Report
+from indexer.doctor.repair import repair
+from indexer.errors import SourceError
+from indexer.library.folder import Library
+from indexer.locating.located import detector_version
+from indexer.usage.add import AddOptions, add
+from indexer.usage.folder import UsageFolder
+from indexer.usage.looking import Sight
+from indexer.usage.looks import LookKey
+from search.usage.opened import UsageIndex
+
+
+def _sight(library: Library) -> Sight:
+    """Quick to look with, under the name of the detector that ships."""
+    plain = plain_sight(library)
+    key = LookKey(plain.key.fingerprint, detector_version(), plain.key.dim)
+    return Sight(key, plain.locator, plain.encoder)
+
+
+@pytest.fixture
+def folder(asked: Path, tmp_path: Path) -> UsageFolder:
+    """A library that knows two screenshots."""
+    shutil.copytree(asked, tmp_path / "held")
+    library = Library(tmp_path / "held")
+    save_screen(tmp_path / "shots/a.png", ["house", "arrow-left"])
+    save_screen(tmp_path / "shots/b.png", ["disc"])
+    add(library, AddOptions(shots=[tmp_path / "shots"], workers=1), lambda *_: None, sight=_sight(library))
+    return UsageFolder(library)
+
+
+def _examined(folder: UsageFolder) -> list[str]:
+    return [finding.message for finding in examine(folder.library, sample=0).findings if finding.kind == "usage"]
+
+
+def _repaired(folder: UsageFolder) -> Report:
+    return repair(folder.library, sample=0, stage=lambda _: None)
+
+
+def _damage(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    path.write_bytes(content)
+
+
+def _boxes(folder: UsageFolder) -> list[list[float]]:
+    boxes: list[list[float]] = UsageIndex.open(folder.library.root).corners.tolist()
+    return boxes
+
+
+def test_whole_screenshots_are_nothing_to_tell_of(folder: UsageFolder) -> None:
+    assert _examined(folder) == []
+
+
+@pytest.mark.parametrize("name", ["boxes.safetensors", "places.jsonl", "drawings.faiss", "crops.bin", "manifest.json"])
+def test_a_damaged_generation_is_built_again_from_the_shards(folder: UsageFolder, name: str) -> None:
+    before = _boxes(folder)
+    _damage(folder.generation(1).folder / name)
+    assert len(_examined(folder)) == 1
+    report = _repaired(folder)
+    assert report.is_sound
+    assert "built generation 2 of screenshots: 2 screens; it answers" in report.repairs
+    assert _boxes(folder) == before
+    assert (folder.current(), _examined(folder)) == (2, [])
+
+
+def test_a_damaged_shard_is_set_aside_and_its_screenshots_are_looked_at_again(folder: UsageFolder) -> None:
+    before = _boxes(folder)
+    [shard] = folder.looks.rglob("*.safetensors")
+    _damage(shard)
+    [message] = _examined(folder)
+    assert "receipt" in message or "can't be read" in message
+    report = _repaired(folder)
+    assert not shard.exists()
+    assert list(folder.library.root.glob("damaged/*/usage/looks/*/looks-*.safetensors"))
+    assert any("`icons usage add` looks at them again" in line for line in report.repairs)
+    assert _boxes(folder) == before  # what was published goes on answering
+    looked = add(folder.library, AddOptions(workers=1), lambda *_: None, sight=_sight(folder.library)).looked
+    assert (looked, _boxes(folder)) == (2, before)
+
+
+def test_what_a_whole_generation_knows_stays_where_one_of_two_shards_is_damaged(
+    folder: UsageFolder, tmp_path: Path
+) -> None:
+    save_screen(tmp_path / "shots/c.png", ["house"], shade=240)
+    first = set(folder.looks.rglob("*.safetensors"))
+    add(folder.library, AddOptions(workers=1), lambda *_: None, sight=_sight(folder.library))
+    [second] = set(folder.looks.rglob("*.safetensors")) - first
+    _damage(second)
+    _repaired(folder)
+    assert UsageIndex.open(folder.library.root).n_screens == 3
+
+
+def test_a_lost_pointer_is_mended(folder: UsageFolder) -> None:
+    folder.pointer.unlink()
+    assert len(_examined(folder)) == 1
+    assert _repaired(folder).is_sound
+    assert UsageIndex.open(folder.library.root).n_screens == 2
+
+
+def test_damaged_settings_are_set_aside_and_asked_for_again(folder: UsageFolder) -> None:
+    folder.settings.write_text("{")
+    assert "give `icons usage add` the screenshots again" in _examined(folder)[0]
+    assert _repaired(folder).is_sound
+    assert UsageIndex.open(folder.library.root).n_screens == 2
+    with pytest.raises(SourceError, match="no screenshots are known yet"):
+        add(folder.library, AddOptions(), lambda *_: None, sight=_sight(folder.library))

@@ -1,0 +1,155 @@
+"""Is it told over HTTP where an icon is used, and does no file leave that the usage index does not list?"""
+
+import io
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from PIL import Image
+from serving import serving
+from usage_screens import plain_sight, save_screen
+
+from indexer.library.folder import Library
+from indexer.usage.add import AddOptions, add, remove
+from search.engine import SearchEngine
+from search.usage.asking import uses_of_icon
+from search.usage.opened import UsageIndex
+
+API = "/api/v1"
+
+
+@pytest.fixture
+def library(asked: Path, tmp_path: Path) -> Library:
+    shutil.copytree(asked, tmp_path / "held")
+    return Library(tmp_path / "held")
+
+
+@pytest.fixture
+def shots(library: Library, tmp_path: Path) -> Path:
+    """Two screens that are known, one of them twice."""
+    folder = tmp_path / "private" / "shots"
+    save_screen(folder / "a.png", ["house", "arrow-left"])
+    save_screen(folder / "b.png", ["house", "disc", "disc"])
+    shutil.copy(folder / "a.png", folder / "copy.png")
+    add(library, AddOptions(shots=[folder], workers=1), lambda *_: None, sight=plain_sight(library))
+    return folder
+
+
+@pytest.fixture
+def client(library: Library, shots: Path) -> Iterator[httpx.Client]:
+    with serving(library) as (opened, _):
+        yield opened
+
+
+def uses_of(client: httpx.Client, icon: str = "house", **parameters: Any) -> dict[str, Any]:
+    answer = client.get(f"{API}/icons/{icon}/usage", params={"min_score": 0, **parameters})
+    assert answer.status_code == 200, answer.text
+    told: dict[str, Any] = answer.json()
+    return told
+
+
+def test_an_icon_is_told_with_its_places_as_the_command_tells_them(client: httpx.Client, library: Library) -> None:
+    engine, index = SearchEngine.open(library.root), UsageIndex.open(library.root)
+    expected = uses_of_icon(index, engine, engine.find("house"), least=0)
+    told = uses_of(client)
+    assert (told["n_found"], told["n_screens"]) == (expected.n_found, expected.n_screens)
+    assert (told["n_known"], told["generation"]) == (2, 1)
+    assert [(use["box"], use["score"]) for use in told["uses"]] == [(list(one.box), one.score) for one in expected.uses]
+    assert len(uses_of(client, k=1)["uses"]) == 1
+
+
+def test_screenshots_are_named_without_their_folder(client: httpx.Client) -> None:
+    told = uses_of(client)
+    assert {use["file"] for use in told["uses"]} == {"a.png", "b.png"}
+    assert {tuple(use["also"]) for use in told["uses"] if use["file"] == "a.png"} == {("copy.png",)}
+    assert "private" not in json.dumps(told)
+
+
+def test_a_crop_and_its_screenshot_are_at_their_addresses(client: httpx.Client, shots: Path) -> None:
+    use = next(use for use in uses_of(client)["uses"] if use["file"] == "b.png")
+    crop, screen = client.get(use["crop_url"]), client.get(use["screen_url"])
+    assert (crop.headers["content-type"], screen.headers["content-type"]) == ("image/png", "image/png")
+    left, top, right, bottom = use["box"]
+    with Image.open(io.BytesIO(crop.content)) as cropped, Image.open(io.BytesIO(screen.content)) as whole:
+        assert cropped.width >= right - left
+        assert cropped.height >= bottom - top
+        with Image.open(shots / "b.png") as shot:
+            assert whole.size == (use["width"], use["height"]) == shot.size
+    assert screen.headers["cache-control"] == "private, no-store"
+    again = client.get(use["crop_url"], headers={"If-None-Match": crop.headers["etag"]})
+    assert again.status_code == 304
+
+
+def test_only_the_screenshot_that_was_looked_at_is_sent(client: httpx.Client, shots: Path, tmp_path: Path) -> None:
+    use = next(use for use in uses_of(client)["uses"] if use["file"] == "b.png")
+    other = save_screen(tmp_path / "secret.png", ["disc"])
+    (shots / "b.png").unlink()
+    (shots / "b.png").symlink_to(other)
+    gone = client.get(use["screen_url"])
+    assert gone.status_code == 404
+    assert "another one by now" in gone.json()["error"]
+    assert client.get(use["crop_url"]).status_code == 200
+
+
+def test_a_copy_of_a_screenshot_takes_its_place(client: httpx.Client, shots: Path) -> None:
+    use = next(use for use in uses_of(client)["uses"] if use["file"] == "a.png")
+    (shots / "a.png").unlink()
+    assert client.get(use["screen_url"]).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["1/crops/99", "7/crops/0", "1/screens/99", "7/screens/0"])
+def test_what_is_not_in_the_index_is_not_there(client: httpx.Client, path: str) -> None:
+    assert client.get(f"{API}/usage/{path}").status_code == 404
+
+
+@pytest.mark.parametrize("path", ["1/screens/-1", "1/crops/x", "-1/crops/0", "1/screens/99999999999999999999"])
+def test_what_is_no_number_is_refused(client: httpx.Client, path: str) -> None:
+    assert client.get(f"{API}/usage/{path}").status_code == 422
+
+
+def test_an_unknown_icon_is_refused(client: httpx.Client) -> None:
+    assert client.get(f"{API}/icons/999999/usage").status_code == 404
+    assert client.get(f"{API}/icons/icons:no-such-icon/usage").status_code == 404
+
+
+def test_a_page_of_another_server_can_not_show_a_screenshot(client: httpx.Client) -> None:
+    [use, *_] = uses_of(client)["uses"]
+    foreign = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}
+    for name in ("screen_url", "crop_url"):
+        assert client.get(use[name], headers=foreign).status_code == 403
+
+
+def test_what_is_removed_is_told_no_more(client: httpx.Client, library: Library, shots: Path) -> None:
+    before = next(use for use in uses_of(client)["uses"] if use["file"] == "b.png")
+    remove(library, [shots / "b.png"])
+    told = uses_of(client)
+    assert (told["n_known"], told["generation"]) == (1, 2)
+    assert {use["file"] for use in told["uses"]} == {"a.png"}
+    assert client.get(before["screen_url"]).status_code == 404
+
+
+def test_without_crops_a_use_has_none(library: Library, shots: Path) -> None:
+    add(library, AddOptions(keeps_crops=False, workers=1), lambda *_: None, sight=plain_sight(library))
+    with serving(library) as (client, _):
+        [use, *_] = uses_of(client)["uses"]
+        assert use["crop_url"] is None
+        assert client.get(f"{API}/usage/{uses_of(client)['generation']}/crops/0").status_code == 404
+        assert client.get(use["screen_url"]).status_code == 200
+
+
+def test_a_library_without_screenshots_tells_nothing(library: Library) -> None:
+    with serving(library) as (client, _):
+        empty = {"uses": [], "n_found": 0, "n_screens": 0, "n_known": 0, "generation": None}
+        assert uses_of(client) == empty
+        assert client.get(f"{API}/usage/1/screens/0").status_code == 404
+
+
+def test_a_damaged_index_of_screenshots_tells_nothing_and_icons_are_found(library: Library, shots: Path) -> None:
+    (library.root / "usage/generations/1/boxes.safetensors").write_bytes(b"damaged")
+    with serving(library) as (client, _):
+        assert uses_of(client)["generation"] is None
+        assert client.get(f"{API}/search?q=house").json()["n_found"] > 0
