@@ -19,7 +19,7 @@ from indexer.locating.boxes import Boxes
 WEIGHTS = "evidence.safetensors"
 WITH_ENCODER, ALONE = "encoder", "alone"
 FLOOR = 0.2
-"""Least score of the detector that is looked at closer: half as many boxes as from .1, with .967 of all icons for .968."""
+"""Least score of the detector that is looked at closer: half as many boxes as from .1, .967 of the icons, not .968."""
 MOST_CANDIDATES = 1_500
 """Of one picture: the detector's surest boxes."""
 N_SHAPE = 4
