@@ -21,8 +21,9 @@ from indexer.locating.evidence import ALONE, N_SHAPE, WEIGHTS, WITH_ENCODER, Jud
 from indexer.locating.located import Locator
 from indexer.reports.bars import Progress
 
-_MOST_FALSE = 0.75
-"""False boxes on a screen without icons, on average, at the threshold: half of what is promised, as screens differ."""
+_MOST_FALSE = {WITH_ENCODER: 0.75, ALONE: 3.0}
+"""False boxes on a screen without icons, on average, at the threshold: half of what is promised, as screens differ.
+Without the encoder so few would cost half of the icons."""
 _HIDDEN = 48
 _STEPS = 600
 _RATE = 5e-3
@@ -38,7 +39,9 @@ def fit_judges(
     kept = match(held, locator, encoder, progress=progress)
     judges = {WITH_ENCODER: _fit(fitted, n_hidden=_HIDDEN), ALONE: _fit(fitted, n_hidden=0)}
     return {
-        kind: judge._replace(threshold=threshold_of(judge.scores(kept.boxes, kept.vectors), kept))
+        kind: judge._replace(
+            threshold=threshold_of(judge.scores(kept.boxes, kept.vectors), kept, most_false=_MOST_FALSE[kind])
+        )
         for kind, judge in judges.items()
     }
 
@@ -81,12 +84,12 @@ def _values(weight: Tensor) -> Floats:
     return np.ascontiguousarray(weight.detach().numpy(), np.float32)
 
 
-def threshold_of(scores: Floats, matched: Matched) -> float:
-    """The score from which F1 is best, of those at which screens without icons show few false boxes."""
+def threshold_of(scores: Floats, matched: Matched, *, most_false: float) -> float:
+    """The score from which F1 is best, of those at which a screen without icons shows `most_false` boxes or fewer."""
     order = np.argsort(-scores, kind="stable")
     right = np.cumsum(matched.is_icon[order])
     f1 = 2 * right / (np.arange(1, len(order) + 1) + matched.n_icons.sum())
     is_bare = matched.n_icons[matched.screens[order]] == 0
     n_bare = max(int((matched.n_icons == 0).sum()), 1)
-    has_few = np.cumsum(is_bare) <= _MOST_FALSE * n_bare
+    has_few = np.cumsum(is_bare) <= most_false * n_bare
     return float(scores[order[int(np.argmax(np.where(has_few, f1, -1)))]])

@@ -26,12 +26,14 @@ _SHOWN_ROOT = "~/icons"
 _SCORE = re.compile(r"(?<![\w.])[01]\.\d\d(?!\w)")
 _COSINE = re.compile(r"(?<![\w.])[01]\.\d\d\d(?!\w)")
 _EVIDENCE = re.compile(r"[+-]\d+\.\d\d(?!\w)")
+_PIXELS = re.compile(r"\b\d+(?=,\d+ )|(?<=\d,)\d+(?= )|\b\d+(?=x\d+ )|(?<=\dx)\d+(?= )")
 _COUNT = re.compile(r"(?<=\bof )\d+")
 CLOSE_ENOUGH = {
     _EVIDENCE: {"abs": 0.2},
     _SCORE: {"abs": 0.03},
     _COSINE: {"abs": 0.02},
     _COUNT: {"rel": 0.15},
+    _PIXELS: {"abs": 1},
 }
 """Scores differ in their last digits from processor to processor, and so does how many reach the least one."""
 

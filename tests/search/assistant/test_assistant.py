@@ -114,7 +114,7 @@ def test_an_assistant_finds_icons_that_look_like_one_or_like_a_picture(icon_libr
 
 def test_an_assistant_gets_the_icons_of_a_screenshot_as_code(icon_library: Library, tmp_path: Path) -> None:
     image = Image.new("RGB", (480, 240), "white")
-    for place, name in (((40, 30), "dot-c"), ((300, 30), "dot-c"), ((40, 160), "arrow-up")):
+    for place, name in (((40, 30), "arrow-up"), ((300, 30), "arrow-up"), ((40, 160), "arrow-up-filled")):
         drawn = draw((icon_library.root.parent / "icons" / f"{name}.svg").read_bytes(), size=32)
         image.paste("black", place, Image.fromarray(drawn).getchannel("A"))
     file = tmp_path / "screen.png"
