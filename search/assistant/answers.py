@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from search.locating.results import LocatedIcon, LocatedPicture
@@ -84,9 +85,16 @@ def _chosen(pick: Pick) -> dict[str, Any]:
 
 
 def sure_names(found: LocatedPicture) -> list[Hit]:
-    """The first hit of each icon of a picture that is a good match, each once, in the order of reading."""
-    best = [icon.hits[0] for icon in found.named if icon.hits[0].score >= GOOD_SCORE]
+    """The first hit of each icon of a picture that is a good match, each once, in the order of reading.
+
+    Bitmaps are left out, which no framework writes as code.
+    """
+    best = [icon.hits[0] for icon in found.named if icon.hits[0].score >= GOOD_SCORE and _is_svg(icon.hits[0])]
     return list({hit.id: hit for hit in best}.values())
+
+
+def _is_svg(hit: Hit) -> bool:
+    return bool(hit.member) or Path(hit.path).suffix.lower() in (".svg", ".svgz")
 
 
 def located(found: LocatedPicture, code: Written | None) -> dict[str, Any]:
