@@ -6,7 +6,6 @@ import numpy as np
 
 from indexer.arrays import Pixels
 from indexer.locating.boxes import Boxes
-from indexer.locating.components import count_components
 
 PictureKind = Literal["icon", "screen", "neither"]
 _SMALL = 96
@@ -26,6 +25,8 @@ _MOST_PIECES = 24
 
 def picture_kind(pixels: Pixels, boxes: Boxes) -> PictureKind:
     """Judge a picture, RGB (height, width, 3), of which the boxes of its icons are known."""
+    from indexer.locating.components import count_components  # words need no Pillow
+
     height, width = pixels.shape[:2]
     is_squarish = max(height, width) <= _MOST_RATIO * min(height, width)
     if is_squarish and max(height, width) <= _SMALL:

@@ -37,6 +37,7 @@ def in_order(opened: Opened, found: Candidates, shown: Shown | None) -> tuple[Po
         is_out |= in_style(opened, found.ids, asked_style(words))
     is_asked = in_style(opened, found.ids, shown.style or "") & ~is_out
     is_plain = (opened.facets.column("states")[rows] == NO_STYLE) & ~is_out
+    is_plain &= shown.style is None  # "arrow filled": a plain arrow that is filled, too, is not what was named
     variants = opened.facets.variants(rows)
     may_stand = stand_ins(firsts_of(variants), is_asked, is_plain)
     return before_variants(order, variants, may_stand, found.tiers)

@@ -85,7 +85,7 @@ def test_every_example_prints_what_the_document_shows(
 def test_every_line_for_a_shell_has_options_that_exist() -> None:
     shells = [block for document in DOCUMENTS for block in _SHELL.findall(document.read_text())]
     lines = [line for block in shells for line in block.splitlines()]
-    asked = [part for line in lines for part in re.findall(r"(?<![\w/])icons (\w[^|<>#)]*)", line)]
+    asked = [part for line in lines for part in re.findall(r"(?<![\w/-])icons (\w[^|<>#)]*)", line)]
     assert len(asked) >= 5
     root = click.Context(main, info_name="icons", **main.context_settings)
     for words in map(shlex.split, asked):

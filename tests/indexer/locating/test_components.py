@@ -50,5 +50,5 @@ def test_a_crop_has_its_icon_in_the_middle_and_ground_around() -> None:
     (crop,) = crops(screen, np.array([[25, 20, 35, 40]], np.float32), size=48)
     assert crop[0].tolist() == [[200] * 3] * 48
     dark = np.argwhere(crop[..., 0] < 100)
-    assert dark.min(0).tolist() == pytest.approx([4, 14], abs=1)
-    assert dark.max(0).tolist() == pytest.approx([43, 33], abs=1)
+    assert dark.min(0).tolist() == pytest.approx([7, 15], abs=1)
+    assert dark.max(0).tolist() == pytest.approx([40, 32], abs=1)

@@ -27,7 +27,9 @@ def _screen() -> bytes:
     image = Image.new("RGB", (480, 240), "white")
     pen = ImageDraw.Draw(image)
     for left, top in PLACES:
-        pen.ellipse((left, top, left + 23, top + 23), fill="black")
+        pen.ellipse((left, top, left + 23, top + 23), outline="black", width=3)
+        pen.line((left + 12, top + 6, left + 12, top + 18), fill="black", width=2)
+        pen.line((left + 6, top + 12, left + 18, top + 12), fill="black", width=2)
     return _png(image)
 
 
@@ -54,7 +56,8 @@ def test_every_icon_of_a_screen_is_told_with_its_box_and_hits(client: httpx.Clie
     assert (told["n_found"], told["is_cut"], told["generation"]) == (3, False, 1)
     for icon, (left, top) in zip(told["icons"], PLACES, strict=True):
         assert icon["box"] == pytest.approx([left, top, left + 24, top + 24], abs=4)
-        assert [hit["svg_url"].startswith(f"{API}/icons/{hit['id']}/svg") for hit in icon["hits"]] == [True, True]
+        assert len(icon["hits"]) == 2
+        assert all(hit["svg_url"] in (None, f"{API}/icons/{hit['id']}/svg?v={hit['image']}") for hit in icon["hits"])
         assert "/" not in icon["hits"][0]["path"]
     as_form = client.post(f"{API}/locate?k=2&min_score=0", files={"picture": ("x.png", _screen(), "image/png")}).json()
     assert as_form["icons"] == told["icons"]

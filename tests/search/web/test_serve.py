@@ -364,9 +364,10 @@ def test_health_and_metrics_tell_how_the_server_is(client: httpx.Client, icon_li
 def test_openapi_tells_every_path(client: httpx.Client) -> None:
     paths = client.get(f"{API}/openapi.json").json()["paths"]
     assert set(paths) == {
-        *(f"{API}/{path}" for path in ("search", "similar/{icon}", "icons/{icon}", "code", "export")),
+        *(f"{API}/{path}" for path in ("search", "similar/{icon}", "icons/{icon}", "code", "export", "locate")),
         *(f"{API}/{path}" for path in ("facets", "sets", "svgs", "frameworks")),
-        *(f"{API}/icons/{{icon}}/{kind}" for kind in ("svg", "png", "why", "code")),
+        *(f"{API}/icons/{{icon}}/{kind}" for kind in ("svg", "png", "why", "code", "usage")),
+        *(f"{API}/usage/{{generation}}/{part}" for part in ("screens/{screen}", "crops/{drawing}")),
         "/health",
         "/metrics",
     }
