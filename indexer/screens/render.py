@@ -1,11 +1,13 @@
 """How are many screens made? Each from its own seed alone, in processes with a browser each; one process writes."""
 
 import io
-import multiprocessing
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from dataclasses import dataclass
-from multiprocessing.pool import Pool
+from functools import cache
+from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Literal
@@ -13,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from PIL import Image
 
 from indexer.arrays import Pixels
-from indexer.errors import SourceError
+from indexer.errors import RenderError, SourceError
 from indexer.process import end_with_starter
 from indexer.screens.browser import Browser, open_browser
 from indexer.screens.icon_pool import IconPool, Split
@@ -119,23 +121,29 @@ def _made(recipe: Recipe, numbers: list[int], *, workers: int) -> Iterator[tuple
             for number in numbers:
                 yield _encoded(studio, number)
         return
-    with ExitStack() as stack:
-        context = multiprocessing.get_context("spawn")
-        pool: Pool = stack.enter_context(context.Pool(workers, initializer=_open_studio, initargs=(recipe,)))
-        yield from pool.imap_unordered(_make, numbers, chunksize=1)
+    # Not multiprocessing's Pool: where its workers cannot begin, it starts others for ever.
+    executor = ProcessPoolExecutor(workers, get_context("spawn"), initializer=end_with_starter)
+    try:
+        made = as_completed({executor.submit(_make, recipe, number) for number in numbers})
+        yield from (screen.result() for screen in made)
+    except BrokenProcessPool as error:
+        raise RenderError(
+            "a process that draws screens died, perhaps for want of memory; ask for fewer workers"
+        ) from error
+    finally:
+        executor.shutdown(cancel_futures=True)
 
 
-_OPEN: list[Studio] = []
 _STACK = ExitStack()
 
 
-def _open_studio(recipe: Recipe) -> None:
-    end_with_starter()
-    _OPEN.append(Studio(recipe, _STACK.enter_context(open_browser())))
+@cache
+def _open_studio(recipe: Recipe) -> Studio:
+    return Studio(recipe, _STACK.enter_context(open_browser()))
 
 
-def _make(number: int) -> tuple[Screen, bytes]:
-    return _encoded(_OPEN[0], number)
+def _make(recipe: Recipe, number: int) -> tuple[Screen, bytes]:
+    return _encoded(_open_studio(recipe), number)
 
 
 def _encoded(studio: Studio, number: int) -> tuple[Screen, bytes]:
