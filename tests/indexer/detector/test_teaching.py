@@ -105,6 +105,7 @@ def _found(run: Path, screens: Path, tmp_path: Path) -> tuple[Floats, Floats]:
     return boxes.corners, np.array([icon["box"] for icon in wanted], np.float32)
 
 
+@pytest.mark.slow
 def test_a_run_that_was_cut_learns_on_and_what_it_learnt_is_exported(run: Path, screens: Path, tmp_path: Path) -> None:
     assert read_average(run)[1]["step"] == 60
     found, wanted = _found(run, screens, tmp_path)
@@ -112,6 +113,7 @@ def test_a_run_that_was_cut_learns_on_and_what_it_learnt_is_exported(run: Path, 
     assert (tmp_path / "detector" / "icons.onnx").stat().st_size < 3_000_000
 
 
+@pytest.mark.slow
 def test_the_graph_answers_as_torch_at_any_size(run: Path, tmp_path: Path) -> None:
     export(run, tmp_path)
     net, _ = read_average(run)
