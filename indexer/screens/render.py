@@ -96,7 +96,7 @@ def render_screens(
 
     Raises:
         SourceError: the folder holds screens of another recipe, or the icons are not there.
-        RenderError: there is no browser.
+        RenderError: there is no browser, or a process that draws has died.
     """
     writer = ScreenWriter(folder)
     _refuse_others(writer, recipe)
@@ -124,8 +124,8 @@ def _made(recipe: Recipe, numbers: list[int], *, workers: int) -> Iterator[tuple
     # Not multiprocessing's Pool: where its workers cannot begin, it starts others for ever.
     executor = ProcessPoolExecutor(workers, get_context("spawn"), initializer=end_with_starter)
     try:
-        made = as_completed({executor.submit(_make, recipe, number) for number in numbers})
-        yield from (screen.result() for screen in made)
+        for future in as_completed({executor.submit(_make, recipe, number) for number in numbers}):
+            yield future.result()
     except BrokenProcessPool as error:
         raise RenderError(
             "a process that draws screens died, perhaps for want of memory; ask for fewer workers"
@@ -139,6 +139,7 @@ _STACK = ExitStack()
 
 @cache
 def _open_studio(recipe: Recipe) -> Studio:
+    """This process's own, from its first screen on: what it can't open is said to who asked for the screen."""
     return Studio(recipe, _STACK.enter_context(open_browser()))
 
 
