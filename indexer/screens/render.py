@@ -140,7 +140,10 @@ _STACK = ExitStack()
 @cache
 def _open_studio(recipe: Recipe) -> Studio:
     """This process's own, from its first screen on: what it can't open is said to who asked for the screen."""
-    return Studio(recipe, _STACK.enter_context(open_browser()))
+    with ExitStack() as opening:
+        studio = Studio(recipe, opening.enter_context(open_browser()))
+        _STACK.push(opening.pop_all())  # where the recipe is refused the browser is closed: a process can open but one
+    return studio
 
 
 def _make(recipe: Recipe, number: int) -> tuple[Screen, bytes]:

@@ -1,3 +1,4 @@
+import multiprocessing
 import subprocess
 import sys
 from pathlib import Path
@@ -5,7 +6,7 @@ from random import Random
 
 import pytest
 
-from indexer.errors import SourceError
+from indexer.errors import RenderError, SourceError
 from indexer.screens.browser import Browser
 from indexer.screens.icon_pool import IconPool
 from indexer.screens.page import Page, Viewport
@@ -59,6 +60,22 @@ def test_a_rerun_makes_what_is_missing(iconify: Path, browser: Browser, tmp_path
     assert (tmp_path / "00000.png").read_bytes() == b"kept"
     assert (tmp_path / "00002.png").read_bytes().startswith(b"\x89PNG")
     assert said.endswith("3 screens, 0 icons\n")
+
+
+def test_a_process_that_dies_ends_the_run_and_what_was_made_is_kept(iconify: Path, tmp_path: Path) -> None:
+    def kill_them(_: str, n_done: int, n: int) -> None:
+        if n_done == 1:
+            for process in multiprocessing.active_children():
+                process.kill()
+
+    with pytest.raises(RenderError, match="ask for fewer workers"):
+        render_screens(Recipe(iconify, only="plain-form"), tmp_path, n=40, workers=2, progress=kill_them)
+    assert 1 <= len(read_screens(tmp_path)) < 40
+
+
+def test_what_a_process_cannot_draw_is_said_by_the_run(iconify: Path, tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match='no template "nonsense"'):
+        render_screens(Recipe(iconify, only="nonsense"), tmp_path, n=2, workers=2)
 
 
 def test_a_folder_of_another_seed_is_refused(iconify: Path, tmp_path: Path) -> None:
