@@ -3,9 +3,10 @@
 A folder with three files, an entry a line, best first: `keywords.txt` ("trash: bin, rubbish, delete"), names that many
 sets draw; `pictures.txt` ("purity: droplet, sparkles"), words that are no icon's name, and what an icon would draw;
 `drawings.tsv`, how some icons look: the first 10 digits of a picture's digest, set and name for people, descriptions
-between "|". `data/language/written` is one, and says who wrote it.
+between "|". Each may be packed as `.xz`. `data/language/written` is one, and says who wrote it.
 """
 
+import lzma
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -57,9 +58,15 @@ def read_written(folder: Path | None) -> WrittenWords:
 
 
 def _lines(file: Path) -> Sequence[str]:
-    if not file.is_file():
+    packed = file.with_name(f"{file.name}.xz")
+    if file.is_file():
+        return file.read_text("utf-8").splitlines()
+    if not packed.is_file():
         raise SourceError(f'no "{file}"; give a folder of {KEYWORDS}, {PICTURES} and {DRAWINGS}')
-    return file.read_text("utf-8").splitlines()
+    try:
+        return lzma.decompress(packed.read_bytes()).decode("utf-8").splitlines()
+    except lzma.LZMAError as error:
+        raise SourceError(f'"{packed}" can\'t be unpacked: {error}') from error
 
 
 def _drawings(file: Path) -> Lists:

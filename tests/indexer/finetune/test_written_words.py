@@ -1,5 +1,6 @@
 """Are written words read as names and queries are spelt, and told by name?"""
 
+import lzma
 import re
 from pathlib import Path
 
@@ -56,6 +57,18 @@ def test_a_folder_without_the_files_is_refused(tmp_path: Path) -> None:
         read_written(tmp_path)
 
 
+def test_a_packed_file_is_read_as_a_plain_one_and_a_broken_one_is_named(tmp_path: Path) -> None:
+    plain = _write(tmp_path, "star: night\n", "")
+    file = plain / KEYWORDS
+    packed = file.with_name(f"{KEYWORDS}.xz")
+    packed.write_bytes(lzma.compress(file.read_bytes()))
+    file.unlink()
+    assert read_written(tmp_path).keywords == {"star": ["night"]}
+    packed.write_bytes(b"star: night")
+    with pytest.raises(SourceError, match=re.escape(f'"{packed}" can\'t be unpacked')):
+        read_written(tmp_path)
+
+
 def test_the_bundled_lists_have_no_name_as_its_own_keyword_and_no_line_twice() -> None:
     folder = bundled("language/written")
     written = read_written(folder)
@@ -64,5 +77,5 @@ def test_the_bundled_lists_have_no_name_as_its_own_keyword_and_no_line_twice() -
     assert len(written.drawings) > 6_000
     assert all(len(descriptions) > 1 for descriptions in written.drawings.values())
     for lists, file in ((written.keywords, KEYWORDS), (written.pictures, PICTURES)):
-        assert len(lists) == len((folder / file).read_text("utf-8").splitlines())
+        assert len(lists) == len(lzma.open(folder / f"{file}.xz", "rt", encoding="utf-8").readlines())
         assert not [key for key, words in lists.items() if key in words]
