@@ -1,7 +1,7 @@
-"""Makes the benchmark lucide-1.62.0.jsonl from the npm package of that version: its own tags become queries.
+"""Makes the benchmark lucide-1.62.0.jsonl.xz from the npm package of that version: its own tags become queries.
 
 npm install lucide-static@1.62.0
-python data/eval/make_lucide.py node_modules/lucide-static > data/eval/lucide-1.62.0.jsonl
+python data/eval/make_lucide.py node_modules/lucide-static | xz -9e > data/eval/lucide-1.62.0.jsonl.xz
 """
 
 import json

@@ -78,7 +78,7 @@ class Subject:
 
     def query_files(self, options: EvaluateOptions) -> list[Path]:
         """Choose the query files: those that were given, else the bundled benchmark for the bundled icons."""
-        files = list(options.queries) or ([bundled("eval") / "lucide-1.62.0.jsonl"] if self.is_bundled else [])
+        files = list(options.queries) or ([bundled("eval") / "lucide-1.62.0.jsonl.xz"] if self.is_bundled else [])
         asks_tags = options.n_tags and self.opened.facets.labels("tag").values
         has_files = bool(files or options.described or options.judged)
         if not (has_files or options.n_screenshots or options.n_names or asks_tags):

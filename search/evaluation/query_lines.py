@@ -1,4 +1,7 @@
-"""How is a query file read? JSON objects, one a line; the first line that is not as it should be stops the reading."""
+"""How is a query file read? JSON objects, one a line; the first line that is not as it should be stops the reading.
+
+A file whose name ends in .xz is unpacked.
+"""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -7,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from indexer.errors import QueryFileError
+from indexer.library.packed import read_packed
 
 Fields = dict[str, Any]
 
@@ -29,7 +33,7 @@ def read_lines(file: Path, expected: Format) -> list[Fields]:
         QueryFileError: it can't be read, holds no query, or a line is not as expected; the message names the line.
     """
     try:
-        lines = file.read_text("utf-8-sig").split("\n")  # splitlines would cut inside a text
+        lines = read_packed(file).split("\n")  # splitlines would cut inside a text
     except (OSError, UnicodeDecodeError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or "it is not UTF-8"
         raise QueryFileError(f'"{file}" can\'t be read: {reason}') from error

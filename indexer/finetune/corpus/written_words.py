@@ -6,13 +6,13 @@ sets draw; `pictures.txt` ("purity: droplet, sparkles"), words that are no icon'
 between "|". Each may be packed as `.xz`. `data/language/written` is one, and says who wrote it.
 """
 
-import lzma
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from indexer.errors import SourceError
+from indexer.library.packed import SUFFIX, read_packed
 from indexer.naming.names import normalise
 
 Lists = Mapping[str, Sequence[str]]
@@ -58,15 +58,13 @@ def read_written(folder: Path | None) -> WrittenWords:
 
 
 def _lines(file: Path) -> Sequence[str]:
-    packed = file.with_name(f"{file.name}.xz")
-    if file.is_file():
-        return file.read_text("utf-8").splitlines()
-    if not packed.is_file():
+    packed = file.with_name(file.name + SUFFIX)
+    if not (file.is_file() or packed.is_file()):
         raise SourceError(f'no "{file}"; give a folder of {KEYWORDS}, {PICTURES} and {DRAWINGS}')
     try:
-        return lzma.decompress(packed.read_bytes()).decode("utf-8").splitlines()
-    except lzma.LZMAError as error:
-        raise SourceError(f'"{packed}" can\'t be unpacked: {error}') from error
+        return read_packed(file if file.is_file() else packed).splitlines()
+    except OSError as error:
+        raise SourceError(f'"{packed}" can\'t be read: {error.strerror}') from error
 
 
 def _drawings(file: Path) -> Lists:

@@ -9,6 +9,7 @@ import pytest
 from indexer.errors import SourceError
 from indexer.finetune.corpus.written_words import DRAWINGS, KEYWORDS, PICTURES, WrittenWords, read_written
 from indexer.library.bundled import bundled
+from indexer.library.packed import SUFFIX, read_packed
 
 
 def _write(folder: Path, keywords: str, pictures: str, drawings: str = "") -> Path:
@@ -60,12 +61,12 @@ def test_a_folder_without_the_files_is_refused(tmp_path: Path) -> None:
 def test_a_packed_file_is_read_as_a_plain_one_and_a_broken_one_is_named(tmp_path: Path) -> None:
     plain = _write(tmp_path, "star: night\n", "")
     file = plain / KEYWORDS
-    packed = file.with_name(f"{KEYWORDS}.xz")
+    packed = file.with_name(KEYWORDS + SUFFIX)
     packed.write_bytes(lzma.compress(file.read_bytes()))
     file.unlink()
     assert read_written(tmp_path).keywords == {"star": ["night"]}
     packed.write_bytes(b"star: night")
-    with pytest.raises(SourceError, match=re.escape(f'"{packed}" can\'t be unpacked')):
+    with pytest.raises(SourceError, match=re.escape(f'"{packed}" can\'t be read: it is no .xz file')):
         read_written(tmp_path)
 
 
@@ -77,5 +78,5 @@ def test_the_bundled_lists_have_no_name_as_its_own_keyword_and_no_line_twice() -
     assert len(written.drawings) > 6_000
     assert all(len(descriptions) > 1 for descriptions in written.drawings.values())
     for lists, file in ((written.keywords, KEYWORDS), (written.pictures, PICTURES)):
-        assert len(lists) == len(lzma.open(folder / f"{file}.xz", "rt", encoding="utf-8").readlines())
+        assert len(lists) == len(read_packed(folder / (file + SUFFIX)).splitlines())
         assert not [key for key, words in lists.items() if key in words]

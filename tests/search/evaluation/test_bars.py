@@ -14,12 +14,13 @@ from conftest import Silent
 from indexer.embedding.options import EmbedOptions
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
+from indexer.library.packed import read_packed
 from indexer.pipeline import IndexOptions, index
 from search.cli import main
 from search.engine import Query, SearchEngine, Window
 
 SAMPLES = bundled("samples/lucide-static")
-BENCHMARK = bundled("eval") / "lucide-1.62.0.jsonl"
+BENCHMARK = bundled("eval") / "lucide-1.62.0.jsonl.xz"
 CONCEPTS = tuple(bundled("eval") / f"concepts-{half}.jsonl" for half in ("open", "kept"))
 BARS = {  # regime, task -> R@1, R@10, MRR@50
     ("no tags", "meaning"): (0.275, 0.605, 0.385),
@@ -40,7 +41,7 @@ def tagged(tmp_path_factory: pytest.TempPathFactory) -> Library:
     root = tmp_path_factory.mktemp("tagged")
     package = shutil.copytree(SAMPLES, root / "node_modules" / "lucide-static")
     tags = defaultdict(list)
-    for line in BENCHMARK.read_text("utf-8").splitlines():
+    for line in read_packed(BENCHMARK).splitlines():
         query = json.loads(line)
         for name in query["relevant"]:
             tags[name].append(query["query"])
@@ -82,7 +83,7 @@ def test_the_engine_finds_concepts(rows: dict[tuple[str, str, str], dict[str, fl
 
 def test_a_tag_comes_before_all_but_names(tagged: Library) -> None:
     engine = SearchEngine.open(tagged.root)
-    queries = [json.loads(line) for line in BENCHMARK.read_text("utf-8").splitlines()][::20]
+    queries = [json.loads(line) for line in read_packed(BENCHMARK).splitlines()][::20]
     for query in queries:
         hits = engine.ask(Query(words=query["query"]), window=Window(k=50)).hits
         of_tag = [place for place, hit in enumerate(hits) if hit.name in query["relevant"]]

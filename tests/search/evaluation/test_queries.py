@@ -11,6 +11,7 @@ from conftest import Build, disc, svg
 from indexer.errors import QueryFileError
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
+from indexer.library.packed import read_packed
 from search.evaluation.corpus import Corpus
 from search.evaluation.queries import BenchmarkQuery, find_answers, read_queries
 from search.evaluation.rankers import any_word_of
@@ -115,12 +116,12 @@ def test_keywords_are_quoted_so_that_no_sign_is_an_operator(query: str) -> None:
 
 
 def test_the_bundled_benchmark_is_what_its_script_makes_of_its_tags() -> None:
-    file = bundled("eval") / "lucide-1.62.0.jsonl"
+    file = bundled("eval") / "lucide-1.62.0.jsonl.xz"
     spec = importlib.util.spec_from_file_location("make_lucide", bundled("eval") / "make_lucide.py")
     assert spec is not None and spec.loader is not None
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
-    lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    lines = [json.loads(line) for line in read_packed(file).splitlines()]
     tags: dict[str, list[str]] = {}
     for line in lines:
         for icon in line["relevant"]:
