@@ -16,11 +16,11 @@ from indexer.catalog.database import count_on, open_catalog, used_ids
 from indexer.catalog.scan import ScanTally, remember
 from indexer.catalog.scan import forget as forget_source
 from indexer.catalog.scan import scan as scan_sources
-from indexer.embedding import sharing
 from indexer.embedding.exporting import export_missing, exporting
 from indexer.embedding.options import EmbedOptions
 from indexer.embedding.planning import choice_in_use, prepare
-from indexer.embedding.sharing import Collected
+from indexer.embedding.shared import sharing
+from indexer.embedding.shared.sharing import Collected
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.errors import LibraryError, SourceError
 from indexer.languages.codes import AUTO

@@ -14,8 +14,6 @@ from indexer.library.folder import Library
 from indexer.library.shards import read_shard, shard_paths
 from indexer.pipeline import IndexOptions, scan
 
-ACCESS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": "us-east-1"}
-
 
 def draw_many(folder: Path, n: int) -> Path:
     """Draw so many pictures, all unlike each other, each with a name of its own."""

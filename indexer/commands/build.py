@@ -141,8 +141,8 @@ def embed(library: "Library", as_json: bool, watch_devices: bool, **options: Any
 
 
 def _work(worker: str, devices: str, view: "ProgressView") -> None:
-    from indexer.embedding.crew import work_here
     from indexer.embedding.shard_writer import Ended
+    from indexer.embedding.shared.crew import work_here
     from indexer.ranks.devices import parse_devices
 
     try:

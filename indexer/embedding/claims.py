@@ -17,7 +17,7 @@ from typing import Self
 from indexer.errors import StoreError
 from indexer.stores.store import Store
 
-_LOOKS = 4
+LOOKS = 4
 """To a lease: each renews the worker's own claims, and sees which of the others have changed."""
 
 
@@ -84,7 +84,7 @@ class Claims:
     @property
     def look_seconds(self) -> float:
         """Between two looks at all claims."""
-        return self.lease_seconds / _LOOKS
+        return self.lease_seconds / LOOKS
 
     def take(self, block: str) -> bool:
         """Claim a block that nobody holds, or whose claim has run out; tell whether it is this worker's now."""

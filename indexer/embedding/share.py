@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from indexer.embedding.claims import Claims
 from indexer.embedding.workplace import Workplace
-from indexer.library.plans import Block
+from indexer.library.plans import Block, Outline
 from indexer.library.shards import Kind
 
 _LONGEST_PAUSE = 5.0
@@ -26,8 +26,8 @@ class Share:
     """Those of this worker; None where there is no other."""
     stays: bool = False
     """Whether it is there until every block has its shard, as others may end before they are done."""
-    claimed: list[str] = field(default_factory=list)
-    """Names of the blocks that this worker has claimed."""
+    claimed: dict[str, None] = field(default_factory=dict)
+    """Names of the blocks that this worker has claimed and not done, in that order."""
 
     def count_missing(self, kind: Kind) -> int:
         """Count the items of a kind whose blocks have no shard yet, whoever will do them; a million is enough."""
@@ -46,10 +46,7 @@ class Share:
         Raises:
             ShardError: a piece of a block is damaged.
         """
-        held = self._held_by_others()
-        for outline in self.place.missing():
-            if outline.kind != kind or outline.name in held or not self._take(outline.name):
-                continue
+        while (outline := self._claim_first(kind)) is not None:
             settled = self.place.settled(outline.name)
             if settled is None:  # done by another a moment ago
                 self.settle(outline.name)
@@ -59,6 +56,7 @@ class Share:
 
     def settle(self, block: str) -> None:
         """Note that the shard of a block has been written."""
+        self.claimed.pop(block, None)
         if self.claims is not None:
             self.claims.settle(block)
 
@@ -70,7 +68,7 @@ class Share:
         while self.stays and self.claims is not None and not self.place.is_over():
             held = self._held_by_others()
             missing = [outline.name for outline in self.place.missing()]
-            if not missing or any(name not in held for name in missing):
+            if not missing or not held.issuperset(missing):
                 return bool(missing)
             tell(f"waiting for {len(missing):,} blocks that others hold")
             time.sleep(min(self.claims.look_seconds, _LONGEST_PAUSE))
@@ -87,8 +85,13 @@ class Share:
         self.claims.look()
         return self.claims.held_by_others()
 
-    def _take(self, name: str) -> bool:
-        if self.claims is not None and not self.claims.take(name):
-            return False
-        self.claimed.append(name)
-        return True
+    def _claim_first(self, kind: Kind) -> Outline | None:
+        """Claim the first block that is free, looking from the beginning: what others have left is there."""
+        held = self._held_by_others()
+        for outline in self.place.missing():
+            name = outline.name
+            is_free = outline.kind == kind and name not in held and name not in self.claimed
+            if is_free and (self.claims is None or self.claims.take(name)):
+                self.claimed[name] = None
+                return outline
+        return None

@@ -46,6 +46,7 @@ class LibraryWork:
         self.plan = read_plan(self._path)
         self.shards = library.vectors(fingerprint)
         self.run = library.run(fingerprint, self.plan.run)
+        self._done: set[str] = set()
 
     def choose(self) -> ModelChoice:
         """Choose the encoder as the plan does."""
@@ -53,7 +54,12 @@ class LibraryWork:
 
     def missing(self) -> Iterator[Outline]:
         """Name the blocks that have no shard."""
-        return (block for block in self._places if not shard_path(self.shards, block.name).exists())
+        for block in self._places:
+            if block.name not in self._done:
+                if shard_path(self.shards, block.name).exists():
+                    self._done.add(block.name)
+                else:
+                    yield block
 
     def read(self, outline: Outline) -> Block:
         """Read a block out of the plan."""

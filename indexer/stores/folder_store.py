@@ -62,9 +62,10 @@ class FolderStore:
             write_file(path, content)
             return _version(path.stat())
 
-    def delete(self, name: str) -> None:
-        """Remove a file."""
-        (self.root / name).unlink(missing_ok=True)
+    def delete(self, *names: str) -> None:
+        """Remove files."""
+        for name in names:
+            (self.root / name).unlink(missing_ok=True)
 
     def _below(self, folder: Path, prefix: str, start: str) -> Iterator[tuple[str, str]]:
         try:

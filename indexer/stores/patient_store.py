@@ -54,9 +54,9 @@ class PatientStore:
         """Write an object that still has a version."""
         return self._ask(lambda: self.store.replace(name, content, version=version)) or self._own(name, content)
 
-    def delete(self, name: str) -> None:
-        """Remove an object."""
-        self._ask(lambda: self.store.delete(name))
+    def delete(self, *names: str) -> None:
+        """Remove objects."""
+        self._ask(lambda: self.store.delete(*names))
 
     def _own(self, name: str, content: bytes) -> str | None:
         there = self.get(name)

@@ -34,8 +34,8 @@ class Store(Protocol):
     def replace(self, name: str, content: bytes, *, version: str) -> str | None:
         """Write an object that still has a version, and return its new one; None where it has another, or is gone."""
 
-    def delete(self, name: str) -> None:
-        """Remove an object; one that is not there is none the less removed."""
+    def delete(self, *names: str) -> None:
+        """Remove objects; one that is not there is none the less removed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,6 @@ class Below:
         """Write an object of the part that still has a version."""
         return self.whole.replace(self.prefix + name, content, version=version)
 
-    def delete(self, name: str) -> None:
-        """Remove an object of the part."""
-        self.whole.delete(self.prefix + name)
+    def delete(self, *names: str) -> None:
+        """Remove objects of the part."""
+        self.whole.delete(*(self.prefix + name for name in names))

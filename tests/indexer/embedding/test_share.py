@@ -43,8 +43,8 @@ def test_every_block_is_claimed_once_and_who_is_fast_claims_more(library: Librar
     found = [next(by_fast), next(by_slow), next(by_fast), next(by_fast), *by_slow, *by_fast]
     assert [block.name for block in found] == [block.name for block in BLOCKS]
     assert [tuple(item) for item in found[0].items] == list(BLOCKS[0].items)
-    assert fast.claimed == ["images-0", "images-2", "images-3"]
-    assert slow.claimed == ["images-1", "images-4", "images-5"]
+    assert list(fast.claimed) == ["images-0", "images-2", "images-3"]
+    assert list(slow.claimed) == ["images-1", "images-4", "images-5"]
 
 
 def test_kinds_are_claimed_apart(library: Library) -> None:
@@ -81,3 +81,12 @@ def test_a_block_that_another_has_just_done_is_passed_over(library: Library) -> 
     write(other, "images-1", [2, 3])
     assert next(claimed).name == "images-2"
     assert not (library.root / "claims" / "images-1.json").exists()
+
+
+def test_what_another_gives_back_is_claimed_before_what_comes_later(library: Library) -> None:
+    mine, other = share(library), share(library)
+    others, claimed = other.claim("images"), mine.claim("images")
+    assert [next(others).name, next(claimed).name] == ["images-0", "images-1"]
+    assert other.claims is not None
+    other.claims.settle("images-0")
+    assert next(claimed).name == "images-0"

@@ -23,7 +23,7 @@ from indexer.embedding.embed import in_products_of, spec_of
 from indexer.embedding.options import EmbedOptions
 from indexer.embedding.shard_writer import Ended
 from indexer.embedding.share import Share
-from indexer.embedding.stored_work import StoredWork, current_plan, open_work
+from indexer.embedding.shared.stored_work import StoredWork, current_plan, open_work
 from indexer.embedding.work import Work
 from indexer.encoders.loading import find_device
 from indexer.errors import EmbedError, IconsError

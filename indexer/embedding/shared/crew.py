@@ -7,9 +7,9 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
-from indexer.embedding.sharing import Watch
-from indexer.embedding.stored_work import open_work
-from indexer.embedding.worker import Ending, Worker, run_worker
+from indexer.embedding.shared.sharing import Watch
+from indexer.embedding.shared.stored_work import open_work
+from indexer.embedding.shared.worker import Ending, Worker, run_worker
 from indexer.errors import EmbedError
 from indexer.process import named_as_starter
 from indexer.ranks.devices import MASK, Devices
@@ -49,7 +49,7 @@ def _start(work: str, devices: Devices, local: int) -> "subprocess.Popen[bytes]"
     place = {"LOCAL_RANK": str(local), "RANK": str(local)}
     size = {"LOCAL_WORLD_SIZE": str(devices.n), "WORLD_SIZE": str(devices.n)}
     environment = {**os.environ, **mask, **place, **size, **named_as_starter()}
-    command = [sys.executable, "-P", "-m", "indexer.embedding.worker", "--work", work, "--kind", devices.device]
+    command = [sys.executable, "-P", "-m", "indexer.embedding.shared.worker", "--work", work, "--kind", devices.device]
     return subprocess.Popen(command, stdin=subprocess.DEVNULL, env=environment)
 
 

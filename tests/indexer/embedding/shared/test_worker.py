@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from conftest import Silent
 from shared_work import draw_many, options_of, scanned, start_worker, vectors_of
 
-from indexer.embedding.crew import work_here
+from indexer.embedding.shared.crew import work_here
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE
@@ -25,7 +25,7 @@ CPU = Devices("cpu", 1)
 def many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Sixty pictures in blocks of eight."""
     monkeypatch.setitem(BLOCK_SIZE, "images", 8)
-    monkeypatch.setattr("indexer.embedding.sharing._LOOK_SECONDS", 0.2)
+    monkeypatch.setattr("indexer.embedding.shared.sharing._LOOK_SECONDS", 0.2)
     monkeypatch.setattr("indexer.embedding.share._LONGEST_PAUSE", 0.1)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return draw_many(tmp_path / "many", 60)

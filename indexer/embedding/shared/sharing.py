@@ -11,8 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
 
-from indexer.embedding.encoder_files import put_encoder
-from indexer.embedding.stored_work import PLAN, StoredWork, current_plan, group_name, spell_outlines
+from indexer.embedding.shared.encoder_files import put_encoder
+from indexer.embedding.shared.stored_work import PLAN, StoredWork, current_plan, group_name, spell_outlines
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.errors import EmbedError, ShardError
 from indexer.library.durable import ASIDE, make_folder, sync, write_file
@@ -165,7 +165,7 @@ def _clear_pending(store: Store) -> None:
 def _clear(store: Store, run: str) -> None:
     """Remove all of a run; its claims first, so that nobody begins anything."""
     for part in ("claims/", ""):
-        _each(store.list(f"{run}/{part}"), store.delete)
+        store.delete(*store.list(f"{run}/{part}"))
 
 
 def _each(items: Iterable[Item], do: Callable[[Item], Answer]) -> list[Answer]:

@@ -18,7 +18,7 @@ from dataclasses import asdict, astuple
 from functools import cached_property
 from pathlib import Path
 
-from indexer.embedding.encoder_files import fetch_encoder
+from indexer.embedding.shared.encoder_files import fetch_encoder
 from indexer.embedding.workplace import settled_by
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import EmbedError
