@@ -97,7 +97,8 @@ def do_plan(store: Store, worker: Worker) -> None:
 
 
 def _do_run(place: StoredWork, worker: Worker) -> None:
-    options, where = EmbedOptions(**place.plan.options), find_device(worker.device)
+    options = EmbedOptions(**place.plan.options)
+    where = find_device("cpu" if options.precision == "int8" else worker.device)
     use_device(where)
     progress = RankProgress(rank=0, world=1, device=str(where), at="loading the encoder")
 

@@ -96,8 +96,8 @@ def test_200_kills(s3: Faults, tiny_model: Path, tmp_path: Path, monkeypatch: py
     monkeypatch.setitem(BLOCK_SIZE, "images", 16)
     s3.fail_every, s3.late_every, s3.late_seconds = 13, 9, 0.3
     lease = 4.0
-    arguments = ("--at-once", "8", "--kills", "200", "--seed", "7", "--pause", "0.6", "--batch-seconds", "0.4")
-    counts = kill_workers(s3, tmp_path, tiny_model, n=4000, lease=lease, arguments=arguments)
+    arguments = ("--at-once", "8", "--kills", "200", "--seed", "7", "--pause", "1.5", "--batch-seconds", "3")
+    counts = kill_workers(s3, tmp_path, tiny_model, n=5600, lease=lease, arguments=arguments)
     print(json.dumps(counts))
     assert counts["killed"] == 200
     assert counts["longest wait"] < lease + 2 * lease / LOOKS + 3.0, "a lease, two looks, and what a busy machine takes"
