@@ -92,6 +92,8 @@ class IndexOptions:
     retry_failed: bool = False
     work: str | None = None
     """Folder or URL where workers of other machines find the plan; None: it is done here."""
+    ray: str | None = None
+    """Address of a Ray cluster that such workers are started on."""
 
 
 def index(library: Library, options: IndexOptions, watcher: Watcher) -> IndexSummary:
@@ -183,7 +185,9 @@ def plan_only(library: Library, options: IndexOptions, watcher: Watcher) -> str:
         export_missing(library, engine, ModelChoice.from_json(plan.model), stage=watcher.stage)
         if options.work is not None:
             watcher.stage(f"Putting the plan into {options.work}")
-            return sharing.put_plan(options.work, library, plan)
+            line = sharing.put_plan(options.work, library, plan)
+            _start_on_ray(options, options.work)
+            return line
     return plan_command(library, plan.fingerprint, devices=_devices_of(plan, options))
 
 
@@ -265,7 +269,8 @@ def _embed(library: Library, engine: Engine, options: IndexOptions, watcher: Wat
         export_missing(library, engine, choice, stage=watcher.stage)
     elif options.work is not None:
         with exporting(library, engine, choice, beside_gpus=False, stage=watcher.stage):
-            watcher.stage(f"Embedding elsewhere, by: {sharing.put_plan(options.work, library, plan)}")
+            line = sharing.put_plan(options.work, library, plan)
+            watcher.stage(f"Embedding elsewhere, by {_start_on_ray(options, options.work) or line}")
             sharing.catch_up(options.work, library, fingerprint=plan.fingerprint, watch=watcher.embedded)
     else:
         from indexer.embedding.launch import run_ranks
@@ -283,6 +288,15 @@ def _embed(library: Library, engine: Engine, options: IndexOptions, watcher: Wat
                 give_up=watcher.give_up,
             )
     return EmbedTally(plan.fingerprint, plan.n_images, plan.n_names, time.monotonic() - started)
+
+
+def _start_on_ray(options: IndexOptions, work: str) -> str | None:
+    """Start workers on a Ray cluster, if one is named; say how many there are."""
+    if options.ray is None:
+        return None
+    from indexer.embedding.shared.ray_workers import start_on_ray
+
+    return f"{start_on_ray(options.ray, work)} workers on Ray"
 
 
 def _devices_of(plan: Plan, options: IndexOptions) -> "Devices":

@@ -114,6 +114,7 @@ def embed(library: "Library", as_json: bool, watch_devices: bool, **options: Any
       icons embed --devices cpu:2
       icons embed --model local-dir:mine && icons merge --model local-dir:mine
       icons embed --plan-only --work s3://bucket/work     # prints the line that starts a worker
+      icons embed --work s3://bucket/work --ray auto      # workers as actors of a Ray cluster
       icons embed --worker s3://bucket/work               # on any number of machines, without the library
       icons embed --collect s3://bucket/work && icons merge
     """
@@ -330,6 +331,8 @@ def _options(**options: Any) -> "IndexOptions":
     from indexer.embedding.options import EmbedOptions
     from indexer.pipeline import IndexOptions
 
+    if options["ray"] and not options["work"]:
+        raise click.UsageError("--ray needs --work: a folder or URL that all nodes reach")
     choice = model_choice(options.pop("model"), options.pop("pretrained"))
     how = EmbedOptions(
         **{

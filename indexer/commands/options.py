@@ -183,6 +183,9 @@ def work_options(function: Function) -> Function:
         metavar="SECONDS",
         help="After so long without a sign of life, the block of a worker is free for another.",
     )(function)
+    function = click.option(
+        "--ray", metavar="ADDRESS", help="Start such workers on the Ray cluster there, one a GPU; needs --work."
+    )(function)
     return click.option(
         "--work",
         metavar="WORK",

@@ -79,7 +79,7 @@ def test_index_waits_for_workers_that_come_later_and_publishes(many: Path, tiny_
     watcher, worker = Watched(), start_later(work)
     summary = index(Library(tmp_path / "library"), options_of(many, tiny_model, work=str(work)), watcher)
     assert (summary.counts.embedded, summary.counts.missing, summary.generation) == (60, 0, 1)
-    assert f"Embedding elsewhere, by: icons embed --worker {work}" in watcher.stages
+    assert f"Embedding elsewhere, by icons embed --worker {work}" in watcher.stages
     assert worker.wait() == 0
 
 
@@ -179,6 +179,9 @@ def test_commands_refuse_what_does_not_go_together(tmp_path: Path) -> None:
     run = CliRunner().invoke(main, ["embed", "--worker", str(tmp_path), "--collect", str(tmp_path)])
     assert run.exit_code == 2
     assert "exclude each other" in run.output
+    run = CliRunner().invoke(main, ["embed", "--ray", "auto"])
+    assert run.exit_code == 2
+    assert "--ray needs --work" in run.output
     run = CliRunner().invoke(main, ["embed", "--worker", str(tmp_path)])
     assert run.exit_code == 2
     assert "holds no plan" in run.output
