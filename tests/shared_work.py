@@ -1,6 +1,5 @@
 """Plans that workers of other processes do: a library to be embedded, a store, workers, and what came of it."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -48,12 +47,7 @@ def vectors_of(library: Library, fingerprint: str) -> dict[tuple[str, int], np.n
     return found
 
 
-def start_worker(work: str, **environment: str) -> "subprocess.Popen[bytes]":
+def start_worker(work: str, devices: str = "cpu") -> "subprocess.Popen[bytes]":
     """Start a worker as a person does."""
-    program = [sys.executable, "-c", "from search.cli import main; main()", "embed", "--devices", "cpu"]
-    return subprocess.Popen(
-        [*program, "--worker", work],
-        env={**os.environ, **environment},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    )
+    program = [sys.executable, "-c", "from search.cli import main; main()", "embed", "--devices", devices]
+    return subprocess.Popen([*program, "--worker", work], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)

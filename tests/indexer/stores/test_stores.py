@@ -1,6 +1,8 @@
 """Every kind of store keeps the same promises; where of two writers one wins, that is tried at once."""
 
 import secrets
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -145,3 +147,18 @@ def test_urls_are_told_from_paths_however_they_are_spelled(tmp_path: Path) -> No
     assert url_of("file:///tmp/work") is None
     assert local_path("file:///tmp/work") == Path("/tmp/work")
     assert isinstance(open_store(f"file://{tmp_path}"), PatientStore)
+
+
+def test_who_works_on_folders_alone_loads_nothing_of_stores() -> None:
+    program = (
+        "import sys, indexer.pipeline, indexer.embedding.shared.crew, indexer.sources.source, indexer.rendering.slots\n"
+        "print(*sorted({'fsspec', 's3fs', 'gcsfs', 'botocore', 'aiohttp', 'ray'} & set(sys.modules)))"
+    )
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert found.stdout.split() == []
+
+
+def test_an_extra_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "fsspec", None)
+    with pytest.raises(StoreError, match=r'"s3://bucket/work" is a place of an object store; `pip install'):
+        open_store("s3://bucket/work")

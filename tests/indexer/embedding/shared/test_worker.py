@@ -1,6 +1,7 @@
 """Workers of a shared plan, as a person starts them: they come and go, and the vectors are those of one process."""
 
 import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -185,3 +186,28 @@ def test_commands_refuse_what_does_not_go_together(tmp_path: Path) -> None:
     run = CliRunner().invoke(main, ["embed", "--worker", str(tmp_path)])
     assert run.exit_code == 2
     assert "holds no plan" in run.output
+
+
+@pytest.mark.slow
+def test_a_signal_ends_all_workers_of_a_machine_and_the_rest_is_done_later(
+    many: Path, tiny_model: Path, tmp_path: Path
+) -> None:
+    work, options = tmp_path / "work", options_of(many, tiny_model, work=str(tmp_path / "work"))
+    library = scanned(tmp_path / "library", options)
+    plan_only(library, options, Silent())
+    crew = start_worker(str(work), "cpu:2")
+    until = time.monotonic() + 120
+    while not list(work.rglob("workers/*.json")) and time.monotonic() < until:
+        time.sleep(0.02)
+    crew.terminate()
+    _, said = crew.communicate(timeout=60)
+    assert crew.returncode == 143, said.decode()
+    assert b"asked to end" in said
+    assert list(work.glob("*/claims/*.json")) == []
+    again = start_worker(str(work), "cpu:2")
+    _, said = again.communicate(timeout=120)
+    assert again.returncode == 0, said.decode()
+    assert len(list(work.rglob("workers/*.json"))) >= 3
+    found = collect(library, str(work))
+    assert found.fingerprint is not None
+    assert_same(vectors_of(library, found.fingerprint), of_one_process(tmp_path, many, tiny_model))
