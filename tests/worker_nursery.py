@@ -7,6 +7,7 @@ Prints, as JSON, how many were started, killed (SIGKILL) and asked to end (SIGTE
 
 import argparse
 import json
+import mmap
 import os
 import random
 import signal
@@ -28,15 +29,19 @@ from indexer.ranks.devices import Devices
 ASKED = 143
 
 
-def live(work: str, *, batch_seconds: float) -> NoReturn:
-    """Be a worker, slowed down so that there is time to die; then end this process."""
+def live(work: str, *, batch_seconds: float, is_safe: mmap.mmap) -> NoReturn:
+    """Be a worker, slowed down so that there is time to die, until nobody dies any more; then end this process."""
     heartbeat.REPORT_SECONDS = 0.0
+
+    def slow_down(*_: object) -> None:
+        if not is_safe[0]:
+            time.sleep(batch_seconds)
 
     def give_up(reason: str) -> None:
         raise AssertionError(reason)
 
     try:
-        work_here(work, Devices("cpu", 1), watch=lambda *_: time.sleep(batch_seconds), give_up=give_up)
+        work_here(work, Devices("cpu", 1), watch=slow_down, give_up=give_up)
         code = 0
     except Ended:
         code = ASKED
@@ -57,12 +62,13 @@ class Nursery:
         self.work, self.batch_seconds = work, batch_seconds
         self.alive: set[int] = set()
         self.counts: Counter[str] = Counter()
+        self.is_safe = mmap.mmap(-1, 1)
 
     def start(self) -> None:
         """Start one."""
         pid = os.fork()
         if not pid:
-            live(self.work, batch_seconds=self.batch_seconds)
+            live(self.work, batch_seconds=self.batch_seconds, is_safe=self.is_safe)
         self.alive.add(pid)
         self.counts["started"] += 1
 
@@ -101,6 +107,7 @@ def main() -> None:
         nursery.reap()
         if nursery.alive:
             nursery.end_one(chance)
+    nursery.is_safe[0] = 1
     while nursery.alive:
         time.sleep(0.1)
         nursery.reap()

@@ -28,6 +28,8 @@ class Share:
     """Whether it is there until every block has its shard, as others may end before they are done."""
     claimed: dict[str, None] = field(default_factory=dict)
     """Names of the blocks that this worker has claimed and not done, in that order."""
+    ended: set[Kind] = field(default_factory=set)
+    """Kinds of which nothing was free when this worker was through."""
 
     def count_missing(self, kind: Kind) -> int:
         """Count the items of a kind whose blocks have no shard yet, whoever will do them; a million is enough."""
@@ -41,7 +43,8 @@ class Share:
     def claim(self, kind: Kind) -> Iterator[Block]:
         """Claim blocks of a kind one by one, and yield each with what is left of its items.
 
-        One at a time: all would take as much memory as the model.
+        One at a time: all would take as much memory as the model. It ends where nothing of the kind is free, or where
+        something is of another kind that this worker was through with: that has waited longer.
 
         Raises:
             ShardError: a piece of a block is damaged.
@@ -53,6 +56,7 @@ class Share:
                 continue
             block = self.place.read(outline)
             yield replace(block, items=[item for item in block.items if item[0] not in settled]) if settled else block
+        self.ended.add(kind)
 
     def settle(self, block: str) -> None:
         """Note that the shard of a block has been written."""
@@ -69,6 +73,7 @@ class Share:
             held = self._held_by_others()
             missing = [outline.name for outline in self.place.missing()]
             if not missing or not held.issuperset(missing):
+                self.ended.clear()
                 return bool(missing)
             tell(f"waiting for {len(missing):,} blocks that others hold")
             time.sleep(min(self.claims.look_seconds, _LONGEST_PAUSE))
@@ -90,8 +95,13 @@ class Share:
         held = self._held_by_others()
         for outline in self.place.missing():
             name = outline.name
-            is_free = outline.kind == kind and name not in held and name not in self.claimed
-            if is_free and (self.claims is None or self.claims.take(name)):
+            if name in held or name in self.claimed:
+                continue
+            if outline.kind != kind:
+                if self.stays and outline.kind in self.ended:
+                    return None
+                continue
+            if self.claims is None or self.claims.take(name):
                 self.claimed[name] = None
                 return outline
         return None

@@ -1,5 +1,7 @@
 """Blocks that workers claim: each once, none lost, whoever comes first."""
 
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -90,3 +92,17 @@ def test_what_another_gives_back_is_claimed_before_what_comes_later(library: Lib
     assert other.claims is not None
     other.claims.settle("images-0")
     assert next(claimed).name == "images-0"
+
+
+def test_names_that_a_dead_worker_has_left_are_not_kept_waiting_until_all_pictures_are_done(library: Library) -> None:
+    claims = Claims(FolderStore(library.root / "claims"), worker="dead", lease_seconds=0.3)
+    assert claims.take(NAMES.name)
+    mine = replace(share(library), claims=Claims(claims.store, worker="a", lease_seconds=0.3), stays=True)
+    assert list(mine.claim("names")) == []
+    pictures = mine.claim("images")
+    assert next(pictures).name == "images-0"
+    time.sleep(0.4)
+    assert list(pictures) == []
+    assert mine.await_more(pytest.fail)
+    assert [block.name for block in mine.claim("names")] == [NAMES.name]
+    assert next(mine.claim("images")).name == "images-1"

@@ -86,9 +86,9 @@ def test_workers_that_are_killed_leave_a_plan_that_others_finish(
     monkeypatch.setitem(BLOCK_SIZE, "images", 8)
     s3.fail_every, s3.late_every, s3.late_seconds = 11, 7, 0.1
     arguments = ("--at-once", "3", "--kills", "4", "--seed", "1", "--pause", "0.4", "--batch-seconds", "0.1")
-    counts = kill_workers(s3, tmp_path, tiny_model, n=120, lease=1.5, arguments=arguments)
+    counts = kill_workers(s3, tmp_path, tiny_model, n=96, lease=1.5, arguments=arguments)
     assert counts["killed"] == 4
-    assert counts["blocks"] == 16
+    assert counts["blocks"] == 13
 
 
 @pytest.mark.slow
