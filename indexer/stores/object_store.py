@@ -22,9 +22,6 @@ Answer = TypeVar("Answer")
 class ObjectStore:
     """Objects below a URL, of a store that has no conditional writes: of two who write at once, both may win."""
 
-    is_exclusive = False
-    """Whether of several writers one alone wins."""
-
     def __init__(self, url: str) -> None:
         self.url = url.rstrip("/")
         self.fs, self.root = _file_system(self.url)
@@ -88,8 +85,6 @@ class ObjectStore:
 
 class S3Store(ObjectStore):
     """Objects of S3, or of a store that speaks its language with If-Match and If-None-Match."""
-
-    is_exclusive = True
 
     def get(self, name: str) -> Stored | None:
         """Read an object and its version in one request, so that they belong together."""

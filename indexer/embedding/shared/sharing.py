@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from indexer.embedding.shared.encoder_files import put_encoder
 from indexer.embedding.shared.stored_work import PLAN, StoredWork, current_plan, group_name, spell_outlines
+from indexer.embedding.shared.watching import Watching
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.errors import EmbedError, ShardError
 from indexer.library.durable import ASIDE, make_folder, sync, write_file
@@ -97,11 +98,11 @@ def catch_up(work: str, library: Library, *, fingerprint: str, watch: Watch) -> 
         EmbedError: the plan there is another library's.
     """
     own = _find_own(open_store(work), library)
-    while own is not None:
-        found = _collect(own, library)
-        if found.blocks == found.of or own.plan.fingerprint != fingerprint:
-            return
-        watch(own.plan, own.told())
+    if own is None:
+        return
+    watching = Watching(own)
+    while (found := _collect(own, library)).blocks < found.of and own.plan.fingerprint == fingerprint:
+        watch(own.plan, watching.look())
         time.sleep(_LOOK_SECONDS)
 
 

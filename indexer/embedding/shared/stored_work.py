@@ -97,13 +97,15 @@ class StoredWork:
         """Leave word of how far a worker is."""
         self.run.put(f"workers/{worker}.json", json.dumps(asdict(progress)).encode())
 
-    def told(self) -> list[RankProgress]:
-        """How far every worker is that has said something, those that have ended among them; numbered by name."""
-        found = []
-        for number, name in enumerate(self.run.list("workers/")):
-            if (stored := self.run.get(name)) is not None:
-                found.append(RankProgress(**{**json.loads(stored.content), "rank": number}))
-        return found
+    def workers(self) -> dict[str, str]:
+        """Name all workers that have said something, those that have ended among them, with the versions of that."""
+        found = self.run.list("workers/")
+        return {name.removeprefix("workers/").removesuffix(".json"): version for name, version in found.items()}
+
+    def told(self, worker: str) -> RankProgress | None:
+        """How far a worker was when it said so last."""
+        stored = self.run.get(f"workers/{worker}.json")
+        return None if stored is None else RankProgress(**json.loads(stored.content))
 
     def shards(self) -> Iterator[str]:
         """Name shards and pieces, as `fetch` takes them."""
