@@ -15,6 +15,7 @@ import sys
 import time
 import traceback
 from collections import Counter
+from collections.abc import Sequence
 from typing import NoReturn
 
 import open_clip  # noqa: F401 - what workers would import
@@ -25,6 +26,7 @@ from indexer.embedding.shared.crew import work_here
 from indexer.errors import EmbedError
 from indexer.ranks import heartbeat
 from indexer.ranks.devices import Devices
+from indexer.ranks.progress import RankProgress
 
 ASKED = 143
 
@@ -33,8 +35,12 @@ def live(work: str, *, batch_seconds: float, is_safe: mmap.mmap) -> NoReturn:
     """Be a worker, slowed down so that there is time to die, until nobody dies any more; then end this process."""
     heartbeat.REPORT_SECONDS = 0.0
 
-    def slow_down(*_: object) -> None:
-        if not is_safe[0]:
+    done = 0
+
+    def slow_down(_: object, ranks: Sequence[RankProgress]) -> None:
+        nonlocal done
+        before, done = done, ranks[0].done
+        if done > before and not is_safe[0]:
             time.sleep(batch_seconds)
 
     def give_up(reason: str) -> None:

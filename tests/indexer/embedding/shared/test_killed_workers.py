@@ -47,7 +47,9 @@ def waits(writes: list[Written]) -> dict[str, float]:
     for write in writes:
         name = write.path.rpartition("/")[2]
         block = name.partition(".")[0].partition("+")[0]
-        if "/claims/" in write.path and block not in done:
+        if block in done:
+            continue
+        if "/claims/" in write.path:
             longest[block] = max(longest[block], write.seconds - last.get(block, write.seconds))
             last[block] = write.seconds
         elif is_shard(write):
@@ -95,9 +97,10 @@ def test_workers_that_are_killed_leave_a_plan_that_others_finish(
 def test_200_kills(s3: Faults, tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(BLOCK_SIZE, "images", 16)
     s3.fail_every, s3.late_every, s3.late_seconds = 13, 9, 0.3
-    lease = 4.0
-    arguments = ("--at-once", "8", "--kills", "200", "--seed", "7", "--pause", "1.5", "--batch-seconds", "3")
-    counts = kill_workers(s3, tmp_path, tiny_model, n=5600, lease=lease, arguments=arguments)
+    lease = 2.5
+    arguments = ("--at-once", "8", "--kills", "200", "--seed", "7", "--pause", "1.2", "--batch-seconds", "1.5")
+    counts = kill_workers(s3, tmp_path, tiny_model, n=8000, lease=lease, arguments=arguments)
     print(json.dumps(counts))
     assert counts["killed"] == 200
-    assert counts["longest wait"] < lease + 2 * lease / LOOKS + 3.0, "a lease, two looks, and what a busy machine takes"
+    # Who asks for a block has one under way, and a worker has to be there for a lease before it knows a claim for dead.
+    assert counts["longest wait"] < lease + 2 * lease / LOOKS + 5.0
