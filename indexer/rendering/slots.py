@@ -11,6 +11,8 @@ import mmap
 import os
 import sys
 import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, NamedTuple, Self
@@ -22,7 +24,7 @@ from indexer.arrays import Pixels
 from indexer.errors import IconsError, SourceError
 from indexer.library.traits import TRAITS, digest_of
 from indexer.rendering.render import render
-from indexer.rendering.worker import Worker, limited, serve
+from indexer.rendering.worker import Worker, beyond_memory_limit, limited, serve
 from indexer.sources.pictures import reason_of
 from indexer.sources.source import read_picture
 from indexer.sources.stored import KINDS, Wanted, read_all
@@ -115,23 +117,42 @@ def work() -> None:
 
     def draw(order: tuple[int, list[tuple[int, Job]]]) -> bytes:
         slot, jobs = order
-        draw_all(slots.of(slot), jobs, seconds_per_item=settings.seconds_per_item)
+        with beyond_memory_limit(settings.memory_bytes) if _are_stored(jobs) else nullcontext():
+            held = _read_stored(jobs)
+        draw_all(slots.of(slot), jobs, held, seconds_per_item=settings.seconds_per_item)
         return b""
 
     serve(draw, memory_bytes=settings.memory_bytes)
 
 
-def draw_all(slot: Slot, jobs: list[tuple[int, Job]], *, seconds_per_item: float | None = None) -> None:
+def draw_all(
+    slot: Slot,
+    jobs: Sequence[tuple[int, Job]],
+    held: Mapping[int, bytes | SourceError] | None = None,
+    *,
+    seconds_per_item: float | None = None,
+) -> None:
     """Draw jobs at their positions in a slot. One that takes longer than `seconds_per_item` ends this process.
 
-    What lies in stores is read before, all together: how long that takes is no picture's fault.
+    `held` is what was read out of stores, by position.
     """
-    of_stores = [(position, job) for position, job in jobs if job.kind in KINDS]
-    read = read_all([Wanted(job.kind, Path(job.location), *job[3:]) for _, job in of_stores]) if of_stores else []
-    held = {position: content for (position, _), content in zip(of_stores, read, strict=True)}
+    held = _read_stored(jobs) if held is None else held
     for position, job in jobs:
         with limited(seconds_per_item):
             _draw(slot, position, job, held.get(position))
+
+
+def _are_stored(jobs: Sequence[tuple[int, Job]]) -> bool:
+    return any(job.kind in KINDS for _, job in jobs)
+
+
+def _read_stored(jobs: Sequence[tuple[int, Job]]) -> dict[int, bytes | SourceError]:
+    """Read what lies in stores, all together and before any is drawn: how long that takes is no picture's fault."""
+    stored = {position: job for position, job in jobs if job.kind in KINDS}
+    if not stored:
+        return {}
+    read = read_all([Wanted(job.kind, Path(job.location), *job[3:]) for job in stored.values()])
+    return dict(zip(stored, read, strict=True))
 
 
 def fail(slot: Slot, position: int, reason: str, *, state: int = FAILED) -> None:

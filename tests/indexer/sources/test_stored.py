@@ -12,6 +12,7 @@ from indexer.errors import ChangedError, SourceError
 from indexer.library.folder import Library
 from indexer.library.shards import read_coverage
 from indexer.pipeline import embed, index, scan
+from indexer.rendering.pool import Job, RenderPool
 from indexer.sources.records import content_digest
 from indexer.sources.source import open_sources, read_indexed, read_picture
 from indexer.stores.object_store import ObjectStore, open_object_store
@@ -138,6 +139,21 @@ def test_a_library_of_a_bucket_has_the_vectors_of_the_same_folder_and_answers(
     assert engine.picture(hits[0].id).startswith(b"<svg")
     again = scan(Library(tmp_path / "library-0"), options_of(icons, tiny_model), Silent())
     assert (again.files, again.added, again.changed) == (3, 0, 0)
+
+
+def test_render_workers_read_stores_within_their_limits(icons: Path, bucket: ObjectStore) -> None:
+    for number in range(150):
+        bucket.put(f"icons/many/{number}.svg", disc(4 + number % 8, 4 + number // 8).encode())
+    [source] = open_sources(icons)
+    jobs = [
+        Job(number, source.kind, spelled(icons), scanned.path, "", scanned.records[0].digest)
+        for number, scanned in enumerate(source.scan({}))
+        if scanned.records
+    ]
+    with RenderPool(size=16, workers=1) as pool:
+        found = [(chunk.ids.tolist(), chunk.failures) for chunk in pool.render([jobs])]
+    assert [number for ids, _ in found for number in ids] == list(range(153))
+    assert [failures for _, failures in found if failures] == []
 
 
 def test_a_store_that_is_away_while_pictures_are_drawn_is_no_fault_of_theirs(

@@ -79,6 +79,7 @@ def kill_workers(
     assert max(np.abs(vectors[key] - vector).max() for key, vector in expected.items()) < 1e-3
     n_twice = sum(map(is_shard, s3.writes)) - found.of
     longest = waits(s3.writes)
+    print(sorted(longest.items(), key=lambda wait: -wait[1])[:5])
     return {**counts, "blocks": found.of, "twice": n_twice, "longest wait": max(longest.values()), "calls": s3.n}
 
 
