@@ -10,14 +10,15 @@ from typing import NamedTuple, Self, TypeVar
 import numpy as np
 
 from indexer.arrays import Pixels
-from indexer.errors import ChangedError, LibraryError, SourceError, UnknownSetError
+from indexer.errors import ChangedError, LibraryError, SourceError, UnknownSetError, UnreachableError
 from indexer.library.changed import note_changed
-from indexer.library.folder import Generation, Library, require
+from indexer.library.elsewhere import library_at
+from indexer.library.folder import Generation, Library
 from indexer.publishing.manifest import Manifest
 from search.deadline import refuse_late
-from search.generation.opened import Opened, damage_explained, open_current, open_generation
-from search.generation.rolled_back import refuse_unknown_set
+from search.generation.opened import Opened
 from search.generation.snapshot import IconRow, Snapshot
+from search.generation.sources import Source, source_of
 from search.locating.results import AsKind, LocatedPicture
 from search.preferences import read_preferred
 from search.query import Filters, Query, Window, refuse_empty
@@ -48,21 +49,25 @@ class StoredPicture(NamedTuple):
 class SearchEngine:
     """A library, open for queries from any number of threads."""
 
-    def __init__(self, library: Library, opened: Opened) -> None:
+    def __init__(self, library: Library, opened: Opened, source: Source | None = None) -> None:
         self.library = library
+        self._source = source or source_of(library)
         self._opened = opened
         self._opening = Lock()
         self._refused: int | None = None
 
     @classmethod
-    def open(cls, root: str | Path) -> Self:
-        """Open the current generation of the library at `root`; if it can't be read, the one before, with a warning.
+    def open(cls, root: str | Path | Library) -> Self:
+        """Open the current generation of the library in a folder, or at an address such as milvus://host:19530/icons.
+
+        Where that of a folder can't be read, the one before is opened, with a warning.
 
         Raises:
             LibraryError: there is no library, or no generation that can be read.
         """
-        library = require(Library(Path(root)))
-        return cls(library, open_current(library))
+        library = root if isinstance(root, Library) else library_at(root)
+        source = source_of(library)
+        return cls(library, source.open_current(), source)
 
     @property
     def generation(self) -> Generation:
@@ -89,14 +94,14 @@ class SearchEngine:
         """
         with self._opening:
             while True:
-                current = self.library.current()
+                current = self._source.current()
                 if current is None or current in (self.generation.number, self._refused):
                     return False
                 try:
-                    opened = open_generation(self.library, self.library.generation(current))
-                    warm_up(SearchEngine(self.library, opened))
+                    opened = self._source.open(current)
+                    warm_up(SearchEngine(self.library, opened, self._source))
                 except LibraryError as error:
-                    if self.library.current() != current:
+                    if self._source.current() != current:
                         continue  # another one was published meanwhile, which this one may have made room for
                     self._refused = current
                     raise LibraryError(f"{error}; generation {self.generation.number} answers on") from error
@@ -298,10 +303,12 @@ class SearchEngine:
         while True:
             opened = self._opened
             try:
-                with damage_explained(self.library, opened.generation, opened.manifest):
+                with self._source.explaining(opened):
                     return question(opened)
             except UnknownSetError as error:
-                refuse_unknown_set(self.library, opened.generation.number, error)
+                self._source.refuse_unknown_set(opened, error)
+                raise
+            except UnreachableError:
                 raise
             except LibraryError:
                 with suppress(LibraryError):

@@ -64,6 +64,11 @@ def _order(opened: Opened, filters: Filters, sort: Sort, window: Window) -> _Ord
     return _Order(hits, len(hits), cast(Counts, count(filters, sort, window.flat)) if window.facets else None)
 
 
+def browse_all(opened: Opened, filters: Filters, sort: Sort, *, flat: bool) -> tuple[Arranged, Counts]:
+    """Ids of all hits that the filters leave, in an order, and how many each value of a filter would leave."""
+    return _arrange(opened, filters, sort, flat), _count(opened, filters, sort, flat)
+
+
 def _remembered(opened: Opened, name: str, make: Callable[..., object]) -> Callable[..., object]:
     """The last answers of a function of this generation."""
     kept: Callable[..., object] = opened.facets.keep(

@@ -1,0 +1,74 @@
+"""The commands `icons publish`, which lets a server answer with a library, and `icons rollback`."""
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from indexer.commands.options import json_option, library_option
+from indexer.naming.printable import say
+
+if TYPE_CHECKING:
+    from indexer.library.folder import Library
+
+
+@click.command(no_args_is_help=True)
+@click.argument("address")
+@library_option
+@json_option
+def publish(library: "Library", address: str, as_json: bool) -> None:
+    """Send the library to a Milvus server, and let that answer: ADDRESS is milvus://HOST:PORT/NAME.
+
+    Whoever knows the address searches with --library ADDRESS, and needs nothing else. What answered there before
+    answers on until all is sent, indexed and checked. Killed on the way, the same command goes on. A token comes from
+    ICONS_MILVUS_TOKEN, or from the file that ICONS_MILVUS_TOKEN_FILE names. docs/milvus.md tells the rest.
+
+    \b
+    Examples:
+      icons publish milvus://localhost:19530/icons
+      icons publish milvus+tls://vectors.example/icons
+      icons search "arrow" --library milvus://localhost:19530/icons
+    """
+    from indexer.reports.bars import ProgressLine
+    from search.publishing.publish import publish as send
+
+    with ProgressLine() as view:
+        found = send(library, address, progress=view)
+    if as_json:
+        click.echo(json.dumps(found.to_json()))
+        return
+    say(
+        f"{found.icons:,} icons, {found.pictures:,} pictures: {found.sent:,} rows sent, {found.deleted:,} deleted, "
+        f"{found.kept:,} were there; recall@10 {found.recall_at_10}"
+    )
+    say(f"generation {found.generation} answers at {address}; {found.seconds} s")
+
+
+@click.command()
+@click.option("--forward", is_flag=True, help="Let the one after it answer: take a rollback back.")
+@library_option
+def rollback(library: "Library", forward: bool) -> None:
+    """Let the generation before the current one answer again, of a folder or of a server.
+
+    What was indexed since stays in the catalog: the next `icons index` publishes it anew.
+
+    \b
+    Examples:
+      icons rollback
+      icons rollback --forward
+      icons rollback --library milvus://localhost:19530/icons
+    """
+    from indexer.library.elsewhere import LibraryElsewhere
+
+    if isinstance(library, LibraryElsewhere):
+        from search.publishing.going_back import go_back
+
+        say(f"generation {go_back(library, forward=forward)} answers at {library.address}")
+        return
+    from indexer.library.folder import require
+
+    with require(library).writing():
+        generation = library.rollback(forward=forward)
+    is_back = not forward or generation.number != max(library.numbers())
+    back = "; `icons rollback --forward` goes back to the newer one" if is_back else ""
+    click.echo(f"generation {generation.number} answers{back}")
