@@ -14,10 +14,10 @@ from search.deadline import refuse_late
 from search.generation.milvus.address import AUTHORITY, TOKEN, Address, read_authority, read_token
 
 Row = dict[str, Any]
-SECONDS = 10.0
+SECONDS = 5.0
 """For one answer."""
 CONNECTING_SECONDS = 5.0
-_TRIES = 3
+_TRIES = 2
 _PAUSE_SECONDS = 0.2
 """Before the second try; twice as long before the next."""
 MOST = 16_384

@@ -27,7 +27,7 @@ FILTERS = (
     Filters(tags=("rating", "e-mail")),
     Filters(licences=("unknown",)),
     Filters(coloured=False, sets=("lucide",)),
-    Filters(animated=False, corners=("rounded",)),
+    Filters(animated=False),
 )
 
 
