@@ -259,8 +259,8 @@ class SearchEngine:
             UnknownIconError: no icon has this id.
             SourceError: the source has gone or changed since it was indexed.
         """
-        found, digest = self._put(lambda opened: _stored(opened.snapshot, opened.snapshot.icon(icon)))
-        return StoredPicture(found.image_id, self._read(found, digest))
+        [found] = self._put(lambda opened: _stored(opened.snapshot, [opened.snapshot.icon(icon)]))
+        return StoredPicture(found.icon.image_id, self._read(found))
 
     def pictures(self, images: Sequence[int]) -> Iterator[tuple[int, bytes]]:
         """Read some pictures, one by one in their order, by the ids that hits tell; without those that can't be read.
@@ -269,23 +269,26 @@ class SearchEngine:
             The id of each, and what `picture` reads.
         """
 
-        def look(opened: Opened) -> list[tuple[IconRow, bytes]]:
+        def look(opened: Opened) -> list[_Stored]:
             snapshot = opened.snapshot
             icons = snapshot.candidates(snapshot.showing(np.array(images, np.int64))).values()
             found = {icon.image_id: icon for icon in icons}
-            return [_stored(snapshot, found[image]) for image in dict.fromkeys(images) if image in found]
+            return _stored(snapshot, [found[image] for image in dict.fromkeys(images) if image in found])
 
-        for icon, digest in self._put(look):
+        for stored in self._put(look):
             refuse_late()
             with suppress(SourceError):
-                yield icon.image_id, self._read(icon, digest)
+                yield stored.icon.image_id, self._read(stored)
 
-    def _read(self, icon: IconRow, digest: bytes) -> bytes:
+    def _read(self, stored: "_Stored") -> bytes:
         """The bytes that an icon was indexed from, and no others; a file that has changed is noted for the scan."""
+        if stored.content is not None:
+            return stored.content
         from indexer.sources.source import read_indexed
 
+        icon = stored.icon
         try:
-            return read_indexed(icon.kind, Path(icon.location), icon.path, icon.member, digest=digest)
+            return read_indexed(icon.kind, Path(icon.location), icon.path, icon.member, digest=stored.digest)
         except ChangedError:
             note_changed(self.library.root, (icon.location, icon.path))
             raise
@@ -317,6 +320,19 @@ class SearchEngine:
                     raise
 
 
-def _stored(snapshot: Snapshot, icon: IconRow) -> tuple[IconRow, bytes]:
-    """An icon, and the digest of the bytes that it was indexed from."""
-    return icon, snapshot.digest(icon.image_id)
+class _Stored(NamedTuple):
+    """An icon, and where the bytes are that it was indexed from."""
+
+    icon: IconRow
+    content: bytes | None
+    """They lie beside the catalog; None: where the source is."""
+    digest: bytes
+    """Of these bytes."""
+
+
+def _stored(snapshot: Snapshot, icons: Sequence[IconRow]) -> list[_Stored]:
+    contents = snapshot.contents([icon.image_id for icon in icons])
+    found = ((icon, contents.get(icon.image_id)) for icon in icons)
+    return [
+        _Stored(icon, content, snapshot.digest(icon.image_id) if content is None else b"") for icon, content in found
+    ]

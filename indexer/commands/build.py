@@ -59,7 +59,7 @@ def index(
         _say_summary(library, summary)
     if address is not None:
         publish = ctx.find_root().command.get_command(ctx, "publish")  # type: ignore[attr-defined]
-        ctx.invoke(publish, library=library, address=address, as_json=as_json)
+        ctx.invoke(publish, library=library, address=address, sends_pictures=True, as_json=as_json)
 
 
 def _say_summary(library: "Library", summary: "IndexSummary") -> None:

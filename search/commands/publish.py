@@ -14,9 +14,16 @@ if TYPE_CHECKING:
 
 @click.command(no_args_is_help=True)
 @click.argument("address")
+@click.option(
+    "--pictures/--no-pictures",
+    "sends_pictures",
+    default=True,
+    show_default=True,
+    help="Send what icons show, too.",
+)
 @library_option
 @json_option
-def publish(library: "Library", address: str, as_json: bool) -> None:
+def publish(library: "Library", address: str, sends_pictures: bool, as_json: bool) -> None:
     """Send the library to a Milvus server, and let that answer: ADDRESS is milvus://HOST:PORT/NAME.
 
     Whoever knows the address searches with --library ADDRESS, and needs nothing else. What answered there before
@@ -33,7 +40,7 @@ def publish(library: "Library", address: str, as_json: bool) -> None:
     from search.publishing.publish import publish as send
 
     with ProgressLine() as view:
-        found = send(library, address, progress=view)
+        found = send(library, address, sends_pictures=sends_pictures, progress=view)
     if as_json:
         click.echo(json.dumps(found.to_json()))
         return
@@ -41,6 +48,8 @@ def publish(library: "Library", address: str, as_json: bool) -> None:
         f"{found.icons:,} icons, {found.pictures:,} pictures: {found.sent:,} rows sent, {found.deleted:,} deleted, "
         f"{found.kept:,} were there; recall@10 {found.recall_at_10}"
     )
+    if found.unread:
+        say(f"{found.unread:,} pictures can't be read and were not sent; `icons index` looks at them again", err=True)
     say(f"generation {found.generation} answers at {address}; {found.seconds} s")
 
 

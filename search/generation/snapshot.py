@@ -289,6 +289,10 @@ class Snapshot:
         row = self._connection.execute("SELECT digest FROM images WHERE id = ?", (image,)).fetchone()
         return bytes(row[0])
 
+    def contents(self, images: Sequence[int]) -> dict[int, bytes]:
+        """Pictures that lie beside the catalog, by id: none, as they are read where the sources lie."""
+        return {}
+
     def variants(self, groups: Sequence[tuple[int, int]]) -> dict[tuple[int, int], list[tuple[int, str]]]:
         """Ids and names of all icons of some (set id, name id) groups, by id."""
         # CROSS JOIN fixes the order: the few groups first. Asked with IN, SQLite walks the whole index instead.

@@ -107,7 +107,7 @@ def _compare(library: Library, connection: Connection, names: Names, said: Said,
     made = GenerationRows(opened, opened.in_memory(Ability.REPAIR))
     for collection, ids, rows_of, fields in (
         (names.icons(said.number), made.icon_ids, made.icons_at, ICON_FIELDS),
-        (names.pictures(said.number), made.picture_ids, made.pictures_at, PICTURE_FIELDS),
+        (names.pictures(said.number), made.picture_ids, made.pictures_at, PICTURE_FIELDS.keys() - {"picture"}),
     ):
         wanted = [row for icon in ids[spread(len(ids), sample)].tolist() for row in rows_of(np.array([icon]))]
         where = among("id", [row["id"] for row in wanted])

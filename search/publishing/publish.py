@@ -31,7 +31,7 @@ from search.publishing.collections import halves, make_files, make_icons, make_p
 from search.publishing.files import send_files, write_files
 from search.publishing.proof import prove
 from search.publishing.rows import GenerationRows
-from search.publishing.sending import SECONDS, Progress, Sent, send
+from search.publishing.sending import SECONDS, Progress, Rows, Sent, send
 from search.publishing.whole import tell_whole
 
 KEPT = 2
@@ -51,6 +51,8 @@ class PublishSummary:
     deleted: int
     kept: int
     """Rows that were there already."""
+    unread: int
+    """Pictures that were to be sent and could not be read: hits come without them."""
     recall_at_10: float
     seconds: float
 
@@ -59,8 +61,10 @@ class PublishSummary:
         return asdict(self)
 
 
-def publish(library: Library, address: str, *, progress: Progress = lambda *_: None) -> PublishSummary:
-    """Let a server answer with the generation that answers here.
+def publish(
+    library: Library, address: str, *, sends_pictures: bool = True, progress: Progress = lambda *_: None
+) -> PublishSummary:
+    """Let a server answer with the generation that answers here; `sends_pictures` says whether it shows icons, too.
 
     Raises:
         LibraryError: there is none, the server does not answer, or it does not answer as it should; what answered
@@ -69,7 +73,7 @@ def publish(library: Library, address: str, *, progress: Progress = lambda *_: N
     started = time.monotonic()
     opened = open_current(require(library))
     target = Published(LibraryElsewhere(address))
-    publication = _Publication(opened, target.connection, target.names, progress)
+    publication = _Publication(opened, target.connection, target.names, progress, sends_pictures=sends_pictures)
     sent, recall = publication.run(before=target.current())
     return PublishSummary(
         address=address,
@@ -79,6 +83,7 @@ def publish(library: Library, address: str, *, progress: Progress = lambda *_: N
         sent=sent.sent,
         deleted=sent.deleted,
         kept=sent.kept,
+        unread=sent.n_unread,
         recall_at_10=recall,
         seconds=round(time.monotonic() - started, 1),
     )
@@ -87,7 +92,10 @@ def publish(library: Library, address: str, *, progress: Progress = lambda *_: N
 class _Publication:
     """One generation on its way to a server."""
 
-    def __init__(self, opened: Opened, connection: Connection, names: Names, progress: Progress) -> None:
+    def __init__(
+        self, opened: Opened, connection: Connection, names: Names, progress: Progress, *, sends_pictures: bool
+    ) -> None:
+        self._sends_pictures = sends_pictures
         self._opened = opened
         self._connection = connection
         self._names = names
@@ -177,12 +185,14 @@ class _Publication:
         return int(vector["params"]["dim"]) == self._opened.manifest.dim
 
     def _send(self) -> Sent:
-        rows = GenerationRows(self._opened, self._facets)
-        icons = send(self._connection, self._icons, rows.icons(), rows.icon_ids, self._progress)
-        pictures = send(self._connection, self._pictures, rows.pictures(), rows.picture_ids, self._progress)
+        rows = GenerationRows(self._opened, self._facets, sends_pictures=self._sends_pictures)
+        icons = send(self._connection, self._icons, Rows(rows.icon_ids, rows.icons()), self._progress)
+        shown = Rows(rows.picture_ids, rows.pictures(), rows.add_pictures)
+        pictures = send(self._connection, self._pictures, shown, self._progress)
         settle(self._connection, self._icons, n=len(rows.icon_ids))
         settle(self._connection, self._pictures, n=len(rows.picture_ids))
-        return Sent(icons.sent + pictures.sent, icons.deleted + pictures.deleted, icons.kept + pictures.kept)
+        done = zip(*((one.sent, one.deleted, one.kept) for one in (icons, pictures)), strict=True)
+        return Sent(*map(sum, done), n_unread=rows.n_unread)
 
     def _say_ready(self) -> None:
         """Send the files, and last what names them."""

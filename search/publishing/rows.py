@@ -3,19 +3,20 @@
 import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from hashlib import blake2b
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from indexer.arrays import Floats, Ids
-from indexer.errors import LibraryError
+from indexer.errors import LibraryError, SourceError
 from indexer.publishing.facets import SEVERAL
 from search.generation.facets import FacetRows, Facets
 from search.generation.milvus.connection import Row
-from search.generation.milvus.schema import DIGEST, MOST_BYTES, MOST_VALUE_BYTES, MOST_VALUES, VECTOR
+from search.generation.milvus.schema import DIGEST, MOST_BYTES, MOST_VALUE_BYTES, MOST_VALUES, VECTOR, packed
 from search.generation.opened import Opened
 from search.generation.vectors import FaissVectors
 
@@ -27,13 +28,22 @@ _ICONS = """
     FROM icons JOIN sets ON sets.id = icons.set_id JOIN files ON files.id = icons.file_id
     WHERE icons.id BETWEEN ? AND ? ORDER BY icons.id
 """
+_SOURCES = """
+    SELECT images.id, sources.kind, sources.location, files.path, icons.member, images.digest
+    FROM icons JOIN images ON images.id = icons.image_id JOIN files ON files.id = icons.file_id
+    JOIN sources ON sources.id = files.source_id
+    WHERE icons.id IN (SELECT MIN(id) FROM icons WHERE image_id BETWEEN ? AND ? GROUP BY image_id)
+"""
 _DIGESTS = "SELECT id, digest FROM images WHERE id BETWEEN ? AND ? ORDER BY id"
 
 
 class GenerationRows:
     """The rows of a generation of a library's folder."""
 
-    def __init__(self, opened: Opened, facets: Facets) -> None:
+    def __init__(self, opened: Opened, facets: Facets, *, sends_pictures: bool = True) -> None:
+        self._sends_pictures = sends_pictures
+        self.n_unread = 0
+        """Pictures that were to be sent and could not be read."""
         assert isinstance(opened.icons, FaissVectors) and isinstance(opened.pictures, FaissVectors)
         self._catalog = opened.generation.catalog
         self._facets = facets
@@ -62,6 +72,21 @@ class GenerationRows:
     def pictures_at(self, ids: Ids) -> list[Row]:
         """Rows of some pictures that follow each other."""
         return self._picture_rows(ids, dict(self._read(_DIGESTS, ids)))
+
+    def add_pictures(self, rows: Sequence[Row]) -> None:
+        """Add to rows of pictures what they show, as sources hold it; counts those that can't be read."""
+        from indexer.sources.source import read_indexed
+
+        ids = np.array([row["id"] for row in rows], np.int64)
+        sources = {source[0]: source[1:] for source in self._read(_SOURCES, ids)}
+        for row in rows:
+            row["picture"] = ""
+            if self._sends_pictures:
+                kind, location, path, member, digest = sources[row["id"]]
+                try:
+                    row["picture"] = packed(read_indexed(kind, Path(location), path, member, digest=digest))
+                except SourceError:
+                    self.n_unread += 1
 
     def _read(self, query: str, ids: Ids) -> list[Any]:
         with closing(sqlite3.connect(f"{self._catalog.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as catalog:

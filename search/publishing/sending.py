@@ -29,18 +29,33 @@ class Sent:
     sent: int = 0
     deleted: int = 0
     kept: int = 0
+    n_unread: int = 0
+    """Pictures that could not be read."""
 
 
-def send(connection: Connection, collection: str, batches: Iterator[list[Row]], ids: Ids, progress: Progress) -> Sent:
-    """Make a collection hold some rows and no others; `ids` are those of all of them, ascending."""
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """All rows that a collection is to hold."""
+
+    ids: Ids
+    """Ascending."""
+    batches: Iterator[list[Row]]
+    """The rows, in the order of their ids."""
+    complete: Callable[[Sequence[Row]], object] = len
+    """Adds to rows that are to be sent what their digests do without."""
+
+
+def send(connection: Connection, collection: str, wanted: Rows, progress: Progress) -> Sent:
+    """Make a collection hold some rows and no others."""
+    ids = wanted.ids
     sent, first = Sent(), 0
     is_empty = connection.count(collection, consistency_level="Strong") == 0
     done = 0
-    for batch in batches:
+    for batch in wanted.batches:
         done += len(batch)
         last = _LAST if done == len(ids) else int(ids[done]) - 1
         held = {} if is_empty else _held(connection, collection, first, last)
-        _send_batch(connection, collection, batch, held, sent)
+        _send_batch(connection, collection, batch, held, wanted, sent)
         first = last + 1
         progress(f"Sending {collection}", done, len(ids))
     return sent
@@ -53,7 +68,7 @@ def _held(connection: Connection, collection: str, first: int, last: int) -> dic
 
 
 def _send_batch(
-    connection: Connection, collection: str, batch: Sequence[Row], held: dict[int, int], sent: Sent
+    connection: Connection, collection: str, batch: Sequence[Row], held: dict[int, int], wanted: Rows, sent: Sent
 ) -> None:
     new = [row for row in batch if row["id"] not in held]
     changed = [row for row in batch if held.get(row["id"], row[DIGEST]) != row[DIGEST]]
@@ -61,6 +76,7 @@ def _send_batch(
     # A row that is inserted twice is there twice: it is inserted where a strong read has just not found it.
     for what, rows in (("insert", new), ("upsert", changed)):
         if rows:
+            wanted.complete(rows)
             connection.call(what, collection, _as_sent(connection, rows), seconds=SECONDS, tries=1)
     if gone:
         connection.call("delete", collection, filter=among("id", gone), seconds=SECONDS)

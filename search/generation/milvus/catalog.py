@@ -5,6 +5,7 @@ The file has the tables of a snapshot, those of icons empty; what is asked of ic
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from indexer.naming.names import normalise, parse
 from search.generation.milvus.connection import IDS_AT_ONCE, Connection, Row
 from search.generation.milvus.expressions import among, both, in_chunks, spelt
 from search.generation.milvus.icons import IconReader
+from search.generation.milvus.schema import unpacked
 from search.generation.snapshot import IconRow, Snapshot, numbered_key
 
 _HIT = ("name_id", "set_id", "image", "name", "shown")
@@ -24,6 +26,10 @@ _SETS = "SELECT sets.id, sets.key, sets.title FROM sets"
 _NAMED = "SELECT id FROM names WHERE words = ?1 UNION ALL SELECT id FROM names WHERE own = ?1 AND own <> ''"
 _OF_SET = "SELECT author, version, sets.licence, sources.given FROM sets JOIN sources ON sources.id = source_id"
 _MOST_COLONS = 8
+_PICTURES_AT_ONCE = 256
+"""Of up to 64 kB."""
+_N_NAMES_KEPT = 1_000
+"""Names whose icons are kept: one query asks for the same ones several times."""
 
 
 class MilvusCatalog(Snapshot):
@@ -34,6 +40,7 @@ class MilvusCatalog(Snapshot):
         self._asked = connection
         self._reader = reader
         self._pictures = pictures
+        self._named = lru_cache(maxsize=_N_NAMES_KEPT)(self._named_on_server)
         self._sets: dict[int, tuple[str, str]] = {row[0]: row[1:] for row in self._connection.execute(_SETS)}
         query = "SELECT id, kind, location FROM sources"
         self._sources: dict[int, tuple[str, str]] = {row[0]: row[1:] for row in self._connection.execute(query)}
@@ -96,6 +103,9 @@ class MilvusCatalog(Snapshot):
 
     def named(self, words: str) -> Ids:
         """Ids of the icons that bear exactly this name, or one that says just this in another language."""
+        return self._named(words)
+
+    def _named_on_server(self, words: str) -> Ids:
         names = self._ids_of_names(words)
         return self._reader.found(among("name_id", names)) if names else np.empty(0, np.int64)
 
@@ -121,6 +131,15 @@ class MilvusCatalog(Snapshot):
         """Digest of the content that a picture was rendered from."""
         [row] = self._asked.query(self._pictures, f"id == {image}", ["content"])
         return bytes.fromhex(row["content"])
+
+    def contents(self, images: Sequence[int]) -> dict[int, bytes]:
+        """Pictures that the server holds, by id."""
+        found: dict[int, bytes] = {}
+        for chunk in in_chunks(np.unique(np.array(images, np.int64)), _PICTURES_AT_ONCE):
+            for row in self._asked.query(self._pictures, among("id", chunk), ["id", "picture"]):
+                if (content := unpacked(row["picture"])) is not None:
+                    found[row["id"]] = content
+        return found
 
     def variants(self, groups: Sequence[tuple[int, int]]) -> dict[tuple[int, int], list[tuple[int, str]]]:
         """Ids and names of all icons of some (set id, name id) groups, by id."""

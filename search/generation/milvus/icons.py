@@ -4,6 +4,7 @@ What was read of a generation does not change, so the last rows are kept: a page
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from threading import Lock
 from typing import Any
 
@@ -103,8 +104,14 @@ class IconReader:
 class FetchedRows:
     """Rows that were read, and a way to what else they bear."""
 
-    def __init__(self, rows: NDArray[np.void], several: Callable[[str, Ids], tuple[Positions, Ids]]) -> None:
+    def __init__(
+        self,
+        rows: NDArray[np.void],
+        read: Callable[[Ids], list[Row]],
+        several: Callable[[str, Sequence[Row]], tuple[Positions, Ids]],
+    ) -> None:
         self._rows = rows
+        self._read = read
         self._several = several
 
     def __len__(self) -> int:
@@ -115,7 +122,12 @@ class FetchedRows:
 
     def several(self, kind: str) -> tuple[Positions, Ids]:
         """Places and codes of all labels of a kind that the rows bear."""
-        return self._several(kind, self["icon"])
+        return self._several(kind, self._borne)
+
+    @cached_property
+    def _borne(self) -> list[Row]:
+        """Values of all such kinds, read together."""
+        return self._read(self["icon"])
 
 
 def all_between(

@@ -6,6 +6,8 @@ the labels of all icons that show it. Files go into a third collection, in piece
 """
 
 import re
+import zlib
+from base64 import b64decode, b64encode
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,12 +38,14 @@ ICON_FIELDS = {
 """`shown` and `said` are JSON: what a hit shows beside the rest, and what else its source says."""
 PICTURE_FIELDS = {
     "content": TEXT,
+    "picture": TEXT,
     "sets": TEXTS,
     "looks": TEXTS,
     "licences": TEXTS,
     "sizes": INTEGERS,
     **SHARED,
 }
+"""`content` is the digest of what `picture` holds, packed: empty where it was too large, or was not sent."""
 COLUMNS = ("image", "drawing", "name_id", "set", "look", "licence", "size", "coloured", "animated", "states")
 """Fields of an icon that ranking reads of each candidate."""
 EXACT_UP_TO = 16_384
@@ -89,6 +93,24 @@ def ready(number: int) -> str:
 def piece(sha256: str, number: int) -> str:
     """Key of a piece of a file."""
     return f"{sha256}:{number}"
+
+
+def packed(content: bytes) -> str:
+    """A picture as a row holds it; empty where it is too large."""
+    text = b64encode(zlib.compress(content, 9)).decode()
+    return text if len(text) <= MOST_BYTES else ""
+
+
+def unpacked(text: str) -> bytes | None:
+    """The picture that a row holds; None where it holds none.
+
+    Raises:
+        ValueError: it is damaged.
+    """
+    try:
+        return zlib.decompress(b64decode(text)) if text else None
+    except zlib.error as error:
+        raise ValueError(str(error)) from error
 
 
 def fields_of(collection_schema: Any, fields: dict[str, str], types: Any) -> None:

@@ -15,7 +15,7 @@ from indexer.publishing.facets import NONE, OF_LOOK, SEVERAL
 from indexer.publishing.lexicon import Lexicon, says_all
 from search.generation.backend import Ability, Selection
 from search.generation.icon_table import FIELDS, IconTable, Order, SetFacts, Tally
-from search.generation.milvus.connection import IDS_AT_ONCE, MOST, Connection
+from search.generation.milvus.connection import IDS_AT_ONCE, MOST, Connection, Row
 from search.generation.milvus.expressions import Wanted, among, any_of, both, in_chunks, spelt
 from search.generation.milvus.facts import Facts, order_key
 from search.generation.milvus.icons import FetchedRows, IconReader
@@ -76,7 +76,7 @@ class MilvusTable(IconTable):
 
     def at(self, ids: Ids) -> FetchedRows:
         """What is known of some icons, in their order."""
-        return FetchedRows(self.reader.rows(ids), self._several)
+        return FetchedRows(self.reader.rows(ids), self._read_several, self._several)
 
     def select(self, filters: Filters) -> Where | None:
         """The icons that fit; None where nothing is filtered."""
@@ -140,6 +140,8 @@ class MilvusTable(IconTable):
     def sets_saying(self, lexicon: Lexicon, coverage: Floats, tags: Sequence[int]) -> Ids:
         """Codes of the sets with an icon whose name covers all words, or that states one of some tags."""
         names = lexicon.name_ids[says_all(coverage)]
+        if not len(names) and not tags:
+            return np.empty(0, np.int64)
         stated = tuple(self.labels("tag").values[tag] for tag in tags)
         says = any_of(*(among("name_id", chunk) for chunk in in_chunks(names, IDS_AT_ONCE)))
         says = any_of(says, Wanted("tags", stated).of_icons() if stated else "")
@@ -185,16 +187,19 @@ class MilvusTable(IconTable):
                 fits &= np.logical_or.reduce([self._looks_in(self._known(kind, value)) for value in asked])
         return tuple(look for look, fit in zip(self.labels("look").values, fits, strict=False) if fit)
 
-    def _several(self, kind: str, ids: Ids) -> tuple[Positions, Ids]:
+    def _several(self, kind: str, rows: Sequence[Row]) -> tuple[Positions, Ids]:
         """Places and codes of all labels of a kind that some icons bear."""
-        field, distinct = SEVERAL[kind], np.unique(ids)
-        borne: dict[int, list[int]] = {}
-        for chunk in in_chunks(distinct, IDS_AT_ONCE):
-            for row in self._connection.query(self._icons, among("id", chunk), ["id", field]):
-                borne[row["id"]] = sorted(self._code(kind, value) for value in row[field])
-        codes = [borne[icon] for icon in ids.tolist()]
-        places = np.repeat(np.arange(len(ids)), [len(some) for some in codes])
+        codes = [sorted(self._code(kind, value) for value in row[SEVERAL[kind]]) for row in rows]
+        places = np.repeat(np.arange(len(rows)), [len(some) for some in codes])
         return places, np.array([code for some in codes for code in some], np.int64)
+
+    def _read_several(self, ids: Ids) -> list[Row]:
+        """Values of the kinds that icons have several of."""
+        borne: dict[int, Row] = {}
+        for chunk in in_chunks(np.unique(ids), IDS_AT_ONCE):
+            found = self._connection.query(self._icons, among("id", chunk), ["id", *SEVERAL.values()])
+            borne.update((row["id"], row) for row in found)
+        return [borne[icon] for icon in ids.tolist()]
 
     def _code(self, kind: str, value: str) -> int:
         codes = self.keep(f"codes of {kind}", lambda: {one: code for code, one in enumerate(self.labels(kind).values)})

@@ -43,8 +43,8 @@ class Drawn:
 
     def __init__(self, root: Path, model: ModelChoice) -> None:
         self.library = Library(root / "library")
-        self._source = root / "drawn"
-        self._source.mkdir()
+        self.source = root / "drawn"
+        self.source.mkdir()
         self._model = model
         self._rows: dict[str, dict[str, str]] = {}
 
@@ -56,14 +56,14 @@ class Drawn:
                 del self._rows[name]
                 continue
             svg = rng.choice(SHAPES).format(size=rng.randrange(2, 10))
-            (self._source / f"{name}.svg").write_text(f"{SVG}{svg}</svg>")
+            (self.source / f"{name}.svg").write_text(f"{SVG}{svg}</svg>")
             tags = rng.sample(["round", "sharp", "sign", "Größe", 'a "b" \\'], rng.randrange(3))
             own_set = rng.choice(["one", "two"])
             self._rows[name] = {"file_path": f"{name}.svg", "name": name, "tags": ", ".join(tags), "set": own_set}
         lines = "".join(json.dumps(row) + "\n" for row in self._rows.values())
-        (self._source / "icons.jsonl").write_text(lines)
+        (self.source / "icons.jsonl").write_text(lines)
         how = EmbedOptions(batch_size=32, workers=0, precision="fp32")
-        options = IndexOptions(sources=[self._source / "icons.jsonl"], devices="cpu", embed=how, choice=self._model)
+        options = IndexOptions(sources=[self.source / "icons.jsonl"], devices="cpu", embed=how, choice=self._model)
         index(self.library, options, Silent())
 
 
@@ -183,6 +183,20 @@ def test_another_library_is_not_sent_into_what_answers(drawn: Drawn, place: str,
     with pytest.raises(LibraryError, match=f"answers with another generation {number}, of another library"):
         publish(other, place)
     assert answers(place) == answers(drawn.library)
+
+
+def test_a_client_needs_no_sources_to_show_icons(drawn: Drawn, place: str, tmp_path: Path) -> None:
+    moved = tmp_path / "moved"
+    publish(drawn.library, place)
+    engine, ours = SearchEngine.open(place), SearchEngine.open(drawn.library)
+    wanted = {hit.image: ours.picture(hit.id) for hit in ours.ask(Query(), window=Window(k=30)).hits}
+    drawn.source.rename(moved)
+    try:
+        assert dict(engine.pictures(list(wanted))) == wanted != {}
+        hit = engine.ask(Query(), window=Window(k=1)).hits[0]
+        assert engine.picture(hit.id) == wanted[hit.image]
+    finally:
+        moved.rename(drawn.source)
 
 
 def test_an_examination_finds_what_is_not_as_it_was_published(drawn: Drawn, place: str) -> None:
