@@ -191,8 +191,12 @@ class _Publication:
         pictures = send(self._connection, self._pictures, shown, self._progress)
         settle(self._connection, self._icons, n=len(rows.icon_ids))
         settle(self._connection, self._pictures, n=len(rows.picture_ids))
-        done = zip(*((one.sent, one.deleted, one.kept) for one in (icons, pictures)), strict=True)
-        return Sent(*map(sum, done), n_unread=rows.n_unread)
+        return Sent(
+            sent=icons.sent + pictures.sent,
+            deleted=icons.deleted + pictures.deleted,
+            kept=icons.kept + pictures.kept,
+            n_unread=rows.n_unread,
+        )
 
     def _say_ready(self) -> None:
         """Send the files, and last what names them."""

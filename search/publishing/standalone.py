@@ -20,15 +20,16 @@ from search.generation.milvus.connection import Connection
 PACKAGES = ("milvus==2.3.5", "setuptools<81")
 STARTING_SECONDS = 180.0
 _SERVE = """
-import signal, sys
+import signal, sys, time
 from milvus import MilvusServer
-server = MilvusServer()
+server = MilvusServer(wait_for_started=False)
 server.set_base_dir(sys.argv[1])
 server.listen_port = int(sys.argv[2])
 signal.signal(signal.SIGTERM, lambda *_: sys.exit())
 try:
     server.start()
-    signal.pause()
+    while server.running:
+        time.sleep(1)
 finally:
     server.stop()
 """
@@ -93,4 +94,7 @@ def _wait(process: "subprocess.Popen[bytes]", port: int, log: Path) -> None:
             Connection(Address.read(spelling), spelling).call("list_collections")
             return
         time.sleep(0.5)
-    raise IconsError(f'the server does not start; "{log}" says why')
+    raise IconsError(
+        f'the server does not start; "{log.parent / "data" / "logs"}" says why. Only one runs on a machine: '
+        "its own store takes port 2379"
+    )
