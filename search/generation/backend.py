@@ -26,7 +26,7 @@ class Ability(Enum):
     LINT = "`icons lint` of a library"
     EVALUATE = "`icons evaluate`"
     USAGE = "`icons usage`"
-    BENCH = "`icons bench` of searches"
+    PUBLISH = "`icons publish` of it to another server"
     REPAIR = "`icons doctor --repair`"
 
 

@@ -104,7 +104,7 @@ def _compare(library: Library, connection: Connection, names: Names, said: Said,
         yield Finding("sample", what, is_fault=False)
         return
     opened = open_generation(library, generation)
-    made = GenerationRows(opened, opened.in_memory(Ability.REPAIR))
+    made = GenerationRows(opened, opened.in_memory(Ability.PUBLISH))
     for collection, ids, rows_of, fields in (
         (names.icons(said.number), made.icon_ids, made.icons_at, ICON_FIELDS),
         (names.pictures(said.number), made.picture_ids, made.pictures_at, PICTURE_FIELDS.keys() - {"picture"}),

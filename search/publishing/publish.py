@@ -101,7 +101,7 @@ class _Publication:
         self._names = names
         self._progress = progress
         self._number = opened.generation.number
-        self._facets = opened.in_memory(Ability.EVALUATE)
+        self._facets = opened.in_memory(Ability.PUBLISH)
 
     def run(self, *, before: int | None) -> tuple[Sent, float]:
         """Send all of it, and let it answer; `before` answers until then."""

@@ -13,7 +13,7 @@ from indexer.errors import LibraryError, UnknownSetError
 from indexer.library.elsewhere import LibraryElsewhere
 from indexer.publishing.lexicon import Lexicon
 from indexer.publishing.manifest import Manifest
-from search.generation.backend import Ability, Engine
+from search.generation.backend import Engine
 from search.generation.milvus.catalog import MilvusCatalog
 from search.generation.milvus.connection import Connection, connection_to
 from search.generation.milvus.facts import Facts
@@ -25,7 +25,8 @@ from search.generation.opened import Opened
 from search.generation.remembering import RememberingEncoder
 from search.words.spelling import Speller
 
-MILVUS = Engine("Milvus", frozenset({Ability.SET_CARDS}))
+MILVUS = Engine("Milvus", frozenset())
+"""Words, pictures and filters need no ability: each engine can do that."""
 
 
 class Published:

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from published_icons import address, here, library, own_cache, there  # noqa: F401 - fixtures
 
 from indexer.errors import IconsError, UnknownIconError, UnknownSetError, UnsupportedError
+from search.cli import main
 from search.engine import SearchEngine
 from search.query import SORTS, Filters, Query, Window
 
@@ -108,3 +110,14 @@ def test_the_same_is_refused(here: SearchEngine, there: SearchEngine) -> None:
 def test_what_a_server_can_not_do_is_refused_by_name(there: SearchEngine) -> None:
     with pytest.raises(UnsupportedError, match=r"keyword queries \(--keyword\) can't be had of a library on Milvus"):
         there.ask(Query(words="home*", keyword=True))
+
+
+def test_commands_that_go_through_whole_libraries_name_themselves(address: str) -> None:
+    for command, told in (
+        (["map", "--from", "mdi", "--to", "lucide"], "`icons map`"),
+        (["doctor", address, "--repair"], "`icons doctor --repair`"),
+        (["search", "home*", "--keyword"], "keyword queries (--keyword)"),
+    ):
+        done = CliRunner().invoke(main, [*command, "--library", address])
+        assert done.exit_code == 2, done.output
+        assert f"{told} can't be had of a library on Milvus" in done.output

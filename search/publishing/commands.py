@@ -1,10 +1,11 @@
-"""The commands `icons publish`, which lets a server answer with a library, and `icons rollback`."""
+"""The commands that know servers beside folders: `icons publish`, `rollback` and `doctor`."""
 
 import json
 from typing import TYPE_CHECKING
 
 import click
 
+from indexer.commands.doctor import examine_folder, finding_lines, say_report
 from indexer.commands.options import json_option, library_option
 from indexer.naming.printable import say
 
@@ -81,3 +82,44 @@ def rollback(library: "Library", forward: bool) -> None:
     is_back = not forward or generation.number != max(library.numbers())
     back = "; `icons rollback --forward` goes back to the newer one" if is_back else ""
     click.echo(f"generation {generation.number} answers{back}")
+
+
+@click.command()
+@click.argument("address", required=False)
+@click.option("--repair", "mends", is_flag=True, help="Make again what can be derived, set aside what can't.")
+@click.option(
+    "--sample",
+    type=click.IntRange(0),
+    default=16,
+    show_default=True,
+    help="Pictures and names that are embedded again and compared, or rows of a server; 0 for none.",
+)
+@library_option
+@json_option
+def doctor(library: "Library", address: str | None, mends: bool, sample: int, as_json: bool) -> None:
+    """Examine the library: checksums, counts, indexes against catalog and vectors, leftovers, room on the disk.
+
+    Nothing is changed without --repair, which deletes nothing but leftovers: damaged files go to the folder "damaged"
+    of the library. With the ADDRESS of a server, what was published there is held against the library. Exit code 0:
+    sound, 2: not.
+
+    \b
+    Example:
+      icons doctor
+      icons doctor --repair && icons index
+      icons doctor milvus://localhost:19530/icons
+    """
+    if address is None:
+        examine_folder(library, mends=mends, sample=sample, as_json=as_json)
+        return
+    from search.generation.backend import Ability
+    from search.generation.milvus.published import MILVUS
+    from search.publishing.examine import examine
+
+    if mends:
+        MILVUS.require(Ability.REPAIR)
+    report = examine(library, address, sample=sample)
+    n_faults = sum(finding.is_fault for finding in report.findings)
+    verdict = "what was published is sound" if not n_faults else f"faults: {n_faults}; `icons publish` sends it again"
+    facts = ", ".join(f"{name} {value}" for name, value in report.facts.items())
+    say_report(report, [*finding_lines(report), f"library   {report.library}: {facts}", verdict], as_json=as_json)
