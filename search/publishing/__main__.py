@@ -1,6 +1,7 @@
 """A server to try: `python -m search.publishing FOLDER --samples` starts Milvus and publishes the bundled icons."""
 
 import signal
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -26,6 +27,7 @@ def main(folder: Path, port: int, samples: bool) -> None:
 
     folder = folder.expanduser().absolute()
     folder.mkdir(parents=True, exist_ok=True)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # else the server would outlive this process
     try:
         with running(folder, port=port) as server, suppress(KeyboardInterrupt):
             if samples:
