@@ -6,10 +6,12 @@ from indexer.screens.templates.desktops.browsers import browser_window
 from indexer.screens.templates.desktops.drawing import drawing_program
 from indexer.screens.templates.desktops.spreadsheets import spreadsheet
 from indexer.screens.templates.desktops.windows import desktop
+from indexer.screens.templates.files import files_and_trees
 from indexer.screens.templates.forms import form, settings
 from indexer.screens.templates.galleries import components, documentation, icon_grid
+from indexer.screens.templates.mail import mail
 from indexer.screens.templates.media import film, picture_grid, player
-from indexer.screens.templates.messages import chat, mail, notices
+from indexer.screens.templates.messages import chat, notices
 from indexer.screens.templates.overlays import dialog, drop_down, palette, side_panel
 from indexer.screens.templates.phones.lists import phone_settings, phone_tabs
 from indexer.screens.templates.phones.playing import phone_feed, phone_player
@@ -27,7 +29,7 @@ from indexer.screens.templates.plain_pages import (
 from indexer.screens.templates.planning import board, calendar, timeline
 from indexer.screens.templates.reviews import changes, task_list
 from indexer.screens.templates.shops import pricing, shop
-from indexer.screens.templates.sidebars import admin_shell, files_and_trees
+from indexer.screens.templates.sidebars import admin_shell
 from indexer.screens.templates.tables import data_table
 from indexer.screens.templates.toolbars import text_editor
 
