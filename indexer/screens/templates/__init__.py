@@ -6,9 +6,10 @@ from indexer.screens.templates.desktops.browsers import browser_window
 from indexer.screens.templates.desktops.drawing import drawing_program
 from indexer.screens.templates.desktops.spreadsheets import spreadsheet
 from indexer.screens.templates.desktops.windows import desktop
+from indexer.screens.templates.documentation import documentation
 from indexer.screens.templates.files import files_and_trees
 from indexer.screens.templates.forms import form, settings
-from indexer.screens.templates.galleries import components, documentation, icon_grid
+from indexer.screens.templates.galleries import components, icon_grid
 from indexer.screens.templates.mail import mail
 from indexer.screens.templates.media import film, picture_grid, player
 from indexer.screens.templates.messages import chat, notices
