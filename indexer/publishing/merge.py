@@ -58,7 +58,7 @@ def merge(
         pictures = _build(built.pictures, vectors.image_ids, lambda: fp32_chunks(vectors.images), vectors)
         fused = _build(built.icons, vectors.icon_ids, lambda: vectors.fused(WEIGHTS), vectors)
         encoder = encoder or open_query_encoder(library.encoder(fingerprint))
-        manifest = Manifest(
+        Manifest(
             number=generation.number,
             created_at=datetime.now(UTC).isoformat(timespec="seconds"),
             schema=SNAPSHOT,
@@ -71,8 +71,7 @@ def merge(
             calibration=_calibrate(built, pictures, fused, vectors, drawings, encoder),
             counts=counts,
             files={path.name: describe_file(path) for path in built.files},
-        )
-        manifest.write(built)
+        ).write(built)
     library.publish(generation)
     return generation
 
