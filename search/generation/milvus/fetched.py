@@ -6,6 +6,7 @@ The server holds each file in pieces, under its sha256: one that two generations
 import hashlib
 import json
 import os
+import re
 import shutil
 import zlib
 from base64 import b64decode
@@ -67,7 +68,15 @@ class Said:
         told: dict[str, Any] = json.loads(text)
         for name in ("generation", "encoder"):
             told[name] = {file: FileFacts(**facts) for file, facts in told[name].items()}
-        return cls(**told)
+        said = cls(**told)
+        sums = [facts.sha256 for facts in (*said.generation.values(), *said.encoder.values())]
+        names = [*said.generation, *said.encoder]
+        # They become names of files here, whatever the server is.
+        if not all(re.fullmatch("[0-9a-f]{64}", sha256) for sha256 in sums):
+            raise ValueError("a checksum is none")
+        if not re.fullmatch("[0-9a-f]{4,64}", said.fingerprint) or any(Path(name).name != name for name in names):
+            raise ValueError("a file has a name that is none")
+        return said
 
 
 def read_said(connection: Connection, names: Names, number: int) -> Said:
@@ -130,8 +139,6 @@ def _fill(
 ) -> None:
     with folder_aside(folder, replace=True) as aside:
         for name, facts in files.items():
-            if Path(name).name != name:
-                raise LibraryError(f'"{connection.spelling}" names a file "{name}"; nothing was written')
             stored = root / "files" / facts.sha256
             if not stored.is_file():
                 write_file(stored, _read(connection, names, name, facts))
@@ -152,7 +159,7 @@ def _read(connection: Connection, names: Names, name: str, facts: FileFacts) -> 
         where = f"id in {json.dumps(keys[start : start + _PIECES_AT_ONCE])}"
         held.update((row["id"], row["content"]) for row in connection.query(names.files, where, ["id", "content"]))
     try:
-        content = zlib.decompress(b"".join(b64decode(held[key]) for key in keys))
+        content = zlib.decompressobj().decompress(b"".join(b64decode(held[key]) for key in keys), facts.bytes)
     except (KeyError, ValueError, zlib.error) as error:
         raise LibraryError(f'"{connection.spelling}" lacks a piece of "{name}"; `icons publish` sends it') from error
     if hashlib.sha256(content).hexdigest() != facts.sha256:

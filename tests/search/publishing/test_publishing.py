@@ -222,6 +222,9 @@ def test_the_commands_publish_search_go_back_and_examine(drawn: Drawn, place: st
     ours = CliRunner().invoke(main, ["search", "shape", *own, "--json"])
     assert found.exit_code == ours.exit_code == 0
     assert json.loads(found.output)["hits"] == json.loads(ours.output)["hits"] != []
+    again = CliRunner().invoke(main, ["index", "--devices", "cpu", "--publish", place, *own])
+    assert again.exit_code == 0, again.output
+    assert "0 rows sent" in again.output
     sound = CliRunner().invoke(main, ["doctor", place, *own])
     assert sound.exit_code == 0, sound.output
     assert "what was published is sound" in sound.output
