@@ -28,10 +28,11 @@ server.listen_port = int(sys.argv[2])
 signal.signal(signal.SIGTERM, lambda *_: sys.exit())
 try:
     server.start()
-    while server.running:
+    while server.server_proc.poll() is None:
         time.sleep(1)
 finally:
-    server.stop()
+    server.server_proc.terminate()
+    server.server_proc.wait(30)  # its own stop waits a second, and a server that is killed takes minutes to come back
 """
 
 
@@ -74,7 +75,7 @@ def running(folder: Path, *, port: int) -> Iterator[str]:
     finally:
         process.send_signal(signal.SIGTERM)
         with suppress(subprocess.TimeoutExpired):
-            process.wait(30)
+            process.wait(40)
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)  # and the server itself, which is a process of its own
 
