@@ -16,7 +16,7 @@ from search.generation.milvus.address import PORT
 @click.option("--port", type=click.IntRange(1, 65_535), default=PORT, show_default=True)
 @click.option("--samples", is_flag=True, help="Index the bundled icons into FOLDER/library, and publish them.")
 def main(folder: Path, port: int, samples: bool) -> None:
-    """Run a Milvus 2.3.5 server from PyPI until Ctrl-C; FOLDER holds what is installed, and the server's data.
+    """Run a Milvus 2.3.5 server from PyPI until Ctrl-C; FOLDER holds what is installed. Each start begins empty.
 
     \b
     Example:
