@@ -71,3 +71,11 @@ class BenchError(IconsError):
 
 class ExportError(IconsError):
     """An export that cannot be made as it was asked for, or a collection that can't be read."""
+
+
+class UnsupportedError(IconsError):
+    """What the engine that holds a library can't do, and another one can."""
+
+
+class UnreachableError(LibraryError):
+    """A server that holds a library and does not answer."""

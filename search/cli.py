@@ -7,19 +7,19 @@ import click
 from indexer.commands.options import IconsGroup
 
 _OF_THEIR_NAME = (
-    "check", "completion", "evaluate", "explain", "export", "lint", "locate", "map", "pick", "prefer", "repl", "search",
-    "show", "similar", "usage",
+    "check", "completion", "evaluate", "explain", "export", "lint", "locate", "map", "pick", "prefer", "repl",
+    "search", "show", "similar", "usage",
 )  # fmt: skip
 """Commands that stand alone in a module of `search.commands`."""
 _MODULES = {
     **dict.fromkeys(
-        ("index", "scan", "embed", "merge", "status", "failures", "sources", "forget", "rollback", "db"),
+        ("index", "scan", "embed", "merge", "status", "failures", "sources", "forget", "db"),
         "indexer.commands.build",
     ),
-    "doctor": "indexer.commands.doctor",
     **dict.fromkeys(("finetune", "captions"), "indexer.commands.finetune"),
     "bench": "search.commands.bench",
     **{name: f"search.commands.{name}" for name in _OF_THEIR_NAME},
+    **dict.fromkeys(("doctor", "publish", "rollback"), "search.publishing.commands"),
     **dict.fromkeys(("serve", "mcp"), "search.commands.serve"),
 }
 """Where each command stands, under its own name. One is imported when it is asked for: all of them take 30 ms more."""

@@ -10,14 +10,15 @@ from typing import NamedTuple, Self, TypeVar
 import numpy as np
 
 from indexer.arrays import Pixels
-from indexer.errors import ChangedError, LibraryError, SourceError, UnknownSetError
+from indexer.errors import ChangedError, LibraryError, SourceError, UnknownSetError, UnreachableError
 from indexer.library.changed import note_changed
-from indexer.library.folder import Generation, Library, require
+from indexer.library.elsewhere import library_at
+from indexer.library.folder import Generation, Library
 from indexer.publishing.manifest import Manifest
 from search.deadline import refuse_late
-from search.generation.opened import Opened, damage_explained, open_current, open_generation
-from search.generation.rolled_back import refuse_unknown_set
+from search.generation.opened import Opened
 from search.generation.snapshot import IconRow, Snapshot
+from search.generation.sources import Source, source_of
 from search.locating.results import AsKind, LocatedPicture
 from search.preferences import read_preferred
 from search.query import Filters, Query, Window, refuse_empty
@@ -48,21 +49,25 @@ class StoredPicture(NamedTuple):
 class SearchEngine:
     """A library, open for queries from any number of threads."""
 
-    def __init__(self, library: Library, opened: Opened) -> None:
+    def __init__(self, library: Library, opened: Opened, source: Source | None = None) -> None:
         self.library = library
+        self._source = source or source_of(library)
         self._opened = opened
         self._opening = Lock()
         self._refused: int | None = None
 
     @classmethod
-    def open(cls, root: str | Path) -> Self:
-        """Open the current generation of the library at `root`; if it can't be read, the one before, with a warning.
+    def open(cls, root: str | Path | Library) -> Self:
+        """Open the current generation of the library in a folder, or at an address such as milvus://host:19530/icons.
+
+        Where that of a folder can't be read, the one before is opened, with a warning.
 
         Raises:
             LibraryError: there is no library, or no generation that can be read.
         """
-        library = require(Library(Path(root)))
-        return cls(library, open_current(library))
+        library = root if isinstance(root, Library) else library_at(root)
+        source = source_of(library)
+        return cls(library, source.open_current(), source)
 
     @property
     def generation(self) -> Generation:
@@ -89,14 +94,14 @@ class SearchEngine:
         """
         with self._opening:
             while True:
-                current = self.library.current()
+                current = self._source.current()
                 if current is None or current in (self.generation.number, self._refused):
                     return False
                 try:
-                    opened = open_generation(self.library, self.library.generation(current))
-                    warm_up(SearchEngine(self.library, opened))
+                    opened = self._source.open(current)
+                    warm_up(SearchEngine(self.library, opened, self._source))
                 except LibraryError as error:
-                    if self.library.current() != current:
+                    if self._source.current() != current:
                         continue  # another one was published meanwhile, which this one may have made room for
                     self._refused = current
                     raise LibraryError(f"{error}; generation {self.generation.number} answers on") from error
@@ -254,8 +259,8 @@ class SearchEngine:
             UnknownIconError: no icon has this id.
             SourceError: the source has gone or changed since it was indexed.
         """
-        found, digest = self._put(lambda opened: _stored(opened.snapshot, opened.snapshot.icon(icon)))
-        return StoredPicture(found.image_id, self._read(found, digest))
+        [found] = self._put(lambda opened: _stored(opened.snapshot, [opened.snapshot.icon(icon)]))
+        return StoredPicture(found.icon.image_id, self._read(found))
 
     def pictures(self, images: Sequence[int]) -> Iterator[tuple[int, bytes]]:
         """Read some pictures, one by one in their order, by the ids that hits tell; without those that can't be read.
@@ -264,23 +269,26 @@ class SearchEngine:
             The id of each, and what `picture` reads.
         """
 
-        def look(opened: Opened) -> list[tuple[IconRow, bytes]]:
+        def look(opened: Opened) -> list[_Stored]:
             snapshot = opened.snapshot
             icons = snapshot.candidates(snapshot.showing(np.array(images, np.int64))).values()
             found = {icon.image_id: icon for icon in icons}
-            return [_stored(snapshot, found[image]) for image in dict.fromkeys(images) if image in found]
+            return _stored(snapshot, [found[image] for image in dict.fromkeys(images) if image in found])
 
-        for icon, digest in self._put(look):
+        for stored in self._put(look):
             refuse_late()
             with suppress(SourceError):
-                yield icon.image_id, self._read(icon, digest)
+                yield stored.icon.image_id, self._read(stored)
 
-    def _read(self, icon: IconRow, digest: bytes) -> bytes:
+    def _read(self, stored: "_Stored") -> bytes:
         """The bytes that an icon was indexed from, and no others; a file that has changed is noted for the scan."""
+        if stored.content is not None:
+            return stored.content
         from indexer.sources.source import read_indexed
 
+        icon = stored.icon
         try:
-            return read_indexed(icon.kind, Path(icon.location), icon.path, icon.member, digest=digest)
+            return read_indexed(icon.kind, Path(icon.location), icon.path, icon.member, digest=stored.digest)
         except ChangedError:
             note_changed(self.library.root, (icon.location, icon.path))
             raise
@@ -298,10 +306,12 @@ class SearchEngine:
         while True:
             opened = self._opened
             try:
-                with damage_explained(self.library, opened.generation, opened.manifest):
+                with self._source.explaining(opened):
                     return question(opened)
             except UnknownSetError as error:
-                refuse_unknown_set(self.library, opened.generation.number, error)
+                self._source.refuse_unknown_set(opened, error)
+                raise
+            except UnreachableError:
                 raise
             except LibraryError:
                 with suppress(LibraryError):
@@ -310,6 +320,19 @@ class SearchEngine:
                     raise
 
 
-def _stored(snapshot: Snapshot, icon: IconRow) -> tuple[IconRow, bytes]:
-    """An icon, and the digest of the bytes that it was indexed from."""
-    return icon, snapshot.digest(icon.image_id)
+class _Stored(NamedTuple):
+    """An icon, and where the bytes are that it was indexed from."""
+
+    icon: IconRow
+    content: bytes | None
+    """They lie beside the catalog; None: where the source is."""
+    digest: bytes
+    """Of these bytes."""
+
+
+def _stored(snapshot: Snapshot, icons: Sequence[IconRow]) -> list[_Stored]:
+    contents = snapshot.contents([icon.image_id for icon in icons])
+    found = ((icon, contents.get(icon.image_id)) for icon in icons)
+    return [
+        _Stored(icon, content, snapshot.digest(icon.image_id) if content is None else b"") for icon, content in found
+    ]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from indexer.catalog.scan import ScanTally
     from indexer.commands.console import ProgressView
     from indexer.library.folder import Library
-    from indexer.pipeline import IndexOptions
+    from indexer.pipeline import IndexOptions, IndexSummary
 
 
 @click.command()
@@ -33,9 +33,13 @@ if TYPE_CHECKING:
 @names_language_option
 @embed_options
 @work_options
+@click.option("--publish", "address", metavar="ADDRESS", help="Then send it to a server, as `icons publish` does.")
 @library_option
 @json_option
-def index(library: "Library", as_json: bool, watch_devices: bool, **options: Any) -> None:
+@click.pass_context
+def index(
+    ctx: click.Context, /, library: "Library", as_json: bool, watch_devices: bool, address: str | None, **options: Any
+) -> None:
     """Build or update the library: scan, embed, merge, publish.
 
     SOURCES are folders of pictures, Iconify JSON, npm icon packages, or CSV and JSONL manifests. They are remembered:
@@ -56,7 +60,14 @@ def index(library: "Library", as_json: bool, watch_devices: bool, **options: Any
         summary = pipeline.index(library, _options(**options), view)
     if as_json:
         click.echo(json.dumps(asdict(summary)))
-        return
+    else:
+        _say_summary(library, summary)
+    if address is not None:
+        publish = ctx.find_root().command.get_command(ctx, "publish")  # type: ignore[attr-defined]
+        ctx.invoke(publish, library=library, address=address, sends_pictures=True, as_json=as_json)
+
+
+def _say_summary(library: "Library", summary: "IndexSummary") -> None:
     counts, scan = summary.counts, summary.scan
     unread = f", {scan.broken:,} of them unread" if scan.broken else ""
     shares = f"{counts.embedded:,} pictures, {counts.duplicate:,} duplicates, {counts.failed:,} failed{unread}"
@@ -262,28 +273,6 @@ def forget(library: "Library", location: Path) -> None:
 
     n_dropped = pipeline.forget(library, location)
     click.echo(f"{n_dropped} source{'s' if n_dropped > 1 else ''} dropped; `icons index` publishes the library without")
-
-
-@click.command()
-@click.option("--forward", is_flag=True, help="Let the one after it answer: take a rollback back.")
-@library_option
-def rollback(library: "Library", forward: bool) -> None:
-    """Let the generation before the current one answer again.
-
-    What was indexed since stays in the catalog: the next `icons index` publishes it anew.
-
-    \b
-    Examples:
-      icons rollback
-      icons rollback --forward
-    """
-    from indexer.library.folder import require
-
-    with require(library).writing():
-        generation = library.rollback(forward=forward)
-    is_back = not forward or generation.number != max(library.numbers())
-    back = "; `icons rollback --forward` goes back to the newer one" if is_back else ""
-    click.echo(f"generation {generation.number} answers{back}")
 
 
 @click.group()

@@ -1,11 +1,10 @@
-"""The command `icons doctor`."""
+"""What `icons doctor` does with a library's folder, and how it says what it found."""
 
 import json
 from typing import TYPE_CHECKING
 
 import click
 
-from indexer.commands.options import json_option, library_option
 from indexer.naming.printable import say
 
 if TYPE_CHECKING:
@@ -13,27 +12,11 @@ if TYPE_CHECKING:
     from indexer.library.folder import Library
 
 
-@click.command()
-@click.option("--repair", "mends", is_flag=True, help="Make again what can be derived, set aside what can't.")
-@click.option(
-    "--sample",
-    type=click.IntRange(0),
-    default=16,
-    show_default=True,
-    help="Pictures and names that are embedded again and compared; 0 for none.",
-)
-@library_option
-@json_option
-def doctor(library: "Library", mends: bool, sample: int, as_json: bool) -> None:
-    """Examine the library: checksums, counts, indexes against catalog and vectors, leftovers, room on the disk.
+def examine_folder(library: "Library", *, mends: bool, sample: int, as_json: bool) -> None:
+    """Examine a library's folder, or repair it, and say what was found.
 
-    Nothing is changed without --repair, which deletes nothing but leftovers: damaged files go to the folder "damaged"
-    of the library. Exit code 0: sound, 2: not.
-
-    \b
-    Example:
-      icons doctor
-      icons doctor --repair && icons index
+    Raises:
+        click.exceptions.Exit: with 2, it is not sound.
     """
     from indexer.doctor.examine import examine
     from indexer.doctor.repair import repair
@@ -42,19 +25,33 @@ def doctor(library: "Library", mends: bool, sample: int, as_json: bool) -> None:
     with Bars() as view:
         act = repair if mends else examine
         report = act(library, sample=sample, stage=view.stage)
+    say_report(report, _lines(report, mends=mends), as_json=as_json)
+
+
+def say_report(report: "Report", lines: list[str], *, as_json: bool) -> None:
+    """Print a report, as JSON or as lines.
+
+    Raises:
+        click.exceptions.Exit: with 2, faults were found.
+    """
     if as_json:
         click.echo(json.dumps(report.to_json()))
     else:
-        for line in _lines(report, mends=mends):
+        for line in lines:
             say(line)
     if not report.is_sound:
         raise click.exceptions.Exit(2)
 
 
+def finding_lines(report: "Report") -> list[str]:
+    """What was found, a line each."""
+    return [f"{'FAULT' if finding.is_fault else 'note':<9} {finding.message}" for finding in report.findings]
+
+
 def _lines(report: "Report", *, mends: bool) -> list[str]:
     """Lay a report out for people."""
     lines = [f"repaired  {repair}" for repair in report.repairs]
-    lines += [f"{'FAULT' if finding.is_fault else 'note':<9} {finding.message}" for finding in report.findings]
+    lines += finding_lines(report)
     facts = report.facts
     if "sample" in facts and facts["sample"]["least_cosine"] is not None:
         sample = facts["sample"]

@@ -22,15 +22,16 @@ PRECISIONS = click.Choice(["auto", "fp32", "bf16", "fp16", "int8"])
 
 
 class LibraryFolder(click.ParamType[Any]):
-    """A library's folder on the command line."""
+    """A library on the command line: its folder, or its address on a server."""
 
     name = "DIR"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> "Library":
         """Open nothing yet: just name the folder."""
+        from indexer.library.elsewhere import library_at
         from indexer.library.folder import Library
 
-        return value if isinstance(value, Library) else Library(Path(value))
+        return value if isinstance(value, Library) else library_at(value)
 
 
 def _default_library() -> str:
@@ -45,7 +46,7 @@ library_option = click.option(
     envvar="ICONS_LIBRARY",
     default=_default_library,
     show_default="your data folder",
-    help="Folder of the library; ICONS_LIBRARY sets it too.",
+    help="Folder of the library, or its address (milvus://HOST:PORT/NAME); ICONS_LIBRARY sets it too.",
 )
 """Adds `--library`; ICONS_LIBRARY and the user's data folder come after it."""
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")

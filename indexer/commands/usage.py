@@ -13,6 +13,7 @@ from indexer.naming.printable import printable, say
 
 if TYPE_CHECKING:
     from indexer.library.folder import Library
+    from indexer.usage.add import AddOptions, AddSummary
 
 
 @click.command()
@@ -46,26 +47,35 @@ def add(  # noqa: PLR0913 - one option each
       icons usage add ~/screenshots --no-crops --exclude 'drafts/'
       icons usage add
     """
-    from indexer.reports.bars import ProgressLine
     from indexer.usage.add import AddOptions
-    from indexer.usage.add import add as add_shots
 
     if exclude and not shots:
         raise click.UsageError("--exclude needs the SHOTS that it holds for; `icons usage status` lists the known ones")
     options = AddOptions(
         shots=shots, exclude=exclude, keeps_crops=keeps_crops, retry_failed=retry_failed, workers=workers
     )
-    try:
-        with ProgressLine() as line:
-            summary = add_shots(library, options, line)
-    except KeyboardInterrupt:
-        click.echo("stopped; what was finished is kept, and the same command goes on from there", err=True)
-        raise
+    summary = _look(library, options)
     for place in summary.away:
         say(f'Warning: "{place}" is not there now; what was known of it is kept', err=True)
     if as_json:
         click.echo(json.dumps(asdict(summary)))
-        return
+    else:
+        _print(summary)
+
+
+def _look(library: "Library", options: "AddOptions") -> "AddSummary":
+    from indexer.reports.bars import ProgressLine
+    from indexer.usage.add import add as add_shots
+
+    try:
+        with ProgressLine() as line:
+            return add_shots(library, options, line)
+    except KeyboardInterrupt:
+        click.echo("stopped; what was finished is kept, and the same command goes on from there", err=True)
+        raise
+
+
+def _print(summary: "AddSummary") -> None:
     counts = summary.counts
     shares = f"{counts.indexed:,} indexed, {counts.duplicate:,} duplicates, {counts.failed:,} failed"
     click.echo(f"{counts.found:,} screenshots: {shares}")

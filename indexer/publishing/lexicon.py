@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 
-from indexer.arrays import Floats, Ids, rows_by_id
+from indexer.arrays import Floats, Ids, Mask, rows_by_id
 from indexer.errors import LibraryError
 from indexer.publishing.snapshot import TOKENS, write_keywords
 
@@ -164,16 +164,20 @@ class Lexicon:
 
     def best_icons(self, coverage: Floats, *, most: int) -> Ids:
         """Ids of the icons whose names cover most, of equal ones the shortest names first; `most` at most."""
+        return self.icons.of_many(self.best_rows(coverage, most=most))[:most]
+
+    def best_rows(self, coverage: Floats, *, most: int) -> Ids:
+        """Rows of the names that cover most, of equal ones the shortest first; `most` at most."""
         rows = np.flatnonzero(coverage > 0)
         merit = coverage[rows] - self._lengths[rows] * np.float32(1e-4)
         if len(rows) > most:
             chosen = np.argpartition(-merit, most)[:most]
             rows, merit = rows[chosen], merit[chosen]
-        return self.icons.of_many(rows[np.lexsort((rows, -merit))])[:most]
+        return np.asarray(rows[np.lexsort((rows, -merit))])
 
     def icons_saying_all(self, coverage: Floats) -> Ids:
         """Ids of the icons whose names cover all words, or more."""
-        return self.icons.of_many(np.flatnonzero(coverage > _ALL))
+        return self.icons.of_many(np.flatnonzero(says_all(coverage)))
 
     def icons_of(self, name_ids: Ids) -> Ids:
         """Ids of the icons of some names, name by name."""
@@ -196,6 +200,11 @@ class Lexicon:
         wanted = np.array(as_term(term), dtype=f"S{MOST_BYTES}")
         place = int(np.searchsorted(self.terms, wanted))
         return place if place < len(self.terms) and self.terms[place] == wanted else None
+
+
+def says_all(coverage: Floats) -> Mask:
+    """Which names cover all words, or more."""
+    return np.asarray(coverage > _ALL)
 
 
 def telling(words: str) -> str:

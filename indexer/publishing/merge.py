@@ -16,6 +16,7 @@ from sqlalchemy import Engine
 
 from indexer.arrays import Floats, Ids
 from indexer.catalog import questions
+from indexer.catalog.accounting import Accounting
 from indexer.encoders.query_encoder import QueryEncoder, open_query_encoder
 from indexer.errors import LibraryError, ShardError
 from indexer.library.durable import describe_file, folder_aside
@@ -52,25 +53,12 @@ def merge(
     generation = library.generation(library.next_number())
     with folder_aside(generation.folder) as aside:
         built = Generation(generation.number, aside)
-        write_snapshot(library.catalog, built.catalog, embedded=embedded)
-        with engine.connect() as connection:
-            counts = questions.account(connection, fingerprint=fingerprint, embedded=embedded)
-            revision = questions.revision(connection)
-        rows = read_rows(built.catalog)
-        if not len(rows):
-            what = "no icon is embedded yet, so there is nothing to search"
-            raise LibraryError(f"{what}; `icons failures` lists the reasons")
-        shown = np.unique(rows[:, 1])
-        traits = read_traits(library.vectors(fingerprint), shown)
-        write_facets(built, shown, traits)
-        vectors = gather(built, rows, library.vectors(fingerprint), fingerprint=fingerprint)
-        write_lexicon(built.catalog, built.lexicon)
-        drawings = vectors.image_ids[find_drawings(traits, vectors.images)]
-        np.save(built.drawings, drawings[vectors.image_rows])
+        counts, revision = _write_catalog(library, built, engine, fingerprint=fingerprint, embedded=embedded)
+        vectors, drawings = _write_rows(built, library.vectors(fingerprint), fingerprint=fingerprint)
         pictures = _build(built.pictures, vectors.image_ids, lambda: fp32_chunks(vectors.images), vectors)
         fused = _build(built.icons, vectors.icon_ids, lambda: vectors.fused(WEIGHTS), vectors)
         encoder = encoder or open_query_encoder(library.encoder(fingerprint))
-        manifest = Manifest(
+        Manifest(
             number=generation.number,
             created_at=datetime.now(UTC).isoformat(timespec="seconds"),
             schema=SNAPSHOT,
@@ -83,10 +71,35 @@ def merge(
             calibration=_calibrate(built, pictures, fused, vectors, drawings, encoder),
             counts=counts,
             files={path.name: describe_file(path) for path in built.files},
-        )
-        manifest.write(built)
+        ).write(built)
     library.publish(generation)
     return generation
+
+
+def _write_catalog(
+    library: Library, built: Generation, engine: Engine, *, fingerprint: str, embedded: Ids
+) -> tuple[Accounting, int]:
+    """Write the snapshot; how many icons stand how, and the revision of the catalog."""
+    write_snapshot(library.catalog, built.catalog, embedded=embedded)
+    with engine.connect() as connection:
+        counts = questions.account(connection, fingerprint=fingerprint, embedded=embedded)
+        return counts, questions.revision(connection)
+
+
+def _write_rows(built: Generation, shards: Path, *, fingerprint: str) -> tuple[Vectors, Ids]:
+    """Write what is known of the snapshot's icons: facets, names, drawings. Their vectors, and an image's drawing."""
+    rows = read_rows(built.catalog)
+    if not len(rows):
+        what = "no icon is embedded yet, so there is nothing to search"
+        raise LibraryError(f"{what}; `icons failures` lists the reasons")
+    shown = np.unique(rows[:, 1])
+    traits = read_traits(shards, shown)
+    write_facets(built, shown, traits)
+    vectors = gather(built, rows, shards, fingerprint=fingerprint)
+    write_lexicon(built.catalog, built.lexicon)
+    drawings = vectors.image_ids[find_drawings(traits, vectors.images)]
+    np.save(built.drawings, drawings[vectors.image_rows])
+    return vectors, drawings
 
 
 def _build(path: Path, ids: Ids, chunks: Callable[[], Iterator[Floats]], vectors: Vectors) -> IndexFacts:

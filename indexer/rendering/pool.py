@@ -14,74 +14,18 @@ from dataclasses import dataclass, field
 from itertools import islice
 from multiprocessing.connection import wait
 
-import numpy as np
-from numpy.typing import NDArray
-
-from indexer.arrays import Ids, Pixels, Positions
+from indexer.arrays import Pixels
 from indexer.errors import EmbedError
 from indexer.rendering import slots
+from indexer.rendering.chunks import PIECE, Chunk, Failure, Piece, RenderedChunk, cut, rendered
 from indexer.rendering.slots import Job, Settings
 from indexer.rendering.worker import Worker, cause_of_end
 
 __all__ = ["CHUNK", "Failure", "Job", "RenderPool", "RenderedChunk"]
 
 CHUNK = 64
-_PIECE = 32
-_PICTURES_AHEAD = 4 * _PIECE
+_PICTURES_AHEAD = 4 * PIECE
 _MAX_DEATHS_WITHOUT_CAUSE = 10
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """One picture that gave no pixels, and why."""
-
-    id: int
-    reason: str
-    is_final: bool = True
-    """Whether that is the picture's own fault; else it is worth another try."""
-
-
-@dataclass(frozen=True, slots=True)
-class RenderedChunk:
-    """Some pictures of one block, in its order. Copy pixels before asking for the next chunk, which may reuse them."""
-
-    block: int
-    """Position of the block in what `RenderPool.render` was given."""
-    ends_block: bool
-    ids: Ids
-    """Of the pictures that went well."""
-    place: slice
-    """Where in the pool's `memory` all pictures of the chunk are, those that failed among them."""
-    rows: Positions
-    """Rows of that place that hold the pictures of `ids`."""
-    traits: NDArray[np.void]
-    """What else is known of each (`library.traits.TRAITS`), (len(ids),)."""
-    failures: list[Failure]
-    memory: Pixels = field(repr=False)
-    """All of the pool's pixels."""
-
-    @property
-    def pixels(self) -> Pixels:
-        """RGB, (len(ids), size, size, 3): the pictures that went well, and nothing else."""
-        n, drawn = len(self.rows), self.memory[self.place]
-        return drawn[:n] if not n or self.rows[-1] == n - 1 else drawn[self.rows]
-
-
-@dataclass(eq=False, slots=True)
-class _Chunk:
-    block: int
-    ends_block: bool
-    jobs: Sequence[Job]
-    slot: int = -1
-    n_pieces_left: int = 0
-
-
-@dataclass(eq=False, slots=True)
-class _Piece:
-    """What a worker is sent at a time: some of a chunk, so that all workers draw on the one that is waited for."""
-
-    chunk: _Chunk
-    positions: range
 
 
 @dataclass(eq=False, slots=True)
@@ -90,7 +34,7 @@ class _Busy:
 
     worker: Worker
     is_ready: bool = False
-    pieces: list[_Piece] = field(default_factory=list)
+    pieces: list[Piece] = field(default_factory=list)
 
 
 class RenderPool(AbstractContextManager["RenderPool"]):
@@ -129,8 +73,8 @@ class RenderPool(AbstractContextManager["RenderPool"]):
         self._slots = slots.Slots.map(self._settings, self._memory.fileno())
         self._workers: list[_Busy] = []
         self._deaths_without_cause = 0
-        self._todo: Iterator[_Chunk] = iter(())
-        self._under_way: deque[_Chunk] = deque()
+        self._todo: Iterator[Chunk] = iter(())
+        self._under_way: deque[Chunk] = deque()
         self._free: deque[int] = deque()
         self._n_kept = self.n_slots
         self._start_missing_workers()
@@ -162,7 +106,7 @@ class RenderPool(AbstractContextManager["RenderPool"]):
             self._stop_workers()
         self._waits_for = waits_for
         self._start_missing_workers()
-        self._todo = _cut(blocks, size=self._settings.chunk)
+        self._todo = cut(blocks, size=self._settings.chunk)
         self._under_way, self._free, self._n_kept = deque(), deque(range(self.n_slots)), self.n_slots
         if self._workers:
             self._begin_more()
@@ -189,7 +133,7 @@ class RenderPool(AbstractContextManager["RenderPool"]):
                 self._waits_for(self._under_way[0].jobs)
                 self._wait_for(self._under_way[0])
                 self.waited_seconds += time.perf_counter() - started
-                yield self._rendered(self._under_way[0])
+                yield rendered(self._under_way[0], self._slots)
                 given.append(self._under_way.popleft().slot)
                 while len(given) >= self.held:
                     if (slot := given.popleft()) < self._n_kept:
@@ -206,18 +150,17 @@ class RenderPool(AbstractContextManager["RenderPool"]):
             self._under_way.append(chunk)
             self._begin(chunk, slot=self._free.popleft())
 
-    def _begin(self, chunk: _Chunk, *, slot: int) -> None:
+    def _begin(self, chunk: Chunk, *, slot: int) -> None:
         chunk.slot = slot
         self._slots.notes["state"][slot] = slots.UNTOUCHED
-        for start in range(0, len(chunk.jobs), _PIECE):
-            piece = _Piece(chunk, range(start, min(start + _PIECE, len(chunk.jobs))))
+        for piece in Piece.all_of(chunk):
             if self._workers:
                 self._send(piece)
             else:
                 self._waits_for(chunk.jobs)
                 slots.draw_all(self._slots.of(slot), self._untouched(piece))
 
-    def _send(self, piece: _Piece) -> None:
+    def _send(self, piece: Piece) -> None:
         """Give what is untouched of a piece to the worker with the least to do."""
         jobs = self._untouched(piece)
         if not jobs:
@@ -228,11 +171,11 @@ class RenderPool(AbstractContextManager["RenderPool"]):
         with suppress(ConnectionError):  # it has died: noticed, and sent again, where its answer is waited for
             least.worker.connection.send((piece.chunk.slot, jobs))
 
-    def _untouched(self, piece: _Piece) -> list[tuple[int, Job]]:
+    def _untouched(self, piece: Piece) -> list[tuple[int, Job]]:
         untouched = self._slots.notes["state"][piece.chunk.slot] == slots.UNTOUCHED
         return [(position, piece.chunk.jobs[position]) for position in piece.positions if untouched[position]]
 
-    def _wait_for(self, chunk: _Chunk) -> None:
+    def _wait_for(self, chunk: Chunk) -> None:
         while chunk.n_pieces_left:
             self._waits_for(chunk.jobs)
             heard = wait([busy.worker.connection for busy in self._workers])
@@ -276,29 +219,6 @@ class RenderPool(AbstractContextManager["RenderPool"]):
         if self._deaths_without_cause > _MAX_DEATHS_WITHOUT_CAUSE:
             raise EmbedError(f"render workers keep dying between pictures, the last one: {cause}")
 
-    def _rendered(self, chunk: _Chunk) -> RenderedChunk:
-        n_jobs, start = len(chunk.jobs), chunk.slot * self._settings.chunk
-        notes = self._slots.notes[chunk.slot, :n_jobs]
-        good = notes["state"] == slots.DRAWN
-        ids = np.array([job.id for job in chunk.jobs], np.int64)
-        return RenderedChunk(
-            block=chunk.block,
-            ends_block=chunk.ends_block,
-            ids=ids[good],
-            place=slice(start, start + n_jobs),
-            rows=np.flatnonzero(good),
-            traits=notes["traits"][good],
-            failures=[
-                Failure(
-                    int(ids[i]),
-                    notes["reason"][i].decode(errors="ignore"),
-                    is_final=bool(notes["state"][i] == slots.FAILED),
-                )
-                for i in np.flatnonzero(~good)
-            ],
-            memory=self._slots.pixels,
-        )
-
     def _start_missing_workers(self) -> None:
         while len(self._workers) < self._n_workers:
             self._workers.append(_Busy(slots.start_worker(self._settings, self._memory.fileno())))
@@ -307,9 +227,3 @@ class RenderPool(AbstractContextManager["RenderPool"]):
         for busy in self._workers:
             busy.worker.end()
         self._workers.clear()
-
-
-def _cut(blocks: Iterable[Sequence[Job]], *, size: int) -> Iterator[_Chunk]:
-    for block, jobs in enumerate(blocks):
-        for start in range(0, max(1, len(jobs)), size):
-            yield _Chunk(block, start + size >= len(jobs), jobs[start : start + size])

@@ -9,12 +9,10 @@ from PIL import Image
 from indexer.arrays import Pixels
 from indexer.errors import RenderError
 from indexer.rendering.cutout import cut_out
+from indexer.rendering.grounds import CLEAR_CONTRAST, VISIBLE_CONTRAST
 from indexer.rendering.render import draw_whole
 from indexer.rendering.svg_document import svg_document
 
-_CLEAR_CONTRAST = 24
-"""Of 255: what shows less on white is tried on black, as icons are (see `render`)."""
-_VISIBLE_CONTRAST = 4
 _LARGEST_ICON = 1024
 """Longer side of what may be one icon on nothing: of a larger picture its pixels say enough."""
 _HEAD = struct.Struct(">II?")
@@ -53,7 +51,7 @@ def draw_screenshot(content: bytes, *, size: int) -> Screenshot:
     is_opaque = picture.shape[2] == 3 or int(picture[..., 3].min()) == 255
     image = Image.fromarray(picture)
     shown = image.convert("RGB") if is_opaque else _on_clear_ground(image)
-    if _contrast(shown) < _VISIBLE_CONTRAST:
+    if _contrast(shown) < VISIBLE_CONTRAST:
         raise RenderError("of one colour all over, so it shows no icon")
     is_plain = (is_opaque and svg_document(content) is None) or max(image.size) > _LARGEST_ICON
     return Screenshot(np.asarray(shown), None if is_plain else cut_out(content, size=size))
@@ -61,7 +59,7 @@ def draw_screenshot(content: bytes, *, size: int) -> Screenshot:
 
 def _on_clear_ground(image: Image.Image) -> Image.Image:
     on_white = _on_ground(image, 255)
-    if _contrast(on_white) >= _CLEAR_CONTRAST:
+    if _contrast(on_white) >= CLEAR_CONTRAST:
         return on_white
     on_black = _on_ground(image, 0)
     return on_black if _contrast(on_black) > _contrast(on_white) else on_white

@@ -118,6 +118,6 @@ def assist(library: Library) -> None:
         LibraryError: there is no generation that can be read.
     """
     silence(SERVERS)
-    engine = SearchEngine.open(library.root)
+    engine = SearchEngine.open(library)
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
     create_assistant(engine).run("stdio")

@@ -20,7 +20,8 @@ from indexer.reports.measures import Figure
 from search.bench.measured import Cold, Filtered, Load, Pictured, Spread, Warm
 from search.bench.timed_engine import STAGES, WHOLE, TimedEngine
 from search.engine import NO_FILTERS, SearchEngine
-from search.generation.facets import FIELDS, Facets
+from search.generation.facets import Facets
+from search.generation.icon_table import FIELDS
 from search.query import Filters, Query, Window
 
 CLIENTS = (1, 2, 4, 8, 16)

@@ -13,6 +13,7 @@ from indexer.library.folder import Library
 from search.engine import Hit, SearchEngine
 from search.generation.opened import Opened
 from search.generation.remembering import forgetful
+from search.generation.sources import Source
 
 TOKENISE, ENCODE, INDEX, CATALOG, RANK = "tokenise", "encode", "index", "catalog", "rank"
 STAGES = (TOKENISE, ENCODE, INDEX, CATALOG, RANK)
@@ -22,7 +23,7 @@ WHOLE = "whole query"
 class TimedEngine(SearchEngine):
     """A search engine for one thread that says what each query spent where."""
 
-    def __init__(self, library: Library, opened: Opened) -> None:
+    def __init__(self, library: Library, opened: Opened, source: Source | None = None) -> None:
         self._laps: defaultdict[str, float] = defaultdict(float)
         """Seconds that each stage of the query took."""
         timed = replace(
@@ -31,7 +32,7 @@ class TimedEngine(SearchEngine):
             icons=cast(Any, _Timed(opened.icons, self._laps, INDEX)),
             encoder=cast(Any, _TimedEncoder(forgetful(opened.encoder), self._laps, TOKENISE)),
         )
-        super().__init__(library, timed)
+        super().__init__(library, timed, source)
 
     def timed_search(self, query: str, *, k: int) -> tuple[list[Hit], dict[str, float]]:
         """Answer, and tell the seconds of every stage and of the whole query.
@@ -53,6 +54,9 @@ class _Timed:
     part: Any
     laps: defaultdict[str, float]
     stage: str
+
+    def __len__(self) -> int:
+        return len(self.part)
 
     def __getattr__(self, name: str) -> Any:
         with self.as_stage(self.stage):

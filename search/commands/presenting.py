@@ -38,7 +38,7 @@ def engine_of(library: Library) -> "SearchEngine":
     warm = click.get_current_context().obj
     if not (isinstance(warm, SearchEngine) and warm.library.root == library.root):
         with warnings_as_lines():
-            return SearchEngine.open(library.root)
+            return SearchEngine.open(library)
     try:
         warm.refresh()
     except LibraryError as error:

@@ -82,11 +82,9 @@ def find(  # noqa: PLR0913 - one option each
       icons usage find --image crop.png --json
       icons usage find delete --set lucide --html delete.html
     """
-    from indexer.reports.tables import open_console
     from search.commands.presenting import engine_of
     from search.usage.opened import UsageIndex
     from search.usage.plain import uses_json
-    from search.usage.table import print_uses
 
     words = " ".join(query).strip()
     if bool(words) == bool(image):
@@ -99,15 +97,26 @@ def find(  # noqa: PLR0913 - one option each
         click.echo(json.dumps({"query": words, **whole, "ms": round(1000 * (time.perf_counter() - started), 2)}))
     asked = f'"{words}"' if words else "the picture"
     if not found.uses:
-        near = f"; the likeliest place has a score of {found.best:.2f}, --min-score shows it" if found.best else ""
-        say(f"no use of {asked} was found{near}", err=True)
+        _say_nothing(asked, found)
         raise click.exceptions.Exit(1)
     if page or is_opened:
         _write_page(index, asked, found, page, is_opened=is_opened)
     if not as_json:
-        print_uses(open_console(), found)
-        more = f"; -k {min(found.n_found, MOST_HITS)} shows all" if len(found.uses) < found.n_found else ""
-        say(f"{found.n_found:,} places on {found.n_screens:,} screenshots{more}", err=True)
+        _print(found)
+
+
+def _say_nothing(asked: str, found: "Uses") -> None:
+    near = f"; the likeliest place has a score of {found.best:.2f}, --min-score shows it" if found.best else ""
+    say(f"no use of {asked} was found{near}", err=True)
+
+
+def _print(found: "Uses") -> None:
+    from indexer.reports.tables import open_console
+    from search.usage.table import print_uses
+
+    print_uses(open_console(), found)
+    more = f"; -k {min(found.n_found, MOST_HITS)} shows all" if len(found.uses) < found.n_found else ""
+    say(f"{found.n_found:,} places on {found.n_screens:,} screenshots{more}", err=True)
 
 
 def _find(

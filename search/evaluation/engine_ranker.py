@@ -16,7 +16,10 @@ from indexer.publishing.vectors import TagVectors, Vectors
 from search.evaluation.contenders import CorpusVectors
 from search.evaluation.corpus import Corpus
 from search.evaluation.regimes import Tags
+from search.generation.backend import Ability
+from search.generation.facets import Chosen
 from search.generation.opened import Opened
+from search.generation.vectors import FaissVectors
 from search.query import Query
 from search.ranking.asked import read_asked, read_avoided
 from search.ranking.candidates import Reach, by_words
@@ -33,7 +36,7 @@ class EngineRanker:
     ) -> None:
         self._corpus = corpus
         is_seen = vectors.has_image[corpus.image_rows]
-        self._only = None if is_seen.all() else corpus.icon_ids[is_seen]
+        self._only = None if is_seen.all() else Chosen(corpus.icon_ids[is_seen])
         is_its_own = (vectors.fingerprint, weights) == (opened.manifest.fingerprint, opened.manifest.weights)
         every = Tags.read(opened)
         if known is not None and len(known.rows) < len(every.rows):
@@ -70,7 +73,7 @@ def _stating(opened: Opened, corpus: Corpus, known: Tags) -> Opened:
     of_names = (set(f"{words} {tag_words}".split()) for _, words, tag_words, _ in keywords)
     vocabulary = Counter(word for words in of_names for word in words if len(word) > 1)
     speller = Speller.of(lambda: vocabulary, lexicon, opened.encoder)
-    facets = opened.facets.telling("tag", np.stack([known.rows, known.codes]))
+    facets = opened.in_memory(Ability.EVALUATE).telling("tag", np.stack([known.rows, known.codes]))
     return replace(opened, lexicon=lexicon, speller=speller, facets=facets)
 
 
@@ -100,14 +103,16 @@ def _published(opened: Opened, corpus: Corpus, vectors: CorpusVectors, weights: 
         lexicon=opened.lexicon,
         encoder=vectors.encoder,
         bearers=(seen.icon_ids, corpus.name_ids[seen.name_rows]),
-        drawings=(corpus.image_ids[shown], opened.drawings[first_icons[shown]]),
+        drawings=(corpus.image_ids[shown], opened.in_memory(Ability.EVALUATE).drawings[first_icons[shown]]),
     )
     names = [
         Asked(corpus.words[int(corpus.name_ids[row])], vectors.names[row], int(corpus.name_ids[row]))
         for row in spread(len(corpus.name_ids), N_ASKED).tolist()
     ]
     manifest = replace(opened.manifest, calibration=calibrate(answering, names))
-    return replace(opened, manifest=manifest, encoder=vectors.encoder, icons=icons, pictures=pictures)
+    return replace(
+        opened, manifest=manifest, encoder=vectors.encoder, icons=FaissVectors(icons), pictures=FaissVectors(pictures)
+    )
 
 
 def _index(ids: Ids, chunks: Iterable[Floats], *, dim: int) -> VectorIndex:

@@ -14,6 +14,7 @@ from indexer.arrays import Ids, Mask
 from indexer.naming.names import normalise
 from indexer.publishing.told_tags import in_english
 from search.evaluation.queries import BenchmarkQuery, Question
+from search.generation.backend import Ability
 from search.generation.opened import Opened
 
 NO_TAGS, HALF, ALL_TAGS = "no tags", "half of the tags", "all tags"
@@ -34,7 +35,7 @@ class Tags:
     @classmethod
     def read(cls, opened: Opened) -> "Tags":
         """Read the tags of all icons of a generation, in English."""
-        rows, codes = in_english(opened.snapshot.path, opened.facets.pairs("tag")).astype(np.int64)
+        rows, codes = in_english(opened.snapshot.path, opened.in_memory(Ability.EVALUATE).pairs("tag")).astype(np.int64)
         return cls(opened.facets.labels("tag").values, rows, codes)
 
     def some(self, chosen: Mask) -> "Tags":

@@ -5,26 +5,26 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from indexer.arrays import Ids, Positions
+from indexer.arrays import Floats, Ids
 from indexer.encoders.facts import read_facts
 from indexer.encoders.query_encoder import QueryEncoder, open_query_encoder
 from indexer.errors import IconsError, LibraryError
 from indexer.library.durable import differences
 from indexer.library.folder import Generation, Library
-from indexer.publishing.facets import read_array
 from indexer.publishing.lexicon import Lexicon
 from indexer.publishing.manifest import Manifest
 from indexer.publishing.vector_index import VectorIndex
 from search.deadline import refuse_late
+from search.generation.backend import EMBEDDED, Ability, Engine, VectorSearch
 from search.generation.facets import Facets
+from search.generation.icon_table import IconTable
 from search.generation.remembering import RememberingEncoder
 from search.generation.snapshot import Snapshot
 from search.generation.standing import Standing, preferring, standing
+from search.generation.vectors import FaissVectors
 from search.words.spelling import Speller
 
 ADVICE = "`icons doctor --repair` makes it again"
@@ -41,15 +41,25 @@ class Opened:
     manifest: Manifest
     snapshot: Snapshot
     encoder: QueryEncoder
-    icons: VectorIndex
+    icons: VectorSearch
     """Fused vectors, by ids of icons."""
-    pictures: VectorIndex
+    pictures: VectorSearch
     """Vectors of pictures, by ids of images."""
-    facets: Facets
-    drawings: NDArray[Any]
-    """For each icon, in the order of the facets, the first picture that shows its drawing."""
+    facets: IconTable
     lexicon: Lexicon
     speller: Speller
+    engine: Engine = EMBEDDED
+    """What answers."""
+
+    def in_memory(self, ability: Ability) -> Facets:
+        """Columns of all icons, for what goes through whole libraries.
+
+        Raises:
+            UnsupportedError: the engine has none.
+        """
+        self.engine.require(ability)
+        assert isinstance(self.facets, Facets)
+        return self.facets
 
     def is_borne(self, words: str) -> bool:
         """Tell whether an icon is called so or states it as a tag."""
@@ -61,21 +71,17 @@ class Opened:
         own = self.facets.keep("standing", lambda: standing(labels, self.snapshot.sets()))
         return preferring(own, labels, preferred) if preferred else own
 
-    def alike(self, rows: Positions) -> list[Positions]:
-        """For each of some rows of the facets, all rows that show the same drawing, itself included; ascending."""
-        order = self.facets.keep("rows by drawing", lambda: np.argsort(self.drawings, kind="stable"))
-        wanted = self.drawings[rows]
-        starts = np.searchsorted(self.drawings, wanted, sorter=order)
-        ends = np.searchsorted(self.drawings, wanted, side="right", sorter=order)
-        return [order[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
-
     def images_of(self, ids: Ids) -> Ids:
         """Pictures that some icons show."""
-        return np.asarray(self.facets.column("image")[self.facets.positions(ids)])
+        return np.asarray(self.facets.at(ids)["image"])
+
+    def best_named(self, coverage: Floats, *, most: int) -> Ids:
+        """Ids of the icons whose names cover most, of equal ones the shortest names first; `most` at most."""
+        return self.facets.best_named(self.lexicon, coverage, most=most)
 
     def name_rows(self, ids: Ids) -> Ids:
         """Rows of the lexicon in which the names of some icons stand."""
-        return self.lexicon.rows(self.facets.column("name")[self.facets.positions(ids)])
+        return self.lexicon.rows(self.facets.at(ids)["name"])
 
 
 def open_current(library: Library) -> Opened:
@@ -127,10 +133,9 @@ def open_generation(library: Library, generation: Generation) -> Opened:
             manifest=manifest,
             snapshot=snapshot,
             encoder=encoder,
-            icons=VectorIndex.open(generation.icons, spec=manifest.icons.spec),
-            pictures=VectorIndex.open(generation.pictures, spec=manifest.pictures.spec),
+            icons=FaissVectors(VectorIndex.open(generation.icons, spec=manifest.icons.spec)),
+            pictures=FaissVectors(VectorIndex.open(generation.pictures, spec=manifest.pictures.spec)),
             facets=Facets(generation),
-            drawings=read_array(generation.drawings),
             lexicon=lexicon,
             speller=Speller.of(snapshot.vocabulary, lexicon, encoder),
         )

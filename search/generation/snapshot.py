@@ -179,8 +179,6 @@ class Snapshot:
 
     def keys_near(self, key: str) -> list[str]:
         """Keys of a few icons whose names are like that of `key`, from its set where that is known."""
-        from rapidfuzz import fuzz, process  # only where a key is unknown
-
         set_key, _, name = key.rpartition(":")
         name = name[:_LONGEST_SPELLING]
         known = {row[0] for row in self._connection.execute("SELECT DISTINCT key FROM sets")}
@@ -189,8 +187,14 @@ class Snapshot:
         if set_key not in known:
             values = self._names_near(normalise(name) or name)
             where = f"name_id IN ({','.join('?' * len(values))})"
-        keys = {f"{key}:{icon}": icon for key, icon in self._connection.execute(query.format(where=where), values)}
-        found = process.extract(name, keys, scorer=fuzz.ratio, limit=5, score_cutoff=_LEAST_LIKENESS)
+        found = self._connection.execute(query.format(where=where), values)
+        return self._keys_like(name, ((f"{key}:{icon}", icon) for key, icon in found))
+
+    def _keys_like(self, name: str, keys: Iterable[tuple[str, str]]) -> list[str]:
+        """Those of some keys, given with their names, whose names are spelt most like one."""
+        from rapidfuzz import fuzz, process  # only where a key is unknown
+
+        found = process.extract(name, dict(keys), scorer=fuzz.ratio, limit=5, score_cutoff=_LEAST_LIKENESS)
         return [key for _, _, key in found]
 
     def _names_near(self, words: str) -> list[int]:
@@ -284,6 +288,10 @@ class Snapshot:
         """Digest of the content that a picture was rendered from."""
         row = self._connection.execute("SELECT digest FROM images WHERE id = ?", (image,)).fetchone()
         return bytes(row[0])
+
+    def contents(self, images: Sequence[int]) -> dict[int, bytes]:
+        """Pictures that lie beside the catalog, by id: none, as they are read where the sources lie."""
+        return {}
 
     def variants(self, groups: Sequence[tuple[int, int]]) -> dict[tuple[int, int], list[tuple[int, str]]]:
         """Ids and names of all icons of some (set id, name id) groups, by id."""

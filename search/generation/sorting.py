@@ -10,6 +10,7 @@ import numpy as np
 
 from indexer.arrays import Ids, Positions
 from search.generation.facets import Facets
+from search.generation.icon_table import IconTable
 from search.generation.snapshot import Snapshot
 from search.query import Sort
 
@@ -20,13 +21,12 @@ _ONE_GAP = str.maketrans("_-", "  ")
 _RANKS = "ranks of names"
 
 
-def in_order(facets: Facets, snapshot: Snapshot, ids: Ids, sort: Sort) -> Positions:
+def in_order(facets: IconTable, snapshot: Snapshot, ids: Ids, sort: Sort) -> Positions:
     """Places of some icons, whose ids ascend, in the order that is wanted; "relevance" is told by nothing here."""
     if sort == "newest":
         return np.arange(len(ids))[::-1]
-    rows = facets.positions(ids)
-    names = _name_ranks(facets, snapshot, ids, rows)
-    sets = _set_ranks(facets)[facets.column("set")[rows]]
+    names = _name_ranks(facets, snapshot, ids)
+    sets = _set_ranks(facets)[facets.at(ids)["set"]]
     return np.lexsort((ids, sets, names) if sort == "name" else (ids, names, sets))
 
 
@@ -40,12 +40,13 @@ def _by_size(number: re.Match[str]) -> str:
     return f"{len(digits):06}{digits}"
 
 
-def _name_ranks(facets: Facets, snapshot: Snapshot, ids: Ids, rows: Positions) -> Ids:
+def _name_ranks(facets: IconTable, snapshot: Snapshot, ids: Ids) -> Ids:
     """A number for the name of each icon, which grows as names do."""
-    if len(ids) <= MOST_APART and not facets.keeps(_RANKS):
+    is_small = len(ids) <= MOST_APART and not facets.keeps(_RANKS)
+    if is_small or not isinstance(facets, Facets):
         return _ranks(snapshot.names_of(ids))
     ranks: Ids = facets.keep(_RANKS, lambda: _ranks(snapshot.names_of()))
-    return ranks[rows]
+    return ranks[facets.positions(ids)]
 
 
 def _ranks(names: list[str]) -> Ids:
@@ -53,7 +54,7 @@ def _ranks(names: list[str]) -> Ids:
     return np.fromiter((ranks[name] for name in names), np.int64, len(names))
 
 
-def _set_ranks(facets: Facets) -> Ids:
+def _set_ranks(facets: IconTable) -> Ids:
     """A number for each set, by its code, which grows as keys do."""
     ranks: Ids = facets.keep("ranks of sets", lambda: _ranks(list(facets.labels("set").values)))
     return ranks

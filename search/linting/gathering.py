@@ -12,6 +12,7 @@ from indexer.errors import IconsError
 from indexer.naming.names import common_affixes, parse
 from indexer.sources.records import Record
 from indexer.sources.source import Source, open_sources
+from search.generation.backend import Ability
 from search.generation.opened import Opened
 from search.query import Filters
 
@@ -122,10 +123,10 @@ def of_library(opened: Opened, sets: Sequence[str]) -> list[Gathered]:
     Raises:
         IconsError: a set is unknown there; the message names near ones.
     """
-    ids = opened.facets.select(Filters(sets=tuple(sets)))
-    assert ids is not None  # sets were given
+    facets = opened.in_memory(Ability.LINT)
+    ids = facets.every(facets.select(Filters(sets=tuple(sets))))
     rows = opened.snapshot.candidates(ids)
-    looks = dict(zip(ids.tolist(), opened.facets.looks(ids), strict=True))
+    looks = dict(zip(ids.tolist(), facets.looks(facets.at(ids)), strict=True))
     digests: dict[int, bytes] = {}
     for row in rows.values():
         if row.image_id not in digests:

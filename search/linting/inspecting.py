@@ -115,7 +115,7 @@ def _read_all(icons: Sequence[Gathered], progress: Progress) -> Iterator[_Facts]
 
 
 def _icon(found: Gathered, facts: _Facts, failure: str | None, *, is_on_dark: bool) -> Icon:
-    from indexer.rendering.render import BLANK
+    from indexer.rendering.grounds import BLANK
 
     n_bytes, drawing, error = facts
     is_blank = failure == BLANK

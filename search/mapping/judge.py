@@ -107,11 +107,8 @@ def _variant(evidence: Floats, side: Side, row: int, may_stand: Mask) -> int:
 def _named_best(side: Side, row: int, name: str | None) -> int:
     """The icon of a drawing that is called as the source is, else by the name that its set has now.
 
-    A former name has no tags; where none has, or several have, the shortest is the most usual, then the first.
+    A former name has no tags, and Iconify lists it behind the others: of 1,402 stand-ins for Font Awesome's in Lucide
+    55 had former names where the shortest was taken, 8 where the first is, which are those that the source has.
     """
     alike = np.flatnonzero(side.drawings == side.drawings[row]).tolist()
-    return int(
-        min(
-            alike, key=lambda one: (side.rows[one].name != name, not side.is_tagged[one], len(side.rows[one].name), one)
-        )
-    )
+    return int(min(alike, key=lambda one: (side.rows[one].name != name, not side.is_tagged[one], one)))

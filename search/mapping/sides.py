@@ -7,6 +7,7 @@ import numpy as np
 
 from indexer.arrays import Floats, Ids, Mask, Positions
 from indexer.publishing.facets import NO_STYLE
+from search.generation.backend import Ability
 from search.generation.opened import Opened
 from search.generation.snapshot import IconRow
 from search.query import Filters
@@ -58,22 +59,22 @@ def open_side(opened: Opened, key: str) -> Side:
     Raises:
         IconsError: it is unknown here; the message names near ones.
     """
-    ids = opened.facets.select(Filters(sets=(key,)))
-    assert ids is not None
+    facets = opened.in_memory(Ability.MAP)
+    ids = facets.every(facets.select(Filters(sets=(key,))))
     found = opened.snapshot.candidates(ids)
-    rows, places = [found[icon] for icon in ids.tolist()], opened.facets.positions(ids)
+    rows, known = [found[icon] for icon in ids.tolist()], facets.at(ids)
     return Side(
         set=key,
         ids=ids,
         rows=rows,
         pictures=opened.pictures.reconstruct(opened.images_of(ids)),
         fused=opened.icons.reconstruct(ids),
-        drawings=np.asarray(opened.drawings[places]),
+        drawings=known["drawing"],
         by_words=_by_words(rows),
-        looks=opened.facets.looks(ids),
-        is_plain=opened.facets.column("states")[places] == NO_STYLE,
-        is_tagged=np.isin(places, opened.facets.pairs("tag")[0]),
-        variant_groups=firsts_of(opened.facets.variants(places)),
+        looks=facets.looks(known),
+        is_plain=known["states"] == NO_STYLE,
+        is_tagged=np.isin(known.positions, facets.pairs("tag")[0]),
+        variant_groups=firsts_of(facets.variants(known)),
         by_name={row.name: place for place, row in reversed(list(enumerate(rows)))},
     )
 

@@ -66,7 +66,7 @@ def _sorted(opened: Opened, ids: Ids, kept: Positions, sort: Sort) -> Positions:
 
 def _sets_to_mix(opened: Opened, query: Query, ids: Ids) -> Ids:
     """Codes of the sets of some icons, -1 for what the user prefers: that may come as often as it will."""
-    sets = opened.facets.column("set")[opened.facets.positions(ids)]
+    sets = opened.facets.at(ids)["set"]
     return np.where(opened.standing(query.prefer or ()).is_preferred[sets], -1, sets)
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from indexer.arrays import Floats, Ids, Mask, Positions
+from indexer.arrays import Floats, Ids, Mask
 from search.generation.opened import Opened
 from search.generation.standing import Standing
 from search.ranking.candidates import Candidates
@@ -14,14 +14,13 @@ from search.ranking.scores import RELATED
 
 def others_bearing(opened: Opened, sets: Standing, ids: Ids) -> list[Ids]:
     """For each icon those with the same drawing, its variants apart; of the sets that stand best first."""
-    facets, rows = opened.facets, opened.facets.positions(ids)
-    alike = opened.alike(rows)
+    facets, alike = opened.facets, opened.facets.alike(ids)
     of_hit = np.repeat(np.arange(len(ids)), [len(some) for some in alike])
-    every = np.concatenate([rows[:0], *alike])
-    is_other = facets.variants(every) != facets.variants(rows)[of_hit]
+    every = np.concatenate([ids[:0], *alike])
+    is_other = facets.variants(facets.at(every)) != facets.variants(facets.at(ids))[of_hit]
     every, of_hit = every[is_other], of_hit[is_other]
     order = np.lexsort((*_standing_of(opened, sets, every), of_hit))
-    return np.split(facets.column("icon")[every[order]], np.searchsorted(of_hit, np.arange(1, len(ids))))
+    return np.split(every[order], np.searchsorted(of_hit, np.arange(1, len(ids))))
 
 
 def shown_for_all(
@@ -32,20 +31,19 @@ def shown_for_all(
     `taken` are the variants that other hits stand for: none comes twice.
     """
     facets, ids, tiers = opened.facets, hits.ids.copy(), hits.tiers.copy()
-    rows = facets.positions(ids)
-    sources = sets.sources[facets.column("set")[rows]]
-    for place in np.flatnonzero(sources < sets.sources.max(initial=0)).tolist():
-        [alike] = opened.alike(rows[[place]])
-        alike = alike[sets.sources[facets.column("set")[alike]] > sources[place]]
-        alike = alike[np.isin(facets.variants(alike), taken, invert=True)]
-        alike = alike[may_answer(facets.column("icon")[alike])]
-        for best in alike[np.lexsort(_standing_of(opened, sets, alike))][:1]:
-            ids[place], tiers[place] = facets.column("icon")[best], RELATED
-            taken = np.append(taken, facets.variants(best))
+    sources = sets.sources[facets.at(ids)["set"]]
+    places = np.flatnonzero(sources < sets.sources.max(initial=0))
+    for place, alike in zip(places.tolist(), facets.alike(ids[places]), strict=True):
+        rows = facets.at(alike)
+        better = alike[(sets.sources[rows["set"]] > sources[place]) & ~np.isin(facets.variants(rows), taken)]
+        better = better[may_answer(better)]
+        for best in better[np.lexsort(_standing_of(opened, sets, better))][:1]:
+            ids[place], tiers[place] = best, RELATED
+            taken = np.append(taken, facets.variants(facets.at(np.array([best]))))
     return replace(hits, ids=ids, tiers=tiers)
 
 
-def _standing_of(opened: Opened, sets: Standing, rows: Positions) -> tuple[Floats, Ids]:
-    """What puts some rows into the order in which their sets stand, the last key first as `np.lexsort` wants it."""
-    of_sets = opened.facets.column("set")[rows]
+def _standing_of(opened: Opened, sets: Standing, ids: Ids) -> tuple[Floats, Ids]:
+    """What puts some icons into the order in which their sets stand, the last key first as `np.lexsort` wants it."""
+    of_sets = opened.facets.at(ids)["set"]
     return -sets.evidence[of_sets], -sets.sources[of_sets]

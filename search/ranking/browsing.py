@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from functools import lru_cache, partial
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indexer.arrays import Ids
 from search.deadline import refuse_late
+from search.generation.backend import Ability
 from search.generation.opened import Opened
 from search.generation.sorting import in_order
 from search.query import Filters, Sort, Window
@@ -26,19 +27,46 @@ Counts = dict[str, list[FacetCount]]
 def browse(opened: Opened, prefer: tuple[str, ...], filters: Filters, window: Window) -> Answer:
     """Show the icons that the filters leave, by set and name if not told otherwise; errors as `SearchEngine.ask`."""
     sort = "set" if window.sort == "relevance" else window.sort
-    arrange = _remembered(opened, "arranged", _arrange)
-    hits = cast(Arranged, arrange(filters, sort, window.flat))
-    shown = hits[window.offset : window.offset + window.k].astype(np.int64)
-    count = _remembered(opened, "counted", _count)
+    order = _order(opened, filters, sort, window)
+    shown = order.first[window.offset : window.offset + window.k].astype(np.int64)
     return Answer(
         hits=hits_of(opened, shown, sets=opened.standing(prefer), flat=window.flat),
-        n_found=len(hits),
+        n_found=order.n,
         is_more=False,
-        facets=cast(Counts, count(filters, sort, window.flat)) if window.facets else None,
+        facets=order.counts if window.facets else None,
         spelled=None,
         read_as=None,
         is_doubtful=False,
     )
+
+
+class _Order(NamedTuple):
+    """Hits in the order in which they are browsed."""
+
+    first: Arranged
+    n: int
+    counts: Counts | None
+
+
+def _order(opened: Opened, filters: Filters, sort: Sort, window: Window) -> _Order:
+    """All hits; of an engine that was told them the first ones.
+
+    Raises:
+        UnsupportedError: the window lies beyond these.
+    """
+    told = opened.facets.told_order(sort, flat=window.flat) if filters == Filters() else None
+    if told is not None:
+        if len(told.first) < min(told.n, window.offset + window.k):
+            opened.engine.require(Ability.SORTED_LIBRARY)
+        return _Order(np.array(told.first, np.int32), told.n, told.counts)
+    hits = cast(Arranged, _remembered(opened, "arranged", _arrange)(filters, sort, window.flat))
+    count = _remembered(opened, "counted", _count)
+    return _Order(hits, len(hits), cast(Counts, count(filters, sort, window.flat)) if window.facets else None)
+
+
+def browse_all(opened: Opened, filters: Filters, sort: Sort, *, flat: bool) -> tuple[Arranged, Counts]:
+    """Ids of all hits that the filters leave, in an order, and how many each value of a filter would leave."""
+    return _arrange(opened, filters, sort, flat), _count(opened, filters, sort, flat)
 
 
 def _remembered(opened: Opened, name: str, make: Callable[..., object]) -> Callable[..., object]:
@@ -64,6 +92,5 @@ def _count(opened: Opened, filters: Filters, sort: Sort, flat: bool) -> Counts:
 def _ordered(opened: Opened, filters: Filters, sort: Sort) -> Ids:
     """Ids of the icons that the filters leave."""
     refuse_late()
-    only = opened.facets.select(filters)
-    ids = opened.facets.column("icon") if only is None else only
-    return cast(Ids, ids[in_order(opened.facets, opened.snapshot, ids, sort)])
+    ids = opened.facets.every(opened.facets.select(filters))
+    return ids[in_order(opened.facets, opened.snapshot, ids, sort)]

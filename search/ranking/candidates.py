@@ -12,7 +12,8 @@ from indexer.naming.names import normalise
 from indexer.publishing import evidence
 from indexer.publishing.calibration import TEMPERATURE
 from indexer.publishing.curves import sigmoid
-from indexer.publishing.vector_index import Neighbours, VectorIndex
+from indexer.publishing.vector_index import Neighbours
+from search.generation.backend import Ability, Selection
 from search.generation.opened import Opened
 from search.ranking.asked import NOTHING, Asked, Avoided
 from search.ranking.judging import (
@@ -71,8 +72,8 @@ class Reach:
 
     n: int
     """Icons, or pictures, that the vectors are asked for."""
-    only: Ids | None = None
-    """The icons that the filters leave, ascending; None for all."""
+    only: Selection | None = None
+    """The icons that the filters leave; None for all."""
 
 
 def by_words(opened: Opened, asked: Asked, avoided: Avoided, reach: Reach) -> Candidates:
@@ -86,11 +87,11 @@ def name_fits(opened: Opened, asked: Asked) -> Floats:
 
 
 def _spoken(opened: Opened, asked: Asked, avoided: Avoided, reach: Reach, fits: Floats) -> Candidates:
-    nearest = _nearest(opened.icons, asked.vector, reach.n, reach.only)
+    nearest = opened.icons.nearest(asked.vector, reach.n, reach.only)
     direct = {tier: _among(ids, reach.only) for tier, ids in direct_answers(opened, asked).items()}
     lexical, unseen_fit = _best_named(opened, fits, reach)
     ids, similarities = nearest.ids, nearest.scores
-    if len(ids) < len(opened.icons.ids):
+    if len(ids) < len(opened.icons):
         more = np.setdiff1d(
             _distinct(lexical, *direct.values(), *_drawn(opened, asked, reach), *_synonyms(opened, asked, reach)),
             ids,
@@ -112,7 +113,7 @@ def _drawn(opened: Opened, asked: Asked, reach: Reach) -> Iterator[Ids]:
     """Icons that are called as what is customarily drawn, and those nearest to it."""
     for words, vector in zip(asked.wording.drawn, asked.drawn, strict=True):
         yield opened.icons.search(vector, k=N_DRAWN, only=reach.only).ids
-        yield _among(opened.lexicon.best_icons(opened.lexicon.fits(words), most=N_DRAWN), reach.only)
+        yield _among(opened.best_named(opened.lexicon.fits(words), most=N_DRAWN), reach.only)
 
 
 def _synonyms(opened: Opened, asked: Asked, reach: Reach) -> Iterator[Ids]:
@@ -124,7 +125,7 @@ def _synonyms(opened: Opened, asked: Asked, reach: Reach) -> Iterator[Ids]:
 def _best_named(opened: Opened, fits: Floats, reach: Reach) -> tuple[Ids, float]:
     """Icons whose names fit best, and how well one may fit that is none of them."""
     most = max(N_LEXICAL, reach.n // 5)
-    best = opened.lexicon.best_icons(fits, most=most if reach.only is None else 8 * most)
+    best = opened.best_named(fits, most=most if reach.only is None else 8 * most)
     lexical = _among(best, reach.only)[:most]
     is_cut = len(lexical) == most or (reach.only is not None and len(best) == 8 * most)
     last = (lexical if len(lexical) == most else best)[-1:]
@@ -133,8 +134,8 @@ def _best_named(opened: Opened, fits: Floats, reach: Reach) -> tuple[Ids, float]
 
 def by_picture(opened: Opened, vector: Floats, avoided: Avoided, reach: Reach) -> Candidates:
     """The icons that look like a picture."""
-    images = None if reach.only is None else np.unique(opened.images_of(reach.only))
-    nearest = _nearest(opened.pictures, vector, reach.n, images)
+    images = None if reach.only is None else reach.only.images()
+    nearest = opened.pictures.nearest(vector, reach.n, images)
     ids = _among(opened.facets.showing(nearest.ids), reach.only)
     order = np.argsort(nearest.ids)
     places = np.searchsorted(nearest.ids[order], opened.images_of(ids))
@@ -179,12 +180,13 @@ def by_keywords(opened: Opened, text: str, reach: Reach) -> Candidates:
     Raises:
         IconsError: the query only excludes.
     """
+    opened.engine.require(Ability.KEYWORDS)
     match = read_keywords(text)
     nothing = np.empty(0, np.int64), np.empty(0, np.float32)
     names, merits = opened.snapshot.matching(match, most=reach.n) if match else nothing
     icons = opened.lexicon.icons_of(names)
     ids = _among(np.sort(icons), reach.only)
-    held = opened.facets.column("name")[opened.facets.positions(ids)]
+    held = opened.facets.at(ids)["name"]
     order = np.argsort(names)
     fits = merits[order][np.searchsorted(names[order], held)] if len(ids) else merits[:0]
     tiers = np.where(np.isin(ids, opened.snapshot.named(normalise(text))), NAMED, RELATED).astype(np.int8)
@@ -195,13 +197,6 @@ def by_keywords(opened: Opened, text: str, reach: Reach) -> Candidates:
 def untold(ids: Ids | Floats) -> Tiers:
     """Tiers of icons that no words tell apart."""
     return np.full(len(ids), RELATED, np.int8)
-
-
-def _nearest(index: VectorIndex, vector: Floats, n: int, only: Ids | None) -> Neighbours:
-    """The `n` nearest among some ids, None for all."""
-    if only is None and n >= len(index.ids):
-        return index.everything(vector)
-    return index.search(vector, k=n, only=only, per_hit=1)
 
 
 def _beyond(nearest: Neighbours, scores_of: Callable[[Floats], Floats]) -> float:
@@ -223,11 +218,6 @@ def _distinct(*parts: Ids) -> Ids:
     return ids[np.diff(ids, prepend=ids[:1] - 1) > 0]
 
 
-def _among(ids: Ids, only: Ids | None) -> Ids:
-    """Those of `ids` that are in `only`, which ascends, in their order."""
-    if only is None or not len(ids):
-        return ids
-    if not len(only):
-        return ids[:0]
-    places = np.searchsorted(only, ids)
-    return np.asarray(ids[only[np.minimum(places, len(only) - 1)] == ids])
+def _among(ids: Ids, only: Selection | None) -> Ids:
+    """Those of `ids` that are in `only`, in their order."""
+    return ids if only is None or not len(ids) else only.among(ids)

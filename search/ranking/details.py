@@ -80,13 +80,13 @@ def show_icon(opened: Opened, icon: int) -> Details:
     """
     found = opened.snapshot.icon(icon)
     variants = opened.snapshot.variants_of(found.set_id, found.name_id)
-    [alike] = opened.alike(opened.facets.positions(np.array([icon])))
+    [alike] = opened.facets.alike(np.array([icon]))
     return Details(
         hit=hits_of(opened, np.array([icon]))[0],
         name_read=_name_read(opened.snapshot, found.name_id),
         **opened.snapshot.facts(icon),
         variants=hits_of(opened, variants[variants != icon][:MOST_SHOWN]),
-        near_duplicates=hits_of(opened, np.setdiff1d(opened.facets.column("icon")[alike], variants)[:MOST_SHOWN]),
+        near_duplicates=hits_of(opened, np.setdiff1d(alike, variants)[:MOST_SHOWN]),
     )
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from indexer.arrays import Floats, Ids, Mask, Positions
 from search.deadline import refuse_late
+from search.generation.backend import Selection
 from search.generation.opened import Opened
 from search.generation.standing import Standing
 from search.ranking.bearers import shown_for_all
@@ -48,13 +49,18 @@ class Question:
     shown: Shown | None = None
     """Which variant of an icon is shown, where icons are grouped; None: the best one."""
 
-    def candidates(self, n: int, only: Ids | None) -> Candidates:
+    def candidates(self, n: int, only: Selection | None) -> Candidates:
         """Ask for the `n` nearest among some icons, None for all."""
         refuse_late()
         found = self.ask(Reach(n, only))
         return found if self.own is None else found.at(~self.is_own(found.ids))
 
-    def nearest(self, only: Ids | None = None) -> Candidates:
+    @property
+    def most(self) -> int:
+        """How many the engine can be asked for."""
+        return self.opened.icons.most
+
+    def nearest(self, only: Selection | None = None) -> Candidates:
         """Ask for the first candidates among some icons, None for all."""
         return self.candidates(N_CANDIDATES, only)
 
@@ -63,8 +69,8 @@ class Question:
         if self.flat:
             return np.asarray(ids == self.own)
         facets = self.opened.facets
-        [variants] = facets.variants(facets.positions(np.array([self.own])))
-        return np.asarray(facets.variants(facets.positions(ids)) == variants)
+        [variants] = facets.variants(facets.at(np.array([self.own])))
+        return np.asarray(facets.variants(facets.at(ids)) == variants)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +98,14 @@ class Limit:
 class Gathering:
     """The hits of a question among some icons, as far as they are known: `found` best first, `kept` one a group."""
 
-    def __init__(self, question: Question, limit: Limit, only: Ids | None, first: Candidates) -> None:
+    def __init__(self, question: Question, limit: Limit, only: Selection | None, first: Candidates) -> None:
         self._question, self._limit, self._only = question, limit, only
         self._n = N_CANDIDATES
         self._beyond = first.beyond
         self.found = self._best_first(limit.hits(first))
         self.kept = self._grouped(self.found.ids)
         n_among = len(question.opened.facets) if only is None else len(only)
-        while self._has_more and len(self.kept) <= MOST_COUNTED and n_among <= N_SURE:
+        while self._can_find_more and len(self.kept) <= MOST_COUNTED and n_among <= N_SURE:
             self.found = self._best_first(self._with(STEP * self._n))
             self.kept = self._grouped(self.found.ids)
         self.n = min(MOST_COUNTED, len(self.kept))
@@ -109,7 +115,7 @@ class Gathering:
 
     def reach(self, n: int) -> Positions:
         """Look for `n` hits or more, if there are as many; places in `found` of all that are known, best first."""
-        while self._has_more and len(self.kept) < n:
+        while self._can_find_more and len(self.kept) < n:
             self.found = self._with(STEP * self._n)
             self.kept = self._grouped(self.found.ids)
         return self.kept
@@ -125,7 +131,7 @@ class Gathering:
     def count(self) -> dict[str, list[FacetCount]]:
         """Count how many hits each value of a filter would leave, over all hits that there are."""
         facets = self._question.opened.facets
-        every = self._with(len(facets)) if self._has_more else self.found
+        every = self._with(len(facets)) if self._can_find_more else self.found
         ids = self._best_first(every).ids
         return facets.count(ids, choose=None if self._question.flat else first_of_each(self._question.opened, ids))
 
@@ -134,13 +140,19 @@ class Gathering:
         """Whether an icon that was not found may be a hit."""
         return self._beyond > 0 and self._beyond >= self._limit.least
 
+    @property
+    def _can_find_more(self) -> bool:
+        """Whether one may be found by looking deeper."""
+        return self._has_more and self._n < self._question.most
+
     def _may_answer(self, ids: Ids) -> Mask:
         """Which of some icons the filters leave and are not asked with."""
-        fits = np.ones(len(ids), bool) if self._only is None else np.isin(ids, self._only)
+        fits = np.ones(len(ids), bool) if self._only is None else self._only.has(ids)
         return fits if self._question.own is None else fits & ~self._question.is_own(ids)
 
     def _with(self, n: int) -> Candidates:
         """The hits that were found, and behind them those among `n` candidates that are new, best first."""
+        n = min(n, self._question.most)
         deeper = self._question.candidates(n, self._only)
         self._n, self._beyond = n, deeper.beyond
         hits = self._limit.hits(deeper)

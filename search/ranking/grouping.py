@@ -3,15 +3,15 @@
 import numpy as np
 
 from indexer.arrays import Ids, Positions
-from search.generation.facets import Choice
+from search.generation.icon_table import Choice
 from search.generation.opened import Opened
 from search.ranking.order import group_many
 
 
 def groups_of(opened: Opened, ids: Ids) -> tuple[Ids, Ids]:
     """A number for the variant group of each icon, and one for its drawing."""
-    rows = opened.facets.positions(ids)
-    return opened.facets.variants(rows), opened.drawings[rows]
+    rows = opened.facets.at(ids)
+    return opened.facets.variants(rows), rows["drawing"]
 
 
 def grouped(opened: Opened, ids: Ids, *, flat: bool) -> Positions:

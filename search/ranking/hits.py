@@ -31,8 +31,8 @@ def as_hits(opened: Opened, found: Candidates, sets: Standing, *, flat: bool) ->
     variants = opened.snapshot.variants(list(groups)) if groups else {}
     keys = {icon.id: _key(opened, icon, variants[icon.set_id, icon.name_id]) for icon in icons.values()}
     in_order = [icons[icon] for icon in ids.tolist()]
-    rows = opened.facets.rows[opened.facets.positions(ids)]
-    styles = opened.facets.looks(ids)
+    rows = opened.facets.at(ids)
+    traits = zip(opened.facets.looks(rows), rows["coloured"].tolist(), rows["animated"].tolist(), strict=True)
     return [
         Hit(
             id=icon.id,
@@ -46,8 +46,8 @@ def as_hits(opened: Opened, found: Candidates, sets: Standing, *, flat: bool) ->
             size=icon.size,
             licence=icon.licence,
             licence_family=family(icon.licence),
-            coloured=_known(row["coloured"]),
-            animated=_known(row["animated"]),
+            coloured=_known(coloured),
+            animated=_known(animated),
             path=_file_of(icon),
             member=icon.member,
             score=round(float(found.confidence[place]), 4),
@@ -57,7 +57,7 @@ def as_hits(opened: Opened, found: Candidates, sets: Standing, *, flat: bool) ->
             also=tuple(keys[other] for other in also[place].tolist()),
             n_also=len(others[place]),
         )
-        for place, (icon, row, style) in enumerate(zip(in_order, rows, styles, strict=True))
+        for place, (icon, (style, coloured, animated)) in enumerate(zip(in_order, traits, strict=True))
     ]
 
 

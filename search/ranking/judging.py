@@ -8,6 +8,7 @@ from indexer.arrays import Floats, Ids, Mask, Tiers
 from indexer.naming.looks import CERTAIN, asked_style
 from indexer.publishing import evidence
 from indexer.publishing.facets import A_LOOK, NO_STYLE
+from indexer.publishing.lexicon import says_all
 from search.deadline import refuse_late
 from search.generation.opened import Opened
 from search.ranking.asked import Asked, Avoided, icons_called
@@ -42,8 +43,13 @@ def _spelt_with_weight(opened: Opened, name: str) -> Ids:
 
 def _stating(opened: Opened, asked: Asked) -> Ids:
     """Icons with a tag that is what is asked."""
+    return _joined([opened.facets.stating(tag) for tag in _tags_asked(opened, asked)])
+
+
+def _tags_asked(opened: Opened, asked: Asked) -> list[int]:
+    """Codes of the tags that are what is asked."""
     tags = (opened.snapshot.tag_code(words) for words in asked.wording.spellings)
-    return _joined([opened.facets.stating(tag) for tag in tags if tag is not None])
+    return [tag for tag in tags if tag is not None]
 
 
 def tiers_of(opened: Opened, ids: Ids, direct: dict[int, Ids], avoided: Avoided) -> Tiers:
@@ -57,8 +63,7 @@ def tiers_of(opened: Opened, ids: Ids, direct: dict[int, Ids], avoided: Avoided)
             tiers[np.isin(ids, direct[tier])] = tier
     for words in avoided.words:
         tiers[in_style(opened, ids, asked_style(words))] = RELATED
-        named = opened.lexicon.icons_saying_all(opened.lexicon.coverage(words))
-        tiers[np.isin(ids, named)] = RELATED
+        tiers[says_all(opened.lexicon.coverage(words)[opened.name_rows(ids)])] = RELATED
     return tiers
 
 
@@ -69,17 +74,18 @@ def evidence_for(opened: Opened, asked: Asked, coverage: Floats, ids: Ids, simil
     """
     unit, rows = opened.manifest.calibration.unit, opened.name_rows(ids)
     found = {"vectors": evidence.of_cosines(similarities, unit=unit), "words": evidence.of_coverage(coverage[rows])}
-    sets = opened.facets.column("set")[opened.facets.positions(ids)]
+    known = opened.facets.at(ids)
+    sets = known["set"]
     if len(asked.drawn):
         gained = _of_drawn(opened, asked, ids, found["vectors"] + found["words"])
         found["drawn"] = np.where(np.isin(sets, _sets_with_own(opened, asked, coverage)), np.float32(0), gained)
     if asked.wording.synonyms:
-        is_said = len(opened.lexicon.icons_saying_all(coverage)) > 0
+        is_said = bool(says_all(coverage).any())
         share = np.float32(evidence.BESIDE_NAMED if is_said else 1)
         found["synonyms"] = np.maximum(share * _of_synonyms(opened, asked, ids) - found["words"], 0)
     found["set"] = asked.sets.of(sets)
     if asked.wording.style:
-        says_so = opened.facets.column("states")[opened.facets.positions(ids)] == A_LOOK
+        says_so = known["states"] == A_LOOK
         fits = np.float32(evidence.STYLE) + np.float32(evidence.SAYS_STYLE) * says_so
         found["style"] = np.where(in_style(opened, ids, asked.wording.style), fits, np.float32(0))
     if len(asked.parts) and len(ids):
@@ -116,16 +122,15 @@ def named_as_synonyms(opened: Opened, asked: Asked) -> Iterator[tuple[Ids, float
 
 def _sets_with_own(opened: Opened, asked: Asked, fits: Floats) -> Ids:
     """Sets with an icon whose name or tag says all that is asked: they draw it so, whatever is customary."""
-    own = _joined([opened.lexicon.icons_saying_all(fits), _stating(opened, asked)])
-    return np.asarray(opened.facets.column("set")[opened.facets.positions(own)], np.int64)
+    return opened.facets.sets_saying(opened.lexicon, fits, _tags_asked(opened, asked))
 
 
 def first_of_tiers(opened: Opened, asked: Asked, ids: Ids, tiers: Tiers) -> Floats:
     """Log-odds that put direct answers into the order in which their sets stand, those without a style first."""
-    rows = opened.facets.positions(ids)
-    found = evidence.SETS_FIRST * asked.sets.of(opened.facets.column("set")[rows])
+    rows = opened.facets.at(ids)
+    found = evidence.SETS_FIRST * asked.sets.of(rows["set"])
     if not asked.wording.style:
-        found += np.float32(evidence.PLAIN) * (opened.facets.column("states")[rows] == NO_STYLE)
+        found += np.float32(evidence.PLAIN) * (rows["states"] == NO_STYLE)
     return np.asarray(found * (tiers < RELATED), np.float32)
 
 
@@ -152,7 +157,7 @@ def evidence_against(opened: Opened, avoided: Avoided, ids: Ids) -> Floats:
 
 def in_style(opened: Opened, ids: Ids, style: str) -> Mask:
     """Whether each icon has all words of a style, as `naming.looks.asked_style` spells it."""
-    return opened.facets.in_style(style, opened.facets.positions(ids))
+    return opened.facets.in_style(style, opened.facets.at(ids))
 
 
 def _joined(parts: list[Ids]) -> Ids:

@@ -8,6 +8,9 @@ import numpy as np
 from indexer.arrays import Ids, Positions
 from indexer.sources.licences import family
 from search.deadline import refuse_late
+from search.generation.backend import Ability
+from search.generation.facets import Facets
+from search.generation.icon_table import SetFacts
 from search.generation.opened import Opened
 from search.generation.snapshot import SetRow
 from search.ranking.grouping import grouped
@@ -44,55 +47,73 @@ _SPREAD = 4
 
 def set_cards(opened: Opened) -> list[SetCard]:
     """Tell of every set, by key."""
-    values, of_sets = opened.facets.labels("set").values, opened.facets.column("set")
+    told = opened.facets.told_sets()
+    facts = set_facts(opened, opened.in_memory(Ability.SET_CARDS)) if told is None else told
+    about = {row.key: row for row in opened.snapshot.sets()}
+    ids = np.array([icon for one in facts for icon in one.sample], np.int64)
+    shown = iter(hits_of(opened, ids, flat=True))
+    return [_card(about[one.key], one, islice(shown, len(one.sample))) for one in facts]
+
+
+def set_facts(opened: Opened, facets: Facets) -> list[SetFacts]:
+    """Look through all icons of every set, by key."""
+    values, of_sets = facets.labels("set").values, facets.column("set")
     order = np.argsort(of_sets, kind="stable")
     rows_of = np.split(order, np.searchsorted(of_sets[order], np.arange(1, len(values))))[: len(values)]
-    about = {row.key: row for row in opened.snapshot.sets()}
-    usual = _usual_icons(opened)
-    samples = [_sample(opened, rows, usual) for rows in rows_of]
-    shown = iter(hits_of(opened, np.concatenate([order[:0], *samples]), flat=True))
+    usual = _usual_icons(opened, facets)
     return [
-        _card(opened, about[key], rows, islice(shown, len(sample)))
-        for key, rows, sample in zip(values, rows_of, samples, strict=True)
+        _facts(facets, key, rows, _sample(opened, facets, rows, usual))
+        for key, rows in zip(values, rows_of, strict=True)
     ]
 
 
-def _card(opened: Opened, about: SetRow, rows: Positions, sample: Iterator[Hit]) -> SetCard:
+def _facts(facets: Facets, key: str, rows: Positions, sample: Ids) -> SetFacts:
     refuse_late()
-    ids = opened.facets.column("icon")[rows]
-    counts = opened.facets.count(ids, kinds=("style", "category"))
+    ids = facets.column("icon")[rows]
+    counts = facets.count(ids, kinds=("style", "category"))
     often = {
         kind: tuple(one.value for one in found if one.n >= _LEAST_SHARE * len(rows)) for kind, found in counts.items()
     }
+    return SetFacts(
+        key=key,
+        n=len(rows),
+        styles=often["style"],
+        categories=often["category"][:_MOST_CATEGORIES],
+        newest=int(ids.max()),
+        sample=tuple(sample.tolist()),
+    )
+
+
+def _card(about: SetRow, facts: SetFacts, sample: Iterator[Hit]) -> SetCard:
     return SetCard(
         key=about.key,
         title=about.title,
-        n=len(rows),
+        n=facts.n,
         licence=about.licence,
         licence_family=family(about.licence),
-        styles=often["style"],
-        categories=often["category"][:_MOST_CATEGORIES],
+        styles=facts.styles,
+        categories=facts.categories,
         version=about.version,
         author=about.author,
-        newest=int(ids.max()),
+        newest=facts.newest,
         sample=list(sample),
     )
 
 
-def _usual_icons(opened: Opened) -> Sequence[Positions]:
+def _usual_icons(opened: Opened, facets: Facets) -> Sequence[Positions]:
     """For each of the usual meanings the rows of the icons that are called so: of its first name first."""
-    called = [[opened.facets.positions(np.sort(opened.snapshot.named(name))) for name in names] for names in MEANINGS]
+    called = [[facets.positions(np.sort(opened.snapshot.named(name))) for name in names] for names in MEANINGS]
     return [np.concatenate(rows) for rows in called]
 
 
-def _sample(opened: Opened, rows: Positions, usual: Sequence[Positions]) -> Ids:
+def _sample(opened: Opened, facets: Facets, rows: Positions, usual: Sequence[Positions]) -> Ids:
     """Ids of icons that show what a set is like: of usual meanings, then evenly spread; no drawing comes twice."""
-    looks, sets = opened.facets.column("look"), opened.facets.column("set")
+    looks, sets = facets.column("look"), facets.column("set")
     values, counts = np.unique(looks[rows], return_counts=True)
     look = values[counts.argmax()]
     typical = rows[looks[rows] == look]
     meant = [named[sets[named] == sets[rows[0]]] for named in usual]
     firsts = [named[np.argsort(looks[named] != look, kind="stable")][:1] for named in meant]
     spread = typical[np.linspace(0, len(typical) - 1, min(len(typical), _SPREAD * N_SAMPLED)).astype(np.int64)]
-    ids = opened.facets.column("icon")[np.concatenate([*firsts, spread, rows[:N_SAMPLED]])]
+    ids = facets.column("icon")[np.concatenate([*firsts, spread, rows[:N_SAMPLED]])]
     return np.asarray(ids[grouped(opened, ids, flat=False)[:N_SAMPLED]])

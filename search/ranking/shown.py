@@ -31,12 +31,12 @@ def in_order(opened: Opened, found: Candidates, shown: Shown | None) -> tuple[Po
     order = rank(found.ids, found.evidence, found.tiers)
     if shown is None:
         return order, order
-    rows = opened.facets.positions(found.ids)
+    rows = opened.facets.at(found.ids)
     is_out = np.zeros(len(rows), bool)
     for words in shown.without:
         is_out |= in_style(opened, found.ids, asked_style(words))
     is_asked = in_style(opened, found.ids, shown.style or "") & ~is_out
-    is_plain = (opened.facets.column("states")[rows] == NO_STYLE) & ~is_out
+    is_plain = (rows["states"] == NO_STYLE) & ~is_out
     is_plain &= shown.style is None  # "arrow filled": a plain arrow that is filled, too, is not what was named
     variants = opened.facets.variants(rows)
     may_stand = stand_ins(firsts_of(variants), is_asked, is_plain)

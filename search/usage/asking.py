@@ -7,6 +7,7 @@ import numpy as np
 
 from indexer.arrays import Floats, Ids, Pixels
 from search.engine import SearchEngine
+from search.generation.backend import Ability
 from search.generation.opened import Opened
 from search.query import Filters, Query, Window, refuse_empty
 from search.usage.opened import UsageIndex
@@ -60,8 +61,9 @@ def uses_of_icon(
 
 def _judge_icon(index: UsageIndex, opened: Opened, icon: int) -> Judged:
     index.refuse_other_encoder(opened)
-    facets, row = opened.facets, opened.facets.positions(np.array([icon]))
-    sets, names, shown = facets.column("set"), facets.column("name"), opened.drawings
+    facets = opened.in_memory(Ability.USAGE)
+    row = facets.positions(np.array([icon]))
+    sets, names, shown = facets.column("set"), facets.column("name"), facets.drawings
     is_own = ((sets == sets[row]) & (names == names[row])) | (shown == shown[row])
     is_rival = (sets == sets[row]) & ~is_own
     variants = np.flatnonzero(is_own)
@@ -127,8 +129,9 @@ def _judge_words(index: UsageIndex, opened: Opened, icons: Ids, images: Ids, sco
 
 def _rivals(index: UsageIndex, opened: Opened, drawings: Ids, images: Ids) -> Floats:
     """The highest cosine of each drawing with a picture of the library that is none of some, nor looks the same."""
-    order = np.argsort(opened.facets.column("image"), kind="stable")
-    sorted_images, shown = opened.facets.column("image")[order], opened.drawings[order]
+    facets = opened.in_memory(Ability.USAGE)
+    order = np.argsort(facets.column("image"), kind="stable")
+    sorted_images, shown = facets.column("image")[order], facets.drawings[order]
     own = np.unique(shown[np.searchsorted(sorted_images, images)])
     best = np.full(len(drawings), -1, np.float32)
     for row, near in enumerate(opened.pictures.search_many(index.vectors(drawings), k=_N_RIVALS)):

@@ -8,6 +8,7 @@ import numpy as np
 
 from indexer.arrays import Floats, Ids, Mask
 from indexer.reports.bars import Progress
+from search.generation.backend import Ability
 from search.generation.opened import Opened
 from search.query import Filters
 from search.usage.meanings import Meanings
@@ -48,8 +49,8 @@ def name_drawings(index: UsageIndex, opened: Opened, sets: Sequence[str], *, pro
         LibraryError: icons and screens were seen by two encoders.
     """
     index.refuse_other_encoder(opened)
-    ids = opened.facets.select(Filters(sets=tuple(sets)))
-    assert ids is not None
+    facets = opened.in_memory(Ability.USAGE)
+    ids = facets.every(facets.select(Filters(sets=tuple(sets))))
     ours = _Ours(opened, ids)
     for start in range(0, index.n_drawings, _AT_ONCE):
         drawings = np.arange(start, min(start + _AT_ONCE, index.n_drawings), dtype=np.int64)
@@ -65,7 +66,7 @@ class _Ours:
         self.images, first = np.unique(shown, return_index=True)
         self.icons: Ids = icons[first]
         self.vectors = opened.pictures.reconstruct(self.images)
-        self.drawings = np.unique(opened.drawings[opened.facets.positions(icons)])
+        self.drawings = np.unique(opened.facets.at(icons)["drawing"])
 
     def is_any(self, drawings: Ids) -> Mask:
         """Which drawings of the library some icon of ours shows."""
@@ -87,7 +88,7 @@ def _name(index: UsageIndex, opened: Opened, ours: _Ours, drawings: Ids) -> Iter
     known = same.known.scores(np.array([near.scores[0] for near in nears], np.float32))
     are_own = (is_ours >= LEAST_SURE).tolist()
     icons = [likes[row] if is_own else int(shown[row][0]) for row, is_own in enumerate(are_own)]
-    variants = opened.facets.variants(opened.facets.positions(np.array(icons, np.int64)))
+    variants = opened.facets.variants(opened.facets.at(np.array(icons, np.int64)))
     for row, drawing in enumerate(drawings.tolist()):
         yield Named(
             drawing,

@@ -25,7 +25,6 @@ open_router = new_router(is_open=True)
 
 @router.get(
     f"{API}/search",
-    operation_id="search",
     response_model=SearchAnswer,
     summary="Find icons by words, or more like an icon; or browse them",
     responses=errors(404),
@@ -37,7 +36,6 @@ async def search(service: Served, asked: Annotated[SearchParameters, Query()]) -
 
 @router.post(
     f"{API}/search",
-    operation_id="search_by_picture",
     response_model=SearchAnswer,
     summary="Find icons by a picture",
     openapi_extra={"requestBody": BODY},
@@ -53,7 +51,6 @@ async def search_by_picture(request: Request, service: Served, asked: Annotated[
 
 @router.post(
     f"{API}/locate",
-    operation_id="locate",
     response_model=LocatedAnswer,
     summary="Find every icon in a picture of a screen",
     openapi_extra={"requestBody": BODY},
@@ -68,7 +65,6 @@ async def locate(request: Request, service: Served, asked: Annotated[LocateParam
 
 @router.get(
     f"{API}/similar/{{icon:path}}",
-    operation_id="similar",
     response_model=SearchAnswer,
     summary="Find icons like an icon",
     responses=errors(404),
@@ -80,7 +76,6 @@ async def similar(icon: IconKey, service: Served, asked: Annotated[HitParameters
 
 @router.get(
     f"{API}/facets",
-    operation_id="facets",
     response_model=FacetsAnswer,
     summary="What icons can be filtered by",
 )
@@ -89,7 +84,7 @@ async def facets(service: Served) -> Response:
     return as_json(await service.facets())
 
 
-@router.get(f"{API}/sets", operation_id="sets", response_model=SetsAnswer, summary="All sets, as cards")
+@router.get(f"{API}/sets", response_model=SetsAnswer, summary="All sets, as cards")
 async def sets(service: Served) -> Response:
     """Tell of every set: how many icons it has, under what licence, in what styles, and eight of them to look at."""
     return as_json(await service.sets())
@@ -97,7 +92,6 @@ async def sets(service: Served) -> Response:
 
 @router.get(
     f"{API}/icons/{{icon:path}}/why",
-    operation_id="why",
     response_model=ExplanationAnswer,
     summary="Why an icon stands where it stands",
     responses=errors(404),
@@ -115,7 +109,6 @@ async def why(
 
 @router.get(
     f"{API}/icons/{{icon:path}}",
-    operation_id="icon",
     response_model=IconAnswer,
     summary="Everything that is known of an icon",
     responses=errors(404),
@@ -127,7 +120,6 @@ async def icon(icon: IconKey, service: Served) -> Response:
 
 @open_router.get(
     "/health",
-    operation_id="health",
     response_model=Health,
     summary="Whether searches are answered",
     responses={503: {"model": Health, "description": 'They are not: status is "busy" or "failing".'}},
@@ -140,7 +132,6 @@ async def health(service: Served) -> Response:
 
 @router.get(
     "/metrics",
-    operation_id="metrics",
     summary="Figures for Prometheus",
     response_class=Response,
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "Counters and times."}},

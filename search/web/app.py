@@ -85,6 +85,7 @@ def new_api(lifespan: Lifespan[FastAPI] | None = None) -> FastAPI:
         docs_url=None,  # both load their scripts from elsewhere
         redoc_url=None,
         lifespan=lifespan,
+        generate_unique_id_function=lambda route: route.name,  # an operation is called as its function is
     )
     for more in (pictures, usage, code, exports):
         app.include_router(more.router)

@@ -50,7 +50,6 @@ def _look_of(
 
 @router.get(
     f"{API}/frameworks",
-    operation_id="frameworks",
     response_model=FrameworksAnswer,
     summary="For what icons can be written",
 )
@@ -61,7 +60,6 @@ async def frameworks(service: Served) -> Response:
 
 @router.get(
     f"{API}/icons/{{icon:path}}/code",
-    operation_id="code",
     response_model=CodeAnswer,
     summary="An icon as code",
     responses=errors(404, 410),
@@ -78,7 +76,6 @@ async def code(
 
 @router.post(
     f"{API}/code",
-    operation_id="code_of_many",
     response_model=CodeAnswer,
     summary="Many icons as code",
     openapi_extra={"requestBody": json_body(CodeRequest)},

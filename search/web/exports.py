@@ -63,7 +63,6 @@ class ExportRequest(BaseModel):
 
 @router.post(
     f"{API}/export",
-    operation_id="export",
     summary="Chosen icons as a download",
     openapi_extra={"requestBody": json_body(ExportRequest)},
     response_class=Response,

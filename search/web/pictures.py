@@ -30,7 +30,6 @@ def kinds(*, of: str, means: str, headers: dict[str, Any] | None = None) -> dict
 
 @router.get(
     f"{API}/icons/{{icon:path}}/svg",
-    operation_id="svg",
     summary="An icon as SVG",
     response_class=Response,
     responses=kinds(of=SVG, means="The icon.") | errors(404, 410),
@@ -45,7 +44,6 @@ async def svg(icon: IconKey, service: Served, request: Request, colour: Colour =
 
 @router.get(
     f"{API}/svgs",
-    operation_id="svgs",
     summary="Many pictures as one SVG",
     response_class=Response,
     responses=kinds(
@@ -71,7 +69,6 @@ async def svgs(service: Served, images: ImageIds, request: Request) -> Response:
 
 @router.get(
     f"{API}/icons/{{icon:path}}/png",
-    operation_id="png",
     summary="An icon as PNG",
     response_class=Response,
     responses=kinds(of="image/png", means="The icon, on nothing.") | errors(404, 410),

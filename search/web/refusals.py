@@ -10,7 +10,15 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from indexer.errors import EmbedError, IconsError, LibraryError, RenderError, SourceError, UnknownIconError
+from indexer.errors import (
+    EmbedError,
+    IconsError,
+    LibraryError,
+    RenderError,
+    SourceError,
+    UnknownIconError,
+    UnreachableError,
+)
 from search.web.gate import BusyError, TooSlowError
 
 _log = logging.getLogger(__name__)
@@ -38,6 +46,10 @@ async def _refuse(_: Request, error: Exception) -> JSONResponse:
             _log.warning("%s", error)  # its message names files of this machine
             gone = "the picture of this icon has gone or changed since it was indexed"
             status, sentence = 410, f"{gone}; `icons index` mends it"
+        case UnreachableError():
+            _log.error("%s", error)  # its message names the server
+            headers = {"Retry-After": "5"}
+            status, sentence = 503, "the server that holds the icons does not answer at the moment; try again"
         case LibraryError() | EmbedError():
             _log.error("%s", error)
             headers = {"Retry-After": "5"}

@@ -64,7 +64,7 @@ def serve(library: Library, options: ServeOptions) -> None:
         IconsError: the port is taken.
     """
     silence(SERVERS)
-    engine = SearchEngine.open(library.root)
+    engine = SearchEngine.open(library)
     listening = _listen(options)
     logging.basicConfig(level=logging.INFO, format="%(levelname)s: %(message)s")
     access = access_of(options)

@@ -7,6 +7,7 @@ from starlette.exceptions import HTTPException
 
 from search.web.answers import API, UsageAnswer
 from search.web.declared import Served, as_json, errors, new_router
+from search.web.drawings import SentPicture
 from search.web.parameters import IconKey
 from search.web.pictures import kinds, sent
 
@@ -19,7 +20,6 @@ router = new_router()
 
 @router.get(
     f"{API}/icons/{{icon:path}}/usage",
-    operation_id="usage",
     response_model=UsageAnswer,
     summary="Where an icon is used in screenshots",
     responses=errors(404),
@@ -36,7 +36,6 @@ async def usage(
 
 @router.get(
     f"{API}/usage/{{generation}}/crops/{{drawing}}",
-    operation_id="usage_crop",
     summary="An icon as a screenshot shows it",
     response_class=Response,
     responses=kinds(of=_PNG, means="The icon, and a little of what is around it.") | errors(404),
@@ -44,14 +43,11 @@ async def usage(
 async def usage_crop(generation: _Generation, drawing: _Row, service: Served, request: Request) -> Response:
     """Give the crop of one drawing, where crops are kept."""
     found = await service.screens.crop(generation, drawing)
-    if found is None:
-        raise HTTPException(404, "there is no such crop; ask for the icon's usage again")
-    return sent(request, found, _PNG, keep="no-cache")
+    return _sent(request, found, missing="there is no such crop; ask for the icon's usage again", keep="no-cache")
 
 
 @router.get(
     f"{API}/usage/{{generation}}/screens/{{screen}}",
-    operation_id="usage_screen",
     summary="A screenshot",
     response_class=Response,
     responses=kinds(of=_PNG, means="The screenshot, no larger than 1600 px.") | errors(404),
@@ -59,6 +55,10 @@ async def usage_crop(generation: _Generation, drawing: _Row, service: Served, re
 async def usage_screen(generation: _Generation, screen: _Row, service: Served, request: Request) -> Response:
     """Give a screenshot that was indexed, read where it lies now, if it is still the one that was looked at."""
     found = await service.screens.shot(generation, screen)
+    return _sent(request, found, missing="the screenshot has gone, or is another one by now", keep="no-store")
+
+
+def _sent(request: Request, found: SentPicture | None, *, missing: str, keep: str) -> Response:
     if found is None:
-        raise HTTPException(404, "the screenshot has gone, or is another one by now")
-    return sent(request, found, _PNG, keep="no-store")
+        raise HTTPException(404, missing)
+    return sent(request, found, _PNG, keep=keep)

@@ -8,6 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 MAP = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+_STEP = "&nbsp;&nbsp;"
 _ROW = re.compile(r"^\| ((?:&nbsp;)*)`(\w+)/` \| .* \| ([`\w ]*) \|$", re.MULTILINE)
 
 
@@ -15,11 +16,11 @@ def rooms_on_the_map(package: str) -> dict[str, set[str]]:
     """Modules by room, in the order of the map; "" is the package itself."""
     table = MAP[MAP.index(f"| `{package}/` |") :].split("\n\n")[0]
     rooms: dict[str, set[str]] = {}
-    above = ""
+    above: list[str] = []
     for indent, name, modules in _ROW.findall(table):
-        room = "" if name == package and not rooms else f"{above}/{name}" if indent else name
-        above = above if indent else name
-        rooms[room] = set(re.findall(r"\w+", modules))
+        depth = indent.count(_STEP)
+        above[depth:] = [] if name == package and not rooms else [name]
+        rooms["/".join(above)] = set(re.findall(r"\w+", modules))
     return rooms
 
 

@@ -3,6 +3,7 @@
 Every line `$ icons ...` of a console block is run over the sample icons, in docs/.
 """
 
+import math
 import os
 import re
 import shlex
@@ -14,6 +15,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from indexer.reports import bars
 from search.cli import main
 
 ROOT = Path(__file__).parents[2]
@@ -62,7 +64,9 @@ def shown(command: str, library: Path) -> str:
     given = Path(file).read_text("utf-8") if file else None
     arguments = shlex.split(words)
     assert arguments[0] == "icons", command
-    told = CliRunner().invoke(main, arguments[1:], input=given, env={"ICONS_LIBRARY": str(library)}).output
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bars, "_PATIENCE_SECONDS", math.inf)  # progress shows where a machine is slow
+        told = CliRunner().invoke(main, arguments[1:], input=given, env={"ICONS_LIBRARY": str(library)}).output
     lines = told.replace(str(ROOT), _SHOWN_ROOT).splitlines()
     return "".join(f"{line.rstrip()}\n" for line in lines)
 

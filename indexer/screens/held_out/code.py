@@ -90,38 +90,45 @@ pre em { color: #bb9af7; font-style: normal } pre q { color: #9ece6a; quotes: no
 
 def manual(page: Page) -> str:
     """A page of a library's manual: contents, notes, code to copy."""
-    pick = page.random
-    muted, accent = page.theme.muted, page.theme.accent
-
-    def chapter() -> str:
-        return (
-            f"<b>{page.words(1, 2)}{page.icon(15, muted)}"
-            f"</b>{repeated(pick.randint(2, 5), lambda: page.words(1, 4) + '<br>')}"
-        )
-
-    def code() -> str:
-        def line() -> str:
-            return (
-                f"<em>const</em> {page.words(1, 1)} = {page.words(1, 1)}(<q>'{page.words(1, 2)}'"
-                f"</q>, {{ x: {pick.randint(0, 99)} }})\n"
-            )
-
-        return f"<pre><span>{page.icon(17, '#9aa5ce')}</span>{repeated(pick.randint(3, 6), line)}</pre>"
-
-    def note() -> str:
-        return f"<div class=note><b>{page.icon(18, accent)}{page.words(1, 1)}</b>{page.words(10, 25)}</div>"
-
-    def section() -> str:
-        return f"<h2>{page.words(2, 4)}</h2><p>{page.words(25, 50)}</p>{pick.choice([code, note])()}"
-
+    muted = page.theme.muted
     path = f"<div class=path>{page.icon(14, muted)}&rsaquo; {page.words(1, 1)} &rsaquo; {page.words(1, 2)}</div>"
     find = f"<span class=find>{page.icon(15, muted)}{page.words(1, 1)}<kbd>Ctrl K</kbd></span>"
     links = " ".join(f"<span>{page.words(1, 1)}</span>" for _ in range(4))
     return (
         f"{sheet(page, _MANUAL)}<header>{brand(page)}{links}<span class=end>{find}"
         f"{repeated(3, lambda: page.icon(20))}</span>"
-        f"</header><aside>{repeated(6, chapter)}</aside><article>{path}<h1>{page.words(2, 4)}</h1>"
+        f"</header><aside>{repeated(6, lambda: _chapter(page))}</aside><article>{path}<h1>{page.words(2, 4)}</h1>"
         f"<p>{page.words(20, 40)}</p>"
-        f"{code()}{note()}{repeated(2, section)}</article>"
+        f"{_code(page)}{_note(page)}{repeated(2, lambda: _section(page))}</article>"
         f"<aside>{repeated(8, lambda: page.words(1, 3) + '<br>')}</aside>"
+    )
+
+
+def _chapter(page: Page) -> str:
+    """Pages of the contents under a title that folds them."""
+    return (
+        f"<b>{page.words(1, 2)}{page.icon(15, page.theme.muted)}"
+        f"</b>{repeated(page.random.randint(2, 5), lambda: page.words(1, 4) + '<br>')}"
+    )
+
+
+def _section(page: Page) -> str:
+    return f"<h2>{page.words(2, 4)}</h2><p>{page.words(25, 50)}</p>{page.random.choice([_code, _note])(page)}"
+
+
+def _note(page: Page) -> str:
+    head = f"<b>{page.icon(18, page.theme.accent)}{page.words(1, 1)}</b>"
+    return f"<div class=note>{head}{page.words(10, 25)}</div>"
+
+
+def _code(page: Page) -> str:
+    """Lines of code, with an icon to copy them."""
+    copy = f"<span>{page.icon(17, '#9aa5ce')}</span>"
+    return f"<pre>{copy}{repeated(page.random.randint(3, 6), lambda: _line(page))}</pre>"
+
+
+def _line(page: Page) -> str:
+    return (
+        f"<em>const</em> {page.words(1, 1)} = {page.words(1, 1)}(<q>'{page.words(1, 2)}'"
+        f"</q>, {{ x: {page.random.randint(0, 99)} }})\n"
     )

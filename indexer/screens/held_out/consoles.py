@@ -36,43 +36,50 @@ main { padding: 18px 20px; display: grid; grid-template-columns: repeat(4, 1fr);
 
 def cloud(page: Page) -> str:
     """A console of a cloud: services at the left, tiles with charts, a list of machines."""
-    pick = page.random
-    muted, accent = page.theme.muted, page.theme.accent
-    size = pick.choice([16, 18, 20])
-
-    def tile() -> str:
-        return (
-            f"<div class=tile><h6>{page.icon(size, accent)}{page.words(1, 2)}{page.icon(16, muted)}</h6>"
-            f"<strong>{page.number()}</strong></div>"
-        )
-
-    def charted() -> str:
-        return f"<div class='tile wide'><h6>{page.words(1, 3)}{page.icon(16, muted)}</h6>{page.chart(500, 150)}</div>"
-
-    def machine() -> str:
-        state = (
-            f"<span class=ok>{page.icon(14, pick.choice(['#1e8e3e', '#d93025', '#f29900']))}{page.words(1, 1)}</span>"
-        )
-        return (
-            f"<p><input type=checkbox><span>{page.words(1, 2)}</span>{state}<span>{page.number()}</span>"
-            f"<span>{page.words(1, 1)}</span>{page.icon(16, muted)}</p>"
-        )
-
-    services = repeated(
-        3,
-        lambda: (
-            f"<h5>{page.words(1, 2)}</h5>{repeated(5, lambda: f'<p>{page.icon(size, muted)}{page.words(1, 3)}</p>')}"
-        ),
-    )
-    find = f"<span class=find>{page.icon(16, page.theme.on_accent)}{page.words(2, 5)}</span>"
-    end = repeated(5, lambda: page.icon(20, page.theme.on_accent))
+    accent, on_accent = page.theme.accent, page.theme.on_accent
+    size = page.random.choice([16, 18, 20])
+    services = repeated(3, lambda: _services(page, size))
+    find = f"<span class=find>{page.icon(16, on_accent)}{page.words(2, 5)}</span>"
+    end = repeated(5, lambda: page.icon(20, on_accent))
     tools = repeated(6, lambda: f"<button>{page.icon(16, accent)}{page.words(1, 2)}</button>")
     return (
-        f"{sheet(page, _CLOUD)}<div class=top>{page.icon(22, page.theme.on_accent)}<b>{page.words(1, 2)}"
+        f"{sheet(page, _CLOUD)}<div class=top>{page.icon(22, on_accent)}<b>{page.words(1, 2)}"
         f"</b>{find}{end}{face(page, 28)}</div>"
         f"<div class=side>{services}</div><div class=tools><b>{page.words(1, 2)}</b>{tools}</div>"
-        f"<main>{repeated(4, tile)}{repeated(2, charted)}<div class='tile rows'><h6>{page.words(1, 2)}"
-        f"</h6>{repeated(7, machine)}</div></main>"
+        f"<main>{repeated(4, lambda: _tile(page, size))}{repeated(2, lambda: _charted(page))}"
+        f"<div class='tile rows'><h6>{page.words(1, 2)}</h6>{repeated(7, lambda: _machine(page))}</div></main>"
+    )
+
+
+def _services(page: Page, size: float) -> str:
+    """Services under a title, an icon each."""
+    return (
+        f"<h5>{page.words(1, 2)}</h5>"
+        f"{repeated(5, lambda: f'<p>{page.icon(size, page.theme.muted)}{page.words(1, 3)}</p>')}"
+    )
+
+
+def _tile(page: Page, size: float) -> str:
+    """A figure under a title with an icon at both ends."""
+    return (
+        f"<div class=tile><h6>{page.icon(size, page.theme.accent)}{page.words(1, 2)}{page.icon(16, page.theme.muted)}"
+        f"</h6><strong>{page.number()}</strong></div>"
+    )
+
+
+def _charted(page: Page) -> str:
+    """A chart under a title."""
+    head = f"<h6>{page.words(1, 3)}{page.icon(16, page.theme.muted)}</h6>"
+    return f"<div class='tile wide'>{head}{page.chart(500, 150)}</div>"
+
+
+def _machine(page: Page) -> str:
+    """A machine: how it is, figures, an icon for what can be done."""
+    colour = page.random.choice(["#1e8e3e", "#d93025", "#f29900"])
+    state = f"<span class=ok>{page.icon(14, colour)}{page.words(1, 1)}</span>"
+    return (
+        f"<p><input type=checkbox><span>{page.words(1, 2)}</span>{state}<span>{page.number()}</span>"
+        f"<span>{page.words(1, 1)}</span>{page.icon(16, page.theme.muted)}</p>"
     )
 
 
@@ -111,33 +118,37 @@ _SQUARES = ("#3478f6", "#34c759", "#ff9500", "#ff2d55", "#8e8e93", "#5856d6")
 def system(page: Page) -> str:
     """The settings of an operating system: white icons on coloured squares, switches, sliders."""
     pick = page.random
-    muted = page.theme.muted
-
-    def pane() -> str:
-        square = f"<b style='background:{pick.choice(_SQUARES)}'>{page.icon(16, '#ffffff')}</b>"
-        return f"<p>{square}{page.words(1, 2)}</p>"
-
-    def control() -> str:
-        on = pick.choice(["on", ""])
-        return one_of(
-            page,
-            lambda: f"<span class='switch {on}'></span>",
-            lambda: f"<span>{page.words(1, 1)} {page.icon(13, muted)}</span>",
-            lambda: page.icon(15, muted),
-            lambda: "<span class=slide></span>",
-            lambda: f"<select><option>{page.words(1, 2)}</select>",
-        )
-
-    def row() -> str:
-        front = sometimes(page, 0.5, lambda: page.icon(20, page.theme.accent))
-        return f"<div>{front}<span>{page.words(1, 3)}<small>{page.words(3, 8)}</small></span>{control()}</div>"
-
     lights = "".join(f"<i style='background:{colour}'></i>" for colour in _LIGHTS)
-    head = f"<h2>{repeated(2, lambda: page.icon(16, muted))}{page.words(1, 2)}</h2>"
-    groups = repeated(3, lambda: f"<div class=group>{repeated(pick.randint(2, 4), row)}</div>")
+    head = f"<h2>{repeated(2, lambda: page.icon(16, page.theme.muted))}{page.words(1, 2)}</h2>"
+    groups = repeated(3, lambda: f"<div class=group>{repeated(pick.randint(2, 4), lambda: _setting(page))}</div>")
     return (
         f"{sheet(page, _SYSTEM)}<div class=window><div class=panes><div class=lights>{lights}</div>"
         f"<div class=me>{face(page, 46)}<span><b>{page.name()}</b><br>{page.words(1, 2)}</span>"
-        f"</div>{repeated(15, pane)}</div>"
+        f"</div>{repeated(15, lambda: _pane(page))}</div>"
         f"<div class=pane>{head}{groups}</div></div>"
+    )
+
+
+def _pane(page: Page) -> str:
+    """A kind of settings: a white icon on a coloured square."""
+    square = f"<b style='background:{page.random.choice(_SQUARES)}'>{page.icon(16, '#ffffff')}</b>"
+    return f"<p>{square}{page.words(1, 2)}</p>"
+
+
+def _setting(page: Page) -> str:
+    """A line that sets one thing."""
+    front = sometimes(page, 0.5, lambda: page.icon(20, page.theme.accent))
+    return f"<div>{front}<span>{page.words(1, 3)}<small>{page.words(3, 8)}</small></span>{_control(page)}</div>"
+
+
+def _control(page: Page) -> str:
+    muted = page.theme.muted
+    on = page.random.choice(["on", ""])
+    return one_of(
+        page,
+        lambda: f"<span class='switch {on}'></span>",
+        lambda: f"<span>{page.words(1, 1)} {page.icon(13, muted)}</span>",
+        lambda: page.icon(15, muted),
+        lambda: "<span class=slide></span>",
+        lambda: f"<select><option>{page.words(1, 2)}</select>",
     )

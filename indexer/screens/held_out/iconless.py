@@ -72,42 +72,44 @@ summary { list-style: none } ::-webkit-calendar-picker-indicator { display: none
 
 def form(page: Page) -> str:
     """A form of the browser's own controls: boxes, circles, dates, sliders, meters; steps in numbered circles."""
-    pick = page.random
-
-    def control() -> str:
-        word = page.words(1, 2)
-        need = pick.choice(["", "<span class=need>*</span>", "<span class=hint>?</span>", "<span class=hint>i</span>"])
-        inner = pick.choice(
-            [
-                "<input type=checkbox checked>",
-                "<input type=checkbox>",
-                "<input type=radio checked>",
-                "<input type=radio>",
-                f"<select><option>{page.words(1, 2)}</select>",
-                "<input type=date>",
-                "<input type=time>",
-                f"<input type=number value={pick.randint(0, 99)}>",
-                "<input type=range>",
-                f"<input type=color value='#{pick.randrange(1 << 24):06x}'>",
-                "<input type=file>",
-                f"<progress value=0.{pick.randint(1, 9)}></progress>",
-                f"<meter value=0.{pick.randint(1, 9)}></meter>",
-                f"<input value='{page.number()}'>",
-                "<input type=password value=secret>",
-                f"<button>{page.words(1, 2)}</button>",
-                f"<details><summary>{page.words(1, 3)}</summary></details>",
-                f"<textarea rows=2>{page.words(3, 9)}</textarea>",
-            ]
-        )
-        return f"<label>{inner}{word}{need}</label>"
-
     steps = "".join(f"<span><b>{at}</b>{page.words(1, 2)}</span>" for at in range(1, 6))
-    fields = repeated(6, lambda: f"<fieldset><legend>{page.words(1, 3)}</legend>{repeated(8, control)}</fieldset>")
+    fields = repeated(
+        6, lambda: f"<fieldset><legend>{page.words(1, 3)}</legend>{repeated(8, lambda: _control(page))}</fieldset>"
+    )
     scheme = "dark" if page.theme.is_dark else "light"
     return (
         f"{sheet(page, _FORM)}<style>:root {{ color-scheme: {scheme} }}</style><h1>{brand(page)}{page.words(2, 4)}</h1>"
         f"<div class=steps>{steps}</div>{fields}"
     )
+
+
+def _control(page: Page) -> str:
+    pick = page.random
+    word = page.words(1, 2)
+    need = pick.choice(["", "<span class=need>*</span>", "<span class=hint>?</span>", "<span class=hint>i</span>"])
+    inner = pick.choice(
+        [
+            "<input type=checkbox checked>",
+            "<input type=checkbox>",
+            "<input type=radio checked>",
+            "<input type=radio>",
+            f"<select><option>{page.words(1, 2)}</select>",
+            "<input type=date>",
+            "<input type=time>",
+            f"<input type=number value={pick.randint(0, 99)}>",
+            "<input type=range>",
+            f"<input type=color value='#{pick.randrange(1 << 24):06x}'>",
+            "<input type=file>",
+            f"<progress value=0.{pick.randint(1, 9)}></progress>",
+            f"<meter value=0.{pick.randint(1, 9)}></meter>",
+            f"<input value='{page.number()}'>",
+            "<input type=password value=secret>",
+            f"<button>{page.words(1, 2)}</button>",
+            f"<details><summary>{page.words(1, 3)}</summary></details>",
+            f"<textarea rows=2>{page.words(3, 9)}</textarea>",
+        ]
+    )
+    return f"<label>{inner}{word}{need}</label>"
 
 
 _GALLERY = """

@@ -1,7 +1,15 @@
 """What do tools for sound and film look like? A music player; an editor with a time line."""
 
+import itertools
+from collections.abc import Iterator
+
 from indexer.screens.held_out.sheets import repeated, sheet, sometimes
 from indexer.screens.page import Page
+
+_GREY = "#b6b6bd"
+"""Of icons of the player."""
+_PALE = "#b9bcc4"
+"""Of icons of the editor."""
 
 _MUSIC = """
 body { font-size: 14px; height: 100vh; display: grid; grid-template: 1fr 88px / 232px 1fr; background: #101114;
@@ -31,38 +39,39 @@ body { font-size: 14px; height: 100vh; display: grid; grid-template: 1fr 88px / 
 
 def music(page: Page) -> str:
     """A music player, always dark: lists, songs, keys to play."""
-    pick = page.random
-    grey = "#b6b6bd"
-    numbers = iter(range(1, 99))
-
-    def song() -> str:
-        first = sometimes(page, 0.15, lambda: page.icon(15, page.theme.accent)) or str(next(numbers))
-        heart = sometimes(page, 0.6, lambda: page.icon(16, grey))
-        return (
-            f"<div class=song><span>{first}</span>{page.photo(42, 42)}<span><b>{page.words(1, 3)}</b>"
-            f"<br>{page.name()}</span>"
-            f"<span>{page.words(1, 3)}</span><span>{heart}</span><span>{pick.randint(2, 6)}"
-            f":{pick.randint(10, 59)}</span>"
-            f"<span>{sometimes(page, 0.5, lambda: page.icon(16, grey))}</span></div>"
-        )
-
-    side = repeated(5, lambda: f"<p>{page.icon(22, grey)}{page.words(1, 2)}</p>")
+    numbers = itertools.count(1)
+    side = repeated(5, lambda: f"<p>{page.icon(22, _GREY)}{page.words(1, 2)}</p>")
     lists = repeated(7, lambda: f"<p>{page.photo(30, 30)}{page.words(1, 3)}</p>")
-    acts = f"<span class=play>{page.icon(26, '#101114')}</span>{repeated(3, lambda: page.icon(28, grey))}"
+    acts = f"<span class=play>{page.icon(26, '#101114')}</span>{repeated(3, lambda: page.icon(28, _GREY))}"
     keys = (
-        f"{repeated(2, lambda: page.icon(18, grey))}<span class=round>{page.icon(18, '#101114')}</span>"
-        f"{repeated(2, lambda: page.icon(18, grey))}"
+        f"{repeated(2, lambda: page.icon(18, _GREY))}<span class=round>{page.icon(18, '#101114')}</span>"
+        f"{repeated(2, lambda: page.icon(18, _GREY))}"
     )
     now = (
         f"<div class=now>{page.photo(56, 56)}<span>{page.words(1, 3)}<br>{page.name()}"
-        f"</span>{page.icon(16, grey)}</div>"
+        f"</span>{page.icon(16, _GREY)}</div>"
     )
-    end = f"<div class=end>{repeated(4, lambda: page.icon(17, grey))}<span class=loud></span></div>"
+    end = f"<div class=end>{repeated(4, lambda: page.icon(17, _GREY))}<span class=loud></span></div>"
     return (
         f"{sheet(page, _MUSIC)}<div class=side>{side}<hr style='border:1px solid #222'>{lists}</div>"
         f"<div class=body><div class=hero>{page.photo(190, 190)}<div>{page.words(1, 1)}<h1>{page.words(1, 2)}</h1>"
-        f"{page.name()} &middot; {page.number()}</div></div><div class=acts>{acts}</div>{repeated(8, song)}</div>"
+        f"{page.name()} &middot; {page.number()}</div></div><div class=acts>{acts}</div>"
+        f"{repeated(8, lambda: _song(page, numbers))}</div>"
         f"<div class=bar>{now}<div><div class=keys>{keys}</div><div class=line></div></div>{end}</div>"
+    )
+
+
+def _song(page: Page, numbers: Iterator[int]) -> str:
+    """A song: the next number, or an icon that says it plays; a picture, names, how long it takes."""
+    pick = page.random
+    first = sometimes(page, 0.15, lambda: page.icon(15, page.theme.accent)) or str(next(numbers))
+    heart = sometimes(page, 0.6, lambda: page.icon(16, _GREY))
+    return (
+        f"<div class=song><span>{first}</span>{page.photo(42, 42)}<span><b>{page.words(1, 3)}</b>"
+        f"<br>{page.name()}</span>"
+        f"<span>{page.words(1, 3)}</span><span>{heart}</span><span>{pick.randint(2, 6)}"
+        f":{pick.randint(10, 59)}</span>"
+        f"<span>{sometimes(page, 0.5, lambda: page.icon(16, _GREY))}</span></div>"
     )
 
 
@@ -95,37 +104,43 @@ body { font-size: 12px; height: 100vh; background: #1e1f22; color: #cfd1d6; disp
 def film(page: Page) -> str:
     """A video editor: bin, view, properties, time line; small icons on dark grey."""
     pick = page.random
-    grey = "#b9bcc4"
     size = pick.choice([12, 13, 14, 16])
-
-    def clip() -> str:
-        colour = pick.choice(["#35618e", "#5b4a8a", "#2f7d6b", "#8a5a35"])
-        mark = sometimes(page, 0.3, lambda: page.icon(12, "#ffffff"))
-        return f"<b style='background:{colour};width:{pick.randint(50, 260)}px'>{mark}{page.words(1, 2)}</b>"
-
-    def track() -> str:
-        tools = repeated(pick.randint(2, 4), lambda: page.icon(size, grey))
-        name = f"<span class=name>V{pick.randint(1, 9)} {tools}</span>"
-        return f"<div class=track>{name}<span class=clips>{repeated(pick.randint(3, 9), clip)}</span></div>"
-
-    def prop() -> str:
-        return (
-            f"<p>{page.words(1, 2)}<span>{page.number()}</span>{page.icon(size, grey)}"
-            f"{sometimes(page, 0.6, lambda: page.icon(10, grey))}</p>"
-        )
-
     menu = " ".join(f"<span>{page.words(1, 1)}</span>" for _ in range(7))
-    end = repeated(4, lambda: page.icon(16, grey))
+    end = repeated(4, lambda: page.icon(16, _PALE))
     keys = (
-        repeated(6, lambda: page.icon(16, grey)) + page.icon(20, "#ffffff") + repeated(8, lambda: page.icon(16, grey))
+        repeated(6, lambda: page.icon(16, _PALE)) + page.icon(20, "#ffffff") + repeated(8, lambda: page.icon(16, _PALE))
     )
     shots = repeated(12, lambda: f"<span class=shot>{page.photo(86, 50)}<br>{page.words(1, 2)}</span>")
-    tabs = repeated(6, lambda: page.icon(18, grey))
+    tabs = repeated(6, lambda: page.icon(18, _PALE))
     return (
         f"{sheet(page, _FILM)}<div class=menu>{menu}<span class=end>{end}</span></div>"
         f"<div class=bin><nav>{tabs}</nav><div>{shots}</div></div><div class=view>{page.photo(620, 350)}</div>"
-        f"<div class=props><b>{page.words(1, 2)}</b>{repeated(10, prop)}</div>"
+        f"<div class=props><b>{page.words(1, 2)}</b>{repeated(10, lambda: _property(page, size))}</div>"
         f"<div class=keys><code>00:{pick.randint(10, 59)}:{pick.randint(10, 59)}:0{pick.randint(0, 9)}"
         f"</code>{keys}</div>"
-        f"<div class=time><div class=ruler></div>{repeated(6, track)}</div>"
+        f"<div class=time><div class=ruler></div>{repeated(6, lambda: _track(page, size))}</div>"
     )
+
+
+def _property(page: Page, size: float) -> str:
+    """A number to set, with a small icon or two."""
+    return (
+        f"<p>{page.words(1, 2)}<span>{page.number()}</span>{page.icon(size, _PALE)}"
+        f"{sometimes(page, 0.6, lambda: page.icon(10, _PALE))}</p>"
+    )
+
+
+def _track(page: Page, size: float) -> str:
+    """A line of clips behind its name and tools."""
+    pick = page.random
+    tools = repeated(pick.randint(2, 4), lambda: page.icon(size, _PALE))
+    name = f"<span class=name>V{pick.randint(1, 9)} {tools}</span>"
+    clips = repeated(pick.randint(3, 9), lambda: _clip(page))
+    return f"<div class=track>{name}<span class=clips>{clips}</span></div>"
+
+
+def _clip(page: Page) -> str:
+    pick = page.random
+    colour = pick.choice(["#35618e", "#5b4a8a", "#2f7d6b", "#8a5a35"])
+    mark = sometimes(page, 0.3, lambda: page.icon(12, "#ffffff"))
+    return f"<b style='background:{colour};width:{pick.randint(50, 260)}px'>{mark}{page.words(1, 2)}</b>"

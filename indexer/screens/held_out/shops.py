@@ -40,34 +40,12 @@ body { font-size: 15px; height: 100vh }
 
 def travel(page: Page) -> str:
     """A travel site: a form over a sky, filters, journeys with pictures and small marks."""
-    pick = page.random
-    muted, accent = page.theme.muted, page.theme.accent
-    size = pick.choice([18, 20, 24])
-
-    def trip() -> str:
-        has = repeated(pick.randint(2, 4), lambda: f"<span>{page.icon(15, muted)}{page.words(1, 1)}</span>")
-        stars = sometimes(
-            page,
-            0.6,
-            lambda: f"<div class=stars>{repeated(pick.randint(2, 5), lambda: page.icon(13, '#e0a100'))}</div>",
-        )
-        heart = f"<span class=heart>{page.icon(22, '#ffffff')}</span>"
-        return (
-            f"<div class=trip>{page.photo(230, 150)}{heart}<div class=mid><b>{page.words(2, 4)}"
-            f"</b>{stars}{page.words(5, 12)}"
-            f"<div class=has>{has}</div></div><div class=sum>{count(page)}<b>{page.number()}"
-            f"</b>{page.words(1, 2)}</div></div>"
-        )
-
-    def sieve() -> str:
-        boxes = repeated(pick.randint(2, 4), lambda: f"<label><input type=checkbox>{page.words(1, 2)}</label>")
-        return f"<h4>{page.words(1, 2)}{page.icon(14, muted)}</h4>{boxes}"
-
+    size = page.random.choice([18, 20, 24])
     kinds = repeated(5, lambda: f"<span>{page.icon(size, '#ffffff')}{page.words(1, 1)}</span>")
     form = repeated(
         4,
         lambda: (
-            f"<label>{page.icon(size, accent)}<span><small>{page.words(1, 1)}</small>"
+            f"<label>{page.icon(size, page.theme.accent)}<span><small>{page.words(1, 1)}</small>"
             f"<br>{page.words(1, 3)}</span></label>"
         ),
     )
@@ -76,7 +54,32 @@ def travel(page: Page) -> str:
         f"{sheet(page, _TRAVEL)}<div class=sky><nav>{brand(page)}<b>{page.words(1, 1)}</b>"
         f"<span class=end>{end}</span></nav>"
         f"<div class=kinds>{kinds}</div><div class=form>{form}<b>{page.icon(22, page.theme.on_accent)}</b></div></div>"
-        f"<div class=two><div class=sieve>{repeated(5, sieve)}</div><div>{repeated(4, trip)}</div></div>"
+        f"<div class=two><div class=sieve>{repeated(5, lambda: _sieve(page))}</div>"
+        f"<div>{repeated(4, lambda: _trip(page))}</div></div>"
+    )
+
+
+def _sieve(page: Page) -> str:
+    """Boxes that narrow down the journeys, under a title that folds them."""
+    boxes = repeated(page.random.randint(2, 4), lambda: f"<label><input type=checkbox>{page.words(1, 2)}</label>")
+    return f"<h4>{page.words(1, 2)}{page.icon(14, page.theme.muted)}</h4>{boxes}"
+
+
+def _trip(page: Page) -> str:
+    """A journey: a picture with a heart, stars, what it includes, its price."""
+    pick = page.random
+    has = repeated(pick.randint(2, 4), lambda: f"<span>{page.icon(15, page.theme.muted)}{page.words(1, 1)}</span>")
+    stars = sometimes(
+        page,
+        0.6,
+        lambda: f"<div class=stars>{repeated(pick.randint(2, 5), lambda: page.icon(13, '#e0a100'))}</div>",
+    )
+    heart = f"<span class=heart>{page.icon(22, '#ffffff')}</span>"
+    return (
+        f"<div class=trip>{page.photo(230, 150)}{heart}<div class=mid><b>{page.words(2, 4)}"
+        f"</b>{stars}{page.words(5, 12)}"
+        f"<div class=has>{has}</div></div><div class=sum>{count(page)}<b>{page.number()}"
+        f"</b>{page.words(1, 2)}</div></div>"
     )
 
 

@@ -2,13 +2,21 @@
 
 from indexer.screens.page import Templates
 from indexer.screens.templates.cards import feature_grid, stat_cards
-from indexer.screens.templates.desktops import browser_window, desktop, drawing_program, spreadsheet
+from indexer.screens.templates.desktops.browsers import browser_window
+from indexer.screens.templates.desktops.drawing import drawing_program
+from indexer.screens.templates.desktops.spreadsheets import spreadsheet
+from indexer.screens.templates.desktops.windows import desktop
+from indexer.screens.templates.documentation import documentation
+from indexer.screens.templates.files import files_and_trees
 from indexer.screens.templates.forms import form, settings
-from indexer.screens.templates.galleries import components, documentation, icon_grid
+from indexer.screens.templates.galleries import components, icon_grid
+from indexer.screens.templates.mail import mail
 from indexer.screens.templates.media import film, picture_grid, player
-from indexer.screens.templates.messages import chat, mail, notices
+from indexer.screens.templates.messages import chat, notices
 from indexer.screens.templates.overlays import dialog, drop_down, palette, side_panel
-from indexer.screens.templates.phones import phone_feed, phone_grid, phone_player, phone_settings, phone_tabs
+from indexer.screens.templates.phones.lists import phone_settings, phone_tabs
+from indexer.screens.templates.phones.playing import phone_feed, phone_player
+from indexer.screens.templates.phones.services import phone_grid
 from indexer.screens.templates.places import street_map
 from indexer.screens.templates.plain import plain_article, plain_panel
 from indexer.screens.templates.plain_pages import (
@@ -22,7 +30,7 @@ from indexer.screens.templates.plain_pages import (
 from indexer.screens.templates.planning import board, calendar, timeline
 from indexer.screens.templates.reviews import changes, task_list
 from indexer.screens.templates.shops import pricing, shop
-from indexer.screens.templates.sidebars import admin_shell, files_and_trees
+from indexer.screens.templates.sidebars import admin_shell
 from indexer.screens.templates.tables import data_table
 from indexer.screens.templates.toolbars import text_editor
 

@@ -81,43 +81,49 @@ def _chart(page: Page) -> str:
 
 def feature_grid(page: Page) -> str:
     """A page that sells: a large heading, features with a large icon each, logos of customers."""
-    theme, random = page.theme, page.random
-    size, is_centred, look = random.choice(HUGE), often(page, 0.5), random.choice(("shape", "bare", "bare", "accent"))
-    align = "center" if is_centred else "start"
-    cards = []
-    for _ in range(random.choice((3, 4, 6, 6, 8, 9))):
-        icon = (
-            in_shape(page, size * 0.6)
-            if look == "shape"
-            else page.icon(size, theme.accent if look == "accent" else None)
-        )
-        more = (
-            row(
-                page.words(1, 2) + page.icon(random.choice(USUAL), kind="arrow"),
-                gap="5px",
-                style=f"color:{theme.accent};justify-content:{align};margin-top:6px",
-            )
-            if often(page, 0.3)
-            else ""
-        )
-        inside = (
-            f'<div style="text-align:{align}">{icon}<h3 style="margin:10px 0 4px">'
-            f"{page.words(1, 3)}</h3>{text(page, 8, 20)}{more}</div>"
-        )
-        cards.append(panel(page, inside) if often(page, 0.6) else inside)
+    random = page.random
+    size, align = random.choice(HUGE), "center" if often(page, 0.5) else "start"
+    look = random.choice(("shape", "bare", "bare", "accent"))
+    cards = "".join(_feature(page, size, look, align) for _ in range(random.choice((3, 4, 6, 6, 8, 9))))
     grid = (
         f'<div style="display:grid;grid-template-columns:repeat({random.choice((2, 3, 3, 4))}'
-        f',1fr);gap:{px(page, 26)};max-width:1100px;margin:24px auto">{"".join(cards)}</div>'
+        f',1fr);gap:{px(page, 26)};max-width:1100px;margin:24px auto">{cards}</div>'
     )
-    hero = (
-        f'<div style="text-align:{align};max-width:1100px;margin:{px(page, 40)} auto 0"><div '
-        f'style="font-size:{random.randrange(28, 60)}px;line-height:1.15;font-weight:800">'
-        f'{page.words(3, 7)}</div>{text(page, 10, 20)}<div style="margin-top:14px">'
-        f"{button(page, 'filled')} {button(page, 'outlined')}</div></div>"
-    )
+    hero = _hero(page, align)
     logos = (
         row("".join(page.logo() for _ in range(5)), gap="40px", style="justify-content:center;opacity:.7;margin:20px")
         if often(page, 0.5)
         else ""
     )
     return f'{app_bar(page)}<div style="padding:0 {px(page, 30)}">{hero}{logos}{grid}</div>'
+
+
+def _feature(page: Page, size: float, look: str, align: str) -> str:
+    theme = page.theme
+    icon = (
+        in_shape(page, size * 0.6) if look == "shape" else page.icon(size, theme.accent if look == "accent" else None)
+    )
+    more = (
+        row(
+            page.words(1, 2) + page.icon(page.random.choice(USUAL), kind="arrow"),
+            gap="5px",
+            style=f"color:{theme.accent};justify-content:{align};margin-top:6px",
+        )
+        if often(page, 0.3)
+        else ""
+    )
+    inside = (
+        f'<div style="text-align:{align}">{icon}<h3 style="margin:10px 0 4px">'
+        f"{page.words(1, 3)}</h3>{text(page, 8, 20)}{more}</div>"
+    )
+    return panel(page, inside) if often(page, 0.6) else inside
+
+
+def _hero(page: Page, align: str) -> str:
+    """A large heading over buttons."""
+    return (
+        f'<div style="text-align:{align};max-width:1100px;margin:{px(page, 40)} auto 0"><div '
+        f'style="font-size:{page.random.randrange(28, 60)}px;line-height:1.15;font-weight:800">'
+        f'{page.words(3, 7)}</div>{text(page, 10, 20)}<div style="margin-top:14px">'
+        f"{button(page, 'filled')} {button(page, 'outlined')}</div></div>"
+    )

@@ -42,54 +42,53 @@ def notice(page: Page) -> str:
 
 def form(page: Page) -> str:
     """Labels and fields in one or two columns, boxes to tick, buttons, a notice; alone or in a shell."""
-    theme, random = page.theme, page.random
-    fields = []
-    for _ in range(random.randrange(3, 10)):
-        hint = (
-            row(
-                (
-                    f"{page.icon(random.choice(SMALL), random.choice((theme.danger, theme.muted, theme.success)))}"
-                    f"<span>{page.words(2, 6)}</span>"
-                ),
-                gap="4px",
-                style=f"font-size:.85em;color:{theme.muted}",
-            )
-            if often(page, 0.3)
-            else ""
-        )
-        mark = (
-            page.icon(random.choice(SMALL), theme.faint)
-            if often(page, 0.15)
-            else random.choice(("", f'<span style="color:{theme.danger}">*</span>'))
-        )
-        fields.append(
-            "<div>"
-            f"{row(page.words(1, 2) + mark, gap='4px', style='margin-bottom:3px;font-weight:500')}"
-            f"{field(page)}{hint}</div>"
-        )
+    random = page.random
+    fields = "".join(_labelled(page) for _ in range(random.randrange(3, 10)))
     ticks = "".join(row(page.control() + page.words(2, 6), style="margin:8px 0") for _ in range(random.randrange(0, 4)))
     grid = (
         f'<div style="display:grid;grid-template-columns:repeat({random.choice((1, 1, 2))}'
-        f',1fr);gap:{px(page, 12)}">{"".join(fields)}</div>'
+        f',1fr);gap:{px(page, 12)}">{fields}</div>'
     )
     social = "".join(
         f'<div style="margin-top:8px">{button(page, "outlined")}</div>' for _ in range(random.choice((0, 0, 2, 3)))
     )
-    body = (
-        heading(page, 1.5)
-        + (notice(page) if often(page, 0.5) else "")
-        + grid
-        + ticks
-        + row(button(page, "filled") + button(page))
-        + social
+    title = heading(page, 1.5) + (notice(page) if often(page, 0.5) else "")
+    body = title + grid + ticks + row(button(page, "filled") + button(page)) + social
+    return shell(page, breadcrumb(page) + panel(page, body)) if often(page, 0.4) else _alone(page, body)
+
+
+def _labelled(page: Page) -> str:
+    """A field under its label, at times with a hint below."""
+    theme, random = page.theme, page.random
+    hint = _hint(page) if often(page, 0.3) else ""
+    mark = (
+        page.icon(random.choice(SMALL), theme.faint)
+        if often(page, 0.15)
+        else random.choice(("", f'<span style="color:{theme.danger}">*</span>'))
     )
-    if often(page, 0.4):
-        return shell(page, breadcrumb(page) + panel(page, body))
+    label = row(page.words(1, 2) + mark, gap="4px", style="margin-bottom:3px;font-weight:500")
+    return f"<div>{label}{field(page)}{hint}</div>"
+
+
+def _hint(page: Page) -> str:
+    theme, random = page.theme, page.random
+    return row(
+        (
+            f"{page.icon(random.choice(SMALL), random.choice((theme.danger, theme.muted, theme.success)))}"
+            f"<span>{page.words(2, 6)}</span>"
+        ),
+        gap="4px",
+        style=f"font-size:.85em;color:{theme.muted}",
+    )
+
+
+def _alone(page: Page, body: str) -> str:
+    """A form in the middle of a window, at times beside a picture."""
     picture = page.photo(page.width * 0.4, page.height) if often(page, 0.4) else ""
     return (
         '<div style="display:flex;height:100vh;align-items:center;justify-content:center;'
         f'gap:30px">{picture}'
-        f"{panel(page, page.logo() + body, style=f'width:{random.randrange(340, 560)}px')}"
+        f"{panel(page, page.logo() + body, style=f'width:{page.random.randrange(340, 560)}px')}"
         "</div>"
     )
 

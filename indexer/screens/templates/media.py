@@ -1,8 +1,21 @@
 """Pictures, music and films, with icons upon them."""
 
 from indexer.screens.page import Page
-from indexer.screens.templates.sidebars import app_bar, sidebar
-from indexer.screens.templates.widgets import HUGE, LARGE, SMALL, USUAL, chip, heading, icon_button, often, px, row
+from indexer.screens.templates.sidebars import app_bar, sidebar, under_bar
+from indexer.screens.templates.widgets import (
+    HUGE,
+    LARGE,
+    SMALL,
+    SPACER,
+    USUAL,
+    chip,
+    full_height,
+    heading,
+    icon_button,
+    often,
+    px,
+    row,
+)
 
 
 def _over(page: Page, inside: str, place: str) -> str:
@@ -56,7 +69,7 @@ def picture_grid(page: Page) -> str:
         f'<div style="padding:{px(page, 16)};flex:1;min-width:0">{filters}<div '
         f'style="display:flex;flex-wrap:wrap;gap:{px(page, 14)}">{cards}</div></div>'
     )
-    return f'{app_bar(page)}<div style="display:flex">{sidebar(page) if often(page, 0.4) else ""}{body}</div>'
+    return under_bar(page, body, beside=0.4)
 
 
 def _caption(page: Page) -> str:
@@ -94,10 +107,7 @@ def player(page: Page) -> str:
         style="margin-bottom:14px",
     )
     body = f'<div style="flex:1;padding:{px(page, 18)};overflow:hidden;min-width:0">{hero}{songs}</div>'
-    return (
-        '<div style="height:100vh;display:flex;flex-direction:column"><div style="flex:1;'
-        f'display:flex;min-height:0">{sidebar(page)}{body}</div>{play_bar(page)}</div>'
-    )
+    return full_height(sidebar(page) + body, below=play_bar(page))
 
 
 def _song(page: Page, n: int) -> str:
@@ -118,37 +128,11 @@ def _song(page: Page, n: int) -> str:
 
 def play_bar(page: Page) -> str:
     """What plays, with its buttons."""
-    theme, random = page.theme, page.random
-    size = random.choice((16, 18, 20, 22, 24))
-    share = random.randrange(5, 95)
-    line = (
-        f'<div style="height:4px;width:100%;background:{theme.fill};border-radius:4px"><div '
-        f'style="width:{share}%;height:4px;background:{theme.accent};border-radius:4px"></div>'
-        "</div>"
-    )
-    main = (
-        f'<span style="display:inline-flex;width:{size * 1.8:.0f}px;height:{size * 1.8:.0f}px;'
-        f"border-radius:50%;background:{theme.text};color:{theme.ground};align-items:center;"
-        f'justify-content:center">{page.icon(size)}</span>'
-    )
-    buttons = row(
-        page.icon(size * 0.8, theme.muted)
-        + page.icon(size)
-        + main
-        + page.icon(size)
-        + page.icon(size * 0.8, theme.muted),
-        gap=f"{size}px",
-        style="justify-content:center",
-    )
-    times = row(
-        (
-            f"<span>0:{random.randrange(10, 60)}</span>{line}<span>{random.randrange(2, 9)}:"
-            f"{random.randrange(10, 60)}</span>"
-        ),
-        style="font-size:11px;margin-top:6px",
-    )
+    theme = page.theme
+    size = page.random.choice((16, 18, 20, 22, 24))
+    middle = _play_buttons(page, size)
     end = row(
-        "".join(page.icon(size * 0.8, theme.muted) for _ in range(random.randrange(2, 5)))
+        "".join(page.icon(size * 0.8, theme.muted) for _ in range(page.random.randrange(2, 5)))
         + f'<div style="width:70px;height:4px;background:{theme.accent};border-radius:4px"></div>',
         gap="12px",
     )
@@ -160,61 +144,97 @@ def play_bar(page: Page) -> str:
         )
     )
     return row(
-        f'<div style="width:240px">{start}</div><div style="flex:1">{buttons}{times}</div>{end}',
+        f'<div style="width:240px">{start}</div><div style="flex:1">{middle}</div>{end}',
         gap="20px",
         style=f"padding:10px 16px;background:{theme.surface};border-top:1px solid {theme.border}",
     )
 
 
+def _play_buttons(page: Page, size: float) -> str:
+    """Buttons around a large one, over a line that says how much has been played."""
+    theme, random = page.theme, page.random
+    share = random.randrange(5, 95)
+    line = (
+        f'<div style="height:4px;width:100%;background:{theme.fill};border-radius:4px"><div '
+        f'style="width:{share}%;height:4px;background:{theme.accent};border-radius:4px"></div>'
+        "</div>"
+    )
+    play = (
+        f'<span style="display:inline-flex;width:{size * 1.8:.0f}px;height:{size * 1.8:.0f}px;'
+        f"border-radius:50%;background:{theme.text};color:{theme.ground};align-items:center;"
+        f'justify-content:center">{page.icon(size)}</span>'
+    )
+    before = page.icon(size * 0.8, theme.muted) + page.icon(size)
+    after = page.icon(size) + page.icon(size * 0.8, theme.muted)
+    buttons = row(before + play + after, gap=f"{size}px", style="justify-content:center")
+    times = row(
+        (
+            f"<span>0:{random.randrange(10, 60)}</span>{line}<span>{random.randrange(2, 9)}:"
+            f"{random.randrange(10, 60)}</span>"
+        ),
+        style="font-size:11px;margin-top:6px",
+    )
+    return buttons + times
+
+
 def film(page: Page) -> str:
     """A film with its tools upon it, and others beside it."""
-    theme, random = page.theme, page.random
-    width = page.width * random.uniform(0.55, 0.95)
-    height, size = min(width * 0.56, page.height * 0.7), random.choice((16, 18, 20, 22, 24, 28))
-    shade = '<div style="position:absolute;inset:60% 0 0 0;background:linear-gradient(transparent,#000c)"></div>'
-    tools = (
-        "".join(page.icon(size, random.choice((None, "#fff"))) for _ in range(3))
-        + (
-            f'<span style="font-size:12px">1:{random.randrange(10, 60)} / '
-            f'{random.randrange(2, 59)}:07</span><span style="flex:1"></span>'
-        )
-        + "".join(page.icon(size) for _ in range(random.randrange(2, 6)))
+    width = page.width * page.random.uniform(0.55, 0.95)
+    screen, pills = _screen(page, width), _pills(page)
+    others = "".join(row(picture(page, 150, 84, 14) + _caption(page), style="margin-bottom:8px") for _ in range(8))
+    return (
+        f'{app_bar(page)}<div style="display:flex;gap:18px;padding:14px"><div style="width:'
+        f'{width:.0f}px;flex:none">{screen}{heading(page, 1.4)}{pills}<p>{page.words(20, 60)}'
+        f'</p></div><div style="min-width:0">{others}</div></div>'
     )
+
+
+def _screen(page: Page, width: float) -> str:
+    """The film itself, with a line and tools upon it."""
+    height, size = min(width * 0.56, page.height * 0.7), page.random.choice((16, 18, 20, 22, 24, 28))
+    shade = '<div style="position:absolute;inset:60% 0 0 0;background:linear-gradient(transparent,#000c)"></div>'
+    tools = _film_tools(page, size)
     middle = (
         (
             '<div style="position:absolute;inset:0;display:flex;align-items:center;'
-            f'justify-content:center;color:#fff">{page.icon(random.choice(HUGE))}</div>'
+            f'justify-content:center;color:#fff">{page.icon(page.random.choice(HUGE))}</div>'
         )
         if often(page, 0.5)
         else ""
     )
     line = (
         f'<div style="position:absolute;bottom:{size + 22}px;left:12px;right:12px;height:4px;'
-        f'background:#fff5"><div style="width:40%;height:4px;background:{theme.accent}"></div>'
+        f'background:#fff5"><div style="width:40%;height:4px;background:{page.theme.accent}"></div>'
         "</div>"
     )
-    screen = (
+    return (
         f'<div style="position:relative;width:{width:.0f}px;height:{height:.0f}px;flex:none;'
         f'overflow:hidden">{page.photo(width, height)}{shade}{middle}{line}'
         f"{_over(page, tools, 'bottom:10px;left:14px;right:14px')}</div>"
     )
-    size = random.choice((*USUAL, *LARGE))
-    pills = row(
-        page.avatar(40)
-        + f"<b style='flex:1'>{page.name()}</b>"
-        + "".join(
-            (
-                f'<span style="display:inline-flex;gap:6px;align-items:center;background:{theme.fill};'
-                f'padding:6px 12px;border-radius:99px">{page.icon(size)}'
-                f"{page.random.choice((page.number(), page.words(1, 1)))}</span>"
-            )
-            for _ in range(4)
-        ),
+
+
+def _film_tools(page: Page, size: float) -> str:
+    random = page.random
+    return (
+        "".join(page.icon(size, random.choice((None, "#fff"))) for _ in range(3))
+        + f'<span style="font-size:12px">1:{random.randrange(10, 60)} / {random.randrange(2, 59)}:07</span>{SPACER}'
+        + "".join(page.icon(size) for _ in range(random.randrange(2, 6)))
+    )
+
+
+def _pills(page: Page) -> str:
+    """Who made the film, and what can be done with it."""
+    size = page.random.choice((*USUAL, *LARGE))
+    return row(
+        page.avatar(40) + f"<b style='flex:1'>{page.name()}</b>" + "".join(_pill(page, size) for _ in range(4)),
         style="margin:12px 0",
     )
-    others = "".join(row(picture(page, 150, 84, 14) + _caption(page), style="margin-bottom:8px") for _ in range(8))
+
+
+def _pill(page: Page, size: float) -> str:
     return (
-        f'{app_bar(page)}<div style="display:flex;gap:18px;padding:14px"><div style="width:'
-        f'{width:.0f}px;flex:none">{screen}{heading(page, 1.4)}{pills}<p>{page.words(20, 60)}'
-        f'</p></div><div style="min-width:0">{others}</div></div>'
+        f'<span style="display:inline-flex;gap:6px;align-items:center;background:{page.theme.fill};'
+        f'padding:6px 12px;border-radius:99px">{page.icon(size)}'
+        f"{page.random.choice((page.number(), page.words(1, 1)))}</span>"
     )

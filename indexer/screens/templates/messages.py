@@ -1,14 +1,13 @@
-"""Messages: chats, mail, lists of what is new."""
+"""Messages: chats, and lists of what is new."""
 
 from indexer.screens.page import Page
 from indexer.screens.templates.sidebars import app_bar, sidebar
 from indexer.screens.templates.widgets import (
     LARGE,
     SMALL,
+    SPACER,
     USUAL,
     badge_over,
-    button,
-    chip,
     field,
     icon_button,
     in_shape,
@@ -30,20 +29,26 @@ def chat(page: Page) -> str:
         f"{theme.surface};border-inline-end:1px solid {theme.border};padding:8px;"
         f'overflow:hidden">{field(page)}{rooms}</div>'
     )
-    head = row(
-        page.avatar(34)
-        + (
-            f'<div style="flex:1"><b>{page.name()}</b><div style="font-size:.8em;color:'
-            f'{theme.muted}">{page.words(1, 3)}</div></div>'
-        )
-        + "".join(icon_button(page, size * 1.1) for _ in range(random.randrange(2, 5))),
-        style=f"padding:10px 16px;border-bottom:1px solid {theme.border}",
-    )
+    head = _head(page, size)
     kind = random.choice((_bubble, _bubble, _line))
     said = "".join(kind(page, size) for _ in range(random.randrange(6, 14)))
     body = f'<div style="flex:1;overflow:hidden;padding:{px(page, 14)}">{said}</div>'
     main = f'<div style="flex:1;min-width:0;display:flex;flex-direction:column">{head}{body}{composer(page)}</div>'
     return f'<div style="display:flex;height:100vh">{side if page.width > 600 else ""}{main}</div>'
+
+
+def _head(page: Page, size: float) -> str:
+    """Who is talked to, and what can be done with them."""
+    theme = page.theme
+    return row(
+        page.avatar(34)
+        + (
+            f'<div style="flex:1"><b>{page.name()}</b><div style="font-size:.8em;color:'
+            f'{theme.muted}">{page.words(1, 3)}</div></div>'
+        )
+        + "".join(icon_button(page, size * 1.1) for _ in range(page.random.randrange(2, 5))),
+        style=f"padding:10px 16px;border-bottom:1px solid {theme.border}",
+    )
 
 
 def _room(page: Page, size: float) -> str:
@@ -71,27 +76,13 @@ def _bubble(page: Page, size: float) -> str:
     theme, random = page.theme, page.random
     is_own = often(page, 0.4)
     ground, text = (theme.accent, theme.on_accent) if is_own else (theme.fill, theme.text)
+    end = "flex-end" if is_own else "flex-start"
     state = (
         page.icon(random.choice((10, 11, 12, 14)), random.choice((None, theme.accent)), kind="check")
         if is_own and often(page, 0.6)
         else ""
     )
-    media = (
-        random.choice(
-            (
-                lambda: page.photo(200, 110),
-                lambda: row(
-                    page.icon(size * 1.5)
-                    + f"<div>{page.words(1, 2)}<div style='font-size:.8em'>{page.number()}</div></div>"
-                    + page.icon(size),
-                    gap="10px",
-                ),
-                lambda: "",
-            )
-        )()
-        if often(page, 0.3)
-        else ""
-    )
+    media = _media(page, size) if often(page, 0.3) else ""
     words = (
         f'<div style="max-width:380px;background:{ground};color:{text};padding:{px(page, 8)} '
         f'{px(page, 12)};border-radius:{max(theme.radius, 8):g}px">{page.words(2, 18)}{media}'
@@ -100,50 +91,63 @@ def _bubble(page: Page, size: float) -> str:
     when = row(
         f"<span>{random.randrange(24)}:{random.randrange(10, 60)}</span>{state}",
         gap="3px",
-        style=f"font-size:10px;color:{theme.muted};justify-content:{'flex-end' if is_own else 'flex-start'}",
+        style=f"font-size:10px;color:{theme.muted};justify-content:{end}",
     )
     face = "" if is_own else page.avatar(28)
-    return row(
-        face + f"<div>{words}{when}</div>",
-        style=f"margin:8px 0;align-items:flex-end;justify-content:{'flex-end' if is_own else 'flex-start'}",
+    return row(f"{face}<div>{words}{when}</div>", style=f"margin:8px 0;align-items:flex-end;justify-content:{end}")
+
+
+def _media(page: Page, size: float) -> str:
+    """A picture, a file to fetch, or nothing after all."""
+    kinds = (
+        lambda: page.photo(200, 110),
+        lambda: row(
+            page.icon(size * 1.5)
+            + f"<div>{page.words(1, 2)}<div style='font-size:.8em'>{page.number()}</div></div>"
+            + page.icon(size),
+            gap="10px",
+        ),
+        lambda: "",
     )
+    return page.random.choice(kinds)()
 
 
 def _line(page: Page, size: float) -> str:
-    theme, random = page.theme, page.random
-    reactions = (
-        row(
-            "".join(
-                (
-                    '<span style="display:inline-flex;align-items:center;gap:3px;border:1px solid '
-                    f'{theme.border};border-radius:99px;padding:1px 7px;font-size:11px">{page.icon(12)}'
-                    f"{random.randrange(1, 30)}</span>"
-                )
-                for _ in range(random.randrange(1, 4))
-            ),
-            gap="4px",
-            style="margin-top:4px",
-        )
-        if often(page, 0.35)
-        else ""
-    )
-    tools = (
-        row(
-            "".join(page.icon(size * 0.9, theme.muted) for _ in range(4)),
-            gap="8px",
-            style=(
-                f"position:absolute;top:-8px;inset-inline-end:12px;background:{theme.raised};"
-                f"border:1px solid {theme.border};padding:4px 8px;border-radius:6px"
-            ),
-        )
-        if often(page, 0.15)
-        else ""
-    )
+    reactions = _reactions(page) if often(page, 0.35) else ""
+    tools = _line_tools(page, size) if often(page, 0.15) else ""
     words = (
         f'<div style="flex:1"><b>{page.name()}</b> <span style="font-size:.8em;color:'
-        f'{theme.faint}">{page.number()}</span><div>{page.words(5, 30)}</div>{reactions}</div>'
+        f'{page.theme.faint}">{page.number()}</span><div>{page.words(5, 30)}</div>{reactions}</div>'
     )
     return f'<div style="position:relative;display:flex;gap:10px;padding:6px 0">{page.avatar(34)}{words}{tools}</div>'
+
+
+def _reactions(page: Page) -> str:
+    random = page.random
+    return row(
+        "".join(
+            (
+                '<span style="display:inline-flex;align-items:center;gap:3px;border:1px solid '
+                f'{page.theme.border};border-radius:99px;padding:1px 7px;font-size:11px">{page.icon(12)}'
+                f"{random.randrange(1, 30)}</span>"
+            )
+            for _ in range(random.randrange(1, 4))
+        ),
+        gap="4px",
+        style="margin-top:4px",
+    )
+
+
+def _line_tools(page: Page, size: float) -> str:
+    theme = page.theme
+    return row(
+        "".join(page.icon(size * 0.9, theme.muted) for _ in range(4)),
+        gap="8px",
+        style=(
+            f"position:absolute;top:-8px;inset-inline-end:12px;background:{theme.raised};"
+            f"border:1px solid {theme.border};padding:4px 8px;border-radius:6px"
+        ),
+    )
 
 
 def composer(page: Page) -> str:
@@ -155,8 +159,7 @@ def composer(page: Page) -> str:
     hint = f'<span style="flex:1;color:{theme.faint}">{page.words(2, 4)}</span>'
     gap = f"{random.choice((6, 10, 14, 18))}px"
     inside = (
-        f"<div style='margin-bottom:10px'>{hint}</div>"
-        + row("".join(tools) + '<span style="flex:1"></span>' + send, gap=gap)
+        f"<div style='margin-bottom:10px'>{hint}</div>" + row("".join(tools) + SPACER + send, gap=gap)
         if often(page, 0.4)
         else row(tools[0] + hint + "".join(tools[1:3]) + send, gap=gap)
     )
@@ -167,103 +170,11 @@ def composer(page: Page) -> str:
     )
 
 
-def mail(page: Page) -> str:
-    """Folders, a list of letters with stars and clips, perhaps a letter beside it."""
-    theme, random = page.theme, page.random
-    size, colour = random.choice(USUAL), random.choice((theme.muted, theme.faint, None))
-    tools = row(
-        "".join(page.icon(size, theme.muted) for _ in range(random.randrange(4, 10)))
-        + f'<span style="flex:1"></span><span style="color:{theme.muted}">1-50 / {page.number()}</span>'
-        + page.icon(size, kind="chevron") * 1,
-        gap=px(page, 16),
-        style=f"padding:{px(page, 9)} 14px;border-bottom:1px solid {theme.border}",
-    )
-    letters = "".join(_letter(page, size, colour) for _ in range(int(page.height / 34)))
-    beside = (
-        (
-            f'<div style="flex:1;padding:18px;border-inline-start:1px solid {theme.border};'
-            f'overflow:hidden">{_open_letter(page, size)}</div>'
-        )
-        if page.width > 1100 and often(page, 0.5)
-        else ""
-    )
-    return (
-        f'<div style="display:flex;flex-direction:column;height:100vh">{app_bar(page)}<div '
-        f'style="flex:1;display:flex;min-height:0">{sidebar(page)}<div style="flex:1;'
-        f'min-width:0;overflow:hidden">{tools}{letters}</div>{beside}</div></div>'
-    )
-
-
-def _letter(page: Page, size: float, colour: str | None) -> str:
-    theme, random = page.theme, page.random
-    is_new = often(page, 0.3)
-    clip = page.icon(random.choice(SMALL), theme.muted) if often(page, 0.25) else ""
-    start = (
-        '<input type=checkbox style="margin:0;flex:none;color-scheme:'
-        f'{"dark" if theme.is_dark else "light"}">'
-        f"{page.icon(size, theme.warning if often(page, 0.2) else colour, kind='star')}"
-    )
-    words = (
-        '<span style="width:130px;flex:none;overflow:hidden;white-space:nowrap;font-weight:'
-        f'{700 if is_new else 400}">{page.name()}</span><span style="flex:1;overflow:hidden;'
-        f'white-space:nowrap"><b style="font-weight:{700 if is_new else 400}">'
-        f'{page.words(2, 5)}</b> <span style="color:{theme.muted}">{page.words(4, 12)}</span>'
-        "</span>"
-    )
-    end = (
-        "".join(page.icon(size, theme.muted) for _ in range(3))
-        if often(page, 0.08)
-        else f'<span style="font-size:.85em">{random.randrange(24)}:{random.randrange(10, 60)}</span>'
-    )
-    tag = chip(page) if often(page, 0.15) else ""
-    return row(
-        start + words + tag + clip + end,
-        gap="9px",
-        style=(
-            f"padding:{px(page, 6)} 14px;border-bottom:1px solid {theme.border};background:"
-            f"{theme.surface if is_new else 'transparent'}"
-        ),
-    )
-
-
-def _open_letter(page: Page, size: float) -> str:
-    theme = page.theme
-    head = row(
-        page.avatar(40)
-        + f"<div style='flex:1'><b>{page.name()}</b><div style='color:{theme.muted}'>{page.words(2, 4)}</div></div>"
-        + "".join(page.icon(size, theme.muted) for _ in range(3)),
-        gap="12px",
-    )
-    file = row(
-        page.icon(24, theme.danger)
-        + (
-            f"<div style='flex:1'>{page.words(1, 2)}<div style='color:{theme.muted};"
-            f"font-size:.85em'>{page.number()}</div></div>"
-        )
-        + page.icon(size),
-        gap="10px",
-        style=f"border:1px solid {theme.border};padding:8px;width:240px;margin:12px 0;border-radius:{theme.radius:g}px",
-    )
-    return (
-        f"<h2>{page.words(3, 6)}</h2>{head}<p>{page.words(30, 60)}.</p><p>{page.words(30, 60)}"
-        f".</p>{file}{row(button(page, 'outlined') + button(page, 'outlined'))}"
-    )
-
-
 def notices(page: Page) -> str:
     """What is new: an icon, or a person with a small icon at the corner, words, a time."""
     theme, random = page.theme, page.random
     lines = "".join(_news(page) for _ in range(random.randrange(6, 14)))
-    tabs = row(
-        "".join(
-            (
-                '<span style="padding:8px;border-bottom:2px solid '
-                f'{theme.accent if n == 0 else "transparent"}">{page.words(1, 1)} '
-                f"{page.badge() if often(page, 0.3) else ''}</span>"
-            )
-            for n in range(3)
-        )
-    )
+    tabs = _tabs(page)
     head = row(
         f'<b style="flex:1;font-size:1.2em">{page.words(1, 2)}</b>' + icon_button(page) + icon_button(page),
         style="margin-bottom:6px",
@@ -276,14 +187,24 @@ def notices(page: Page) -> str:
     return f'{app_bar(page)}<div style="display:flex">{sidebar(page) if page.width > 900 else ""}{card}</div>'
 
 
+def _tabs(page: Page) -> str:
+    theme = page.theme
+    return row(
+        "".join(
+            (
+                '<span style="padding:8px;border-bottom:2px solid '
+                f'{theme.accent if n == 0 else "transparent"}">{page.words(1, 1)} '
+                f"{page.badge() if often(page, 0.3) else ''}</span>"
+            )
+            for n in range(3)
+        )
+    )
+
+
 def _news(page: Page) -> str:
     theme, random = page.theme, page.random
     colour = signal(page)
-    corner = (
-        '<span style="position:absolute;bottom:-3px;inset-inline-end:-3px;width:16px;'
-        f"height:16px;border-radius:50%;background:{colour};display:flex;align-items:center;"
-        f'justify-content:center">{page.icon(random.choice((9, 10, 11)), "#fff")}</span>'
-    )
+    corner = _corner(page, colour)
     start = random.choice(
         (
             lambda: f'<span style="position:relative;flex:none">{page.avatar(36)}{corner}</span>',
@@ -303,3 +224,12 @@ def _news(page: Page) -> str:
     extra = badge_over(page) if often(page, 0.1) else ""
     style = f"padding:{px(page, 9)} 4px;border-bottom:1px solid {theme.border}"
     return f'<div style="position:relative">{row(start + words + end, gap="12px", style=style)}{extra}</div>'
+
+
+def _corner(page: Page, colour: str) -> str:
+    """What happened, as a small icon at the corner of who did it."""
+    return (
+        '<span style="position:absolute;bottom:-3px;inset-inline-end:-3px;width:16px;'
+        f"height:16px;border-radius:50%;background:{colour};display:flex;align-items:center;"
+        f'justify-content:center">{page.icon(page.random.choice((9, 10, 11)), "#fff")}</span>'
+    )

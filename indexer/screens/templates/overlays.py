@@ -92,37 +92,17 @@ def _command(page: Page, size: float, is_chosen: bool) -> str:
 
 def dialog(page: Page) -> str:
     """A dialog: an icon, words, fields or a place to drop files, buttons, a cross in the corner."""
-    theme, random = page.theme, page.random
+    random = page.random
     wide = random.randrange(340, 600)
     cross = (
         '<span style="position:absolute;top:12px;inset-inline-end:12px">'
-        f"{page.icon(random.choice(USUAL), theme.muted, kind='close')}</span>"
+        f"{page.icon(random.choice(USUAL), page.theme.muted, kind='close')}</span>"
     )
     sign = random.choice(
         (lambda: in_shape(page, 24), lambda: page.icon(random.choice((32, 40, 48)), signal(page)), lambda: "")
     )()
-    drop = (
-        (
-            f'<div style="border:2px dashed {theme.border};padding:24px;text-align:center;color:'
-            f'{theme.muted};margin:10px 0">{page.icon(random.choice((24, 32, 40, 48)))}<div>'
-            f"{page.words(3, 6)}</div></div>"
-        )
-        if often(page, 0.4)
-        else ""
-    )
-    files = "".join(
-        row(
-            page.icon(random.choice(LARGE), theme.muted)
-            + (
-                f"<div style='flex:1'>{page.words(1, 2)}<div style='height:4px;background:"
-                f"{theme.accent};width:{random.randrange(20, 100)}%'></div></div>"
-            )
-            + page.icon(14, kind="close"),
-            gap="10px",
-            style="margin:8px 0",
-        )
-        for _ in range(random.randrange(0, 4))
-    )
+    drop = _drop(page) if often(page, 0.4) else ""
+    files = "".join(_file(page) for _ in range(random.randrange(0, 4)))
     fields = "".join(
         f"<div style='margin:8px 0'>{page.words(1, 2)}{field(page)}</div>" for _ in range(random.randrange(0, 3))
     )
@@ -134,33 +114,38 @@ def dialog(page: Page) -> str:
     return _over(page, inside, f"top:{random.randrange(60, 160)}px;left:calc(50% - {wide // 2}px)")
 
 
+def _drop(page: Page) -> str:
+    """A place to drop files."""
+    theme = page.theme
+    return (
+        f'<div style="border:2px dashed {theme.border};padding:24px;text-align:center;color:'
+        f'{theme.muted};margin:10px 0">{page.icon(page.random.choice((24, 32, 40, 48)))}<div>'
+        f"{page.words(3, 6)}</div></div>"
+    )
+
+
+def _file(page: Page) -> str:
+    """A file on its way, with a bar."""
+    theme, random = page.theme, page.random
+    return row(
+        page.icon(random.choice(LARGE), theme.muted)
+        + (
+            f"<div style='flex:1'>{page.words(1, 2)}<div style='height:4px;background:"
+            f"{theme.accent};width:{random.randrange(20, 100)}%'></div></div>"
+        )
+        + page.icon(14, kind="close"),
+        gap="10px",
+        style="margin:8px 0",
+    )
+
+
 def drop_down(page: Page) -> str:
     """A menu over a page, one of a person at times, with a second one beside it and a tip."""
-    theme, random = page.theme, page.random
+    random = page.random
     wide = random.randrange(170, 280)
-    person = (
-        row(
-            page.avatar(36)
-            + (
-                f"<div><b>{page.name()}</b><div style='font-size:.85em;color:{theme.muted}'>"
-                f"{page.words(1, 2)}</div></div>"
-            ),
-            gap="10px",
-            style="padding:10px",
-        )
-        if often(page, 0.4)
-        else ""
-    )
+    person = _person(page) if often(page, 0.4) else ""
     left, top = random.randrange(40, max(60, int(page.width - wide - 40))), random.randrange(40, int(page.height / 2))
-    tip = (
-        (
-            f'<div style="position:fixed;left:{left}px;top:{top - 34}px;background:#111;'
-            "color:#fff;border-radius:4px;padding:4px 8px;font-size:12px;display:flex;gap:6px;"
-            f'align-items:center">{page.icon(12)}{page.words(1, 3)}{page.key()}</div>'
-        )
-        if often(page, 0.5)
-        else ""
-    )
+    tip = _tip(page, f"left:{left}px;top:{top - 34}px") if often(page, 0.5) else ""
     second = (
         f'<div style="position:fixed;left:{left + wide + 4}px;top:{top + 60}px">{menu(page)}</div>'
         if often(page, 0.3)
@@ -168,11 +153,32 @@ def drop_down(page: Page) -> str:
     )
     said = row(page.icon(20, signal(page)) + page.words(2, 5) + icon_button(page, 14, kind="close"), gap="12px")
     toast = (
-        (f'<div style="position:fixed;bottom:20px;inset-inline-end:20px">{panel(page, said)}</div>')
+        f'<div style="position:fixed;bottom:20px;inset-inline-end:20px">{panel(page, said)}</div>'
         if often(page, 0.5)
         else ""
     )
     return _over(page, f"{person}{menu(page, width=wide)}", f"top:{top}px;left:{left}px") + second + tip + toast
+
+
+def _person(page: Page) -> str:
+    return row(
+        page.avatar(36)
+        + (
+            f"<div><b>{page.name()}</b><div style='font-size:.85em;color:{page.theme.muted}'>"
+            f"{page.words(1, 2)}</div></div>"
+        ),
+        gap="10px",
+        style="padding:10px",
+    )
+
+
+def _tip(page: Page, place: str) -> str:
+    """A tip: an icon, words and a key, white on black."""
+    return (
+        f'<div style="position:fixed;{place};background:#111;'
+        "color:#fff;border-radius:4px;padding:4px 8px;font-size:12px;display:flex;gap:6px;"
+        f'align-items:center">{page.icon(12)}{page.words(1, 3)}{page.key()}</div>'
+    )
 
 
 def side_panel(page: Page) -> str:
@@ -181,23 +187,7 @@ def side_panel(page: Page) -> str:
     wide, size = random.randrange(260, 420), random.choice(USUAL)
     head = row(f'<b style="flex:1">{page.words(1, 2)}</b>{icon_button(page, size, kind="close")}')
     groups = "".join(
-        heading(page, 1)
-        + "".join(
-            random.choice(
-                (
-                    lambda: menu_item(page, size),
-                    lambda: field(page),
-                    lambda: row(
-                        page.icon(size, page.theme.muted)
-                        + f"<span style='flex:1'>{page.words(1, 2)}</span>"
-                        + page.control(),
-                        style="margin:8px 0",
-                    ),
-                )
-            )()
-            for _ in range(random.randrange(2, 5))
-        )
-        for _ in range(4)
+        heading(page, 1) + "".join(_property(page, size) for _ in range(random.randrange(2, 5))) for _ in range(4)
     )
     side = random.choice(("right:0", "left:0"))
     return _over(
@@ -205,3 +195,16 @@ def side_panel(page: Page) -> str:
         f'<div style="width:{wide}px;padding:14px;height:100vh;overflow:hidden">{head}{groups}</div>',
         f"top:0;bottom:0;{side}",
     )
+
+
+def _property(page: Page, size: float) -> str:
+    """A link, a field, or a control beside an icon."""
+    kinds = (
+        lambda: menu_item(page, size),
+        lambda: field(page),
+        lambda: row(
+            page.icon(size, page.theme.muted) + f"<span style='flex:1'>{page.words(1, 2)}</span>" + page.control(),
+            style="margin:8px 0",
+        ),
+    )
+    return page.random.choice(kinds)()

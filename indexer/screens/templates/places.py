@@ -6,6 +6,7 @@ from indexer.screens.templates.widgets import (
     LARGE,
     SMALL,
     USUAL,
+    behind,
     chip,
     field,
     heading,
@@ -20,28 +21,10 @@ from indexer.screens.templates.widgets import (
 
 def street_map(page: Page) -> str:
     """A map with signs and tools, places at the side."""
-    theme, random = page.theme, page.random
-    ground = f'<div style="position:absolute;inset:0">{page.street_map(page.width, page.height)}</div>'
+    random = page.random
+    ground = behind(page.street_map(page.width, page.height))
     pins = "".join(_pin(page) for _ in range(random.randrange(4, 22)))
-    size = random.choice(USUAL)
-    zoom = (
-        '<div style="position:absolute;bottom:30px;inset-inline-end:14px;background:'
-        f"{theme.raised};border-radius:{theme.radius:g}px;box-shadow:0 2px 8px #0004;"
-        'display:flex;flex-direction:column;gap:8px;padding:8px">'
-        f"{page.icon(size, theme.text, kind='add')}{page.icon(size, theme.text)}"
-        f"{page.icon(size, theme.text)}</div>"
-    )
-    chips = row(
-        "".join(
-            (
-                '<span style="display:inline-flex;gap:5px;align-items:center;background:'
-                f"{theme.raised};padding:6px 11px;border-radius:99px;box-shadow:0 1px 4px #0003;"
-                f'white-space:nowrap">{page.icon(random.choice(SMALL))}{page.words(1, 1)}</span>'
-            )
-            for _ in range(random.randrange(3, 7))
-        ),
-        style="position:absolute;top:16px;inset-inline-start:380px",
-    )
+    zoom, chips = _zoom(page), _chips(page)
     places = "".join(_place(page) for _ in range(random.randrange(3, 7)))
     side = (
         (
@@ -52,17 +35,48 @@ def street_map(page: Page) -> str:
         if page.width > 600
         else f'<div style="position:absolute;top:12px;left:12px;right:12px">{field(page)}</div>'
     )
-    names = "".join(
-        (
-            f'<span style="position:absolute;left:{random.randrange(100)}%;top:'
-            f"{random.randrange(100)}%;font-size:11px;color:{'#9ab' if theme.is_dark else '#566'}"
-            f'">{page.words(1, 2)}</span>'
-        )
-        for _ in range(16)
-    )
+    names = "".join(_name(page) for _ in range(16))
     return (
         f'<div style="position:relative;height:100vh;overflow:hidden">{ground}{names}{pins}'
         f"{side}{chips if page.width > 900 else ''}{zoom}</div>"
+    )
+
+
+def _zoom(page: Page) -> str:
+    """Buttons at the edge."""
+    theme, size = page.theme, page.random.choice(USUAL)
+    return (
+        '<div style="position:absolute;bottom:30px;inset-inline-end:14px;background:'
+        f"{theme.raised};border-radius:{theme.radius:g}px;box-shadow:0 2px 8px #0004;"
+        'display:flex;flex-direction:column;gap:8px;padding:8px">'
+        f"{page.icon(size, theme.text, kind='add')}{page.icon(size, theme.text)}"
+        f"{page.icon(size, theme.text)}</div>"
+    )
+
+
+def _chips(page: Page) -> str:
+    """Kinds of places to choose among."""
+    random = page.random
+    return row(
+        "".join(
+            (
+                '<span style="display:inline-flex;gap:5px;align-items:center;background:'
+                f"{page.theme.raised};padding:6px 11px;border-radius:99px;box-shadow:0 1px 4px #0003;"
+                f'white-space:nowrap">{page.icon(random.choice(SMALL))}{page.words(1, 1)}</span>'
+            )
+            for _ in range(random.randrange(3, 7))
+        ),
+        style="position:absolute;top:16px;inset-inline-start:380px",
+    )
+
+
+def _name(page: Page) -> str:
+    """What the map calls a place."""
+    random = page.random
+    return (
+        f'<span style="position:absolute;left:{random.randrange(100)}%;top:'
+        f"{random.randrange(100)}%;font-size:11px;color:{'#9ab' if page.theme.is_dark else '#566'}"
+        f'">{page.words(1, 2)}</span>'
     )
 
 

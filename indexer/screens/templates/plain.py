@@ -1,7 +1,7 @@
 """Screens without any icon, full of what might be taken for one."""
 
 from indexer.screens.page import Page
-from indexer.screens.templates.widgets import often, panel, px, row, text
+from indexer.screens.templates.widgets import SPACER, often, panel, px, row, text
 
 
 def plain_article(page: Page) -> str:
@@ -42,10 +42,7 @@ def plain_panel(page: Page) -> str:
         for _ in range(random.randrange(6, 16))
     )
     top = row(
-        page.logo()
-        + "".join(f"<span>{page.words(1, 1)}</span>" for _ in range(5))
-        + '<span style="flex:1"></span>'
-        + page.avatar(32),
+        page.logo() + "".join(f"<span>{page.words(1, 1)}</span>" for _ in range(5)) + SPACER + page.avatar(32),
         gap="20px",
         style="margin-bottom:14px",
     )

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from indexer.screens.page import Page
-from indexer.screens.templates.widgets import often, panel, px, row, text
+from indexer.screens.templates.widgets import SPACER, often, panel, px, row, text
 
 
 def _button(page: Page) -> str:
@@ -22,7 +22,7 @@ def _bar(page: Page) -> str:
     theme = page.theme
     links = "".join(f"<span>{page.words(1, 1)}</span>" for _ in range(page.random.randrange(2, 7)))
     return row(
-        page.logo() + links + '<span style="flex:1"></span>' + _button(page) + page.avatar(30) + page.badge(),
+        page.logo() + links + SPACER + _button(page) + page.avatar(30) + page.badge(),
         gap="18px",
         style=f"padding:10px 18px;border-bottom:1px solid {theme.border};background:{theme.surface}",
     )

@@ -1,9 +1,10 @@
 """Plans: calendars, boards of cards, lines of time."""
 
 from indexer.screens.page import Page
-from indexer.screens.templates.sidebars import app_bar, sidebar
+from indexer.screens.templates.sidebars import app_bar, sidebar, under_bar
 from indexer.screens.templates.widgets import (
     SMALL,
+    SPACER,
     USUAL,
     button,
     chip,
@@ -27,7 +28,7 @@ def calendar(page: Page) -> str:
         button(page, "outlined")
         + arrows
         + heading(page, 1.4)
-        + '<span style="flex:1"></span>'
+        + SPACER
         + icon_button(page)
         + icon_button(page)
         + button(page, "filled"),
@@ -85,38 +86,42 @@ def _event(page: Page) -> str:
 
 def board(page: Page) -> str:
     """Columns of cards, each with tags, counts beside small icons, persons."""
-    theme, random = page.theme, page.random
+    random = page.random
     size = random.choice((*SMALL, *USUAL))
-    columns = []
-    for _ in range(max(2, int(page.width / random.randrange(230, 330)))):
-        head = row(
-            (
-                f"{page.icon(size, signal(page)) if often(page, 0.4) else page.swatch(9)}<b>"
-                f'{page.words(1, 2)}</b><span style="color:{theme.muted}">{random.randrange(1, 30)}'
-                f'</span><span style="flex:1"></span>{page.icon(size, theme.muted, kind="add")}'
-                f"{page.icon(size, theme.muted, kind='more')}"
-            ),
-            style="margin-bottom:8px",
-        )
-        cards = "".join(_task(page, size) for _ in range(random.randrange(2, 7)))
-        add = row(page.icon(size, kind="add") + page.words(1, 2), style=f"color:{theme.muted};padding:6px")
-        columns.append(
-            f'<div style="flex:1;min-width:0;background:{theme.surface};padding:{px(page, 9)};'
-            f'border-radius:{theme.radius:g}px">{head}{cards}{add}</div>'
-        )
+    columns = "".join(_column(page, size) for _ in range(max(2, int(page.width / random.randrange(230, 330)))))
     tools = row(
         heading(page, 1.4)
         + "".join(page.avatar(26) for _ in range(4))
-        + '<span style="flex:1"></span>'
+        + SPACER
         + button(page, "outlined")
         + button(page, "filled"),
         style="padding:12px 0",
     )
     inside = (
         f'<div style="flex:1;padding:0 14px;min-width:0">{tools}<div style="display:flex;'
-        f'gap:12px;align-items:flex-start">{"".join(columns)}</div></div>'
+        f'gap:12px;align-items:flex-start">{columns}</div></div>'
     )
-    return f'{app_bar(page)}<div style="display:flex">{sidebar(page) if often(page, 0.4) else ""}{inside}</div>'
+    return under_bar(page, inside, beside=0.4)
+
+
+def _column(page: Page, size: float) -> str:
+    """Cards under a title with a count."""
+    theme, random = page.theme, page.random
+    head = row(
+        (
+            f"{page.icon(size, signal(page)) if often(page, 0.4) else page.swatch(9)}<b>"
+            f'{page.words(1, 2)}</b><span style="color:{theme.muted}">{random.randrange(1, 30)}'
+            f"</span>{SPACER}{page.icon(size, theme.muted, kind='add')}"
+            f"{page.icon(size, theme.muted, kind='more')}"
+        ),
+        style="margin-bottom:8px",
+    )
+    cards = "".join(_task(page, size) for _ in range(random.randrange(2, 7)))
+    add = row(page.icon(size, kind="add") + page.words(1, 2), style=f"color:{theme.muted};padding:6px")
+    return (
+        f'<div style="flex:1;min-width:0;background:{theme.surface};padding:{px(page, 9)};'
+        f'border-radius:{theme.radius:g}px">{head}{cards}{add}</div>'
+    )
 
 
 def _task(page: Page, size: float) -> str:
@@ -136,7 +141,7 @@ def _task(page: Page, size: float) -> str:
     foot = row(
         (
             f'{first}<span style="font-size:11px">{page.random.choice(("ENG", "UX", "API"))}-'
-            f'{random.randrange(1, 999)}</span>{marks}<span style="flex:1"></span>'
+            f"{random.randrange(1, 999)}</span>{marks}{SPACER}"
             f"{page.avatar(22)}"
         ),
         gap="8px",
@@ -156,10 +161,7 @@ def timeline(page: Page) -> str:
     across = row(line.join(steps), gap="10px", style=f"padding:{px(page, 20)}")
     events = "".join(_past(page, size) for _ in range(random.randrange(5, 10)))
     down = panel(page, heading(page) + events, style=f"max-width:{random.randrange(420, 800)}px;margin:0 20px")
-    return (
-        f'{app_bar(page)}<div style="display:flex">{sidebar(page) if often(page, 0.4) else ""}'
-        f'<div style="flex:1">{across}{down}</div></div>'
-    )
+    return under_bar(page, f'<div style="flex:1">{across}{down}</div>', beside=0.4)
 
 
 def _step(page: Page, size: float, at: int, now: int) -> str:

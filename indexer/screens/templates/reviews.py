@@ -5,6 +5,7 @@ from indexer.screens.templates.messages import composer
 from indexer.screens.templates.sidebars import app_bar
 from indexer.screens.templates.widgets import (
     SMALL,
+    SPACER,
     button,
     chip,
     heading,
@@ -26,7 +27,7 @@ def task_list(page: Page) -> str:
     heads = row(
         row(page.icon(size) + f"<b>{random.randrange(99)}</b> {page.words(1, 1)}", gap="5px")
         + row(page.icon(size, theme.muted, kind="check") + page.words(1, 1), gap="5px")
-        + '<span style="flex:1"></span>'
+        + SPACER
         + "".join(
             row(page.words(1, 1) + page.icon(random.choice((8, 10, 12)), kind="chevron"), gap="4px") for _ in range(4)
         ),
@@ -86,40 +87,49 @@ def _task(page: Page, size: float) -> str:
 
 def changes(page: Page) -> str:
     """A change of code: files with chevrons, lines with signs, talk, and checks that passed or failed."""
-    theme, random = page.theme, page.random
-    size = random.choice((12, 14, 16))
-    files = "".join(_file(page, size) for _ in range(random.randrange(2, 4)))
-    checks = "".join(
-        row(
-            page.icon(size, signal(page), kind=random.choice(("check", "close", None)))
-            + (
-                f'<span style="flex:1">{page.words(2, 4)}</span><span style="color:{theme.muted}">'
-                f"{page.number()}</span>{page.icon(size, theme.faint, kind='more')}"
-            ),
-            style=f"padding:{px(page, 7)} 0;border-bottom:1px solid {theme.border}",
-        )
-        for _ in range(random.randrange(3, 8))
-    )
-    merge = panel(
-        page,
-        row(in_shape(page, 18) + heading(page, 1.1))
-        + checks
-        + row(button(page, "filled") + button(page), style="margin-top:10px"),
-    )
-    facts = "".join(
-        (
-            f'<div style="padding:10px 0;border-bottom:1px solid {theme.border}">'
-            f"{row(f'<b style=flex:1>{page.words(1, 1)}</b>{page.icon(size, theme.muted)}')}<div>"
-            f"{random.choice((page.avatar(20) + page.name(), chip(page), page.words(1, 2)))}</div>"
-            "</div>"
-        )
-        for _ in range(6)
-    )
+    size = page.random.choice((12, 14, 16))
+    files = "".join(_file(page, size) for _ in range(page.random.randrange(2, 4)))
+    merge = _merge(page, size)
+    facts = "".join(_fact(page, size) for _ in range(6))
     side = f'<div style="width:230px;flex:none">{facts}</div>' if page.width > 900 else ""
     return (
         f'{app_bar(page)}{_tabs(page, size)}<div style="display:flex;gap:20px;padding:16px">'
         f'<div style="flex:1;min-width:0">{heading(page, 1.5)}{files}{merge}{composer(page)}'
         f"</div>{side}</div>"
+    )
+
+
+def _merge(page: Page, size: float) -> str:
+    """Checks that passed or failed, and buttons to take the change in."""
+    checks = "".join(_check(page, size) for _ in range(page.random.randrange(3, 8)))
+    return panel(
+        page,
+        row(in_shape(page, 18) + heading(page, 1.1))
+        + checks
+        + row(button(page, "filled") + button(page), style="margin-top:10px"),
+    )
+
+
+def _check(page: Page, size: float) -> str:
+    theme = page.theme
+    return row(
+        page.icon(size, signal(page), kind=page.random.choice(("check", "close", None)))
+        + (
+            f'<span style="flex:1">{page.words(2, 4)}</span><span style="color:{theme.muted}">'
+            f"{page.number()}</span>{page.icon(size, theme.faint, kind='more')}"
+        ),
+        style=f"padding:{px(page, 7)} 0;border-bottom:1px solid {theme.border}",
+    )
+
+
+def _fact(page: Page, size: float) -> str:
+    """What is known of a change, under a title: persons, tags, words."""
+    theme = page.theme
+    return (
+        f'<div style="padding:10px 0;border-bottom:1px solid {theme.border}">'
+        f"{row(f'<b style=flex:1>{page.words(1, 1)}</b>{page.icon(size, theme.muted)}')}<div>"
+        f"{page.random.choice((page.avatar(20) + page.name(), chip(page), page.words(1, 2)))}</div>"
+        "</div>"
     )
 
 

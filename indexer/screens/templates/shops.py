@@ -33,38 +33,38 @@ def stars(page: Page, size: float) -> str:
 
 def shop(page: Page) -> str:
     """Goods in a grid beside what narrows them down."""
-    theme, random = page.theme, page.random
+    random = page.random
     width, size = random.randrange(150, 270), random.choice((10, 12, 12, 14, 16))
     goods = "".join(_good(page, width, size) for _ in range(int(page.width / width) * 3))
-    narrow = "".join(
-        (
-            '<div style="margin-bottom:14px">'
-            f"{row(f'<b style=flex:1>{page.words(1, 1)}</b>' + page.icon(random.choice(SMALL), kind='chevron'))}"
-        )
-        + "".join(row(page.control() + page.words(1, 2), style="margin:5px 0") for _ in range(3))
-        + "</div>"
-        for _ in range(4)
-    )
+    narrow = "".join(_narrow(page) for _ in range(4))
     side = f'<div style="width:190px;flex:none">{narrow}</div>' if often(page, 0.6) else ""
-    promises = (
-        row(
-            "".join(
-                row(
-                    page.icon(random.choice((*USUAL, *LARGE)), theme.accent)
-                    + f"<div><b>{page.words(1, 2)}</b><div style='font-size:.85em'>{page.words(2, 3)}</div></div>",
-                    gap="10px",
-                )
-                for _ in range(4)
-            ),
-            style="justify-content:space-around;padding:14px",
-        )
-        if often(page, 0.5)
-        else ""
-    )
+    promises = _promises(page) if often(page, 0.5) else ""
     return (
         f'{app_bar(page)}{promises}<div style="display:flex;gap:20px;padding:{px(page, 18)}">'
         f'{side}<div>{breadcrumb(page)}<div style="display:flex;flex-wrap:wrap;gap:'
         f'{px(page, 16)}">{goods}</div></div></div>'
+    )
+
+
+def _narrow(page: Page) -> str:
+    """Boxes to tick under a title that folds them."""
+    title = row(f"<b style=flex:1>{page.words(1, 1)}</b>" + page.icon(page.random.choice(SMALL), kind="chevron"))
+    boxes = "".join(row(page.control() + page.words(1, 2), style="margin:5px 0") for _ in range(3))
+    return f'<div style="margin-bottom:14px">{title}{boxes}</div>'
+
+
+def _promises(page: Page) -> str:
+    """What the shop promises, beside an icon each."""
+    return row(
+        "".join(
+            row(
+                page.icon(page.random.choice((*USUAL, *LARGE)), page.theme.accent)
+                + f"<div><b>{page.words(1, 2)}</b><div style='font-size:.85em'>{page.words(2, 3)}</div></div>",
+                gap="10px",
+            )
+            for _ in range(4)
+        ),
+        style="justify-content:space-around;padding:14px",
     )
 
 
@@ -83,55 +83,52 @@ def _good(page: Page, width: float, size: float) -> str:
 def pricing(page: Page) -> str:
     """Plans side by side, what each holds behind a tick, questions below, a foot of links."""
     theme, random = page.theme, page.random
-    size, colour = (
-        random.choice((12, 14, 16, 16, 18, 20)),
-        random.choice((theme.accent, theme.success, None, theme.muted)),
-    )
-    plans = []
-    for n in range(random.choice((2, 3, 3, 4))):
-        lines = "".join(
-            row(
-                (
-                    page.icon(size, theme.faint, kind="close")
-                    if often(page, 0.15)
-                    else page.icon(size, colour, kind="check")
-                )
-                + page.words(2, 5),
-                style=f"margin:{px(page, 7)} 0",
-            )
-            for _ in range(random.randrange(4, 9))
-        )
-        edge = f"border:2px solid {theme.accent}" if n == 1 else ""
-        top = in_shape(page, 22) if often(page, 0.3) else ""
-        plans.append(
-            panel(
-                page,
-                (
-                    f'{top}{heading(page)}<div style="font-size:2.2em;font-weight:700">$'
-                    f"{random.randrange(0, 99)}</div>{text(page)}"
-                    f"{button(page, 'filled' if n == 1 else 'outlined')}{lines}"
-                ),
-                style=f"flex:1;{edge}",
-            )
-        )
-    questions = "".join(
-        row(
-            (
-                f'<span style="flex:1">{page.words(4, 9)}</span>'
-                f"{page.icon(random.choice(USUAL), theme.muted, kind=random.choice(('chevron', 'add')))}"
-            ),
-            style=f"padding:{px(page, 12)} 0;border-bottom:1px solid {theme.border}",
-        )
-        for _ in range(4)
-    )
+    size = random.choice((12, 14, 16, 16, 18, 20))
+    colour = random.choice((theme.accent, theme.success, None, theme.muted))
+    plans = "".join(_plan(page, size, colour, is_best=n == 1) for n in range(random.choice((2, 3, 3, 4))))
+    questions = "".join(_question(page) for _ in range(4))
     top = (
         f'<div style="text-align:center;padding:{px(page, 26)}"><div style="font-size:2.4em;'
         f'font-weight:700">{page.words(2, 5)}</div>{text(page)}</div>'
     )
     return (
         f'{app_bar(page)}<div style="max-width:1100px;margin:0 auto;padding:0 20px">{top}<div '
-        f'style="display:flex;gap:18px;align-items:flex-start">{"".join(plans)}</div><div '
+        f'style="display:flex;gap:18px;align-items:flex-start">{plans}</div><div '
         f'style="margin-top:20px">{questions}</div></div>{foot(page)}'
+    )
+
+
+def _plan(page: Page, size: float, colour: str | None, *, is_best: bool) -> str:
+    """A plan: its price, and what it holds."""
+    holds = "".join(_held(page, size, colour) for _ in range(page.random.randrange(4, 9)))
+    top = in_shape(page, 22) if often(page, 0.3) else ""
+    return panel(
+        page,
+        (
+            f'{top}{heading(page)}<div style="font-size:2.2em;font-weight:700">$'
+            f"{page.random.randrange(0, 99)}</div>{text(page)}"
+            f"{button(page, 'filled' if is_best else 'outlined')}{holds}"
+        ),
+        style=f"flex:1;{f'border:2px solid {page.theme.accent}' if is_best else ''}",
+    )
+
+
+def _held(page: Page, size: float, colour: str | None) -> str:
+    """A line of what a plan holds, or does not."""
+    is_lacking = often(page, 0.15)
+    mark = page.icon(size, page.theme.faint, kind="close") if is_lacking else page.icon(size, colour, kind="check")
+    return row(mark + page.words(2, 5), style=f"margin:{px(page, 7)} 0")
+
+
+def _question(page: Page) -> str:
+    """A question whose answer is folded."""
+    theme, random = page.theme, page.random
+    return row(
+        (
+            f'<span style="flex:1">{page.words(4, 9)}</span>'
+            f"{page.icon(random.choice(USUAL), theme.muted, kind=random.choice(('chevron', 'add')))}"
+        ),
+        style=f"padding:{px(page, 12)} 0;border-bottom:1px solid {theme.border}",
     )
 
 

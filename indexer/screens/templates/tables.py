@@ -4,6 +4,7 @@ from indexer.screens.page import Page
 from indexer.screens.templates.sidebars import app_bar, shell
 from indexer.screens.templates.widgets import (
     SMALL,
+    SPACER,
     USUAL,
     button,
     chip,
@@ -23,7 +24,7 @@ def data_table(page: Page) -> str:
     tools = row(
         field(page, width="240px")
         + "".join(button(page) for _ in range(random.randrange(1, 4)))
-        + '<span style="flex:1"></span>'
+        + SPACER
         + "".join(icon_button(page) for _ in range(random.randrange(0, 4))),
         style="margin:10px 0",
     )
@@ -42,36 +43,30 @@ def table(page: Page, n: int | None = None) -> str:
     size, kinds = random.choice(USUAL), random.choice((1, 2, 3, 4))
     head_icon = random.choice(SMALL)
     heads = "".join(_head(page, head_icon) for _ in columns)
-    pad = f"{px(page, 8)} {px(page, 10)}"
     style = (
-        f"padding:{pad};border-bottom:{max(theme.border_width, 0.5):g}px solid {theme.border};"
+        f"padding:{px(page, 8)} {px(page, 10)};border-bottom:{max(theme.border_width, 0.5):g}px solid {theme.border};"
         "text-align:start;white-space:nowrap"
     )
-    check = (
-        (
-            f'<td style="{style}"><input type=checkbox style="margin:0;color-scheme:'
-            f'{"dark" if theme.is_dark else "light"}"></td>'
-        )
-        if often(page, 0.5)
-        else ""
-    )
+    check = _check(page, style) if often(page, 0.5) else ""
     colour = random.choice((theme.muted, theme.text, theme.faint, theme.accent, None))
     rows = []
     for at in range(n or random.randrange(5, 22)):
         actions = "".join(page.icon(size, colour, kind="more" if kinds == 1 else None) for _ in range(kinds))
         cells = "".join(f'<td style="{style}">{column(page)}</td>' for column in columns)
-        last = (
-            f'<td style="{style}">'
-            f"{row(actions, gap=f'{random.choice((4, 8, 12))}px', style='justify-content:flex-end')}"
-            "</td>"
-        )
+        last = row(actions, gap=f"{random.choice((4, 8, 12))}px", style="justify-content:flex-end")
         ground = theme.surface if at % 2 and theme.kind != "contrast" else "transparent"
-        rows.append(f'<tr style="background:{ground}">{check}{cells}{last}</tr>')
+        rows.append(f'<tr style="background:{ground}">{check}{cells}<td style="{style}">{last}</td></tr>')
     top = (
         f'<tr style="background:{theme.surface};font-size:.9em;color:{theme.muted}">'
         f"{'<th></th>' if check else ''}{heads}<th></th></tr>"
     )
     return f'<table style="width:100%;border-collapse:collapse">{top}{"".join(rows)}</table>'
+
+
+def _check(page: Page, style: str) -> str:
+    """A cell with a box to tick."""
+    scheme = "dark" if page.theme.is_dark else "light"
+    return f'<td style="{style}"><input type=checkbox style="margin:0;color-scheme:{scheme}"></td>'
 
 
 def _head(page: Page, size: float) -> str:

@@ -1,7 +1,19 @@
 """Tool bars: editors of text and of pictures."""
 
 from indexer.screens.page import Page
-from indexer.screens.templates.widgets import SMALL, USUAL, button, icon_button, menu, often, panel, px, row, text
+from indexer.screens.templates.widgets import (
+    SMALL,
+    SPACER,
+    USUAL,
+    button,
+    icon_button,
+    menu,
+    often,
+    panel,
+    px,
+    row,
+    text,
+)
 
 
 def text_editor(page: Page) -> str:
@@ -11,7 +23,7 @@ def text_editor(page: Page) -> str:
         page.icon(random.choice((20, 24, 28, 32)), theme.accent)
         + f"<b>{page.words(1, 3)}</b>"
         + page.icon(14, kind="star")
-        + '<span style="flex:1"></span>'
+        + SPACER
         + button(page, "filled")
         + page.avatar(30),
         style="padding:8px 14px",

@@ -1,14 +1,13 @@
 """Which parts do templates share? Buttons, fields, chips, menus, bars, each of the looks of several design systems."""
 
-from collections.abc import Iterable
-from random import Random
-
 from indexer.screens.page import Page
 
 SMALL = (10, 11, 12, 12, 12, 13, 14, 14)
 USUAL = (13, 14, 14, 15, 16, 16, 16, 16, 17, 18, 18, 20, 20)
 LARGE = (18, 20, 20, 22, 24, 24, 24, 28)
 HUGE = (28, 32, 36, 40, 48, 56, 64)
+SPACER = '<span style="flex:1"></span>'
+"""Pushes the parts of a row that come after it to the end."""
 
 
 def px(page: Page, length: float) -> str:
@@ -24,6 +23,19 @@ def often(page: Page, share: float) -> bool:
 def row(inside: str, *, gap: str = "8px", style: str = "") -> str:
     """Parts beside one another."""
     return f'<div style="display:flex;align-items:center;gap:{gap};{style}">{inside}</div>'
+
+
+def full_height(columns: str, *, above: str = "", below: str = "") -> str:
+    """Columns that fill a window between its bars."""
+    return (
+        f'<div style="height:100vh;display:flex;flex-direction:column">{above}<div style="flex:1;display:flex;'
+        f'min-height:0">{columns}</div>{below}</div>'
+    )
+
+
+def behind(picture: str) -> str:
+    """A picture that lies under all that comes after it."""
+    return f'<div style="position:absolute;inset:0">{picture}</div>'
 
 
 def ink(page: Page) -> str:
@@ -94,10 +106,12 @@ def icon_button(page: Page, size: float | None = None, *, colour: str | None = N
 def badge_over(page: Page) -> str:
     """A badge on the upper corner of what is around it."""
     offset = page.random.choice((-4, -2, 0, 2, 4))
-    return (
-        f'<span style="position:absolute;top:{offset}px;inset-inline-end:{offset}px;'
-        f'line-height:1;display:flex">{page.badge()}</span>'
-    )
+    return badge_at(page, f"top:{offset}px;inset-inline-end:{offset}px")
+
+
+def badge_at(page: Page, place: str) -> str:
+    """A badge at a place of what is around it, as CSS names the place."""
+    return f'<span style="position:absolute;{place};line-height:1;display:flex">{page.badge()}</span>'
 
 
 def in_shape(page: Page, size: float) -> str:
@@ -239,15 +253,3 @@ def heading(page: Page, size: float = 1.3) -> str:
 def text(page: Page, low: int = 4, high: int = 14) -> str:
     """A line or two of muted words."""
     return f'<div style="color:{page.theme.muted}">{page.words(low, high)}</div>'
-
-
-def joined(parts: Iterable[str]) -> str:
-    """Parts one after another."""
-    return "".join(parts)
-
-
-def shuffled(random: Random, parts: Iterable[str]) -> str:
-    """Parts in an order by lot."""
-    mixed = list(parts)
-    random.shuffle(mixed)
-    return "".join(mixed)

@@ -13,6 +13,7 @@ from search.engine import Answer, Filters, Query, SearchEngine, Window
 from search.evaluation.asking import N_INSTEAD
 from search.evaluation.corpus import Corpus
 from search.evaluation.queries import BenchmarkQuery, Question
+from search.generation.backend import Ability
 from search.generation.opened import Opened
 
 _WINDOW = Window(k=DEPTH)
@@ -71,7 +72,7 @@ class RightHits:
 
     def of(self, question: Question) -> Ids:
         """Ids of the icons that answer a question."""
-        drawn = np.concatenate(self._opened.alike(question.right))
+        drawn = np.concatenate(self._opened.in_memory(Ability.EVALUATE).alike_rows(question.right))
         ids: Ids = self._corpus.icon_ids[self._corpus.variants(drawn)]
         return ids
 

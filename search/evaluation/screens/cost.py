@@ -70,7 +70,7 @@ def main(library: Library, file: Path, name: str) -> None:
 
 
 def _measure(engine: "SearchEngine", contender: "Contender", picture: Pixels) -> Cost:
-    from indexer.ranks.devices import Host
+    from indexer.ranks.devices import HOST
     from indexer.ranks.gauges import peak_memory
     from search.evaluation.screens.naming import name_vectors
 
@@ -87,7 +87,7 @@ def _measure(engine: "SearchEngine", contender: "Contender", picture: Pixels) ->
         find_seconds=round(median(finding[1:]), 4),
         name_seconds=round(median(naming[1:]), 4),
         n_boxes=n_boxes,
-        peak_bytes=peak_memory(Host()),
+        peak_bytes=peak_memory(HOST),
     )
 
 

@@ -71,12 +71,9 @@ def curve(boxes: RankedBoxes) -> Curve:
     return Curve(boxes.scores[ends], n_right, (ends + 1).astype(np.float64), float(boxes.n_icons.sum()))
 
 
-def best_threshold(of: Curve, allowed: Mask | None = None) -> float | None:
-    """The score with the highest F1, of those that are `allowed` (points,); None where there is none."""
-    f1 = of.f1 if allowed is None else np.where(allowed, of.f1, -1)
-    if not len(f1) or f1.max() < 0:
-        return None
-    return float(of.scores[f1.argmax()])
+def best_threshold(of: Curve) -> float | None:
+    """The score with the highest F1; None where nothing is found."""
+    return float(of.scores[of.f1.argmax()]) if len(of.scores) else None
 
 
 def average_precision(boxes: RankedBoxes, *, seed: int) -> Figure:

@@ -58,25 +58,23 @@ def evaluate_screens(
     rows = [contender_row(one, n, screens, seed=options.seed) for n, one in enumerate(contenders)]
     if options.with_cost:
         rows = _with_costs(rows, subject, truths, progress)
-    return (
-        ScreenEvaluation(
-            library=str(subject.library.root),
-            generation=subject.manifest.number,
-            n_library_icons=len(subject.corpus),
-            screens=str(folder),
-            n_screens=len(truths),
-            n_empty=sum(not truth.icons for truth in truths),
-            n_icons=sum(len(truth.icons) for truth in truths),
-            n_held=sum(int(truth.is_held.sum()) for truth in truths),
-            sets=dict(Counter(icon.key.partition(":")[0] for truth in truths for icon in truth.icons).most_common()),
-            seed=options.seed,
-            machine=f"{processor()}, {cores()} cores",
-            rows=rows,
-            naming=naming(screens, seed=options.seed),
-            groups=list(group_rows(contenders, screens, seed=options.seed)),
-        ),
-        screens,
+    evaluation = ScreenEvaluation(
+        library=str(subject.library.root),
+        generation=subject.manifest.number,
+        n_library_icons=len(subject.corpus),
+        screens=str(folder),
+        n_screens=len(truths),
+        n_empty=sum(not truth.icons for truth in truths),
+        n_icons=sum(len(truth.icons) for truth in truths),
+        n_held=sum(int(truth.is_held.sum()) for truth in truths),
+        sets=dict(Counter(icon.key.partition(":")[0] for truth in truths for icon in truth.icons).most_common()),
+        seed=options.seed,
+        machine=f"{processor()}, {cores()} cores",
+        rows=rows,
+        naming=naming(screens, seed=options.seed),
+        groups=list(group_rows(contenders, screens, seed=options.seed)),
     )
+    return evaluation, screens
 
 
 def _render(subject: Subject, options: ScreenOptions, progress: Progress) -> Path:

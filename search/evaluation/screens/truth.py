@@ -11,6 +11,7 @@ import numpy as np
 from indexer.arrays import Floats, Ids, Mask, Pixels
 from indexer.screens.stored import Screen, read_pixels
 from search.evaluation.corpus import Corpus
+from search.generation.backend import Ability
 from search.generation.opened import Opened
 
 SIZES = (8.0, 12.0, 16.0, 24.0, 48.0)
@@ -73,9 +74,9 @@ class KnownIcons:
     """
 
     def __init__(self, opened: Opened, corpus: Corpus) -> None:
-        self._opened = opened
         self._corpus = corpus
-        self._coloured = opened.facets.column("coloured")
+        self._facets = opened.in_memory(Ability.EVALUATE)
+        self._coloured = self._facets.column("coloured")
         self._found: dict[str, tuple[frozenset[int], str]] = {}
 
     @cached_property
@@ -98,7 +99,7 @@ class KnownIcons:
         if row is None:
             return frozenset(), "not known"
         rows = np.array([row], np.int64)
-        drawn = np.concatenate(self._opened.alike(rows))
+        drawn = np.concatenate(self._facets.alike_rows(rows))
         right: Ids = self._corpus.icon_ids[self._corpus.variants(np.union1d(drawn, rows))]
         return frozenset(right.tolist()), _COLOURED.get(int(self._coloured[row]), "not known")
 

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
-from conftest import Build, Silent, svg
+from conftest import Build, Silent, build_library, draw_icons, svg
 from rapidfuzz.distance import OSA
 
 from indexer.encoders.checkpoint import ModelChoice
@@ -58,6 +58,14 @@ def _write_queries(file: Path, queries: Sequence[dict[str, object]] = QUERIES) -
 def subject(build: Build, library: Library, icon_folder: Path) -> Subject:
     build(icon_folder)
     return Subject(library)
+
+
+@pytest.fixture(scope="module")
+def indexed(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Library:
+    """A library for tests that leave it as it is."""
+    root = tmp_path_factory.mktemp("indexed")
+    build_library(library := Library(root / "library"), tiny_model, [draw_icons(root / "icons")])
+    return library
 
 
 def _vectors(subject: Subject) -> VectorRankers:
@@ -319,8 +327,8 @@ def test_the_command_prints_a_table_writes_a_page_and_speaks_json(subject: Subje
         (["--model", "bundled"], "`icons embed --model bundled` makes them"),
     ],
 )
-def test_wrong_input_is_one_clear_line_and_exit_code_2(subject: Subject, arguments: list[str], message: str) -> None:
-    result = _run(subject.library, *arguments)
+def test_wrong_input_is_one_clear_line_and_exit_code_2(indexed: Library, arguments: list[str], message: str) -> None:
+    result = _run(indexed, *arguments)
     assert result.exit_code == 2, result.output
     assert message in result.stderr
     assert "Traceback" not in result.output
@@ -347,6 +355,7 @@ def lucide(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
     yield library
 
 
+@pytest.mark.slow
 def test_real_icons_are_found_by_screenshots_in_other_colours_and_a_little_blurred(lucide: Library) -> None:
     found = evaluate(Subject(lucide), EvaluateOptions(n_names=0, n_screenshots=60), _quiet)
     by_label = {row.condition.label: row.figures["R@1"].value for row in found.rows if row.condition}

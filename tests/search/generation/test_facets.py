@@ -18,7 +18,8 @@ from indexer.library.folder import Generation, Library
 from indexer.library.shards import read_shard, shard_paths, write_shard
 from indexer.sources.licences import family
 from search.engine import SearchEngine
-from search.generation.facets import FIELDS, KINDS, Facets
+from search.generation.facets import Facets
+from search.generation.icon_table import FIELDS, KINDS
 from search.query import Filters
 
 
@@ -117,7 +118,7 @@ def test_any_filters_select_the_icons_that_a_look_at_each_finds(facets: Facets, 
         if filters == Filters():
             assert selected is None
             continue
-        assert selected is not None and selected.tolist() == expected
+        assert selected is not None and selected.ids.tolist() == expected
         n_found[bool(expected)] += 1
     assert n_found[True] > 50 and n_found[False] > 50
 
@@ -174,7 +175,7 @@ def test_what_was_seen_while_drawing_is_known_of_every_icon(facets: Facets, gene
     def selected(**wanted: bool) -> set[str]:
         found = facets.select(Filters(**wanted))
         assert found is not None
-        return {names[icon] for icon in found.tolist()}
+        return {names[icon] for icon in found.ids.tolist()}
 
     assert selected(coloured=True) == {"ball 2"}
     assert selected(animated=True) == {"ball 4"}
@@ -206,14 +207,14 @@ def test_values_are_compared_case_aside(facets: Facets) -> None:
     exact = facets.select(Filters(tags=("full moon",), licences=("gpl-3.0",)))
     loose = facets.select(Filters(tags=(" FULL  Moon ",), licences=("GPL-3.0",)))
     assert exact is not None and loose is not None
-    assert exact.tolist() == loose.tolist() != []
+    assert exact.ids.tolist() == loose.ids.tolist() != []
 
 
 @pytest.mark.parametrize("spelling", ["e-mail", "E mail", "e.mail", "E_MAIL"])
 def test_a_tag_is_meant_however_it_is_spelt(facets: Facets, told: list[Told], spelling: str) -> None:
     selected = facets.select(Filters(tags=(spelling,)))
     assert selected is not None
-    assert selected.tolist() == [icon.id for icon in told if "e mail" in icon.tags] != []
+    assert selected.ids.tolist() == [icon.id for icon in told if "e mail" in icon.tags] != []
 
 
 def test_the_icons_that_state_a_tag_are_those_whose_source_says_it(facets: Facets, told: list[Told]) -> None:

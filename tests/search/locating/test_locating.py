@@ -13,6 +13,7 @@ from indexer.locating.components import connected_components
 from indexer.locating.crops import crops
 from indexer.locating.located import Locator
 from search.engine import SearchEngine
+from search.generation import vectors
 from search.locating import naming
 from search.locating.naming import name_crops
 from search.locating.plain import located_json
@@ -69,7 +70,7 @@ def test_of_many_icons_that_a_filter_leaves_the_same_are_found(
 ) -> None:
     pixels, only = screen(engine), Filters(sets=("thin",))
     compared = engine.locate(pixels, filters=only)
-    monkeypatch.setattr(naming, "_FEW", 0)
+    monkeypatch.setattr(vectors, "_FEW", 0)
     assert engine.locate(pixels, filters=only).icons == compared.icons
     monkeypatch.setattr(naming, "N_NEAREST", 1)
     monkeypatch.setattr(naming, "STEP", 2)
@@ -159,7 +160,7 @@ def test_one_row_is_read_from_left_to_right() -> None:
 
 def test_a_hundred_crops_take_far_less_than_a_hundred_queries(engine: SearchEngine) -> None:
     rng = np.random.default_rng(1)
-    images = engine.put(lambda opened: opened.pictures.ids)
+    images = engine.put(lambda opened: np.unique(opened.images_of(opened.facets.every(None))))
     looks = engine.put(lambda opened: opened.pictures.reconstruct(np.sort(rng.choice(images, 100, replace=False))))
     noisy = looks + 0.02 * rng.standard_normal(looks.shape).astype(np.float32)
     noisy /= np.linalg.norm(noisy, axis=1, keepdims=True)

@@ -12,7 +12,7 @@ from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from indexer.pipeline import IndexOptions, index
 from search.engine import Filters, Query, SearchEngine, Window
-from search.generation.facets import FIELDS
+from search.generation.icon_table import FIELDS
 from search.ranking import gathering
 from search.ranking.order import group, group_many
 from search.ranking.scores import SHARE_OF_BEST

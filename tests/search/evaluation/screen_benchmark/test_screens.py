@@ -20,7 +20,6 @@ from search.evaluation.evaluate import Subject
 from search.evaluation.screens.answers import AnsweredScreen, ask_contenders
 from search.evaluation.screens.contenders import COMPONENTS, Contender, open_contender
 from search.evaluation.screens.cost import measure_cost, usual_picture
-from search.evaluation.screens.curves import ranked
 from search.evaluation.screens.evaluate import ScreenOptions, evaluate_screens
 from search.evaluation.screens.faults import BADLY, EMPTY, false_boxes, missed_icons, n_faults, wrongly_named
 from search.evaluation.screens.figures import contender_row, naming
@@ -31,7 +30,6 @@ from search.evaluation.screens.groups import group_rows
 from search.evaluation.screens.page import screens_html
 from search.evaluation.screens.rendered import bench_screens, find_icons
 from search.evaluation.screens.summary import print_screens
-from search.evaluation.screens.threshold import choose_threshold, look
 from search.evaluation.screens.truth import KnownIcons, Truth, size_class
 
 Measured = tuple[ScreenEvaluation, list[AnsweredScreen]]
@@ -163,23 +161,6 @@ def test_the_baseline_finds_what_stands_alone(known_subject: Subject, screens_fo
     assert value(row.fixed.recall) == 1
     assert value(row.fixed.precision) == pytest.approx(5 / 8, abs=1e-4)
     assert value(row.false_on_empty) == 2
-
-
-def test_a_threshold_is_chosen_that_leaves_icon_free_screens_clean(screens_folder: Path, planned: Contender) -> None:
-    screens = read_screens(screens_folder)
-    boxes = look(planned, screens_folder, screens, lambda *_: None)
-    chosen = choose_threshold(planned, boxes, most_false=1)
-    assert chosen is not None
-    assert (chosen.threshold, chosen.false_on_empty, chosen.is_bound) == (pytest.approx(0.3, abs=1e-3), 1, False)
-    assert choose_threshold(planned, boxes, most_false=0.5) is None  # the surest box is on the icon-free screen
-
-
-def test_a_threshold_lies_between_two_scores_and_says_where_icon_free_screens_decide_it() -> None:
-    boxes = ranked([np.array([0.9, 0.3]), np.array([0.5])], [np.array([True, True]), np.array([False])], [2, 0])
-    bound, free = (choose_threshold(plan(), boxes, most_false=most) for most in (0, 1))
-    assert bound is not None and free is not None
-    assert (bound.threshold, bound.recall, bound.is_bound) == (0.7, 0.5, True)
-    assert (free.threshold, free.recall, free.is_bound) == (0.3, 1, False)
 
 
 @pytest.fixture(scope="module")

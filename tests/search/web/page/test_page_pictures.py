@@ -98,7 +98,7 @@ def test_words_narrow_a_picture_and_it_can_be_taken_away(page: "Page") -> None:
     assert "#picture" not in page.url
 
 
-@pytest.mark.parametrize("side", [7, 3000])
+@pytest.mark.parametrize("side", [7, pytest.param(3000, marks=pytest.mark.slow)])
 def test_a_picture_of_any_size_is_answered(page: "Page", side: int) -> None:
     picture = square_png(side, grey=0)
     page.locator("#file").set_input_files({"name": "square.png", "mimeType": "image/png", "buffer": picture})

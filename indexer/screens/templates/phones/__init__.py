@@ -1,0 +1,1 @@
+"""Screens of phones: a bar of tabs below, lists, large buttons."""

@@ -1,0 +1,102 @@
+"""What does a search ask of the engine that holds a generation? Protocols, which each engine fulfils in its own way.
+
+The embedded engine (`facets`, `snapshot`, `vectors`) has all of a generation on this machine's disk; others ask a
+server. So nothing here hands out the columns of all icons: ranking asks for the rows of its candidates.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.arrays import Floats, Ids, Mask
+from indexer.errors import UnsupportedError
+from indexer.publishing.vector_index import Neighbours
+
+
+class Ability(Enum):
+    """What not every engine can do; the value is how a person calls it."""
+
+    KEYWORDS = "keyword queries (--keyword)"
+    SET_CARDS = "telling of every set"
+    SORTED_LIBRARY = "sorting and counting more icons than one answer of the server holds"
+    MAP = "`icons map`"
+    LINT = "`icons lint` of a library"
+    EVALUATE = "`icons evaluate`"
+    USAGE = "`icons usage`"
+    PUBLISH = "`icons publish` of it to another server"
+    REPAIR = "`icons doctor --repair`"
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """What answers, and what it can do."""
+
+    name: str
+    abilities: frozenset[Ability]
+
+    def require(self, ability: Ability) -> None:
+        """Go on only where the engine can do something.
+
+        Raises:
+            UnsupportedError: it can't.
+        """
+        if ability not in self.abilities:
+            raise UnsupportedError(
+                f"{ability.value} can't be had of a library on {self.name}; "
+                "run it on the machine that holds the library's folder"
+            )
+
+
+EMBEDDED = Engine("this machine", frozenset(Ability))
+
+
+class Selection(Protocol):
+    """The icons, or pictures, that some filters leave; an engine alone knows how it is spelt."""
+
+    def __len__(self) -> int: ...
+
+    def has(self, ids: Ids) -> Mask:
+        """Which of some ids it holds."""
+
+    def among(self, ids: Ids) -> Ids:
+        """Those of some ids that it holds, in their order."""
+
+    def images(self) -> "Selection":
+        """The pictures that its icons show."""
+
+
+class VectorSearch(Protocol):
+    """Nearest neighbours by inner product among one kind of vectors: fused ones of icons, or those of pictures."""
+
+    @property
+    def most(self) -> int:
+        """Neighbours that can be asked for at once."""
+
+    def __len__(self) -> int: ...
+
+    def nearest(self, query: Floats, n: int, only: Selection | None) -> Neighbours:
+        """The `n` nearest to a unit vector (dim,), of which the first ones count; all where `n` are all."""
+
+    def search(self, query: Floats, *, k: int, only: Selection | None = None) -> Neighbours:
+        """The `k` nearest to a unit vector (dim,), each of which counts, best first."""
+
+    def search_many(self, queries: Floats, *, k: int, only: Selection | None = None) -> list[Neighbours]:
+        """The `k` nearest to each of several unit vectors (n, dim), best first."""
+
+    def reconstruct(self, ids: Ids) -> Floats:
+        """The vectors of some ids, (n, dim), in their order."""
+
+
+class Rows(Protocol):
+    """What is known of some icons, in their order."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, column: str) -> NDArray[Any]:
+        """A field of `indexer.publishing.facets.ROW` for each icon, or "drawing", its first picture."""
+
+    def several(self, kind: str) -> tuple[NDArray[np.intp], Ids]:
+        """Places of the icons, ascending, and codes of all labels of a kind that they bear: tags, categories."""

@@ -1,0 +1,78 @@
+"""Which server, and which library on it? "milvus://host:19530/icons", or a file: "milvus-lite:///home/me/icons.db/icons".
+
+Secrets come from the environment or a file that it names, never from an address: these stand in process lists.
+"""
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from indexer.errors import IconsError
+
+PORT = 19_530
+SCHEMES = ("milvus", "milvus+tls", "milvus-lite")
+TOKEN = "ICONS_MILVUS_TOKEN"
+"""Environment variable that holds the token, "user:password" or an API key."""
+TOKEN_FILE = "ICONS_MILVUS_TOKEN_FILE"
+"""... or the path of a file that does."""
+AUTHORITY = "ICONS_MILVUS_CA"
+"""... and the path of the certificate that signs the server's, where the system does not know it."""
+_NAME = r"[a-z][a-z0-9_]{0,63}"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a library lies."""
+
+    uri: str
+    """As pymilvus takes it."""
+    library: str
+    is_file: bool
+    is_secure: bool
+
+    @classmethod
+    def read(cls, text: str) -> "Address":
+        """Read an address.
+
+        Raises:
+            IconsError: it is none; the message says how one is spelt.
+        """
+        parts = urlsplit(text)
+        if parts.scheme not in SCHEMES:
+            raise IconsError(f'"{text}" is no address of a library; write milvus://HOST:PORT/NAME')
+        if parts.username or parts.password:
+            raise IconsError(f"an address that holds a secret is seen by others; put it into {TOKEN} instead")
+        place, _, name = parts.path.rpartition("/")
+        if not re.fullmatch(_NAME, name):
+            raise IconsError(f'"{name}" in "{text}" is no name of a library: small letters, digits and _, as "icons"')
+        if parts.scheme == "milvus-lite":
+            if not place.endswith(".db"):
+                raise IconsError(f'"{text}" names no file; write milvus-lite:///folder/file.db/NAME')
+            return cls(place, name, is_file=True, is_secure=False)
+        if not parts.hostname or place:
+            raise IconsError(f'"{text}" is no address of a library; write milvus://HOST:PORT/NAME')
+        is_secure = parts.scheme == "milvus+tls"
+        host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+        return cls(f"{'https' if is_secure else 'http'}://{host}:{parts.port or PORT}", name, False, is_secure)
+
+
+def read_token() -> str:
+    """The token that the environment holds, or a file that it names; "" where there is none.
+
+    Raises:
+        IconsError: the file can't be read.
+    """
+    path = os.environ.get(TOKEN_FILE)
+    if not path:
+        return os.environ.get(TOKEN, "")
+    try:
+        return Path(path).read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise IconsError(f'"{path}", which {TOKEN_FILE} names, can\'t be read ({error}); give its path') from error
+
+
+def read_authority() -> str:
+    """Path of the certificate that signs the server's; "" where the system knows it."""
+    return os.environ.get(AUTHORITY, "")

@@ -1,0 +1,200 @@
+"""What are the icons behind these ids? Names, sets and sources lie in a file that was fetched, icons on the server.
+
+The file has the tables of a snapshot, those of icons empty; what is asked of icons is asked of the server.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.arrays import Ids
+from indexer.errors import UnsupportedError
+from indexer.naming.names import normalise, parse
+from search.generation.milvus.connection import IDS_AT_ONCE, Connection, Row
+from search.generation.milvus.expressions import among, both, in_chunks, spelt
+from search.generation.milvus.icons import IconReader
+from search.generation.milvus.schema import unpacked
+from search.generation.snapshot import IconRow, Snapshot, numbered_key
+
+_HIT = ("name_id", "set_id", "image", "name", "shown")
+_SETS = "SELECT sets.id, sets.key, sets.title FROM sets"
+_NAMED = "SELECT id FROM names WHERE words = ?1 UNION ALL SELECT id FROM names WHERE own = ?1 AND own <> ''"
+_OF_SET = "SELECT author, version, sets.licence, sources.given FROM sets JOIN sources ON sources.id = source_id"
+_MOST_COLONS = 8
+_PICTURES_AT_ONCE = 256
+"""Of up to 64 kB."""
+_N_NAMES_KEPT = 1_000
+"""Names whose icons are kept: one query asks for the same ones several times."""
+
+
+class MilvusCatalog(Snapshot):
+    """A generation's catalog, of which the server holds the icons."""
+
+    def __init__(self, path: Path, connection: Connection, reader: IconReader, pictures: str) -> None:
+        super().__init__(path)
+        self._asked = connection
+        self._reader = reader
+        self._pictures = pictures
+        self._named = lru_cache(maxsize=_N_NAMES_KEPT)(self._named_on_server)
+        self._sets: dict[int, tuple[str, str]] = {row[0]: row[1:] for row in self._connection.execute(_SETS)}
+        query = "SELECT id, kind, location FROM sources"
+        self._sources: dict[int, tuple[str, str]] = {row[0]: row[1:] for row in self._connection.execute(query)}
+
+    def candidates(self, ids: Ids) -> dict[int, IconRow]:
+        """Read icons by id."""
+        rows = self._by_id(ids, _HIT)
+        words = self._words_of({row["name_id"] for row in rows})
+        return {row["id"]: self._icon_row(row, words[row["name_id"]]) for row in rows}
+
+    def facts(self, icon: int) -> dict[str, Any]:
+        """What the catalog says of an icon beyond what a hit shows."""
+        [row] = self._by_id(np.array([icon]), ("said", "set_id"))
+        caption, tags, english_tags, categories = json.loads(row["said"])
+        author, version, licence, source = self._connection.execute(
+            f"{_OF_SET} WHERE sets.id = ?", (row["set_id"],)
+        ).fetchone()
+        lists = {"tags": tags, "english_tags": english_tags, "categories": categories}
+        return {
+            "caption": caption,
+            **{name: tuple(text.split("\n")) if text else () for name, text in lists.items()},
+            "author": author,
+            "version": version,
+            "set_licence": licence,
+            "source": source,
+        }
+
+    def variants_of(self, set_id: int, name_id: int) -> Ids:
+        """Ids of the icons of one set and one name, ascending."""
+        return self._reader.found(f"set_id == {set_id} and name_id == {name_id}")
+
+    def showing(self, images: Ids) -> Ids:
+        """Ids of the icons that show some pictures, ascending."""
+        found = [self._reader.found(among("image", chunk)) for chunk in in_chunks(images, IDS_AT_ONCE)]
+        return np.sort(np.concatenate([images[:0], *found]))
+
+    def with_key(self, key: str, *, as_words: bool) -> int | None:
+        """Id of the first icon of a set and name."""
+        for place in [place for place, sign in enumerate(key) if sign == ":"][:_MOST_COLONS]:
+            of_set, name = f"set == {_text(key[:place])}", key[place + 1 :]
+            called = among("name_id", self._ids_of_names(normalise(name))) if as_words else f"name == {_text(name)}"
+            if found := self._first(both(of_set, called)):
+                return found
+        return None
+
+    def spelt(self, name: str) -> int | None:
+        """Id of the first icon whose name is spelt so."""
+        return self._first(f"name == {_text(name)}")
+
+    def key_of(self, icon: int) -> str | None:
+        """Spell the key of an icon that shares its set and name with another."""
+        rows = self._by_id(np.array([icon]), ("set_id", "name"))
+        return numbered_key(self._sets[rows[0]["set_id"]][0], rows[0]["name"], icon) if rows else None
+
+    def names_of(self, ids: Ids | None = None) -> list[str]:
+        """Names of some icons whose ids ascend, as their sources spell them; in that order."""
+        if ids is None:
+            raise UnsupportedError("the names of all icons are more than a server hands out; look for words")
+        return [row["name"] for row in self._by_id(ids, ("name",))]
+
+    def named(self, words: str) -> Ids:
+        """Ids of the icons that bear exactly this name, or one that says just this in another language."""
+        return self._named(words)
+
+    def _named_on_server(self, words: str) -> Ids:
+        names = self._ids_of_names(words)
+        return self._reader.found(among("name_id", names)) if names else np.empty(0, np.int64)
+
+    def called(self, sets: Sequence[str], name: str) -> Ids:
+        """Ids of the icons of some sets whose name is spelt so, else is the same words, its style included."""
+        of_sets = f"set in {spelt(sets)}"
+        found = self._reader.found(both(of_sets, f"name == {_text(name)}"))
+        if len(found):
+            return found
+        words = normalise(name)
+        names = [*self._ids_of_names(words), *self._ids_of_names(parse(name).words)]
+        rows = self._reader.of(both(of_sets, among("name_id", names)), ("name", "name_id")) if names else []
+        known = self._words_of({row["name_id"] for row in rows})
+        own = self._own_of({row["name_id"] for row in rows})
+        is_it = (words in (normalise(row["name"]), known[row["name_id"]], own[row["name_id"]]) for row in rows)
+        return np.array([row["id"] for row, is_said in zip(rows, is_it, strict=True) if is_said], np.int64)
+
+    def names_in(self, key: str) -> list[str]:
+        """Names of a set's icons as they are spelt, each once."""
+        return sorted({row["name"] for row in self._reader.of(f"set == {_text(key)}", ("name",))})
+
+    def digest(self, image: int) -> bytes:
+        """Digest of the content that a picture was rendered from."""
+        [row] = self._asked.query(self._pictures, f"id == {image}", ["content"])
+        return bytes.fromhex(row["content"])
+
+    def contents(self, images: Sequence[int]) -> dict[int, bytes]:
+        """Pictures that the server holds, by id."""
+        found: dict[int, bytes] = {}
+        for chunk in in_chunks(np.unique(np.array(images, np.int64)), _PICTURES_AT_ONCE):
+            for row in self._asked.query(self._pictures, among("id", chunk), ["id", "picture"]):
+                if (content := unpacked(row["picture"])) is not None:
+                    found[row["id"]] = content
+        return found
+
+    def variants(self, groups: Sequence[tuple[int, int]]) -> dict[tuple[int, int], list[tuple[int, str]]]:
+        """Ids and names of all icons of some (set id, name id) groups, by id."""
+        names = np.unique(np.array([name for _, name in groups], np.int64))
+        sets = f"set_id in [{','.join(map(str, sorted({group[0] for group in groups})))}]"
+        found: dict[tuple[int, int], list[tuple[int, str]]] = {group: [] for group in groups}
+        for chunk in in_chunks(names, IDS_AT_ONCE):
+            for row in self._reader.of(both(sets, among("name_id", chunk)), ("set_id", "name_id", "name")):
+                if (group := (row["set_id"], row["name_id"])) in found:
+                    found[group].append((row["id"], row["name"]))
+        return found
+
+    def keys_near(self, key: str) -> list[str]:
+        """Keys of a few icons whose names are like that of `key`, from its set where that is known."""
+        set_key, _, name = key.rpartition(":")
+        if set_key in {known for known, _ in self._sets.values()}:
+            rows = self._reader.of(f"set == {_text(set_key)}", ("set", "name"))
+        else:
+            names = self._names_near(normalise(name[:200]) or name[:200])
+            rows = self._reader.of(among("name_id", names), ("set", "name")) if names else []
+        return self._keys_like(name, [(f"{row['set']}:{row['name']}", row["name"]) for row in rows])
+
+    def matching(self, query: str, *, most: int) -> tuple[Ids, NDArray[np.float32]]:
+        """Not to be had here: keyword queries are SQLite's."""
+        raise UnsupportedError("keyword queries can't be had of Milvus; look for words instead")
+
+    def all_icons(self) -> Iterator[tuple[int, int, int, int, str]]:
+        """Not to be had here."""
+        raise UnsupportedError("all icons are more than a server hands out; use the library's folder")
+
+    def _by_id(self, ids: Ids, fields: Iterable[str]) -> list[Row]:
+        """Rows of some icons by ascending id; none of those that are not there."""
+        found = [self._reader.of(among("id", chunk), tuple(fields)) for chunk in in_chunks(np.unique(ids), IDS_AT_ONCE)]
+        return [row for rows in found for row in rows]
+
+    def _first(self, where: str) -> int | None:
+        """The least id that an expression finds."""
+        return next((row["id"] for row in self._reader.of(where, ())), None)
+
+    def _icon_row(self, row: Row, words: str) -> IconRow:
+        size, licence, source, path, member = json.loads(row["shown"])
+        key, title = self._sets[row["set_id"]]
+        kind, location = self._sources[source]
+        ids = row["id"], row["set_id"], row["name_id"], row["image"]
+        return IconRow(*ids, row["name"], words, key, title, size, licence, kind, location, path, member)
+
+    def _ids_of_names(self, words: str) -> list[int]:
+        return [row[0] for row in self._connection.execute(_NAMED, (words,))]
+
+    def _words_of(self, names: Iterable[int]) -> dict[int, str]:
+        return dict(self._rows_of("SELECT id, words FROM names WHERE id IN ({marks})", list(names)))
+
+    def _own_of(self, names: Iterable[int]) -> dict[int, str]:
+        return dict(self._rows_of("SELECT id, own FROM names WHERE id IN ({marks})", list(names)))
+
+
+def _text(text: str) -> str:
+    return spelt([text])[1:-1]

@@ -1,0 +1,181 @@
+"""One server, asked with a limit on time and tries: the only importer of pymilvus.
+
+What goes wrong there enters our tree of errors here.
+"""
+
+import logging
+import time
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
+from typing import Any
+
+from indexer.errors import LibraryError, UnreachableError
+from search.deadline import refuse_late
+from search.generation.milvus.address import AUTHORITY, TOKEN, Address, read_authority, read_token
+
+Row = dict[str, Any]
+SECONDS = 5.0
+"""For one answer."""
+CONNECTING_SECONDS = 5.0
+_TRIES = 2
+_PAUSE_SECONDS = 0.2
+"""Before the second try; twice as long before the next."""
+MOST = 16_384
+"""Rows, or neighbours, of one answer: the server's own limit."""
+IDS_AT_ONCE = 4_096
+"""That one question names: 20,000 take a server a third of a second."""
+_AWAY = ("unavailable", "connect", "timeout", "deadline", "closed", "not ready", "no available", "rate limit")
+"""What a server, or the client, says where another try may help."""
+_NOT_FOUND = 100
+"""Code of a collection that is not there."""
+
+
+class GoneError(LibraryError):
+    """A collection that is not there, or no longer."""
+
+
+class Connection:
+    """A server that holds libraries, or a file that does. Many threads may ask at once."""
+
+    def __init__(self, address: Address, spelling: str) -> None:
+        self.address = address
+        self.spelling = spelling
+        self._client = _connect(address, spelling)
+
+    @cached_property
+    def version(self) -> tuple[int, ...]:
+        """Of the server: (2, 3, 5); (0,) where it does not say."""
+        if self.address.is_file:
+            return (0,)
+        said = str(self.call("get_server_version")).lstrip("v").split("-")[0].split(".")
+        return tuple(int(part) for part in said if part.isdigit()) or (0,)
+
+    def call(self, what: str, *given: Any, seconds: float = SECONDS, tries: int = _TRIES, **named: Any) -> Any:
+        """Ask the client for something, again where another try may help.
+
+        Raises:
+            UnreachableError: the server does not answer in time.
+            GoneError: it has no such collection.
+            LibraryError: it refuses.
+        """
+        pause = _PAUSE_SECONDS
+        for left in range(tries - 1, -1, -1):
+            refuse_late()
+            try:
+                return getattr(self._client, what)(*given, timeout=seconds, **named)
+            except Exception as error:
+                found = _ours(error, what, self.spelling)
+                if found is None:
+                    raise
+                if not isinstance(found, UnreachableError) or not left:
+                    raise found from error
+            time.sleep(pause)
+            pause *= 2
+        raise AssertionError
+
+    def query(self, collection: str, where: str, fields: Sequence[str], *, most: int = MOST, **named: Any) -> list[Row]:
+        """The rows that an expression finds, at most `most`, in no order."""
+        given: dict[str, Any] = {"filter": where, "output_fields": list(fields), "limit": most, **named}
+        return list(self.call("query", collection, **given))
+
+    def count(self, collection: str, where: str = "", **named: Any) -> int:
+        """How many rows an expression finds."""
+        [row] = self.call("query", collection, filter=where, output_fields=["count(*)"], **named)
+        return int(row["count(*)"])
+
+    def search(self, collection: str, vectors: Any, *, k: int, where: str, fields: Sequence[str], ef: int) -> Any:
+        """The `k` nearest to each of some vectors, as lists of rows with id, distance and entity."""
+        how = {"metric_type": "IP", "params": {"ef": ef} if ef else {}}
+        return self.call(
+            "search", collection, data=vectors, limit=k, filter=where, output_fields=list(fields), search_params=how
+        )
+
+    def has(self, collection: str) -> bool:
+        """Whether there is such a collection."""
+        return bool(self.call("has_collection", collection))
+
+    def behind(self, alias: str) -> str | None:
+        """Physical name of the collection that an alias stands for; None where there is no such alias."""
+        try:
+            return str(self.call("describe_alias", alias)["collection_name"])
+        except UnreachableError:
+            raise
+        except LibraryError:  # servers say it with several codes
+            return None
+
+    def load(self, collection: str, *, seconds: float = 120.0) -> None:
+        """Let a collection answer; one that does already costs a look."""
+        state = self.call("get_load_state", collection)["state"]
+        if "NotLoad" in str(getattr(state, "name", state)):
+            self.call("load_collection", collection, seconds=seconds)
+
+
+def new_schema() -> Any:
+    """An empty schema of a collection, with all fields named."""
+    from pymilvus import MilvusClient
+
+    return MilvusClient.create_schema(auto_id=False, enable_dynamic_field=False)
+
+
+def new_indexes() -> Any:
+    """An empty list of indexes to make."""
+    from pymilvus import MilvusClient
+
+    return MilvusClient.prepare_index_params()
+
+
+def data_types() -> Any:
+    """Kinds of fields, by name."""
+    from pymilvus import DataType
+
+    return DataType
+
+
+def _connect(address: Address, spelling: str) -> Any:
+    try:
+        from pymilvus import MilvusClient
+    except ImportError as error:
+        raise LibraryError(f'"{spelling}" takes pymilvus; `pip install "icons[milvus]"` brings it') from error
+    logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it prints what it raises
+    given: dict[str, Any] = {}
+    if not address.is_file:
+        given["token"] = read_token()
+        if authority := read_authority():
+            given |= {"server_pem_path": authority, "secure": True}
+    try:
+        return MilvusClient(address.uri, timeout=CONNECTING_SECONDS, **given)
+    except Exception as error:
+        raise (_ours(error, "connect", spelling) or _unreachable(spelling, error)) from error
+
+
+def _ours(error: Exception, what: str, spelling: str) -> LibraryError | None:
+    """What an error of the client is to us; None for what is none of its errors."""
+    kinds = {kind.__name__ for kind in type(error).__mro__}
+    if not kinds & {"MilvusException", "RpcError", "ConnectionConfigException", "ParamError"}:
+        return None
+    said = _short(error)
+    code = getattr(error, "code", None)
+    if "RpcError" in kinds or any(word in said.lower() for word in _AWAY):
+        return _unreachable(spelling, error)
+    if code == _NOT_FOUND or "collection not found" in said:
+        return GoneError(f'"{spelling}" holds no such generation any more ({said}); `icons publish` sends one')
+    if "auth" in said.lower() or code == 1800:
+        return LibraryError(f'"{spelling}" lets nobody in without the right token ({said}); put it into {TOKEN}')
+    return LibraryError(f'"{spelling}" refuses to {what.replace("_", " ")} ({said}); `icons doctor` examines it')
+
+
+def _unreachable(spelling: str, error: Exception) -> UnreachableError:
+    hint = f"start it, or see that host and port are right (TLS: milvus+tls://, {AUTHORITY})"
+    return UnreachableError(f'"{spelling}" does not answer ({_short(error)}); {hint}')
+
+
+def _short(error: Exception) -> str:
+    """The first line of what an error says."""
+    said = str(getattr(error, "message", "") or error).strip() or type(error).__name__
+    return said.splitlines()[0][:200]
+
+
+@lru_cache(maxsize=8)
+def connection_to(spelling: str) -> Connection:
+    """The connection of this process to a server: threads and engines share it."""
+    return Connection(Address.read(spelling), spelling)

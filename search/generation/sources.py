@@ -1,0 +1,73 @@
+"""Where do generations come from? A library's folder, or a server; each opens what answers, and tells damage."""
+
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from indexer.errors import UnknownSetError
+from indexer.library.elsewhere import LibraryElsewhere
+from indexer.library.folder import Library, require
+from search.generation.opened import Opened, damage_explained, open_current, open_generation
+from search.generation.rolled_back import refuse_unknown_set
+
+
+class Source(Protocol):
+    """What a search engine opens its generations from."""
+
+    def current(self) -> int | None:
+        """Number of the generation that should answer."""
+
+    def open_current(self) -> Opened:
+        """Open it.
+
+        Raises:
+            LibraryError: nothing was published, or it can't be read.
+        """
+
+    def open(self, number: int) -> Opened:
+        """Open one generation.
+
+        Raises:
+            LibraryError: it can't be read.
+        """
+
+    def explaining(self, opened: Opened) -> AbstractContextManager[None]:
+        """Tell what goes wrong during the block as what it is."""
+
+    def refuse_unknown_set(self, opened: Opened, error: UnknownSetError) -> None:
+        """Tell that a set is known to a newer generation; nothing where it is not."""
+
+
+class Folder:
+    """A library on this machine."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+
+    def current(self) -> int | None:
+        """Number that the pointer names."""
+        return self._library.current()
+
+    def open_current(self) -> Opened:
+        """Open the current generation; if it can't be read, the one before, with a warning."""
+        return open_current(require(self._library))
+
+    def open(self, number: int) -> Opened:
+        """Open one generation."""
+        return open_generation(self._library, self._library.generation(number))
+
+    def explaining(self, opened: Opened) -> AbstractContextManager[None]:
+        """Tell damage of files as what it is."""
+        return damage_explained(self._library, opened.generation, opened.manifest)
+
+    def refuse_unknown_set(self, opened: Opened, error: UnknownSetError) -> None:
+        """Tell that a set came after the generation that answers."""
+        refuse_unknown_set(self._library, opened.generation.number, error)
+
+
+def source_of(library: Library) -> Source:
+    """Where a library's generations come from; only who asks a server imports what that takes."""
+    if not isinstance(library, LibraryElsewhere):
+        return Folder(library)
+    from search.generation.milvus.published import Published
+
+    return Published(library)

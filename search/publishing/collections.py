@@ -1,0 +1,113 @@
+"""Makes a server's collections, indexes them, and says when they answer."""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from indexer.errors import LibraryError
+from search.generation.milvus.connection import Connection, data_types, new_indexes, new_schema
+from search.generation.milvus.schema import (
+    DIGEST,
+    EXACT_UP_TO,
+    FP16_SINCE,
+    GRAPH,
+    ICON_FIELDS,
+    MOST_BYTES,
+    PICTURE_FIELDS,
+    VECTOR,
+    fields_of,
+)
+
+BUILDING_SECONDS = 3_600.0
+_PAUSE_SECONDS = 0.5
+_SEARCHED_BY = {"image", "drawing", "name_id", "set_id", "set", "look", "licence", "size", "name"}
+"""Fields of an icon that questions name: a server looks these up instead of going through all rows."""
+
+
+INVERTED_SINCE = (2, 4)
+"""Version of the server that has one index for fields of all kinds; older ones have these."""
+_OLD_KINDS = {"VARCHAR": "Trie", "INT64": "STL_SORT", "INT32": "STL_SORT"}
+
+
+def halves(connection: Connection) -> bool:
+    """Whether the server keeps vectors in half precision."""
+    return connection.version >= FP16_SINCE
+
+
+def make_icons(connection: Connection, collection: str, *, dim: int, n: int) -> None:
+    """Make an empty collection of icons that answers."""
+    _make(connection, collection, ICON_FIELDS, dim=dim, n=n)
+
+
+def make_pictures(connection: Connection, collection: str, *, dim: int, n: int) -> None:
+    """Make an empty collection of pictures that answers."""
+    _make(connection, collection, PICTURE_FIELDS, dim=dim, n=n)
+
+
+def make_files(connection: Connection, collection: str) -> None:
+    """Make the collection of files, if it is not there; every collection of old servers has a vector, so it has one."""
+    types = data_types()
+    if not connection.has(collection):
+        schema = new_schema()
+        schema.add_field("id", types.VARCHAR, is_primary=True, max_length=128)
+        schema.add_field(VECTOR, types.FLOAT_VECTOR, dim=2)
+        schema.add_field("content", types.VARCHAR, max_length=MOST_BYTES)
+        connection.call("create_collection", collection, schema=schema)
+    _index(connection, collection, {VECTOR: ("FLAT", {})})
+    connection.load(collection)
+
+
+def _make(connection: Connection, collection: str, fields: Mapping[str, str], *, dim: int, n: int) -> None:
+    types = data_types()
+    if not connection.has(collection):
+        schema = new_schema()
+        schema.add_field("id", types.INT64, is_primary=True)
+        kind = types.FLOAT16_VECTOR if halves(connection) else types.FLOAT_VECTOR
+        schema.add_field(VECTOR, kind, dim=dim)
+        fields_of(schema, {DIGEST: "INT64", **fields}, types)
+        connection.call("create_collection", collection, schema=schema)
+    indexes: dict[str, tuple[str, dict[str, int]]] = {VECTOR: vector_index(n)}
+    if not connection.address.is_file:
+        kinds = _OLD_KINDS if connection.version < INVERTED_SINCE else {}
+        indexes |= {name: (kinds.get(fields[name], "INVERTED"), {}) for name in sorted(_SEARCHED_BY & fields.keys())}
+    _index(connection, collection, indexes)
+    connection.load(collection)
+
+
+def vector_index(n: int) -> tuple[str, dict[str, int]]:
+    """Kind and parameters of the index of so many vectors."""
+    return ("FLAT", {}) if n <= EXACT_UP_TO else ("HNSW", dict(GRAPH))
+
+
+def _index(connection: Connection, collection: str, indexes: Mapping[str, tuple[str, Mapping[str, int]]]) -> None:
+    """Let a server index fields that are not yet indexed."""
+    known = {str(name) for name in connection.call("list_indexes", collection)}
+    wanted = new_indexes()
+    for field, (kind, parameters) in indexes.items():
+        if field in known:
+            continue
+        metric = {"metric_type": "L2" if collection.startswith("files_") else "IP"} if field == VECTOR else {}
+        wanted.add_index(field, index_type=kind, index_name=field, params=dict(parameters), **metric)
+    if list(wanted):
+        connection.call("create_index", collection, wanted, seconds=60.0, sync=False)
+
+
+def settle(connection: Connection, collection: str, *, n: int) -> None:
+    """Wait until all rows of a collection are indexed and answer.
+
+    Raises:
+        LibraryError: that takes too long, or there are others than were sent.
+    """
+    connection.call("flush", collection, seconds=600.0)
+    ends = time.monotonic() + BUILDING_SECONDS
+    while not _is_indexed(connection.call("describe_index", collection, VECTOR)):
+        if time.monotonic() > ends:
+            raise LibraryError(f'"{connection.spelling}" does not end indexing "{collection}"; publish again later')
+        time.sleep(_PAUSE_SECONDS)
+    found = connection.count(collection, consistency_level="Strong", seconds=60.0)
+    if found != n:
+        raise LibraryError(f'"{collection}" holds {found:,} rows, {n:,} were sent; publish again')
+
+
+def _is_indexed(told: Mapping[str, Any]) -> bool:
+    return str(told.get("state")) == "Finished" and int(told.get("pending_index_rows", 0)) <= 0

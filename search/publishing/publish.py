@@ -1,0 +1,269 @@
+"""A generation of a library's folder -> the generation that a server answers with.
+
+    icons publish milvus://host:19530/icons
+
+Rows are sent to two collections that nobody asks yet; they are indexed, loaded, counted and asked. Then the alias is
+switched, in one step. Killed at any moment, the alias stands where it stood; the next run sends what is missing.
+
+The generation before the one that answers stays for `icons rollback`. The one before that becomes the new one: its
+collections are renamed, and only rows that differ are sent.
+"""
+
+import tempfile
+import time
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from indexer.errors import LibraryError
+from indexer.library.durable import describe_file
+from indexer.library.elsewhere import LibraryElsewhere
+from indexer.library.folder import Library, require
+from search.generation.backend import Ability
+from search.generation.milvus.connection import Connection, GoneError
+from search.generation.milvus.fetched import Said, read_said
+from search.generation.milvus.published import Published
+from search.generation.milvus.schema import VECTOR, Names, ready
+from search.generation.opened import Opened, open_current
+from search.publishing.collections import halves, make_files, make_icons, make_pictures, settle
+from search.publishing.files import send_files, write_files
+from search.publishing.proof import prove
+from search.publishing.rows import GenerationRows
+from search.publishing.sending import SECONDS, Progress, Rows, Sent, send
+from search.publishing.whole import tell_whole
+
+KEPT = 2
+"""Generations that a server holds: the one that answers, and the one before."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishSummary:
+    """What a publication did."""
+
+    address: str
+    generation: int
+    icons: int
+    pictures: int
+    sent: int
+    """Rows of icons and pictures that were new or had changed."""
+    deleted: int
+    kept: int
+    """Rows that were there already."""
+    unread: int
+    """Pictures that were to be sent and could not be read: hits come without them."""
+    recall_at_10: float
+    seconds: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Spell it for programs."""
+        return asdict(self)
+
+
+def publish(
+    library: Library, address: str, *, sends_pictures: bool = True, progress: Progress = lambda *_: None
+) -> PublishSummary:
+    """Let a server answer with the generation that answers here; `sends_pictures` says whether it shows icons, too.
+
+    Raises:
+        LibraryError: there is none, the server does not answer, or it does not answer as it should; what answered
+            there before goes on to.
+    """
+    started = time.monotonic()
+    opened = open_current(require(library))
+    target = Published(LibraryElsewhere(address))
+    publication = _Publication(opened, target.connection, target.names, progress, sends_pictures=sends_pictures)
+    sent, recall = publication.run(before=target.current())
+    return PublishSummary(
+        address=address,
+        generation=opened.generation.number,
+        icons=opened.manifest.icons.n,
+        pictures=opened.manifest.pictures.n,
+        sent=sent.sent,
+        deleted=sent.deleted,
+        kept=sent.kept,
+        unread=sent.n_unread,
+        recall_at_10=recall,
+        seconds=round(time.monotonic() - started, 1),
+    )
+
+
+class _Publication:
+    """One generation on its way to a server."""
+
+    def __init__(
+        self, opened: Opened, connection: Connection, names: Names, progress: Progress, *, sends_pictures: bool
+    ) -> None:
+        self._sends_pictures = sends_pictures
+        self._opened = opened
+        self._connection = connection
+        self._names = names
+        self._progress = progress
+        self._number = opened.generation.number
+        self._facets = opened.in_memory(Ability.PUBLISH)
+
+    def run(self, *, before: int | None) -> tuple[Sent, float]:
+        """Send all of it, and let it answer; `before` answers until then."""
+        if before is not None and before > self._number:
+            self._refuse_older(before)
+        make_files(self._connection, self._names.files)
+        if before == self._number and not self._is_same(before):
+            raise LibraryError(
+                f'"{self._connection.spelling}" answers with another generation {before}, of another library; '
+                "choose another name at the end of the address"
+            )
+        if before != self._number:
+            self._begin(before)
+        sent = self._send()
+        recall = prove(self._opened, self._connection, (self._icons, self._pictures))
+        self._say_ready()
+        self._switch(before)
+        self._clean(before)
+        return sent, recall
+
+    @property
+    def _icons(self) -> str:
+        return self._names.icons(self._number)
+
+    @property
+    def _pictures(self) -> str:
+        return self._names.pictures(self._number)
+
+    def _refuse_older(self, before: int) -> None:
+        raise LibraryError(
+            f'"{self._connection.spelling}" answers with generation {before}, this library has {self._number}; '
+            "`icons rollback --library` goes back there, `icons index` makes a newer one here"
+        )
+
+    def _is_same(self, number: int) -> bool:
+        """Whether what answers is this very generation."""
+        said, manifest = read_said(self._connection, self._names, number), self._opened.generation.manifest
+        return said.generation[manifest.name].sha256 == describe_file(manifest)["sha256"]
+
+    def _begin(self, before: int | None) -> None:
+        """Make the two collections, out of those of the oldest generation where the encoder is the same."""
+        self._unsay(self._number)
+        old = self._to_renew(before)
+        manifest = self._opened.manifest
+        if old is not None and old != self._number:
+            self._unsay(old)
+            for was, becomes in ((self._names.icons(old), self._icons), (self._names.pictures(old), self._pictures)):
+                if self._connection.has(was) and not self._connection.has(becomes):
+                    self._connection.call("rename_collection", was, becomes, seconds=SECONDS)
+        make_icons(self._connection, self._icons, dim=manifest.dim, n=manifest.icons.n)
+        make_pictures(self._connection, self._pictures, dim=manifest.dim, n=manifest.pictures.n)
+
+    def _to_renew(self, before: int | None) -> int | None:
+        """The generation whose collections become the new one's: none that answers, or that one may go back to."""
+        held = sorted(held_numbers(self._connection, self._names), reverse=True)
+        others = [number for number in held if number not in (before, self._number)]
+        spare = others[KEPT - 2 :] if self._is_ready(before) else []
+        unfinished = [number for number in others if not self._is_ready(number)]
+        for number in (*unfinished, *spare):
+            if self._has_encoder_of(number):
+                return number
+        return None
+
+    def _is_ready(self, number: int | None) -> bool:
+        if number is None:
+            return False
+        with suppress(GoneError):
+            read_said(self._connection, self._names, number)
+            return True
+        return False
+
+    def _has_encoder_of(self, number: int) -> bool:
+        """Whether the vectors of a generation are of this one's encoder: others are all to be sent."""
+        with suppress(GoneError):
+            said = read_said(self._connection, self._names, number)
+            return said.fingerprint == self._opened.manifest.fingerprint and said.is_half == halves(self._connection)
+        both = self._names.icons(number), self._names.pictures(number)  # one may bear the new name already
+        held = next(collection for collection in both if self._connection.has(collection))
+        told = self._connection.call("describe_collection", held)
+        [vector] = [field for field in told["fields"] if field["name"] == VECTOR]
+        return int(vector["params"]["dim"]) == self._opened.manifest.dim
+
+    def _send(self) -> Sent:
+        rows = GenerationRows(self._opened, self._facets, sends_pictures=self._sends_pictures)
+        icons = send(self._connection, self._icons, Rows(rows.icon_ids, rows.icons()), self._progress)
+        shown = Rows(rows.picture_ids, rows.pictures(), rows.add_pictures)
+        pictures = send(self._connection, self._pictures, shown, self._progress)
+        settle(self._connection, self._icons, n=len(rows.icon_ids))
+        settle(self._connection, self._pictures, n=len(rows.picture_ids))
+        return Sent(
+            sent=icons.sent + pictures.sent,
+            deleted=icons.deleted + pictures.deleted,
+            kept=icons.kept + pictures.kept,
+            n_unread=rows.n_unread,
+        )
+
+    def _say_ready(self) -> None:
+        """Send the files, and last what names them."""
+        facts = tell_whole(self._opened, self._facets, stage=lambda title: self._progress(title, 0, 1))
+        manifest, names = self._opened.manifest, self._names
+        encoder = self._opened.generation.folder.parent.parent / "encoders" / manifest.fingerprint
+        with tempfile.TemporaryDirectory(prefix="icons-") as folder:
+            written = write_files(self._opened.generation, facts, Path(folder))
+            of_generation = send_files(self._connection, names, written, self._progress)
+        of_encoder = send_files(self._connection, names, _plain_files(encoder), self._progress)
+        said = Said(
+            number=self._number,
+            fingerprint=manifest.fingerprint,
+            dim=manifest.dim,
+            is_half=halves(self._connection),
+            n_icons=manifest.icons.n,
+            n_pictures=manifest.pictures.n,
+            published_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            generation=of_generation,
+            encoder=of_encoder,
+        )
+        row = {"id": ready(self._number), "content": said.to_json(), VECTOR: [0.0, 0.0]}
+        self._connection.call("upsert", names.files, [row], seconds=SECONDS)
+        self._connection.call("flush", names.files, seconds=600.0)
+
+    def _unsay(self, number: int) -> None:
+        self._connection.call("delete", self._names.files, filter=f'id == "{ready(number)}"', seconds=SECONDS)
+
+    def _switch(self, before: int | None) -> None:
+        what = "create_alias" if before is None else "alter_alias"
+        if before != self._number:
+            self._connection.call(what, self._icons, self._names.alias, seconds=SECONDS)
+
+    def _clean(self, before: int | None) -> None:
+        """Remove what nobody points at: collections of other generations, and pieces of files of these."""
+        held = sorted(held_numbers(self._connection, self._names), reverse=True)
+        older = [number for number in held if number not in (before, self._number)]
+        ready_ones = [number for number in older if self._is_ready(number)]
+        kept = {self._number} | ({before} if before not in (None, self._number) else set(ready_ones[: KEPT - 1]))
+        for number in older:
+            if number not in kept:
+                self._unsay(number)
+                for collection in (self._names.icons(number), self._names.pictures(number)):
+                    if self._connection.has(collection):
+                        self._connection.call("drop_collection", collection, seconds=SECONDS)
+        forget_pieces(self._connection, self._names, [number for number in kept if number is not None])
+
+
+def held_numbers(connection: Connection, names: Names) -> set[int]:
+    """Numbers of the generations of which a server holds a collection."""
+    found = (names.number_in(collection) for collection in connection.call("list_collections"))
+    return {number for number in found if number is not None}
+
+
+def forget_pieces(connection: Connection, names: Names, kept: list[int]) -> None:
+    """Delete the pieces of files that none of some generations has."""
+    files: set[str] = set()
+    for number in kept:
+        with suppress(GoneError):
+            said = read_said(connection, names, number)
+            files |= {facts.sha256 for facts in (*said.generation.values(), *said.encoder.values())}
+    rows = connection.query(names.files, 'id >= ""', ["id"], consistency_level="Strong")
+    gone = [row["id"] for row in rows if not row["id"].startswith("generation:") and row["id"][:64] not in files]
+    for start in range(0, len(gone), 500):
+        listed = ", ".join(f'"{key}"' for key in gone[start : start + 500])
+        connection.call("delete", names.files, filter=f"id in [{listed}]", seconds=SECONDS)
+
+
+def _plain_files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if path.is_file())

@@ -1,0 +1,184 @@
+"""What the server is to hold of each icon and each picture of a generation, in the order of their ids."""
+
+import json
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from indexer.arrays import Floats, Ids
+from indexer.errors import LibraryError, SourceError
+from indexer.publishing.facets import SEVERAL
+from search.generation.facets import FacetRows, Facets
+from search.generation.milvus.connection import Row
+from search.generation.milvus.schema import DIGEST, MOST_BYTES, MOST_VALUE_BYTES, MOST_VALUES, VECTOR, packed
+from search.generation.opened import Opened
+from search.generation.vectors import FaissVectors
+
+AT_ONCE = 2_000
+"""Rows that are made, compared and sent together: 4 MB with their vectors."""
+_ICONS = """
+    SELECT icons.id, icons.set_id, icons.name, icons.size, COALESCE(icons.licence, sets.licence), files.source_id,
+        files.path, icons.member, icons.caption, icons.tags, icons.english_tags, icons.categories
+    FROM icons JOIN sets ON sets.id = icons.set_id JOIN files ON files.id = icons.file_id
+    WHERE icons.id BETWEEN ? AND ? ORDER BY icons.id
+"""
+_SOURCES = """
+    SELECT images.id, sources.kind, sources.location, files.path, icons.member, images.digest
+    FROM icons JOIN images ON images.id = icons.image_id JOIN files ON files.id = icons.file_id
+    JOIN sources ON sources.id = files.source_id
+    WHERE icons.id IN (SELECT MIN(id) FROM icons WHERE image_id BETWEEN ? AND ? GROUP BY image_id)
+"""
+_DIGESTS = "SELECT id, digest FROM images WHERE id BETWEEN ? AND ? ORDER BY id"
+
+
+class GenerationRows:
+    """The rows of a generation of a library's folder."""
+
+    def __init__(self, opened: Opened, facets: Facets, *, sends_pictures: bool = True) -> None:
+        self._sends_pictures = sends_pictures
+        self.n_unread = 0
+        """Pictures that were to be sent and could not be read."""
+        assert isinstance(opened.icons, FaissVectors) and isinstance(opened.pictures, FaissVectors)
+        self._catalog = opened.generation.catalog
+        self._facets = facets
+        self._of_icons, self._of_pictures = opened.icons.index, opened.pictures.index
+        self.icon_ids: Ids = facets.every(None)
+        self.picture_ids: Ids = self._of_pictures.ids
+        self._values = {kind: (*facets.labels(kind).values, "") for kind in ("set", "look", "licence", *SEVERAL)}
+        self._by_image = np.argsort(facets.column("image"), kind="stable")
+
+    def icons(self) -> Iterator[list[Row]]:
+        """Yield the rows of icons, some at a time."""
+        for ids in _chunks(self.icon_ids):
+            yield self.icons_at(ids)
+
+    def pictures(self) -> Iterator[list[Row]]:
+        """Yield the rows of pictures, some at a time."""
+        for ids in _chunks(self.picture_ids):
+            yield self.pictures_at(ids)
+
+    def icons_at(self, ids: Ids) -> list[Row]:
+        """Rows of some icons that follow each other."""
+        told = self._read(_ICONS, ids)
+        assert [row[0] for row in told] == ids.tolist()
+        return self._icon_rows(ids, told)
+
+    def pictures_at(self, ids: Ids) -> list[Row]:
+        """Rows of some pictures that follow each other."""
+        return self._picture_rows(ids, dict(self._read(_DIGESTS, ids)))
+
+    def add_pictures(self, rows: Sequence[Row]) -> None:
+        """Add to rows of pictures what they show, as sources hold it; counts those that can't be read."""
+        from indexer.sources.source import read_indexed
+
+        ids = np.array([row["id"] for row in rows], np.int64)
+        sources = {source[0]: source[1:] for source in self._read(_SOURCES, ids)}
+        for row in rows:
+            row["picture"] = ""
+            if self._sends_pictures:
+                kind, location, path, member, digest = sources[row["id"]]
+                try:
+                    row["picture"] = packed(read_indexed(kind, Path(location), path, member, digest=digest))
+                except SourceError:
+                    self.n_unread += 1
+
+    def _read(self, query: str, ids: Ids) -> list[Any]:
+        with closing(sqlite3.connect(f"{self._catalog.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as catalog:
+            return catalog.execute(query, (int(ids[0]), int(ids[-1]))).fetchall()
+
+    def _icon_rows(self, ids: Ids, told: list[tuple[Any, ...]]) -> list[Row]:
+        rows = self._facets.at(ids)
+        columns = {name: rows[name].tolist() for name in ("image", "drawing", "size", "coloured", "animated", "states")}
+        columns["name_id"] = rows["name"].tolist()
+        for kind in ("set", "look", "licence"):
+            columns[kind] = [self._values[kind][code] for code in rows[kind].tolist()]
+        columns |= self._borne(rows)
+        made = []
+        for place, (icon, set_id, name, *rest) in enumerate(told):
+            row = {field: values[place] for field, values in columns.items()}
+            shown, said = rest[:5], rest[5:]
+            row |= {"id": icon, "set_id": set_id, "name": name, "shown": _json(shown), "said": _json(said)}
+            made.append(row)
+        return _with_vectors(made, self._of_icons.reconstruct(ids))
+
+    def _picture_rows(self, ids: Ids, digests: dict[int, bytes]) -> list[Row]:
+        shown = self._facets.column("image")[self._by_image]
+        low, high = np.searchsorted(shown, ids[0]), np.searchsorted(shown, ids[-1], side="right")
+        positions = self._by_image[low:high]
+        rows = FacetRows(self._facets, positions)
+        values: dict[str, dict[int, set[Any]]] = {}
+        for field, kind in {"sets": "set", "looks": "look", "licences": "licence"}.items():
+            values[field] = _gathered(rows["image"], [self._values[kind][code] for code in rows[kind].tolist()])
+        values["sizes"] = _gathered(rows["image"], rows["size"].tolist())
+        for field, lists in self._borne(rows).items():
+            values[field] = _gathered(
+                np.repeat(rows["image"], [len(one) for one in lists]), [value for one in lists for value in one]
+            )
+        flags = {flag: dict(zip(rows["image"].tolist(), rows[flag].tolist(), strict=True)) for flag in _FLAGS}
+        made = [
+            {
+                "id": image,
+                "content": bytes(digests[image]).hex(),
+                **{field: sorted(found[image]) for field, found in values.items()},
+                **{flag: found[image] for flag, found in flags.items()},
+            }
+            for image in ids.tolist()
+        ]
+        return _with_vectors(made, self._of_pictures.reconstruct(ids))
+
+    def _borne(self, rows: FacetRows) -> dict[str, list[list[str]]]:
+        """Labels of the kinds that icons have several of, by the field that holds them."""
+        found = {}
+        for kind, field in SEVERAL.items():
+            lists: list[list[str]] = [[] for _ in range(len(rows))]
+            for place, code in zip(*(one.tolist() for one in rows.several(kind)), strict=True):
+                lists[place].append(self._values[kind][code])
+            found[field] = lists
+        return found
+
+
+_FLAGS = ("coloured", "animated")
+
+
+def _gathered(images: Ids, values: list[Any]) -> dict[int, set[Any]]:
+    """Values by picture; those of all icons that show it."""
+    found: dict[int, set[Any]] = defaultdict(set)
+    for image, value in zip(images.tolist(), values, strict=True):
+        found[image].add(value)
+    return found
+
+
+def _with_vectors(rows: list[Row], vectors: Floats) -> list[Row]:
+    """Add vectors, and the digest of all that a row holds; refuse what no server takes."""
+    for row, vector in zip(rows, vectors, strict=True):
+        _refuse_large(row)
+        digest = blake2b(_json(row).encode(), digest_size=8)
+        digest.update(vector.astype(np.float16).tobytes())
+        row[VECTOR], row[DIGEST] = vector, int.from_bytes(digest.digest(), "big", signed=True)
+    return rows
+
+
+def _refuse_large(row: Row) -> None:
+    for field, value in row.items():
+        is_list = isinstance(value, list)
+        texts = [one for one in (value if is_list else [value]) if isinstance(one, str)]
+        most = MOST_VALUE_BYTES if is_list else MOST_BYTES
+        if any(len(text.encode()) > most for text in texts) or (is_list and len(value) > MOST_VALUES):
+            raise LibraryError(
+                f'"{field}" of {row["id"]} is larger than Milvus takes ({most} bytes, {MOST_VALUES} values); shorten it'
+            )
+
+
+def _chunks(ids: Ids) -> Iterator[Ids]:
+    for start in range(0, len(ids), AT_ONCE):
+        yield ids[start : start + AT_ONCE]
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)

@@ -1,0 +1,108 @@
+"""Starts a real Milvus server on this machine, to try and to test with: version 2.3.5 comes from PyPI, without docker.
+
+It is installed into an environment of its own, as it wants old packages. For more than trials take a current server.
+"""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+import venv
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from indexer.errors import IconsError, LibraryError
+from search.generation.milvus.address import Address
+from search.generation.milvus.connection import Connection
+
+PACKAGES = ("milvus==2.3.5", "setuptools<81")
+STARTING_SECONDS = 180.0
+_SERVE = """
+import signal, sys, time
+from milvus import MilvusServer
+server = MilvusServer(wait_for_started=False)
+server.set_base_dir(sys.argv[1])
+server.listen_port = int(sys.argv[2])
+signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+try:
+    server.start()
+    while server.server_proc.poll() is None:
+        time.sleep(1)
+finally:
+    server.server_proc.terminate()
+    try:
+        server.server_proc.wait(5)
+    except Exception:
+        server.server_proc.kill()
+"""
+
+
+def install(folder: Path) -> Path:
+    """Make an environment with the server, if it is not there; returns its Python.
+
+    Raises:
+        IconsError: it can't be installed.
+    """
+    python = folder / "venv" / "bin" / "python"
+    if not (folder / "venv" / "installed").exists():
+        venv.create(folder / "venv", with_pip=True, clear=True)
+        done = subprocess.run(
+            [str(python), "-m", "pip", "install", "--quiet", *PACKAGES], capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            raise IconsError(f'"{" ".join(PACKAGES)}" can\'t be installed: {done.stderr.strip().splitlines()[-1]}')
+        (folder / "venv" / "installed").touch()
+    return python
+
+
+@contextmanager
+def running(folder: Path, *, port: int) -> Iterator[str]:
+    """Run an empty server in a folder until the block ends; yields its address without a library's name.
+
+    What an earlier run left there goes: this version takes minutes to come back with its data, if it does.
+
+    Raises:
+        IconsError: it does not start; its log says why.
+    """
+    python, log = install(folder), folder / "server.log"
+    shutil.rmtree(folder / "data" / "data", ignore_errors=True)
+    with log.open("w") as written:
+        process = subprocess.Popen(
+            [str(python), "-c", _SERVE, str(folder / "data"), str(port)],
+            stdout=written,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        _wait(process, port, log)
+        yield f"milvus://127.0.0.1:{port}"
+    finally:
+        process.send_signal(signal.SIGTERM)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(15)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # and the server itself, which is a process of its own
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        return int(listening.getsockname()[1])
+
+
+def _wait(process: "subprocess.Popen[bytes]", port: int, log: Path) -> None:
+    ends = time.monotonic() + STARTING_SECONDS
+    spelling = f"milvus://127.0.0.1:{port}/icons"
+    while time.monotonic() < ends and process.poll() is None:
+        with suppress(LibraryError, OSError):
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            Connection(Address.read(spelling), spelling).call("list_collections")
+            return
+        time.sleep(0.5)
+    raise IconsError(
+        f'the server does not start; "{log.parent / "data" / "logs"}" says why. Only one runs on a machine: '
+        "its own store takes port 2379"
+    )

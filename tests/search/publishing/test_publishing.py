@@ -1,0 +1,275 @@
+"""What is published is what the library holds, however it came there; until it is whole, what was there answers."""
+
+import json
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from conftest import Silent
+from published_icons import own_cache  # noqa: F401 - a fixture
+
+from indexer.embedding.options import EmbedOptions
+from indexer.encoders.checkpoint import ModelChoice
+from indexer.errors import IconsError, LibraryError
+from indexer.library.elsewhere import LibraryElsewhere
+from indexer.library.folder import Library
+from indexer.pipeline import IndexOptions, index
+from indexer.publishing.manifest import Manifest
+from search.cli import main
+from search.engine import SearchEngine
+from search.generation.milvus.address import Address
+from search.generation.milvus.published import Published
+from search.generation.milvus.schema import DIGEST
+from search.publishing import publish as publishing
+from search.publishing.examine import examine
+from search.publishing.going_back import go_back
+from search.publishing.publish import held_numbers, publish
+from search.query import Query, Window
+
+SHAPES = ('<circle cx="12" cy="12" r="{size}"/>', '<path d="M3 3h{size}v{size}H3z"/>', '<path d="M12 3l{size} 9H3z"/>')
+
+
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24">'
+
+
+class Drawn:
+    """A library of plain shapes in a folder of manifests, which is edited at random."""
+
+    def __init__(self, root: Path, model: ModelChoice) -> None:
+        self.library = Library(root / "library")
+        self.source = root / "drawn"
+        self.source.mkdir()
+        self._model = model
+        self._rows: dict[str, dict[str, str]] = {}
+
+    def edit(self, rng: random.Random, *, n: int) -> None:
+        """Draw, describe otherwise, or take away some icons, and index the rest."""
+        for _ in range(n):
+            name = f"shape-{rng.randrange(24)}"
+            if name in self._rows and rng.random() < 0.3 and len(self._rows) > 4:
+                del self._rows[name]
+                continue
+            svg = rng.choice(SHAPES).format(size=rng.randrange(2, 10))
+            (self.source / f"{name}.svg").write_text(f"{SVG}{svg}</svg>")
+            tags = rng.sample(["round", "sharp", "sign", "Größe", 'a "b" \\'], rng.randrange(3))
+            own_set = rng.choice(["one", "two"])
+            self._rows[name] = {"file_path": f"{name}.svg", "name": name, "tags": ", ".join(tags), "set": own_set}
+        lines = "".join(json.dumps(row) + "\n" for row in self._rows.values())
+        (self.source / "icons.jsonl").write_text(lines)
+        how = EmbedOptions(batch_size=32, workers=0, precision="fp32")
+        options = IndexOptions(sources=[self.source / "icons.jsonl"], devices="cpu", embed=how, choice=self._model)
+        index(self.library, options, Silent())
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Drawn:
+    """One library that all tests go on with, each on a server of its own."""
+    found = Drawn(tmp_path_factory.mktemp("drawn"), ModelChoice(f"local-dir:{tiny_model}"))
+    found.edit(random.Random(0), n=12)
+    return found
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> str:
+    return f"milvus-lite://{tmp_path}/server.db/drawn"
+
+
+def held(address: str, number: int) -> dict[str, dict[int, int]]:
+    """Digests of all rows that a server holds of a generation, by collection and id."""
+    server = Published(LibraryElsewhere(address))
+    found = {}
+    for kind in ("icons", "pictures"):
+        collection = getattr(server.names, kind)(number)
+        server.connection.load(collection)
+        found[kind] = {row["id"]: row[DIGEST] for row in server.connection.query(collection, "", ["id", DIGEST])}
+    return found
+
+
+def answers(where: Library | str) -> list[list[str]]:
+    engine = SearchEngine.open(where)
+    return [[hit.key for hit in engine.ask(Query(words=words), window=Window(k=30)).hits] for words in ("shape", "")]
+
+
+@pytest.mark.parametrize(
+    ("seed", "rounds"), [(1, 3), *(pytest.param(seed, 9, marks=pytest.mark.slow) for seed in (2, 3))]
+)
+def test_what_changed_alone_is_sent_and_the_result_is_that_of_a_whole_publication(
+    drawn: Drawn, place: str, tmp_path: Path, seed: int, rounds: int
+) -> None:
+    rng, n_kept = random.Random(seed), 0
+    for round_ in range(rounds):
+        summary = publish(drawn.library, place)  # the third one renews the first
+        n_kept += summary.kept
+        assert answers(place) == answers(drawn.library)
+        if round_ >= 2:
+            whole = f"milvus-lite://{tmp_path}/whole-{round_}.db/drawn"
+            assert publish(drawn.library, whole).kept == 0
+            assert held(place, summary.generation) == held(whole, summary.generation)
+        drawn.edit(rng, n=3)
+    assert n_kept > 5 * (rounds - 2)
+
+
+def test_the_last_two_generations_stay_and_each_can_answer(drawn: Drawn, place: str) -> None:
+    rng, seen = random.Random(2), {}
+    publish(drawn.library, place)
+    engine = SearchEngine.open(place)
+    for _ in range(2):
+        drawn.edit(rng, n=4)
+        number = publish(drawn.library, place).generation
+        seen[number] = answers(drawn.library)
+    # The generation that it has open has gone: the one that answers does.
+    assert [hit.key for hit in engine.ask(Query(words="shape"), window=Window(k=30)).hits] == seen[number][0]
+    server, elsewhere = Published(LibraryElsewhere(place)), LibraryElsewhere(place)
+    assert held_numbers(server.connection, server.names) == {number, number - 1}
+    assert go_back(elsewhere) == number - 1
+    assert engine.refresh()
+    assert engine.generation.number == number - 1
+    assert answers(place) == seen[number - 1]
+    with pytest.raises(LibraryError, match=f"holds no whole generation before the current one .{number - 1}."):
+        go_back(elsewhere)
+    assert go_back(elsewhere, forward=True) == number
+    assert answers(place) == seen[number]
+
+
+@pytest.mark.parametrize(
+    "killed_in",
+    [
+        "send",
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("prove", "make_pictures", "settle", "send_files", "forget_pieces")
+        ),
+    ],
+)
+def test_a_publication_that_ends_half_way_leaves_the_old_answers_and_goes_on(
+    drawn: Drawn, place: str, killed_in: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(2):
+        publish(drawn.library, place)
+        before = answers(drawn.library)
+        drawn.edit(random.Random(3), n=4)
+    calls = iter(range(100))
+    real: Callable[..., object] = getattr(publishing, killed_in)
+
+    def once_then_die(*given: object, **named: object) -> object:
+        if next(calls) == (1 if killed_in in ("send", "settle") else 0):
+            raise KeyboardInterrupt
+        return real(*given, **named)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(publishing, killed_in, once_then_die)
+        publish(drawn.library, place)
+    assert answers(place) == (answers(drawn.library) if killed_in == "forget_pieces" else before)
+    summary = publish(drawn.library, place)
+    assert answers(place) == answers(drawn.library)
+    if killed_in not in ("make_pictures", "send"):
+        assert summary.sent == 0
+    server = Published(LibraryElsewhere(place))
+    assert held_numbers(server.connection, server.names) == {summary.generation, summary.generation - 1}
+    assert examine(drawn.library, place, sample=50).is_sound
+
+
+def test_another_library_is_not_sent_into_what_answers(drawn: Drawn, place: str, tmp_path: Path) -> None:
+    number = publish(drawn.library, place).generation
+    other = Library(shutil.copytree(drawn.library.root, tmp_path / "other"))
+    made = other.generation(number)
+    replace(Manifest.read(made), created_at="2001-01-01T00:00:00+00:00").write(made)
+    with pytest.raises(LibraryError, match=f"answers with another generation {number}, of another library"):
+        publish(other, place)
+    assert answers(place) == answers(drawn.library)
+
+
+def test_a_client_needs_no_sources_to_show_icons(drawn: Drawn, place: str, tmp_path: Path) -> None:
+    moved = tmp_path / "moved"
+    publish(drawn.library, place)
+    engine, ours = SearchEngine.open(place), SearchEngine.open(drawn.library)
+    wanted = {hit.image: ours.picture(hit.id) for hit in ours.ask(Query(), window=Window(k=30)).hits}
+    drawn.source.rename(moved)
+    try:
+        assert dict(engine.pictures(list(wanted))) == wanted != {}
+        hit = engine.ask(Query(), window=Window(k=1)).hits[0]
+        assert engine.picture(hit.id) == wanted[hit.image]
+    finally:
+        moved.rename(drawn.source)
+
+
+def test_an_examination_finds_what_is_not_as_it_was_published(drawn: Drawn, place: str) -> None:
+    number = publish(drawn.library, place).generation
+    assert examine(drawn.library, place, sample=50).is_sound
+    server = Published(LibraryElsewhere(place))
+    icons = server.names.icons(number)
+    row, gone = server.connection.query(icons, "", ["*"], most=2)
+    server.connection.call("upsert", icons, [{**row, "name": "other"}])
+    server.connection.call("delete", icons, filter=f"id == {gone['id']}")
+    messages = [finding.message for finding in examine(drawn.library, place, sample=50).findings]
+    assert f'"{icons}" lacks {gone["id"]}' in messages
+    assert f'{row["id"]} of "{icons}" differs in name' in messages
+    assert any("rows" in message and "were published" in message for message in messages)
+
+
+def test_the_commands_publish_search_go_back_and_examine(drawn: Drawn, place: str) -> None:
+    own = ["--library", str(drawn.library.root)]
+    done = CliRunner().invoke(main, ["publish", place, *own])
+    assert done.exit_code == 0, done.output
+    assert f"generation {drawn.library.current()} answers at {place}" in done.output
+    found = CliRunner().invoke(main, ["search", "shape", "--library", place, "--json"])
+    ours = CliRunner().invoke(main, ["search", "shape", *own, "--json"])
+    assert found.exit_code == ours.exit_code == 0
+    assert json.loads(found.output)["hits"] == json.loads(ours.output)["hits"] != []
+    again = CliRunner().invoke(main, ["index", "--devices", "cpu", "--publish", place, *own])
+    assert again.exit_code == 0, again.output
+    assert "0 rows sent" in again.output
+    sound = CliRunner().invoke(main, ["doctor", place, *own])
+    assert sound.exit_code == 0, sound.output
+    assert "what was published is sound" in sound.output
+    refused = CliRunner().invoke(main, ["rollback", "--library", place])
+    assert refused.exit_code == 2
+    assert "holds no whole generation before" in refused.output
+
+
+def test_a_server_that_is_away_is_one_line_and_exit_code_2() -> None:
+    away = "milvus://127.0.0.1:9/icons"
+    done = subprocess.run(
+        [sys.executable, "-c", "from search.cli import main; main()", "search", "home", "--library", away],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+    assert f'"{away}" does not answer' in done.stderr
+
+
+def test_commands_that_read_a_folder_refuse_an_address(place: str) -> None:
+    for command in (["status"], ["index"], ["lint", "--set", "one"]):
+        done = CliRunner().invoke(main, [*command, "--library", place])
+        assert done.exit_code == 2, done.output
+        assert f'"{place}" is held by a server' in done.output
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("milvus://user:secret@host/icons", "ICONS_MILVUS_TOKEN"),
+        ("milvus://host/Icons", '"Icons"'),
+        ("http://host/icons", "milvus://HOST:PORT/NAME"),
+        ("milvus-lite:///folder/icons", "file.db"),
+    ],
+)
+def test_an_address_that_is_none_is_refused_without_its_secret(text: str, told: str) -> None:
+    with pytest.raises(IconsError, match=told) as refused:
+        Address.read(text)
+    assert "secret@" not in str(refused.value)
+
+
+def test_addresses_are_read() -> None:
+    assert Address.read("milvus://host/icons").uri == "http://host:19530"
+    assert Address.read("milvus+tls://host:443/icons") == Address("https://host:443", "icons", False, True)
+    assert Address.read("milvus-lite:///tmp/a.db/icons") == Address("/tmp/a.db", "icons", True, False)
