@@ -3,6 +3,8 @@
 Failures come in turn before a request is answered (nothing is written) and after it (the answer is lost).
 """
 
+import io
+import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -15,6 +17,7 @@ from werkzeug.serving import WSGIRequestHandler, make_server
 
 ACCESS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": "us-east-1"}
 Start = Callable[..., Any]
+_WORKER = re.compile(rb'"worker": "([^"]+)"')
 _REFUSED = b"<Error><Code>InternalError</Code><Message>on purpose</Message></Error>"
 
 
@@ -25,6 +28,8 @@ class Written(NamedTuple):
     """By `time.monotonic`."""
     method: str
     path: str
+    worker: str
+    """Who has written it, where the object says so."""
 
 
 @dataclass
@@ -73,11 +78,15 @@ class Front:
 
     def _answer(self, environ: dict[str, Any]) -> tuple[list[Any], list[bytes]]:
         said: list[Any] = []
+        content = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+        environ["wsgi.input"] = io.BytesIO(content)
         with self._deciding:
             answer = list(self.application(environ, lambda *told: said.extend(told)))
             method, is_good = environ["REQUEST_METHOD"], said[0].startswith("2")
             if is_good and method in ("PUT", "DELETE"):
-                self.faults.writes.append(Written(time.monotonic(), method, environ["PATH_INFO"]))
+                worker = _WORKER.search(content[:1000])
+                said_by = worker[1].decode() if worker else ""
+                self.faults.writes.append(Written(time.monotonic(), method, environ["PATH_INFO"], said_by))
         return said, answer
 
 
