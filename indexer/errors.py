@@ -53,6 +53,10 @@ class ShardError(IconsError):
     """A shard that is missing, damaged, or of another encoder."""
 
 
+class StoreError(IconsError):
+    """A store of shared work or of icons that can't be opened, reached, read or written."""
+
+
 class QueryFileError(IconsError):
     """A file of queries that can't be read, or asks for nothing that the library holds."""
 

@@ -19,6 +19,8 @@ from indexer.catalog.scan import scan as scan_sources
 from indexer.embedding.exporting import export_missing, exporting
 from indexer.embedding.options import EmbedOptions
 from indexer.embedding.planning import choice_in_use, prepare
+from indexer.embedding.shared import sharing
+from indexer.embedding.shared.sharing import Collected
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.errors import LibraryError, SourceError
 from indexer.languages.codes import AUTO
@@ -88,6 +90,10 @@ class IndexOptions:
     devices: str = "auto"
     embed: EmbedOptions = field(default_factory=EmbedOptions)
     retry_failed: bool = False
+    work: str | None = None
+    """Folder or URL where workers of other machines find the plan; None: it is done here."""
+    ray: str | None = None
+    """Address of a Ray cluster that such workers are started on."""
 
 
 def index(library: Library, options: IndexOptions, watcher: Watcher) -> IndexSummary:
@@ -166,13 +172,36 @@ def merge(library: Library, choice: ModelChoice | None, stage: Stage) -> Generat
 
 
 def plan_only(library: Library, options: IndexOptions, watcher: Watcher) -> str:
-    """Write the plan without embedding; return the line that embeds it on each of several machines."""
+    """Write the plan without embedding; return the line that embeds it on each of several machines.
+
+    With `options.work` the plan is put there, after what earlier workers have left was collected.
+    """
     from indexer.embedding.launch import plan_command
 
     with _writing(library) as engine:
+        if options.work is not None:
+            sharing.collect(options.work, library)
         plan = _prepare(library, engine, options, watcher)
         export_missing(library, engine, ModelChoice.from_json(plan.model), stage=watcher.stage)
+        if options.work is not None:
+            watcher.stage(f"Putting the plan into {options.work}")
+            line = sharing.put_plan(options.work, library, plan)
+            _start_on_ray(options, options.work)
+            return line
     return plan_command(library, plan.fingerprint, devices=_devices_of(plan, options))
+
+
+def collect(library: Library, work: str) -> Collected:
+    """Bring into the library what workers elsewhere have embedded by now; nothing is published.
+
+    Raises:
+        EmbedError: the plan there is another library's.
+    """
+    with _writing(require(library)) as engine:
+        collected = sharing.collect(work, library)
+        if collected.fingerprint is not None:
+            _settle(library, engine, collected.fingerprint)
+    return collected
 
 
 def restore_encoder(library: Library, stage: Stage) -> bool:
@@ -230,10 +259,19 @@ def _refuse_forgotten(library: Library, connection: Connection) -> None:
 
 def _embed(library: Library, engine: Engine, options: IndexOptions, watcher: Watcher) -> EmbedTally:
     started = time.monotonic()
+    if options.work is not None:
+        watcher.stage("Collecting what was embedded elsewhere")
+        fingerprint = find_checkpoint(options.choice or choice_in_use(engine)).fingerprint
+        sharing.catch_up(options.work, library, fingerprint=fingerprint, watch=watcher.embedded)
     plan = _prepare(library, engine, options, watcher)
     choice = ModelChoice.from_json(plan.model)
     if not plan.n_blocks:
         export_missing(library, engine, choice, stage=watcher.stage)
+    elif options.work is not None:
+        with exporting(library, engine, choice, beside_gpus=False, stage=watcher.stage):
+            line = sharing.put_plan(options.work, library, plan)
+            watcher.stage(f"Embedding elsewhere, by {_start_on_ray(options, options.work) or line}")
+            sharing.catch_up(options.work, library, fingerprint=plan.fingerprint, watch=watcher.embedded)
     else:
         from indexer.embedding.launch import run_ranks
 
@@ -250,6 +288,15 @@ def _embed(library: Library, engine: Engine, options: IndexOptions, watcher: Wat
                 give_up=watcher.give_up,
             )
     return EmbedTally(plan.fingerprint, plan.n_images, plan.n_names, time.monotonic() - started)
+
+
+def _start_on_ray(options: IndexOptions, work: str) -> str | None:
+    """Start workers on a Ray cluster, if one is named; say how many there are."""
+    if options.ray is None:
+        return None
+    from indexer.embedding.shared.ray_workers import start_on_ray
+
+    return f"{start_on_ray(options.ray, work)} workers on Ray"
 
 
 def _devices_of(plan: Plan, options: IndexOptions) -> "Devices":

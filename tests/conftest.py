@@ -2,6 +2,7 @@
 
 import json
 import os
+import secrets
 import shutil
 import signal
 import sys
@@ -28,6 +29,7 @@ from search.cli import main
 
 if TYPE_CHECKING:
     from faults import Stages
+    from s3_server import Faults
 
 # A gate that runs in the background inherits an ignored Ctrl-C, and so would every program that a test interrupts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -148,6 +150,33 @@ def build(library: Library, tiny_model: Path) -> Build:
         return build_library(into, model or tiny_model, sources, **options)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def s3_server() -> Iterator[tuple[str, "Faults"]]:
+    """Address of an S3 server on loopback, and what makes it fail; clients remember the address, so there is one."""
+    from s3_server import Faults, serving
+
+    faults = Faults()
+    with serving(faults) as address:
+        yield address, faults
+
+
+@pytest.fixture
+def s3(s3_server: tuple[str, "Faults"], monkeypatch: pytest.MonkeyPatch) -> Iterator["Faults"]:
+    """A server whose faults can be set, with an empty bucket; the environment tells clients where it is."""
+    from s3_server import ACCESS
+
+    from indexer.stores.object_store import open_object_store
+
+    address, faults = s3_server
+    for name, value in {**ACCESS, "AWS_ENDPOINT_URL": address}.items():
+        monkeypatch.setenv(name, value)
+    faults.bucket = f"bucket-{secrets.token_hex(4)}"
+    open_object_store(f"s3://{faults.bucket}").fs.mkdir(faults.bucket)
+    faults.writes.clear()
+    yield faults
+    faults.fail_every = faults.late_every = 0
 
 
 _BODIES = {

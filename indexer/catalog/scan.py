@@ -23,6 +23,7 @@ from indexer.languages.codes import AUTO
 from indexer.languages.dictionary import Dictionary
 from indexer.sources.records import FileScan
 from indexer.sources.source import Source, open_sources
+from indexer.stores.places import spelled, url_of
 
 
 @dataclass(slots=True)
@@ -97,6 +98,8 @@ def scan(
 
 def _as_given_before(connection: Connection, location: Path) -> str:
     """Spell a location as it was first given: a folder has many spellings, by links and by "..", and is one source."""
+    if (url := url_of(location)) is not None:
+        return url
     given = str(location.expanduser().absolute())
     real = os.path.realpath(given)
     known = connection.execute(select(sources.c.given).distinct().order_by(sources.c.id)).scalars().all()
@@ -113,7 +116,7 @@ def _remembered(connection: Connection) -> Iterator[tuple[int, Source]]:
         except SourceError as error:
             raise SourceError(f'{error}; `icons forget "{row.given}"` drops it from the library') from error
         for source in found:
-            real = os.path.realpath(source.location)
+            real = url_of(source.location) or os.path.realpath(source.location)
             if real in seen:  # older programs took two spellings of one folder for two sources
                 continue
             seen.add(real)
@@ -122,11 +125,12 @@ def _remembered(connection: Connection) -> Iterator[tuple[int, Source]]:
 
 def _source_row(connection: Connection, given: Mapping[str, str], source: Source) -> int:
     """Id of a source; a new one takes over what is `given` to it: where, and with which options."""
-    where = sources.c.location == str(source.location)
+    location = spelled(source.location)
+    where = sources.c.location == location
     connection.execute(update(sources).where(where).values(kind=source.kind))
     number = select(sources.c.id).where(where)
     if connection.execute(number).scalar() is None:  # an upsert would use up a number each time
-        connection.execute(insert(sources).values({**given, "kind": source.kind, "location": str(source.location)}))
+        connection.execute(insert(sources).values({**given, "kind": source.kind, "location": location}))
     return int(connection.execute(number).scalar_one())
 
 
@@ -153,7 +157,7 @@ class _Scan:
         self.sources_seen.add(source_id)
         query = select(files.c.path, files.c.stamp, files.c.id).where(files.c.source_id == source_id)
         known = {row.path: row for row in self.connection.execute(query)}
-        location = str(source.location)
+        location = spelled(source.location)
         stamps = {path: row.stamp for path, row in known.items() if (location, path) not in self.suspect}
         for batch in _batches(source.scan(stamps)):
             for scanned in batch:

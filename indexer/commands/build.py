@@ -1,6 +1,7 @@
 """Commands that build a library. Each parses, calls one library function, prints; heavy imports stand inside."""
 
 import json
+import signal
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,12 +16,14 @@ from indexer.commands.options import (
     model_options,
     names_language_option,
     source_options,
+    work_options,
 )
 from indexer.languages.codes import AUTO
 from indexer.naming.printable import printable, say
 
 if TYPE_CHECKING:
     from indexer.catalog.scan import ScanTally
+    from indexer.commands.console import ProgressView
     from indexer.library.folder import Library
     from indexer.pipeline import IndexOptions, IndexSummary
 
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
 @source_options
 @names_language_option
 @embed_options
+@work_options
 @click.option("--publish", "address", metavar="ADDRESS", help="Then send it to a server, as `icons publish` does.")
 @library_option
 @json_option
@@ -47,6 +51,7 @@ def index(
       icons index ~/design/icons node_modules/@mdi/svg
       icons index ~/design/symbole --names-language de
       icons index --watch-devices
+      icons index --work s3://bucket/work      # machines that run `icons embed --worker s3://bucket/work` embed
     """
     from indexer import pipeline
     from indexer.commands.console import DeviceView, ProgressView
@@ -104,10 +109,13 @@ def scan(library: "Library", as_json: bool, **options: Any) -> None:
 
 @click.command()
 @embed_options
-@click.option("--plan-only", is_flag=True, help="Write the plan and print the torchrun line for several machines.")
+@work_options
+@click.option("--plan-only", is_flag=True, help="Write the plan and print the line to run on each of several machines.")
+@click.option("--worker", metavar="WORK", help="Be a worker of the plan in this folder or at this URL, on --devices.")
+@click.option("--collect", metavar="WORK", help="Fetch what workers have embedded by now, and embed nothing.")
 @library_option
 @json_option
-def embed(library: "Library", plan_only: bool, as_json: bool, watch_devices: bool, **options: Any) -> None:
+def embed(library: "Library", as_json: bool, watch_devices: bool, **options: Any) -> None:
     """Embed what the catalog holds and the encoder lacks; publish nothing.
 
     With --model, vectors are made beside those of the encoder in use, which stays in use.
@@ -116,12 +124,24 @@ def embed(library: "Library", plan_only: bool, as_json: bool, watch_devices: boo
     Example:
       icons embed --devices cpu:2
       icons embed --model local-dir:mine && icons merge --model local-dir:mine
-      icons embed --plan-only      # prints the line to run on each of several machines
+      icons embed --plan-only --work s3://bucket/work     # prints the line that starts a worker
+      icons embed --work s3://bucket/work --ray auto      # workers as actors of a Ray cluster
+      icons embed --worker s3://bucket/work               # on any number of machines, without the library
+      icons embed --collect s3://bucket/work && icons merge
     """
     from indexer import pipeline
     from indexer.commands.console import DeviceView, ProgressView
 
+    plan_only, worker, work = options.pop("plan_only"), options.pop("worker"), options.pop("collect")
+    if sum(map(bool, (worker, work, plan_only or options["work"]))) > 1:
+        raise click.UsageError("--worker, --collect and --work exclude each other")
+    if work:
+        _collect(library, work, as_json=as_json)
+        return
     with DeviceView() if watch_devices else ProgressView() as view:
+        if worker:
+            _work(worker, options["devices"], view)
+            return
         if plan_only:
             click.echo(pipeline.plan_only(library, _options(**options), view))
             return
@@ -130,6 +150,32 @@ def embed(library: "Library", plan_only: bool, as_json: bool, watch_devices: boo
         click.echo(json.dumps(asdict(tally)))
     else:
         click.echo(f"{tally.images:,} pictures and {tally.names:,} names embedded in {tally.seconds:.1f} s")
+
+
+def _work(worker: str, devices: str, view: "ProgressView") -> None:
+    from indexer.embedding.shard_writer import Ended
+    from indexer.embedding.shared.crew import work_here
+    from indexer.ranks.devices import parse_devices
+
+    try:
+        work_here(worker, parse_devices(devices), watch=view.embedded, give_up=view.give_up)
+    except Ended as ended:
+        click.echo(str(ended), err=True)
+        raise SystemExit(128 + signal.SIGTERM) from None
+    click.echo("every block of the plan has its vectors")
+
+
+def _collect(library: "Library", work: str, *, as_json: bool) -> None:
+    from indexer import pipeline
+
+    found = pipeline.collect(library, work)
+    if as_json:
+        click.echo(json.dumps(asdict(found)))
+    elif found.fingerprint is None:
+        click.echo(f"{work} holds no plan any more: all of it is collected")
+    else:
+        damaged = f"; {found.damaged:,} were damaged and are free again" if found.damaged else ""
+        click.echo(f"{found.blocks:,} of {found.of:,} blocks are here{damaged}")
 
 
 @click.command()
@@ -267,12 +313,20 @@ def _say_what_was_read(tally: "ScanTally") -> None:
         say(f"{read.set}: {'; '.join(said)}")
 
 
+_EMBED_OPTIONS = ("precision", "batch_size", "workers", "backend", "stall_limit", "lease_seconds")
+
+
 def _options(**options: Any) -> "IndexOptions":
     from indexer.embedding.options import EmbedOptions
     from indexer.pipeline import IndexOptions
 
+    if options["ray"] and not options["work"]:
+        raise click.UsageError("--ray needs --work: a folder or URL that all nodes reach")
     choice = model_choice(options.pop("model"), options.pop("pretrained"))
     how = EmbedOptions(
-        **{name: options.pop(name) for name in ("precision", "batch_size", "workers", "backend", "stall_limit")},
+        **{
+            name: options.pop(name)
+            for name in ("precision", "batch_size", "workers", "backend", "stall_limit", "lease_seconds")
+        },
     )
     return IndexOptions(choice=choice, embed=how, **options)

@@ -173,6 +173,27 @@ def embed_options(function: Function) -> Function:
     return model_options(function)
 
 
+def work_options(function: Function) -> Function:
+    """Add what has other machines embed."""
+    function = click.option(
+        "--lease",
+        "lease_seconds",
+        type=click.FloatRange(1),
+        default=60,
+        show_default=True,
+        metavar="SECONDS",
+        help="After so long without a sign of life, the block of a worker is free for another.",
+    )(function)
+    function = click.option(
+        "--ray", metavar="ADDRESS", help="Start such workers on the Ray cluster there, one a GPU; needs --work."
+    )(function)
+    return click.option(
+        "--work",
+        metavar="WORK",
+        help="Have it done by workers on other machines, who find the plan in this folder or at this URL (s3://...).",
+    )(function)
+
+
 @contextmanager
 def warnings_as_lines() -> Iterator[None]:
     """Print our warnings to stderr as one line each."""

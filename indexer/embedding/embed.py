@@ -17,13 +17,16 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
+from indexer.embedding.claims import Claims
 from indexer.embedding.device import CpuSpec, DeviceSpec
 from indexer.embedding.options import EmbedOptions
 from indexer.embedding.shard_writer import OVER
 from indexer.embedding.share import Share
 from indexer.embedding.work import Work
+from indexer.embedding.workplace import LibraryWork
 from indexer.encoders.loading import find_device
 from indexer.errors import EmbedError
+from indexer.library.durable import make_folder
 from indexer.library.folder import Library
 from indexer.library.plans import read_plan
 from indexer.process import cores_of_rank, prepare_for_batches
@@ -40,6 +43,7 @@ from indexer.ranks.distributed import (
 from indexer.ranks.gauges import Gauge
 from indexer.ranks.heartbeat import Report, Reporter, watched
 from indexer.ranks.progress import RankProgress, write_progress
+from indexer.stores.folder_store import FolderStore
 
 if TYPE_CHECKING:
     from indexer.encoders.torch_encoder import Precision
@@ -71,9 +75,8 @@ def embed(library: Library, fingerprint: str, post: Post) -> None:
         EmbedError: the encoder is another one than the plan was made for, the device has no room even for one picture,
             or work is left when all ranks are done.
     """
-    path = library.work(fingerprint) / "plan.jsonl"
-    plan, rank, where = read_plan(path), post.rank, _resolve(post)
-    options, run = EmbedOptions(**plan.options), library.run(fingerprint, plan.run)
+    place = LibraryWork(library, fingerprint)
+    rank, where, options = post.rank, _resolve(post), EmbedOptions(**place.plan.options)
     backend = "gloo" if options.backend == "auto" else options.backend  # two counts need no NCCL
     progress = RankProgress(
         rank=rank.index, world=rank.world, device=str(where), at="meeting the other ranks", waits=True
@@ -83,15 +86,17 @@ def embed(library: Library, fingerprint: str, post: Post) -> None:
     with (
         watched(progress, limit=options.stall_limit, give_up=post.give_up),
         process_group(rank, backend=backend, device=where, limit=LONGEST_RUN),
-        _products(where, options),
+        in_products_of(where, options),
     ):
-        share = Share(path, library.vectors(fingerprint), _claims(run, rank, where))
         reporter = Reporter(post.report, progress, Gauge(where, cores_of_rank()))
         reporter.begin("loading the encoder")
-        Work(plan, run, rank, share, post.spec or spec_of(where, options), reporter).do()
-        reporter.add()  # the last shard is written: its time counts too
-        reporter.wait("waiting for the other ranks")
-        [n_left] = total_over_ranks(rank, [share.count_undone()], device=where)
+        spec = post.spec or spec_of(where, options)
+        with _claims(place.run, rank, where, options) as claims:
+            share = Share(place, claims)
+            Work(f"rank {rank.index}", rank.world, share, spec, reporter).do()
+            reporter.add()  # the last shard is written: its time counts too
+            reporter.wait("waiting for the other ranks")
+            [n_left] = total_over_ranks(rank, [share.count_undone()], device=where)
         if n_left:
             raise EmbedError(f'"{n_left}" blocks are left without a shard; `icons index` does them')
         reporter.finish()
@@ -101,7 +106,7 @@ def _resolve(post: Post) -> Device:
     return HOST if post.spec is not None else find_device(post.device)
 
 
-def _products(device: Device, options: EmbedOptions) -> AbstractContextManager[None]:
+def in_products_of(device: Device, options: EmbedOptions) -> AbstractContextManager[None]:
     """Have a GPU multiply as the precision says; a processor knows but one way."""
     if device.type == "cpu":
         return nullcontext()
@@ -121,16 +126,16 @@ def spec_of(device: Device, options: EmbedOptions) -> DeviceSpec:
     return CudaSpec(torch.device(str(device)), cast("Precision", options.precision), options.batch_size)
 
 
-def _claims(run: Path, rank: Rank, device: Device) -> Path | None:
-    """Make the folder in which ranks that have met claim blocks; none where there is one.
+def _claims(run: Path, rank: Rank, device: Device, options: EmbedOptions) -> AbstractContextManager[Claims | None]:
+    """Claim blocks in a folder of ranks that have met; nowhere where there is one.
 
     It has a new name each time: the claims of ranks that have died do not count for those that come after them.
     """
     if rank.world == 1:
-        return None
+        return nullcontext()
     folder = run / f"claims-{number_of_first_rank(rank, secrets.randbits(62), device=device):x}"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+    make_folder(folder)
+    return Claims(FolderStore(folder), worker=f"rank {rank.index}", lease_seconds=options.lease_seconds)
 
 
 @click.command()

@@ -25,3 +25,5 @@ class EmbedOptions:
     stall_limit: float = 600.0
     """Seconds without any progress, after which a rank is given up. A worker draws 32 pictures at 10 s each between two
     signs of life, so that the slowest pictures are no standstill."""
+    lease_seconds: float = 60.0
+    """For how long a block stays with a worker of which nothing is heard any more."""

@@ -8,19 +8,17 @@ import time
 from collections import deque
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indexer.arrays import Halves, Ids
+from indexer.embedding.share import Share
 from indexer.encoders.loaded import LoadedEncoder
 from indexer.errors import EmbedError
-from indexer.library.plans import Plan
-from indexer.library.shards import Failed, Kind, Shard, piece_path, shard_path, write_shard
+from indexer.library.shards import Failed, Kind, Shard, pack_shard, piece_name, shard_name
 from indexer.library.traits import TRAITS
-from indexer.ranks.distributed import Rank
 
 FIRST_PIECE_SECONDS, PIECE_SECONDS = 2.0, 32.0
 MOST_WAITING = 8
@@ -28,22 +26,27 @@ MOST_WAITING = 8
 OVER = "another run has begun since, and this rank belongs to one before it; nothing more was written"
 
 
-class ShardWriter:
-    """Writes one rank's shards into the folder of an encoder's vectors; a context manager, which awaits the last.
+class Ended(Exception):  # noqa: N818 - nothing is wrong
+    """This worker was asked to end: what it has made so far is kept."""
 
-    `run` is the folder of the run that this rank belongs to: where it has gone, nothing is written any more.
+
+class ShardWriter:
+    """Writes one worker's shards to where its share lies; a context manager, which awaits the last.
+
+    `worker` is named in the shards. Where another run has begun, nothing is written any more.
     """
 
-    def __init__(self, folder: Path, *, plan: Plan, run: Path, rank: Rank, encoder: LoadedEncoder) -> None:
-        self.folder = folder
-        self.run = run
+    def __init__(self, share: Share, *, worker: str, encoder: LoadedEncoder) -> None:
+        self.share = share
+        plan = share.place.plan
         self.fingerprint = plan.fingerprint
         facts = {"precision": encoder.precision, "model": plan.model, "run": plan.run}
-        self.facts = {"rank": f"{rank.index}/{rank.world}", **facts}
+        self.facts = {"rank": worker, **facts}
         self.pool = ThreadPoolExecutor(1, thread_name_prefix="shards")
         self.pending: deque[Future[None]] = deque()
         self.piece_seconds = FIRST_PIECE_SECONDS
         self.written = time.monotonic()
+        self.under_way: tuple[str, Kind] | None = None
         self.ids: list[Ids] = []
         self.vectors: list[Halves] = []
         self.traits: list[NDArray[np.void]] = []
@@ -53,10 +56,11 @@ class ShardWriter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None and issubclass(kind, Ended) and self.under_way is not None:
+            self._write_piece(*self.under_way)
         self.pool.shutdown(wait=True)
-        for written in self.pending:
-            written.result()
+        self.finish()
 
     def add(
         self,
@@ -74,13 +78,25 @@ class ShardWriter:
 
     def write(self, block: str, kind: Kind) -> None:
         """Begin to write what was kept as the shard of a block. Raises what went wrong with those before."""
-        self._write(shard_path(self.folder, block), self._take(kind))
+        self.under_way = None
+        self._write(block, shard_name(block), self._take(kind))
 
     def write_due_piece(self, block: str, kind: Kind) -> None:
         """Write what was kept as a part of a block, where the last writing is so long ago that it is worth that."""
+        self.under_way = block, kind
         if time.monotonic() - self.written >= self.piece_seconds:
-            shard, self.piece_seconds = self._take(kind), min(2 * self.piece_seconds, PIECE_SECONDS)
-            self._write(piece_path(self.folder, block, min((*shard.ids.tolist(), *shard.failures))), shard)
+            self.piece_seconds = min(2 * self.piece_seconds, PIECE_SECONDS)
+            self._write_piece(block, kind)
+
+    def _write_piece(self, block: str, kind: Kind) -> None:
+        shard = self._take(kind)
+        if settled := [*shard.ids.tolist(), *shard.failures]:
+            self._write(block, piece_name(block, settled), shard)
+
+    def finish(self) -> None:
+        """Wait until all that was given is written. Raises what went wrong with it."""
+        while self.pending:
+            self.pending.popleft().result()
 
     def _take(self, kind: Kind) -> Shard:
         """Put all that was kept into a shard, by ascending id; after that there is nothing."""
@@ -91,13 +107,15 @@ class ShardWriter:
         self.ids, self.vectors, self.traits, self.failures = [], [], [], {}
         return Shard(kind, ids[order], vectors[order], failures, traits[order] if kind == "images" else None)
 
-    def _write(self, path: Path, shard: Shard) -> None:
+    def _write(self, block: str, name: str, shard: Shard) -> None:
         while self.pending and (self.pending[0].done() or len(self.pending) >= MOST_WAITING):
             self.pending.popleft().result()
         self.written = time.monotonic()
-        self.pending.append(self.pool.submit(self._write_now, path, shard))
+        self.pending.append(self.pool.submit(self._write_now, block, name, shard))
 
-    def _write_now(self, path: Path, shard: Shard) -> None:
-        if not self.run.is_dir():
+    def _write_now(self, block: str, name: str, shard: Shard) -> None:
+        if self.share.place.is_over():
             raise EmbedError(OVER)
-        write_shard(path, shard, fingerprint=self.fingerprint, facts=self.facts)
+        self.share.place.write(block, name, pack_shard(shard, fingerprint=self.fingerprint, facts=self.facts))
+        if name == shard_name(block):
+            self.share.settle(block)

@@ -1,60 +1,107 @@
-"""Which blocks of a plan does a rank do? It claims one when it has none left to draw, so that a fast device does more.
+"""Which blocks of a plan does a worker do? It claims one when it has none left to draw, so that a fast one does more.
 
-A claim is an empty file with the name of its block, which one rank alone can create, on a shared folder too. Blocks
-whose shard exists are done.
+Blocks whose shard exists are done.
 """
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
-from indexer.library.plans import Block, Outline, read_blocks, read_outlines
-from indexer.library.shards import Kind, pieces_by_block, read_settled, shard_path
+from indexer.embedding.claims import Claims
+from indexer.embedding.workplace import Workplace
+from indexer.library.plans import Block, Outline
+from indexer.library.shards import Kind
+
+_LONGEST_PAUSE = 5.0
+_MOST_COUNTED = 1_000_000
+"""Items: whoever has more to do does not change how it works."""
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one rank does of a plan."""
+    """What one worker does of a plan."""
 
-    plan: Path
-    shards: Path
-    """Folder of the shards."""
-    claims: Path | None = None
-    """Folder of the claims of all ranks that work together; None where there is one."""
-    claimed: list[str] = field(default_factory=list)
-    """Names of the blocks that this rank has claimed."""
+    place: Workplace
+    claims: Claims | None = None
+    """Those of this worker; None where there is no other."""
+    stays: bool = False
+    """Whether it is there until every block has its shard, as others may end before they are done."""
+    claimed: dict[str, None] = field(default_factory=dict)
+    """Names of the blocks that this worker has claimed and not done, in that order."""
+    ended: set[Kind] = field(default_factory=set)
+    """Kinds of which nothing was free when this worker was through."""
 
-    def missing(self) -> list[Outline]:
-        """Blocks that have no shard yet, whoever will do them."""
-        return [block for block in read_outlines(self.plan) if not shard_path(self.shards, block.name).exists()]
+    def count_missing(self, kind: Kind) -> int:
+        """Count the items of a kind whose blocks have no shard yet, whoever will do them; a million is enough."""
+        n = 0
+        for block in self.place.missing():
+            n += block.n_items if block.kind == kind else 0
+            if n >= _MOST_COUNTED:
+                break
+        return n
 
     def claim(self, kind: Kind) -> Iterator[Block]:
         """Claim blocks of a kind one by one, and yield each with what is left of its items.
 
-        One at a time: all would take as much memory as the model.
+        One at a time: all would take as much memory as the model. It ends where nothing of the kind is free, or where
+        something is of another kind that this worker was through with: that has waited longer.
 
         Raises:
             ShardError: a piece of a block is damaged.
         """
-        wanted = {block.name for block in self.missing() if block.kind == kind}
-        pieces_of = pieces_by_block(self.shards)  # of runs that have ended early
-        for block in read_blocks(self.plan, wanted=lambda name: name in wanted and self._claim(name)):
-            pieces = map(read_settled, pieces_of.get(block.name, ()))
-            settled = {item for _, ids, failures in pieces for item in (*ids.tolist(), *failures)}
+        while (outline := self._claim_first(kind)) is not None:
+            settled = self.place.settled(outline.name)
+            if settled is None:  # done by another a moment ago
+                self.settle(outline.name)
+                continue
+            block = self.place.read(outline)
             yield replace(block, items=[item for item in block.items if item[0] not in settled]) if settled else block
+        self.ended.add(kind)
+
+    def settle(self, block: str) -> None:
+        """Note that the shard of a block has been written."""
+        self.claimed.pop(block, None)
+        if self.claims is not None:
+            self.claims.settle(block)
+
+    def await_more(self, tell: Callable[[str], None]) -> bool:
+        """Wait until a block is free that somebody has claimed and not done; False once every block is done.
+
+        `tell` is told what is waited for, again and again.
+        """
+        while self.stays and self.claims is not None and not self.place.is_over():
+            held = self._held_by_others()
+            missing = [outline.name for outline in self.place.missing()]
+            if not missing or not held.issuperset(missing):
+                self.ended.clear()
+                return bool(missing)
+            tell(f"waiting for {len(missing):,} blocks that others hold")
+            time.sleep(min(self.claims.look_seconds, _LONGEST_PAUSE))
+        return False
 
     def count_undone(self) -> int:
-        """Count the blocks without a shard that this rank has claimed, or nobody."""
-        return sum(block.name in self.claimed or not self._is_claimed(block.name) for block in self.missing())
+        """Count the blocks without a shard that this worker has claimed, or nobody."""
+        held = self._held_by_others()
+        return sum(block.name in self.claimed or block.name not in held for block in self.place.missing())
 
-    def _claim(self, name: str) -> bool:
-        try:
-            if self.claims is not None:
-                (self.claims / name).touch(exist_ok=False)
-        except FileExistsError:
-            return False
-        self.claimed.append(name)
-        return True
+    def _held_by_others(self) -> set[str]:
+        if self.claims is None:
+            return set()
+        self.claims.look()
+        return self.claims.held_by_others()
 
-    def _is_claimed(self, name: str) -> bool:
-        return self.claims is not None and (self.claims / name).exists()
+    def _claim_first(self, kind: Kind) -> Outline | None:
+        """Claim the first block that is free, looking from the beginning: what others have left is there."""
+        held = self._held_by_others()
+        for outline in self.place.missing():
+            name = outline.name
+            if name in held or name in self.claimed:
+                continue
+            if outline.kind != kind:
+                if self.stays and outline.kind in self.ended:
+                    return None
+                continue
+            if self.claims is None or self.claims.take(name):
+                self.claimed[name] = None
+                return outline
+        return None

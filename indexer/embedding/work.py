@@ -1,9 +1,8 @@
-"""What does a rank do with its share of a plan? Names first, then pictures, which are drawn from the start on."""
+"""What does a worker do with its share of a plan? Names first, then pictures, which are drawn from the start on."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -14,25 +13,24 @@ from indexer.embedding.options import EmbedOptions
 from indexer.embedding.room import out_of_memory_explained
 from indexer.embedding.shard_writer import ShardWriter
 from indexer.embedding.share import Share
-from indexer.encoders.checkpoint import Checkpoint, ModelChoice
+from indexer.encoders.checkpoint import Checkpoint
 from indexer.errors import EmbedError
-from indexer.library.plans import Block, Plan
+from indexer.library.plans import Block
 from indexer.library.shards import Failed
 from indexer.naming.printable import printable
 from indexer.process import give_back_memory
-from indexer.ranks.distributed import Rank
 from indexer.ranks.heartbeat import Reporter
 from indexer.rendering.pool import Job, RenderedChunk, RenderPool
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A rank at its share. Pictures are drawn while the encoder loads and names are embedded."""
+    """A worker at its share. Pictures are drawn while the encoder loads and names are embedded."""
 
-    plan: Plan
-    run: Path
-    """Folder of the run that the plan belongs to."""
-    rank: Rank
+    worker: str
+    """Its name, as shards and messages have it."""
+    n_workers: int
+    """How many divide the work, as far as that is known."""
     share: Share
     spec: DeviceSpec
     reporter: Reporter
@@ -45,8 +43,7 @@ class Work:
         """
         checkpoint = self._find_checkpoint()
         layout = Layout.of(self.spec.batch_size, size=checkpoint.image_size)
-        n_missing = sum(block.n_items for block in self.share.missing() if block.kind == "images")
-        n_images = -(-n_missing // self.rank.world)
+        n_images = -(-self.share.count_missing("images") // self.n_workers)
         with ExitStack() as closing:
             drawing = None
             if n_images:
@@ -56,10 +53,7 @@ class Work:
                 memory = drawing.pool.memory if drawing else None
                 device = closing.enter_context(self.spec.open(checkpoint, memory, n_images=n_images))
             self.reporter.progress.device = device.name
-            writer = ShardWriter(
-                self.share.shards, plan=self.plan, run=self.run, rank=self.rank, encoder=device.encoder
-            )
-            closing.enter_context(writer)
+            writer = closing.enter_context(ShardWriter(self.share, worker=self.worker, encoder=device.encoder))
             self._embed_names(device, writer)
             give_back_memory()
             if drawing is not None:
@@ -67,24 +61,32 @@ class Work:
                 device.settle(n_images=n_images, largest=layout.chunk * layout.most_chunks)
                 drawing.embed(device, writer)
             self.reporter.begin("writing its last vectors")
+            writer.finish()
+            while self.share.await_more(self.reporter.wait):
+                self._embed_names(device, writer)
+                if drawing is not None:
+                    drawing.begin()
+                    drawing.embed(device, writer)
+                writer.finish()
 
     def _find_checkpoint(self) -> Checkpoint:
-        checkpoint = self.spec.find(ModelChoice.from_json(self.plan.model))
-        if checkpoint.fingerprint != self.plan.fingerprint:
+        plan = self.share.place.plan
+        checkpoint = self.spec.find(self.share.place.choose())
+        if checkpoint.fingerprint != plan.fingerprint:
             raise EmbedError(
-                f'rank {self.rank.index} finds encoder "{checkpoint.fingerprint}", the plan is for '
-                f'"{self.plan.fingerprint}"; give every machine the same weights, then run `icons index`'
+                f'{self.worker} finds encoder "{checkpoint.fingerprint}", the plan is for '
+                f'"{plan.fingerprint}"; give every machine the same weights, then run `icons index`'
             )
         return checkpoint
 
     def _start_pool(self, checkpoint: Checkpoint, layout: Layout, n_images: int) -> RenderPool:
-        options = EmbedOptions(**self.plan.options)
+        options = EmbedOptions(**self.share.place.plan.options)
         workers = options.workers
         return layout.start_pool(
             size=checkpoint.image_size,
             workers=default_workers(n_images, is_fed=self.spec.is_fed) if workers is None else workers,
             n_under_way=self.spec.n_under_way,
-            fills=self.rank.world == 1 and not options.is_timed,  # what one rank has drawn no other has
+            fills=self.share.claims is None and not options.is_timed,  # what one has drawn no other has
         )
 
     def _embed_names(self, device: Device, writer: ShardWriter) -> None:
@@ -95,23 +97,28 @@ class Work:
                 self.reporter.begin(f"{len(names):,} names, from {_quoted(names[0])} to {_quoted(names[-1])}")
             for places, vectors in device.encode_names(names):
                 writer.add(ids[places], vectors)
-                self.reporter.add(names=len(places))
                 writer.write_due_piece(block.name, "names")
+                self.reporter.add(names=len(places))
             writer.write(block.name, "names")
 
 
 class Drawing:
-    """Pictures of a rank's blocks, drawn from now on, and embedded once there is a device."""
+    """Pictures of a worker's blocks, drawn from now on, and embedded once there is a device."""
 
     def __init__(self, pool: RenderPool, layout: Layout, share: Share, reporter: Reporter) -> None:
-        self.pool, self.layout, self.reporter = pool, layout, reporter
+        self.pool, self.layout, self.share, self.reporter = pool, layout, share, reporter
+        self.begin()
+
+    def begin(self) -> None:
+        """Claim and draw what is free, from now on."""
         self._begun: list[str] = []  # names of blocks, by their place among those that are drawn
-        self._chunks = pool.render(_jobs(share.claim("images"), self._begun), waits_for=self._tell)
+        self._chunks = self.pool.render(_jobs(self.share.claim("images"), self._begun), waits_for=self._tell)
 
     def embed(self, device: Device, writer: ShardWriter) -> None:
         """Take everything through the device, and give each block's vectors to the writer."""
         chunk = self.layout.chunk
-        self.reporter.restart()
+        if not self.reporter.progress.began_at:
+            self.reporter.restart()
         self.pool.waited_seconds = 0.0
         hold(self.pool, n_under_way=device.n_under_way, n_chunks=max(1, device.batch_size // chunk))
         batches = in_batches(self._chunks, chunk=chunk, n_chunks=lambda: max(1, device.batch_size // chunk))
@@ -124,9 +131,9 @@ class Drawing:
     def _take(self, chunk: RenderedChunk, vectors: Halves, writer: ShardWriter) -> None:
         failed = [(failure.id, Failed(failure.reason, failure.is_final)) for failure in chunk.failures]
         writer.add(chunk.ids, vectors, chunk.traits, failed)
-        self.reporter.add(images=len(chunk.ids), failed=len(failed))
         write = writer.write if chunk.ends_block else writer.write_due_piece
         write(self._begun[chunk.block], "images")
+        self.reporter.add(images=len(chunk.ids), failed=len(failed))
 
     def _tell(self, jobs: Sequence[Job]) -> None:
         self.reporter.begin(_pictures(jobs))

@@ -1,8 +1,10 @@
 """How a file or folder gets its final name only when it is whole and on disk: write aside, sync, rename."""
 
+import errno
 import hashlib
 import json
 import os
+import secrets
 import shutil
 import stat
 import time
@@ -38,20 +40,55 @@ def write_file(path: Path, content: bytes, *, keeps_mode: bool = False) -> None:
 
     `keeps_mode`: with the permissions of the file that is there.
     """
+    with _written_aside(path, content, mode_of=path if keeps_mode else None) as aside:
+        aside.replace(path)
+
+
+def create_file(path: Path, content: bytes) -> bool:
+    """Write `content` under a name that no file has yet, all of it or nothing; tell whether this did.
+
+    A hard link is made by one of several who try, on a shared folder too. Where there are no links, the name is taken
+    first, and the content follows.
+    """
+    if path.exists():
+        return False
+    with _written_aside(path, content) as aside:
+        try:
+            path.hardlink_to(aside)
+        except FileExistsError:
+            return False
+        except OSError as error:
+            if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK):
+                raise
+            return _take_name(aside, path)
+    return True
+
+
+def _take_name(aside: Path, path: Path) -> bool:
+    try:
+        path.touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    aside.replace(path)
+    return True
+
+
+@contextmanager
+def _written_aside(path: Path, content: bytes, *, mode_of: Path | None = None) -> Iterator[Path]:
+    """Yield a synced file beside `path` that no other writer uses, of whatever machine; it goes with the block."""
     make_folder(path.parent)
-    aside = path.with_name(f"{ASIDE}{os.getpid()}-{path.name}")
+    aside = path.with_name(f"{ASIDE}{os.getpid()}-{secrets.token_hex(4)}-{path.name}")
     try:
         with aside.open("wb") as file:
             file.write(content)
             file.flush()
-            if keeps_mode:
-                os.fchmod(file.fileno(), stat.S_IMODE(path.stat().st_mode))
+            if mode_of is not None:
+                os.fchmod(file.fileno(), stat.S_IMODE(mode_of.stat().st_mode))
             os.fsync(file.fileno())
-        aside.replace(path)
-    except OSError:
+        yield aside
+    finally:
         with suppress(OSError):
             aside.unlink()  # on a full disk half a file leaves no room to say so
-        raise
     sync(path.parent)
 
 

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -72,13 +72,17 @@ def cut_blocks(kind: Kind, items: Sequence[Sequence[Any]], *, attempt: str) -> I
         yield Block(f"{kind}-{block[0][0]:09d}-{digest}", kind, block)
 
 
+def outline_of(block: Block) -> Outline:
+    """Say of a block what a plan does before its items."""
+    return Outline(block.name, block.kind, len(block.items))
+
+
 def write_plan(folder: Path, plan: Plan, blocks: Sequence[Block]) -> Path:
     """Write a plan where the ranks will read it; return its path. `Library.begin_run` lets them begin."""
     path = folder / "plan.jsonl"
     lines = [json.dumps(asdict(plan))]
     for block in blocks:
-        outline = Outline(block.name, block.kind, len(block.items))
-        lines.append(f"{json.dumps(astuple(outline))}\t{json.dumps(block.items)}")
+        lines.append(f"{json.dumps(astuple(outline_of(block)))}\t{json.dumps(block.items)}")
     write_file(path, "\n".join(lines).encode("utf-8"))
     return path
 
@@ -89,22 +93,34 @@ def read_plan(path: Path) -> Plan:
         return Plan(**json.loads(file.readline()))
 
 
-def read_outlines(path: Path) -> Iterator[Outline]:
-    """Yield what blocks a plan has, in order."""
-    for outline, _ in _lines(path):
-        yield outline
+def read_outlines(path: Path) -> Iterator[tuple[Outline, int]]:
+    """Yield what blocks a plan has, in order, each with its place in the file, which `read_block` takes."""
+    for place, line in _lines(path):
+        yield Outline(*json.loads(line.partition(b"\t")[0])), place  # JSON has no tab in its texts
 
 
-def read_blocks(path: Path, *, wanted: Callable[[str], bool] = lambda _: True) -> Iterator[Block]:
-    """Yield blocks in order: those whose name is wanted, asked when its turn comes; items of others are not parsed."""
-    for outline, items in _lines(path):
-        if wanted(outline.name):
-            yield Block(outline.name, outline.kind, json.loads(items))
+def read_block(path: Path, place: int) -> Block:
+    """Read the block at a place in the file of a plan."""
+    with path.open("rb") as file:
+        file.seek(place)
+        return _block(file.readline())
 
 
-def _lines(path: Path) -> Iterator[tuple[Outline, str]]:
-    with path.open(encoding="utf-8") as file:
-        file.readline()
+def read_blocks(path: Path) -> Iterator[Block]:
+    """Yield all blocks in order."""
+    for _, line in _lines(path):
+        yield _block(line)
+
+
+def _block(line: bytes) -> Block:
+    outline, _, items = line.partition(b"\t")
+    name, kind, _ = json.loads(outline)
+    return Block(name, kind, json.loads(items))
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    with path.open("rb") as file:
+        place = len(file.readline())
         for line in file:
-            outline, _, items = line.partition("\t")  # JSON has no tab in its texts
-            yield Outline(*json.loads(outline)), items
+            yield place, line
+            place += len(line)

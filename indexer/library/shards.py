@@ -6,7 +6,7 @@ int64 and `ink` int8) whose metadata is its receipt. A block that takes long lea
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -51,26 +51,41 @@ class Shard:
     """What else is known of each image (`TRAITS`), (n,); None for names, and in older shards."""
 
 
+def shard_name(block: str) -> str:
+    """Name of the file that is the shard of a block."""
+    return f"{block}.safetensors"
+
+
+def piece_name(block: str, ids: Iterable[int]) -> str:
+    """Name of a shard that holds a part of a block, by the ids it settles; the block's own holds the rest.
+
+    Two who do one block at once, unknown to each other, cut it in other places: none writes over another's piece.
+    """
+    settled = sorted(ids)
+    digest = hashlib.sha256(",".join(map(str, settled)).encode()).hexdigest()[:8]
+    return shard_name(f"{block}{_PIECE}{settled[0]:09d}-{digest}")
+
+
+def block_of(name: str) -> str:
+    """Name of the block that a shard or a piece belongs to, from the name of its file."""
+    return name.removesuffix(".safetensors").partition(_PIECE)[0]
+
+
 def shard_path(folder: Path, block: str) -> Path:
     """Where the shard of a block of that name lies or will lie."""
-    return folder / f"{block}.safetensors"
-
-
-def piece_path(folder: Path, block: str, first: int) -> Path:
-    """Where a shard lies that holds a part of a block whose lowest id is `first`; the block's own holds the rest."""
-    return folder / f"{block}{_PIECE}{first:09d}.safetensors"
+    return folder / shard_name(block)
 
 
 def pieces_by_block(folder: Path) -> dict[str, list[Path]]:
     """The pieces that are there of each block that has some."""
     found: dict[str, list[Path]] = {}
     for path in sorted(folder.glob(f"*{_PIECE}*.safetensors")):
-        found.setdefault(path.name.partition(_PIECE)[0], []).append(path)
+        found.setdefault(block_of(path.name), []).append(path)
     return found
 
 
-def write_shard(path: Path, shard: Shard, *, fingerprint: str, facts: dict[str, str]) -> None:
-    """Write a shard with its receipt: count, hash of its arrays, fingerprint, and what made it."""
+def pack_shard(shard: Shard, *, fingerprint: str, facts: dict[str, str]) -> bytes:
+    """Make the file of a shard, with its receipt: count, hash of its arrays, fingerprint, and what made it."""
     tensors: dict[str, NDArray[Any]] = {"ids": shard.ids, "vectors": shard.vectors, **_columns(shard.traits)}
     receipt = {
         **facts,
@@ -82,7 +97,12 @@ def write_shard(path: Path, shard: Shard, *, fingerprint: str, facts: dict[str, 
         "final": json.dumps([failed.is_final for failed in shard.failures.values()]),
     }
     tensors["failed"] = np.fromiter(shard.failures, dtype=np.int64)
-    write_file(path, save(tensors, metadata=receipt))
+    return save(tensors, metadata=receipt)
+
+
+def write_shard(path: Path, shard: Shard, *, fingerprint: str, facts: dict[str, str]) -> None:
+    """Write a shard with its receipt."""
+    write_file(path, pack_shard(shard, fingerprint=fingerprint, facts=facts))
 
 
 def read_shard(path: Path, *, fingerprint: str) -> Shard:

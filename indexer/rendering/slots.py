@@ -11,6 +11,8 @@ import mmap
 import os
 import sys
 import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, NamedTuple, Self
@@ -22,9 +24,10 @@ from indexer.arrays import Pixels
 from indexer.errors import IconsError, SourceError
 from indexer.library.traits import TRAITS, digest_of
 from indexer.rendering.render import render
-from indexer.rendering.worker import Worker, limited, serve
+from indexer.rendering.worker import Worker, beyond_memory_limit, limited, serve
 from indexer.sources.pictures import reason_of
 from indexer.sources.source import read_picture
+from indexer.sources.stored import KINDS, Wanted, read_all
 
 UNTOUCHED, STARTED, DRAWN, FAILED, UNREADABLE = range(5)
 """States of a picture in a slot. `UNREADABLE` is the file's or the moment's fault, and so worth another try; `FAILED`
@@ -114,17 +117,42 @@ def work() -> None:
 
     def draw(order: tuple[int, list[tuple[int, Job]]]) -> bytes:
         slot, jobs = order
-        draw_all(slots.of(slot), jobs, seconds_per_item=settings.seconds_per_item)
+        with beyond_memory_limit(settings.memory_bytes) if _are_stored(jobs) else nullcontext():
+            held = _read_stored(jobs)
+        draw_all(slots.of(slot), jobs, held, seconds_per_item=settings.seconds_per_item)
         return b""
 
     serve(draw, memory_bytes=settings.memory_bytes)
 
 
-def draw_all(slot: Slot, jobs: list[tuple[int, Job]], *, seconds_per_item: float | None = None) -> None:
-    """Draw jobs at their positions in a slot. One that takes longer than `seconds_per_item` ends this process."""
+def draw_all(
+    slot: Slot,
+    jobs: Sequence[tuple[int, Job]],
+    held: Mapping[int, bytes | SourceError] | None = None,
+    *,
+    seconds_per_item: float | None = None,
+) -> None:
+    """Draw jobs at their positions in a slot. One that takes longer than `seconds_per_item` ends this process.
+
+    `held` is what was read out of stores, by position.
+    """
+    held = _read_stored(jobs) if held is None else held
     for position, job in jobs:
         with limited(seconds_per_item):
-            _draw(slot, position, job)
+            _draw(slot, position, job, held.get(position))
+
+
+def _are_stored(jobs: Sequence[tuple[int, Job]]) -> bool:
+    return any(job.kind in KINDS for _, job in jobs)
+
+
+def _read_stored(jobs: Sequence[tuple[int, Job]]) -> dict[int, bytes | SourceError]:
+    """Read what lies in stores, all together and before any is drawn: how long that takes is no picture's fault."""
+    stored = {position: job for position, job in jobs if job.kind in KINDS}
+    if not stored:
+        return {}
+    read = read_all([Wanted(job.kind, Path(job.location), *job[3:]) for job in stored.values()])
+    return dict(zip(stored, read, strict=True))
 
 
 def fail(slot: Slot, position: int, reason: str, *, state: int = FAILED) -> None:
@@ -133,10 +161,12 @@ def fail(slot: Slot, position: int, reason: str, *, state: int = FAILED) -> None
     slot.notes["state"][position] = state
 
 
-def _draw(slot: Slot, position: int, job: Job) -> None:
+def _draw(slot: Slot, position: int, job: Job, held: bytes | SourceError | None) -> None:
     slot.notes["state"][position] = STARTED
     try:
-        content = read_picture(job.kind, Path(job.location), job.path, job.member, digest=job.digest)
+        if isinstance(held, SourceError):
+            raise held
+        content = held or read_picture(job.kind, Path(job.location), job.path, job.member, digest=job.digest)
     except (OSError, SourceError) as error:
         fail(slot, position, f"can't be read: {reason_of(error)}", state=UNREADABLE)
         return

@@ -15,7 +15,7 @@ from indexer.sources.records import FileScan, IconSet, Record
 
 _LICENCE_BYTES = 50_000
 """More than the longest of these licences has."""
-_LICENCE_FILES = ("LICENSE", "LICENSE.txt", "LICENSE.md", "LICENCE", "LICENCE.txt", "LICENCE.md", "COPYING")
+LICENCE_FILES = ("LICENSE", "LICENSE.txt", "LICENSE.md", "LICENCE", "LICENCE.txt", "LICENCE.md", "COPYING")
 _LICENCES = {
     "MIT": r"Permission is hereby granted, free of charge, to any person obtaining a copy",
     "ISC": r"Permission to use, copy, modify, and(?:/or)? distribute this software for any purpose with or without fee",
@@ -45,15 +45,20 @@ def scan(location: Path, exclusion: Exclusion, stamps: Mapping[str, str]) -> Ite
 
 def _recognise_licence(folder: Path) -> str | None:
     """Name the licence whose text lies in a folder, if it is one of the few that can be told by a sentence."""
-    for file in (folder / name for name in _LICENCE_FILES):
+    for file in (folder / name for name in LICENCE_FILES):
         try:
             content = read_regular(file, limit=_LICENCE_BYTES, inside=os.path.realpath(folder), cut=True)
         except (OSError, SourceError):
             continue
-        text = " ".join(content.decode(errors="replace").split())
-        named = [spdx for spdx, sentence in _LICENCES.items() if re.search(sentence, text, re.IGNORECASE)]
-        return named[0] if len(named) == 1 else None
+        return licence_of(content)
     return None
+
+
+def licence_of(content: bytes) -> str | None:
+    """Name the licence that a text is, if it can be told by a sentence that no other has."""
+    text = " ".join(content.decode(errors="replace").split())
+    named = [spdx for spdx, sentence in _LICENCES.items() if re.search(sentence, text, re.IGNORECASE)]
+    return named[0] if len(named) == 1 else None
 
 
 def _scan_file(

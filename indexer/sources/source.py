@@ -7,12 +7,13 @@ from itertools import starmap
 from pathlib import Path
 
 from indexer.errors import ChangedError, SourceError
-from indexer.sources import folders, iconify, iconify_file, manifests, npm
+from indexer.sources import folders, iconify, iconify_file, manifests, npm, stored
 from indexer.sources.exclusion import Exclusion
 from indexer.sources.paths import from_text, is_unicode
 from indexer.sources.pictures import SUFFIXES
 from indexer.sources.reading import read_regular, real_path
 from indexer.sources.records import UNREAD, FileScan, content_digest
+from indexer.stores.places import url_of
 
 _FOLDER, _ICONIFY, _MANIFEST, _NPM = "folder", "iconify", "manifest", "npm"
 
@@ -40,6 +41,9 @@ def open_sources(location: Path, *, exclude: Sequence[str] = ()) -> list[Source]
     if not is_unicode(str(location)):
         raise SourceError(f'the path "{location!a}" is not valid UTF-8; rename it, or give a link to it')
     exclusion = Exclusion.of(exclude)
+    if url_of(location) is not None:
+        kind = stored.kind_of(location)
+        return [Source(kind, location, partial(stored.scan, kind, location, exclusion))]
     if location.is_file():
         return [_open_file(location, exclusion)]
     if not location.is_dir():
@@ -59,6 +63,8 @@ def read_picture(kind: str, location: Path, path: str, member: str, *, digest: b
     """
     if digest is None:
         return _read(kind, location, path, member)
+    if kind in stored.KINDS:
+        return stored.read(stored.Wanted(kind, location, path, member, digest))
     content = iconify_file.read_icon_alone(location / path, member) if kind == _ICONIFY else None
     if content is None or content_digest(content) != digest:
         content = _read(kind, location, path, member)

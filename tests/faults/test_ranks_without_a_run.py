@@ -277,9 +277,9 @@ def test_a_rank_that_is_started_again_by_hand_does_what_pieces_lack(
     shard = read_shard(whole, fingerprint=fingerprint)
     half = len(shard.ids) // 2
     piece = type(shard)("images", shard.ids[:half], shard.vectors[:half], {}, shard.traits[:half])  # type: ignore[index]
-    from indexer.library.shards import piece_path, write_shard
+    from indexer.library.shards import piece_name, write_shard
 
-    write_shard(piece_path(folder, whole.stem, int(shard.ids[0])), piece, fingerprint=fingerprint, facts={})
+    write_shard(folder / piece_name(whole.stem, piece.ids.tolist()), piece, fingerprint=fingerprint, facts={})
     whole.unlink()
     assert subprocess.run(command, check=False).returncode == 0
     assert read_shard(whole, fingerprint=fingerprint).ids.tolist() == shard.ids[half:].tolist()

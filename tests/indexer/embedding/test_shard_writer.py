@@ -8,23 +8,30 @@ from typing import Any
 import numpy as np
 import pytest
 
-from indexer.embedding.shard_writer import MOST_WAITING, ShardWriter
-from indexer.library.plans import Plan
+from indexer.embedding.shard_writer import MOST_WAITING, Ended, ShardWriter
+from indexer.embedding.share import Share
+from indexer.embedding.workplace import LibraryWork
+from indexer.errors import EmbedError
+from indexer.library.folder import Library
+from indexer.library.plans import Plan, write_plan
+from indexer.library.shards import pieces_by_block, read_settled
 from indexer.library.traits import TRAITS
-from indexer.ranks.distributed import Rank
 
 
 def test_a_device_waits_for_a_slow_drive_before_memory_fills(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    drive_works, written, handed_over = threading.Event(), list[Path](), list[int]()
+    drive_works, written, handed_over = threading.Event(), list[str](), list[int]()
+    library = Library(tmp_path)
+    write_plan(library.work("f00d"), Plan("f00d", "{}", 0, 0, 0), [])
+    library.begin_run("f00d", "0")
 
-    def write(path: Path, *_: object, **__: object) -> None:
+    def write(_: LibraryWork, block: str, name: str, content: bytes) -> None:
+        del block, content
         assert drive_works.wait(60)
-        written.append(path)
+        written.append(name)
 
-    monkeypatch.setattr("indexer.embedding.shard_writer.write_shard", write)
+    monkeypatch.setattr(LibraryWork, "write", write)
     encoder: Any = SimpleNamespace(precision="fp32", dim=4)
-    plan = Plan("f00d", "{}", 0, 0, 0)
-    with ShardWriter(tmp_path, plan=plan, run=tmp_path, rank=Rank(), encoder=encoder) as writer:
+    with ShardWriter(Share(LibraryWork(library, "f00d")), worker="rank 0", encoder=encoder) as writer:
 
         def embed() -> None:
             for number in range(2 * MOST_WAITING):
@@ -41,4 +48,21 @@ def test_a_device_waits_for_a_slow_drive_before_memory_fills(tmp_path: Path, mon
         finally:
             drive_works.set()
             device.join(60)
-    assert [path.name for path in written] == [f"images-{number}.safetensors" for number in range(2 * MOST_WAITING)]
+    assert written == [f"images-{number}.safetensors" for number in range(2 * MOST_WAITING)]
+
+
+def test_a_worker_that_is_asked_to_end_leaves_what_it_has_as_a_piece(tmp_path: Path) -> None:
+    library = Library(tmp_path)
+    write_plan(library.work("f00d"), Plan("f00d", "{}", 0, 0, 0), [])
+    library.begin_run("f00d", "0")
+    encoder: Any = SimpleNamespace(precision="fp32", dim=4)
+    for cause, kept in ((EmbedError("lost"), {}), (Ended("asked"), {"images-0": [3, 4]})):
+        with (
+            pytest.raises(type(cause)),
+            ShardWriter(Share(LibraryWork(library, "f00d")), worker="a", encoder=encoder) as writer,
+        ):
+            writer.add(np.array([4, 3]), np.ones((2, 4), np.float16), np.zeros(2, TRAITS))
+            writer.write_due_piece("images-0", "images")
+            raise cause
+        pieces = pieces_by_block(library.vectors("f00d"))
+        assert {block: read_settled(path)[1].tolist() for block, [path] in pieces.items()} == kept

@@ -1,62 +1,70 @@
-"""Blocks that ranks claim: each once, none lost, whoever comes first."""
+"""Blocks that workers claim: each once, none lost, whoever comes first."""
 
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from indexer.embedding.claims import Claims
 from indexer.embedding.share import Share
+from indexer.embedding.workplace import LibraryWork
+from indexer.library.folder import Library
 from indexer.library.plans import Block, Plan, write_plan
-from indexer.library.shards import Failed, Shard, piece_path, shard_path, write_shard
+from indexer.library.shards import Failed, Shard, pack_shard, piece_name, shard_name
+from indexer.stores.folder_store import FolderStore
 
 BLOCKS = [Block(f"images-{number}", "images", [(2 * number, "x"), (2 * number + 1, "y")]) for number in range(6)]
 NAMES = Block("names-0", "names", [(7, "arrow")])
 
 
 @pytest.fixture
-def plan(tmp_path: Path) -> Path:
-    (tmp_path / "claims").mkdir()
-    return write_plan(tmp_path / "work", Plan("f00d", "{}", 12, 1, 7), [NAMES, *BLOCKS])
+def library(tmp_path: Path) -> Library:
+    library = Library(tmp_path)
+    write_plan(library.work("f00d"), Plan("f00d", "{}", 12, 1, 7), [NAMES, *BLOCKS])
+    library.begin_run("f00d", "0")
+    return library
 
 
-def share(plan: Path, *, alone: bool = False) -> Share:
-    root = plan.parent.parent
-    return Share(plan, root / "shards", None if alone else root / "claims")
+def share(library: Library, *, alone: bool = False) -> Share:
+    claims = Claims(FolderStore(library.root / "claims"), worker="a", lease_seconds=60)
+    return Share(LibraryWork(library, "f00d"), None if alone else claims)
 
 
-def write(share: Share, name: str, ids: list[int], *, piece: int | None = None) -> None:
-    path = shard_path(share.shards, name) if piece is None else piece_path(share.shards, name, piece)
+def write(share: Share, block: str, ids: list[int], *, is_piece: bool = False) -> None:
     settled = Shard("images", np.array(ids[:-1], np.int64), np.zeros((len(ids) - 1, 2), np.float16), {})
     settled.failures[ids[-1]] = Failed("broken", is_final=True)
-    write_shard(path, settled, fingerprint="f00d", facts={})
+    name = piece_name(block, ids) if is_piece else shard_name(block)
+    share.place.write(block, name, pack_shard(settled, fingerprint="f00d", facts={}))
 
 
-def test_every_block_is_claimed_once_and_who_is_fast_claims_more(plan: Path) -> None:
-    fast, slow = share(plan), share(plan)
+def test_every_block_is_claimed_once_and_who_is_fast_claims_more(library: Library) -> None:
+    fast, slow = share(library), share(library)
     by_fast, by_slow = fast.claim("images"), slow.claim("images")
     found = [next(by_fast), next(by_slow), next(by_fast), next(by_fast), *by_slow, *by_fast]
     assert [block.name for block in found] == [block.name for block in BLOCKS]
     assert [tuple(item) for item in found[0].items] == list(BLOCKS[0].items)
-    assert fast.claimed == ["images-0", "images-2", "images-3"]
-    assert slow.claimed == ["images-1", "images-4", "images-5"]
+    assert list(fast.claimed) == ["images-0", "images-2", "images-3"]
+    assert list(slow.claimed) == ["images-1", "images-4", "images-5"]
 
 
-def test_kinds_are_claimed_apart(plan: Path) -> None:
-    assert [block.name for block in share(plan).claim("names")] == [NAMES.name]
-    assert [block.name for block in share(plan).claim("images")] == [block.name for block in BLOCKS]
+def test_kinds_are_claimed_apart(library: Library) -> None:
+    assert [block.name for block in share(library).claim("names")] == [NAMES.name]
+    assert [block.name for block in share(library).claim("images")] == [block.name for block in BLOCKS]
 
 
-def test_what_is_done_is_not_claimed_and_what_is_begun_is_cut_to_its_rest(plan: Path) -> None:
-    mine = share(plan, alone=True)
+def test_what_is_done_is_not_claimed_and_what_is_begun_is_cut_to_its_rest(library: Library) -> None:
+    mine = share(library, alone=True)
     write(mine, "images-0", [0, 1])
-    write(mine, "images-1", [2], piece=2)
+    write(mine, "images-1", [2], is_piece=True)
     claimed = list(mine.claim("images"))
     assert [block.name for block in claimed] == [block.name for block in BLOCKS[1:]]
     assert [tuple(item) for item in claimed[0].items] == [(3, "y")]
 
 
-def test_what_was_claimed_and_not_done_counts_and_what_nobody_claimed(plan: Path) -> None:
-    mine, other = share(plan), share(plan)
+def test_what_was_claimed_and_not_done_counts_and_what_nobody_claimed(library: Library) -> None:
+    mine, other = share(library), share(library)
     assert mine.count_undone() == 7, "nobody has claimed anything"
     others = other.claim("images")
     next(others), next(others)
@@ -65,4 +73,36 @@ def test_what_was_claimed_and_not_done_counts_and_what_nobody_claimed(plan: Path
     list(mine.claim("names"))
     write(mine, "images-5", [10, 11])
     assert (mine.count_undone(), other.count_undone()) == (4, 2)
-    assert share(plan, alone=True).count_undone() == 6
+    assert share(library, alone=True).count_undone() == 6
+
+
+def test_a_block_that_another_has_just_done_is_passed_over(library: Library) -> None:
+    mine, other = share(library), share(library)
+    claimed = mine.claim("images")
+    next(claimed)
+    write(other, "images-1", [2, 3])
+    assert next(claimed).name == "images-2"
+    assert not (library.root / "claims" / "images-1.json").exists()
+
+
+def test_what_another_gives_back_is_claimed_before_what_comes_later(library: Library) -> None:
+    mine, other = share(library), share(library)
+    others, claimed = other.claim("images"), mine.claim("images")
+    assert [next(others).name, next(claimed).name] == ["images-0", "images-1"]
+    assert other.claims is not None
+    other.claims.settle("images-0")
+    assert next(claimed).name == "images-0"
+
+
+def test_names_that_a_dead_worker_has_left_are_not_kept_waiting_until_all_pictures_are_done(library: Library) -> None:
+    claims = Claims(FolderStore(library.root / "claims"), worker="dead", lease_seconds=0.3)
+    assert claims.take(NAMES.name)
+    mine = replace(share(library), claims=Claims(claims.store, worker="a", lease_seconds=0.3), stays=True)
+    assert list(mine.claim("names")) == []
+    pictures = mine.claim("images")
+    assert next(pictures).name == "images-0"
+    time.sleep(0.4)
+    assert list(pictures) == []
+    assert mine.await_more(pytest.fail)
+    assert [block.name for block in mine.claim("names")] == [NAMES.name]
+    assert next(mine.claim("images")).name == "images-1"

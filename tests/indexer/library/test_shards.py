@@ -6,13 +6,25 @@ import pytest
 from safetensors.numpy import save_file
 
 from indexer.errors import ShardError
-from indexer.library.plans import BLOCK_SIZE, Plan, cut_blocks, read_blocks, read_plan, write_plan
+from indexer.library.plans import (
+    BLOCK_SIZE,
+    Plan,
+    cut_blocks,
+    read_block,
+    read_blocks,
+    read_outlines,
+    read_plan,
+    write_plan,
+)
 from indexer.library.shards import (
     Failed,
     Shard,
+    block_of,
+    piece_name,
     read_coverage,
     read_shard,
     read_traits,
+    shard_name,
     shard_path,
     unread_images,
     write_shard,
@@ -45,21 +57,26 @@ def _plain(traits: np.ndarray) -> list[tuple[int, ...]]:
     return [(trait["coloured"], trait["animated"], trait["drawing"], *set(trait["ink"].tolist())) for trait in traits]
 
 
-def test_a_plan_gives_back_the_wanted_blocks_and_asks_for_each_once(tmp_path: Path) -> None:
-    items = [(number, f"name {number}") for number in range(5 * BLOCK_SIZE["names"] + 1)]
+def test_a_plan_names_its_blocks_and_gives_back_each_by_its_place(tmp_path: Path) -> None:
+    items = [(number, f"näme {number}") for number in range(5 * BLOCK_SIZE["names"] + 1)]
     blocks = list(cut_blocks("names", items, attempt=""))
     path = write_plan(tmp_path, PLAN, blocks)
     assert read_plan(path) == PLAN
-    asked: list[str] = []
+    outlines = dict(read_outlines(path))
+    assert [(outline.name, outline.n_items) for outline in outlines] == [
+        (block.name, len(block.items)) for block in blocks
+    ]
+    for block, place in reversed(list(zip(blocks, outlines.values(), strict=True))):
+        found = read_block(path, place)
+        assert (found.name, found.kind) == (block.name, block.kind)
+        assert [tuple(item) for item in found.items] == list(block.items)
+    assert [block.name for block in read_blocks(path)] == [block.name for block in blocks]
 
-    def wanted(name: str) -> bool:
-        asked.append(name)
-        return name != blocks[1].name
 
-    found = list(read_blocks(path, wanted=wanted))
-    assert [block.name for block in found] == [block.name for block in (blocks[0], *blocks[2:])]
-    assert [tuple(item) for item in found[0].items] == list(blocks[0].items)
-    assert asked == [block.name for block in blocks]
+def test_pieces_of_a_block_that_two_have_cut_in_other_places_are_two_files() -> None:
+    names = {piece_name("images-1", ids) for ids in ([3, 4, 5], [5, 4, 3], [3, 4], [4, 3, 5, 6])}
+    assert len(names) == 3
+    assert {block_of(name) for name in (*names, shard_name("images-1"))} == {"images-1"}
 
 
 @pytest.mark.parametrize("n_items", [1, 300, 6000, 400_000])

@@ -1,0 +1,176 @@
+"""Which blocks does one worker hold? Claims with leases in a store: one of several takes a block, and it is renewed.
+
+A claim is an object that is renewed while its worker lives. Machines' clocks differ, so a claim counts as run out once
+somebody has seen it unchanged for the length of its lease, by a clock of his own. Who loses a claim goes on with the
+block: the shards of a block that is done twice count once.
+"""
+
+import json
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from typing import Self
+
+from indexer.errors import StoreError
+from indexer.stores.store import Store
+
+LOOKS = 4
+"""To a lease: each renews the worker's own claims, and sees which of the others have changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What the object of a claim says."""
+
+    worker: str
+    taken_at: str
+    """For people, by the clock of the worker's machine."""
+    lease_seconds: float
+    token: str
+    """Unlike that of any other claim."""
+    renewals: int = 0
+
+    def to_bytes(self) -> bytes:
+        """Spell the claim as it is stored."""
+        return json.dumps(asdict(self)).encode()
+
+
+@dataclass(slots=True)
+class _Held:
+    claim: Claim
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    version: str
+    since: float
+
+
+class Claims:
+    """The claims of one worker; a context manager, which renews them meanwhile and gives back what is left.
+
+    `beside` is called with every look, from the thread that renews.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        worker: str,
+        lease_seconds: float,
+        beside: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.store, self.worker, self.lease_seconds, self._beside = store, worker, lease_seconds, beside
+        self._held: dict[str, _Held] = {}
+        self._seen: dict[str, _Seen] = {}
+        self._changing = threading.RLock()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._renew_until_over, name="claims", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+        for block in list(self._held):
+            self._give_back(block)
+
+    @property
+    def look_seconds(self) -> float:
+        """Between two looks at all claims."""
+        return self.lease_seconds / LOOKS
+
+    def take(self, block: str) -> bool:
+        """Claim a block that nobody holds, or whose claim has run out; tell whether it is this worker's now."""
+        taken_at = datetime.now(UTC).isoformat(timespec="seconds")
+        claim = Claim(self.worker, taken_at, self.lease_seconds, secrets.token_hex(8))
+        version = self._replace_run_out(block, claim) if block in self._seen else self._create(block, claim)
+        if version is None:
+            return False
+        with self._changing:
+            self._held[block] = _Held(claim, version)
+        return True
+
+    def settle(self, block: str) -> None:
+        """Drop the claim on a block whose shard is there."""
+        with self._changing:
+            held = self._held.pop(block, None)
+        if held is not None:
+            self.store.delete(_name(block))
+
+    def look(self) -> None:
+        """See which claims have changed since the last look."""
+        found, now = self.store.list(""), time.monotonic()
+        seen = {}
+        for name, version in found.items():
+            block = name.removesuffix(".json")
+            before = self._seen.get(block)
+            seen[block] = before if before is not None and before.version == version else _Seen(version, now)
+        self._seen = seen
+
+    def held_by_others(self) -> set[str]:
+        """Blocks that others hold, as of the last look; those whose claims have run out are not among them."""
+        now = time.monotonic()
+        return {
+            block
+            for block, seen in self._seen.items()
+            if block not in self._held and now - seen.since < self.lease_seconds
+        }
+
+    def _create(self, block: str, claim: Claim) -> str | None:
+        version = self.store.create(_name(block), claim.to_bytes())
+        if version is None and block not in self._seen:
+            self._note(block)
+        return version
+
+    def _note(self, block: str) -> None:
+        there = self.store.get(_name(block))
+        if there is not None:
+            self._seen = {**self._seen, block: _Seen(there.version, time.monotonic())}
+
+    def _replace_run_out(self, block: str, claim: Claim) -> str | None:
+        seen = self._seen[block]
+        if time.monotonic() - seen.since < self.lease_seconds:
+            return None
+        return self.store.replace(_name(block), claim.to_bytes(), version=seen.version)
+
+    def _renew_until_over(self) -> None:
+        while not self._over.wait(self.look_seconds):
+            self._try(self._renew)
+            self._try(self.look)
+            self._try(self._beside)
+
+    def _renew(self) -> None:
+        for block, held in list(self._held.items()):
+            claim = replace(held.claim, renewals=held.claim.renewals + 1)
+            version = self.store.replace(_name(block), claim.to_bytes(), version=held.version)
+            with self._changing:
+                if block not in self._held:  # settled meanwhile
+                    continue
+                if version is None:
+                    del self._held[block]
+                else:
+                    self._held[block] = _Held(claim, version)
+
+    def _try(self, step: Callable[[], None]) -> None:
+        """Take a step that the next look takes again if the store does not answer now."""
+        try:
+            step()
+        except StoreError:
+            return
+
+    def _give_back(self, block: str) -> None:
+        held = self._held.pop(block)
+        there = self.store.get(_name(block))
+        if there is not None and there.version == held.version:
+            self.store.delete(_name(block))
+
+
+def _name(block: str) -> str:
+    return f"{block}.json"

@@ -1,0 +1,52 @@
+"""How does a worker come by the encoder of a plan? Out of the store of the work, unless every machine has it."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from indexer.encoders.checkpoint import CONFIG_NAME, LOCAL, Checkpoint, ModelChoice
+from indexer.errors import EmbedError
+from indexer.library.durable import write_file
+from indexer.stores.store import Below, Store
+
+_FACTS = "encoder.json"
+
+
+def put_encoder(store: Store, choice: ModelChoice, checkpoint: Checkpoint) -> None:
+    """Put the files of an encoder into a store, unless they are there; the bundled one every machine has."""
+    part = _part(store, checkpoint.fingerprint)
+    if choice.model == "bundled" or part.get(_FACTS) is not None:
+        return
+    files = [checkpoint.weights, *checkpoint.tokenizer]
+    if checkpoint.pretrained is None:
+        files.append(checkpoint.weights.parent / CONFIG_NAME)
+    for file in files:
+        part.put(file.name, file.read_bytes())
+    facts = {"model": choice.model, "weights": checkpoint.weights.name, "files": [file.name for file in files]}
+    part.put(_FACTS, json.dumps(facts).encode())  # last: who finds it finds all
+
+
+def fetch_encoder(store: Store, choice: ModelChoice, *, fingerprint: str, folder: Path) -> ModelChoice:
+    """Bring an encoder's files into a folder of this machine, those that are not there yet; say how it is chosen then.
+
+    Raises:
+        EmbedError: the store has lost a file.
+    """
+    part = _part(store, fingerprint)
+    stored = part.get(_FACTS)
+    if stored is None:
+        return choice
+    facts, here = json.loads(stored.content), folder / fingerprint
+    for name in facts["files"]:
+        if not (here / name).is_file():
+            file = part.get(name)
+            if file is None:
+                raise EmbedError(f'"{part.url}/{name}" is missing; `icons embed --work` puts it there again')
+            write_file(here / name, file.content)
+    if choice.pretrained is not None:
+        return replace(choice, pretrained=str(here / facts["weights"]))
+    return ModelChoice(f"{LOCAL}{here}")
+
+
+def _part(store: Store, fingerprint: str) -> Below:
+    return Below(store, f"encoders/{fingerprint}/")

@@ -1,0 +1,180 @@
+"""A plan in a store that many machines share: an object a block, claims, shards and word of the workers beside.
+
+    WORK/plan.json                          the run that is under way, and its plan
+    WORK/encoders/FINGERPRINT/              the encoder's files, where machines don't have them anyway
+    WORK/RUN/outlines.jsonl                 the blocks: name, kind, how many items
+    WORK/RUN/blocks/0000/BLOCK.json         its items
+    WORK/RUN/claims/BLOCK.json              who does it now (`indexer.embedding.claims`)
+    WORK/RUN/shards/0000/BLOCK.safetensors  what it has become; pieces beside it
+    WORK/RUN/workers/NAME.json              how far a worker is
+
+Blocks lie in groups of 1,000, so that to look at one group takes one request.
+"""
+
+import json
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, astuple
+from functools import cached_property
+from pathlib import Path
+
+from indexer.embedding.shared.encoder_files import fetch_encoder
+from indexer.embedding.workplace import settled_by
+from indexer.encoders.checkpoint import ModelChoice
+from indexer.errors import EmbedError
+from indexer.library.plans import Block, Outline, Plan
+from indexer.library.shards import block_of, shard_name
+from indexer.ranks.progress import RankProgress
+from indexer.stores.store import Below, Store
+
+PLAN = "plan.json"
+_GROUP = 1000
+
+
+class StoredWork:
+    """The run that is under way in a store."""
+
+    def __init__(self, store: Store, plan: Plan) -> None:
+        self.store, self.plan = store, plan
+        self.run = Below(store, f"{plan.run}/")
+        self._done: set[int] = set()
+        """Groups in which every block has its shard."""
+
+    def choose(self) -> ModelChoice:
+        """Say how the encoder is chosen on this machine, once its files are here."""
+        from platformdirs import user_cache_path
+
+        choice = ModelChoice.from_json(self.plan.model)
+        cache = user_cache_path("icons") / "encoders"
+        return fetch_encoder(self.store, choice, fingerprint=self.plan.fingerprint, folder=cache)
+
+    @property
+    def claims(self) -> Below:
+        """Where its workers claim blocks."""
+        return Below(self.store, f"{self.plan.run}/claims/")
+
+    def missing(self) -> Iterator[Outline]:
+        """Name the blocks that have no shard, a group looked at when its turn comes."""
+        for number, group in enumerate(self._groups):
+            if number in self._done:
+                continue
+            found = self._list_shards(f"{number:04d}/")
+            missing = [outline for outline in group if shard_name(outline.name) not in found]
+            if not missing:
+                self._done.add(number)
+            yield from missing
+
+    def read(self, outline: Outline) -> Block:
+        """Read a block.
+
+        Raises:
+            EmbedError: it has gone, with its run.
+        """
+        stored = self.run.get(f"blocks/{self._group_of(outline.name)}/{outline.name}.json")
+        if stored is None:
+            raise EmbedError(f'"{self.store.url}" has lost block "{outline.name}"; `icons embed --work` plans it anew')
+        return Block(outline.name, outline.kind, json.loads(stored.content))
+
+    def settled(self, block: str) -> set[int] | None:
+        """Ids that pieces settle, of workers that have ended early; None where the shard is there."""
+        group = self._group_of(block)
+        found = [name for name in self._list_shards(f"{group}/{block}") if block_of(name) == block]
+        if shard_name(block) in found:
+            return None
+        with tempfile.TemporaryDirectory(prefix="icons-pieces-") as folder:
+            return settled_by([self.fetch(f"{group}/{name}", Path(folder)) for name in found])
+
+    def write(self, block: str, name: str, content: bytes) -> None:
+        """Write a shard, or a piece of one."""
+        self.run.put(f"shards/{self._group_of(block)}/{name}", content)
+
+    def is_over(self) -> bool:
+        """Whether another run has begun, or this one's shards were all collected."""
+        plan = current_plan(self.store)
+        return plan is None or plan.run != self.plan.run
+
+    def tell(self, worker: str, progress: RankProgress) -> None:
+        """Leave word of how far a worker is."""
+        self.run.put(f"workers/{worker}.json", json.dumps(asdict(progress)).encode())
+
+    def workers(self) -> dict[str, str]:
+        """Name all workers that have said something, those that have ended among them, with the versions of that."""
+        found = self.run.list("workers/")
+        return {name.removeprefix("workers/").removesuffix(".json"): version for name, version in found.items()}
+
+    def told(self, worker: str) -> RankProgress | None:
+        """How far a worker was when it said so last."""
+        stored = self.run.get(f"workers/{worker}.json")
+        return None if stored is None else RankProgress(**json.loads(stored.content))
+
+    def shards(self) -> Iterator[str]:
+        """Name shards and pieces, as `fetch` takes them."""
+        for number in range(len(self._groups)):
+            yield from (f"{number:04d}/{name}" for name in self._list_shards(f"{number:04d}/"))
+
+    def fetch(self, shard: str, folder: Path) -> Path:
+        """Bring a shard or a piece into a folder of this machine, not yet held against its receipt.
+
+        Raises:
+            EmbedError: it has gone, with its run.
+        """
+        stored = self.run.get(f"shards/{shard}")
+        if stored is None:
+            raise EmbedError(f'"{self.run.url}/shards/{shard}" has gone: another run has begun')
+        path = folder / Path(shard).name
+        path.write_bytes(stored.content)
+        return path
+
+    def drop_shard(self, shard: str) -> None:
+        """Remove a shard that is damaged: its block is to be done again."""
+        self.run.delete(f"shards/{shard}")
+        self._done.discard(int(shard.partition("/")[0]))
+
+    @cached_property
+    def outlines(self) -> list[Outline]:
+        """All blocks of the run, in order."""
+        stored = self.run.get("outlines.jsonl")
+        lines = b"" if stored is None else stored.content
+        return [Outline(*json.loads(line)) for line in lines.splitlines()]
+
+    @cached_property
+    def _groups(self) -> list[list[Outline]]:
+        return [self.outlines[start : start + _GROUP] for start in range(0, len(self.outlines), _GROUP)]
+
+    @cached_property
+    def _places(self) -> Mapping[str, int]:
+        return {outline.name: place for place, outline in enumerate(self.outlines)}
+
+    def _group_of(self, block: str) -> str:
+        return group_name(self._places[block])
+
+    def _list_shards(self, start: str) -> set[str]:
+        return {name.rpartition("/")[2] for name in self.run.list(f"shards/{start}")}
+
+
+def group_name(place: int) -> str:
+    """Name the group of the block at a place of the plan."""
+    return f"{place // _GROUP:04d}"
+
+
+def current_plan(store: Store) -> Plan | None:
+    """The plan of the run that is under way in a store."""
+    stored = store.get(PLAN)
+    return None if stored is None else Plan(**json.loads(stored.content))
+
+
+def open_work(store: Store) -> StoredWork:
+    """Open the run that is under way.
+
+    Raises:
+        EmbedError: there is none.
+    """
+    plan = current_plan(store)
+    if plan is None:
+        raise EmbedError(f'"{store.url}" holds no plan; `icons embed --plan-only --work {store.url}` puts one there')
+    return StoredWork(store, plan)
+
+
+def spell_outlines(outlines: list[Outline]) -> bytes:
+    """Spell the blocks of a run as `outlines.jsonl` has them."""
+    return "\n".join(json.dumps(astuple(outline)) for outline in outlines).encode()

@@ -1,0 +1,245 @@
+"""What lies in a store behind a URL, and how is it read? Pictures, one by one; Iconify sets, as copies on this machine.
+
+No path of one machine is kept: any that reaches the store reads the same. The stamp of an object is its version there.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from indexer.errors import ChangedError, SourceError, StoreError
+from indexer.library.durable import write_file
+from indexer.naming.names import path_hints
+from indexer.sources import iconify, iconify_file
+from indexer.sources.exclusion import Exclusion
+from indexer.sources.folders import LICENCE_FILES, licence_of
+from indexer.sources.paths import name_of
+from indexer.sources.pictures import SUFFIXES
+from indexer.sources.reading import MAX_BYTES
+from indexer.sources.records import UNREAD, FileScan, IconSet, Record, content_digest
+from indexer.stores.object_store import open_object_store
+from indexer.stores.patient_store import PatientStore
+from indexer.stores.places import url_of
+
+KINDS = PICTURES, SETS = "stored", "stored-iconify"
+"""Kinds of sources, by how their pictures are read again."""
+_AT_ONCE = 16
+"""Requests under way: each waits for the network."""
+_READ_AHEAD = 64
+_PACKAGE = ("icons.json", "info.json", "metadata.json")
+
+
+class Wanted(NamedTuple):
+    """A picture to be read: where it is kept, and the digest that the scan saw."""
+
+    kind: str
+    location: Path
+    path: str
+    member: str
+    digest: bytes
+
+
+def kind_of(location: Path) -> str:
+    """Recognise what lies at a URL: Iconify sets as a file, a package or the folder of all; else pictures.
+
+    Raises:
+        SourceError: the store can't be asked.
+    """
+    if location.suffix.lower() == ".json":
+        return SETS
+    with _as_source_errors():
+        store = _store(_url(location))
+        names = {name for start in ("collections.json", *_PACKAGE[:2]) for name in store.list(start)}
+    return SETS if "collections.json" in names or names.issuperset(_PACKAGE[:2]) else PICTURES
+
+
+def scan(kind: str, location: Path, exclusion: Exclusion, stamps: Mapping[str, str]) -> Iterator[FileScan]:
+    """Yield what lies at a URL, in the order of names; see `Source.scan`.
+
+    Raises:
+        SourceError: nothing is there, or the store can't be asked.
+    """
+    with _as_source_errors():
+        found = _list(kind, location)
+    if not found:
+        raise SourceError(
+            f'"{_url(location)}" holds no pictures and no Iconify set; give the URL of a folder that does'
+        )
+    wanted = {path: stamp for path, stamp in found.items() if not exclusion.excludes(path)}
+    yield from (_scan_sets if kind == SETS else _scan_pictures)(location, wanted, stamps)
+
+
+def read(wanted: Wanted) -> bytes:
+    """Read a picture of the digest that the scan saw.
+
+    Raises:
+        SourceError: it has gone, or the store can't be asked.
+        ChangedError: it is another one by now.
+    """
+    with _as_source_errors():
+        for attempt in range(2):
+            content = _read_set(wanted) if wanted.kind == SETS else _get(wanted.location, wanted.path)
+            if content_digest(content) == wanted.digest:
+                return content
+            if attempt == 0 and wanted.kind == SETS:
+                _copy.cache_clear()  # the set may be a newer one there
+    raise ChangedError("changed since the scan")
+
+
+def read_all(wanted: Sequence[Wanted]) -> list[bytes | SourceError]:
+    """Read pictures, several at once; in the place of one that can't be read is the reason."""
+
+    def read_one(one: Wanted) -> bytes | SourceError:
+        try:
+            return read(one)
+        except SourceError as error:
+            return error
+
+    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="store") as threads:
+        return list(threads.map(read_one, wanted))
+
+
+def _list(kind: str, location: Path) -> dict[str, str]:
+    """Paths of pictures or sets, with their stamps; "" where the location is one itself."""
+    folder, name = _split(location, "")
+    if name:
+        found = _store(folder).list(name)
+        return {"": found[name]} if name in found else {}
+    store = _store(folder)
+    if kind == PICTURES:
+        return {path: stamp for path, stamp in store.list("").items() if _suffix(path) in SUFFIXES}
+    package = store.list("icons.json")
+    if package:
+        beside = store.list("info.json") | store.list("metadata.json")
+        return {"icons.json": "+".join([package["icons.json"], *beside.values()])}
+    return {path: stamp for path, stamp in store.list("json/").items() if _suffix(path) == ".json"}
+
+
+def _scan_pictures(location: Path, found: Mapping[str, str], stamps: Mapping[str, str]) -> Iterator[FileScan]:
+    folder, name = _split(location, "")
+    title = PurePosixPath(folder).name
+    icon_set = IconSet(key=title, title=title, licence=None if name else _recognise_licence(folder))
+
+    def look(path: str) -> FileScan:
+        if stamps.get(path) == found[path]:
+            return FileScan(path, found[path])
+        try:
+            with _as_source_errors():
+                digest = content_digest(_get(location, path))
+        except SourceError as error:
+            return FileScan(path, UNREAD, error=str(error))
+        style, size = path_hints(list(PurePosixPath(path).parts[:-1]))
+        record = Record("", name_of(path or name), digest, icon_set, style=style, size=size)
+        return FileScan(path, found[path], records=(record,))
+
+    rest = iter(found)
+    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="store") as threads:
+        while some := list(islice(rest, _READ_AHEAD)):
+            yield from threads.map(look, some)
+
+
+def _scan_sets(location: Path, found: Mapping[str, str], stamps: Mapping[str, str]) -> Iterator[FileScan]:
+    for path, stamp in found.items():
+        if stamps.get(path) == stamp:
+            yield FileScan(path, stamp)
+            continue
+        try:
+            with _as_source_errors():
+                copy = _fetch(location, path)
+        except SourceError as error:
+            yield FileScan(path, UNREAD, error=str(error))
+            continue
+        yield from (replace(scanned, path=path, stamp=stamp) for scanned in iconify.scan(copy, Exclusion(), {}))
+
+
+def _read_set(wanted: Wanted) -> bytes:
+    copy = _copy(wanted.location, wanted.path)
+    file = copy / "icons.json" if copy.is_dir() else copy
+    alone = iconify_file.read_icon_alone(file, wanted.member)
+    if alone is not None and content_digest(alone) == wanted.digest:
+        return alone
+    return iconify.read_icon(copy, "icons.json" if copy.is_dir() else "", wanted.member)
+
+
+@lru_cache(maxsize=512)
+def _copy(location: Path, path: str) -> Path:
+    """The copy of a set, asked for once in a process; `read` has it asked for again where an icon has changed."""
+    return _fetch(location, path)
+
+
+def _fetch(location: Path, path: str) -> Path:
+    """Bring a set to this machine unless it is here, and tell where it lies: a file, or a package's folder."""
+    from platformdirs import user_cache_path
+
+    folder, name = _split(location, path)
+    key = hashlib.sha256(f"{folder}/{name}".encode()).hexdigest()[:24]
+    names = _PACKAGE if name == "icons.json" else (name,)
+    store, copies = _store(folder), user_cache_path("icons") / "sets"
+    for one in names:
+        file = copies / key / PurePosixPath(one).name
+        version = store.list(one).get(one)
+        noted = file.with_suffix(".version")
+        if version is None or (noted.is_file() and noted.read_text("utf-8") == version and file.is_file()):
+            continue
+        write_file(file, _get(location, path if one == name else one))
+        write_file(noted, version.encode())
+    return copies / key if name == "icons.json" else copies / key / PurePosixPath(name).name
+
+
+def _get(location: Path, path: str) -> bytes:
+    folder, name = _split(location, path)
+    stored = _store(folder).get(name)
+    if stored is None:
+        raise SourceError(f'"{folder}/{name}" is not there any more')
+    if len(stored.content) > MAX_BYTES and not name.endswith(".json"):
+        raise SourceError(f"file of {len(stored.content) / 1e6:.0f} MB, the limit is {MAX_BYTES / 1e6:.0f} MB")
+    return stored.content
+
+
+def _recognise_licence(folder: str) -> str | None:
+    """Name the licence whose text lies at a URL, if it is one of the few that can be told by a sentence."""
+    with _as_source_errors():
+        there = {name for start in ("LICEN", "COPYING") for name in _store(folder).list(start)}
+        for name in LICENCE_FILES:
+            stored = _store(folder).get(name) if name in there else None
+            if stored is not None:
+                return licence_of(stored.content)
+    return None
+
+
+def _split(location: Path, path: str) -> tuple[str, str]:
+    """Tell the URL of a folder, and the name of an object below it; "" where the location is a folder itself."""
+    url = _url(location)
+    if path:
+        return url, path
+    folder, _, name = url.rpartition("/")
+    return (folder, name) if _suffix(name) in (".json", *SUFFIXES) else (url, "")
+
+
+def _url(location: Path) -> str:
+    url = url_of(location)
+    assert url is not None, location
+    return url
+
+
+def _suffix(path: str) -> str:
+    return PurePosixPath(path).suffix.lower()
+
+
+@lru_cache(maxsize=64)
+def _store(url: str) -> PatientStore:
+    return PatientStore(open_object_store(url))
+
+
+@contextmanager
+def _as_source_errors() -> Iterator[None]:
+    try:
+        yield
+    except StoreError as error:
+        raise SourceError(str(error)) from error

@@ -1,0 +1,195 @@
+"""A store behind a URL, through fsspec: S3 with its conditional writes, and whatever else fsspec knows without them."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from typing import Any, TypeVar
+
+from indexer.errors import StoreError
+from indexer.stores.store import Stored
+
+CONDITIONAL = ("s3",)
+"""Protocols whose stores are asked to write only if something still holds."""
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "s3": {"config_kwargs": {"retries": {"total_max_attempts": 1}, "connect_timeout": 10, "read_timeout": 60}}
+}
+"""Who asks again is `PatientStore`: a client that does so by itself would mistake a lost answer for another's write."""
+_DELETED_AT_ONCE = 1000
+_EXTRA = 'pip install "icons[cloud]"'
+Answer = TypeVar("Answer")
+
+
+class ObjectStore:
+    """Objects below a URL, of a store that has no conditional writes: of two who write at once, both may win."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url.rstrip("/")
+        self.fs, self.root = _file_system(self.url)
+
+    def get(self, name: str) -> Stored | None:
+        """Read an object; None where there is none."""
+        path = self._path(name)
+        try:
+            version = self._version(self.fs.info(path))
+            return Stored(self.fs.cat_file(path), version)
+        except FileNotFoundError:
+            return None
+
+    def list(self, prefix: str) -> dict[str, str]:
+        """Name the objects whose names begin so."""
+        folder, _, start = self._path(prefix).rpartition("/")
+        try:
+            found = self.fs.find(folder, prefix=start, detail=True, withdirs=False)
+        except FileNotFoundError:
+            return {}
+        n_root = len(self.root) + 1
+        facts = ((str(path).lstrip("/")[n_root:], fact) for path, fact in found.items())
+        return {name: self._version(fact) for name, fact in sorted(facts) if name.startswith(prefix)}
+
+    def put(self, name: str, content: bytes) -> None:
+        """Write an object."""
+        self.fs.pipe_file(self._path(name), content)
+
+    def create(self, name: str, content: bytes) -> str | None:
+        """Write an object unless it is there: Google's storage is told to look, other stores are asked before."""
+        path = self._path(name)
+        try:
+            self.fs.pipe_file(path, content, mode="create")
+        except FileExistsError:
+            return None
+        return self._version(self.fs.info(path))
+
+    def replace(self, name: str, content: bytes, *, version: str) -> str | None:
+        """Write an object if it had a version a moment ago."""
+        there = self.get(name)
+        if there is None or there.version != version:
+            return None
+        self.put(name, content)
+        return self._version(self.fs.info(self._path(name)))
+
+    def delete(self, *names: str) -> None:
+        """Remove objects, one by one."""
+        for name in names:
+            with suppress(FileNotFoundError):
+                self.fs.rm_file(self._path(name))
+
+    def _path(self, name: str) -> str:
+        return f"{self.root}/{name}"
+
+    def _version(self, facts: dict[str, Any]) -> str:
+        for key in ("ETag", "etag", "generation", "mtime", "created"):
+            if (value := facts.get(key)) is not None:
+                return str(value.timestamp() if isinstance(value, datetime) else value).strip('"')
+        return str(facts.get("size"))
+
+
+class S3Store(ObjectStore):
+    """Objects of S3, or of a store that speaks its language with If-Match and If-None-Match."""
+
+    def get(self, name: str) -> Stored | None:
+        """Read an object and its version in one request, so that they belong together."""
+        from fsspec.asyn import sync
+
+        bucket, key, _ = self.fs.split_path(self._path(name))
+
+        async def read() -> Stored:
+            answer = await self.fs._call_s3("get_object", Bucket=bucket, Key=key)
+            async with answer["Body"] as body:
+                return Stored(await body.read(), self._version(answer))
+
+        try:
+            stored: Stored = sync(self.fs.loop, read)
+        except FileNotFoundError:
+            return None
+        return stored
+
+    def create(self, name: str, content: bytes) -> str | None:
+        """Write an object that is not there, by `If-None-Match: *`."""
+        return self._write_if(name, content, IfNoneMatch="*")
+
+    def replace(self, name: str, content: bytes, *, version: str) -> str | None:
+        """Write an object that still has a version, by `If-Match`."""
+        return self._write_if(name, content, IfMatch=f'"{version}"')
+
+    def delete(self, *names: str) -> None:
+        """Remove objects, a thousand a request."""
+        bucket = self.fs.split_path(self.root)[0]
+        for start in range(0, len(names), _DELETED_AT_ONCE):
+            keys = [
+                {"Key": self.fs.split_path(self._path(name))[1]} for name in names[start : start + _DELETED_AT_ONCE]
+            ]
+            answer = self.fs.call_s3("delete_objects", Bucket=bucket, Delete={"Objects": keys, "Quiet": True})
+            if refused := answer.get("Errors"):
+                raise OSError(f"{refused[0].get('Code')}: {refused[0].get('Key')}")
+
+    def _write_if(self, name: str, content: bytes, **condition: str) -> str | None:
+        try:
+            answer = self.fs.pipe_file(self._path(name), content, **condition)
+        except (FileExistsError, FileNotFoundError):
+            return None
+        except OSError as error:
+            if _is_refused(error):
+                return None
+            raise
+        return self._version(answer)
+
+
+def _is_refused(error: BaseException | None) -> bool:
+    """Whether S3 says that a condition does not hold, or that another's conditional write is under way."""
+    while error is not None:
+        answer = getattr(error, "response", None) or {}
+        if answer.get("Error", {}).get("Code") in ("PreconditionFailed", "412", "ConditionalRequestConflict", "409"):
+            return True
+        error = error.__cause__
+    return False
+
+
+def open_object_store(url: str) -> ObjectStore:
+    """Open the store of a URL.
+
+    Raises:
+        StoreError: its protocol is unknown, or what speaks it is not installed.
+    """
+    return (S3Store if url.partition("://")[0] in CONDITIONAL else ObjectStore)(url)
+
+
+def _file_system(url: str) -> tuple[Any, str]:
+    """Find fsspec's file system for a URL, which remembers no listings: others write here too."""
+    protocol = url.partition("://")[0]
+    try:
+        import fsspec
+    except ImportError as error:
+        raise StoreError(f'"{url}" is a place of an object store; `{_EXTRA}` installs what reads it') from error
+    try:
+        fs, root = fsspec.url_to_fs(url, use_listings_cache=False, **_OPTIONS.get(protocol, {}))
+    except ImportError as error:
+        raise StoreError(f'"{url}" needs a package that is not installed ({error}); `{_EXTRA}`') from error
+    except ValueError as error:
+        raise StoreError(
+            f'"{url}" can\'t be opened: "{protocol}" is no protocol that fsspec knows ({error})'
+        ) from error
+    return fs, str(root).strip("/")
+
+
+@contextmanager
+def as_os_errors() -> Iterator[None]:
+    """Turn what a client of a store raises beside OSError into one."""
+    try:
+        yield
+    except (OSError, StoreError):
+        raise
+    except Exception as error:
+        if not _is_of_a_client(error):
+            raise
+        raise OSError(f"{type(error).__name__}: {error}") from error
+
+
+def _is_of_a_client(error: Exception) -> bool:
+    rooms = {kind.__module__.partition(".")[0] for kind in type(error).__mro__}
+    return bool(rooms & {"botocore", "aiobotocore", "aiohttp", "s3fs", "gcsfs", "fsspec", "asyncio"})
+
+
+def asked(ask: Callable[[], Answer]) -> Answer:
+    """Ask a store's client something; what it can't do is an OSError."""
+    with as_os_errors():
+        return ask()

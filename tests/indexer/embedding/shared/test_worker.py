@@ -1,0 +1,213 @@
+"""Workers of a shared plan, as a person starts them: they come and go, and the vectors are those of one process."""
+
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from conftest import Silent
+from shared_work import draw_many, options_of, scanned, start_worker, vectors_of
+
+from indexer.embedding.shared.crew import work_here
+from indexer.errors import EmbedError
+from indexer.library.folder import Library
+from indexer.library.plans import BLOCK_SIZE
+from indexer.pipeline import collect, embed, index, plan_only
+from indexer.ranks.devices import Devices
+from search.cli import main
+
+CPU = Devices("cpu", 1)
+
+
+@pytest.fixture
+def many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Sixty pictures in blocks of eight."""
+    monkeypatch.setitem(BLOCK_SIZE, "images", 8)
+    monkeypatch.setattr("indexer.embedding.shared.sharing._LOOK_SECONDS", 0.2)
+    monkeypatch.setattr("indexer.embedding.share._LONGEST_PAUSE", 0.1)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return draw_many(tmp_path / "many", 60)
+
+
+def do_here(work: Path) -> None:
+    """Be a worker in this thread."""
+    work_here(str(work), CPU, watch=lambda *_: None, give_up=pytest.fail)
+
+
+def of_one_process(tmp_path: Path, many: Path, model: Path) -> dict[tuple[str, int], np.ndarray]:
+    options = options_of(many, model)
+    library = scanned(tmp_path / "alone", options)
+    return vectors_of(library, embed(library, options, Silent()).fingerprint)
+
+
+def assert_same(found: dict[tuple[str, int], np.ndarray], expected: dict[tuple[str, int], np.ndarray]) -> None:
+    assert found.keys() == expected.keys()
+    assert max(np.abs(found[key] - vector).max() for key, vector in expected.items()) < 1e-3
+
+
+def test_a_plan_is_put_done_and_collected_and_then_the_place_is_empty(
+    many: Path, tiny_model: Path, tmp_path: Path
+) -> None:
+    work, options = tmp_path / "work", options_of(many, tiny_model, work=str(tmp_path / "work"))
+    library = scanned(tmp_path / "library", options)
+    assert plan_only(library, options, Silent()) == f"icons embed --worker {work}"
+    before = collect(library, str(work))
+    assert (before.blocks, before.of) == (0, 9)
+    do_here(work)
+    after = collect(library, str(work))
+    assert (after.blocks, after.of, after.damaged) == (9, 9, 0)
+    assert after.fingerprint is not None
+    assert_same(vectors_of(library, after.fingerprint), of_one_process(tmp_path, many, tiny_model))
+    left = [path for path in work.rglob("*") if path.is_file() and not path.name.startswith(".aside")]
+    assert {path.relative_to(work).parts[0] for path in left} == {"encoders"}
+    assert collect(library, str(work)).fingerprint is None
+    with pytest.raises(EmbedError, match=r"holds no plan; `icons embed --plan-only --work"):
+        do_here(work)
+
+
+def test_index_waits_for_workers_that_come_later_and_publishes(many: Path, tiny_model: Path, tmp_path: Path) -> None:
+    work = tmp_path / "work"
+
+    class Watched(Silent):
+        def stage(self, title: str) -> None:
+            super().stage(title)
+            if title.startswith("Embedding elsewhere"):
+                worker.start()
+
+    watcher, worker = Watched(), start_later(work)
+    summary = index(Library(tmp_path / "library"), options_of(many, tiny_model, work=str(work)), watcher)
+    assert (summary.counts.embedded, summary.counts.missing, summary.generation) == (60, 0, 1)
+    assert f"Embedding elsewhere, by icons embed --worker {work}" in watcher.stages
+    assert worker.wait() == 0
+
+
+class start_later:  # noqa: N801
+    """A worker that is started when it is told to."""
+
+    def __init__(self, work: Path) -> None:
+        self.work = work
+
+    def start(self) -> None:
+        self.process = start_worker(str(self.work))
+
+    def wait(self) -> int:
+        _, said = self.process.communicate(timeout=60)
+        assert b"Traceback" not in said, said.decode()
+        return self.process.returncode
+
+
+def test_a_worker_that_is_asked_to_end_gives_its_blocks_back_with_what_it_has_made(
+    many: Path, tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(BLOCK_SIZE, "images", 2048)
+    monkeypatch.setattr("indexer.ranks.heartbeat.REPORT_SECONDS", 0.0)
+    work, options = tmp_path / "work", options_of(many, tiny_model, work=str(tmp_path / "work"))
+    library = scanned(tmp_path / "library", options)
+    plan_only(library, options, Silent())
+
+    def end_at_24(_: object, ranks: object) -> None:
+        if ranks[0].images >= 24:  # type: ignore[index]
+            signal.raise_signal(signal.SIGTERM)
+
+    from indexer.embedding.shard_writer import Ended
+
+    with pytest.raises(Ended):
+        work_here(str(work), CPU, watch=end_at_24, give_up=pytest.fail)
+    assert list(work.glob("*/claims/*.json")) == []
+    [piece] = [path for path in work.rglob("*.safetensors") if "+" in path.name]
+    collect(library, str(work))
+    do_here(work)
+    found = collect(library, str(work))
+    assert found.blocks == found.of
+    assert found.fingerprint is not None
+    assert_same(vectors_of(library, found.fingerprint), of_one_process(tmp_path, many, tiny_model))
+    assert (library.vectors(found.fingerprint) / piece.name).is_file()
+
+
+def test_a_plan_of_another_library_is_left_alone(many: Path, tiny_model: Path, tmp_path: Path) -> None:
+    options = options_of(many, tiny_model, work=str(tmp_path / "work"))
+    plan_only(scanned(tmp_path / "library", options), options, Silent())
+    other = scanned(tmp_path / "other", options)
+    for do in (lambda: plan_only(other, options, Silent()), lambda: collect(other, str(tmp_path / "work"))):
+        with pytest.raises(EmbedError, match=r'holds run ".*" of another library'):
+            do()
+
+
+def test_a_plan_that_is_put_again_keeps_what_was_done_and_workers_go_over_to_it(
+    many: Path, tiny_model: Path, tmp_path: Path
+) -> None:
+    work, options = tmp_path / "work", options_of(many, tiny_model, work=str(tmp_path / "work"))
+    library = scanned(tmp_path / "library", options)
+    plan_only(library, options, Silent())
+    [run] = [path.name for path in work.iterdir() if (path / "blocks").is_dir()]
+    again: list[Callable[[], object]] = [lambda: plan_only(library, options, Silent())]
+
+    def put_again(_: object, ranks: object) -> None:
+        if ranks[0].images >= 24 and again:  # type: ignore[index]
+            again.pop()()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("indexer.ranks.heartbeat.REPORT_SECONDS", 0.0)
+        work_here(str(work), CPU, watch=put_again, give_up=pytest.fail)
+    assert not again
+    assert not (work / run / "blocks").is_dir() or not list((work / run / "blocks").rglob("*.json"))
+    found = collect(library, str(work))
+    assert found.fingerprint is not None
+    assert 0 < found.of < 9, "what had been done was not planned again"
+    assert found.blocks == found.of
+    assert_same(vectors_of(library, found.fingerprint), of_one_process(tmp_path, many, tiny_model))
+
+
+def test_a_shard_that_was_damaged_on_the_way_is_made_again(many: Path, tiny_model: Path, tmp_path: Path) -> None:
+    work, options = tmp_path / "work", options_of(many, tiny_model, work=str(tmp_path / "work"))
+    library = scanned(tmp_path / "library", options)
+    plan_only(library, options, Silent())
+    do_here(work)
+    shard = next(work.rglob("images-*.safetensors"))
+    content = bytearray(shard.read_bytes())
+    content[-3] ^= 0xFF
+    shard.write_bytes(content)
+    found = collect(library, str(work))
+    assert (found.blocks, found.damaged) == (8, 1)
+    do_here(work)
+    assert collect(library, str(work)).blocks == 9
+
+
+def test_commands_refuse_what_does_not_go_together(tmp_path: Path) -> None:
+    run = CliRunner().invoke(main, ["embed", "--worker", str(tmp_path), "--collect", str(tmp_path)])
+    assert run.exit_code == 2
+    assert "exclude each other" in run.output
+    run = CliRunner().invoke(main, ["embed", "--ray", "auto"])
+    assert run.exit_code == 2
+    assert "--ray needs --work" in run.output
+    run = CliRunner().invoke(main, ["embed", "--worker", str(tmp_path)])
+    assert run.exit_code == 2
+    assert "holds no plan" in run.output
+
+
+@pytest.mark.slow
+def test_a_signal_ends_all_workers_of_a_machine_and_the_rest_is_done_later(
+    many: Path, tiny_model: Path, tmp_path: Path
+) -> None:
+    work, options = tmp_path / "work", options_of(many, tiny_model, work=str(tmp_path / "work"))
+    library = scanned(tmp_path / "library", options)
+    plan_only(library, options, Silent())
+    crew = start_worker(str(work), "cpu:2")
+    until = time.monotonic() + 120
+    while not list(work.rglob("workers/*.json")) and time.monotonic() < until:
+        time.sleep(0.02)
+    crew.terminate()
+    _, said = crew.communicate(timeout=60)
+    assert crew.returncode == 143, said.decode()
+    assert b"asked to end" in said
+    assert list(work.glob("*/claims/*.json")) == []
+    again = start_worker(str(work), "cpu:2")
+    _, said = again.communicate(timeout=120)
+    assert again.returncode == 0, said.decode()
+    assert len(list(work.rglob("workers/*.json"))) >= 3
+    found = collect(library, str(work))
+    assert found.fingerprint is not None
+    assert_same(vectors_of(library, found.fingerprint), of_one_process(tmp_path, many, tiny_model))

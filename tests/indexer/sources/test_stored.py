@@ -1,0 +1,174 @@
+"""Icons that lie in a store: scanned, read again and embedded through its URL, from any machine."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from conftest import Silent, disc
+from shared_work import options_of, scanned, vectors_of
+
+from indexer.errors import ChangedError, SourceError
+from indexer.library.folder import Library
+from indexer.library.shards import read_coverage
+from indexer.pipeline import embed, index, scan
+from indexer.rendering.pool import Job, RenderPool
+from indexer.sources.records import content_digest
+from indexer.sources.source import open_sources, read_indexed, read_picture
+from indexer.stores.object_store import ObjectStore, open_object_store
+from indexer.stores.places import spelled
+from search.engine import SearchEngine
+
+if TYPE_CHECKING:
+    from s3_server import Faults
+
+SET = {
+    "prefix": "signs",
+    "info": {"name": "Signs", "license": {"spdx": "MIT"}},
+    "icons": {"up": {"body": '<path d="M12 2l8 10h-16z"/>'}, "dot": {"body": '<circle cx="12" cy="12" r="5"/>'}},
+}
+
+
+@pytest.fixture
+def bucket(s3: "Faults", tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ObjectStore:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return open_object_store(f"s3://{s3.bucket}")
+
+
+@pytest.fixture
+def icons(bucket: ObjectStore) -> Path:
+    """Three icons and a licence in a folder of a bucket, as the command line spells it."""
+    for number, name in enumerate(("arrow.svg", "filled/arrow.svg", "drafts/late.svg")):
+        bucket.put(f"icons/{name}", disc(4 + number, 12).encode())
+    bucket.put("icons/readme.txt", b"none")
+    bucket.put("icons/LICENSE", b"Permission is hereby granted, free of charge, to any person obtaining a copy")
+    return Path(f"{bucket.url}/icons")
+
+
+def test_pictures_of_a_bucket_are_scanned_and_those_unchanged_are_not_read_again(
+    icons: Path, bucket: ObjectStore, s3: "Faults"
+) -> None:
+    [source] = open_sources(icons, exclude=["drafts/"])
+    found = list(source.scan({}))
+    assert [scanned.path for scanned in found] == ["arrow.svg", "filled/arrow.svg"]
+    records = [scanned.records[0] for scanned in found if scanned.records]
+    assert [(record.name, record.style, record.set.key, record.set.licence) for record in records] == [
+        ("arrow", None, "icons", "MIT"),
+        ("arrow", "filled", "icons", "MIT"),
+    ]
+    assert records[0].digest == content_digest(disc(4, 12).encode())
+    stamps = {scanned.path: scanned.stamp for scanned in found}
+    bucket.put("icons/arrow.svg", disc(9, 9).encode())
+    before = s3.n
+    again = {scanned.path: scanned.records for scanned in source.scan(stamps)}
+    assert again["filled/arrow.svg"] is None
+    assert again["arrow.svg"] is not None
+    assert s3.n - before <= 5, "a list, the licence, and the one picture that has changed"
+
+
+def test_what_has_changed_or_gone_since_the_scan_is_told(icons: Path, bucket: ObjectStore) -> None:
+    [source] = open_sources(icons)
+    digest = content_digest(disc(4, 12).encode())
+    assert read_picture(source.kind, icons, "arrow.svg", "", digest=digest) == disc(4, 12).encode()
+    bucket.put("icons/arrow.svg", disc(9, 9).encode())
+    with pytest.raises(ChangedError, match=r'arrow.svg" has changed since it was indexed'):
+        read_indexed(source.kind, icons, "arrow.svg", "", digest=digest)
+    bucket.delete("icons/arrow.svg")
+    with pytest.raises(SourceError, match="is not there any more"):
+        read_indexed(source.kind, icons, "arrow.svg", "", digest=digest)
+
+
+@pytest.mark.parametrize("shape", ["file", "package", "all"])
+def test_iconify_sets_of_a_bucket_are_read_as_a_file_a_package_or_all(bucket: ObjectStore, shape: str) -> None:
+    content = json.dumps(SET).encode()
+    if shape == "file":
+        bucket.put("sets/signs.json", content)
+    elif shape == "package":
+        without = {key: value for key, value in SET.items() if key != "info"}
+        bucket.put("sets/icons.json", json.dumps(without).encode())
+        bucket.put("sets/info.json", json.dumps(SET["info"]).encode())
+    else:
+        bucket.put("sets/collections.json", b"{}")
+        bucket.put("sets/json/signs.json", content)
+    location = Path(f"{bucket.url}/sets{'/signs.json' if shape == 'file' else ''}")
+    [source] = open_sources(location)
+    [found] = list(source.scan({}))
+    assert found.path == {"file": "", "package": "icons.json", "all": "json/signs.json"}[shape]
+    assert found.records is not None
+    assert [(record.member, record.set.licence) for record in found.records] == [("up", "MIT"), ("dot", "MIT")]
+    for record in found.records:
+        content = read_picture(source.kind, location, found.path, record.member, digest=record.digest)
+        assert content_digest(content) == record.digest
+    assert [scanned.records for scanned in source.scan({found.path: found.stamp})] == [None]
+
+
+def test_a_set_that_is_replaced_is_fetched_again(bucket: ObjectStore) -> None:
+    bucket.put("signs.json", json.dumps(SET).encode())
+    location = Path(f"{bucket.url}/signs.json")
+    [source] = open_sources(location)
+    [found] = list(source.scan({}))
+    assert found.records is not None
+    other = {**SET, "icons": {"up": {"body": '<path d="M1 1h9v9z"/>'}}}
+    read_picture(source.kind, location, "", "up", digest=found.records[0].digest)
+    bucket.put("signs.json", json.dumps(other).encode())
+    [newer] = list(source.scan({found.path: found.stamp}))
+    assert newer.records is not None
+    content = read_picture(source.kind, location, "", "up", digest=newer.records[0].digest)
+    assert b"M1 1h9v9z" in content
+    with pytest.raises(ChangedError):
+        read_picture(source.kind, location, "", "up", digest=found.records[0].digest)
+
+
+def test_a_library_of_a_bucket_has_the_vectors_of_the_same_folder_and_answers(
+    icons: Path, tiny_model: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "icons" / "filled").mkdir(parents=True)
+    (tmp_path / "icons" / "drafts").mkdir()
+    for number, name in enumerate(("arrow.svg", "filled/arrow.svg", "drafts/late.svg")):
+        (tmp_path / "icons" / name).write_text(disc(4 + number, 12))
+    found = []
+    for source in (icons, tmp_path / "icons"):
+        library = Library(tmp_path / f"library-{len(found)}")
+        summary = index(library, options_of(source, tiny_model), Silent())
+        assert (summary.counts.embedded, summary.counts.failed) == (3, 0)
+        found.append({vector.tobytes() for vector in vectors_of(library, summary.embed.fingerprint).values()})
+    assert found[0] == found[1]
+    engine = SearchEngine.open(tmp_path / "library-0")
+    hits = engine.search("arrow")
+    assert hits[0].path == f"{spelled(icons)}/arrow.svg"
+    assert engine.picture(hits[0].id).startswith(b"<svg")
+    again = scan(Library(tmp_path / "library-0"), options_of(icons, tiny_model), Silent())
+    assert (again.files, again.added, again.changed) == (3, 0, 0)
+
+
+def test_render_workers_read_stores_within_their_limits(icons: Path, bucket: ObjectStore) -> None:
+    for number in range(150):
+        bucket.put(f"icons/many/{number}.svg", disc(4 + number % 8, 4 + number // 8).encode())
+    [source] = open_sources(icons)
+    jobs = [
+        Job(number, source.kind, spelled(icons), scanned.path, "", scanned.records[0].digest)
+        for number, scanned in enumerate(source.scan({}))
+        if scanned.records
+    ]
+    with RenderPool(size=16, workers=1) as pool:
+        found = [(chunk.ids.tolist(), chunk.failures) for chunk in pool.render([jobs])]
+    assert [number for ids, _ in found for number in ids] == list(range(153))
+    assert [failures for _, failures in found if failures] == []
+
+
+def test_a_store_that_is_away_while_pictures_are_drawn_is_no_fault_of_theirs(
+    icons: Path, tiny_model: Path, tmp_path: Path, s3: "Faults", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = options_of(icons, tiny_model)
+    library = scanned(tmp_path / "library", options)
+    monkeypatch.setattr("indexer.sources.stored._get", lambda *_: (_ for _ in ()).throw(SourceError("away")))
+    fingerprint = embed(library, options, Silent()).fingerprint
+    failures = read_coverage(library.vectors(fingerprint)).failures
+    assert {(failed.reason, failed.is_final) for failed in failures.values()} == {("can't be read: away", False)}
+    monkeypatch.undo()
+
+
+def test_a_bucket_without_icons_is_named(bucket: ObjectStore) -> None:
+    [source] = open_sources(Path(f"{bucket.url}/nothing"))
+    with pytest.raises(SourceError, match="holds no pictures and no Iconify set"):
+        list(source.scan({}))

@@ -1,0 +1,164 @@
+"""Every kind of store keeps the same promises; where of two writers one wins, that is tried at once."""
+
+import secrets
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from s3_server import Faults
+
+from indexer.errors import StoreError
+from indexer.stores.folder_store import FolderStore
+from indexer.stores.object_store import open_object_store
+from indexer.stores.opening import open_store
+from indexer.stores.patient_store import PatientStore
+from indexer.stores.places import local_path, spelled, url_of
+from indexer.stores.store import Below, Store
+
+
+@pytest.fixture(params=["folder", "memory", "s3"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
+    if request.param == "folder":
+        return FolderStore(tmp_path / "work")
+    if request.param == "s3":
+        return open_object_store(f"s3://{request.getfixturevalue('s3').bucket}/some/where")
+    return open_object_store(f"memory://work/{secrets.token_hex(4)}")
+
+
+def test_what_is_put_is_read_and_listed_by_prefix(store: Store) -> None:
+    assert store.get("a/one") is None
+    assert store.list("a/") == {}
+    for name in ("a/one", "a/other/two", "b"):
+        store.put(name, name.encode())
+    read = store.get("a/other/two")
+    assert read is not None
+    assert read.content == b"a/other/two"
+    assert list(store.list("")) == ["a/one", "a/other/two", "b"]
+    assert list(store.list("a/o")) == ["a/one", "a/other/two"]
+    assert store.list("a/other/") == {"a/other/two": read.version}
+    store.delete("a/one")
+    store.delete("a/one")
+    assert list(store.list("a/")) == ["a/other/two"]
+    store.delete("b", "gone", "a/other/two")
+    store.delete()
+    assert store.list("") == {}
+
+
+def test_an_object_is_created_once_and_replaced_by_who_knows_its_version(store: Store) -> None:
+    first = store.create("claims/x", b"mine")
+    assert first is not None
+    assert store.create("claims/x", b"yours") is None
+    second = store.replace("claims/x", b"renewed", version=first)
+    assert second not in (None, first)
+    assert store.replace("claims/x", b"late", version=first) is None
+    read = store.get("claims/x")
+    assert read is not None
+    assert (read.content, read.version) == (b"renewed", second)
+    assert store.list("claims/") == {"claims/x": second}
+    store.delete("claims/x")
+    assert store.replace("claims/x", b"gone", version=read.version) is None
+    assert store.create("claims/x", b"again") is not None
+
+
+@pytest.mark.parametrize("store", ["folder", "s3"], indirect=True)
+def test_of_many_who_write_at_once_one_wins(store: Store) -> None:
+    for number in range(5):
+        won: list[tuple[str, str]] = []
+        line = threading.Barrier(6)
+
+        def compete(
+            name: str, known: str | None, won: list[tuple[str, str]] = won, line: threading.Barrier = line
+        ) -> None:
+            mine = secrets.token_hex(8)
+            line.wait()
+            version = (
+                store.create(name, mine.encode())
+                if known is None
+                else store.replace(name, mine.encode(), version=known)
+            )
+            if version is not None:
+                won.append((mine, version))
+
+        for known in (None, "held"):
+            version = won.pop()[1] if known else None
+            rivals = [threading.Thread(target=compete, args=(f"claims/{number}", version)) for _ in range(6)]
+            for rival in rivals:
+                rival.start()
+            for rival in rivals:
+                rival.join()
+            assert len(won) == 1
+            read = store.get(f"claims/{number}")
+            assert read is not None
+            assert (read.content.decode(), read.version) == won[0]
+
+
+def test_a_part_of_a_store_knows_its_own_names_alone(tmp_path: Path) -> None:
+    whole = FolderStore(tmp_path)
+    part = Below(whole, "run/")
+    part.put("a", b"1")
+    whole.put("b", b"2")
+    assert list(part.list("")) == ["a"]
+    assert list(whole.list("")) == ["b", "run/a"]
+    version = part.create("c", b"3")
+    assert version is not None
+    assert part.replace("c", b"4", version=version) is not None
+    part.delete("a")
+    assert part.get("a") is None
+    assert part.url == f"{tmp_path}/run"
+
+
+def test_failures_and_lost_answers_are_asked_again_and_mislead_nobody(s3: Faults) -> None:
+    store = PatientStore(open_object_store(f"s3://{s3.bucket}/some"))
+    s3.fail_every, s3.late_every, s3.late_seconds = 2, 3, 0.02
+    for number in range(6):
+        mine = secrets.token_bytes(8)
+        version = store.create(f"claims/{number}", mine)
+        assert version is not None, "its own write, whose answer was lost, is no other's"
+        assert store.create(f"claims/{number}", b"another") is None
+        assert store.replace(f"claims/{number}", mine + b"2", version=version) is not None
+    assert len(store.list("claims/")) == 6
+
+
+def test_a_store_that_stays_away_is_one_line(s3: Faults) -> None:
+    store = PatientStore(open_object_store(f"s3://{s3.bucket}/some"), patience_seconds=0.3)
+    s3.fail_every = 1
+    with pytest.raises(StoreError, match=r'"s3://bucket-.*/some" can\'t be read or written .*goes on from there'):
+        store.get("plan.json")
+
+
+def test_a_bucket_that_is_not_there_and_a_protocol_that_is_unknown_are_named(s3: Faults) -> None:
+    absent = PatientStore(open_object_store("s3://nowhere/x"), patience_seconds=0.1)
+    assert absent.get("plan.json") is None
+    with pytest.raises(StoreError, match='"s3://nowhere/x" can\'t be read or written'):
+        absent.put("plan.json", b"")
+    with pytest.raises(StoreError, match='"strange" is no protocol'):
+        open_store("strange://somewhere")
+
+
+def test_urls_are_told_from_paths_however_they_are_spelled(tmp_path: Path) -> None:
+    assert url_of("s3://bucket/icons/") == "s3://bucket/icons"
+    assert spelled(Path("s3://bucket/icons")) == "s3://bucket/icons"
+    assert spelled(tmp_path) == str(tmp_path)
+    assert url_of(tmp_path) is None
+    assert url_of("work") is None
+    assert url_of("C:/work") is None
+    assert url_of("file:///tmp/work") is None
+    assert local_path("file:///tmp/work") == Path("/tmp/work")
+    assert isinstance(open_store(f"file://{tmp_path}"), PatientStore)
+
+
+def test_who_works_on_folders_alone_loads_nothing_of_stores() -> None:
+    program = (
+        "import sys, indexer.pipeline, indexer.embedding.shared.crew, indexer.sources.source, indexer.rendering.slots\n"
+        "print(*sorted({'fsspec', 's3fs', 'gcsfs', 'botocore', 'aiohttp', 'ray'} & set(sys.modules)))"
+    )
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert found.stdout.split() == []
+
+
+def test_an_extra_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "fsspec", None)
+    with pytest.raises(StoreError, match=r'"s3://bucket/work" is a place of an object store; `pip install'):
+        open_store("s3://bucket/work")

@@ -1,0 +1,53 @@
+"""Plans that workers of other processes do: a library to be embedded, a store, workers, and what came of it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+from conftest import Silent, svg
+
+from indexer.embedding.options import EmbedOptions
+from indexer.encoders.checkpoint import ModelChoice
+from indexer.library.folder import Library
+from indexer.library.shards import read_shard, shard_paths
+from indexer.pipeline import IndexOptions, scan
+
+
+def draw_many(folder: Path, n: int) -> Path:
+    """Draw so many pictures, all unlike each other, each with a name of its own."""
+    folder.mkdir(parents=True)
+    for number in range(n):
+        body = f'<circle cx="{4 + number % 8 * 2}" cy="{4 + number // 8 % 8 * 2}" r="{2 + number // 64 % 6}"/>'
+        (folder / f"dot-{number:05}.svg").write_text(svg(body + f'<path d="M{number % 23} 1h{1 + number // 384}v1z"/>'))
+    return folder
+
+
+def options_of(source: Path, model: Path, **others: object) -> IndexOptions:
+    """How to embed a source with a small encoder."""
+    lease = float(others.pop("lease_seconds", 60.0))  # type: ignore[arg-type]
+    how = EmbedOptions(workers=0, batch_size=8, precision="fp32", lease_seconds=lease)
+    given = {"sources": [source], "choice": ModelChoice(f"local-dir:{model}"), "devices": "cpu", "embed": how, **others}
+    return IndexOptions(**given)  # type: ignore[arg-type]
+
+
+def scanned(root: Path, options: IndexOptions) -> Library:
+    """A library that knows its icons and has embedded none."""
+    library = Library(root)
+    scan(library, options, Silent())
+    return library
+
+
+def vectors_of(library: Library, fingerprint: str) -> dict[tuple[str, int], np.ndarray]:
+    """All vectors by kind and id, each counted once though more than one shard may hold it."""
+    found: dict[tuple[str, int], np.ndarray] = {}
+    for path in shard_paths(library.vectors(fingerprint)):
+        shard = read_shard(path, fingerprint=fingerprint)
+        found.update(zip(((shard.kind, number) for number in shard.ids.tolist()), shard.vectors, strict=True))
+    return found
+
+
+def start_worker(work: str, devices: str = "cpu") -> "subprocess.Popen[bytes]":
+    """Start a worker as a person does."""
+    program = [sys.executable, "-c", "from search.cli import main; main()", "embed", "--devices", devices]
+    return subprocess.Popen([*program, "--worker", work], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
