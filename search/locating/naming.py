@@ -80,12 +80,16 @@ def _found(
     opened: Opened, vectors: Floats, among: _Among, *, k: int, min_score: float | None
 ) -> list[tuple[Candidates, Ids]]:
     """The hits of each vector, at most `k`, and the variant groups that they stand for."""
-    best = [among.every.scores(near.scores[:1]).max() for near in opened.pictures.search_many(vectors, k=1)]
+    n = max(N_NEAREST, 4 * k)
+    nears = opened.pictures.search_many(vectors, k=n if among.images is None else 1)
+    best = [among.every.scores(near.scores[:1]).max() for near in nears]
+    if among.images is not None:
+        nears = opened.pictures.search_many(vectors, k=n, only=among.images)
     found: dict[int, tuple[Candidates, Ids]] = {}
-    left, n = list(range(len(vectors))), max(N_NEAREST, 4 * k)
+    left = list(range(len(vectors)))
     while left:
         refuse_late()
-        nears, places, left = opened.pictures.search_many(vectors[left], k=n, only=among.images), left, []
+        places, left = left, []
         for place, near, every in zip(places, nears, _candidates(opened, nears, among), strict=True):
             least = _least(every, best[place], min_score)
             hits = every.at(every.scores >= least).best_first()
@@ -95,6 +99,7 @@ def _found(
             if len(kept) < k and n < _MOST_NEAREST and _reaches(near, least, among.every):
                 left.append(place)
         n = min(_MOST_NEAREST, STEP * n)
+        nears = opened.pictures.search_many(vectors[left], k=n, only=among.images) if left else []
     return [found[place] for place in range(len(vectors))]
 
 

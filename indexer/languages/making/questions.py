@@ -1,7 +1,8 @@
 """With what are searches in other languages evaluated? Texts and signs that the dictionary is not built from.
 
 Reads two programs' interface texts, Unicode's names of the signs that are left out, and the names of icons; writes
-`data/eval/languages-open.jsonl`, the same to the byte. data/eval/README.md says what counts as right, and why.
+`data/eval/languages-open.jsonl`, which is packed there, the same to the byte. data/eval/README.md says what counts as
+right, and why.
 
     python -m indexer.languages questions node_modules --out data/eval/languages-open.jsonl
 """

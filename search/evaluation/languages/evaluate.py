@@ -26,7 +26,7 @@ from search.evaluation.languages.findings import (
 )
 from search.evaluation.queries import BenchmarkQuery, find_answers, read_queries
 
-OPEN = ("translated-open.jsonl", "languages-open.jsonl")
+OPEN = ("translated-open.jsonl.xz", "languages-open.jsonl.xz")
 """The bundled questions: by hand in ten languages, and from sources that the dictionary is not built from in more."""
 
 
