@@ -12,7 +12,7 @@ from indexer.bench.trials.knobs import NAIVE, Knobs
 from indexer.bench.trials.loop import Loop
 from indexer.bench.trials.material import gather, write_files
 from indexer.bench.trials.trial import Trial
-from indexer.embedding.embed import _products
+from indexer.embedding.embed import in_products_of
 from indexer.embedding.options import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.encoders.torch_encoder import ImageTower, products_in
@@ -72,6 +72,6 @@ def test_a_loop_multiplies_as_its_precision_says(
 
 @pytest.mark.parametrize(("precision", "inside"), [("fp32", (False, False)), ("bf16", AS_FOUND)])
 def test_a_rank_with_a_gpu_embeds_in_fp32_where_that_is_asked_for(precision: Any, inside: tuple[bool, bool]) -> None:
-    with _products(torch.device("cuda", 1), EmbedOptions(precision=precision)):
+    with in_products_of(torch.device("cuda", 1), EmbedOptions(precision=precision)):
         assert _allowed() == inside
     assert _allowed() == AS_FOUND

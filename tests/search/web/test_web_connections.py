@@ -58,6 +58,7 @@ def test_connections_that_ask_for_nothing_keep_nobody_out(
             assert httpx.get(f"{server.base_url}{path}", timeout=60).status_code == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [b"", b"G"])
 def test_who_asks_a_hundred_times_and_reads_nothing_keeps_nobody_out(server: httpx.Client, more: bytes) -> None:
     request = b"GET /api/v1/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
