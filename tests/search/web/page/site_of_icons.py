@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
 import uvicorn
 from click.testing import CliRunner
 
@@ -26,6 +27,12 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 Open = Callable[..., "Page"]
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+THEMES = (
+    pytest.param({}, marks=pytest.mark.slow, id="light"),  # a phone is light too
+    pytest.param({"color_scheme": "dark"}, id="dark"),
+    pytest.param(PHONE, id="phone"),
+)
 SAMPLES = bundled("samples/lucide-static")
 CHOSEN = (
     *("arrow-left", "arrow-right", "arrow-up", "arrow-down", "undo", "undo-2", "settings", "shopping-cart", "bell-off"),

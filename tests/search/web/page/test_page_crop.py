@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
-from site_of_icons import SAMPLES, Open
+from site_of_icons import PHONE, SAMPLES, THEMES, Open
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 SCREEN = """async ([svg, width, height]) => {
   const image = new Image();
   image.src = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
@@ -140,7 +139,7 @@ def test_a_phone_takes_the_photo_with_its_own_camera(open_page: Open) -> None:
     assert chooser.value.element.get_attribute("capture") == "environment"
 
 
-@pytest.mark.parametrize("look", [{}, {"color_scheme": "dark"}, PHONE], ids=["light", "dark", "phone"])
+@pytest.mark.parametrize("look", THEMES)
 def test_axe_finds_nothing_in_the_crop_dialog_and_the_menu(open_page: Open, look: dict[str, object]) -> None:
     page = open_page(reduced_motion="reduce", **look)
     page.get_by_role("button", name="Search with a picture").click()

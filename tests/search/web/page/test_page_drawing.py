@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
-from site_of_icons import Open
+from site_of_icons import PHONE, THEMES, Open
 
 from search.evaluation.sketches.drawing import as_svg
 from search.evaluation.sketches.sketch import read_sketches
@@ -17,7 +17,6 @@ from search.evaluation.sketches.sketch import read_sketches
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 HEART = next(sketch.strokes for sketch in read_sketches() if sketch.right[0] == "heart")
 
 
@@ -131,7 +130,7 @@ def test_the_page_prepares_a_drawing_as_it_was_measured(page: "Page") -> None:
     assert told == [as_svg(strokes) for strokes in sketches]
 
 
-@pytest.mark.parametrize("look", [{}, {"color_scheme": "dark"}, PHONE], ids=["light", "dark", "phone"])
+@pytest.mark.parametrize("look", THEMES)
 def test_axe_finds_nothing_beside_the_canvas(open_page: Open, look: dict[str, object]) -> None:
     page = open_page(reduced_motion="reduce", **look)
     open_canvas(page)

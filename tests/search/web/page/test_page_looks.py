@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
-from site_of_icons import Open, build_library, pixel, serve_library
+from site_of_icons import PHONE, THEMES, Open, build_library, pixel, serve_library
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -20,7 +20,6 @@ _LAYOUT_SHIFT = """() => new Promise((resolve) => {
     .observe({ type: "layout-shift", buffered: true });
   setTimeout(() => resolve(0), 1500);
 })"""
-PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 
 
 def centre(page: "Page", picture: "Locator") -> list[int]:
@@ -148,7 +147,7 @@ scenes = pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES)
 
 
 @scenes
-@pytest.mark.parametrize("look", [{}, {"color_scheme": "dark"}, PHONE], ids=["light", "dark", "phone"])
+@pytest.mark.parametrize("look", THEMES)
 def test_axe_finds_nothing(open_page: Open, scene: Callable[["Page"], None], look: dict[str, object]) -> None:
     page = open_page(reduced_motion="reduce", **look)
     scene(page)

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
-from site_of_icons import SAMPLES, Open
+from site_of_icons import SAMPLES, THEMES, Open
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 NAMES = ("settings", "bell", "heart", "trash-2", "house")
 ICONS = [(SAMPLES / "icons" / f"{name}.svg").read_text("utf-8") for name in NAMES]
 PLACES = [(700, 40), (760, 40), (60, 40), (60, 120), (60, 200)]
@@ -165,7 +164,7 @@ def test_the_picture_grows_and_its_frames_with_it(page: "Page") -> None:
     expect(page.get_by_role("button", name="Smaller")).to_be_enabled()
 
 
-@pytest.mark.parametrize("look", [{}, {"color_scheme": "dark"}, PHONE], ids=["light", "dark", "phone"])
+@pytest.mark.parametrize("look", THEMES)
 def test_axe_finds_nothing_beside_the_frames(open_page: Open, look: dict[str, object]) -> None:
     page = open_page(reduced_motion="reduce", **look)
     drop_screen(page)

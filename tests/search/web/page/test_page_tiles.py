@@ -4,8 +4,7 @@ import re
 from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
-from site_of_icons import Open
-from test_page_looks import PHONE
+from site_of_icons import PHONE, Open
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page, Route

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
-from site_of_icons import Open
+from site_of_icons import PHONE, THEMES, Open
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
-
-PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 
 
 def tile(page: "Page", name: str) -> "Locator":
@@ -209,7 +207,7 @@ def test_what_a_browser_holds_is_read_with_care(open_page: Open, stored: str) ->
     assert not [url for url in asked if "elsewhere" in url]
 
 
-@pytest.mark.parametrize("look", [{}, {"color_scheme": "dark"}, PHONE], ids=["light", "dark", "phone"])
+@pytest.mark.parametrize("look", THEMES)
 def test_axe_finds_nothing_in_the_tray_and_its_menu(open_page: Open, look: dict[str, object]) -> None:
     page = open_page(reduced_motion="reduce", **look)
     choose(page, "heart", "tulip")
