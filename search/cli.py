@@ -12,10 +12,8 @@ _OF_THEIR_NAME = (
 )  # fmt: skip
 """Commands that stand alone in a module of `search.commands`."""
 _MODULES = {
-    **dict.fromkeys(
-        ("index", "scan", "embed", "merge", "status", "failures", "sources", "forget", "db"),
-        "indexer.commands.build",
-    ),
+    **dict.fromkeys(("index", "scan", "embed", "merge"), "indexer.commands.build"),
+    **dict.fromkeys(("status", "failures", "sources", "forget", "db"), "indexer.commands.library"),
     **dict.fromkeys(("finetune", "captions"), "indexer.commands.finetune"),
     "bench": "search.commands.bench",
     **{name: f"search.commands.{name}" for name in _OF_THEIR_NAME},

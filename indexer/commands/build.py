@@ -18,8 +18,7 @@ from indexer.commands.options import (
     source_options,
     work_options,
 )
-from indexer.languages.codes import AUTO
-from indexer.naming.printable import printable, say
+from indexer.naming.printable import say
 
 if TYPE_CHECKING:
     from indexer.catalog.scan import ScanTally
@@ -62,7 +61,7 @@ def index(
         click.echo(json.dumps(asdict(summary)))
     else:
         _say_summary(library, summary)
-    if address is not None:
+    if address is not None:  # the command stands in `search`, which nothing here imports
         publish = ctx.find_root().command.get_command(ctx, "publish")  # type: ignore[attr-defined]
         ctx.invoke(publish, library=library, address=address, sends_pictures=True, as_json=as_json)
 
@@ -203,100 +202,6 @@ def merge(library: "Library", as_json: bool, model: str | None, pretrained: Path
         click.echo(f"generation {number} answers" if number else "the current generation holds everything already")
 
 
-@click.command()
-@library_option
-@json_option
-def status(library: "Library", as_json: bool) -> None:
-    """Show what the library holds: icons by state, sources, encoder, generation, size on disk.
-
-    \b
-    Example:
-      icons status
-    """
-    from indexer.commands.status import read_status, status_lines
-
-    facts = read_status(library)
-    if as_json:
-        click.echo(json.dumps(facts))
-        return
-    for line in status_lines(facts):
-        say(line)
-
-
-@click.command()
-@library_option
-@json_option
-def failures(library: "Library", as_json: bool) -> None:
-    """List every file or picture that could not be indexed, with the reason.
-
-    \b
-    Example:
-      icons failures --json | jq -r .reason | sort | uniq -c
-    """
-    from indexer.commands.status import read_failures
-
-    for failure in read_failures(library):
-        line = "\t".join(map(printable, (failure["file"], failure["reason"])))
-        click.echo(json.dumps(failure) if as_json else line)
-
-
-@click.command()
-@library_option
-@json_option
-def sources(library: "Library", as_json: bool) -> None:
-    """List the remembered sources.
-
-    \b
-    Example:
-      icons sources
-    """
-    from indexer.commands.status import read_sources
-
-    for source in read_sources(library):
-        line = f"{source['icons']:>9,} icons  {source['sets']:>4,} sets  {source['kind']:<10} {source['location']}"
-        if source["names_language"] != AUTO:
-            line += f"  --names-language {source['names_language']}"
-        click.echo(json.dumps(source) if as_json else printable(line))
-
-
-@click.command()
-@click.argument("location", type=click.Path(path_type=Path))
-@library_option
-def forget(library: "Library", location: Path) -> None:
-    """Drop a source and its icons from the library; its files are not touched.
-
-    \b
-    Example:
-      icons forget ~/design/old-icons && icons index
-    """
-    from indexer import pipeline
-
-    n_dropped = pipeline.forget(library, location)
-    click.echo(f"{n_dropped} source{'s' if n_dropped > 1 else ''} dropped; `icons index` publishes the library without")
-
-
-@click.group()
-def db() -> None:
-    """Look after the catalog's schema."""
-
-
-@db.command()
-@library_option
-def upgrade(library: "Library") -> None:
-    """Bring the catalog to this program's schema.
-
-    \b
-    Example:
-      icons db upgrade
-    """
-    from indexer.catalog.database import upgrade_catalog
-    from indexer.library.folder import require
-
-    with require(library).writing():
-        before, after = upgrade_catalog(library.catalog)
-    click.echo(f"schema {before} is current" if before == after else f"schema {before} -> {after}")
-
-
 def _changes(tally: "ScanTally") -> str:
     return f"icons: {tally.added:,} added, {tally.changed:,} changed, {tally.moved:,} moved, {tally.gone:,} gone"
 
@@ -323,10 +228,5 @@ def _options(**options: Any) -> "IndexOptions":
     if options["ray"] and not options["work"]:
         raise click.UsageError("--ray needs --work: a folder or URL that all nodes reach")
     choice = model_choice(options.pop("model"), options.pop("pretrained"))
-    how = EmbedOptions(
-        **{
-            name: options.pop(name)
-            for name in ("precision", "batch_size", "workers", "backend", "stall_limit", "lease_seconds")
-        },
-    )
+    how = EmbedOptions(**{name: options.pop(name) for name in _EMBED_OPTIONS})
     return IndexOptions(choice=choice, embed=how, **options)

@@ -13,26 +13,13 @@ from numpy.typing import NDArray
 
 from indexer.arrays import Ids, Positions
 from indexer.errors import LibraryError
+from indexer.publishing.facets import ROW
 from search.generation.milvus.connection import IDS_AT_ONCE, MOST, Connection, Row
 from search.generation.milvus.expressions import among, both, in_chunks
 from search.generation.milvus.schema import COLUMNS
 
-DTYPE = np.dtype(
-    [
-        ("icon", np.int64),
-        ("image", np.int64),
-        ("drawing", np.int64),
-        ("name", np.int64),
-        ("set", np.int32),
-        ("look", np.int32),
-        ("licence", np.int32),
-        ("size", np.int32),
-        ("coloured", np.int8),
-        ("animated", np.int8),
-        ("states", np.int8),
-    ]
-)
-"""As `indexer.publishing.facets.ROW`, and what shows the drawing first."""
+DTYPE = np.dtype([*((name, ROW[name]) for name in ROW.names or ()), ("drawing", np.int64)])
+"""A row, and what shows its drawing first."""
 N_KEPT = 200_000
 """Rows that are kept: 10 MB."""
 Coder = Callable[[str, str], int]
