@@ -270,7 +270,7 @@ def test_a_busy_server_is_asked_again(open_page: Open) -> None:
     page.route("**/search?q=moon&k=*", once_busy)
     page.locator("#words").fill("moon")
     first_name(page, "moon")
-    assert answered == [503, 200]
+    assert answered[:2] == [503, 200]  # what is scrolled to is asked for after that
 
 
 def test_what_is_typed_is_never_markup(page: "Page") -> None:
