@@ -337,6 +337,5 @@ def _publish(library: Library, engine: Engine, fingerprint: str, stage: Stage) -
         published = (current.fingerprint, current.revision, current.weights, current.counts)
         if published == (fingerprint, revision, WEIGHTS, counts):
             return counts, None
-    stage("Merging")
     give_back_memory()  # what embedding has used
-    return counts, merge_shards(library, engine, fingerprint=fingerprint, embedded=embedded)
+    return counts, merge_shards(library, engine, fingerprint=fingerprint, embedded=embedded, stage=stage)

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 from sqlalchemy import Connection, Engine, bindparam, delete, func, insert, select, update
@@ -42,6 +43,12 @@ class ScanTally:
 
 
 Report = Callable[[ScanTally], None]
+
+
+class Opening(Protocol):
+    """What lies at a location, as `sources.source.open_sources` tells it."""
+
+    def __call__(self, location: Path, *, exclude: Sequence[str]) -> list[Source]: ...
 
 
 def remember(connection: Connection, location: Path, *, exclude: Sequence[str], names_language: str = AUTO) -> None:
@@ -78,11 +85,13 @@ def scan(
     changed: Collection[tuple[str, str]] = frozenset(),
     unread: Iterable[int] = (),
     dictionary: Dictionary | None = None,
+    opening: Opening = open_sources,
 ) -> ScanTally:
     """Bring the catalog up to date with every remembered source, all of it or nothing.
 
     `changed` files, by location and path, and those of the images `unread` are read again whatever their stamp says.
-    Names in other languages are read by the `dictionary`, the bundled one where none is given.
+    Names in other languages are read by the `dictionary`, the bundled one where none is given. `opening` says what lies
+    at a location.
 
     Raises:
         SourceError: a remembered location is no longer there.
@@ -90,7 +99,7 @@ def scan(
     with engine.begin() as connection:
         suspect = {*changed, *questions.files_showing(connection, np.fromiter(unread, np.int64))}
         run = _Scan(connection, report, suspect, dictionary or Dictionary.bundled())
-        for source_id, source in _remembered(connection):
+        for source_id, source in _remembered(connection, opening):
             run.read(source_id, source)
         run.finish()
     return run.tally
@@ -106,13 +115,13 @@ def _as_given_before(connection: Connection, location: Path) -> str:
     return next((other for other in (given, *known) if other in known and os.path.realpath(other) == real), given)
 
 
-def _remembered(connection: Connection) -> Iterator[tuple[int, Source]]:
+def _remembered(connection: Connection, opening: Opening) -> Iterator[tuple[int, Source]]:
     """Yield every source with its row's id, found anew below each location that the user gave; each of them once."""
     seen: set[str] = set()
     query = select(sources.c.given, sources.c.exclude, sources.c.names_language).group_by(sources.c.given)
     for row in connection.execute(query.order_by(func.min(sources.c.id))).all():
         try:
-            found = open_sources(Path(row.given), exclude=json.loads(row.exclude))
+            found = opening(Path(row.given), exclude=json.loads(row.exclude))
         except SourceError as error:
             raise SourceError(f'{error}; `icons forget "{row.given}"` drops it from the library') from error
         for source in found:

@@ -40,11 +40,18 @@ N_QUERIES = 64
 
 
 def merge(
-    library: Library, engine: Engine, *, fingerprint: str, embedded: Ids, encoder: QueryEncoder | None = None
+    library: Library,
+    engine: Engine,
+    *,
+    fingerprint: str,
+    embedded: Ids,
+    encoder: QueryEncoder | None = None,
+    stage: Callable[[str], None] = lambda _: None,
 ) -> Generation:
     """Build the next generation and make it current; `embedded` are the ids of images that have a vector.
 
-    It is tried with real names through `encoder`, or through that which the library carries.
+    It is tried with real names through `encoder`, or through that which the library carries. `stage` is told of each
+    step that begins.
 
     Raises:
         ShardError: a shard is missing or damaged, or a vector is not finite.
@@ -53,10 +60,15 @@ def merge(
     generation = library.generation(library.next_number())
     with folder_aside(generation.folder) as aside:
         built = Generation(generation.number, aside)
+        stage("Merging")
         counts, revision = _write_catalog(library, built, engine, fingerprint=fingerprint, embedded=embedded)
+        stage("Reading vectors")
         vectors, drawings = _write_rows(built, library.vectors(fingerprint), fingerprint=fingerprint)
+        stage("Building the index of pictures")
         pictures = _build(built.pictures, vectors.image_ids, lambda: fp32_chunks(vectors.images), vectors)
+        stage("Building the index of icons")
         fused = _build(built.icons, vectors.icon_ids, lambda: vectors.fused(WEIGHTS), vectors)
+        stage("Asking both, to learn what their scores mean")
         encoder = encoder or open_query_encoder(library.encoder(fingerprint))
         Manifest(
             number=generation.number,

@@ -17,12 +17,13 @@ from indexer.errors import IconsError, LibraryError
 from indexer.library.folder import Library
 from indexer.publishing.index_kinds import FLAT, FP16, HNSW, KINDS, LEAST_RECALL, RABITQ, RULE
 from search.bench import indexes, latency
+from indexer.bench.synthetic.clusters import nearest_likeness, perturb
 from search.bench.indexes import measure_indexes, memory_needed, plan_indexes
 from search.bench.latency import measure_cold
 from search.bench.measured import IndexRow, Machine, SearchBench, Spread
 from search.bench.options import SearchBenchOptions
 from search.bench.run import bench_search
-from search.bench.supply import nearest_likeness, perturb, write_vectors
+from search.bench.supply import write_vectors
 from search.bench.tables import advice
 from search.bench.timed_engine import STAGES, WHOLE, TimedEngine
 from search.cli import main

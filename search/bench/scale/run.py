@@ -1,0 +1,101 @@
+"""Measures every stage at every size, each in a process of its own, whose memory is watched; what is done stays done."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from shutil import rmtree
+
+import psutil
+
+from indexer.errors import BenchError
+from indexer.library.folder import Library
+from search.bench.scale.stages import STAGES
+
+_WATCH_SECONDS = 0.2
+_PROGRAM = "from search.bench.scale.run import stage_here; stage_here()"
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One stage at one size."""
+
+    n: int
+    stage: str
+    seconds: dict[str, float]
+    peak_bytes: int
+    """Memory of its own, without the files that are mapped."""
+    disk_bytes: int
+    """Of the library, after it."""
+
+
+def measure_scale(
+    real: Library, folder: Path, sizes: Sequence[int], *, keep: bool, tell: Callable[[str], None]
+) -> Iterator[Measured]:
+    """Yield what every stage takes at every size, smallest first; `folder` keeps the figures, and what is built until
+    its size is done.
+
+    Raises:
+        BenchError: a stage failed; the next run goes on with it.
+    """
+    for n in sorted(sizes):
+        place = folder / str(n)
+        place.mkdir(parents=True, exist_ok=True)
+        for stage in STAGES:
+            figures = place / f"{stage}.json"
+            if not figures.exists():
+                tell(f"{n:,} icons: {stage}")
+                figures.write_text(json.dumps(asdict(_measure(real, place, n, stage))))
+            yield Measured(**json.loads(figures.read_text()))
+        if not keep:
+            rmtree(place / "sets", ignore_errors=True)
+            rmtree(place / "library", ignore_errors=True)
+
+
+def stage_here() -> None:
+    """Run a stage in this process: REAL FOLDER N STAGE; its seconds go to stdout, as JSON."""
+    from search.bench.scale.stages import Place
+
+    real, folder, n, stage = sys.argv[1:]
+    place = Place(Path(folder), Library(Path(real)), int(n))
+    print(json.dumps(dict(STAGES[stage](place))))
+
+
+def _measure(real: Library, place: Path, n: int, stage: str) -> Measured:
+    command = [sys.executable, "-c", _PROGRAM, str(real.root), str(place), str(n), stage]
+    with tempfile.TemporaryFile("w+") as said, tempfile.TemporaryFile("w+") as complaints:
+        path = os.pathsep.join(filter(None, sys.path))
+        process = subprocess.Popen(command, stdout=said, stderr=complaints, env=os.environ | {"PYTHONPATH": path})
+        try:
+            peak = _watch(process)
+        finally:
+            process.kill()
+        if process.returncode:
+            complaints.seek(0)
+            last = (complaints.read().strip().splitlines() or [f"exit code {process.returncode}"])[-1]
+            raise BenchError(f"{stage} of {n:,} icons failed: {last}")
+        said.seek(0)
+        return Measured(n, stage, json.loads(said.read().splitlines()[-1]), peak, _size_of(place / "library"))
+
+
+def _watch(process: "subprocess.Popen[bytes]") -> int:
+    """Wait for a process; the most memory of its own that it was seen with."""
+    peak, watched = 0, psutil.Process(process.pid)
+    while process.poll() is None:
+        try:
+            memory = watched.memory_info()
+            peak = max(peak, memory.rss - memory.shared)
+        except psutil.Error:
+            break
+        time.sleep(_WATCH_SECONDS)
+    process.wait()
+    return peak
+
+
+def _size_of(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
