@@ -20,10 +20,9 @@ from indexer.sources.iconify import scan
 from indexer.sources.records import FileScan
 from indexer.sources.source import Source, open_sources
 
-CHANGED = 0.25
-"""Share of the names of which one word is another's: as many names that nobody bore before come with each set as with
-a real one."""
-_TAB = "\t"
+CHANGED = 0.4
+"""Share of the names of which one word is another's. Of all of Iconify's sets in mixed order names grow as the icons to
+the power of .68 (136,274 of 158,670 icons, 260,965 of 413,481); so drawn, to that of .66 up to 1.6 million icons."""
 
 
 @dataclass(frozen=True, slots=True)
