@@ -129,9 +129,9 @@ class Gathering:
         return shown_for_all(self._question.opened, sets, hits, taken, self._may_answer)
 
     def count(self) -> dict[str, list[FacetCount]]:
-        """Count how many hits each value of a filter would leave, over all hits that there are."""
+        """Count how many hits each value of a filter would leave, over all hits among the `N_SURE` nearest icons."""
         facets = self._question.opened.facets
-        every = self._with(len(facets)) if self._can_find_more else self.found
+        every = self._with(N_SURE) if self._can_find_more and self._n < N_SURE else self.found
         ids = self._best_first(every).ids
         return facets.count(ids, choose=None if self._question.flat else first_of_each(self._question.opened, ids))
 
