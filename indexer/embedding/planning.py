@@ -1,20 +1,22 @@
 """What is left to embed, and with what? The encoder found, a plan of the blocks written."""
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 
+from indexer.arrays import Ids
 from indexer.catalog import questions, texts
 from indexer.embedding.options import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint, must_be_fetched
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
-from indexer.library.plans import Plan, cut_blocks, write_plan
+from indexer.library.plans import Plan, block_sizes, cut_blocks, write_plan
 from indexer.library.shards import precisions, read_coverage
 from indexer.process import prepare_for_batches
 
@@ -84,17 +86,20 @@ def plan_missing(library: Library, engine: Engine, outline: Plan, *, retry_faile
         settled = np.union1d(covered.images, np.array(final, dtype=np.int64))
         images = np.setdiff1d(questions.image_ids(connection), settled)
         names = np.setdiff1d(texts.text_ids(connection), covered.names)
-        image_items = [
-            (row.id, row.kind, row.location, row.path, row.member, row.digest.hex())
-            for row in questions.locate_images(connection, images)
-        ]
-        name_items = list(texts.words_of(connection, names))
-    blocks = [
-        *cut_blocks("names", name_items, attempt=""),
-        *cut_blocks("images", image_items, attempt=attempt),
-    ]
-    plan = replace(outline, n_images=len(image_items), n_names=len(name_items), n_blocks=len(blocks))
-    if blocks:
-        write_plan(library.work(plan.fingerprint), plan, blocks)
+        n_blocks = sum(1 for _ in chain(block_sizes("names", len(names)), block_sizes("images", len(images))))
+        plan = replace(outline, n_images=len(images), n_names=len(names), n_blocks=n_blocks)
+        if n_blocks:
+            blocks = chain(
+                cut_blocks("names", texts.words_of(connection, names), n=len(names), attempt=""),
+                cut_blocks("images", _image_items(connection, images), n=len(images), attempt=attempt),
+            )
+            write_plan(library.work(plan.fingerprint), plan, blocks)
+    if n_blocks:
         library.begin_run(plan.fingerprint, plan.run)
     return plan
+
+
+def _image_items(connection: Connection, wanted: Ids) -> Iterator[tuple[int, str, str, str, str, str]]:
+    """Yield what a plan says of each wanted image (`plans.Block`), by id."""
+    for row in questions.locate_images(connection, wanted):
+        yield row.id, row.kind, row.location, row.path, row.member, row.digest.hex()

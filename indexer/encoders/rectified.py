@@ -29,7 +29,7 @@ class Rectified(nn.Module):
         """Convolve maps (n, channels, height, width); `other` has the shape of what comes of it."""
         weight, bias, fused = self.convolution.weight, self.convolution.bias, torch.ops.mkldnn._convolution_pointwise
         # Autocast sees through torch's own operators alone.
-        if goes_as_ever(maps) or maps.dtype == torch.float64 or maps.dtype != weight.dtype:
+        if goes_as_ever(maps) or maps.dtype != weight.dtype or not _is_taken(maps.dtype):
             convolved = self.convolution(maps)
             return torch.relu(convolved if other is None else convolved + other)
         if other is None:
@@ -74,6 +74,11 @@ def _fuse(relu: fx.Node, tower: fx.GraphModule, modules: dict[str, nn.Module]) -
     if summed:
         tower.graph.erase_node(before)
     tower.graph.erase_node(convolution)
+
+
+def _is_taken(dtype: torch.dtype) -> bool:
+    """Whether oneDNN convolves maps of a type here: bf16 wants units of the processor that not all have."""
+    return dtype == torch.float32 or (dtype == torch.bfloat16 and torch.ops.mkldnn._is_mkldnn_bf16_supported())
 
 
 def _is_module(node: fx.Node, modules: dict[str, nn.Module], *kinds: type[nn.Module]) -> bool:

@@ -8,7 +8,7 @@ import secrets
 import shutil
 import stat
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,13 @@ def write_file(path: Path, content: bytes, *, keeps_mode: bool = False) -> None:
 
     `keeps_mode`: with the permissions of the file that is there.
     """
-    with _written_aside(path, content, mode_of=path if keeps_mode else None) as aside:
+    with _written_aside(path, (content,), mode_of=path if keeps_mode else None) as aside:
+        aside.replace(path)
+
+
+def write_parts(path: Path, parts: Iterable[bytes]) -> None:
+    """Write what never stands in memory as a whole, part after part, all of it or nothing; parent folders are made."""
+    with _written_aside(path, parts) as aside:
         aside.replace(path)
 
 
@@ -52,7 +58,7 @@ def create_file(path: Path, content: bytes) -> bool:
     """
     if path.exists():
         return False
-    with _written_aside(path, content) as aside:
+    with _written_aside(path, (content,)) as aside:
         try:
             path.hardlink_to(aside)
         except FileExistsError:
@@ -74,13 +80,13 @@ def _take_name(aside: Path, path: Path) -> bool:
 
 
 @contextmanager
-def _written_aside(path: Path, content: bytes, *, mode_of: Path | None = None) -> Iterator[Path]:
+def _written_aside(path: Path, parts: Iterable[bytes], *, mode_of: Path | None = None) -> Iterator[Path]:
     """Yield a synced file beside `path` that no other writer uses, of whatever machine; it goes with the block."""
     make_folder(path.parent)
     aside = path.with_name(f"{ASIDE}{os.getpid()}-{secrets.token_hex(4)}-{path.name}")
     try:
         with aside.open("wb") as file:
-            file.write(content)
+            file.writelines(parts)
             file.flush()
             if mode_of is not None:
                 os.fchmod(file.fileno(), stat.S_IMODE(mode_of.stat().st_mode))

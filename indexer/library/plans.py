@@ -3,12 +3,13 @@
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from indexer.library.durable import write_file
+from indexer.library.durable import write_parts
 from indexer.library.shards import Kind
 
 BLOCK_SIZE = {"images": 2048, "names": 8192}
@@ -56,20 +57,27 @@ class Outline:
     n_items: int
 
 
-def cut_blocks(kind: Kind, items: Sequence[Sequence[Any]], *, attempt: str) -> Iterator[Block]:
-    """Cut items into blocks, smaller ones towards the end (guided self-scheduling, Polychronopoulos and Kuck 1987).
+def cut_blocks(kind: Kind, items: Iterable[Sequence[Any]], *, n: int, attempt: str) -> Iterator[Block]:
+    """Cut `n` items into blocks, smaller ones towards the end (guided self-scheduling, Polychronopoulos and Kuck 1987).
 
     They are named by what they hold, so that a rerun finds the shards it already has. `attempt` sets a retry of failed
     images apart from the shard that says they failed.
     """
-    start, least = 0, _LEAST_ITEMS[kind]
-    while start < len(items):
-        part = least * math.ceil((len(items) - start) / (least * _LEFT_SHARE))
-        block = items[start : start + min(BLOCK_SIZE[kind], part)]
-        start += len(block)
+    left = iter(items)
+    for size in block_sizes(kind, n):
+        block = list(islice(left, size))
         ids = ",".join(str(item[0]) for item in block)
         digest = hashlib.sha256(f"{attempt}:{ids}".encode()).hexdigest()[:12]
         yield Block(f"{kind}-{block[0][0]:09d}-{digest}", kind, block)
+
+
+def block_sizes(kind: Kind, n: int) -> Iterator[int]:
+    """How many of `n` items each block takes."""
+    least = _LEAST_ITEMS[kind]
+    while n > 0:
+        size = min(n, BLOCK_SIZE[kind], least * math.ceil(n / (least * _LEFT_SHARE)))
+        yield size
+        n -= size
 
 
 def outline_of(block: Block) -> Outline:
@@ -77,14 +85,16 @@ def outline_of(block: Block) -> Outline:
     return Outline(block.name, block.kind, len(block.items))
 
 
-def write_plan(folder: Path, plan: Plan, blocks: Sequence[Block]) -> Path:
+def write_plan(folder: Path, plan: Plan, blocks: Iterable[Block]) -> Path:
     """Write a plan where the ranks will read it; return its path. `Library.begin_run` lets them begin."""
     path = folder / "plan.jsonl"
-    lines = [json.dumps(asdict(plan))]
-    for block in blocks:
-        lines.append(f"{json.dumps(astuple(outline_of(block)))}\t{json.dumps(block.items)}")
-    write_file(path, "\n".join(lines).encode("utf-8"))
+    lines = chain([json.dumps(asdict(plan))], map(_line, blocks))
+    write_parts(path, (line.encode() + b"\n" for line in lines))
     return path
+
+
+def _line(block: Block) -> str:
+    return f"{json.dumps(astuple(outline_of(block)))}\t{json.dumps(block.items)}"
 
 
 def read_plan(path: Path) -> Plan:

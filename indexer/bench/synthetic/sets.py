@@ -74,7 +74,10 @@ def _scan_tagged(location: Path, exclusion: Exclusion, stamps: Mapping[str, str]
             yield scanned
             continue
         beside = read_beside(location, scanned.path)
-        tagged = [replace(record, tags=tuple(filter(None, beside[record.member][1].split("\n")))) for record in scanned.records]
+        tagged = [
+            replace(record, tags=tuple(filter(None, beside[record.member][1].split("\n"))))
+            for record in scanned.records
+        ]
         yield replace(scanned, records=tuple(tagged))
 
 
@@ -137,4 +140,6 @@ def _as_iconify(drawn: Drawn) -> str:
 def _body(number: int) -> str:
     """A drawing for each number."""
     left, top = number % 13, number // 13 % 11
-    return f'<path fill="currentColor" d="M{left} {top}h9v{1 + number % 7}h-{3 + number % 5}z M1 23h22v.{number:09d}z"/>'
+    return (
+        f'<path fill="currentColor" d="M{left} {top}h9v{1 + number % 7}h-{3 + number % 5}z M1 23h22v.{number:09d}z"/>'
+    )

@@ -78,7 +78,7 @@ def make_library(root: Path, material: Material, jobs: Sequence[Job], *, options
     """Make a library that holds nothing but a plan of these pictures."""
     library = Library(root)
     items = [(job.id, job.kind, job.location, job.path, job.member, job.digest.hex()) for job in jobs]
-    blocks = list(cut_blocks("images", items, attempt=""))
+    blocks = list(cut_blocks("images", items, n=len(items), attempt=""))
     outline = Plan(material.fingerprint, material.choice.to_json(), len(items), 0, len(blocks))
     plan = replace(outline, options=asdict(options))
     write_plan(library.work(material.fingerprint), plan, blocks)

@@ -114,9 +114,7 @@ def plan(place: Place) -> Mapping[str, float]:
     with _writing(place.real) as engine:
         choice = choice_in_use(engine)
     with _writing(place.library) as engine, steps.timed("plan"):
-        prepare(
-            place.library, engine, choice, options=EmbedOptions(), retry_failed=False, stage=lambda _: None
-        )
+        prepare(place.library, engine, choice, options=EmbedOptions(), retry_failed=False, stage=lambda _: None)
     return steps.seconds
 
 

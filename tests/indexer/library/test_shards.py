@@ -9,6 +9,7 @@ from indexer.errors import ShardError
 from indexer.library.plans import (
     BLOCK_SIZE,
     Plan,
+    block_sizes,
     cut_blocks,
     read_block,
     read_blocks,
@@ -59,7 +60,7 @@ def _plain(traits: np.ndarray) -> list[tuple[int, ...]]:
 
 def test_a_plan_names_its_blocks_and_gives_back_each_by_its_place(tmp_path: Path) -> None:
     items = [(number, f"näme {number}") for number in range(5 * BLOCK_SIZE["names"] + 1)]
-    blocks = list(cut_blocks("names", items, attempt=""))
+    blocks = list(cut_blocks("names", items, n=len(items), attempt=""))
     path = write_plan(tmp_path, PLAN, blocks)
     assert read_plan(path) == PLAN
     outlines = dict(read_outlines(path))
@@ -81,7 +82,7 @@ def test_pieces_of_a_block_that_two_have_cut_in_other_places_are_two_files() -> 
 
 @pytest.mark.parametrize("n_items", [1, 300, 6000, 400_000])
 def test_blocks_grow_smaller_towards_the_end_so_that_ranks_end_together(n_items: int) -> None:
-    sizes = [len(block.items) for block in cut_blocks("images", [(id,) for id in range(n_items)], attempt="")]
+    sizes = list(block_sizes("images", n_items))
     assert sum(sizes) == n_items
     assert max(sizes) <= BLOCK_SIZE["images"]
     assert sizes == sorted(sizes, reverse=True)
@@ -91,13 +92,14 @@ def test_blocks_grow_smaller_towards_the_end_so_that_ranks_end_together(n_items:
 
 @pytest.mark.parametrize(("n_items", "sizes"), [(396, [396]), (7447, [2048, 2048, 2048, 1303])])
 def test_names_stay_together_for_batches_of_one_length(n_items: int, sizes: list[int]) -> None:
-    blocks = cut_blocks("names", [(number, "name") for number in range(n_items)], attempt="")
-    assert [len(block.items) for block in blocks] == sizes
+    assert list(block_sizes("names", n_items)) == sizes
 
 
 def test_the_same_items_make_the_same_shard_name_and_a_retry_makes_another() -> None:
     items = [(1, "a"), (2, "b")]
-    first, again, retry = (next(cut_blocks("names", items, attempt=attempt)).name for attempt in ("", "", "later"))
+    first, again, retry = (
+        next(cut_blocks("names", items, n=len(items), attempt=attempt)).name for attempt in ("", "", "later")
+    )
     assert first == again != retry
 
 
@@ -164,7 +166,7 @@ def test_a_shard_of_an_older_program_says_nothing_of_drawings_and_whether_failur
 
 
 def test_an_empty_shard_says_what_failed(tmp_path: Path) -> None:
-    block = next(cut_blocks("images", [(5, "folder", "/x", "a.svg", "", "00")], attempt=""))
+    block = next(cut_blocks("images", [(5, "folder", "/x", "a.svg", "", "00")], n=1, attempt=""))
     path = shard_path(tmp_path, block.name)
     empty = Shard("images", np.empty(0, np.int64), np.empty((0, 4), np.float16), {5: Failed("blank", True)})
     write_shard(path, empty, fingerprint="f00d", facts={})

@@ -13,11 +13,11 @@ import pytest
 from click.testing import CliRunner, Result
 from conftest import Build
 
+from indexer.bench.synthetic.clusters import nearest_likeness, perturb
 from indexer.errors import IconsError, LibraryError
 from indexer.library.folder import Library
 from indexer.publishing.index_kinds import FLAT, FP16, HNSW, KINDS, LEAST_RECALL, RABITQ, RULE
 from search.bench import indexes, latency
-from indexer.bench.synthetic.clusters import nearest_likeness, perturb
 from search.bench.indexes import measure_indexes, memory_needed, plan_indexes
 from search.bench.latency import measure_cold
 from search.bench.measured import IndexRow, Machine, SearchBench, Spread
