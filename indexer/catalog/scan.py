@@ -48,7 +48,8 @@ Report = Callable[[ScanTally], None]
 class Opening(Protocol):
     """What lies at a location, as `sources.source.open_sources` tells it."""
 
-    def __call__(self, location: Path, *, exclude: Sequence[str]) -> list[Source]: ...
+    def __call__(self, location: Path, *, exclude: Sequence[str]) -> list[Source]:
+        """The sources that are there."""
 
 
 def remember(connection: Connection, location: Path, *, exclude: Sequence[str], names_language: str = AUTO) -> None:

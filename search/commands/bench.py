@@ -1,4 +1,4 @@
-"""The commands `icons bench search` and `icons bench serve`, beside those of `indexer`."""
+"""The commands `icons bench search`, `serve` and `scale`, beside those of `indexer`."""
 
 import json
 from collections.abc import Sequence
@@ -120,6 +120,50 @@ def bench_serve(library: "Library", as_json: bool, **options: Any) -> None:
         _print(facts(found), grids(found))
     if found.errors or found.crowd.failed:
         raise click.exceptions.Exit(1)
+
+
+@bench.command("scale")
+@click.option(
+    "--icons",
+    "sizes",
+    type=click.IntRange(1_000),
+    multiple=True,
+    default=(250_000, 1_000_000),
+    show_default=True,
+    metavar="N",
+    help="Of a synthetic library. Repeatable: one for each.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False, writable=True),
+    default=Path("icons-scale"),
+    show_default=True,
+    help="Folder for the figures, and for what is built: some 3.5 GB a million icons.",
+)
+@click.option("--keep", is_flag=True, help="Leave what was built there.")
+@library_option
+@json_option
+def bench_scale(library: "Library", sizes: Sequence[int], out: Path, keep: bool, as_json: bool) -> None:
+    """Measure how time, memory and disk grow with the number of icons, from the scan to the page.
+
+    Draws sets as those of the library, with vectors of its clusters, and builds a library of each size. Only reads the
+    real one. Ended early, the same command goes on where it stopped. docs/scale.md says how to read the figures.
+
+    \b
+    Examples:
+      icons bench scale --icons 20000 --icons 100000
+      icons bench scale --icons 1000000 --icons 4000000 --icons 10000000 --out /data/scale
+    """
+    from indexer.reports.bars import ProgressLine
+    from search.bench.scale.report import grids
+    from search.bench.scale.run import measure_scale
+
+    with warnings_as_lines(), ProgressLine() as progress:
+        found = list(measure_scale(library, out, sizes, keep=keep, progress=progress))
+    if as_json:
+        click.echo(json.dumps([asdict(one) for one in found]))
+    else:
+        _print([f"figures lie in {out}"], grids(found))
 
 
 def _print(lines: Sequence[str], grids: "Sequence[Grid]") -> None:

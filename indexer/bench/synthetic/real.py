@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.arrays import Halves, Ids
+from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import LibraryError
 from indexer.library.folder import Library
 from indexer.library.shards import read_traits, read_vectors
-from indexer.publishing.manifest import answering_manifest
+from indexer.publishing.manifest import Manifest, answering_manifest
 
 LEAST_ICONS = 100
 """Below which there are no clusters to draw from."""
@@ -75,9 +76,7 @@ def read_real(library: Library) -> Real:
         LibraryError: nothing is published, or too little to draw from.
         ShardError: a shard is damaged.
     """
-    manifest = answering_manifest(library)
-    if manifest is None:
-        raise LibraryError(f'"{library.root}" holds no generation to draw from; `icons index SOURCE` builds one')
+    manifest = _manifest(library)
     catalog = library.generation(manifest.number).catalog
     with closing(sqlite3.connect(f"{catalog.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
         rows = connection.execute(_ICONS).fetchall()
@@ -101,6 +100,26 @@ def read_real(library: Library) -> Real:
         names=names[has_vector],
         tokens=_tokens(known),
     )
+
+
+def model_of(library: Library) -> tuple[str, ModelChoice]:
+    """Fingerprint of the encoder that a library's current generation was embedded with, and which model it is.
+
+    Raises:
+        LibraryError: nothing is published.
+    """
+    manifest = _manifest(library)
+    catalog = library.generation(manifest.number).catalog
+    with closing(sqlite3.connect(f"{catalog.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+        stored = connection.execute("SELECT value FROM settings WHERE key = 'model'").fetchone()
+    return manifest.fingerprint, ModelChoice.from_json(stored[0]) if stored else ModelChoice.bundled()
+
+
+def _manifest(library: Library) -> Manifest:
+    manifest = answering_manifest(library)
+    if manifest is None:
+        raise LibraryError(f'"{library.root}" holds no generation to draw from; `icons index SOURCE` builds one')
+    return manifest
 
 
 def _set_of(rows: Sequence[tuple[int, str, str, str, int, str, str, str]], image_ids: Ids) -> RealSet:

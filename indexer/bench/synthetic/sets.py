@@ -1,7 +1,8 @@
 """Which sets would a larger library hold? Writes Iconify sets of any number of icons, drawn from a real library's.
 
 Each is a real set drawn again: as many icons, their tags and categories, and names of which some words are others'.
-Beside it stands where each icon comes from, which its vector is made of, and its tags, which the format has no place for.
+Beside it stands which picture an icon comes from, as its vector is made of that one's, and its tags, for which the
+format has no place.
 """
 
 import json
@@ -17,7 +18,7 @@ import numpy as np
 from indexer.bench.synthetic.real import Real, RealSet
 from indexer.sources.exclusion import Exclusion
 from indexer.sources.iconify import scan
-from indexer.sources.records import FileScan
+from indexer.sources.records import FileScan, Record
 from indexer.sources.source import Source, open_sources
 
 CHANGED = 0.4
@@ -56,7 +57,7 @@ def write_sets(folder: Path, real: Real, *, n: int, seed: int) -> Iterator[int]:
 
 
 def read_beside(folder: Path, path: str) -> dict[str, tuple[int, str]]:
-    """For each icon of a set, given by its path in the source, the row of its picture in `Real.images`, and its tags."""
+    """For each icon of a set, given by its path, the row of its picture in `Real.images`, and its tags."""
     beside = folder / "beside" / Path(path).name
     found: dict[str, tuple[int, str]] = json.loads(beside.read_bytes())
     return found
@@ -74,11 +75,13 @@ def _scan_tagged(location: Path, exclusion: Exclusion, stamps: Mapping[str, str]
             yield scanned
             continue
         beside = read_beside(location, scanned.path)
-        tagged = [
-            replace(record, tags=tuple(filter(None, beside[record.member][1].split("\n"))))
-            for record in scanned.records
-        ]
-        yield replace(scanned, records=tuple(tagged))
+        yield replace(
+            scanned, records=tuple(_with_tags(record, beside[record.member][1]) for record in scanned.records)
+        )
+
+
+def _with_tags(record: Record, tags: str) -> Record:
+    return replace(record, tags=tuple(filter(None, tags.split("\n"))))
 
 
 def draw_sets(real: Real, *, n: int, seed: int) -> Iterator[Drawn]:
@@ -139,7 +142,5 @@ def _as_iconify(drawn: Drawn) -> str:
 
 def _body(number: int) -> str:
     """A drawing for each number."""
-    left, top = number % 13, number // 13 % 11
-    return (
-        f'<path fill="currentColor" d="M{left} {top}h9v{1 + number % 7}h-{3 + number % 5}z M1 23h22v.{number:09d}z"/>'
-    )
+    box = f"M{number % 13} {number // 13 % 11}h9v{1 + number % 7}h-{3 + number % 5}z"
+    return f'<path fill="currentColor" d="{box}M1 23h22v.{number:09d}z"/>'

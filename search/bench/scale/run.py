@@ -1,4 +1,7 @@
-"""Measures every stage at every size, each in a process of its own, whose memory is watched; what is done stays done."""
+"""Measures every stage at every size, each in a process of its own, whose memory is watched.
+
+What is measured stays measured: a run that is ended goes on where it stopped.
+"""
 
 import json
 import os
@@ -6,15 +9,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from shutil import rmtree
 
 import psutil
 
+from indexer.bench.synthetic.stages import Place
 from indexer.errors import BenchError
 from indexer.library.folder import Library
+from indexer.reports.bars import Progress
 from search.bench.scale.stages import STAGES
 
 _WATCH_SECONDS = 0.2
@@ -35,7 +40,7 @@ class Measured:
 
 
 def measure_scale(
-    real: Library, folder: Path, sizes: Sequence[int], *, keep: bool, tell: Callable[[str], None]
+    real: Library, folder: Path, sizes: Sequence[int], *, keep: bool, progress: Progress
 ) -> Iterator[Measured]:
     """Yield what every stage takes at every size, smallest first; `folder` keeps the figures, and what is built until
     its size is done.
@@ -43,14 +48,16 @@ def measure_scale(
     Raises:
         BenchError: a stage failed; the next run goes on with it.
     """
+    n_done, n_steps = 0, len(sizes) * len(STAGES)
     for n in sorted(sizes):
         place = folder / str(n)
         place.mkdir(parents=True, exist_ok=True)
         for stage in STAGES:
             figures = place / f"{stage}.json"
             if not figures.exists():
-                tell(f"{n:,} icons: {stage}")
+                progress(f"{n:,} icons: {stage}", n_done, n_steps)
                 figures.write_text(json.dumps(asdict(_measure(real, place, n, stage))))
+            n_done += 1
             yield Measured(**json.loads(figures.read_text()))
         if not keep:
             rmtree(place / "sets", ignore_errors=True)
@@ -59,8 +66,6 @@ def measure_scale(
 
 def stage_here() -> None:
     """Run a stage in this process: REAL FOLDER N STAGE; its seconds go to stdout, as JSON."""
-    from search.bench.scale.stages import Place
-
     real, folder, n, stage = sys.argv[1:]
     place = Place(Path(folder), Library(Path(real)), int(n))
     print(json.dumps(dict(STAGES[stage](place))))

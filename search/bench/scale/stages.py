@@ -1,147 +1,20 @@
-"""What is done with a library of one size, each in a process of its own: made, scanned, planned, merged, asked.
-
-A stage tells the seconds of its steps. What is made up (sets, vectors) is told, too, but belongs to no command.
-"""
+"""How is a library of one size asked? Opened, by words, by page; its building stands in `indexer.bench.synthetic`."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from pathlib import Path
-from shutil import copytree
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from indexer.library.folder import Library
+from indexer.bench.synthetic.stages import BUILDING, Place, Steps
 
 if TYPE_CHECKING:
-    from sqlalchemy import Engine
-
     from search.engine import SearchEngine
 
-N_QUERIES, N_PASSES = 100, 3
+N_QUERIES = 100
 _PAGE_HITS = 50
 """As many as the page asks for at a time."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where one size lies, and what it is drawn from."""
-
-    folder: Path
-    real: Library
-    n: int
-    seed: int = 0
-
-    @property
-    def source(self) -> Path:
-        """The sets, as a user would have them."""
-        return self.folder / "sets"
-
-    @property
-    def library(self) -> Library:
-        """What is built of them."""
-        return Library(self.folder / "library")
-
-
-@dataclass(slots=True)
-class Steps:
-    """Seconds by step; the ones that begin with "made" are of no command."""
-
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    @contextmanager
-    def timed(self, name: str) -> Iterator[None]:
-        """Time a block."""
-        started = time.perf_counter()
-        yield
-        self.seconds[name] = time.perf_counter() - started
-
-    def each(self, name: str, questions: Sequence[Callable[[], object]]) -> None:
-        """Time some questions, several times over, after a pass that is not counted; p50 and p95."""
-        times = []
-        for pass_ in range(N_PASSES + 1):
-            for question in questions:
-                started = time.perf_counter()
-                question()
-                if pass_:
-                    times.append(time.perf_counter() - started)
-        p50, p95 = np.percentile(times, (50, 95)).tolist()
-        self.seconds |= {name: p50, f"{name}, p95": p95}
-
-
-def make_sets(place: Place) -> Mapping[str, float]:
-    """Write the sets."""
-    from indexer.bench.synthetic.real import read_real
-    from indexer.bench.synthetic.sets import write_sets
-
-    steps = Steps()
-    with steps.timed("made: sets"):
-        for _ in write_sets(place.source, read_real(place.real), n=place.n, seed=place.seed):
-            pass
-    return steps.seconds
-
-
-def scan(place: Place) -> Mapping[str, float]:
-    """Scan them into a catalog, and once more where nothing is new."""
-    from indexer.bench.synthetic.sets import open_tagged
-    from indexer.catalog.scan import remember
-    from indexer.catalog.scan import scan as scan_sources
-
-    steps = Steps()
-    with _writing(place.library) as engine:
-        with engine.begin() as connection:
-            remember(connection, place.source, exclude=())
-        with steps.timed("scan"):
-            scan_sources(engine, opening=open_tagged)
-        with steps.timed("scan, nothing new"):
-            scan_sources(engine, opening=open_tagged)
-    return steps.seconds
-
-
-def plan(place: Place) -> Mapping[str, float]:
-    """Plan what is to be embedded, with the encoder of the real library."""
-    from indexer.embedding.options import EmbedOptions
-    from indexer.embedding.planning import choice_in_use, prepare
-    from indexer.publishing.manifest import answering_manifest
-
-    manifest = answering_manifest(place.real)
-    assert manifest is not None  # the sets were drawn from it
-    if not place.library.encoder(manifest.fingerprint).exists():
-        copytree(place.real.encoder(manifest.fingerprint), place.library.encoder(manifest.fingerprint))
-    steps = Steps()
-    with _writing(place.real) as engine:
-        choice = choice_in_use(engine)
-    with _writing(place.library) as engine, steps.timed("plan"):
-        prepare(place.library, engine, choice, options=EmbedOptions(), retry_failed=False, stage=lambda _: None)
-    return steps.seconds
-
-
-def make_vectors(place: Place) -> Mapping[str, float]:
-    """Write the shards that ranks would have written."""
-    from indexer.bench.synthetic.real import read_real
-    from indexer.bench.synthetic.shards import write_shards
-
-    steps = Steps()
-    with steps.timed("made: vectors"):
-        for _ in write_shards(place.library, place.source, read_real(place.real)):
-            pass
-    return steps.seconds
-
-
-def merge(place: Place) -> Mapping[str, float]:
-    """Merge and publish, step by step."""
-    from indexer import pipeline
-
-    began: list[tuple[str, float]] = []
-    steps = Steps()
-    with steps.timed("merge"):
-        pipeline.merge(place.library, None, lambda title: began.append((title, time.perf_counter())))
-        began.append(("", time.perf_counter()))
-    for (title, at), (_, until) in zip(began, began[1:], strict=False):
-        steps.seconds[f"merge: {title}"] = until - at
-    return steps.seconds
 
 
 def ask(place: Place) -> Mapping[str, float]:
@@ -163,24 +36,24 @@ def _ask_all(engine: "SearchEngine", steps: Steps, texts: Sequence[str], icons: 
 
     plain, page = Window(k=10), Window(k=_PAGE_HITS, facets=True)
     largest = engine.facets()["set"][0].value
-    commercial = Filters(styles=("outline",))
-    for name, window, filters in (
-        ("words", plain, Filters()),
-        ("words, page with counts", page, Filters()),
-        ("words, one style", plain, commercial),
-        ("words, one set", plain, Filters(sets=(largest,))),
-    ):
-        asking = [lambda text=text: engine.ask(Query(words=text), window=window, filters=filters) for text in texts]
-        steps.each(name, asking)
-    steps.each("more like an icon", [lambda icon=icon: engine.ask(Query(icon=icon), window=plain) for icon in icons])
+    asked = {
+        "words": (plain, Filters()),
+        "words, page with counts": (page, Filters()),
+        "words, one style": (plain, Filters(styles=("outline",))),
+        "words, one set": (plain, Filters(sets=(largest,))),
+    }
+    for name, (window, filters) in asked.items():
+        asking = partial(engine.ask, filters=filters, window=window)
+        steps.each(name, [partial(asking, Query(words=text)) for text in texts])
+    steps.each("more like an icon", [partial(engine.ask, Query(icon=icon), window=plain) for icon in icons])
     with steps.timed("browse, first time"):
         engine.ask(Query(), window=page)
-    steps.each("browse", [lambda: engine.ask(Query(), window=page)] * 10)
+    steps.each("browse", [partial(engine.ask, Query(), window=page)] * 10)
 
 
 def serve(place: Place) -> Mapping[str, float]:
     """Ask a server what the page asks with each keystroke, and for the pictures of the hits."""
-    from search.bench.client import Client
+    from search.bench.client import WORDS, Client
     from search.bench.server_process import serving
     from search.engine import SearchEngine
 
@@ -190,34 +63,14 @@ def serve(place: Place) -> Mapping[str, float]:
     with serving(place.library) as server:
         steps.seconds["server answers"] = time.perf_counter() - started
         client = Client(server.host, server.port)
-        steps.each("page", [lambda text=text: client.search("words", q=text, k=_PAGE_HITS) for text in texts])
+        steps.each("page", [partial(client.search, WORDS, q=text, k=_PAGE_HITS) for text in texts])
         client.close()
         steps.seconds["server, bytes of its own"] = _own_bytes(server.process.pid)
         steps.seconds["server, bytes with mapped files"] = server.memory_bytes()
     return steps.seconds
 
 
-STAGES: dict[str, Callable[[Place], Mapping[str, float]]] = {
-    "sets": make_sets,
-    "scan": scan,
-    "plan": plan,
-    "vectors": make_vectors,
-    "merge": merge,
-    "ask": ask,
-    "serve": serve,
-}
-
-
-@contextmanager
-def _writing(library: Library) -> "Iterator[Engine]":
-    from indexer.catalog.database import open_catalog
-
-    with library.writing():
-        engine = open_catalog(library.catalog)
-        try:
-            yield engine
-        finally:
-            engine.dispose()
+STAGES: dict[str, Callable[[Place], Mapping[str, float]]] = {**BUILDING, "ask": ask, "serve": serve}
 
 
 def _chosen(engine: "SearchEngine", seed: int) -> tuple[list[str], list[int]]:

@@ -1,0 +1,152 @@
+"""How is a synthetic library built? Made, scanned, planned, merged, each timed.
+
+What is made up (sets, vectors) is timed, too, but belongs to no command.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from shutil import copytree
+
+import numpy as np
+from sqlalchemy import Engine
+
+from indexer import pipeline
+from indexer.bench.synthetic.real import model_of, read_real
+from indexer.bench.synthetic.sets import open_tagged, write_sets
+from indexer.bench.synthetic.shards import write_shards
+from indexer.catalog.database import open_catalog
+from indexer.catalog.questions import store_setting
+from indexer.catalog.scan import remember
+from indexer.catalog.scan import scan as scan_sources
+from indexer.embedding.options import EmbedOptions
+from indexer.embedding.planning import prepare
+from indexer.library.folder import Library
+
+N_PASSES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where one size lies, and what it is drawn from."""
+
+    folder: Path
+    real: Library
+    n: int
+    seed: int = 0
+
+    @property
+    def source(self) -> Path:
+        """The sets, as a user would have them."""
+        return self.folder / "sets"
+
+    @property
+    def library(self) -> Library:
+        """What is built of them."""
+        return Library(self.folder / "library")
+
+
+@dataclass(slots=True)
+class Steps:
+    """Seconds by step; the ones that begin with "made" are of no command."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def timed(self, name: str) -> Iterator[None]:
+        """Time a block."""
+        started = time.perf_counter()
+        yield
+        self.seconds[name] = time.perf_counter() - started
+
+    def each(self, name: str, questions: Sequence[Callable[[], object]]) -> None:
+        """Time some questions, several times over, after a pass that is not counted; p50 and p95."""
+        times = []
+        for pass_ in range(N_PASSES + 1):
+            for question in questions:
+                started = time.perf_counter()
+                question()
+                if pass_:
+                    times.append(time.perf_counter() - started)
+        p50, p95 = np.percentile(times, (50, 95)).tolist()
+        self.seconds |= {name: p50, f"{name}, p95": p95}
+
+
+def make_sets(place: Place) -> Mapping[str, float]:
+    """Write the sets."""
+    steps = Steps()
+    with steps.timed("made: sets"):
+        for _ in write_sets(place.source, read_real(place.real), n=place.n, seed=place.seed):
+            pass
+    return steps.seconds
+
+
+def scan(place: Place) -> Mapping[str, float]:
+    """Scan them into a catalog, and once more where nothing is new."""
+    steps = Steps()
+    with _writing(place.library) as engine:
+        with engine.begin() as connection:
+            remember(connection, place.source, exclude=())
+        with steps.timed("scan"):
+            scan_sources(engine, opening=open_tagged)
+        with steps.timed("scan, nothing new"):
+            scan_sources(engine, opening=open_tagged)
+    return steps.seconds
+
+
+def plan(place: Place) -> Mapping[str, float]:
+    """Plan what is to be embedded, with the encoder of the real library."""
+    fingerprint, model = model_of(place.real)
+    if not place.library.encoder(fingerprint).exists():
+        copytree(place.real.encoder(fingerprint), place.library.encoder(fingerprint))
+    steps = Steps()
+    with _writing(place.library) as engine:
+        with engine.begin() as connection:
+            store_setting(connection, "model", model.to_json())
+        with steps.timed("plan"):
+            prepare(place.library, engine, model, options=EmbedOptions(), retry_failed=False, stage=lambda _: None)
+    return steps.seconds
+
+
+def make_vectors(place: Place) -> Mapping[str, float]:
+    """Write the shards that ranks would have written."""
+    steps = Steps()
+    with steps.timed("made: vectors"):
+        for _ in write_shards(place.library, place.source, read_real(place.real)):
+            pass
+    return steps.seconds
+
+
+def merge(place: Place) -> Mapping[str, float]:
+    """Merge and publish, step by step."""
+    began: list[tuple[str, float]] = []
+    steps = Steps()
+    with steps.timed("merge"):
+        pipeline.merge(place.library, None, lambda title: began.append((title, time.perf_counter())))
+        began.append(("", time.perf_counter()))
+    for (title, at), (_, until) in pairwise(began):
+        steps.seconds[f"merge: {title}"] = until - at
+    return steps.seconds
+
+
+BUILDING: dict[str, Callable[[Place], Mapping[str, float]]] = {
+    "sets": make_sets,
+    "scan": scan,
+    "plan": plan,
+    "vectors": make_vectors,
+    "merge": merge,
+}
+
+
+@contextmanager
+def _writing(library: Library) -> Iterator[Engine]:
+
+    with library.writing():
+        engine = open_catalog(library.catalog)
+        try:
+            yield engine
+        finally:
+            engine.dispose()
