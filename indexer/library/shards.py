@@ -6,11 +6,13 @@ int64 and `ink` int8) whose metadata is its receipt. A block that takes long lea
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -126,10 +128,13 @@ def read_shard(path: Path, *, fingerprint: str) -> Shard:
     return Shard(kind, ids, vectors, failures, traits)
 
 
-def read_vectors(folder: Path, kind: Kind, wanted: Ids, *, fingerprint: str) -> tuple[Halves, Mask]:
+def read_vectors(
+    folder: Path, kind: Kind, wanted: Ids, *, fingerprint: str, beside: Path | None = None
+) -> tuple[Halves, Mask]:
     """Put the vectors of the wanted ids, which ascend, into one array (n, dim), whatever shard holds them.
 
-    The second array (n,) says which of them have a vector; the rows of the others are zero.
+    The second array (n,) says which of them have a vector; the rows of the others are zero. With `beside` the first one
+    lies in a file without a name in that folder: memory then holds what is in use of it.
 
     Raises:
         ShardError: a shard is damaged, or belongs to another encoder.
@@ -142,10 +147,19 @@ def read_vectors(folder: Path, kind: Kind, wanted: Ids, *, fingerprint: str) -> 
         known = wanted[np.minimum(rows, len(wanted) - 1)] == shard.ids
         rows = rows[known]
         if not vectors.shape[1]:
-            vectors = np.zeros((len(wanted), shard.vectors.shape[1]), dtype=np.float16)
+            vectors = _zeros((len(wanted), shard.vectors.shape[1]), beside)
         vectors[rows] = shard.vectors[known]
         filled[rows] = True
     return vectors, filled
+
+
+def _zeros(shape: tuple[int, int], beside: Path | None) -> Halves:
+    if beside is None:
+        return np.zeros(shape, np.float16)
+    with TemporaryFile(dir=beside) as file:
+        if hasattr(os, "posix_fallocate"):  # else a full drive would end the process at some write
+            os.posix_fallocate(file.fileno(), 0, max(1, 2 * shape[0] * shape[1]))
+        return np.memmap(file, np.float16, "w+", shape=shape).view(np.ndarray)
 
 
 def read_traits(folder: Path, wanted: Ids) -> NDArray[np.void]:

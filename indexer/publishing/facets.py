@@ -8,6 +8,7 @@ categories, so these are pairs in files of their own, (2, n): positions of rows,
 
 import sqlite3
 import threading
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import closing
@@ -101,18 +102,20 @@ def write_facets(generation: Generation, images: NDArray[np.int64], traits: NDAr
 def _write_several(connection: sqlite3.Connection, kind: str) -> NDArray[np.int32]:
     """Write the labels of a kind that icons have several of; return pairs of positions and codes, (2, n)."""
     spellings: dict[str, set[str]] = defaultdict(set)
-    positions: list[int] = []
-    values: list[str] = []
+    numbers: dict[str, int] = {}
+    pairs = array("i")
     for position, found in enumerate(_values(connection, kind)):
         for value, spelling in found.items():
             spellings[value].add(spelling)
-            positions.append(position)
-            values.append(value)
-    codes = {value: code for code, value in enumerate(sorted(spellings))}
-    n_icons = Counter(values)
-    labels = [(kind, code, value, min(spellings[value]), n_icons[value]) for value, code in codes.items()]
+            pairs.extend((position, numbers.setdefault(value, len(numbers))))
+    positions, told = np.array(pairs, np.int32).reshape(-1, 2).T
+    values = sorted(numbers)
+    codes = np.empty(len(values), np.int32)  # by number: values are numbered as they come, and coded in their order
+    codes[[numbers[value] for value in values]] = np.arange(len(values))
+    n_icons = np.bincount(codes[told], minlength=len(values)).tolist()
+    labels = [(kind, code, value, min(spellings[value]), n_icons[code]) for code, value in enumerate(values)]
     connection.executemany(_INSERT, labels)
-    return np.array([positions, [codes[value] for value in values]], np.int32)
+    return np.stack([positions, codes[told]])
 
 
 def _write_looks(connection: sqlite3.Connection, named: list[str | None]) -> NDArray[np.int32]:

@@ -91,10 +91,11 @@ def gather(built: Generation, rows: Ids, folder: Path, *, fingerprint: str) -> V
     stated, codes = in_english(built.catalog, read_array(built.tags)).astype(np.int64)
     read, others = _read_others(built.catalog, name_ids)
     text_ids = np.union1d(np.union1d(name_ids, tag_ids), others)
-    texts = _assemble(folder, "names", text_ids, fingerprint=fingerprint)
+    beside = built.folder
+    texts = _assemble(folder, "names", text_ids, fingerprint=fingerprint, beside=beside)
     return Vectors(
         image_ids=image_ids,
-        images=_assemble(folder, "images", image_ids, fingerprint=fingerprint),
+        images=_assemble(folder, "images", image_ids, fingerprint=fingerprint, beside=beside),
         name_ids=name_ids,
         names=with_others(texts[np.searchsorted(text_ids, name_ids)], read, texts[np.searchsorted(text_ids, others)]),
         icon_ids=np.ascontiguousarray(rows[:, 0]),
@@ -144,7 +145,6 @@ def with_others(names: Halves, read: Ids, others: Halves) -> Halves:
     if not len(read):
         return names
     places, begins = np.unique(read, return_index=True)
-    places, begins = np.unique(read, return_index=True)
     means = np.add.reduceat(others.astype(np.float32), begins, axis=0)
     means /= np.linalg.norm(means, axis=1, keepdims=True)
     middle = (1 - OTHERS) * names[places].astype(np.float32) + OTHERS * means
@@ -152,8 +152,8 @@ def with_others(names: Halves, read: Ids, others: Halves) -> Halves:
     return names
 
 
-def _assemble(folder: Path, kind: Kind, wanted: Ids, *, fingerprint: str) -> Halves:
-    vectors, filled = read_vectors(folder, kind, wanted, fingerprint=fingerprint)
+def _assemble(folder: Path, kind: Kind, wanted: Ids, *, fingerprint: str, beside: Path) -> Halves:
+    vectors, filled = read_vectors(folder, kind, wanted, fingerprint=fingerprint, beside=beside)
     if not filled.all():
         raise ShardError(f"{int((~filled).sum())} {kind} have no vector yet; `icons embed` makes them")
     return vectors
