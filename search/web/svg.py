@@ -20,11 +20,16 @@ _HEAD = (
     b'<svg xmlns="http://www.w3.org/2000/svg"><style>:root>svg{display:none}:root>svg:target{display:inline}</style>'
 )
 _SHAPES = frozenset(["g", "path", "circle", "ellipse", "rect", "line", "polyline", "polygon", "title", "desc"])
-_OF_ROOT = re.compile(r"xmlns(:\w+)?|version|viewBox|width|height|x|y|fill(-\w+)?|stroke(-\w+)?|role|aria-\w+")
-_PLACE = ("x", "y", "width", "height")
+_OF_ROOT = re.compile(
+    r"xmlns(:\w+)?|version|viewBox|width|height|x|y|fill(-\w+)?|stroke(-\w+)?|role|aria-\w+|id|class|data-[\w-]+"
+)
+_NAMES = re.compile(r"id|class|data-[\w-]+")
+_LEFT_OUT = re.compile(rf"x|y|width|height|{_NAMES.pattern}")
+"""Of a root: its layer has a place and a name of its own."""
+_COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 _VIEW = re.compile(r"\s*[-+.\de]+[\s,]+[-+.\de]+[\s,]+(\d+(?:\.\d+)?)[\s,]+(\d+(?:\.\d+)?)\s*")
 """A viewBox: its width and height."""
-_NOT_SHARED = re.compile(r"id|class|href|(?!xmlns:).*:.*")
+_NOT_SHARED = re.compile(r"id|href|(?!xmlns:).*:.*")
 _REACHING = re.compile(r"url|var|[@\\<>&]", re.IGNORECASE)
 """In the value of an attribute: what may mean something else beside other icons."""
 
@@ -69,13 +74,14 @@ def stacked(pictures: Mapping[int, bytes]) -> bytes:
 
 
 def _layer(image: int, document: bytes) -> bytes:
-    root = _plain_root(document)
-    if root is None:
+    plain = _plain(document)
+    if plain is None:
         address = b"data:image/svg+xml;base64," + base64.b64encode(document)
         return b'<svg id="i%d"><image width="100%%" height="100%%" href="%b"/></svg>' % (image, address)
-    kept = {name: value for name, value in root.items() if name not in _PLACE} | _placed(root["viewBox"])
+    root, inside = plain
+    kept = {name: value for name, value in root.items() if not _LEFT_OUT.fullmatch(name)} | _placed(root["viewBox"])
     attributes = "".join(f" {name}={quoteattr(value)}" for name, value in kept.items())
-    return b'<svg id="i%d"%b%b' % (image, attributes.encode(), document[document.index(b">") :])
+    return b'<svg id="i%d"%b%b' % (image, attributes.encode(), inside)
 
 
 def _placed(view: str) -> dict[str, str]:
@@ -92,30 +98,52 @@ class _NotPlainError(Exception):
     """Something of an SVG could reach another one, or be reached."""
 
 
-def _plain_root(document: bytes) -> dict[str, str] | None:
-    """Attributes of the root, if an SVG is well-formed and nothing but shapes, the same wherever they stand."""
-    if not document.startswith(b"<svg") or b"<!" in document or b"<?" in document:
-        return None
+def _plain(document: bytes) -> tuple[dict[str, str], bytes] | None:
+    """The root's attributes and what follows them, if an SVG is well-formed and nothing but shapes, the same wherever
+    they stand. Classes are nobody's there: no style names them."""
     root: dict[str, str] = {}
+    begin = 0
 
     def start(name: str, attributes: dict[str, str]) -> None:
+        nonlocal begin
         if not root:
-            view = _VIEW.fullmatch(attributes.get("viewBox", ""))
-            if name != "svg" or view is None or not all(map(_OF_ROOT.fullmatch, attributes)):
-                raise _NotPlainError
-            if not float(view[1]) or not float(view[2]):
-                raise _NotPlainError
+            _check_root(name, attributes)
             root.update(attributes)
-        elif name not in _SHAPES:
+            begin = parser.CurrentByteIndex
+        elif name not in _SHAPES or any(map(_NOT_SHARED.fullmatch, attributes)):
             raise _NotPlainError
-        if any(map(_NOT_SHARED.fullmatch, attributes)) or any(map(_REACHING.search, attributes.values())):
+        if any(">" in value or _may_reach(name, value) for name, value in attributes.items()):
             raise _NotPlainError
 
     parser = expat.ParserCreate("utf-8")
     parser.StartElementHandler = start
+    parser.XmlDeclHandler = _check_declaration
+    parser.StartDoctypeDeclHandler = parser.StartCdataSectionHandler = parser.ProcessingInstructionHandler = _refuse
     try:
         parser.Parse(document, True)
     except (expat.ExpatError, _NotPlainError):
         return None
-    is_empty = document[document.index(b">") - 1 :].startswith(b"/>")
-    return None if is_empty else root
+    end = document.index(b">", begin)
+    is_empty = document[end - 1 : end] == b"/"
+    return None if is_empty else (root, _COMMENT.sub(b"", document[end:]))
+
+
+def _may_reach(name: str, value: str) -> bool:
+    return _REACHING.search(value) is not None and _NAMES.fullmatch(name) is None
+
+
+def _check_root(name: str, attributes: Mapping[str, str]) -> None:
+    view = _VIEW.fullmatch(attributes.get("viewBox", ""))
+    if name != "svg" or view is None or not all(map(_OF_ROOT.fullmatch, attributes)):
+        raise _NotPlainError
+    if not float(view[1]) or not float(view[2]):
+        raise _NotPlainError
+
+
+def _check_declaration(_version: str, encoding: str | None, _standalone: int) -> None:
+    if (encoding or "utf-8").lower() != "utf-8":
+        raise _NotPlainError
+
+
+def _refuse(*_: object) -> None:
+    raise _NotPlainError

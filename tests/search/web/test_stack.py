@@ -15,10 +15,13 @@ PLAIN = (
     HEAD + b' fill="none" stroke="#d7263d" stroke-width="3"><title>a "b"</title><circle cx="12" cy="9" r="5"/></svg>\n',
     b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-8 0 32 16" x="3"><path d="M0 9h9v9z"/></svg>',
     b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0,0,6.5 26" height="9"><path d="M-9 3h90v3z"/></svg>',
+    b"<!-- a > b --><!-- c -->\n"
+    + HEAD
+    + b' class="curly" id="i18"><!-- d --><path class="url" d="M2 2h9v9z"/></svg><!-- e -->',
+    b'\xef\xbb\xbf<?xml version="1.0" encoding="UTF-8"?>\n' + HEAD + b' data-name="@"><path d="M2 2h9v9z"/></svg>',
 )
 APART = {
     "a style": HEAD + b"><style>path{fill:red}</style><path d='M2 2h9v9z'/></svg>",
-    "a class": HEAD + b'><path class="a" d="M2 2h9v9z"/></svg>',
     "an id": HEAD + b'><path id="i1" d="M2 2h9v9z"/></svg>',
     "a reference": HEAD + b'><path fill="url(#a)" d="M2 2h9v9z"/></svg>',
     "a reference by escapes": HEAD + b'><path style="fill:\\75 rl(#a)" d="M2 2h9v9z"/></svg>',
@@ -28,10 +31,13 @@ APART = {
     "a movement": HEAD + b'><path d="M2 2h9v9z"><animate attributeName="d"/></path></svg>',
     "a style of its root": HEAD + b' style="display:none"><path d="M2 2h9v9z"/></svg>',
     "another ratio": HEAD + b' preserveAspectRatio="none"><path d="M2 2h9v9z"/></svg>',
+    "an end in a class": HEAD + b' class=">"><path d="M2 2h9v9z"/></svg>',
     "no area": b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 0 24"><path d="M2 2h9v9z"/></svg>',
     "no measure": b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><path d="M2 2h9v9z"/></svg>',
     "an entity": b'<!DOCTYPE svg [<!ENTITY a "b">]>' + HEAD + b"><title>&a;</title></svg>",
-    "a comment": HEAD + b"><!-- a --></svg>",
+    "a declared type": b"<!DOCTYPE svg>" + HEAD + b'><path d="M2 2h9v9z"/></svg>',
+    "an instruction": HEAD + b'><?a b?><path d="M2 2h9v9z"/></svg>',
+    "text as it stands": HEAD + b"><title><![CDATA[<b>]]></title></svg>",
     "a way out": HEAD + b'></svg><svg id="i2">',
     "no end": HEAD + b'><path d="M2 2h9v9z">',
     "nothing in it": HEAD + b"/>",
@@ -51,6 +57,7 @@ def test_shapes_stand_in_a_stack_as_they_are_and_look_the_same(plain: bytes) -> 
     document = stacked({17: plain})
     assert list(_layers(document)) == ["i17"]
     assert b"<image" not in document
+    assert b"<!--" not in document
     seen = document.replace(b"display:none", b"display:inline").replace(
         b"<svg xmlns", b'<svg width="64" height="64" xmlns', 1
     )

@@ -15,7 +15,7 @@ export class Grid {
    * what was done: `{ chosen, starred }`. `selecting()` tells whether a click chooses.
    */
   constructor(list, actions) {
-    Object.assign(this, { list, ...actions, hits: new Map(), fold: true, unfolded: new Set(), groups: [], last: null });
+    Object.assign(this, { list, ...actions, hits: new Map(), fold: true, unfolded: new Set(), groups: [], isWhole: true, last: null });
     this.awaitsFocus = false; // the first tile takes it once it is there
     document.addEventListener("input", () => { this.awaitsFocus = false; });
     list.addEventListener("click", (event) => this.#click(event));
@@ -41,7 +41,7 @@ export class Grid {
     this.fold = fold;
     this.unfolded.clear();
     this.hits = new Map(hits.map((hit) => [hit.id, hit]));
-    this.#draw();
+    this.#draw({ first: this.#inSight() });
     this.#rove(find('.tile[tabindex="0"]', this.list) ?? this.tiles[0]);
     if (this.awaitsFocus) this.focusFirst();
   }
@@ -51,10 +51,26 @@ export class Grid {
     this.#draw();
   }
 
-  #draw() {
+  /** Draw what was out of sight, too. */
+  finish() {
+    if (!this.isWhole) this.#draw();
+  }
+
+  /** How many tiles fill the window, and a row more, as the first one stands. */
+  #inSight() {
+    const { width, height } = this.list.firstElementChild?.getBoundingClientRect() ?? {};
+    if (!height) return Infinity;
+    const list = this.list.getBoundingClientRect();
+    return Math.floor(list.width / width) * (Math.ceil(Math.max(innerHeight - list.top, 0) / height) + 1);
+  }
+
+  /** Of more tiles than the `first` ones only those that were there before: the others would hold up the pictures of these. */
+  #draw({ first = Infinity } = {}) {
     this.groups = grouped([...this.hits.values()], this);
     const before = new Map([...this.list.children].map((cell) => [find(".tile", cell)?.dataset.id, cell]));
-    const cells = Array.from(seen(this.groups, ([{ words }]) => this.unfolded.has(words)), ({ hit, stack }) => {
+    const all = [...seen(this.groups, ([{ words }]) => this.unfolded.has(words))];
+    this.isWhole = all.length <= first;
+    const cells = all.filter(({ hit }, at) => at < first || before.has(String(hit.id))).map(({ hit, stack }) => {
       const kept = before.get(String(hit.id));
       if (kept?.drawn !== drawnOf(hit)) return tile(hit, { stack, marks: this.marksOf(hit.key) });
       if (restack(kept, hit, stack)) showMarks(kept, hit, this.marksOf(hit.key));
@@ -102,6 +118,7 @@ export class Grid {
   }
 
   focus(id) {
+    this.finish();
     find(`.tile[data-id="${id}"]`, this.list)?.focus();
   }
 
@@ -145,6 +162,7 @@ export class Grid {
     const cell = event.target.closest(".cell");
     const hit = cell && this.hitOf(cell);
     if (!hit || event.ctrlKey || event.metaKey || event.altKey) return;
+    this.finish();
     const tiles = this.tiles;
     const at = tiles.indexOf(find(".tile", cell));
     const columns = getComputedStyle(this.list).gridTemplateColumns.split(" ").length;

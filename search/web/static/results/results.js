@@ -69,8 +69,10 @@ export class Search {
     setTimeout(() => whenIdle(() => { if (!signal.aborted && this.shown) this.#complete(signal); }), PAUSE_MS);
   }
 
-  /** What nobody waits for comes once the typing has paused: the next hits where their place is near, counts of labels. */
+  /** What nobody waits for comes once the typing has paused: tiles out of sight, the next hits where their place is near,
+   *  counts of labels. */
   async #complete(signal) {
+    this.grid.finish();
     if (this.grid.groups.length < ENOUGH) await this.#next({ byItself: true });
     if (signal.aborted) return;
     this.#watchEnd();
