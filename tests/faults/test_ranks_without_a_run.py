@@ -266,6 +266,7 @@ def _vectors(library: Library, fingerprint: str) -> dict[int, bytes]:
     return found
 
 
+@pytest.mark.slow
 def test_a_rank_that_is_started_again_by_hand_does_what_pieces_lack(
     library: Library, icon_folder: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -299,6 +300,7 @@ def test_a_rank_that_waits_for_slow_pictures_of_another_is_not_given_up(tiny_mod
 BROKEN = "<svg"
 
 
+@pytest.mark.slow
 def test_whoever_merges_stores_what_failed(library: Library, icon_folder: Path, tiny_model: Path) -> None:
     (icon_folder / "broken.svg").write_text(BROKEN)
     command = _planned(library, icon_folder, tiny_model)
@@ -313,6 +315,7 @@ def test_whoever_merges_stores_what_failed(library: Library, icon_folder: Path, 
     assert examine(library, sample=0).is_sound
 
 
+@pytest.mark.slow
 def test_a_generation_that_was_published_without_what_failed_is_found_and_mended(
     library: Library, icon_folder: Path, tiny_model: Path
 ) -> None:

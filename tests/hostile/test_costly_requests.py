@@ -52,6 +52,7 @@ def _probe(library: Library, *, rounds: int) -> None:
             print(cost)
 
 
+@pytest.mark.slow
 def test_nothing_that_can_be_asked_takes_long(asked: Path) -> None:
     _probe(Library(asked), rounds=1)
 

@@ -99,6 +99,7 @@ def test_ranks_of_a_machine_share_all_of_its_cores(
     assert found == shares
 
 
+@pytest.mark.slow
 def test_torch_computes_with_as_many_threads_as_the_quota_pays_for() -> None:
     environment = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))

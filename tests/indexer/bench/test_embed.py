@@ -25,6 +25,7 @@ def measured(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> tupl
     return out, _run(out, tiny_model, *small, *sweeps, "--json")
 
 
+@pytest.mark.slow
 def test_a_sweep_measures_every_value_as_often_as_asked(measured: tuple[Path, Result]) -> None:
     _, result = measured
     assert result.exit_code == 0, result.output

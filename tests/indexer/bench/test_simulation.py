@@ -92,6 +92,7 @@ def test_vectors_follow_from_pixels_as_they_are_when_the_batch_is_done() -> None
     assert not np.array_equal(found, SimulatedEncoder(8).encode_images(pixels(4)))
 
 
+@pytest.mark.slow
 def test_a_large_index_of_its_vectors_finds_what_exact_search_finds(tmp_path: Path) -> None:
     """A merge refuses any other: the samples again and again, as the benchmark makes them, asked by its names."""
     encoder, n = SimulatedEncoder(64), 60_000

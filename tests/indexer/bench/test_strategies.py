@@ -157,6 +157,7 @@ def test_ranks_with_a_barrier_share_the_pictures_under_torchrun(material: Materi
     assert told.stages["barrier"] > 0
 
 
+@pytest.mark.slow
 def test_a_trial_whose_process_is_killed_says_so(material: Material, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
     with Apart(_trial(material, Knobs(workers=0))) as apart:

@@ -172,6 +172,7 @@ HISTORY = st.lists(
 
 @given(history=HISTORY)
 @settings(max_examples=40, deadline=None)
+@pytest.mark.slow
 def test_whatever_was_there_before_names_are_read_as_in_a_new_catalog(
     tmp_path_factory: pytest.TempPathFactory, history: list[tuple[set[str], str]]
 ) -> None:

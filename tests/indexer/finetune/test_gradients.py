@@ -106,6 +106,7 @@ def assert_examined_as_saved(found: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
+@pytest.mark.slow
 def test_two_ranks_give_the_gradients_of_one_process_with_the_whole_batch(
     case: str, from_two_ranks: dict[str, Any]
 ) -> None:

@@ -34,6 +34,7 @@ def prepared(icons: Path, start: Path, out: Path, *, ranks: int, **chosen: objec
         return prepare(request, Devices("cpu", ranks), view)
 
 
+@pytest.mark.slow
 def test_a_rank_that_hangs_is_named_with_what_it_was_at(
     icons: Path, start: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -62,6 +62,7 @@ def test_a_rerun_makes_what_is_missing(iconify: Path, browser: Browser, tmp_path
     assert said.endswith("3 screens, 0 icons\n")
 
 
+@pytest.mark.slow
 def test_a_process_that_dies_ends_the_run_and_what_was_made_is_kept(iconify: Path, tmp_path: Path) -> None:
     def kill_them(_: str, n_done: int, n: int) -> None:
         if n_done == 1:

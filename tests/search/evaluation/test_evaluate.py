@@ -407,6 +407,7 @@ def _document() -> str:
     return (Path(__file__).parents[3] / "docs" / "evaluation.md").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_the_documented_queries_and_commands_work(
     lucide: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

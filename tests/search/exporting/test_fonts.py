@@ -34,6 +34,7 @@ def overlaps(exported: Exported, engine: SearchEngine) -> dict[str, float]:
     return found
 
 
+@pytest.mark.slow
 def test_glyphs_look_as_the_icons_do(engine: SearchEngine, lucide: Sequence[str]) -> None:
     keys = (*lucide[::2], "plain:house", "shared:hole", "shared:blue")
     exported = export(engine, Collection("x", keys), "font")

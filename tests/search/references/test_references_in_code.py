@@ -244,6 +244,7 @@ def _is_where_it_says(one: Reference, text: str) -> None:
     ids=lambda text: text[:8],
 )
 @pytest.mark.parametrize("kind", ["script", "markup"])
+@pytest.mark.slow
 def test_no_text_takes_long(text: str, kind: Kind) -> None:
     started = time.process_time()
     scan(text, path="x", kind=kind)

@@ -450,6 +450,7 @@ def test_a_form_without_a_picture_is_refused(client: httpx.Client) -> None:
 # Servers of their own
 
 
+@pytest.mark.slow
 def test_a_new_generation_answers_without_a_failed_request(tmp_path: Path, tiny_model: Path) -> None:
     write_icons(tmp_path / "icons")
     library = Library(tmp_path / "library")
@@ -517,6 +518,7 @@ def test_a_changed_file_is_not_handed_out(tmp_path: Path, tiny_model: Path) -> N
                 assert str(tmp_path) not in answer.text
 
 
+@pytest.mark.slow
 def test_too_many_at_once_are_told_so_quickly_and_all_others_are_answered(icon_library: Library) -> None:
     with serving(icon_library, "--threads", "1", "--waiting", "2") as (client, _):
         address = f"{client.base_url}{API}/search?q=dot&k=50"

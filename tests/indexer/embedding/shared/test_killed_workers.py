@@ -106,6 +106,7 @@ def kill_workers(
     return {**counts, "blocks": found.of, "twice": n_twice, "longest wait": max(longest.values()), "calls": s3.n}
 
 
+@pytest.mark.slow
 def test_workers_that_are_killed_leave_a_plan_that_others_finish(
     s3: Faults, tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -153,6 +153,7 @@ def test_the_look_of_an_address_goes_before_the_remembered_one(open_page: Open) 
     expect(page.locator('#inks [value="#2f6fed"]')).to_be_checked()
 
 
+@pytest.mark.slow
 def test_addresses_of_pictures_in_other_looks_are_given_back(open_page: Open) -> None:
     page = open_page()
     page.add_init_script(
