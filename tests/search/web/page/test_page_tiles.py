@@ -175,3 +175,24 @@ def test_columns_follow_the_size_of_the_pictures(open_page: Open) -> None:
         )
     assert columns == sorted(columns, reverse=True)
     assert len(set(columns)) == 3
+
+
+def test_tiles_in_sight_are_drawn_first_and_soon_all(open_page: Open) -> None:
+    page = open_page("/?q=moon&fold=0", viewport={"width": 600, "height": 400})
+    expect(cell(page, "moon")).to_be_visible()
+    page.evaluate("""() => {
+      const grid = document.querySelector("#grid");
+      document.querySelector("#words").addEventListener("input", () => { window.drawn = []; });
+      new MutationObserver(() => window.drawn?.push(grid.children.length)).observe(grid, { childList: true });
+    }""")
+    page.locator("#words").fill("arrow")
+    page.wait_for_function("() => window.drawn.length > 1")
+    first, all_of_them = page.evaluate("() => window.drawn.slice(0, 2)")
+    place = page.locator("#grid .tile").nth(first - 1).bounding_box()
+    assert place is not None
+    assert place["y"] + place["height"] > 400
+    assert first < all_of_them
+    page.locator("#words").press("ArrowDown")
+    page.keyboard.press("End")
+    focused = "() => [...document.querySelectorAll('#grid .tile')].indexOf(document.activeElement)"
+    assert page.evaluate(focused) >= all_of_them - 1
