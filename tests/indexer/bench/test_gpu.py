@@ -88,6 +88,7 @@ def test_parts_run_with_few_wheels(tmp_path: Path, tiny_model: Path, bare: dict[
     assert 0 <= chosen["cores busy"] <= 1.05
 
 
+@pytest.mark.slow
 def test_a_model_that_has_graphs_goes_through_torch_where_there_is_nothing_else(
     tmp_path: Path, bare: dict[str, str]
 ) -> None:
