@@ -8,14 +8,17 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner, Result
+from filelock import FileLock
 from PIL import Image
 from small_icons import HOUSE, draw_sources, drawn
 from tools import lacking
+from vocabulary import read_once
 
 from indexer.catalog.scan import ScanTally
 from indexer.embedding.options import EmbedOptions
@@ -82,6 +85,13 @@ def save_tiny_model(folder: Path, *, seed: int) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session", autouse=True)
+def vocabulary() -> Iterator[None]:
+    """The vocabulary of encoders, read once."""
+    with read_once():
+        yield
+
+
 @pytest.fixture(scope="session")
 def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save_tiny_model(tmp_path_factory.mktemp("models") / "tiny", seed=1)
@@ -124,22 +134,25 @@ def library(tmp_path: Path) -> Library:
 Build = Callable[..., IndexSummary]
 
 
-def build_library(library: Library, model: Path, sources: Sequence[Path], **options: object) -> IndexSummary:
-    """Run `index` with a small encoder, in this process unless told otherwise.
-
-    The encoder is exported once: that is half of what a small library takes.
-    """
-    choice = ModelChoice(f"local-dir:{model}")
-    encoder = library.encoder(find_checkpoint(choice).fingerprint)
+@contextmanager
+def exported_once(library: Library, model: Path) -> Iterator[None]:
+    """Give a new library the encoder that an earlier one has exported: that is half of what a small one takes."""
+    encoder = library.encoder(find_checkpoint(ModelChoice(f"local-dir:{model}")).fingerprint)
     exported = model.parent / "exported" / encoder.name
     if exported.is_dir() and not library.root.exists():
         shutil.copytree(exported, encoder)
-    how = EmbedOptions(batch_size=32, workers=0, precision="fp32")
-    given = {"sources": sources, "choice": choice, "devices": "cpu", "embed": how, **options}
-    summary = index(library, IndexOptions(**given), Silent())  # type: ignore[arg-type]
+    yield
     if encoder.is_dir() and not exported.exists():
         shutil.copytree(encoder, exported)
-    return summary
+
+
+def build_library(library: Library, model: Path, sources: Sequence[Path], **options: object) -> IndexSummary:
+    """Run `index` with a small encoder, in this process unless told otherwise."""
+    how = EmbedOptions(batch_size=32, workers=0, precision="fp32")
+    choice = ModelChoice(f"local-dir:{model}")
+    given = {"sources": sources, "choice": choice, "devices": "cpu", "embed": how, **options}
+    with exported_once(library, model):
+        return index(library, IndexOptions(**given), Silent())  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -229,7 +242,8 @@ def own_iconify(tmp_path: Path) -> Path:
 
 def index_by_command(sources: Path, library: Path, model: Path) -> Path:
     options = ["--model", f"local-dir:{model}", "--devices", "cpu", "--library", str(library)]
-    done = CliRunner().invoke(main, ["index", str(sources), *options])
+    with exported_once(Library(library), model):
+        done = CliRunner().invoke(main, ["index", str(sources), *options])
     assert done.exit_code == 0, done.output
     return library
 
@@ -239,6 +253,20 @@ def asked(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Path:
     """A library of eight icons in two sets; no test changes it or its sources."""
     folder = tmp_path_factory.mktemp("asked")
     return index_by_command(draw_sources(folder / "icons"), folder / "library", tiny_model)
+
+
+@pytest.fixture(scope="session")
+def bundled_samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A library of all bundled icons, by the bundled model; one for all processes of a run, and no test changes it."""
+    folder = tmp_path_factory.getbasetemp()
+    if os.environ.get("PYTEST_XDIST_WORKER"):
+        folder = folder.parent
+    library = folder / "bundled-samples"
+    with FileLock(folder / "bundled-samples.lock"):
+        if not library.exists():
+            done = CliRunner().invoke(main, ["index", "--devices", "cpu", "--library", str(library)])
+            assert done.exit_code == 0, done.output
+    return library
 
 
 @pytest.fixture

@@ -8,14 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
-from conftest import Silent, disc, svg
+from conftest import build_library, disc, svg
 from declared_answers import check_declared
 from PIL import Image, ImageDraw
 
-from indexer.embedding.options import EmbedOptions
-from indexer.encoders.checkpoint import ModelChoice
 from indexer.library.folder import Library
-from indexer.pipeline import IndexOptions, index
 from search.bench import server_process
 
 HOSTILE = svg(
@@ -51,9 +48,7 @@ def write_set(file: Path) -> None:
 
 def index_into(library: Library, *sources: Path, model: Path) -> None:
     """Index with the tiny encoder."""
-    how = EmbedOptions(batch_size=32, workers=0, precision="fp32")
-    options = IndexOptions(sources=sources, choice=ModelChoice(f"local-dir:{model}"), devices="cpu", embed=how)
-    index(library, options, Silent())
+    build_library(library, model, sources)
 
 
 @contextmanager

@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 from search.assistant.server import create_assistant
-from search.cli import main
 from search.engine import SearchEngine
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "assistants.md"
@@ -49,11 +47,9 @@ def laid_out(answer: dict[str, Any]) -> str:
     return "{\n" + ",\n".join(parts) + "\n}"
 
 
-def test_every_call_is_answered_as_the_document_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_call_is_answered_as_the_document_shows(bundled_samples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(DOCUMENT.parents[1])  # pictures are named as they lie there
-    done = CliRunner().invoke(main, ["index", "--devices", "cpu", "--library", str(tmp_path)])
-    assert done.exit_code == 0, done.output
-    engine = SearchEngine.open(tmp_path)
+    engine = SearchEngine.open(bundled_samples)
     calls = CALL.findall(DOCUMENT.read_text("utf-8"))
     assert len(calls) == 5
     for tool, arguments, answer in calls:

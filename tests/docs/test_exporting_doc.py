@@ -33,32 +33,27 @@ def shown(line: str, library: Path) -> str:
     return done.output
 
 
-@pytest.fixture(scope="module")
-def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return index_samples(tmp_path_factory.mktemp("samples"))
-
-
 def test_every_example_prints_what_the_document_shows(
-    samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bundled_samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     blocks = _CONSOLE.findall(DOCUMENT.read_text("utf-8"))
     assert len(blocks) >= 2
     for line, written in (pair for block in blocks for pair in commands(block)):
-        assert shown(line, samples) == written, line
+        assert shown(line, bundled_samples) == written, line
 
 
-def test_the_collection_that_is_shown_is_one(samples: Path) -> None:
+def test_the_collection_that_is_shown_is_one(bundled_samples: Path) -> None:
     [text] = re.findall(r"```json\n(.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL)
     found, _ = read_collection(text.encode(), name="x")
     assert found.name == json.loads(text)["name"]
-    engine = SearchEngine.open(samples)
+    engine = SearchEngine.open(bundled_samples)
     assert [engine.hits([engine.find(key)])[0].key for key in found.icons] == list(found.icons)
 
 
-def test_the_example_in_python_runs(samples: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_example_in_python_runs(bundled_samples: Path, capsys: pytest.CaptureFixture[str]) -> None:
     [code] = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL)
-    exec(code.replace("~/.local/share/icons", str(samples)), {})
+    exec(code.replace("~/.local/share/icons", str(bundled_samples)), {})
     assert capsys.readouterr().out.startswith("1 set settings-sprite.zip ")
 
 

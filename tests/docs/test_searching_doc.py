@@ -40,11 +40,6 @@ CLOSE_ENOUGH = {
 """Scores differ in their last digits from processor to processor, and so does how many reach the least one."""
 
 
-@pytest.fixture(scope="module")
-def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return index_samples(tmp_path_factory.mktemp("samples"))
-
-
 def index_samples(library: Path) -> Path:
     done = CliRunner().invoke(main, ["index", "--devices", "cpu", "--library", str(library)])
     assert done.exit_code == 0, done.output
@@ -73,13 +68,13 @@ def shown(command: str, library: Path) -> str:
 
 @pytest.mark.parametrize(("document", "n_blocks"), DOCUMENTS.items(), ids=lambda given: getattr(given, "stem", ""))
 def test_every_example_prints_what_the_document_shows(
-    document: Path, n_blocks: int, samples: Path, monkeypatch: pytest.MonkeyPatch
+    document: Path, n_blocks: int, bundled_samples: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT / "docs")
     blocks = BLOCK.findall(document.read_text())
     assert len(blocks) >= n_blocks
     for command, written in (pair for block in blocks for pair in commands(block)):
-        now = shown(command, samples)
+        now = shown(command, bundled_samples)
         assert without_figures(now) == without_figures(written), command
         for numbers, bound in CLOSE_ENOUGH.items():
             known = [float(number) for number in numbers.findall(written)]

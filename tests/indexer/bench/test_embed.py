@@ -21,8 +21,7 @@ def _run(out: Path, model: Path, *arguments: str) -> Result:
 def measured(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
     out = tmp_path_factory.mktemp("bench") / "out"
     small = ["--images", "24", "--repeats", "2", "--only", "limit", "--only", "sweeps"]
-    sweeps = ["--sweep", "batch=8,16", "--sweep", "channels_last=on,off"]
-    return out, _run(out, tiny_model, *small, *sweeps, "--json")
+    return out, _run(out, tiny_model, *small, "--sweep", "batch=8,16", "--json")
 
 
 @pytest.mark.slow
@@ -34,8 +33,6 @@ def test_a_sweep_measures_every_value_as_often_as_asked(measured: tuple[Path, Re
     assert told == [
         ("batch", "index", 8, 2),
         ("batch", "index", 16, 2),
-        ("channels_last", "loop", None, 2),
-        ("channels_last", "loop", None, 2),
     ]
     for row in rows:
         rate = row["images_per_second"]
@@ -45,7 +42,7 @@ def test_a_sweep_measures_every_value_as_often_as_asked(measured: tuple[Path, Re
 
 def test_every_run_is_a_line(measured: tuple[Path, Result]) -> None:
     lines = [json.loads(line) for line in (measured[0] / "runs.jsonl").read_text().splitlines()]
-    assert len(lines) == 2 * 2 + 4 * 2
+    assert len(lines) == 2 * 2 + 2 * 2
     batches = [line for line in lines if line["group"] == "batch"]
     assert [line["knobs"]["batch"] for line in batches] == [8, 16, 16, 8], "forwards, then backwards"
 
@@ -53,11 +50,11 @@ def test_every_run_is_a_line(measured: tuple[Path, Result]) -> None:
 def test_the_report_shows_charts_and_the_limit(measured: tuple[Path, Result]) -> None:
     out, _ = measured
     page = (out / "report.html").read_text()
-    for part in ("How fast icons are embedded", "batch against time", "channels_last: images/s", "matrix products"):
+    for part in ("How fast icons are embedded", "batch against time", "matrix products"):
         assert part in page, part
-    assert page.count("<svg") == 3
+    assert page.count("<svg") == 2
     names = {path.name for path in (out / "charts").iterdir()}
-    assert names == {"batch-time.png", "batch-rate.png", "channels_last-rate.png"}
+    assert names == {"batch-time.png", "batch-rate.png"}
     for name in names:
         with Image.open(out / "charts" / name) as picture:
             assert picture.size[0] == 1400 or picture.size[1] == 1400

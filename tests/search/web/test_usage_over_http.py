@@ -22,16 +22,13 @@ from search.usage.opened import UsageIndex
 API = "/api/v1"
 
 
-@pytest.fixture
-def library(asked: Path, tmp_path: Path) -> Library:
-    shutil.copytree(asked, tmp_path / "held")
-    return Library(tmp_path / "held")
+def copy_of(asked: Path, folder: Path) -> Library:
+    shutil.copytree(asked, folder / "held")
+    return Library(folder / "held")
 
 
-@pytest.fixture
-def shots(library: Library, tmp_path: Path) -> Path:
+def add_shots(library: Library, folder: Path) -> Path:
     """Two screens that are known, one of them twice."""
-    folder = tmp_path / "private" / "shots"
     save_screen(folder / "a.png", ["house", "arrow-left"])
     save_screen(folder / "b.png", ["house", "disc", "disc"])
     shutil.copy(folder / "a.png", folder / "copy.png")
@@ -39,8 +36,34 @@ def shots(library: Library, tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def unchanged(asked: Path, tmp_path_factory: pytest.TempPathFactory) -> Library:
+    """A library that no test changes; its screenshots lie in `private/shots` beside it."""
+    folder = tmp_path_factory.mktemp("usage")
+    library = copy_of(asked, folder)
+    add_shots(library, folder / "private" / "shots")
+    return library
+
+
+@pytest.fixture(scope="module")
+def client(unchanged: Library) -> Iterator[httpx.Client]:
+    with serving(unchanged) as (opened, _):
+        yield opened
+
+
 @pytest.fixture
-def client(library: Library, shots: Path) -> Iterator[httpx.Client]:
+def library(asked: Path, tmp_path: Path) -> Library:
+    return copy_of(asked, tmp_path)
+
+
+@pytest.fixture
+def shots(library: Library, tmp_path: Path) -> Path:
+    return add_shots(library, tmp_path / "shots")
+
+
+@pytest.fixture
+def own_client(library: Library, shots: Path) -> Iterator[httpx.Client]:
+    """For a test that changes what is served."""
     with serving(library) as (opened, _):
         yield opened
 
@@ -52,8 +75,8 @@ def uses_of(client: httpx.Client, icon: str = "house", **parameters: Any) -> dic
     return told
 
 
-def test_an_icon_is_told_with_its_places_as_the_command_tells_them(client: httpx.Client, library: Library) -> None:
-    engine, index = SearchEngine.open(library.root), UsageIndex.open(library.root)
+def test_an_icon_is_told_with_its_places_as_the_command_tells_them(client: httpx.Client, unchanged: Library) -> None:
+    engine, index = SearchEngine.open(unchanged.root), UsageIndex.open(unchanged.root)
     expected = uses_of_icon(index, engine, engine.find("house"), least=0)
     told = uses_of(client)
     assert (told["n_found"], told["n_screens"]) == (expected.n_found, expected.n_screens)
@@ -69,7 +92,7 @@ def test_screenshots_are_named_without_their_folder(client: httpx.Client) -> Non
     assert "private" not in json.dumps(told)
 
 
-def test_a_crop_and_its_screenshot_are_at_their_addresses(client: httpx.Client, shots: Path) -> None:
+def test_a_crop_and_its_screenshot_are_at_their_addresses(client: httpx.Client, unchanged: Library) -> None:
     use = next(use for use in uses_of(client)["uses"] if use["file"] == "b.png")
     crop, screen = client.get(use["crop_url"]), client.get(use["screen_url"])
     assert (crop.headers["content-type"], screen.headers["content-type"]) == ("image/png", "image/png")
@@ -77,28 +100,28 @@ def test_a_crop_and_its_screenshot_are_at_their_addresses(client: httpx.Client, 
     with Image.open(io.BytesIO(crop.content)) as cropped, Image.open(io.BytesIO(screen.content)) as whole:
         assert cropped.width >= right - left
         assert cropped.height >= bottom - top
-        with Image.open(shots / "b.png") as shot:
+        with Image.open(unchanged.root.parent / "private/shots/b.png") as shot:
             assert whole.size == (use["width"], use["height"]) == shot.size
     assert screen.headers["cache-control"] == "private, no-store"
     again = client.get(use["crop_url"], headers={"If-None-Match": crop.headers["etag"]})
     assert again.status_code == 304
 
 
-def test_only_the_screenshot_that_was_looked_at_is_sent(client: httpx.Client, shots: Path, tmp_path: Path) -> None:
-    use = next(use for use in uses_of(client)["uses"] if use["file"] == "b.png")
+def test_only_the_screenshot_that_was_looked_at_is_sent_or_its_copy(
+    own_client: httpx.Client, shots: Path, tmp_path: Path
+) -> None:
+    copied, alone = (
+        next(use for use in uses_of(own_client)["uses"] if use["file"] == file) for file in ("a.png", "b.png")
+    )
+    (shots / "a.png").unlink()
+    assert own_client.get(copied["screen_url"]).status_code == 200
     other = save_screen(tmp_path / "secret.png", ["disc"])
     (shots / "b.png").unlink()
     (shots / "b.png").symlink_to(other)
-    gone = client.get(use["screen_url"])
+    gone = own_client.get(alone["screen_url"])
     assert gone.status_code == 404
     assert "another one by now" in gone.json()["error"]
-    assert client.get(use["crop_url"]).status_code == 200
-
-
-def test_a_copy_of_a_screenshot_takes_its_place(client: httpx.Client, shots: Path) -> None:
-    use = next(use for use in uses_of(client)["uses"] if use["file"] == "a.png")
-    (shots / "a.png").unlink()
-    assert client.get(use["screen_url"]).status_code == 200
+    assert own_client.get(alone["crop_url"]).status_code == 200
 
 
 @pytest.mark.parametrize("path", ["1/crops/99", "7/crops/0", "1/screens/99", "7/screens/0"])
@@ -123,13 +146,13 @@ def test_a_page_of_another_server_can_not_show_a_screenshot(client: httpx.Client
         assert client.get(use[name], headers=foreign).status_code == 403
 
 
-def test_what_is_removed_is_told_no_more(client: httpx.Client, library: Library, shots: Path) -> None:
-    before = next(use for use in uses_of(client)["uses"] if use["file"] == "b.png")
+def test_what_is_removed_is_told_no_more(own_client: httpx.Client, library: Library, shots: Path) -> None:
+    before = next(use for use in uses_of(own_client)["uses"] if use["file"] == "b.png")
     remove(library, [shots / "b.png"])
-    told = uses_of(client)
+    told = uses_of(own_client)
     assert (told["n_known"], told["generation"]) == (1, 2)
     assert {use["file"] for use in told["uses"]} == {"a.png"}
-    assert client.get(before["screen_url"]).status_code == 404
+    assert own_client.get(before["screen_url"]).status_code == 404
 
 
 def test_without_crops_a_use_has_none(library: Library, shots: Path) -> None:
