@@ -107,7 +107,7 @@ def _write_rows(built: Generation, shards: Path, *, fingerprint: str) -> tuple[V
     shown = np.unique(rows[:, 1])
     traits = read_traits(shards, shown)
     write_facets(built, shown, traits)
-    vectors = gather(built, rows, shards, fingerprint=fingerprint)
+    vectors = gather(built, rows, shards, fingerprint=fingerprint, beside=built.folder)
     write_lexicon(built.catalog, built.lexicon)
     drawings = vectors.image_ids[find_drawings(traits, vectors.images)]
     np.save(built.drawings, drawings[vectors.image_rows])

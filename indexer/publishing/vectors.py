@@ -80,8 +80,10 @@ class Vectors:
             yield (1 - share) * seen + share * means
 
 
-def gather(built: Generation, rows: Ids, folder: Path, *, fingerprint: str) -> Vectors:
+def gather(built: Generation, rows: Ids, folder: Path, *, fingerprint: str, beside: Path | None = None) -> Vectors:
     """Read the vectors of some icons, given as (icon, image, name) ids (n, 3), by icon; tags from their facets.
+
+    They lie in memory, or in files without a name in the folder `beside`.
 
     Raises:
         ShardError: one is missing or damaged.
@@ -91,7 +93,6 @@ def gather(built: Generation, rows: Ids, folder: Path, *, fingerprint: str) -> V
     stated, codes = in_english(built.catalog, read_array(built.tags)).astype(np.int64)
     read, others = _read_others(built.catalog, name_ids)
     text_ids = np.union1d(np.union1d(name_ids, tag_ids), others)
-    beside = built.folder
     texts = _assemble(folder, "names", text_ids, fingerprint=fingerprint, beside=beside)
     return Vectors(
         image_ids=image_ids,
@@ -152,7 +153,7 @@ def with_others(names: Halves, read: Ids, others: Halves) -> Halves:
     return names
 
 
-def _assemble(folder: Path, kind: Kind, wanted: Ids, *, fingerprint: str, beside: Path) -> Halves:
+def _assemble(folder: Path, kind: Kind, wanted: Ids, *, fingerprint: str, beside: Path | None) -> Halves:
     vectors, filled = read_vectors(folder, kind, wanted, fingerprint=fingerprint, beside=beside)
     if not filled.all():
         raise ShardError(f"{int((~filled).sum())} {kind} have no vector yet; `icons embed` makes them")
