@@ -86,7 +86,7 @@ def plan_missing(library: Library, engine: Engine, outline: Plan, *, retry_faile
         settled = np.union1d(covered.images, np.array(final, dtype=np.int64))
         images = np.setdiff1d(questions.image_ids(connection), settled)
         names = np.setdiff1d(texts.text_ids(connection), covered.names)
-        n_blocks = sum(1 for _ in chain(block_sizes("names", len(names)), block_sizes("images", len(images))))
+        n_blocks = len([*block_sizes("names", len(names)), *block_sizes("images", len(images))])
         plan = replace(outline, n_images=len(images), n_names=len(names), n_blocks=n_blocks)
         if n_blocks:
             blocks = chain(

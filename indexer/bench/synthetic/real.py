@@ -77,8 +77,7 @@ def read_real(library: Library) -> Real:
         ShardError: a shard is damaged.
     """
     manifest = _manifest(library)
-    catalog = library.generation(manifest.number).catalog
-    with closing(sqlite3.connect(f"{catalog.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+    with _reading(library, manifest) as connection:
         rows = connection.execute(_ICONS).fetchall()
         words = dict(connection.execute("SELECT words, id FROM names WHERE own = ''"))
     if len(rows) < LEAST_ICONS:
@@ -109,10 +108,15 @@ def model_of(library: Library) -> tuple[str, ModelChoice]:
         LibraryError: nothing is published.
     """
     manifest = _manifest(library)
-    catalog = library.generation(manifest.number).catalog
-    with closing(sqlite3.connect(f"{catalog.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+    with _reading(library, manifest) as connection:
         stored = connection.execute("SELECT value FROM settings WHERE key = 'model'").fetchone()
     return manifest.fingerprint, ModelChoice.from_json(stored[0]) if stored else ModelChoice.bundled()
+
+
+def _reading(library: Library, manifest: Manifest) -> "closing[sqlite3.Connection]":
+    """The generation's catalog, to be read and closed."""
+    catalog = library.generation(manifest.number).catalog
+    return closing(sqlite3.connect(f"{catalog.absolute().as_uri()}?mode=ro&immutable=1", uri=True))
 
 
 def _manifest(library: Library) -> Manifest:
@@ -129,7 +133,7 @@ def _set_of(rows: Sequence[tuple[int, str, str, str, int, str, str, str]], image
 
 def _tokens(words: Mapping[str, int]) -> dict[str, list[int]]:
     found: defaultdict[str, list[int]] = defaultdict(list)
-    for words_, row in words.items():
-        for token in words_.split():
+    for name, row in words.items():
+        for token in name.split():
             found[token].append(row)
     return dict(found)

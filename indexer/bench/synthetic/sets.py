@@ -39,12 +39,11 @@ class Drawn:
     """A number for each picture, which icons that show the same share."""
 
 
-def write_sets(folder: Path, real: Real, *, n: int, seed: int) -> Iterator[int]:
-    """Write sets of `n` icons in all, as `@iconify/json` is laid out; yields how many icons are written."""
+def write_sets(folder: Path, real: Real, *, n: int, seed: int) -> None:
+    """Write sets of `n` icons in all, as `@iconify/json` is laid out."""
     (folder / "json").mkdir(parents=True)
     (folder / "beside").mkdir()
     (folder / "collections.json").write_text("{}")
-    done = 0
     for drawn in draw_sets(real, n=n, seed=seed):
         (folder / "json" / f"{drawn.key}.json").write_text(_as_iconify(drawn), encoding="utf-8")
         beside = {
@@ -52,8 +51,6 @@ def write_sets(folder: Path, real: Real, *, n: int, seed: int) -> Iterator[int]:
             for name, place in zip(drawn.names, drawn.origins, strict=True)
         }
         (folder / "beside" / f"{drawn.key}.json").write_text(json.dumps(beside))
-        done += len(drawn.names)
-        yield done
 
 
 def read_beside(folder: Path, path: str) -> dict[str, tuple[int, str]]:

@@ -1,7 +1,7 @@
 """Who embeds icons that never were? Nobody: each block of a plan becomes the shard that a rank would have written, with
 vectors of the real pictures and names that its items were drawn from, each moved a little."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -55,18 +55,16 @@ class _Made:
         return perturb(self.real.names, vectors, likeness=self.name_likeness, seed=(2, int(ids[0])))
 
 
-def write_shards(library: Library, source: Path, real: Real) -> Iterator[int]:
-    """Write a shard for each block of a library's plan; yields how many items are done."""
+def write_shards(library: Library, source: Path, real: Real) -> None:
+    """Write a shard for each block of a library's plan."""
     plan_file = library.work(real.fingerprint) / "plan.jsonl"
-    plan, made, done = read_plan(plan_file), _Made.of(real), 0
+    plan, made = read_plan(plan_file), _Made.of(real)
     folder = library.vectors(real.fingerprint)
     folder.mkdir(parents=True, exist_ok=True)
     facts = {"rank": "0", "precision": "fp32", "model": plan.model, "run": plan.run}
     for block in read_blocks(plan_file):
         shard = made.images(block, source) if block.kind == "images" else made.names(block)
         write_shard(shard_path(folder, block.name), shard, fingerprint=real.fingerprint, facts=facts)
-        done += len(block.items)
-        yield done
 
 
 def _row_like(real: Real, words: str) -> int:

@@ -4,14 +4,15 @@ What is made up (sets, vectors) is timed, too, but belongs to no command.
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from shutil import copytree
+from shutil import copytree, rmtree
 
 import numpy as np
+import psutil
 from sqlalchemy import Engine
 
 from indexer import pipeline
@@ -51,9 +52,12 @@ class Place:
 
 @dataclass(slots=True)
 class Steps:
-    """Seconds by step; the ones that begin with "made" are of no command."""
+    """What a stage tells of itself."""
 
     seconds: dict[str, float] = field(default_factory=dict)
+    """By step; the ones that begin with "made" are of no command."""
+    n_bytes: dict[str, int] = field(default_factory=dict)
+    """Memory of another process."""
 
     @contextmanager
     def timed(self, name: str) -> Iterator[None]:
@@ -75,16 +79,16 @@ class Steps:
         self.seconds |= {name: p50, f"{name}, p95": p95}
 
 
-def make_sets(place: Place) -> Mapping[str, float]:
+def make_sets(place: Place) -> Steps:
     """Write the sets."""
     steps = Steps()
+    rmtree(place.source, ignore_errors=True)  # what a run that was ended has left
     with steps.timed("made: sets"):
-        for _ in write_sets(place.source, read_real(place.real), n=place.n, seed=place.seed):
-            pass
-    return steps.seconds
+        write_sets(place.source, read_real(place.real), n=place.n, seed=place.seed)
+    return steps
 
 
-def scan(place: Place) -> Mapping[str, float]:
+def scan(place: Place) -> Steps:
     """Scan them into a catalog, and once more where nothing is new."""
     steps = Steps()
     with _writing(place.library) as engine:
@@ -94,10 +98,10 @@ def scan(place: Place) -> Mapping[str, float]:
             scan_sources(engine, opening=open_tagged)
         with steps.timed("scan, nothing new"):
             scan_sources(engine, opening=open_tagged)
-    return steps.seconds
+    return steps
 
 
-def plan(place: Place) -> Mapping[str, float]:
+def plan(place: Place) -> Steps:
     """Plan what is to be embedded, with the encoder of the real library."""
     fingerprint, model = model_of(place.real)
     if not place.library.encoder(fingerprint).exists():
@@ -108,19 +112,18 @@ def plan(place: Place) -> Mapping[str, float]:
             store_setting(connection, "model", model.to_json())
         with steps.timed("plan"):
             prepare(place.library, engine, model, options=EmbedOptions(), retry_failed=False, stage=lambda _: None)
-    return steps.seconds
+    return steps
 
 
-def make_vectors(place: Place) -> Mapping[str, float]:
+def make_vectors(place: Place) -> Steps:
     """Write the shards that ranks would have written."""
     steps = Steps()
     with steps.timed("made: vectors"):
-        for _ in write_shards(place.library, place.source, read_real(place.real)):
-            pass
-    return steps.seconds
+        write_shards(place.library, place.source, read_real(place.real))
+    return steps
 
 
-def merge(place: Place) -> Mapping[str, float]:
+def merge(place: Place) -> Steps:
     """Merge and publish, step by step."""
     began: list[tuple[str, float]] = []
     steps = Steps()
@@ -129,10 +132,10 @@ def merge(place: Place) -> Mapping[str, float]:
         began.append(("", time.perf_counter()))
     for (title, at), (_, until) in pairwise(began):
         steps.seconds[f"merge: {title}"] = until - at
-    return steps.seconds
+    return steps
 
 
-BUILDING: dict[str, Callable[[Place], Mapping[str, float]]] = {
+BUILDING: dict[str, Callable[[Place], Steps]] = {
     "sets": make_sets,
     "scan": scan,
     "plan": plan,
@@ -150,3 +153,9 @@ def _writing(library: Library) -> Iterator[Engine]:
             yield engine
         finally:
             engine.dispose()
+
+
+def own_bytes(process: psutil.Process) -> int:
+    """Memory of a process beside the files that it has mapped; all of it where the system does not tell these apart."""
+    memory = process.memory_info()
+    return int(memory.rss - getattr(memory, "shared", 0))

@@ -1,7 +1,7 @@
 """What grows how fast? Figures by stage and size, and the power of the size with which each grows."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -9,7 +9,6 @@ from search.bench.scale.run import Measured
 from search.bench.tables import Grid
 
 _MADE = "made"
-_BYTES = "bytes"
 Spell = Callable[[float], str]
 Figures = dict[str, dict[int, float]]
 """What was measured -> size -> value."""
@@ -23,7 +22,9 @@ def grids(measured: Iterable[Measured]) -> list[Grid]:
     for one in measured:
         for step, value in one.seconds.items():
             if not step.startswith(_MADE):
-                (memory if _BYTES in step else seconds)[step][one.n] = value
+                seconds[step][one.n] = value
+        for what, size in one.n_bytes.items():
+            memory[what][one.n] = size
         if one.stage != "sets":
             memory[f"{one.stage}, at most"][one.n] = one.peak_bytes
             disk[f"library after {one.stage}"][one.n] = one.disk_bytes
@@ -63,13 +64,3 @@ def _as_time(seconds: float) -> str:
 
 def _as_bytes(n: float) -> str:
     return f"{n / 1e6:,.0f} MB" if n < 1e9 else f"{n / 1e9:,.2f} GB"
-
-
-def as_markdown(tables: Sequence[Grid]) -> str:
-    """Spell tables as a document takes them."""
-    return "\n\n".join("\n".join(_markdown_lines(table)) for table in tables)
-
-
-def _markdown_lines(table: Grid) -> Iterable[str]:
-    head = [table.title, *table.head[1:]]
-    yield from (f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *table.rows))

@@ -16,8 +16,9 @@ from shutil import rmtree
 
 import psutil
 
-from indexer.bench.synthetic.stages import Place
+from indexer.bench.synthetic.stages import Place, own_bytes
 from indexer.errors import BenchError
+from indexer.library.durable import write_file
 from indexer.library.folder import Library
 from indexer.reports.bars import Progress
 from search.bench.scale.stages import STAGES
@@ -33,6 +34,7 @@ class Measured:
     n: int
     stage: str
     seconds: dict[str, float]
+    n_bytes: dict[str, int]
     peak_bytes: int
     """Memory of its own, without the files that are mapped."""
     disk_bytes: int
@@ -46,17 +48,17 @@ def measure_scale(
     its size is done.
 
     Raises:
-        BenchError: a stage failed; the next run goes on with it.
+        BenchError: a stage failed, and the next run goes on with it; or the folder holds figures of another library.
     """
-    n_done, n_steps = 0, len(sizes) * len(STAGES)
-    for n in sorted(sizes):
+    _take_folder(folder, real)
+    n_done, n_steps = 0, len({*sizes}) * len(STAGES)
+    for n in sorted({*sizes}):
         place = folder / str(n)
-        place.mkdir(parents=True, exist_ok=True)
         for stage in STAGES:
             figures = place / f"{stage}.json"
             if not figures.exists():
                 progress(f"{n:,} icons: {stage}", n_done, n_steps)
-                figures.write_text(json.dumps(asdict(_measure(real, place, n, stage))))
+                write_file(figures, json.dumps(asdict(_measure(real, place, n, stage))).encode())
             n_done += 1
             yield Measured(**json.loads(figures.read_text()))
         if not keep:
@@ -64,11 +66,20 @@ def measure_scale(
             rmtree(place / "library", ignore_errors=True)
 
 
+def _take_folder(folder: Path, real: Library) -> None:
+    """Let a folder hold the figures of one library, as it answers now, and of no other."""
+    named, drawn_from = folder / "drawn-from.txt", f"{real.root}, generation {real.current()}"
+    if not named.exists():
+        write_file(named, drawn_from.encode())
+    elif (held := named.read_text()) != drawn_from:
+        raise BenchError(f'"{folder}" holds figures that were drawn from {held}; give another --out')
+
+
 def stage_here() -> None:
-    """Run a stage in this process: REAL FOLDER N STAGE; its seconds go to stdout, as JSON."""
+    """Run a stage in this process: REAL FOLDER N STAGE; what it tells goes to stdout, as JSON."""
     real, folder, n, stage = sys.argv[1:]
     place = Place(Path(folder), Library(Path(real)), int(n))
-    print(json.dumps(dict(STAGES[stage](place))))
+    print(json.dumps(asdict(STAGES[stage](place))))
 
 
 def _measure(real: Library, place: Path, n: int, stage: str) -> Measured:
@@ -85,7 +96,8 @@ def _measure(real: Library, place: Path, n: int, stage: str) -> Measured:
             last = (complaints.read().strip().splitlines() or [f"exit code {process.returncode}"])[-1]
             raise BenchError(f"{stage} of {n:,} icons failed: {last}")
         said.seek(0)
-        return Measured(n, stage, json.loads(said.read().splitlines()[-1]), peak, _size_of(place / "library"))
+        told = json.loads(said.read().splitlines()[-1])
+        return Measured(n, stage, **told, peak_bytes=peak, disk_bytes=_size_of(place / "library"))
 
 
 def _watch(process: "subprocess.Popen[bytes]") -> int:
@@ -93,8 +105,7 @@ def _watch(process: "subprocess.Popen[bytes]") -> int:
     peak, watched = 0, psutil.Process(process.pid)
     while process.poll() is None:
         try:
-            memory = watched.memory_info()
-            peak = max(peak, memory.rss - memory.shared)
+            peak = max(peak, own_bytes(watched))
         except psutil.Error:
             break
         time.sleep(_WATCH_SECONDS)

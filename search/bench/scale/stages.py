@@ -1,13 +1,14 @@
 """How is a library of one size asked? Opened, by words, by page; its building stands in `indexer.bench.synthetic`."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+import psutil
 
-from indexer.bench.synthetic.stages import BUILDING, Place, Steps
+from indexer.bench.synthetic.stages import BUILDING, Place, Steps, own_bytes
 
 if TYPE_CHECKING:
     from search.engine import SearchEngine
@@ -17,7 +18,7 @@ _PAGE_HITS = 50
 """As many as the page asks for at a time."""
 
 
-def ask(place: Place) -> Mapping[str, float]:
+def ask(place: Place) -> Steps:
     """Open the library as a search does, and ask it for words, under filters, with counts, and for pictures alike."""
     from search.engine import SearchEngine
 
@@ -28,7 +29,7 @@ def ask(place: Place) -> Mapping[str, float]:
         engine.search("arrow", k=10)
     texts, icons = _chosen(engine, place.seed)
     _ask_all(engine, steps, texts, icons)
-    return steps.seconds
+    return steps
 
 
 def _ask_all(engine: "SearchEngine", steps: Steps, texts: Sequence[str], icons: Sequence[int]) -> None:
@@ -51,8 +52,8 @@ def _ask_all(engine: "SearchEngine", steps: Steps, texts: Sequence[str], icons: 
     steps.each("browse", [partial(engine.ask, Query(), window=page)] * 10)
 
 
-def serve(place: Place) -> Mapping[str, float]:
-    """Ask a server what the page asks with each keystroke, and for the pictures of the hits."""
+def serve(place: Place) -> Steps:
+    """Ask a server for the hits that the page asks for with each keystroke."""
     from search.bench.client import WORDS, Client
     from search.bench.server_process import serving
     from search.engine import SearchEngine
@@ -65,12 +66,12 @@ def serve(place: Place) -> Mapping[str, float]:
         client = Client(server.host, server.port)
         steps.each("page", [partial(client.search, WORDS, q=text, k=_PAGE_HITS) for text in texts])
         client.close()
-        steps.seconds["server, bytes of its own"] = _own_bytes(server.process.pid)
-        steps.seconds["server, bytes with mapped files"] = server.memory_bytes()
-    return steps.seconds
+        steps.n_bytes["server"] = own_bytes(psutil.Process(server.process.pid))
+        steps.n_bytes["server, with mapped files"] = server.memory_bytes()
+    return steps
 
 
-STAGES: dict[str, Callable[[Place], Mapping[str, float]]] = {**BUILDING, "ask": ask, "serve": serve}
+STAGES: dict[str, Callable[[Place], Steps]] = {**BUILDING, "ask": ask, "serve": serve}
 
 
 def _chosen(engine: "SearchEngine", seed: int) -> tuple[list[str], list[int]]:
@@ -83,10 +84,3 @@ def _chosen(engine: "SearchEngine", seed: int) -> tuple[list[str], list[int]]:
     icons = facets.column("icon")[random.integers(len(facets), size=N_QUERIES)]
     rows = engine.put(lambda opened: opened.snapshot.candidates(np.sort(icons)))
     return [row.words for row in rows.values()], icons.tolist()
-
-
-def _own_bytes(pid: int) -> float:
-    import psutil
-
-    memory = psutil.Process(pid).memory_info()
-    return float(memory.rss - memory.shared)

@@ -64,7 +64,7 @@ def test_the_same_seed_draws_the_same(real: Real) -> None:
 
 
 def test_a_scan_reads_sets_with_their_tags(real: Real, tmp_path: Path) -> None:
-    list(write_sets(tmp_path, real, n=N_REAL, seed=0))
+    write_sets(tmp_path, real, n=N_REAL, seed=0)
     [source] = open_tagged(tmp_path)
     records = [record for scanned in source.scan({}) for record in scanned.records or ()]
     [drawn] = draw_sets(real, n=N_REAL, seed=0)
@@ -78,7 +78,8 @@ def test_a_scan_reads_sets_with_their_tags(real: Real, tmp_path: Path) -> None:
 
 def test_what_is_built_has_vectors_among_real_ones_and_answers(real: Real, sampled: Library, tmp_path: Path) -> None:
     place = Place(tmp_path, sampled, 1000)
-    steps = [step for stage in BUILDING.values() for step in stage(place)]
+    (place.source / "json").mkdir(parents=True)  # as a run that was ended leaves it
+    steps = [step for stage in BUILDING.values() for step in stage(place).seconds]
     assert {"made: sets", "scan", "plan", "made: vectors", "merge", "merge: Building the index of icons"} <= {*steps}
     assert "arrow" in SearchEngine.open(place.library.root).search("arrow down")[0].name
     _lie_among_real_ones(place.library, real)
@@ -107,6 +108,14 @@ def _lie_among_real_ones(built: Library, real: Real) -> None:
     assert 0.8 < np.median(nearest) < 0.9999
 
 
+def test_a_folder_holds_the_figures_of_one_library(tmp_path: Path) -> None:
+    other, out = Library(tmp_path / "other"), tmp_path / "out"
+    with pytest.raises(BenchError, match="holds no generation"):
+        list(measure_scale(Library(tmp_path / "one"), out, [1000], keep=False, progress=lambda *_: None))
+    with pytest.raises(BenchError, match=r"drawn from .*one, generation None; give another --out"):
+        list(measure_scale(other, out, [1000], keep=False, progress=lambda *_: None))
+
+
 def test_an_exponent_is_that_of_the_curve() -> None:
     assert exponent({10: 5.0, 100: 50.0, 1000: 500.0}) == 1
     assert exponent({10: 7.0, 1000: 7.0}) == 0
@@ -115,7 +124,7 @@ def test_an_exponent_is_that_of_the_curve() -> None:
 
 
 def test_a_table_has_a_column_for_each_size_and_leaves_out_what_is_made_up() -> None:
-    found = [Measured(n, "merge", {"made: sets": 1, "merge": n / 1000}, n, n) for n in (1000, 2000)]
+    found = [Measured(n, "merge", {"made: sets": 1, "merge": n / 1000}, {}, n, n) for n in (1000, 2000)]
     time, memory, disk = grids(found)
     assert time.head[1:] == ["1,000", "2,000", "grows as n^"]
     assert [list(row) for row in time.rows] == [["merge", "1.0 s", "2.0 s", "1.00"]]
