@@ -201,6 +201,7 @@ def test_nothing_moves_for_those_who_asked_for_calm(open_page: Open) -> None:
 
 
 def test_the_number_of_results_is_told_once_typing_pauses(page: "Page") -> None:
+    expect(page.locator("#live")).to_have_text("All icons")  # what the page tells when it opens
     told = page.evaluate_handle(
         "() => { const told = []; new MutationObserver(() => told.push(document.querySelector('#live').textContent))"
         ".observe(document.querySelector('#live'), { childList: true }); return told; }"

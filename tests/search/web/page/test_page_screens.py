@@ -129,7 +129,7 @@ def test_a_person_says_what_a_picture_shows(page: "Page") -> None:
     drop_screen(page)
     page.get_by_label("One icon").check(force=True)
     expect(page.locator("#summary")).to_contain_text("your picture")
-    assert "#picture=" in page.url
+    expect(page).to_have_url(re.compile("#picture="))
     page.get_by_label("Whole screen").check(force=True)
     expect(page.locator(".found-icon")).to_have_count(len(NAMES))
     page.locator("#words").fill("bell")
