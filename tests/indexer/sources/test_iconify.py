@@ -274,6 +274,16 @@ def test_an_icon_found_by_its_line_is_the_one_of_the_parsed_set(tmp_path: Path, 
     assert alone == read_picture("iconify", file, "", name)
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_an_icon_is_found_in_whatever_order_a_set_is_written(tmp_path: Path, turned: bool) -> None:
+    names = ["9", "10", "100", "007", "10k", "1password", "9-plus", "a", "a-b", "ab", "4294967296", "b"]
+    icons = {name: {"body": f'<path d="M{at} 0h1v1z"/>'} for at, name in enumerate(names[::-1] if turned else names)}
+    file = _write_tabbed(tmp_path, {"prefix": "own", "icons": icons})
+    assert [read_icon_alone(file, name) for name in names] == [
+        read_picture("iconify", file, "", name) for name in names
+    ]
+
+
 @pytest.mark.parametrize("indent", [None, 2, "  "])
 def test_a_set_that_is_laid_out_otherwise_is_left_to_the_parser(tmp_path: Path, indent: str | int | None) -> None:
     file = tmp_path / "own.json"
