@@ -10,8 +10,10 @@ query is the weighted sum of its similarities to all three.
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import Engine
 
 from indexer.arrays import Floats, Ids
@@ -65,9 +67,11 @@ def merge(
         stage("Reading vectors")
         vectors, drawings = _write_rows(built, library.vectors(fingerprint), fingerprint=fingerprint)
         stage("Building the index of pictures")
-        pictures = _build(built.pictures, vectors.image_ids, lambda: fp32_chunks(vectors.images), vectors)
+        pictures = _build(built.pictures, vectors.image_ids, lambda: fp32_chunks(vectors.images), vectors.names)
         stage("Building the index of icons")
-        fused = _build(built.icons, vectors.icon_ids, lambda: vectors.fused(WEIGHTS), vectors)
+        fused = _build(
+            built.icons, vectors.icon_ids, lambda: vectors.fused(WEIGHTS), vectors.names, is_asked_by_names=True
+        )
         stage("Asking both, to learn what their scores mean")
         encoder = encoder or open_query_encoder(library.encoder(fingerprint))
         Manifest(
@@ -114,27 +118,34 @@ def _write_rows(built: Generation, shards: Path, *, fingerprint: str) -> tuple[V
     return vectors, drawings
 
 
-def _build(path: Path, ids: Ids, chunks: Callable[[], Iterator[Floats]], vectors: Vectors) -> IndexFacts:
+def _build(
+    path: Path,
+    ids: Ids,
+    chunks: Callable[[], Iterator[Floats]],
+    names: NDArray[Any],
+    *,
+    is_asked_by_names: bool = False,
+) -> IndexFacts:
     """Write one index, open it as a search would, and hold its answers against exact search.
 
     It learns from vectors of all sources: ids ascend, so the first chunk is what was indexed first.
     """
-    dim = vectors.images.shape[1]
-    spec = recommended(len(ids)).spec(len(ids), dim=dim)
+    n, dim = len(ids), names.shape[1]
+    kind = recommended(n)
+    spec, n_learnt = kind.spec(n, dim=dim), max(N_LEARNT, kind.n_trained(n))
     try:
-        every = len(ids) // N_LEARNT
-        sample = np.concatenate([chunk[::every] for chunk in chunks()]) if len(ids) > CHUNK else None
-        index = VectorIndex.build(ids, chunks(), dim=dim, spec=spec, sample=sample)
+        sample = np.concatenate([chunk[:: n // n_learnt] for chunk in chunks()]) if n > CHUNK else None
+        asked = names[spread(len(names), n_learnt)].astype(np.float32) if is_asked_by_names and kind.has_lists else None
+        index = VectorIndex.build(ids, chunks(), dim=dim, spec=spec, sample=sample, asked=asked)
     except ValueError as error:
         raise ShardError(f"{error}; delete the shards of this encoder and run `icons index`") from error
     index.save(path)
-    del index
+    del index, sample, asked
     opened = VectorIndex.open(path, spec=spec)
-    asked = vectors.names[spread(len(vectors.names), N_QUERIES)].astype(np.float32)
-    found = recall(opened, chunks(), asked)
+    found = recall(opened, chunks(), names[spread(len(names), N_QUERIES)].astype(np.float32))
     if found < LEAST_RECALL:
         raise LibraryError(f'index "{spec}" finds {found:.3f} of what exact search finds; nothing was published')
-    return IndexFacts(spec, len(ids), round(found, 4))
+    return IndexFacts(spec, n, round(found, 4))
 
 
 def _calibrate(

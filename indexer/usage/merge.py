@@ -181,7 +181,8 @@ def _write_index(path: Path, gathered: _Gathered, dim: int) -> str:
         path.touch()
         return ""
     vectors = np.stack(gathered.vectors)
-    spec = recommended(n).spec(n, dim=dim)
-    sample = vectors[:: max(1, n // _N_LEARNT)].astype(np.float32) if n > CHUNK else None
+    kind = recommended(n)
+    spec, n_learnt = kind.spec(n, dim=dim), max(_N_LEARNT, kind.n_trained(n))
+    sample = vectors[:: n // n_learnt].astype(np.float32) if n > CHUNK else None
     VectorIndex.build(np.arange(n, dtype=np.int64), fp32_chunks(vectors), dim=dim, spec=spec, sample=sample).save(path)
     return spec

@@ -9,7 +9,12 @@ import pytest
 from indexer.publishing.index_kinds import BEYOND, KINDS, LEAST_RECALL, RULE, IndexKind, recommended
 from indexer.publishing.vector_index import Neighbours, VectorIndex, fp32_chunks, recall, share_right
 
-SPECS = ["IDMap,SQfp16", "IDMap,PQ16x4fs,Refine(SQfp16)", "IDMap,RaBitQ,Refine(SQfp16)"]
+SPECS = [
+    "IDMap,SQfp16",
+    "IDMap,PQ16x4fs,Refine(SQfp16)",
+    "IDMap,RaBitQ,Refine(SQfp16)",
+    "IDMap,IVF32,PQ16x4fs,Refine(SQfp16)",
+]
 
 
 @pytest.fixture(scope="module")
@@ -161,7 +166,7 @@ def test_repeated_ids_and_values_that_are_no_numbers_are_refused(vectors: np.nda
 
 def test_large_libraries_get_the_index_that_reads_less() -> None:
     chosen = [recommended(n).spec(n, dim=64) for n in (1, 50_000, 50_001, 2_000_000, 2_000_001)]
-    assert chosen == [SPECS[0], SPECS[0], SPECS[1], SPECS[1], SPECS[2]]
+    assert chosen == [SPECS[0], SPECS[0], SPECS[1], SPECS[1], "IDMap,IVF1024,PQ16x4fs,Refine(SQfp16)"]
     assert sorted(RULE, key=lambda step: step[0]) == list(RULE)
 
 
@@ -180,6 +185,15 @@ def test_every_kind_finds_what_exact_search_finds_and_is_as_large_as_it_says(
     queries = (vectors[:40] + vectors[40:80]).astype(np.float32)
     assert recall(opened, fp32_chunks(vectors), queries) >= LEAST_RECALL
     assert kind.n_bytes(3000, dim=64) == pytest.approx((tmp_path / "index.faiss").stat().st_size, rel=0.1)
+
+
+def test_lists_lie_around_what_is_asked(vectors: np.ndarray) -> None:
+    asked = -vectors[:1500].astype(np.float32)
+    built = VectorIndex.build(IDS, fp32_chunks(vectors), dim=64, spec=SPECS[3], asked=asked)
+    lists = faiss.extract_index_ivf(built._index)
+    middles = lists.quantizer.reconstruct_n(0, 32)
+    assert (middles @ asked.T).max(axis=0).mean() > 0.5 > (middles @ -asked.T).max(axis=0).mean()
+    assert built.search(vectors[3].astype(np.float32), k=1).ids.tolist() == [IDS[3]]
 
 
 def test_lists_grow_with_the_root_of_the_vectors_and_each_has_enough_to_learn_from() -> None:

@@ -16,7 +16,7 @@ from conftest import Build
 from indexer.bench.synthetic.clusters import nearest_likeness, perturb
 from indexer.errors import IconsError, LibraryError
 from indexer.library.folder import Library
-from indexer.publishing.index_kinds import FLAT, FP16, HNSW, KINDS, LEAST_RECALL, RABITQ, RULE
+from indexer.publishing.index_kinds import FLAT, FP16, HNSW, KINDS, LEAST_RECALL
 from search.bench import indexes, latency
 from search.bench.indexes import measure_indexes, memory_needed, plan_indexes
 from search.bench.latency import measure_cold
@@ -291,10 +291,6 @@ def test_advice_names_what_merge_builds_and_what_is_faster_and_still_right() -> 
     ]
     assert len(advice([rule, hasty])) == 1
     assert advice([hasty]) == ["no kind reaches recall@10 .980, which `icons merge` asks for"]
-
-
-def test_no_kind_that_merge_chooses_needs_more_than_the_first_chunk_to_learn_from() -> None:
-    assert not any(kind.has_lists for kind in (RABITQ, *(kind for _, kind in RULE)))
 
 
 @pytest.mark.slow
