@@ -1,7 +1,7 @@
 """What is answered: plain data that the engine, the command line and the HTTP API share."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from search.read_as import ReadAs
@@ -61,6 +61,10 @@ class Hit:
         return f"{self.path}#{self.member}" if self.member else self.path
 
 
+_OF_HIT = tuple(field.name for field in fields(Hit))
+"""All of them plain: `asdict`, which looks into each, takes four times as long, 4 ms for the 120 hits of a page."""
+
+
 @dataclass(frozen=True, slots=True)
 class FacetCount:
     """How many icons that were found have one value of a facet."""
@@ -98,7 +102,9 @@ class Answer:
 
 def envelope(query: str, answer: Answer, *, generation: int, seconds: float) -> dict[str, Any]:
     """An answer as programs get it, from the command line and over HTTP."""
-    return {"query": query, **asdict(answer), "generation": generation, "ms": round(1000 * seconds, 2)}
+    plain = asdict(replace(answer, hits=()))
+    plain["hits"] = [{name: getattr(hit, name) for name in _OF_HIT} for hit in answer.hits]
+    return {"query": query, **plain, "generation": generation, "ms": round(1000 * seconds, 2)}
 
 
 @dataclass(frozen=True, slots=True)

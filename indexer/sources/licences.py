@@ -5,6 +5,7 @@ A rough guide for filters and for what may be learnt from; no legal advice.
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Literal, get_args
 
 Family = Literal[
@@ -42,6 +43,7 @@ _PATTERNS = tuple((family, re.compile(pattern)) for family, pattern in _FAMILIES
 _SIGNS = re.compile(r"[^a-z0-9]+")
 
 
+@lru_cache(maxsize=1024)
 def family(licence: str | None) -> Family:
     """Tell the family of a licence: an SPDX id or expression, a licence's name, or what a package says instead.
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cache
+from os.path import basename
 from pathlib import Path
 from typing import Any
 
@@ -220,7 +221,7 @@ def written(kind: Any, plain: Mapping[str, Any]) -> bytes:
 
 def hit_json(hit: Mapping[str, Any]) -> dict[str, Any]:
     """Spell the fields of a hit. The number after v= changes with the picture, so a browser may keep what it got."""
-    name = Path(hit["path"]).name
+    name = basename(hit["path"])  # noqa: PTH119 - ten times as quick
     pictures = f"{API}/icons/{hit['id']}"
     is_svg = hit["member"] != "" or _SVG_NAME.search(name)
     svg_url = f"{pictures}/svg?v={hit['image']}" if is_svg else None
