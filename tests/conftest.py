@@ -270,8 +270,14 @@ def bundled_samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
+def copied(asked: Path, tmp_path: Path) -> Path:
+    """A copy of the library of `asked` for a test that changes it and leaves the sources alone."""
+    return Path(shutil.copytree(asked, tmp_path / "copied"))
+
+
+@pytest.fixture
 def own(tmp_path: Path, tiny_model: Path) -> Path:
-    """The library of `asked`, for a test that changes it."""
+    """The library of `asked`, for a test that changes it and its sources, which lie in `icons` beside it."""
     return index_by_command(draw_sources(tmp_path / "icons"), tmp_path / "library", tiny_model)
 
 

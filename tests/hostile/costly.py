@@ -140,7 +140,7 @@ class Prober:
         filters.pop("picture_share")
         yield from self.climb(Request(f"{API}/search", {"q": words[0]}), by_words, rounds=rounds)
         yield from self.climb(
-            Request(f"{API}/search", {"q": words[0], "keyword": "1"}), {"q": by_words["q"], **filters}
+            Request(f"{API}/search", {"q": words[0], "keyword": "1"}), {"q": by_words["q"], **filters}, rounds=rounds
         )
         yield from self.climb(Request(f"{API}/similar/1"), filters, rounds=rounds)
         short = {"q": [text[:200] for text in by_words["q"]], "not": tried["not"]}

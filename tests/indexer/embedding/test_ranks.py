@@ -114,6 +114,7 @@ def test_a_rank_that_finds_another_encoder_says_so(many: Path, tiny_model: Path,
         embed(library, options, Swap())
 
 
+@pytest.mark.slow
 def test_ranks_of_several_machines_do_one_plan_by_the_printed_line(
     many: Path, tiny_model: Path, tmp_path: Path
 ) -> None:

@@ -96,6 +96,7 @@ def test_an_older_model_is_replaced_and_nothing_else(tmp_path: Path) -> None:
     assert not (tmp_path / "model" / "left.txt").exists()
 
 
+@pytest.mark.slow
 def test_the_shipped_model_is_trained_from_a_corpus_and_keeps_its_teaching(own_iconify: Path, tmp_path: Path) -> None:
     gathered = gather(read_sources([own_iconify]), extra_tags=(), limits=Limits())
     build_corpus(gathered, tmp_path / "corpus", limits=Limits(), workers=0)
