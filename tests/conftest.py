@@ -36,8 +36,10 @@ if TYPE_CHECKING:
 
 # A gate that runs in the background inherits an ignored Ctrl-C, and so would every program that a test interrupts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-# Tests run side by side: idle threads of torch that spin would keep the cores from the others (26 s instead of 10).
+# Tests run side by side: threads of torch that wait for each other, or spin, keep the cores from the others
+# (26 s instead of 10).
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 TINY = {
     "embed_dim": 32,
