@@ -13,7 +13,7 @@ from faults import Stages, copy_library
 
 N_SAMPLED = 1
 """Operations of each stage that the gate tries in each way, other ones in each; all of them are `slow`."""
-N_KILLS = 5
+N_KILLS = 3
 Mode = Literal["error", "full", "kill"]
 MODES: tuple[Mode, ...] = ("error", "full", "kill")
 sampled_modes = pytest.mark.parametrize("mode", ["error", pytest.param("full", marks=pytest.mark.slow), "kill"])
