@@ -36,8 +36,10 @@ if TYPE_CHECKING:
 
 # A gate that runs in the background inherits an ignored Ctrl-C, and so would every program that a test interrupts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-# Tests run side by side: idle threads of torch that spin would keep the cores from the others (26 s instead of 10).
+# Tests run side by side: threads of torch that wait for each other, or spin, keep the cores from the others
+# (26 s instead of 10).
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 TINY = {
     "embed_dim": 32,
@@ -270,8 +272,14 @@ def bundled_samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
+def copied(asked: Path, tmp_path: Path) -> Path:
+    """A copy of the library of `asked` for a test that changes it and leaves the sources alone."""
+    return Path(shutil.copytree(asked, tmp_path / "copied"))
+
+
+@pytest.fixture
 def own(tmp_path: Path, tiny_model: Path) -> Path:
-    """The library of `asked`, for a test that changes it."""
+    """The library of `asked`, for a test that changes it and its sources, which lie in `icons` beside it."""
     return index_by_command(draw_sources(tmp_path / "icons"), tmp_path / "library", tiny_model)
 
 

@@ -1,6 +1,7 @@
 """Is every answer what OpenAPI says of its path: its status, its kind, each field of it? A hook of an HTTP client."""
 
 import copy
+import json
 import re
 from functools import cache
 from typing import Any
@@ -36,8 +37,12 @@ def check_declared(answer: httpx.Response) -> None:
     assert kind in told["content"], f"{path} is {kind}, which is not declared for {answer.status_code}"
     if kind == "application/json":
         answer.read()
-        schema = {**told["content"][kind]["schema"], "components": document()["components"]}
-        Draft202012Validator(schema).validate(answer.json())
+        _validator(json.dumps(told["content"][kind]["schema"])).validate(answer.json())
+
+
+@cache
+def _validator(schema: str) -> Draft202012Validator:
+    return Draft202012Validator({**json.loads(schema), "components": document()["components"]})
 
 
 @cache

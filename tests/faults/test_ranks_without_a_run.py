@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import Build, Silent, disc, find_rank
+from faults import Stages
 
 from indexer.catalog.database import open_catalog
 from indexer.catalog.questions import store_setting
@@ -157,6 +158,13 @@ def _planned(library: Library, source: Path, model: Path) -> list[str]:
     return [sys.executable, *line[line.index("-m") :]]
 
 
+def _run_rank(stages: Stages, library: Library) -> int:
+    """Run the one rank of a plan as if by hand; its exit code."""
+    (fingerprint,) = (path.name for path in (library.root / "work").iterdir())
+    given = {"name": "rank", "arguments": ["--fingerprint", fingerprint]}
+    return int(stages.result("command", library.root, given=given)["code"] or 0)
+
+
 @pytest.fixture
 def dots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Forty pictures in blocks of eight."""
@@ -268,12 +276,12 @@ def _vectors(library: Library, fingerprint: str) -> dict[int, bytes]:
 
 @pytest.mark.slow
 def test_a_rank_that_is_started_again_by_hand_does_what_pieces_lack(
-    library: Library, icon_folder: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
+    stages: Stages, library: Library, icon_folder: Path, tiny_model: Path
 ) -> None:
-    command = _planned(library, icon_folder, tiny_model)
+    _planned(library, icon_folder, tiny_model)
     fingerprint = next((library.root / "work").iterdir()).name
     folder = library.vectors(fingerprint)
-    assert subprocess.run(command, check=False).returncode == 0
+    assert _run_rank(stages, library) == 0
     (whole,) = shard_paths(folder, "images")
     shard = read_shard(whole, fingerprint=fingerprint)
     half = len(shard.ids) // 2
@@ -282,7 +290,7 @@ def test_a_rank_that_is_started_again_by_hand_does_what_pieces_lack(
 
     write_shard(folder / piece_name(whole.stem, piece.ids.tolist()), piece, fingerprint=fingerprint, facts={})
     whole.unlink()
-    assert subprocess.run(command, check=False).returncode == 0
+    assert _run_rank(stages, library) == 0
     assert read_shard(whole, fingerprint=fingerprint).ids.tolist() == shard.ids[half:].tolist()
     assert read_coverage(folder).images.tolist() == shard.ids.tolist()
 
@@ -300,11 +308,12 @@ def test_a_rank_that_waits_for_slow_pictures_of_another_is_not_given_up(tiny_mod
 BROKEN = "<svg"
 
 
-@pytest.mark.slow
-def test_whoever_merges_stores_what_failed(library: Library, icon_folder: Path, tiny_model: Path) -> None:
+def test_whoever_merges_stores_what_failed(
+    stages: Stages, library: Library, icon_folder: Path, tiny_model: Path
+) -> None:
     (icon_folder / "broken.svg").write_text(BROKEN)
-    command = _planned(library, icon_folder, tiny_model)
-    assert subprocess.run(command, check=False).returncode == 0
+    _planned(library, icon_folder, tiny_model)
+    assert _run_rank(stages, library) == 0
     assert [finding.is_fault for finding in examine(library, sample=0).findings if finding.kind == "failures"] == [
         False
     ]
@@ -317,12 +326,12 @@ def test_whoever_merges_stores_what_failed(library: Library, icon_folder: Path, 
 
 @pytest.mark.slow
 def test_a_generation_that_was_published_without_what_failed_is_found_and_mended(
-    library: Library, icon_folder: Path, tiny_model: Path
+    stages: Stages, library: Library, icon_folder: Path, tiny_model: Path
 ) -> None:
     """As older programs did it: the shards alone know."""
     (icon_folder / "broken.svg").write_text(BROKEN)
-    command = _planned(library, icon_folder, tiny_model)
-    assert subprocess.run(command, check=False).returncode == 0
+    _planned(library, icon_folder, tiny_model)
+    assert _run_rank(stages, library) == 0
     engine, (fingerprint,) = open_catalog(library.catalog), (path.name for path in (library.root / "work").iterdir())
     covered = read_coverage(library.vectors(fingerprint))
     merge_shards(library, engine, fingerprint=fingerprint, embedded=covered.images)

@@ -13,9 +13,10 @@ from faults import Stages, copy_library
 
 N_SAMPLED = 1
 """Operations of each stage that the gate tries in each way, other ones in each; all of them are `slow`."""
-N_KILLS = 10
+N_KILLS = 3
 Mode = Literal["error", "full", "kill"]
 MODES: tuple[Mode, ...] = ("error", "full", "kill")
+sampled_modes = pytest.mark.parametrize("mode", ["error", pytest.param("full", marks=pytest.mark.slow), "kill"])
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ def _sweep(stages: Stages, scene: Scene, folder: Path, *, mode: Mode, sampled: b
         shutil.rmtree(library)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@sampled_modes
 def test_a_stage_that_fails_or_ends_at_some_operation_leaves_a_whole_library(
     stages: Stages, scene: Scene, tmp_path: Path, mode: Mode
 ) -> None:

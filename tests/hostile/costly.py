@@ -13,7 +13,8 @@ from PIL import Image
 
 API = "/api/v1"
 Value = str | Sequence[str]
-_SIZES = (1, 8, 33, 200, 2400)
+SIZES = (1, 8, 33, 200, 2400)
+"""Words of a query."""
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -42,11 +43,11 @@ class Cost:
         return f"{self.seconds:6.2f} s  {self.status}  {told[:150]}{'...' if len(told) > 150 else ''}"
 
 
-def texts(words: Sequence[str], *, seed: int) -> Iterator[str]:
+def texts(words: Sequence[str], *, sizes: Sequence[int], seed: int) -> Iterator[str]:
     """Yield queries of every shape that could be dear; `words` are those that icons bear, the most frequent first."""
     chance = random.Random(seed)
     prefixes = ["".join(pair) for pair in product("aesctblp", _LETTERS)]
-    for n in _SIZES:
+    for n in sizes:
         frequent, some = list(words[:n]), chance.choices(words, k=n)
         slips = [word[:1] + chance.choice(_LETTERS) + word[1:] for word in some]
         unknown = ["".join(chance.choices(_LETTERS, k=9)) for _ in range(n)]
@@ -70,9 +71,11 @@ def texts(words: Sequence[str], *, seed: int) -> Iterator[str]:
     yield "0" * 10_000
 
 
-def _candidates(words: Sequence[str], labels: Mapping[str, Sequence[str]], last: int) -> dict[str, list[Value]]:
+def _candidates(
+    words: Sequence[str], labels: Mapping[str, Sequence[str]], *, sizes: Sequence[int], last: int
+) -> dict[str, list[Value]]:
     """What each parameter of a search is tried with."""
-    queries = [*texts(words, seed=1), ""]
+    queries = [*texts(words, sizes=sizes, seed=1), ""]
     filters: dict[str, list[Value]] = {
         name: [[value] for value in labels[kind][:2]] + [list(labels[kind][:50]), ["nothing"] * 50]
         for name, kind in (("set", "set"), ("style", "style"), ("tag", "tag"), ("category", "category"))
@@ -132,15 +135,15 @@ class Prober:
                 if cost.status == 200 and cost.seconds > best.seconds:
                     best = cost
 
-    def everything(self, words: Sequence[str], *, rounds: int) -> Iterator[Cost]:
+    def everything(self, words: Sequence[str], *, rounds: int, sizes: Sequence[int] = SIZES) -> Iterator[Cost]:
         """Yield what every request cost that was tried."""
-        tried = _candidates(words, self.labels, self.n_icons)
+        tried = _candidates(words, self.labels, sizes=sizes, last=self.n_icons)
         by_words = {"q": tried.pop("q"), **tried}
         filters = {name: values for name, values in tried.items() if name not in ("keyword", "icon", "not")}
         filters.pop("picture_share")
         yield from self.climb(Request(f"{API}/search", {"q": words[0]}), by_words, rounds=rounds)
         yield from self.climb(
-            Request(f"{API}/search", {"q": words[0], "keyword": "1"}), {"q": by_words["q"], **filters}
+            Request(f"{API}/search", {"q": words[0], "keyword": "1"}), {"q": by_words["q"], **filters}, rounds=rounds
         )
         yield from self.climb(Request(f"{API}/similar/1"), filters, rounds=rounds)
         short = {"q": [text[:200] for text in by_words["q"]], "not": tried["not"]}

@@ -7,12 +7,13 @@ Over a large library, with a table of what was dearest:
 
 import os
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
 import httpx
 import pytest
-from costly import Prober
+from costly import SIZES, Prober
 from serving import serving
 
 from indexer.library.folder import Library
@@ -37,14 +38,14 @@ def _n_at_work(client: httpx.Client) -> int:
     )
 
 
-def _probe(library: Library, *, rounds: int) -> None:
+def _probe(library: Library, *, rounds: int, sizes: Sequence[int] = SIZES) -> None:
     for number in library.numbers():
         for file in library.generation(number).files:
             file.read_bytes()  # what is measured is no disk
     with serving(library) as (client, _):
         client.timeout = httpx.Timeout(60)
         prober = Prober(client)
-        for cost in prober.everything(_words(library), rounds=rounds):
+        for cost in prober.everything(_words(library), rounds=rounds, sizes=sizes):
             assert cost.status in (200, 304, 400, 404, 410, 422), cost
             assert cost.seconds < MOST_SECONDS, cost
         assert _n_at_work(client) == 0
@@ -54,7 +55,7 @@ def _probe(library: Library, *, rounds: int) -> None:
 
 @pytest.mark.slow
 def test_nothing_that_can_be_asked_takes_long(asked: Path) -> None:
-    _probe(Library(asked), rounds=1)
+    _probe(Library(asked), rounds=1, sizes=(33, 2400))
 
 
 @pytest.mark.slow

@@ -138,7 +138,7 @@ def test_training_ends_early_where_nothing_improves(icons: Path, start: Path, tm
     assert (outcome["best_step"], outcome["steps"]) == (1, 3)
 
 
-@pytest.mark.parametrize("precision", ["bf16", "fp16"])
+@pytest.mark.parametrize("precision", ["bf16", pytest.param("fp16", marks=pytest.mark.slow)])
 def test_other_precisions_learn_what_fp32_learns(icons: Path, start: Path, tmp_path: Path, precision: str) -> None:
     for kind in ("fp32", precision):
         run(*arguments(icons, start, tmp_path / kind, "--allow-regression", "--precision", kind, "--seed", "1"))

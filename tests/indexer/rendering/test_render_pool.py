@@ -92,7 +92,7 @@ def kill_the_busy_worker(number: signal.Signals) -> threading.Thread:
     return killer
 
 
-@pytest.mark.parametrize("workers", [0, 1, 2])
+@pytest.mark.parametrize("workers", [0, pytest.param(1, marks=pytest.mark.slow), 2])
 def test_pictures_equal_those_of_a_plain_loop(tmp_path: Path, workers: int) -> None:
     with RenderPool(size=32, workers=workers, chunk=8) as pool:
         pixels, failures = everything(pool, [jobs_of(tmp_path, range(100))])
@@ -360,7 +360,9 @@ def processes_of(folder: Path) -> list[int]:
     return found
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "number", [pytest.param(signal.SIGINT, marks=pytest.mark.slow), signal.SIGTERM, signal.SIGKILL]
+)
 def test_no_worker_outlives_its_parent(tmp_path: Path, number: signal.Signals) -> None:
     jobs_of(tmp_path, range(4))
     job(tmp_path, 3, slow_icon())

@@ -1,4 +1,4 @@
-"""Can an assistant find icons over MCP, through a real server process and the SDK's own client?"""
+"""Can an assistant find icons over MCP, by the SDK's own client, from a server process or from one in this process?"""
 
 import asyncio
 import base64
@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 from conftest import disc
-from mcp import ClientSession, StdioServerParameters, stdio_client
+from mcp import Client, ClientSession, StdioServerParameters, stdio_client
 from PIL import Image
 from serving import START, index_into, write_icons, write_set
 
 from indexer.library.folder import Library
 from indexer.rendering.render import draw
-from search.assistant.server import _INSTRUCTIONS
+from search.assistant.server import _INSTRUCTIONS, create_assistant
+from search.engine import SearchEngine
 
 _OTHERS = ("locate", "show_icon", "get_code", "check_icons", "lint_icons", "list_sets")
 
@@ -32,7 +33,20 @@ def icon_library(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> 
     return library
 
 
-def _with_session(library: Library, scene: Callable[[ClientSession], Awaitable[Any]]) -> Any:
+@pytest.fixture(scope="module")
+def engine(icon_library: Library) -> SearchEngine:
+    return SearchEngine.open(icon_library.root)
+
+
+def _with_client(engine: SearchEngine, scene: Callable[[Any], Awaitable[Any]]) -> None:
+    async def run() -> None:
+        async with Client(create_assistant(engine)) as client:
+            await scene(client)
+
+    asyncio.run(run())
+
+
+def _with_process(library: Library, scene: Callable[[ClientSession], Awaitable[Any]]) -> Any:
     arguments = ["-c", START, "mcp", "--library", str(library.root)]
     server = StdioServerParameters(command=sys.executable, args=arguments, env=dict(os.environ))
 
@@ -44,7 +58,7 @@ def _with_session(library: Library, scene: Callable[[ClientSession], Awaitable[A
     return asyncio.run(run())
 
 
-async def _call(session: ClientSession, tool: str, **arguments: Any) -> tuple[bool, str]:
+async def _call(session: ClientSession | Client, tool: str, **arguments: Any) -> tuple[bool, str]:
     """Whether it failed, and what it said."""
     answer = await session.call_tool(tool, arguments)
     [content] = answer.content
@@ -76,11 +90,11 @@ def test_an_assistant_searches_shows_and_gets_the_svg(icon_library: Library) -> 
         assert not failed and said.count("export function") == 2
         assert "script" not in (await _call(session, "get_code", keys="icons:hostile"))[1]
 
-    _with_session(icon_library, scene)
+    _with_process(icon_library, scene)
 
 
-def test_an_assistant_is_told_how_words_of_another_language_were_read(icon_library: Library) -> None:
-    async def scene(session: ClientSession) -> None:
+def test_an_assistant_is_told_how_words_of_another_language_were_read(engine: SearchEngine) -> None:
+    async def scene(session: Client) -> None:
         for arguments, read in (
             ({"query": "chat", "language": "fr-FR"}, "chat: cat, chat (French)"),
             ({"query": "chat"}, None),
@@ -90,15 +104,15 @@ def test_an_assistant_is_told_how_words_of_another_language_were_read(icon_libra
             assert not failed
             assert json.loads(said).get("read_as") == read
 
-    _with_session(icon_library, scene)
+    _with_client(engine, scene)
 
 
-def test_an_assistant_finds_icons_that_look_like_one_or_like_a_picture(icon_library: Library, tmp_path: Path) -> None:
+def test_an_assistant_finds_icons_that_look_like_one_or_like_a_picture(engine: SearchEngine, tmp_path: Path) -> None:
     drawing = tmp_path / "drawing.svg"
     drawing.write_text(disc(4, 12))
     as_data = "data:image/svg+xml;base64," + base64.b64encode(disc(4, 12).encode()).decode()
 
-    async def scene(session: ClientSession) -> None:
+    async def scene(session: Client) -> None:
         for arguments, first in (
             ({"key": "icons:dot-i", "set": "icons"}, "icons:"),
             ({"key": "icons:dot-i", "set": "own"}, "own:"),
@@ -109,10 +123,12 @@ def test_an_assistant_finds_icons_that_look_like_one_or_like_a_picture(icon_libr
             assert not failed
             assert [icon["key"].startswith(first) for icon in json.loads(said)["icons"]] == [True]
 
-    _with_session(icon_library, scene)
+    _with_client(engine, scene)
 
 
-def test_an_assistant_gets_the_icons_of_a_screenshot_as_code(icon_library: Library, tmp_path: Path) -> None:
+def test_an_assistant_gets_the_icons_of_a_screenshot_as_code(
+    icon_library: Library, tmp_path: Path, engine: SearchEngine
+) -> None:
     image = Image.new("RGB", (480, 240), "white")
     for place, name in (((40, 30), "arrow-up"), ((300, 30), "arrow-up"), ((40, 160), "arrow-up-filled")):
         drawn = draw((icon_library.root.parent / "icons" / f"{name}.svg").read_bytes(), size=32)
@@ -121,7 +137,7 @@ def test_an_assistant_gets_the_icons_of_a_screenshot_as_code(icon_library: Libra
     image.save(file)
     as_data = "data:image/png;base64," + base64.b64encode(file.read_bytes()).decode()
 
-    async def scene(session: ClientSession) -> None:
+    async def scene(session: Client) -> None:
         failed, said = await _call(session, "locate", picture=str(file), set="icons")
         plain = json.loads(said)
         assert not failed
@@ -145,11 +161,11 @@ def test_an_assistant_gets_the_icons_of_a_screenshot_as_code(icon_library: Libra
             failed, said = await _call(session, "locate", **arguments)
             assert failed and told in said
 
-    _with_session(icon_library, scene)
+    _with_client(engine, scene)
 
 
-def test_an_assistant_picks_icons_for_many_needs_in_one_call(icon_library: Library) -> None:
-    async def scene(session: ClientSession) -> None:
+def test_an_assistant_picks_icons_for_many_needs_in_one_call(engine: SearchEngine) -> None:
+    async def scene(session: Client) -> None:
         failed, said = await _call(session, "pick_icons", needs=["arrow up", "dot a"], set="icons", format="react")
         plain = json.loads(said)
         assert not failed
@@ -158,11 +174,11 @@ def test_an_assistant_picks_icons_for_many_needs_in_one_call(icon_library: Libra
         assert plain["code"].count("export function") == 2
         assert (await _call(session, "pick_icons", needs=[]))[0]
 
-    _with_session(icon_library, scene)
+    _with_client(engine, scene)
 
 
-def test_an_assistant_maps_icons_of_one_set_to_another(icon_library: Library) -> None:
-    async def scene(session: ClientSession) -> None:
+def test_an_assistant_maps_icons_of_one_set_to_another(engine: SearchEngine) -> None:
+    async def scene(session: Client) -> None:
         arguments = {"names": ["dot-a", "arrow-up"], "from": "icons", "to": "own"}
         failed, said = await _call(session, "map_icons", **arguments)
         plain = json.loads(said)
@@ -174,14 +190,14 @@ def test_an_assistant_maps_icons_of_one_set_to_another(icon_library: Library) ->
         }
         assert 'no set "gone"' in (await _call(session, "map_icons", names="dot-a", to="gone"))[1]
 
-    _with_session(icon_library, scene)
+    _with_client(engine, scene)
 
 
-def test_an_assistant_checks_code_that_it_has_written(icon_library: Library, tmp_path: Path) -> None:
+def test_an_assistant_checks_code_that_it_has_written(engine: SearchEngine, tmp_path: Path) -> None:
     file = tmp_path / "Menu.tsx"
     file.write_text('<Icon icon="lucide:arrow" /><img src="./gone.svg" />')
 
-    async def scene(session: ClientSession) -> None:
+    async def scene(session: Client) -> None:
         failed, said = await _call(session, "check_icons", code='<img src="./gone.svg"/>', name="a.html")
         assert not failed
         assert json.loads(said) == {
@@ -194,11 +210,11 @@ def test_an_assistant_checks_code_that_it_has_written(icon_library: Library, tmp
         assert plain["findings"] == [f'{file}:1:39: there is no file "./gone.svg"']
         assert "either paths or code" in (await _call(session, "check_icons"))[1]
 
-    _with_session(icon_library, scene)
+    _with_client(engine, scene)
 
 
-def test_an_assistant_looks_for_what_is_wrong_in_icons(icon_library: Library) -> None:
-    async def scene(session: ClientSession) -> None:
+def test_an_assistant_looks_for_what_is_wrong_in_icons(icon_library: Library, engine: SearchEngine) -> None:
+    async def scene(session: Client) -> None:
         folder = icon_library.root.parent / "odd"
         folder.mkdir()
         for name in ("dot", "point"):
@@ -224,23 +240,23 @@ def test_an_assistant_looks_for_what_is_wrong_in_icons(icon_library: Library) ->
             assert failed
             assert told in said
 
-    _with_session(icon_library, scene)
+    _with_client(engine, scene)
 
 
-def test_an_assistant_lists_the_sets(icon_library: Library) -> None:
-    async def scene(session: ClientSession) -> None:
+def test_an_assistant_lists_the_sets(engine: SearchEngine) -> None:
+    async def scene(session: Client) -> None:
         failed, said = await _call(session, "list_sets")
         assert not failed
         assert json.loads(said) == {"sets": {"icons": "icons, 15 icons", "own": "Own Set, 6 icons"}}
         assert json.loads((await _call(session, "list_sets", query="own"))[1]) == {"sets": {"own": "Own Set, 6 icons"}}
 
-    _with_session(icon_library, scene)
+    _with_client(engine, scene)
 
 
 def test_what_an_assistant_reads_before_it_asks_is_less_than_3_kb_and_the_message_with_it_4(
-    icon_library: Library,
+    engine: SearchEngine,
 ) -> None:
-    async def scene(session: ClientSession) -> None:
+    async def scene(session: Client) -> None:
         listed = await session.list_tools()
         texts = [
             text
@@ -251,7 +267,7 @@ def test_what_an_assistant_reads_before_it_asks_is_less_than_3_kb_and_the_messag
         assert len(listed.model_dump_json(by_alias=True, exclude_none=True).encode()) < 4000
         assert {"title", "minimum", "maximum"}.isdisjoint(_keywords([tool.input_schema for tool in listed.tools]))
 
-    _with_session(icon_library, scene)
+    _with_client(engine, scene)
 
 
 def _keywords(schema: Any) -> set[str]:
@@ -259,8 +275,8 @@ def _keywords(schema: Any) -> set[str]:
     return {*(schema if isinstance(schema, dict) else ()), *(name for part in parts for name in _keywords(part))}
 
 
-def test_what_an_assistant_gets_wrong_is_told_in_a_sentence(icon_library: Library) -> None:
-    async def scene(session: ClientSession) -> None:
+def test_what_an_assistant_gets_wrong_is_told_in_a_sentence(engine: SearchEngine) -> None:
+    async def scene(session: Client) -> None:
         for tool, arguments, told in (
             ("get_code", {"keys": "icons:arow-up"}, "near: icons:arrow-up"),
             ("get_code", {"keys": "../../etc/passwd"}, 'no icon "../../etc/passwd"'),
@@ -291,7 +307,7 @@ def test_what_an_assistant_gets_wrong_is_told_in_a_sentence(icon_library: Librar
             assert "Traceback" not in said
             assert "Error executing" not in said and "http" not in said and "\n" not in said
 
-    _with_session(icon_library, scene)
+    _with_client(engine, scene)
 
 
 def test_an_assistant_finds_what_was_indexed_while_it_was_connected(
@@ -307,4 +323,4 @@ def test_an_assistant_finds_what_was_indexed_while_it_was_connected(
         index_into(library, model=tiny_model)
         assert not (await _call(session, "show_icon", key="icons:star"))[0]
 
-    _with_session(library, scene)
+    _with_process(library, scene)

@@ -294,28 +294,28 @@ def test_a_library_that_is_missing_says_what_to_run(run: Run, tmp_path: Path, co
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_library_of_an_older_schema_says_how_to_mend_it(run: Run, own: Path, command: list[str]) -> None:
-    manifest = Library(own).generation(1).manifest
+def test_a_library_of_an_older_schema_says_how_to_mend_it(run: Run, copied: Path, command: list[str]) -> None:
+    manifest = Library(copied).generation(1).manifest
     manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "schema": "0000"}))
-    done = run(*command, library=own)
+    done = run(*command, library=copied)
     assert (done.exit_code, done.stdout) == (2, "")
     assert '"0000"' in done.stderr and "`icons" in done.stderr
 
 
-def test_a_library_that_is_half_written_says_how_to_mend_it(run: Run, own: Path) -> None:
-    Library(own).generation(1).icons.write_bytes(b"half")
-    done = run("search", "house", library=own)
+def test_a_library_that_is_half_written_says_how_to_mend_it(run: Run, copied: Path) -> None:
+    Library(copied).generation(1).icons.write_bytes(b"half")
+    done = run("search", "house", library=copied)
     assert (done.exit_code, done.stdout) == (2, "")
     assert "has 4 bytes, its manifest says" in done.stderr
-    shutil.rmtree(Library(own).generations)
-    done = run("search", "house", library=own)
+    shutil.rmtree(Library(copied).generations)
+    done = run("search", "house", library=copied)
     assert (done.exit_code, done.stdout) == (2, "")
     assert "was never published; `icons index` does it" in done.stderr
 
 
-def test_a_library_that_is_being_written_answers(run: Run, own: Path) -> None:
-    with Library(own).writing():
-        assert run("search", "house", "--min-score", "0", library=own).exit_code == 0
+def test_a_library_that_is_being_written_answers(run: Run, copied: Path) -> None:
+    with Library(copied).writing():
+        assert run("search", "house", "--min-score", "0", library=copied).exit_code == 0
 
 
 # Whatever is printed leads back

@@ -49,7 +49,10 @@ def test_on_a_light_ground_icons_are_dark(asked: Path) -> None:
     assert "38;2;0;0;0;48;2;0;0;0m" in blocks[5]
 
 
-@pytest.mark.parametrize(("stated", "paper"), [("15;0", "0;0;0"), ("0;default;15", "255;255;255"), ("", "255;255;255")])
+@pytest.mark.parametrize(
+    ("stated", "paper"),
+    [("15;0", "0;0;0"), pytest.param("0;default;15", "255;255;255", marks=pytest.mark.slow), ("", "255;255;255")],
+)
 def test_a_terminal_that_does_not_tell_its_ground_is_believed_its_environment(
     asked: Path, stated: str, paper: str
 ) -> None:
@@ -102,7 +105,7 @@ def test_pictures_can_be_turned_off_by_option_and_by_environment(asked: Path) ->
         assert "\x1b_G" not in shown and "▀" not in shown and "\x1b[c" not in shown
 
 
-@pytest.mark.parametrize("environment", [{"TERM": "dumb"}, {"NO_COLOR": "1"}])
+@pytest.mark.parametrize("environment", [{"TERM": "dumb"}, pytest.param({"NO_COLOR": "1"}, marks=pytest.mark.slow)])
 def test_a_terminal_that_can_draw_nothing_is_not_asked(asked: Path, environment: dict[str, str]) -> None:
     code, shown = in_terminal(*house(asked), **environment)
     assert code == 0 and "house" in shown

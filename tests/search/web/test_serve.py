@@ -461,7 +461,7 @@ def test_a_new_generation_answers_without_a_failed_request(tmp_path: Path, tiny_
         first = client.get(f"{API}/search?q=dot&k=1").json()["hits"][0]
 
         def ask() -> None:
-            while not stop.is_set():
+            while not stop.wait(0.02):
                 statuses.append(client.get(f"{API}/search?q=dot").status_code)
                 statuses.append(client.get(first["svg_url"]).status_code)
 
@@ -524,16 +524,15 @@ def test_too_many_at_once_are_told_so_quickly_and_all_others_are_answered(icon_l
         address = f"{client.base_url}{API}/search?q=dot&k=50"
         client.get(address)
 
-        def ask(_: int) -> tuple[int, float]:
-            started = time.perf_counter()
-            answer = httpx.get(address, timeout=30)
-            if answer.status_code == 503:
-                assert answer.headers["retry-after"] == "1"
-            return answer.status_code, time.perf_counter() - started
+        def ask(_: int) -> int:
+            with closing(HTTPConnection(client.base_url.host, client.base_url.port or 80, timeout=30)) as connection:
+                connection.request("GET", f"{API}/search?q=dot&k=50")
+                answer = connection.getresponse()
+                assert answer.status != 503 or answer.headers["retry-after"] == "1"
+                return answer.status
 
         with ThreadPoolExecutor(48) as pool:
-            found = list(pool.map(ask, range(400)))
-        assert {status for status, _ in found} == {200, 503}
+            assert set(pool.map(ask, range(200))) == {200, 503}
         assert client.get(address).status_code == 200
 
 

@@ -40,7 +40,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Search
 Asking = Callable[..., httpx.Response]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def ask(engine: SearchEngine) -> Iterator[Asking]:
     """Send one request to an app of some access; a route that fails is there too."""
     apps: dict[Access | None, FastAPI] = {}

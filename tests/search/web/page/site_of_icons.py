@@ -28,11 +28,7 @@ if TYPE_CHECKING:
 
 Open = Callable[..., "Page"]
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
-THEMES = (
-    pytest.param({}, marks=pytest.mark.slow, id="light"),  # a phone is light too
-    pytest.param({"color_scheme": "dark"}, id="dark"),
-    pytest.param(PHONE, id="phone"),
-)
+LOOKS = {"light": {}, "dark": {"color_scheme": "dark"}, "phone": PHONE}
 SAMPLES = bundled("samples/lucide-static")
 CHOSEN = (
     *("arrow-left", "arrow-right", "arrow-up", "arrow-down", "undo", "undo-2", "settings", "shopping-cart", "bell-off"),
@@ -56,6 +52,12 @@ DRAWN = (  # name, style, tags, categories, licence, what is drawn
         '<path onload="top.document.title = \'stolen\'" d="M2 22L12 2l10 20z"/>',
     ),
 )
+
+
+def looks(quick: str) -> list[object]:
+    """All looks of the page as parameters, of which the gate tries one."""
+    slow = pytest.mark.slow
+    return [pytest.param(look, marks=() if name == quick else slow, id=name) for name, look in LOOKS.items()]
 
 
 def write_icons(root: Path) -> list[Path]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
-from site_of_icons import Open
+from site_of_icons import Open, looks
 
 from search.exporting.collection import read_collection
 
@@ -126,21 +126,17 @@ def test_a_file_takes_a_collection_along(open_page: Open, tmp_path: Path) -> Non
     expect(other.locator("#grid .name")).to_have_text(["tulip", "snow"])
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
+def test_a_file_that_is_no_collection_is_refused(page: "Page", tmp_path: Path) -> None:
+    shelf(page)
+    for content, said in (
         ("{", "“bad.json” can't be read: it is no JSON."),
         ('{"format": "other", "icons": []}', "“bad.json” is no collection of icons."),
         ('{"version": 9, "icons": ["a:b"]}', "“bad.json” is of version 9; this page reads version 1."),
         ('{"icons": [1, "x"]}', "“bad.json” names no icon; write keys as lucide:bell."),
-    ],
-)
-def test_a_file_that_is_no_collection_is_refused(open_page: Open, tmp_path: Path, content: str, said: str) -> None:
-    page = open_page()
-    shelf(page)
-    (tmp_path / "bad.json").write_text(content)
-    page.locator("#shelf input[type=file]").set_input_files(tmp_path / "bad.json")
-    expect(page.locator("#toast")).to_have_text(said)
+    ):
+        (tmp_path / "bad.json").write_text(content)
+        page.locator("#shelf input[type=file]").set_input_files(tmp_path / "bad.json")
+        expect(page.locator("#toast")).to_have_text(said)
 
 
 def test_icons_that_the_library_lacks_are_listed(open_page: Open, tmp_path: Path) -> None:
@@ -174,11 +170,7 @@ def test_a_name_is_never_markup(open_page: Open) -> None:
     assert page.locator("img[src='x']").count() == 0
 
 
-@pytest.mark.parametrize(
-    "look",
-    [{}, {"color_scheme": "dark"}, {"viewport": {"width": 390, "height": 844}, "is_mobile": True}],
-    ids=["light", "dark", "phone"],
-)
+@pytest.mark.parametrize("look", looks("phone"))
 def test_axe_finds_nothing_in_the_dialogs(open_page: Open, look: dict[str, object]) -> None:
     page = with_chosen(open_page, "drawn:tulip", reduced_motion="reduce", **look)
     page.get_by_role("button", name="Save as collection").click()

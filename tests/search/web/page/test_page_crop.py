@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
-from site_of_icons import PHONE, SAMPLES, THEMES, Open
+from site_of_icons import PHONE, SAMPLES, Open, looks
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -139,7 +139,7 @@ def test_a_phone_takes_the_photo_with_its_own_camera(open_page: Open) -> None:
     assert chooser.value.element.get_attribute("capture") == "environment"
 
 
-@pytest.mark.parametrize("look", THEMES)
+@pytest.mark.parametrize("look", looks("phone"))
 def test_axe_finds_nothing_in_the_crop_dialog_and_the_menu(open_page: Open, look: dict[str, object]) -> None:
     page = open_page(reduced_motion="reduce", **look)
     page.get_by_role("button", name="Search with a picture").click()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
-from site_of_icons import PHONE, THEMES, Open
+from site_of_icons import PHONE, Open, looks
 
 from search.evaluation.sketches.drawing import as_svg
 from search.evaluation.sketches.sketch import read_sketches
@@ -130,7 +130,7 @@ def test_the_page_prepares_a_drawing_as_it_was_measured(page: "Page") -> None:
     assert told == [as_svg(strokes) for strokes in sketches]
 
 
-@pytest.mark.parametrize("look", THEMES)
+@pytest.mark.parametrize("look", looks("dark"))
 def test_axe_finds_nothing_beside_the_canvas(open_page: Open, look: dict[str, object]) -> None:
     page = open_page(reduced_motion="reduce", **look)
     open_canvas(page)

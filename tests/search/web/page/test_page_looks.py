@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
-from site_of_icons import PHONE, THEMES, Open, build_library, pixel, serve_library
+from site_of_icons import PHONE, Open, build_library, pixel, serve_library
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -46,22 +46,16 @@ def picture_of(page: "Page", name: str) -> "Locator":
     return picture
 
 
-@pytest.mark.parametrize(
-    ("query", "ground", "painted"),
-    [
-        ("night", "light", [0, 0, 0]),
-        ("night", "dark", [255, 255, 255]),
-        ("night", "%23000080", [255, 255, 255]),
-        ("night", "%23ffff00", [0, 0, 0]),
-        ("snow", "dark", [255, 255, 255]),
-        ("snow", "light", [0, 0, 0]),
-        ("tulip", "dark", [0xD7, 0x26, 0x3D]),
-        ("tulip", "light", [0xD7, 0x26, 0x3D]),
-    ],
-)
-def test_icons_are_seen_on_every_ground(open_page: Open, query: str, ground: str, painted: list[int]) -> None:
-    page = open_page(f"/?q={query}&bg={ground}")
-    expect_centre(page, picture_of(page, query), painted)
+def test_icons_are_seen_on_every_ground(page: "Page") -> None:
+    red = [0xD7, 0x26, 0x3D]
+    for query, painted in (
+        ("night", {"light": [0, 0, 0], "dark": [255] * 3, "%23000080": [255] * 3, "%23ffff00": [0, 0, 0]}),
+        ("snow", {"dark": [255] * 3, "light": [0, 0, 0]}),
+        ("tulip", {"dark": red, "light": red}),
+    ):
+        for ground, colour in painted.items():
+            page.goto(f"{page.url.partition('?')[0]}?q={query}&bg={ground}")
+            expect_centre(page, picture_of(page, query), colour)
 
 
 def test_the_page_follows_a_dark_system_at_once(open_page: Open) -> None:
@@ -143,22 +137,36 @@ SCENES = {
     "customized": _customized,
     "more": _more_filters,
 }
-scenes = pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES)
+IN_THE_DARK = ("results", "panel", "customized")
+"""Scenes that the gate looks at in the dark as well; all of them on a phone."""
 
 
-@scenes
-@pytest.mark.parametrize("look", THEMES)
-def test_axe_finds_nothing(open_page: Open, scene: Callable[["Page"], None], look: dict[str, object]) -> None:
-    page = open_page(reduced_motion="reduce", **look)
+def _scenes(*quick: str) -> pytest.MarkDecorator:
+    slow = pytest.mark.slow
+    given = [pytest.param(act, marks=() if name in quick else slow, id=name) for name, act in SCENES.items()]
+    return pytest.mark.parametrize("scene", given)
+
+
+def _assert_axe_finds_nothing(page: "Page", scene: Callable[["Page"], None]) -> None:
     scene(page)
     found = Axe().run(page)
     assert found.violations_count == 0, found.generate_report()
 
 
-@scenes
-def test_nothing_is_wider_than_a_phone(open_page: Open, scene: Callable[["Page"], None]) -> None:
-    page = open_page(**PHONE)
-    scene(page)
+@_scenes()
+def test_axe_finds_nothing(open_page: Open, scene: Callable[["Page"], None]) -> None:
+    _assert_axe_finds_nothing(open_page(reduced_motion="reduce"), scene)
+
+
+@_scenes(*IN_THE_DARK)
+def test_axe_finds_nothing_in_the_dark(open_page: Open, scene: Callable[["Page"], None]) -> None:
+    _assert_axe_finds_nothing(open_page(reduced_motion="reduce", color_scheme="dark"), scene)
+
+
+@_scenes(*SCENES)
+def test_axe_finds_nothing_on_a_phone_and_nothing_is_wider(open_page: Open, scene: Callable[["Page"], None]) -> None:
+    page = open_page(reduced_motion="reduce", **PHONE)
+    _assert_axe_finds_nothing(page, scene)
     assert page.evaluate("() => document.documentElement.scrollWidth") == 390
 
 

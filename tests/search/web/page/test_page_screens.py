@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
-from site_of_icons import SAMPLES, THEMES, Open
+from site_of_icons import SAMPLES, Open, looks
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -164,7 +164,7 @@ def test_the_picture_grows_and_its_frames_with_it(page: "Page") -> None:
     expect(page.get_by_role("button", name="Smaller")).to_be_enabled()
 
 
-@pytest.mark.parametrize("look", THEMES)
+@pytest.mark.parametrize("look", looks("dark"))
 def test_axe_finds_nothing_beside_the_frames(open_page: Open, look: dict[str, object]) -> None:
     page = open_page(reduced_motion="reduce", **look)
     drop_screen(page)

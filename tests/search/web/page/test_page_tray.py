@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
-from site_of_icons import PHONE, THEMES, Open
+from site_of_icons import PHONE, Open, looks
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -55,7 +55,15 @@ def test_the_tray_sums_up_what_licences_ask(page: "Page") -> None:
     expect(page.locator("#tray")).to_contain_text("1 licence unknown, 2 need attribution")
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 800), (1440, 900), (1000, 800), (768, 700)])
+@pytest.mark.parametrize(
+    ("width", "height"),
+    [
+        (1280, 800),
+        (768, 700),
+        pytest.param(1440, 900, marks=pytest.mark.slow),
+        pytest.param(1000, 800, marks=pytest.mark.slow),
+    ],
+)
 def test_the_tray_covers_neither_the_pane_of_an_icon_nor_the_keys(open_page: Open, width: int, height: int) -> None:
     page = open_page("/?q=arrow&fold=0", viewport={"width": width, "height": height})
     tiles = page.locator("#grid button.tile[data-id]")
@@ -140,10 +148,10 @@ def test_all_are_copied_in_the_format_that_is_remembered(page: "Page") -> None:
     ("kind", "holds"),
     [
         ("SVG files", ".svg"),
-        ("SVG sprite", "sprite.svg"),
-        ("Iconify JSON", ".json"),
+        pytest.param("SVG sprite", "sprite.svg", marks=pytest.mark.slow),
+        pytest.param("Iconify JSON", ".json", marks=pytest.mark.slow),
         ("Web font", ".woff2"),
-        ("React package", "package.json"),
+        pytest.param("React package", "package.json", marks=pytest.mark.slow),
     ],
 )
 def test_chosen_icons_are_exported_with_their_licences(page: "Page", tmp_path: Path, kind: str, holds: str) -> None:
@@ -193,21 +201,19 @@ def test_what_this_library_lacks_of_the_tray_is_said(open_page: Open) -> None:
     assert page.locator("#tray .tile[title='tulip, drawn'] img").evaluate("image => image.decode().then(() => true)")
 
 
-@pytest.mark.parametrize(
-    "stored", ["{", "null", "[1, null, {}]", '[{"key": "a:b", "svg_url": "https://elsewhere/x.svg"}]']
-)
-def test_what_a_browser_holds_is_read_with_care(open_page: Open, stored: str) -> None:
+def test_what_a_browser_holds_is_read_with_care(open_page: Open) -> None:
     page = open_page(forgives="status of 404")
-    page.evaluate("text => localStorage.setItem('icons.chosen', text)", stored)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    page.reload()
-    expect(page.locator("#start")).to_be_visible()
-    page.wait_for_load_state("networkidle")
+    for stored in ("{", "null", "[1, null, {}]", '[{"key": "a:b", "svg_url": "https://elsewhere/x.svg"}]'):
+        page.evaluate("text => localStorage.setItem('icons.chosen', text)", stored)
+        page.reload()
+        expect(page.locator("#start")).to_be_visible()
+        page.wait_for_load_state("networkidle")
     assert not [url for url in asked if "elsewhere" in url]
 
 
-@pytest.mark.parametrize("look", THEMES)
+@pytest.mark.parametrize("look", looks("phone"))
 def test_axe_finds_nothing_in_the_tray_and_its_menu(open_page: Open, look: dict[str, object]) -> None:
     page = open_page(reduced_motion="reduce", **look)
     choose(page, "heart", "tulip")

@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 from screens_with_icons import saved, screen
-from site_of_icons import THEMES, Open, build_library, serve_library, write_icons
+from site_of_icons import Open, build_library, looks, serve_library, write_icons
 from usage_screens import plain_sight
 
 from indexer.usage.add import AddOptions, add
@@ -110,7 +110,7 @@ def test_keys_go_from_screenshot_to_screenshot_and_back_to_the_crop(open_page: O
     expect(page.locator("#detail-name")).to_have_text("house")
 
 
-@pytest.mark.parametrize("options", THEMES)
+@pytest.mark.parametrize("options", looks("dark"))
 def test_it_can_be_read_and_heard(open_page: Open, used_site: str, options: dict[str, Any]) -> None:
     page = open_used(open_page, used_site, "house", **options)
     for _ in range(2):
