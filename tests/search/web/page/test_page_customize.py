@@ -3,6 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
+import pytest
 from playwright.sync_api import expect
 from site_of_icons import Open
 from test_page_looks import centre, expect_centre
