@@ -28,8 +28,10 @@ async function fetchJson(path, options = {}) {
   return body;
 }
 
+const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}.`;
+
 function describe(body, status) {
-  if (status === 503) return "The server is busy. Try again in a moment.";
+  if (status === 503) return sentence(body?.error ?? "the server is busy; try again in a moment");
   return body?.error ?? `The server answered with status ${status}.`;
 }
 

@@ -127,13 +127,17 @@ export class Search {
     return facts ? [make("p", { className: "about", textContent: facts })] : [];
   }
 
+  /** Say what went wrong; what was found before stays where the server is to blame, as it may be back in a moment. */
   #refuse(error) {
-    this.grid.show([]);
+    const stays = (error.status === 0 || error.status >= 500) && this.grid.hits.size > 0;
+    if (!stays) {
+      this.grid.show([]);
+      find("#summary").textContent = "";
+    }
     this.shown = 0;
     this.more.hidden = true;
-    find("#summary").textContent = "";
     find("#notice").replaceChildren(make("div", { className: "nothing" }, make("h2", { textContent: "That did not work" }),
-      make("p", { textContent: error.message }), make("button", { type: "button", className: "button", textContent: "Try again", onclick: () => this.again() })));
+      make("p", { textContent: error.message }), stays && make("p", { textContent: "The icons below are those found before." }), make("button", { type: "button", className: "button", textContent: "Try again", onclick: () => this.again() })));
     announce(error.message, { afterMs: 0 });
   }
 

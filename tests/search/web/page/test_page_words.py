@@ -251,9 +251,29 @@ def test_a_server_that_is_gone_is_said_and_tried_again(open_page: Open) -> None:
     page.context.set_offline(True)
     page.locator("#words").fill("bell")
     expect(page.locator(".nothing")).to_contain_text("The server does not answer. Is `icons serve` still running?")
+    first_name(page, "heart")  # what was found before stays
+    expect(page.locator("#summary")).to_contain_text("“heart”")
     page.context.set_offline(False)
     page.get_by_role("button", name="Try again").click()
     first_name(page, "bell")
+
+
+def test_a_library_that_is_away_is_said_and_what_was_found_stays(open_page: Open) -> None:
+    page = open_page("/?q=heart", forgives="status of 503")
+    first_name(page, "heart")
+    away = {"error": "the server that holds the icons does not answer at the moment; try again"}
+    page.route("**/search?q=bell*", lambda route: route.fulfill(status=503, json=away))
+    page.locator("#words").fill("bell")
+    expect(page.locator(".nothing")).to_contain_text("The server that holds the icons does not answer at the moment")
+    first_name(page, "heart")
+    with page.expect_response("**/search?q=bell*"):
+        page.get_by_role("button", name="Try again").click()
+    expect(page.locator("#found")).to_have_attribute("aria-busy", "false")
+    first_name(page, "heart")
+    page.unroute("**/search?q=bell*")
+    page.get_by_role("button", name="Try again").click()
+    first_name(page, "bell")
+    expect(page.locator(".nothing")).to_have_count(0)
 
 
 def test_a_busy_server_is_asked_again(open_page: Open) -> None:
