@@ -20,18 +20,28 @@ PLAIN = (
     + b' class="curly" id="i18"><!-- d --><path class="url" d="M2 2h9v9z"/></svg><!-- e -->',
     b'\xef\xbb\xbf<?xml version="1.0" encoding="UTF-8"?>\n' + HEAD + b' data-name="@"><path d="M2 2h9v9z"/></svg>',
 )
+DEFINED = {
+    "a gradient": b'<defs><linearGradient id="a"><stop stop-color="red"/><stop offset="1" stop-color="blue"/>'
+    b'</linearGradient></defs><path fill="url(\'#a\')" d="M2 2h9v20H2z"/>',
+    "a clip": b'<clipPath id="i1"><circle cx="9" cy="9" r="5"/></clipPath>'
+    b'<path clip-path="url(#i1)" d="M2 2h9v20H2z"/>',
+    "a mask": b'<mask id="a.b" fill="#fff"><circle cx="9" cy="9" r="5"/></mask>'
+    b'<g style="fill:red;mask:url( #a.b )"><path d="M2 2h9v20H2z"/></g>',
+    "a copy": b'<path id="a" d="M2 2h9v9H2z"/><use xlink:href="#a" x="9" y="9"/>',
+    "a shadow": b'<filter id="a"><feOffset dx="3"/><feGaussianBlur stdDeviation="1"/></filter>'
+    b'<path filter="url(#a)" d="M2 2h9v20H2z"/>',
+    "an id that nobody asks for": b'<path id="i1" class="&gt;&lt;" d="M2 2h9v9z"/><title>a &lt; b &amp; "c"</title>',
+}
 APART = {
     "a style": HEAD + b"><style>path{fill:red}</style><path d='M2 2h9v9z'/></svg>",
-    "an id": HEAD + b'><path id="i1" d="M2 2h9v9z"/></svg>',
-    "a reference": HEAD + b'><path fill="url(#a)" d="M2 2h9v9z"/></svg>',
     "a reference by escapes": HEAD + b'><path style="fill:\\75 rl(#a)" d="M2 2h9v9z"/></svg>',
-    "a copy": HEAD + b'><use href="#i1"/></svg>',
+    "a copy of what lies elsewhere": HEAD + b'><use href="a.svg#i1"/></svg>',
+    "a picture of a filter": HEAD + b'><filter id="a"><feImage href="#i1"/></filter></svg>',
     "a script": HEAD + b"><script>alert(1)</script></svg>",
     "something foreign": HEAD + b"><foreignObject/></svg>",
     "a movement": HEAD + b'><path d="M2 2h9v9z"><animate attributeName="d"/></path></svg>',
     "a style of its root": HEAD + b' style="display:none"><path d="M2 2h9v9z"/></svg>',
     "another ratio": HEAD + b' preserveAspectRatio="none"><path d="M2 2h9v9z"/></svg>',
-    "an end in a class": HEAD + b' class=">"><path d="M2 2h9v9z"/></svg>',
     "no area": b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 0 24"><path d="M2 2h9v9z"/></svg>',
     "no measure": b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><path d="M2 2h9v9z"/></svg>',
     "an entity": b'<!DOCTYPE svg [<!ENTITY a "b">]>' + HEAD + b"><title>&a;</title></svg>",
@@ -62,6 +72,22 @@ def test_shapes_stand_in_a_stack_as_they_are_and_look_the_same(plain: bytes) -> 
         b"<svg xmlns", b'<svg width="64" height="64" xmlns', 1
     )
     assert np.array_equal(render(seen, size=64).pixels, render(plain, size=64).pixels)
+
+
+@pytest.mark.parametrize("parts", DEFINED.values(), ids=DEFINED)
+def test_parts_that_are_found_by_their_ids_are_those_of_their_icon(parts: bytes) -> None:
+    document = HEAD + b' xmlns:xlink="http://www.w3.org/1999/xlink">' + parts + b"</svg>"
+    other = document.replace(b"2h9", b"1h2").replace(b'r="5"', b'r="1"').replace(b"red", b"lime").replace(b"dx", b"dy")
+    stack = stacked({1: other, 17: document})
+    layers = _layers(stack)
+    assert b"<image" not in stack
+    ids = [part.attrib["id"] for layer in layers.values() for part in layer.iter() if "id" in part.attrib]
+    assert len(ids) == len(set(ids)) == 4
+    assert all(name.startswith(("i1", "i17")) for name in ids)
+    seen = stack.replace(b"<style>:root>svg{display:none}:root>svg:target{display:inline}</style>", b"")
+    seen = seen.replace(b'<svg id="i1"', b'<svg display="none" id="i1"')
+    seen = seen.replace(b"<svg xmlns", b'<svg width="64" height="64" xmlns', 1)
+    assert np.array_equal(render(seen, size=64).pixels, render(document, size=64).pixels)
 
 
 @pytest.mark.parametrize("document", APART.values(), ids=APART)
