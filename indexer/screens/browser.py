@@ -14,7 +14,8 @@ from indexer.arrays import Pixels
 from indexer.errors import RenderError
 from indexer.screens.page import Viewport
 
-PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+"""The first has no window to paint, and takes four fifths of the time."""
 _ARGUMENTS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--hide-scrollbars"),
     *("--disable-lcd-text", "--force-color-profile=srgb", "--disable-dev-shm-usage"),

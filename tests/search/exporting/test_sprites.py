@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from indexer.rendering.render import draw
+from indexer.screens.browser import find_browser
 from search.engine import SearchEngine
 from search.exporting.collection import Collection
 from search.exporting.export import Exported, Options, export
@@ -91,7 +91,7 @@ def test_symbols_of_sets_of_iconify_look_so_too(icon_set: str, tmp_path: Path, t
 
 @pytest.mark.slow
 def test_a_browser_shows_symbols_as_the_icons_alone(tmp_path: Path, tiny_model: Path) -> None:
-    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    program = find_browser()
     if program is None:
         pytest.skip("no browser here; on Debian: apt install chromium")
     shots = []

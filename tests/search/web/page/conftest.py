@@ -1,6 +1,5 @@
 """A served library of real icons, and a real browser that looks at its page."""
 
-import shutil
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -9,6 +8,7 @@ from site_of_icons import Open, build_library, serve_library, write_icons
 from tools import lacking
 
 from indexer.library.folder import Library
+from indexer.screens.browser import PROGRAMS, find_browser
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
@@ -22,14 +22,13 @@ PATIENCE_MS = 120_000
 """Until a page is said to hang: no test is about the speed of the machine."""
 GRANTED = ["clipboard-read", "clipboard-write"]
 WINDOW = {"viewport": {"width": 1280, "height": 860}}
-PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator["Browser"]:
     """A browser for this folder alone: while playwright is open, no other test can run an event loop."""
     playwright = pytest.importorskip("playwright.sync_api", reason="needs Python's playwright: pip install '.[test]'")
-    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    program = find_browser()
     if program is None:
         lacking(f"no browser here, looked for {', '.join(PROGRAMS)}; on Debian: apt install chromium")
     playwright.expect.set_options(timeout=PATIENCE_MS)
