@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 ARGUMENTS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--hide-scrollbars"),
     "--process-per-site",  # pages of one context share a process: to start one is half of what a page takes
-    "--use-fake-device-for-media-stream",  # a camera that sees a pie, once a test lets the page use it
+    *(
+        "--use-fake-device-for-media-stream",
+        "--use-fake-ui-for-media-stream",
+    ),  # a camera that sees a pie, once a test lets the page use it
 )
 PATIENCE_MS = 120_000
 """Until a page is said to hang: no test is about the speed of the machine."""
