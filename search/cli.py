@@ -5,6 +5,7 @@ from importlib import import_module
 import click
 
 from indexer.commands.options import IconsGroup
+from indexer.process import prepare_for_queries
 
 _OF_THEIR_NAME = (
     "check", "completion", "evaluate", "explain", "export", "lint", "locate", "map", "pick", "prefer", "repl",
@@ -21,6 +22,8 @@ _MODULES = {
     **dict.fromkeys(("serve", "mcp"), "search.commands.serve"),
 }
 """Where each command stands, under its own name. One is imported when it is asked for: all of them take 30 ms more."""
+_OF_QUERIES = frozenset(("explain", "locate", "mcp", "pick", "repl", "search", "serve", "show", "similar"))
+"""Commands that ask one question after another; the others compute in bulk, on all cores."""
 
 
 class _Commands(IconsGroup):
@@ -32,6 +35,8 @@ class _Commands(IconsGroup):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _MODULES:
             return None
+        if cmd_name in _OF_QUERIES:
+            prepare_for_queries()
         command: click.Command = getattr(import_module(_MODULES[cmd_name]), cmd_name)
         return command
 
