@@ -332,7 +332,5 @@ class _Stored(NamedTuple):
 
 def _stored(snapshot: Snapshot, icons: Sequence[IconRow]) -> list[_Stored]:
     contents = snapshot.contents([icon.image_id for icon in icons])
-    found = ((icon, contents.get(icon.image_id)) for icon in icons)
-    return [
-        _Stored(icon, content, snapshot.digest(icon.image_id) if content is None else b"") for icon, content in found
-    ]
+    digests = snapshot.digests([icon.image_id for icon in icons if icon.image_id not in contents])
+    return [_Stored(icon, contents.get(icon.image_id), digests.get(icon.image_id, b"")) for icon in icons]

@@ -94,12 +94,13 @@ def read_indexed(kind: str, location: Path, path: str, member: str, *, digest: b
         SourceError: it is gone.
         ChangedError: it is another one by now.
     """
-    file = Path(*_place(kind, location, path))
     try:
         return read_picture(kind, location, path, member, digest=digest)
     except OSError as error:
+        file = Path(*_place(kind, location, path))
         raise SourceError(f'"{file}" can\'t be read ({error.strerror}); run `icons index`') from error
     except ChangedError as error:
+        file = Path(*_place(kind, location, path))
         raise ChangedError(f'"{file}" has changed since it was indexed; run `icons index`') from error
 
 

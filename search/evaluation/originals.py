@@ -52,5 +52,5 @@ class Originals:
             SourceError: the source has gone, or holds another picture by now.
         """
         [icon] = self.showing(np.array([image]))
-        digest = self._snapshot.digest(icon.image_id)
-        return read_indexed(icon.kind, Path(icon.location), icon.path, icon.member, digest=digest)
+        digests = self._snapshot.digests([icon.image_id])
+        return read_indexed(icon.kind, Path(icon.location), icon.path, icon.member, digest=digests[icon.image_id])

@@ -284,10 +284,9 @@ class Snapshot:
         """Where the sources lie that icons come from."""
         return {row[0] for row in self._connection.execute("SELECT location FROM sources")}
 
-    def digest(self, image: int) -> bytes:
-        """Digest of the content that a picture was rendered from."""
-        row = self._connection.execute("SELECT digest FROM images WHERE id = ?", (image,)).fetchone()
-        return bytes(row[0])
+    def digests(self, images: Sequence[int]) -> dict[int, bytes]:
+        """Digests of the contents that pictures were rendered from, by id."""
+        return dict(self._rows_of("SELECT id, digest FROM images WHERE id IN ({marks})", images))
 
     def contents(self, images: Sequence[int]) -> dict[int, bytes]:
         """Pictures that lie beside the catalog, by id: none, as they are read where the sources lie."""

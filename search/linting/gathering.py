@@ -127,10 +127,7 @@ def of_library(opened: Opened, sets: Sequence[str]) -> list[Gathered]:
     ids = facets.every(facets.select(Filters(sets=tuple(sets))))
     rows = opened.snapshot.candidates(ids)
     looks = dict(zip(ids.tolist(), facets.looks(facets.at(ids)), strict=True))
-    digests: dict[int, bytes] = {}
-    for row in rows.values():
-        if row.image_id not in digests:
-            digests[row.image_id] = opened.snapshot.digest(row.image_id)
+    digests = opened.snapshot.digests(list({row.image_id for row in rows.values()}))
     return [
         Gathered(
             name=row.name,

@@ -127,10 +127,13 @@ class MilvusCatalog(Snapshot):
         """Names of a set's icons as they are spelt, each once."""
         return sorted({row["name"] for row in self._reader.of(f"set == {_text(key)}", ("name",))})
 
-    def digest(self, image: int) -> bytes:
-        """Digest of the content that a picture was rendered from."""
-        [row] = self._asked.query(self._pictures, f"id == {image}", ["content"])
-        return bytes.fromhex(row["content"])
+    def digests(self, images: Sequence[int]) -> dict[int, bytes]:
+        """Digests of the contents that pictures were rendered from, by id."""
+        found: dict[int, bytes] = {}
+        for chunk in in_chunks(np.unique(np.array(images, np.int64)), _PICTURES_AT_ONCE):
+            for row in self._asked.query(self._pictures, among("id", chunk), ["id", "content"]):
+                found[row["id"]] = bytes.fromhex(row["content"])
+        return found
 
     def contents(self, images: Sequence[int]) -> dict[int, bytes]:
         """Pictures that the server holds, by id."""

@@ -2,7 +2,7 @@
 
 import { find } from "../elements.js";
 import { watchActions } from "./actions.js";
-import { shimmerLater } from "./pictures.js";
+import { awaitPictures, shimmerLater } from "./pictures.js";
 import { grouped, seen } from "./stacks.js";
 import { drawnOf, place, restack, showMarks, tile } from "./tile.js";
 
@@ -70,9 +70,12 @@ export class Grid {
     const before = new Map([...this.list.children].map((cell) => [find(".tile", cell)?.dataset.id, cell]));
     const all = [...seen(this.groups, ([{ words }]) => this.unfolded.has(words))];
     this.isWhole = all.length <= first;
-    const cells = all.filter(({ hit }, at) => at < first || before.has(String(hit.id))).map(({ hit, stack }) => {
+    const drawn = all.filter(({ hit }, at) => at < first || before.has(String(hit.id)));
+    const stays = ({ hit }) => before.get(String(hit.id))?.drawn === drawnOf(hit);
+    awaitPictures(drawn.filter((one) => !stays(one)).map(({ hit }) => hit));
+    const cells = drawn.map(({ hit, stack }) => {
       const kept = before.get(String(hit.id));
-      if (kept?.drawn !== drawnOf(hit)) return tile(hit, { stack, marks: this.marksOf(hit.key) });
+      if (!stays({ hit })) return tile(hit, { stack, marks: this.marksOf(hit.key) });
       if (restack(kept, hit, stack)) showMarks(kept, hit, this.marksOf(hit.key));
       return kept;
     });

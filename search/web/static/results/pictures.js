@@ -1,13 +1,14 @@
 // Where do the pictures of icons come from? Many in one answer: one for each makes the browser work ten times as long.
 
 import { pictureOf, svgsOf } from "../api.js";
-import { whenIdle } from "../elements.js";
+import { make, whenIdle } from "../elements.js";
 import { isRestyled, restyled, restyledStack } from "../view/look.js";
 
 const MOST_AT_ONCE = 40; // about a screen of them; the server takes 100
 const MOST_TEXTS = 100; // of stacks, about 40 kB each
 const SLOW_MS = 120; // until places shimmer: most pictures are there before
 let wanted = [];
+let preload = null; // the link that asks for the next stack
 let slow = 0;
 let asked = null; // another look than the one that icons were drawn in
 let stacks = []; // on the page now: { address, shown: [{ image, icon }], url }
@@ -22,6 +23,17 @@ export function showPicture(image, icon) {
   // Whoever drags it away or saves it wants this icon, not all that came with it.
   image.addEventListener("pointerenter", () => showAlone(image, icon), { once: true });
 }
+
+/** Begin to load the pictures of icons that are about to be shown in this order: the server reads them meanwhile. */
+export function awaitPictures(icons) {
+  const first = icons.filter((icon) => icon.svg_url).slice(0, MOST_AT_ONCE);
+  if (asked || wanted.length || !first.length) return;
+  preload?.remove();
+  preload = make("link", { rel: "preload", as: "image", href: addressOf(first) });
+  document.head.append(preload);
+}
+
+const addressOf = (icons) => svgsOf([...new Set(icons.map(({ image }) => image))]);
 
 /** Show an icon by its own address, which also says what is wrong with it. */
 export async function showAlone(image, icon) {
@@ -45,7 +57,7 @@ async function showWanted() {
   for (let at = 0; at < all.length; at += MOST_AT_ONCE) {
     const shown = all.slice(at, at + MOST_AT_ONCE).filter(({ image }) => image.isConnected);
     if (shown.length) {
-      const stack = { address: svgsOf([...new Set(shown.map(({ icon }) => icon.image))]), shown };
+      const stack = { address: addressOf(shown.map(({ icon }) => icon)), shown };
       stacks.push(stack);
       if (at === 0) for (const { image } of shown) image.loading = "eager"; // what is lazy is asked for a frame later only
       if (asked) await showRestyled(stack);
