@@ -311,7 +311,8 @@ def test_more_icons_come_though_the_page_is_never_idle(open_page: Open) -> None:
       draw();
     }""")
     page.locator("#words").fill("arrow")
-    page.get_by_role("button", name="Show more").scroll_into_view_if_needed()
+    expect(page.locator("#grid button.tile").first).to_be_visible()
+    page.locator("footer").scroll_into_view_if_needed()
     page.wait_for_function("() => document.querySelectorAll('#grid button.tile').length > 60")
 
 
