@@ -40,6 +40,7 @@ def unfinished(grown: Path, tmp_path: Path) -> Path:
     return copy_library(grown, tmp_path / "library")
 
 
+@pytest.mark.slow
 def test_a_device_without_room_for_one_picture_ends_the_run_by_name_and_keeps_what_is_done(
     stages: Stages, unfinished: Path, tiny_model: Path
 ) -> None:

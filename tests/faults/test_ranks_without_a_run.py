@@ -176,6 +176,7 @@ def dots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_rank_of_an_earlier_run_ends_and_writes_nothing_into_a_later_one(
     library: Library, slow: Path, tiny_model: Path
 ) -> None:

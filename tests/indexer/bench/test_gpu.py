@@ -78,6 +78,7 @@ def _run_bare(tmp_path: Path, model: Path | str, environment: dict[str, str], *k
     return found
 
 
+@pytest.mark.slow
 def test_parts_run_with_few_wheels(tmp_path: Path, tiny_model: Path, bare: dict[str, str]) -> None:
     found = _run_bare(tmp_path, tiny_model, bare, "machine", "parity", "embed")
     assert list(found) == ["machine", "parity", "embed"]

@@ -99,6 +99,7 @@ def test_where_ranks_fail_the_process_beside_them_ends(
     assert [process.returncode for process in started] == [-signal.SIGKILL]
 
 
+@pytest.mark.slow
 def test_a_process_that_can_not_export_says_why(library: Library, engine: Engine, tiny_model: Path) -> None:
     choice = ModelChoice(f"local-dir:{tiny_model}")
     (library.root / "encoders").write_text("in the way")

@@ -256,6 +256,7 @@ def test_devices_that_train_are_watched_line_by_line(icons: Path, start: Path, t
     assert int(told[-1][0].replace(",", "")) > 0
 
 
+@pytest.mark.slow
 def test_events_profile_and_log_are_written_when_asked_for(icons: Path, start: Path, tmp_path: Path) -> None:
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 

@@ -113,6 +113,7 @@ def test_two_ranks_give_the_gradients_of_one_process_with_the_whole_batch(
     assert_as_alone(from_two_ranks[case], CASES[case])
 
 
+@pytest.mark.slow
 def test_what_a_rank_compares_by_default_gives_the_gradient_of_all_with_all(from_two_ranks: dict[str, Any]) -> None:
     """By default a rank compares its own pictures and captions alone."""
     assert FinetuneOptions().loss.local

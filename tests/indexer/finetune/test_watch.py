@@ -98,6 +98,7 @@ def test_a_rank_that_never_began_is_named_from_outside() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_rank_trains_without_faiss_web_server_and_catalog(icons: Path, start: Path, tmp_path: Path) -> None:
     """As on a bare machine that has torch and open_clip: what is not there can't be imported."""
     places = prepared(icons, start, tmp_path / "mine", ranks=1)

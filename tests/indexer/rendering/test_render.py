@@ -246,6 +246,7 @@ def test_a_file_that_an_svg_names_is_not_read(tmp_path: Path) -> None:
         np.testing.assert_array_equal(render(named, size=64).pixels, expected_square())
 
 
+@pytest.mark.slow
 def test_an_svg_that_is_given_up_while_it_is_drawn_is_an_error_not_half_a_picture() -> None:
     groups = "".join(f'<g id="g{i}">{f"""<use href="#g{i - 1}"/>""" * 10}</g>' for i in range(1, 7))
     uses = f'<g id="g0"><path d="M0 0"/></g>{groups}'

@@ -76,6 +76,7 @@ def test_a_request_that_is_not_answered_is_counted(icon_library: Library) -> Non
     assert [one.status for one in client.asked] == [400, 0]
 
 
+@pytest.mark.slow
 def test_a_server_that_does_not_start_says_why(
     tmp_path: Path, icon_library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:

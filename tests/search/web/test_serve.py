@@ -212,6 +212,7 @@ def test_an_icon_is_named_by_its_key_wherever_its_id_is_taken(client: httpx.Clie
             assert told[0] == told[1]
 
 
+@pytest.mark.slow
 def test_what_would_make_a_stack_too_large_is_left_out_and_named(tmp_path: Path, tiny_model: Path) -> None:
     folder = tmp_path / "icons"
     folder.mkdir()

@@ -75,6 +75,7 @@ def test_the_name_of_a_collection_is_never_sent(open_page: Open) -> None:
     assert not [url for url in asked if "Secret" in url]
 
 
+@pytest.mark.slow
 def test_icons_join_a_collection_of_that_name_and_words_leave_it(open_page: Open) -> None:
     page = with_chosen(open_page, "drawn:tulip")
     save(page, "One")
@@ -92,6 +93,7 @@ def test_icons_join_a_collection_of_that_name_and_words_leave_it(open_page: Open
     expect(page).not_to_have_url(re.compile("collection"))
 
 
+@pytest.mark.slow
 def test_a_collection_is_renamed_and_deleted_and_comes_back(open_page: Open) -> None:
     page = with_chosen(open_page, "drawn:tulip")
     save(page, "Old")
@@ -126,6 +128,7 @@ def test_a_file_takes_a_collection_along(open_page: Open, tmp_path: Path) -> Non
     expect(other.locator("#grid .name")).to_have_text(["tulip", "snow"])
 
 
+@pytest.mark.slow
 def test_a_file_that_is_no_collection_is_refused(page: "Page", tmp_path: Path) -> None:
     shelf(page)
     for content, said in (
@@ -139,6 +142,7 @@ def test_a_file_that_is_no_collection_is_refused(page: "Page", tmp_path: Path) -
         expect(page.locator("#toast")).to_have_text(said)
 
 
+@pytest.mark.slow
 def test_icons_that_the_library_lacks_are_listed(open_page: Open, tmp_path: Path) -> None:
     page = open_page(forgives="status of 404")
     shelf(page)
@@ -162,6 +166,7 @@ def test_stars_are_a_collection_of_their_own(open_page: Open) -> None:
     expect(page.locator("#notice")).to_contain_text("No icon in your stars")
 
 
+@pytest.mark.slow
 def test_a_name_is_never_markup(open_page: Open) -> None:
     page = with_chosen(open_page, "drawn:tulip")
     save(page, "<img src=x onerror=alert(1)>")

@@ -55,6 +55,7 @@ def test_a_box_around_an_icon_of_a_screen_finds_it(page: "Page") -> None:
     expect(page.locator("#crop")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_the_box_is_moved_and_sized_with_keys_and_enter_searches(page: "Page") -> None:
     drop_screen(page)
     box = page.locator("#crop .box-of-crop")
@@ -73,6 +74,7 @@ def test_the_box_is_moved_and_sized_with_keys_and_enter_searches(page: "Page") -
     expect(page.locator("#grid .name").first).to_have_text("settings")
 
 
+@pytest.mark.slow
 def test_the_box_is_stretched_by_its_handles_and_the_whole_comes_back(page: "Page") -> None:
     drop_screen(page)
     handle = page.locator("#crop .handle.se").bounding_box()
@@ -99,6 +101,7 @@ def test_escape_leaves_everything_as_it_was(page: "Page") -> None:
     assert page.url == before
 
 
+@pytest.mark.slow
 def test_another_part_of_the_same_picture_can_be_chosen_afterwards(page: "Page") -> None:
     drop_screen(page)
     page.keyboard.press("Enter")

@@ -55,12 +55,14 @@ def test_a_colour_is_seen_on_all_tiles_and_the_server_is_not_asked_for_it(open_p
     assert page.locator("#grid img").first.evaluate("image => image.src").startswith("http")
 
 
+@pytest.mark.slow
 def test_a_chosen_colour_is_not_turned_on_dark(open_page: Open) -> None:
     page = open_page("/?q=night&bg=dark&colour=%23d7263d")
     restyled(page)
     expect_centre(page, page.locator("#grid .picture").first, RED)
 
 
+@pytest.mark.slow
 def test_icons_of_several_colours_keep_them(open_page: Open) -> None:
     page = open_page("/?q=tulip&set=drawn&bg=light&colour=%232f6fed")
     restyled(page)
@@ -68,6 +70,7 @@ def test_icons_of_several_colours_keep_them(open_page: Open) -> None:
     expect_centre(page, picture, RED)
 
 
+@pytest.mark.slow
 def test_strokes_grow_and_filled_icons_do_not(open_page: Open) -> None:
     drawn = {}
     for stroke in ("", "&stroke=0.5", "&stroke=3"):
@@ -108,6 +111,7 @@ def test_an_icon_that_stands_in_a_stack_as_an_image_is_restyled_too(page: "Page"
     assert "%3Cstyle%3E%3Aroot%7Bcolor%3A%23d7263d" in text
 
 
+@pytest.mark.slow
 def test_corners_are_made_sharp_and_round(open_page: Open) -> None:
     page = open_page()
     page.add_init_script(
@@ -143,6 +147,7 @@ def test_the_look_is_remembered_and_reset(open_page: Open) -> None:
     expect(page.locator('#inks [value=""]')).to_be_checked()
 
 
+@pytest.mark.slow
 def test_the_look_of_an_address_goes_before_the_remembered_one(open_page: Open) -> None:
     page = open_page("/?q=heart")
     customize(page)

@@ -61,6 +61,7 @@ def test_a_drawing_finds_its_icon_and_results_follow_each_stroke(page: "Page") -
     expect(page.get_by_role("img", name="Your drawing, empty")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_strokes_are_undone_erased_and_cleared(page: "Page") -> None:
     open_canvas(page)
     draw(page, [[(40, 40), (280, 40)], [(40, 200), (280, 200)]])
@@ -101,6 +102,7 @@ def test_a_finger_draws_on_a_phone_and_the_page_does_not_scroll(open_page: Open)
     assert page.evaluate("() => document.documentElement.scrollWidth") == 390
 
 
+@pytest.mark.slow
 def test_another_picture_ends_the_drawing_and_escape_closes_the_canvas(page: "Page") -> None:
     open_canvas(page)
     draw(page, HEART)

@@ -3,6 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
+import pytest
 from playwright.sync_api import expect
 from site_of_icons import PHONE, Open
 
@@ -54,6 +55,7 @@ def test_enter_ticks_the_first_match(open_page: Open) -> None:
     expect(page).not_to_have_url(re.compile("tag="))
 
 
+@pytest.mark.slow
 def test_enter_ticks_the_row_that_has_the_focus(open_page: Open) -> None:
     page = open_page("/?q=arrow")
     first_tile(page)
@@ -97,6 +99,7 @@ def test_filters_stay_when_words_change_and_when_more_like_an_icon_is_asked(open
     expect(page).not_to_have_url(re.compile("set="))
 
 
+@pytest.mark.slow
 def test_more_like_this_shows_the_icon_that_it_starts_from(open_page: Open) -> None:
     page = open_page("/?q=night")
     page.locator("#grid button.tile").first.click()

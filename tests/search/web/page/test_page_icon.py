@@ -5,6 +5,7 @@ import struct
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from playwright.sync_api import expect
 from site_of_icons import SAMPLES, Open, pixel
 
@@ -50,6 +51,7 @@ def test_a_tag_in_the_panel_becomes_a_filter(open_page: Open) -> None:
     expect(page).to_have_url(re.compile("category=nature"))
 
 
+@pytest.mark.slow
 def test_icons_of_a_set_are_put_first_and_back(open_page: Open) -> None:
     page = open_page("/?q=arrow-left")
     first = page.locator("#grid .tile .set").first
@@ -68,6 +70,7 @@ def test_icons_of_a_set_are_put_first_and_back(open_page: Open) -> None:
     expect(page).not_to_have_url(re.compile("prefer="))
 
 
+@pytest.mark.slow
 def test_variants_and_similar_icons_are_a_click_away(open_page: Open) -> None:
     page = open_icon(open_page, "arrow-left&set=drawn", "arrow-left")
     variants = page.locator("#detail .variants .tile")
@@ -105,6 +108,7 @@ def test_an_icon_is_copied_in_the_formats_that_the_server_writes(open_page: Open
     expect(page.locator("#detail .copy")).to_contain_text("npm install lucide-react")
 
 
+@pytest.mark.slow
 def test_the_format_is_remembered_for_icons_that_it_serves(open_page: Open) -> None:
     page = open_icon(open_page, "heart", "heart")
     copied(page, "Vue component")
@@ -123,6 +127,7 @@ def test_the_format_is_remembered_for_icons_that_it_serves(open_page: Open) -> N
     expect(page.locator("#toast")).to_have_text("Copied bell as Lucide for React")
 
 
+@pytest.mark.slow
 def test_formats_made_for_the_set_come_first_and_the_menu_is_walked_with_keys(open_page: Open) -> None:
     page = open_icon(open_page, "heart", "heart")
     page.locator("#detail .framework").press("Enter")
@@ -154,6 +159,7 @@ def test_copies_are_in_the_look_of_the_page(open_page: Open) -> None:
     assert "color=%23ff0000" in (link.get_attribute("href") or "")
 
 
+@pytest.mark.slow
 def test_similar_icons_of_the_set_and_of_others_have_captions(open_page: Open) -> None:
     page = open_icon(open_page, "arrow-left&set=drawn", "arrow-left")
     own, elsewhere = page.locator("#detail .similar.own"), page.locator("#detail .similar.elsewhere")
@@ -165,6 +171,7 @@ def test_similar_icons_of_the_set_and_of_others_have_captions(open_page: Open) -
     expect(page.locator("#detail .links")).to_contain_text("lucide-static")
 
 
+@pytest.mark.slow
 def test_copied_css_and_data_draw_the_icon(open_page: Open) -> None:
     page = open_icon(open_page, "tulip", "tulip")
     css, address = copied(page, "CSS class"), copied(page, "Data URI")
@@ -195,6 +202,7 @@ def test_downloads_are_the_stored_svg_and_a_png_of_the_chosen_size(open_page: Op
     assert struct.unpack(">II", content[16:24]) == (96, 96)
 
 
+@pytest.mark.slow
 def test_a_bitmap_offers_what_a_bitmap_has(open_page: Open) -> None:
     page = open_icon(open_page, "dot", "dot")
     page.locator("#detail .framework").click()
@@ -242,12 +250,14 @@ def test_why_an_icon_is_here_is_told_beside_the_first_hit(open_page: Open) -> No
     expect(why.locator("table")).to_have_count(1)
 
 
+@pytest.mark.slow
 def test_the_first_hit_stands_alone_in_its_explanation(open_page: Open) -> None:
     page = open_icon(open_page, "heart", "heart")
     page.get_by_text("Why was this found?").click()
     expect(page.locator("#detail .why thead th")).to_have_text(["heart"])
 
 
+@pytest.mark.slow
 def test_only_the_place_among_words_is_explained(open_page: Open) -> None:
     page = open_icon(open_page, "heart", "heart")
     expect(page.get_by_text("Why was this found?")).to_be_visible()

@@ -3,6 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
+import pytest
 from playwright.sync_api import expect
 from site_of_icons import Open
 
@@ -84,6 +85,7 @@ def test_arrows_walk_through_rows_and_columns(open_page: Open) -> None:
     expect(page.locator("#words")).to_be_focused()
 
 
+@pytest.mark.slow
 def test_a_focused_tile_is_never_behind_the_head(open_page: Open) -> None:
     page = open_page("/?q=arrow&min_score=0", viewport={"width": 1000, "height": 500})
     expect(tile(page, 0)).to_be_visible()
@@ -110,6 +112,7 @@ def test_the_grid_is_one_stop_of_the_tab_key(open_page: Open) -> None:
     expect(tile(page, 1)).to_be_focused()
 
 
+@pytest.mark.slow
 def test_with_the_panel_open_enter_shows_the_icon_that_arrows_lead_to(open_page: Open) -> None:
     page = open_page("/?q=arrow")
     tile(page, 0).click()

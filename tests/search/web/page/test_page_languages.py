@@ -62,17 +62,20 @@ def test_the_grid_moves_for_a_reading_only_once_typing_has_paused(open_page: Ope
     assert page.evaluate("() => window.arrived") == [True, False]  # what stands there already stays
 
 
+@pytest.mark.slow
 def test_how_words_were_read_is_said_where_nothing_is_found(open_page: Open) -> None:
     page = open_page("/?q=Einstellungen&min_score=1&set=drawn")
     expect(page.locator(".nothing .remark")).to_have_text("Einstellungen: settings (German) ")
 
 
+@pytest.mark.slow
 def test_a_link_finds_the_same_for_readers_of_other_languages(french: "Page", open_page: Open) -> None:
     english = open_page(path_of(french), locale="en-US")
     expect(english.locator(".remark")).to_contain_text("(French)")
     assert names(english) == names(french)
 
 
+@pytest.mark.slow
 def test_an_address_without_a_language_finds_what_english_readers_find(french: "Page", open_page: Open) -> None:
     found = []
     for locale in ("fr-FR", "en-US"):
@@ -96,6 +99,7 @@ def test_words_that_are_english_too_are_asked_as_that_by_keyboard(french: "Page"
     assert names(french) == as_french
 
 
+@pytest.mark.slow
 def test_other_words_are_read_in_the_languages_of_the_browser_again(open_page: Open) -> None:
     page = open_page("/?q=chat&language=fr", locale="en-US")
     expect(page.locator(".remark")).to_contain_text("(French)")
@@ -105,6 +109,7 @@ def test_other_words_are_read_in_the_languages_of_the_browser_again(open_page: O
     expect(page).to_have_url(re.compile(r"\?q=chat(&k=\d+)?$"))
 
 
+@pytest.mark.slow
 def test_hits_counts_and_explanations_read_the_words_alike(open_page: Open) -> None:
     page = open_page(locale="fr-FR")
     asked: list[str] = []

@@ -66,6 +66,7 @@ def test_the_page_follows_a_dark_system_at_once(open_page: Open) -> None:
     expect_centre(page, picture_of(page, "night"), [0, 0, 0])
 
 
+@pytest.mark.slow
 def test_the_size_slider_sets_pixels(open_page: Open) -> None:
     page = open_page("/?q=heart")
     image = page.locator("#grid img").first
@@ -170,6 +171,7 @@ def test_axe_finds_nothing_on_a_phone_and_nothing_is_wider(open_page: Open, scen
     assert page.evaluate("() => document.documentElement.scrollWidth") == 390
 
 
+@pytest.mark.slow
 def test_on_a_phone_the_panel_covers_the_page_and_gives_it_back(open_page: Open) -> None:
     page = open_page(**PHONE)
     _panel(page)
@@ -202,6 +204,7 @@ def test_tiles_do_not_move_when_their_pictures_arrive(open_page: Open) -> None:
     assert shift < 0.05  # filters appear above once it is known what there is to filter by; 0.1 counts as good
 
 
+@pytest.mark.slow
 def test_nothing_moves_for_those_who_asked_for_calm(open_page: Open) -> None:
     page = open_page("/?q=arrow", reduced_motion="reduce")
     moving = page.evaluate("() => document.getAnimations().length")

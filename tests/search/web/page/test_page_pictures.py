@@ -56,6 +56,7 @@ def test_a_pasted_screenshot_finds_its_icon(page: "Page") -> None:
     finds_settings(page)
 
 
+@pytest.mark.slow
 def test_a_dropped_picture_finds_its_icon_wherever_it_falls(page: "Page") -> None:
     drop(page, content=SETTINGS, kind="image/png", name="shot.png")
     finds_settings(page)
@@ -63,6 +64,7 @@ def test_a_dropped_picture_finds_its_icon_wherever_it_falls(page: "Page") -> Non
     expect(page.locator("#drop")).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_an_svg_file_may_be_dropped_too(page: "Page") -> None:
     drop(page, content=SETTINGS, kind="image/svg+xml", name="settings.svg")
     finds_settings(page)

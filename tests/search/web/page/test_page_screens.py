@@ -87,6 +87,7 @@ def test_a_frame_opens_its_hits_which_open_like_any_other(page: "Page") -> None:
     expect(page.locator(".found-icon[aria-pressed=true]")).to_have_attribute("aria-label", re.compile("^3: bell"))
 
 
+@pytest.mark.slow
 def test_arrow_keys_walk_among_frames_and_enter_goes_on_to_the_hits(page: "Page") -> None:
     drop_screen(page)
     page.locator(".found-icon").first.focus()
@@ -115,6 +116,7 @@ def test_all_icons_that_are_sure_go_into_the_tray_at_once(page: "Page") -> None:
     expect(page.locator("#toast")).to_contain_text("Copied 5 icons")
 
 
+@pytest.mark.slow
 def test_filters_hold_for_names(open_page: Open) -> None:
     page = open_page("/?set=drawn")
     page.wait_for_function("() => document.querySelector('#grid .tile[data-id]')")
@@ -125,6 +127,7 @@ def test_filters_hold_for_names(open_page: Open) -> None:
     expect(page.locator(".found-icon").first).to_have_attribute("aria-label", re.compile("^1: heart"))
 
 
+@pytest.mark.slow
 def test_a_person_says_what_a_picture_shows(page: "Page") -> None:
     drop_screen(page)
     page.get_by_label("One icon").check(force=True)
@@ -153,6 +156,7 @@ def test_a_picture_without_icons_says_so_and_can_be_searched_all_the_same(page: 
     expect(page.locator("#screen")).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_the_picture_grows_and_its_frames_with_it(page: "Page") -> None:
     drop_screen(page)
     before, frame = page.locator(".shot").bounding_box(), page.locator(".found-icon").first.bounding_box()

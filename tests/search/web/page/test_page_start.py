@@ -3,6 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
+import pytest
 from playwright.sync_api import expect
 from site_of_icons import Open
 
@@ -44,6 +45,7 @@ def test_a_card_browses_its_set_and_words_search_in_it(page: "Page") -> None:
     expect(page.locator("#start")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_what_is_browsed_is_sorted_by_name_or_age(open_page: Open) -> None:
     page = open_page("/?set=drawn")
     expect(page.locator("#grid .name").first).to_have_text("arrow-left")
@@ -97,6 +99,7 @@ def test_searches_and_opened_icons_come_back_and_are_forgotten_on_demand(page: "
     expect(page.locator("#recent")).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_an_icon_that_left_the_library_leaves_what_was_opened(open_page: Open) -> None:
     page = open_page(forgives="status of 404")
     gone = {

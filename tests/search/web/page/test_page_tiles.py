@@ -3,6 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
+import pytest
 from playwright.sync_api import expect
 from site_of_icons import PHONE, Open
 
@@ -58,6 +59,7 @@ def test_keys_choose_and_star_the_tile_that_has_the_focus(open_page: Open) -> No
     expect(page.locator("body > footer")).to_contain_text("X choose")
 
 
+@pytest.mark.slow
 def test_shift_chooses_a_row_and_control_one_more(open_page: Open) -> None:
     page = open_page("/?q=arrow&fold=0")
     tiles = page.locator("#grid button.tile")
@@ -86,6 +88,7 @@ def test_a_long_press_begins_to_choose_and_taps_go_on(open_page: Open) -> None:
     expect(page.locator("#grid .cell[data-chosen]")).to_have_count(2)
 
 
+@pytest.mark.slow
 def test_what_another_tab_chooses_is_marked_here(open_page: Open) -> None:
     page = open_page("/?q=heart")
     expect(cell(page, "heart")).to_be_visible()
@@ -137,6 +140,7 @@ def test_a_switch_turns_stacks_off_and_the_address_says_so(open_page: Open) -> N
     expect(page.get_by_role("switch", name="Stack names")).not_to_be_checked()
 
 
+@pytest.mark.slow
 def test_the_picture_of_a_stack_stays_when_it_opens(open_page: Open) -> None:
     page = open_page("/?q=arrow-left")
     expect(page.locator("#grid .stack").first).to_be_visible()
@@ -163,6 +167,7 @@ def test_a_place_shimmers_until_its_picture_is_there(open_page: Open) -> None:
     assert picture.bounding_box() == before
 
 
+@pytest.mark.slow
 def test_columns_follow_the_size_of_the_pictures(open_page: Open) -> None:
     columns = []
     for px in (16, 48, 128):

@@ -92,6 +92,7 @@ def test_the_tray_covers_neither_the_pane_of_an_icon_nor_the_keys(open_page: Ope
     )
 
 
+@pytest.mark.slow
 def test_shift_and_arrows_choose_a_row_and_shift_and_a_click_what_lies_between(open_page: Open) -> None:
     page = open_page("/?q=arrow&fold=0")
     tiles = page.locator("#grid button.tile[data-id]")
@@ -106,6 +107,7 @@ def test_shift_and_arrows_choose_a_row_and_shift_and_a_click_what_lies_between(o
     expect(page.locator("#tray strong")).to_have_text("6 icons")
 
 
+@pytest.mark.slow
 def test_all_that_are_shown_are_chosen_at_once(open_page: Open) -> None:
     page = open_page("/?q=tulip&fold=0")
     expect(page.locator("#grid button.tile[data-id]").first).to_be_visible()
@@ -115,6 +117,7 @@ def test_all_that_are_shown_are_chosen_at_once(open_page: Open) -> None:
     expect(page.locator("#tray strong")).to_have_text(re.compile(rf"^{n} icons?$"))
 
 
+@pytest.mark.slow
 def test_an_icon_of_the_tray_is_opened_and_left_out(page: "Page") -> None:
     choose(page, "heart", "bell")
     page.locator("#tray .tile").first.click()
@@ -166,6 +169,7 @@ def test_chosen_icons_are_exported_with_their_licences(page: "Page", tmp_path: P
     expect(page.locator("#toast")).to_contain_text(f"Saved {download.value.suggested_filename}")
 
 
+@pytest.mark.slow
 def test_clear_is_undone_with_its_button_and_with_keys(page: "Page") -> None:
     choose(page, "heart", "bell")
     page.locator("#tray").get_by_role("button", name="Clear").click()
@@ -190,6 +194,7 @@ def test_what_is_chosen_stays_and_is_the_same_in_all_tabs(page: "Page") -> None:
     other.close()
 
 
+@pytest.mark.slow
 def test_what_this_library_lacks_of_the_tray_is_said(open_page: Open) -> None:
     page = open_page(forgives="status of 404")
     page.evaluate("""() => localStorage.setItem("icons.chosen", JSON.stringify([
@@ -201,6 +206,7 @@ def test_what_this_library_lacks_of_the_tray_is_said(open_page: Open) -> None:
     assert page.locator("#tray .tile[title='tulip, drawn'] img").evaluate("image => image.decode().then(() => true)")
 
 
+@pytest.mark.slow
 def test_what_a_browser_holds_is_read_with_care(open_page: Open) -> None:
     page = open_page(forgives="status of 404")
     asked: list[str] = []

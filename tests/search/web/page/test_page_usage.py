@@ -68,6 +68,7 @@ def test_an_icon_on_no_screenshot_says_so(open_page: Open, used_site: str) -> No
     expect(page.locator("#detail .used")).to_have_text("In none of 2 screenshots")
 
 
+@pytest.mark.slow
 def test_without_screenshots_nothing_is_said_of_any(open_page: Open) -> None:
     page = open_page("/?q=house")
     with page.expect_response(re.compile("/usage")) as answer:
@@ -92,6 +93,7 @@ def test_a_crop_opens_its_screenshot_with_every_place_framed(open_page: Open, us
     assert lefts == pytest.approx([180, 480], abs=6)  # where they were drawn
 
 
+@pytest.mark.slow
 def test_keys_go_from_screenshot_to_screenshot_and_back_to_the_crop(open_page: Open, used_site: str) -> None:
     page = open_used(open_page, used_site, "house")
     tile = page.locator("#detail .used .tile").first
@@ -128,6 +130,7 @@ def test_it_can_be_read_and_heard(open_page: Open, used_site: str, options: dict
     expect(frame).to_be_in_viewport()
 
 
+@pytest.mark.slow
 def test_a_screenshot_that_has_gone_is_shown_by_its_crops(open_page: Open, used_site: str, shots: Path) -> None:
     page = open_used(open_page, used_site, "settings", forgives="404")
     (shots / "b.png").rename(shots.parent / "elsewhere.png")
