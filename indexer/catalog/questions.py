@@ -1,6 +1,6 @@
 """What a catalog knows: its settings, its counts, what still needs a vector, what failed and why."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -11,6 +11,9 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 from indexer.arrays import Ids
 from indexer.catalog.accounting import Accounting
 from indexer.catalog.schema import failures, files, icons, images, names, problems, runs, sets, settings, sources
+
+_AT_ONCE = 65_536
+"""Ids that a question is put for: what stands for them in memory is many times their size."""
 
 
 def setting(connection: Connection, key: str) -> str | None:
@@ -46,7 +49,15 @@ def image_ids(connection: Connection) -> Ids:
 
 
 def locate_images(connection: Connection, wanted: Ids) -> Iterator[RowMapping]:
-    """Yield (id, digest, kind, location, path, member) of the first icon that shows each wanted image, by id."""
+    """Yield (id, digest, kind, location, path, member) of the first icon that shows each wanted image; `wanted` ascend.
+
+    They are looked for some at a time: SQLite sorts what it finds in memory.
+    """
+    for start in range(0, len(wanted), _AT_ONCE):
+        yield from _locate(connection, wanted[start : start + _AT_ONCE])
+
+
+def _locate(connection: Connection, wanted: Ids) -> Sequence[RowMapping]:
     is_wanted = icons.c.image_id.in_(selecting(connection, wanted))
     first = select(func.min(icons.c.id)).where(is_wanted).group_by(icons.c.image_id)
     query = (
@@ -55,7 +66,7 @@ def locate_images(connection: Connection, wanted: Ids) -> Iterator[RowMapping]:
         .where(icons.c.id.in_(first))
         .order_by(images.c.id)
     )
-    yield from connection.execute(query).mappings()
+    return connection.execute(query).mappings().all()
 
 
 def reasons(connection: Connection, fingerprint: str) -> dict[int, str]:
@@ -176,6 +187,7 @@ def selecting(connection: Connection, wanted: Ids) -> Select[Any]:
     """Lay ids down in a temporary table, where those of an earlier call go; return what selects them."""
     connection.execute(text("CREATE TEMP TABLE IF NOT EXISTS wanted (id INTEGER PRIMARY KEY)"))
     connection.execute(text("DELETE FROM wanted"))
-    if len(wanted):
-        connection.execute(text("INSERT INTO wanted VALUES (:id)"), [{"id": int(value)} for value in wanted])
+    for start in range(0, len(wanted), _AT_ONCE):
+        rows = [{"id": value} for value in wanted[start : start + _AT_ONCE].tolist()]
+        connection.execute(text("INSERT INTO wanted VALUES (:id)"), rows)
     return select(text("id")).select_from(text("wanted"))

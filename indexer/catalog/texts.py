@@ -1,6 +1,7 @@
 """Which words of a catalog have a vector? The names that icons bear and the tags that they state, rows of `names`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
 import numpy as np
 from sqlalchemy import Column, Connection, insert, select
@@ -21,8 +22,9 @@ def text_ids(connection: Connection) -> Ids:
 
     What is no name yet gets a row.
     """
-    said = [*_said(connection, icons.c.tags), *_said(connection, icons.c.english_tags), *_other_readings(connection)]
-    distinct = dict.fromkeys(words for text in said for part in text.split("\n") if (words := normalise_tag(part)))
+    said = chain(_said(connection, icons.c.tags), _said(connection, icons.c.english_tags), _other_readings(connection))
+    parts = dict.fromkeys(part for text in said for part in text.split("\n"))
+    distinct = dict.fromkeys(words for part in parts if (words := normalise_tag(part)))
     if not distinct:
         return name_ids(connection)
     known = _known(connection)
@@ -32,15 +34,15 @@ def text_ids(connection: Connection) -> Ids:
     return np.union1d(name_ids(connection), np.array([known[words] for words in distinct], np.int64))
 
 
-def _said(connection: Connection, column: Column[str]) -> Sequence[str]:
-    return connection.execute(select(column).where(column != "").distinct()).scalars().all()
+def _said(connection: Connection, column: Column[str]) -> Iterable[str]:
+    return connection.execute(select(column).where(column != "")).scalars()
 
 
-def _other_readings(connection: Connection) -> Sequence[str]:
+def _other_readings(connection: Connection) -> Iterable[str]:
     """What names in another language may say beside what is taken for what they say."""
     borne = names.c.id.in_(select(icons.c.name_id))
     query = select(names.c.others).where(names.c.own != "", names.c.others != "", borne)
-    return connection.execute(query).scalars().all()
+    return connection.execute(query).scalars()
 
 
 def _known(connection: Connection) -> dict[str, int]:
