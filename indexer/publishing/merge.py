@@ -28,17 +28,19 @@ from indexer.library.traits import find_drawings
 from indexer.publishing.calibration import N_ASKED, Answering, Asked, calibrate, spread
 from indexer.publishing.curves import Calibration
 from indexer.publishing.facets import write_facets
-from indexer.publishing.index_kinds import CHUNK, LEAST_RECALL, recommended
+from indexer.publishing.index_kinds import CHUNK, ENOUGH_RECALL, LEAST_RECALL, recommended
 from indexer.publishing.lexicon import Lexicon, write_lexicon
 from indexer.publishing.manifest import SNAPSHOT, WEIGHTS, IndexFacts, Manifest
 from indexer.publishing.snapshot import read_rows, read_words, write_snapshot
-from indexer.publishing.vector_index import VectorIndex, fp32_chunks, recall
+from indexer.publishing.vector_index import VectorIndex, fp32_chunks, least_scores, share_found
 from indexer.publishing.vectors import Vectors, gather
 
 N_LEARNT = 16_384
 """Vectors that an index learns from, where it has to."""
 N_QUERIES = 64
 """Real names asked to measure recall."""
+N_FOUND = 10
+"""Of the first so many."""
 
 
 def merge(
@@ -139,10 +141,12 @@ def _build(
         index = VectorIndex.build(ids, chunks(), dim=dim, spec=spec, sample=sample, asked=asked)
     except ValueError as error:
         raise ShardError(f"{error}; delete the shards of this encoder and run `icons index`") from error
+    queries = names[spread(len(names), N_QUERIES)].astype(np.float32)
+    least = least_scores(chunks(), queries, k=min(n, N_FOUND))
+    index.settle(queries, least, enough=ENOUGH_RECALL)
     index.save(path)
     del index, sample, asked
-    opened = VectorIndex.open(path, spec=spec)
-    found = recall(opened, chunks(), names[spread(len(names), N_QUERIES)].astype(np.float32))
+    found = share_found(VectorIndex.open(path, spec=spec), queries, least, k=N_FOUND)
     if found < LEAST_RECALL:
         raise LibraryError(f'index "{spec}" finds {found:.3f} of what exact search finds; nothing was published')
     return IndexFacts(spec, n, round(found, 4))

@@ -5,7 +5,6 @@ string alone. Ids are the catalog's; a position is never a key.
 """
 
 import math
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from errno import EIO
@@ -23,16 +22,19 @@ from indexer.publishing.index_kinds import CHUNK
 REFINED = 2000
 """Candidates that codes hand to the exact scores, whatever few hits are wanted. At 365,328 real pictures asked with
 words, recall@10 of product codes is .983 with 1,000, .998 with 2,000; that of one-bit codes .995 and .998. At icons
-with fused vectors both find all ten from 1,000; of the first thousand .91 with 2,000, .73 with 1,000."""
+with fused vectors both find all ten from 1,000; of the first thousand .91 with 2,000, .73 with 1,000. Codes in lists
+hand on twice as many: there are more to mistake."""
 REFINED_PER_HIT = 4
 """The least candidates for each hit, where many are wanted."""
 PROBES_PER_ROOT = 4
 """Lists read, for the root of how many there are: 90 of 512. Of 20,000 pictures asked with names 64 of 512 find .978 of
 the first ten, 128 find .992; words lie beside the pictures, so that their neighbours are spread over many lists."""
 PROBED_CODES = 8
-"""One of so many lists is read where codes lie in lists: of 2 million icons made of Iconify's, in lists around names,
-that finds .999 of the first ten that a name asks for, one in 16 .992; of pictures .992 and .975. Under a filter it is
-one in four: of pictures among an eighth of all .94 to .99 are found with one in eight, .98 to 1 with one in four."""
+"""One of so many lists is read where codes lie in lists, unless a merge settles it; twice as many under a filter: of
+pictures among an eighth of all .94 to .99 are found with one in eight, .98 to 1 with one in four."""
+SHARES = (1 / 32, 1 / 16, 1 / 8, 3 / 16, 1 / 4, 3 / 8)
+"""Of the lists, that a merge tries to read. Of 2 million icons made of Iconify's, in lists around names, 1/16 finds
+.992 of the first ten that a name asks for and 1/8 .999; of pictures .975 and .992."""
 _LEAST_PROBES = 16
 GRAPH_WIDTH = 128
 """Neighbours that a walk through a graph keeps in view (efSearch)."""
@@ -69,6 +71,7 @@ class VectorIndex:
     def __init__(self, index: Any, *, spec: str) -> None:
         self._index = index
         self._inner = faiss.downcast_index(index.index)
+        self._lists = faiss.extract_index_ivf(index) if "IVF" in spec else None
         self.ids: Ids = faiss.vector_to_array(index.id_map)
         """Of its vectors, ascending."""
         self.spec = spec
@@ -107,7 +110,10 @@ class VectorIndex:
             index.add_with_ids(chunk, ids[start : start + len(chunk)])
             start += len(chunk)
         assert start == len(ids)
-        return cls(index, spec=spec)
+        built = cls(index, spec=spec)
+        if built._lists is not None:
+            built._lists.nprobe = _probes(built._lists.nlist, spec)
+        return built
 
     @classmethod
     def open(cls, path: Path, *, spec: str) -> "VectorIndex":
@@ -129,6 +135,17 @@ class VectorIndex:
         except RuntimeError as error:
             raise OSError(EIO, str(error).strip().splitlines()[-1], str(path)) from error
 
+    def settle(self, queries: Floats, least: Floats, *, enough: float, k: int = 10) -> None:
+        """Read as few of the lists, where there are any, as find `enough` of the first `k` of some queries, or the most
+        that are tried; the file keeps it. `least` is what `least_scores` says of the queries.
+        """
+        if self._lists is None:
+            return
+        for share in SHARES:
+            self._lists.nprobe = max(min(_LEAST_PROBES, self._lists.nlist), round(share * self._lists.nlist))
+            if share_found(self, queries, least, k=k) >= enough:
+                break
+
     def search(self, query: Floats, *, k: int, only: Ids | None = None, per_hit: int = REFINED_PER_HIT) -> Neighbours:
         """Find the `k` nearest to one unit vector (dim,), among the ids `only` where given, which ascend.
 
@@ -141,7 +158,7 @@ class VectorIndex:
             return Neighbours(np.empty(0, np.float32), np.empty(0, np.int64), -np.inf)
         faiss.omp_set_num_threads(1)  # each thread of Python has a number of its own, all cores at first
         is_exact = self.spec in _EXACT or n == k or (only is not None and n <= EXACT_AMONG)
-        index, parameters = self._way_of_asking(query, k, only, max(per_hit * k, REFINED), is_exact=is_exact)
+        index, parameters = self._way_of_asking(query, k, only, self._refined(k, per_hit), is_exact=is_exact)
         scores, positions = index.search(np.ascontiguousarray(query[None]), k, params=parameters)
         real = positions[0] >= 0
         scores, ids = scores[0][real], self.ids[positions[0][real]]
@@ -156,7 +173,7 @@ class VectorIndex:
         if k <= 0 or k >= len(self) or not len(queries):
             return [self.search(query, k=k) for query in queries]
         faiss.omp_set_num_threads(cores())
-        parameters = self._parameters(None, k_factor=max(k, REFINED) / k)
+        parameters = self._parameters(None, k_factor=self._refined(k, 1) / k)
         scores, positions = self._inner.search(np.ascontiguousarray(queries), k, params=parameters)
         return [
             Neighbours(of_query[at >= 0], self.ids[at[at >= 0]], float(of_query[-1]))
@@ -184,6 +201,10 @@ class VectorIndex:
         if "PQ" in self.spec and "IVF" not in self.spec:
             return self._whole(self._sift(query, is_kept, least=k, most=n_refined))
         return self._inner, self._parameters(_selector(is_kept), k_factor=n_refined / k)
+
+    def _refined(self, k: int, per_hit: int) -> int:
+        """Candidates that are scored exactly."""
+        return max(per_hit * k, REFINED if self._lists is None else 2 * REFINED)
 
     def _places(self, only: Ids) -> Mask:
         """Which of the vectors, by position, bear some ids."""
@@ -230,7 +251,8 @@ class VectorIndex:
         return self._inner, faiss.SearchParameters(sel=selector)
 
     def _parameters(self, selector: Any, *, k_factor: float) -> Any:
-        plain = _plain_parameters(self.spec, selector)
+        n_probed = 0 if self._lists is None else self._lists.nprobe * (1 if selector is None else 2)
+        plain = _plain_parameters(self.spec, selector, n_probed=n_probed)
         if "Refine" not in self.spec:
             return plain
         return faiss.IndexRefineSearchParameters(k_factor=k_factor, base_index_params=plain)
@@ -254,7 +276,7 @@ def _selector(is_kept: Mask) -> Any:
     return faiss.IDSelectorBitmap(np.packbits(is_kept, bitorder="little"))
 
 
-def _plain_parameters(spec: str, selector: Any) -> Any:
+def _plain_parameters(spec: str, selector: Any, *, n_probed: int) -> Any:
     """How an index of this spec, or the base of a refined one, is asked."""
     given = {} if selector is None else {"sel": selector}
     if "HNSW" in spec:
@@ -263,19 +285,18 @@ def _plain_parameters(spec: str, selector: Any) -> Any:
         # Without parameters of its own the index quantises the query to 4 bits; a fresh parameter object says 0, which
         # is the same hits at 800 ms instead of 5 (413,000 vectors).
         given["qb"] = 4
-    if lists := re.search(r"IVF(\d+)", spec):
-        given["nprobe"] = _probes(int(lists[1]), spec, is_filtered=selector is not None)
+    if n_probed:
+        given["nprobe"] = n_probed
         return (faiss.IVFRaBitQSearchParameters if "RaBitQ" in spec else faiss.SearchParametersIVF)(**given)
     if "RaBitQ" in spec:
         return faiss.RaBitQSearchParameters(**given)
     return faiss.SearchParameters(**given) if given else None  # product codes refuse any
 
 
-def _probes(lists: int, spec: str, *, is_filtered: bool) -> int:
-    """How many of an index's lists are read."""
-    if "PQ" in spec:
-        return min(lists, max(_LEAST_PROBES, (2 if is_filtered else 1) * lists // PROBED_CODES))
-    return min(lists, round(PROBES_PER_ROOT * math.sqrt(lists)))
+def _probes(n_lists: int, spec: str) -> int:
+    """How many of an index's lists are read, unless a merge has settled it."""
+    n = n_lists // PROBED_CODES if "PQ" in spec else round(PROBES_PER_ROOT * math.sqrt(n_lists))
+    return min(n_lists, max(_LEAST_PROBES, n))
 
 
 def recall(index: VectorIndex, chunks: Iterable[Floats], queries: Floats, *, k: int = 10) -> float:
@@ -284,7 +305,12 @@ def recall(index: VectorIndex, chunks: Iterable[Floats], queries: Floats, *, k: 
     `chunks` are the indexed vectors, in any order; `queries` is (n, dim).
     """
     k = min(k, len(index))
-    least = least_scores(chunks, queries, k=k)
+    return share_found(index, queries, least_scores(chunks, queries, k=k), k=k)
+
+
+def share_found(index: VectorIndex, queries: Floats, least: Floats, *, k: int) -> float:
+    """Share of an index's first `k` answers that reach what `least_scores` says of the queries."""
+    k = min(k, len(index))
     found = [index.search(query, k=k) for query in queries]
     return float(np.mean([share_right(hits, bound, k=k) for hits, bound in zip(found, least, strict=True)]))
 
