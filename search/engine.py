@@ -5,19 +5,17 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock
-from typing import NamedTuple, Self, TypeVar
+from typing import Self, TypeVar
 
 import numpy as np
 
 from indexer.arrays import Pixels
-from indexer.errors import ChangedError, LibraryError, SourceError, UnknownSetError, UnreachableError
-from indexer.library.changed import note_changed
+from indexer.errors import LibraryError, SourceError, UnknownSetError, UnreachableError
 from indexer.library.elsewhere import library_at
 from indexer.library.folder import Generation, Library
 from indexer.publishing.manifest import Manifest
 from search.deadline import refuse_late
 from search.generation.opened import Opened
-from search.generation.snapshot import IconRow, Snapshot
 from search.generation.sources import Source, source_of
 from search.locating.results import AsKind, LocatedPicture
 from search.preferences import read_preferred
@@ -28,6 +26,7 @@ from search.ranking.explain import explain
 from search.ranking.hits import hits_of
 from search.ranking.set_cards import set_cards
 from search.results import Answer, Details, Explanation, FacetCount, Hit, SetCard
+from search.stored_pictures import StoredPicture, look_up, showing
 
 __all__ = ["Answer", "Details", "Filters", "Hit", "Query", "SearchEngine", "StoredPicture", "Window"]
 
@@ -35,15 +34,6 @@ Result = TypeVar("Result")
 NO_FILTERS, FIRST_HITS = Filters(), Window()
 MOST_VALUES = 1_000
 """Values of a kind that a library names: whoever looks for a set should find it among all of them."""
-
-
-class StoredPicture(NamedTuple):
-    """A picture as its source holds it."""
-
-    image: int
-    """An id that stands for the same bytes for ever."""
-    content: bytes
-    """SVG or bitmap."""
 
 
 class SearchEngine:
@@ -259,8 +249,8 @@ class SearchEngine:
             UnknownIconError: no icon has this id.
             SourceError: the source has gone or changed since it was indexed.
         """
-        [found] = self._put(lambda opened: _stored(opened.snapshot, [opened.snapshot.icon(icon)]))
-        return StoredPicture(found.icon.image_id, self._read(found))
+        [found] = self._put(lambda opened: look_up(opened.snapshot, [opened.snapshot.icon(icon)]))
+        return StoredPicture(found.icon.image_id, found.read(self.library))
 
     def pictures(self, images: Sequence[int]) -> Iterator[tuple[int, bytes]]:
         """Read some pictures, one by one in their order, by the ids that hits tell; without those that can't be read.
@@ -269,29 +259,10 @@ class SearchEngine:
             The id of each, and what `picture` reads.
         """
 
-        def look(opened: Opened) -> list[_Stored]:
-            snapshot = opened.snapshot
-            icons = snapshot.candidates(snapshot.showing(np.array(images, np.int64))).values()
-            found = {icon.image_id: icon for icon in icons}
-            return _stored(snapshot, [found[image] for image in dict.fromkeys(images) if image in found])
-
-        for stored in self._put(look):
+        for place in self._put(lambda opened: showing(opened.snapshot, images)):
             refuse_late()
             with suppress(SourceError):
-                yield stored.icon.image_id, self._read(stored)
-
-    def _read(self, stored: "_Stored") -> bytes:
-        """The bytes that an icon was indexed from, and no others; a file that has changed is noted for the scan."""
-        if stored.content is not None:
-            return stored.content
-        from indexer.sources.source import read_indexed
-
-        icon = stored.icon
-        try:
-            return read_indexed(icon.kind, Path(icon.location), icon.path, icon.member, digest=stored.digest)
-        except ChangedError:
-            note_changed(self.library.root, (icon.location, icon.path))
-            raise
+                yield place.icon.image_id, place.read(self.library)
 
     def put(self, question: Callable[[Opened], Result]) -> Result:
         """Put a question of one's own to the generation that answers: what goes through whole sets, not for hits.
@@ -318,19 +289,3 @@ class SearchEngine:
                     self.refresh()
                 if self._opened is opened:
                     raise
-
-
-class _Stored(NamedTuple):
-    """An icon, and where the bytes are that it was indexed from."""
-
-    icon: IconRow
-    content: bytes | None
-    """They lie beside the catalog; None: where the source is."""
-    digest: bytes
-    """Of these bytes."""
-
-
-def _stored(snapshot: Snapshot, icons: Sequence[IconRow]) -> list[_Stored]:
-    contents = snapshot.contents([icon.image_id for icon in icons])
-    digests = snapshot.digests([icon.image_id for icon in icons if icon.image_id not in contents])
-    return [_Stored(icon, contents.get(icon.image_id), digests.get(icon.image_id, b"")) for icon in icons]

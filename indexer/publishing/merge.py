@@ -9,6 +9,7 @@ query is the weighted sum of its similarities to all three.
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +32,9 @@ from indexer.publishing.facets import write_facets
 from indexer.publishing.index_kinds import CHUNK, ENOUGH_RECALL, LEAST_RECALL, recommended
 from indexer.publishing.lexicon import Lexicon, write_lexicon
 from indexer.publishing.manifest import SNAPSHOT, WEIGHTS, IndexFacts, Manifest
+from indexer.publishing.recall import least_scores, share_found
 from indexer.publishing.snapshot import read_rows, read_words, write_snapshot
-from indexer.publishing.vector_index import VectorIndex, fp32_chunks, least_scores, share_found
+from indexer.publishing.vector_index import VectorIndex, fp32_chunks
 from indexer.publishing.vectors import Vectors, gather
 
 N_LEARNT = 16_384
@@ -143,7 +145,7 @@ def _build(
         raise ShardError(f"{error}; delete the shards of this encoder and run `icons index`") from error
     queries = names[spread(len(names), N_QUERIES)].astype(np.float32)
     least = least_scores(chunks(), queries, k=min(n, N_FOUND))
-    index.settle(queries, least, enough=ENOUGH_RECALL)
+    index.settle(partial(share_found, queries=queries, least=least, k=N_FOUND), enough=ENOUGH_RECALL)
     index.save(path)
     del index, sample, asked
     found = share_found(VectorIndex.open(path, spec=spec), queries, least, k=N_FOUND)

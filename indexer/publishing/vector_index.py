@@ -5,7 +5,7 @@ string alone. Ids are the catalog's; a position is never a key.
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from errno import EIO
 from pathlib import Path
@@ -47,10 +47,6 @@ too many, once more."""
 SEEN_AROUND = 16
 """So many times as many as are surely all that are so near are asked of codes: of 703 icons of all of Iconify's, codes
 find 677 among the nearest 4,000, all among 16,000."""
-FP16_ERROR = 5e-4
-"""Largest error of an inner product of unit vectors kept in fp16."""
-
-
 _EXACT = ("IDMap,Flat", "IDMap,SQfp16")
 """Indexes that compare all whole vectors in any case."""
 
@@ -135,15 +131,13 @@ class VectorIndex:
         except RuntimeError as error:
             raise OSError(EIO, str(error).strip().splitlines()[-1], str(path)) from error
 
-    def settle(self, queries: Floats, least: Floats, *, enough: float, k: int = 10) -> None:
-        """Read as few of the lists, where there are any, as find `enough` of the first `k` of some queries, or the most
-        that are tried; the file keeps it. `least` is what `least_scores` says of the queries.
-        """
+    def settle(self, share_found: Callable[["VectorIndex"], float], *, enough: float) -> None:
+        """Read as few of the lists, if any, as find `enough`, or the most that are tried; the file keeps it."""
         if self._lists is None:
             return
         for share in SHARES:
             self._lists.nprobe = max(min(_LEAST_PROBES, self._lists.nlist), round(share * self._lists.nlist))
-            if share_found(self, queries, least, k=k) >= enough:
+            if share_found(self) >= enough:
                 break
 
     def search(self, query: Floats, *, k: int, only: Ids | None = None, per_hit: int = REFINED_PER_HIT) -> Neighbours:
@@ -297,36 +291,6 @@ def _probes(n_lists: int, spec: str) -> int:
     """How many of an index's lists are read, unless a merge has settled it."""
     n = n_lists // PROBED_CODES if "PQ" in spec else round(PROBES_PER_ROOT * math.sqrt(n_lists))
     return min(n_lists, max(_LEAST_PROBES, n))
-
-
-def recall(index: VectorIndex, chunks: Iterable[Floats], queries: Floats, *, k: int = 10) -> float:
-    """Share of an index's first `k` answers that an exact fp32 search would give too; equal scores are equally right.
-
-    `chunks` are the indexed vectors, in any order; `queries` is (n, dim).
-    """
-    k = min(k, len(index))
-    return share_found(index, queries, least_scores(chunks, queries, k=k), k=k)
-
-
-def share_found(index: VectorIndex, queries: Floats, least: Floats, *, k: int) -> float:
-    """Share of an index's first `k` answers that reach what `least_scores` says of the queries."""
-    k = min(k, len(index))
-    found = [index.search(query, k=k) for query in queries]
-    return float(np.mean([share_right(hits, bound, k=k) for hits, bound in zip(found, least, strict=True)]))
-
-
-def least_scores(chunks: Iterable[Floats], queries: Floats, *, k: int) -> Floats:
-    """What the `k`-th nearest vector of each query scores in an exact fp32 search, (queries,)."""
-    best = np.full((len(queries), k), -np.inf, dtype=np.float32)
-    for chunk in chunks:
-        scores = np.concatenate([best, queries @ chunk.T], axis=1)
-        best = -np.partition(-scores, k - 1, axis=1)[:, :k]
-    return cast(Floats, best.min(axis=1))
-
-
-def share_right(found: Neighbours, least: float, *, k: int) -> float:
-    """Share of `k` that the first `k` hits reach a score with, an fp16's error aside."""
-    return float((found.scores[:k] >= least - FP16_ERROR).sum() / k)
 
 
 def fp32_chunks(vectors: NDArray[np.float16]) -> Iterator[Floats]:

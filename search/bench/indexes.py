@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from indexer.arrays import Floats
 from indexer.errors import IconsError
 from indexer.publishing.index_kinds import CHUNK, ID_MAP_BYTES, KINDS, IndexKind, recommended
-from indexer.publishing.vector_index import VectorIndex, fp32_chunks, least_scores, share_right
+from indexer.publishing.recall import least_scores, share_right
+from indexer.publishing.vector_index import VectorIndex, fp32_chunks
 from indexer.reports.bars import Progress
 from search.bench.machine import free_memory
 from search.bench.measured import IndexRow, LeftOut, SearchBench, Spread

@@ -6,7 +6,7 @@ from indexer.arrays import Floats
 from indexer.errors import LibraryError
 from indexer.publishing.calibration import spread
 from indexer.publishing.index_kinds import LEAST_RECALL
-from indexer.publishing.vector_index import share_right
+from indexer.publishing.recall import share_right
 from search.generation.milvus.connection import Connection
 from search.generation.milvus.vectors import MilvusVectors, VectorKind
 from search.generation.opened import Opened

@@ -20,7 +20,8 @@ from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import BenchError, LibraryError
 from indexer.publishing.index_kinds import LEAST_RECALL, recommended
 from indexer.publishing.manifest import WEIGHTS
-from indexer.publishing.vector_index import VectorIndex, recall
+from indexer.publishing.recall import recall
+from indexer.publishing.vector_index import VectorIndex
 from indexer.rendering.pool import RenderPool
 from indexer.reports.bars import Bars
 from search.cli import main

@@ -1,4 +1,5 @@
 import re
+from functools import partial
 from pathlib import Path
 from threading import Thread
 
@@ -7,15 +8,8 @@ import numpy as np
 import pytest
 
 from indexer.publishing.index_kinds import BEYOND, KINDS, LEAST_RECALL, RULE, IndexKind, recommended
-from indexer.publishing.vector_index import (
-    Neighbours,
-    VectorIndex,
-    fp32_chunks,
-    least_scores,
-    recall,
-    share_found,
-    share_right,
-)
+from indexer.publishing.recall import least_scores, recall, share_found, share_right
+from indexer.publishing.vector_index import Neighbours, VectorIndex, fp32_chunks
 
 SPECS = [
     "IDMap,SQfp16",
@@ -209,15 +203,16 @@ def test_as_few_lists_are_read_as_find_enough_and_the_file_keeps_it(vectors: np.
     built = VectorIndex.build(IDS, fp32_chunks(vectors), dim=64, spec=spec)
     queries = (vectors[:40] + vectors[40:80]).astype(np.float32)
     least = least_scores(fp32_chunks(vectors), queries, k=10)
+    found = partial(share_found, queries=queries, least=least, k=10)
     read = []
     for enough in (0.1, 0.999, 1.1):
-        built.settle(queries, least, enough=enough)
+        built.settle(found, enough=enough)
         read.append(faiss.extract_index_ivf(built._index).nprobe)
     assert read[0] == 16 <= read[1] <= read[2] == 48
-    built.settle(queries, least, enough=0.9)
+    built.settle(found, enough=0.9)
     built.save(tmp_path / "index.faiss")
     opened = VectorIndex.open(tmp_path / "index.faiss", spec=spec)
-    assert share_found(opened, queries, least, k=10) == share_found(built, queries, least, k=10) >= 0.9
+    assert found(opened) == found(built) >= 0.9
 
 
 def test_lists_grow_with_the_root_of_the_vectors_and_each_has_enough_to_learn_from() -> None:
