@@ -35,17 +35,20 @@ def halves(connection: Connection) -> bool:
 
 
 def make_icons(connection: Connection, collection: str, *, dim: int, n: int) -> None:
-    """Make an empty collection of icons that answers."""
+    """Make an empty collection of icons, if it is not there."""
     _make(connection, collection, ICON_FIELDS, dim=dim, n=n)
 
 
 def make_pictures(connection: Connection, collection: str, *, dim: int, n: int) -> None:
-    """Make an empty collection of pictures that answers."""
+    """Make an empty collection of pictures, if it is not there."""
     _make(connection, collection, PICTURE_FIELDS, dim=dim, n=n)
 
 
-def make_files(connection: Connection, collection: str) -> None:
-    """Make the collection of files, if it is not there; every collection of old servers has a vector, so it has one."""
+def make_files(connection: Connection, collection: str, *, replicas: int | None = None) -> None:
+    """Make the collection of files, if it is not there, and let it answer.
+
+    Every collection of old servers has a vector, so it has one.
+    """
     types = data_types()
     if not connection.has(collection):
         schema = new_schema()
@@ -54,7 +57,7 @@ def make_files(connection: Connection, collection: str) -> None:
         schema.add_field("content", types.VARCHAR, max_length=MOST_BYTES)
         connection.call("create_collection", collection, schema=schema)
     _index(connection, collection, {VECTOR: ("FLAT", {})})
-    connection.load(collection)
+    connection.load(collection, replicas=replicas)
 
 
 def _make(connection: Connection, collection: str, fields: Mapping[str, str], *, dim: int, n: int) -> None:
@@ -71,7 +74,6 @@ def _make(connection: Connection, collection: str, fields: Mapping[str, str], *,
         kinds = _OLD_KINDS if connection.version < INVERTED_SINCE else {}
         indexes |= {name: (kinds.get(fields[name], "INVERTED"), {}) for name in sorted(_SEARCHED_BY & fields.keys())}
     _index(connection, collection, indexes)
-    connection.load(collection)
 
 
 def vector_index(n: int) -> tuple[str, dict[str, int]]:
@@ -100,7 +102,7 @@ def settle(connection: Connection, collection: str, *, n: int) -> None:
     """
     connection.call("flush", collection, seconds=600.0)
     ends = time.monotonic() + BUILDING_SECONDS
-    while not _is_indexed(connection.call("describe_index", collection, VECTOR)):
+    while not _is_indexed(connection.call("describe_index", collection, VECTOR, seconds=60.0)):
         if time.monotonic() > ends:
             raise LibraryError(f'"{connection.spelling}" does not end indexing "{collection}"; publish again later')
         time.sleep(_PAUSE_SECONDS)

@@ -22,9 +22,15 @@ if TYPE_CHECKING:
     show_default=True,
     help="Send what icons show, too.",
 )
+@click.option(
+    "--replicas",
+    type=click.IntRange(1),
+    help="How many query nodes of a cluster hold the library, each as a whole: with 2, one may fail. "
+    "[default: as many as what answers; at first 1]",
+)
 @library_option
 @json_option
-def publish(library: "Library", address: str, sends_pictures: bool, as_json: bool) -> None:
+def publish(library: "Library", address: str, sends_pictures: bool, replicas: int | None, as_json: bool) -> None:
     """Send the library to a Milvus server, and let that answer: ADDRESS is milvus://HOST:PORT/NAME.
 
     Whoever knows the address searches with --library ADDRESS, and needs nothing else. What answered there before
@@ -34,14 +40,14 @@ def publish(library: "Library", address: str, sends_pictures: bool, as_json: boo
     \b
     Examples:
       icons publish milvus://localhost:19530/icons
-      icons publish milvus+tls://vectors.example/icons
+      icons publish milvus+tls://vectors.example/icons --replicas 2
       icons search "arrow" --library milvus://localhost:19530/icons
     """
     from indexer.reports.bars import ProgressLine
     from search.publishing.publish import publish as send
 
     with ProgressLine() as view:
-        found = send(library, address, sends_pictures=sends_pictures, progress=view)
+        found = send(library, address, sends_pictures=sends_pictures, replicas=replicas, progress=view)
     if as_json:
         click.echo(json.dumps(found.to_json()))
         return

@@ -74,7 +74,7 @@ def _send_pieces(connection: Connection, names: Names, sha256: str, pieces: list
     for start in range(0, len(pieces), _PIECES_AT_ONCE):
         numbers = range(start, min(len(pieces), start + _PIECES_AT_ONCE))
         where = f"id in {json.dumps([piece(sha256, number) for number in numbers])}"
-        rows = connection.query(names.files, where, ["id"], consistency_level="Strong")
+        rows = connection.query(names.files, where, ["id"], consistency_level="Strong", seconds=SECONDS)
         held = {row["id"] for row in rows}
         rows = [
             {"id": piece(sha256, number), "content": b64encode(pieces[number]).decode(), VECTOR: [0.0, 0.0]}

@@ -62,9 +62,17 @@ class PublishSummary:
 
 
 def publish(
-    library: Library, address: str, *, sends_pictures: bool = True, progress: Progress = lambda *_: None
+    library: Library,
+    address: str,
+    *,
+    sends_pictures: bool = True,
+    replicas: int | None = None,
+    progress: Progress = lambda *_: None,
 ) -> PublishSummary:
     """Let a server answer with the generation that answers here; `sends_pictures` says whether it shows icons, too.
+
+    Query nodes of a cluster hold it `replicas` times, each time as a whole; by default as often as what answered
+    before, at first once.
 
     Raises:
         LibraryError: there is none, the server does not answer, or it does not answer as it should; what answered
@@ -73,7 +81,7 @@ def publish(
     started = time.monotonic()
     opened = open_current(require(library))
     target = Published(LibraryElsewhere(address))
-    publication = _Publication(opened, target.connection, target.names, progress, sends_pictures=sends_pictures)
+    publication = _Publication(opened, target, progress, sends_pictures=sends_pictures, replicas=replicas)
     sent, recall = publication.run(before=target.current())
     return PublishSummary(
         address=address,
@@ -93,12 +101,13 @@ class _Publication:
     """One generation on its way to a server."""
 
     def __init__(
-        self, opened: Opened, connection: Connection, names: Names, progress: Progress, *, sends_pictures: bool
+        self, opened: Opened, target: Published, progress: Progress, *, sends_pictures: bool, replicas: int | None
     ) -> None:
         self._sends_pictures = sends_pictures
+        self._replicas = replicas
         self._opened = opened
-        self._connection = connection
-        self._names = names
+        self._connection = target.connection
+        self._names = target.names
         self._progress = progress
         self._number = opened.generation.number
         self._facets = opened.in_memory(Ability.PUBLISH)
@@ -107,7 +116,7 @@ class _Publication:
         """Send all of it, and let it answer; `before` answers until then."""
         if before is not None and before > self._number:
             self._refuse_older(before)
-        make_files(self._connection, self._names.files)
+        make_files(self._connection, self._names.files, replicas=self._replicas)
         if before == self._number and not self._is_same(before):
             raise LibraryError(
                 f'"{self._connection.spelling}" answers with another generation {before}, of another library; '
@@ -115,6 +124,8 @@ class _Publication:
             )
         if before != self._number:
             self._begin(before)
+        for collection in (self._icons, self._pictures):
+            self._connection.load(collection, replicas=self._replicas or self._replicas_of(before))
         sent = self._send()
         recall = prove(self._opened, self._connection, (self._icons, self._pictures))
         self._say_ready()
@@ -164,6 +175,10 @@ class _Publication:
             if self._has_encoder_of(number):
                 return number
         return None
+
+    def _replicas_of(self, number: int | None) -> int:
+        """How many times query nodes hold a generation; once where there is none."""
+        return 1 if number is None else max(1, self._connection.replicas(self._names.icons(number)))
 
     def _is_ready(self, number: int | None) -> bool:
         if number is None:
@@ -258,7 +273,7 @@ def forget_pieces(connection: Connection, names: Names, kept: list[int]) -> None
         with suppress(GoneError):
             said = read_said(connection, names, number)
             files |= {facts.sha256 for facts in (*said.generation.values(), *said.encoder.values())}
-    rows = connection.query(names.files, 'id >= ""', ["id"], consistency_level="Strong")
+    rows = connection.query(names.files, 'id >= ""', ["id"], consistency_level="Strong", seconds=SECONDS)
     gone = [row["id"] for row in rows if not row["id"].startswith("generation:") and row["id"][:64] not in files]
     for start in range(0, len(gone), 500):
         listed = ", ".join(f'"{key}"' for key in gone[start : start + 500])

@@ -49,7 +49,7 @@ def send(connection: Connection, collection: str, wanted: Rows, progress: Progre
     """Make a collection hold some rows and no others."""
     ids = wanted.ids
     sent, first = Sent(), 0
-    is_empty = connection.count(collection, consistency_level="Strong") == 0
+    is_empty = connection.count(collection, consistency_level="Strong", seconds=SECONDS) == 0
     done = 0
     for batch in wanted.batches:
         done += len(batch)

@@ -3,6 +3,7 @@
 It is installed into an environment of its own, as it wants old packages. For more than trials take a current server.
 """
 
+import json
 import os
 import shutil
 import signal
@@ -10,7 +11,7 @@ import socket
 import subprocess
 import time
 import venv
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -20,12 +21,14 @@ from search.generation.milvus.connection import Connection
 
 PACKAGES = ("milvus==2.3.5", "setuptools<81")
 STARTING_SECONDS = 180.0
+Settings = Mapping[str, str | int | bool]
 _SERVE = """
-import signal, sys, time
+import json, signal, sys, time
 from milvus import MilvusServer
 server = MilvusServer(wait_for_started=False)
 server.set_base_dir(sys.argv[1])
-server.listen_port = int(sys.argv[2])
+for name, value in json.loads(sys.argv[2]).items():
+    server.config.set(name, value)
 signal.signal(signal.SIGTERM, lambda *_: sys.exit())
 try:
     server.start()
@@ -59,26 +62,31 @@ def install(folder: Path) -> Path:
 
 
 @contextmanager
-def running(folder: Path, *, port: int) -> Iterator[str]:
+def running(folder: Path, *, port: int, settings: Settings | None = None) -> Iterator[str]:
     """Run an empty server in a folder until the block ends; yields its address without a library's name.
 
-    What an earlier run left there goes: this version takes minutes to come back with its data, if it does.
+    What an earlier run left there goes: this version takes minutes to come back with its data, if it does. `settings`
+    are those of the package's template, as `{"authorization_enabled": True}`; a token and a certificate that they ask
+    for come from the environment.
 
     Raises:
         IconsError: it does not start; its log says why.
     """
     python, log = install(folder), folder / "server.log"
     shutil.rmtree(folder / "data" / "data", ignore_errors=True)
+    wanted = {**(settings or {}), "proxy_port": port}
+    address = f"milvus{'+tls' if wanted.get('tls_mode') else ''}://127.0.0.1:{port}"
     with log.open("w") as written:
         process = subprocess.Popen(
-            [str(python), "-c", _SERVE, str(folder / "data"), str(port)],
+            [str(python), "-c", _SERVE, str(folder / "data"), json.dumps(wanted)],
             stdout=written,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            env={**os.environ, **_store(folder / "data")},
         )
     try:
-        _wait(process, port, log)
-        yield f"milvus://127.0.0.1:{port}"
+        _wait(process, address, log)
+        yield address
     finally:
         process.send_signal(signal.SIGTERM)
         with suppress(subprocess.TimeoutExpired):
@@ -87,22 +95,36 @@ def running(folder: Path, *, port: int) -> Iterator[str]:
             os.killpg(process.pid, signal.SIGKILL)  # and the server itself, which is a process of its own
 
 
+def _store(folder: Path) -> dict[str, str]:
+    """Environment that lets the server's own store listen on a free port: several servers run on a machine."""
+    folder.mkdir(parents=True, exist_ok=True)
+    clients, peers = (f"http://127.0.0.1:{free_port()}" for _ in range(2))
+    settings = {
+        "name": "default",
+        "data-dir": str(folder / "data" / "etcd.data"),
+        "listen-client-urls": clients,
+        "advertise-client-urls": clients,
+        "listen-peer-urls": peers,
+        "initial-advertise-peer-urls": peers,
+        "initial-cluster": f"default={peers}",
+    }
+    (folder / "etcd.yaml").write_text(json.dumps(settings))  # JSON is YAML, too
+    return {"ETCD_CONFIG_PATH": str(folder / "etcd.yaml"), "ETCD_ENDPOINTS": clients.removeprefix("http://")}
+
+
 def free_port() -> int:
     """A port that nobody listens on."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         return int(listening.getsockname()[1])
 
 
-def _wait(process: "subprocess.Popen[bytes]", port: int, log: Path) -> None:
+def _wait(process: "subprocess.Popen[bytes]", address: str, log: Path) -> None:
     ends = time.monotonic() + STARTING_SECONDS
-    spelling = f"milvus://127.0.0.1:{port}/icons"
+    spelling = f"{address}/icons"
     while time.monotonic() < ends and process.poll() is None:
         with suppress(LibraryError, OSError):
-            socket.create_connection(("127.0.0.1", port), 1).close()
+            socket.create_connection(("127.0.0.1", int(address.rpartition(":")[2])), 1).close()
             Connection(Address.read(spelling), spelling).call("list_collections")
             return
         time.sleep(0.5)
-    raise IconsError(
-        f'the server does not start; "{log.parent / "data" / "logs"}" says why. Only one runs on a machine: '
-        "its own store takes port 2379"
-    )
+    raise IconsError(f'the server does not start; "{log.parent / "data" / "logs"}" says why; then start it again')

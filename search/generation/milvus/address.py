@@ -64,15 +64,26 @@ def read_token() -> str:
     Raises:
         IconsError: the file can't be read.
     """
-    path = os.environ.get(TOKEN_FILE)
-    if not path:
-        return os.environ.get(TOKEN, "")
-    try:
-        return Path(path).read_text("utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise IconsError(f'"{path}", which {TOKEN_FILE} names, can\'t be read ({error}); give its path') from error
+    if path := os.environ.get(TOKEN_FILE):
+        return _read(path, TOKEN_FILE).strip()
+    return os.environ.get(TOKEN, "")
 
 
 def read_authority() -> str:
-    """Path of the certificate that signs the server's; "" where the system knows it."""
-    return os.environ.get(AUTHORITY, "")
+    """Path of the certificate that signs the server's; "" where the system knows it.
+
+    Raises:
+        IconsError: the file can't be read.
+    """
+    path = os.environ.get(AUTHORITY, "")
+    if path:
+        _read(path, AUTHORITY)
+    return path
+
+
+def _read(path: str, variable: str) -> str:
+    try:
+        return Path(path).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        said = getattr(error, "strerror", None) or error
+        raise IconsError(f'"{path}", which {variable} names, can\'t be read ({said}); give its path') from error

@@ -4,6 +4,7 @@ What goes wrong there enters our tree of errors here.
 """
 
 import logging
+import os
 import time
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
@@ -28,6 +29,8 @@ _AWAY = ("unavailable", "connect", "timeout", "deadline", "closed", "not ready",
 """What a server, or the client, says where another try may help."""
 _NOT_FOUND = 100
 """Code of a collection that is not there."""
+_UNAUTHENTICATED = 1800
+"""... and of a token that is not right."""
 
 
 class GoneError(LibraryError):
@@ -103,11 +106,28 @@ class Connection:
         except LibraryError:  # servers say it with several codes
             return None
 
-    def load(self, collection: str, *, seconds: float = 120.0) -> None:
-        """Let a collection answer; one that does already costs a look."""
+    def load(self, collection: str, *, replicas: int | None = None, seconds: float = 120.0) -> None:
+        """Let a collection answer; one that does already costs a look.
+
+        With `replicas`, query nodes hold it that many times. One that has another number is loaded anew, as 2.3.5
+        can't change it, and answers nobody meanwhile.
+        """
+        if self._is_loaded(collection):
+            if replicas is None or self.replicas(collection) == replicas:
+                return
+            self.call("release_collection", collection, seconds=seconds)
+        given = {} if replicas is None else {"replica_number": replicas}
+        self.call("load_collection", collection, seconds=seconds, **given)
+
+    def replicas(self, collection: str) -> int:
+        """How many times query nodes hold a collection, each time as a whole; 0 where it is not loaded."""
+        if not self._is_loaded(collection):
+            return 0
+        return 1 if self.address.is_file else len(self.call("describe_replica", collection))
+
+    def _is_loaded(self, collection: str) -> bool:
         state = self.call("get_load_state", collection)["state"]
-        if "NotLoad" in str(getattr(state, "name", state)):
-            self.call("load_collection", collection, seconds=seconds)
+        return "NotLoad" not in str(getattr(state, "name", state))
 
 
 def new_schema() -> Any:
@@ -132,6 +152,7 @@ def data_types() -> Any:
 
 
 def _connect(address: Address, spelling: str) -> Any:
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # when it is imported: it prints why it refuses a certificate
     try:
         from pymilvus import MilvusClient
     except ImportError as error:
@@ -155,13 +176,19 @@ def _ours(error: Exception, what: str, spelling: str) -> LibraryError | None:
         return None
     said = _short(error)
     code = getattr(error, "code", None)
+    if "UNAUTHENTICATED" in _status(error) or code == _UNAUTHENTICATED:
+        return LibraryError(f'"{spelling}" lets nobody in without the right token ({said}); put it into {TOKEN}')
+    if "CERTIFICATE_VERIFY_FAILED" in _details(error):
+        hint = f"{AUTHORITY} names the certificate that signs it"
+        return LibraryError(f'"{spelling}" shows a certificate that nothing here trusts; {hint}')
     if "RpcError" in kinds or any(word in said.lower() for word in _AWAY):
         return _unreachable(spelling, error)
     if code == _NOT_FOUND or "collection not found" in said:
         return GoneError(f'"{spelling}" holds no such generation any more ({said}); `icons publish` sends one')
-    if "auth" in said.lower() or code == 1800:
-        return LibraryError(f'"{spelling}" lets nobody in without the right token ({said}); put it into {TOKEN}')
-    return LibraryError(f'"{spelling}" refuses to {what.replace("_", " ")} ({said}); `icons doctor` examines it')
+    hint = "`icons doctor` examines it"
+    if what == "load_collection" and "node" in said.lower():  # "nodes not enough", "insufficient nodes"
+        hint = "`icons publish --replicas` says how many query nodes are to hold it"
+    return LibraryError(f'"{spelling}" refuses to {what.replace("_", " ")} ({said}); {hint}')
 
 
 def _unreachable(spelling: str, error: Exception) -> UnreachableError:
@@ -170,9 +197,27 @@ def _unreachable(spelling: str, error: Exception) -> UnreachableError:
 
 
 def _short(error: Exception) -> str:
-    """The first line of what an error says."""
-    said = str(getattr(error, "message", "") or error).strip() or type(error).__name__
+    """The first line of what an error says, or the one of gRPC that it comes of: "Fail connecting" says too little."""
+    said = str(_details(error) or getattr(error, "message", "") or error).strip() or type(error).__name__
     return said.splitlines()[0][:200]
+
+
+def _status(error: Exception) -> str:
+    """Status of gRPC, as "StatusCode.UNAUTHENTICATED"; "" where it has none."""
+    return str(getattr(_of_grpc(error), "code", str)())
+
+
+def _details(error: Exception) -> str:
+    """What gRPC says; "" where it says nothing."""
+    return str(getattr(_of_grpc(error), "details", str)() or "")
+
+
+def _of_grpc(error: Exception) -> BaseException | None:
+    """The error of gRPC that an error is, or comes of."""
+    for found in (error, error.__cause__):
+        if "RpcError" in {kind.__name__ for kind in type(found).__mro__}:
+            return found
+    return None
 
 
 @lru_cache(maxsize=8)
