@@ -138,7 +138,7 @@ def _build(
     kind = recommended(n)
     spec, n_learnt = kind.spec(n, dim=dim), max(N_LEARNT, kind.n_trained(n))
     try:
-        sample = np.concatenate([chunk[:: n // n_learnt] for chunk in chunks()]) if n > CHUNK else None
+        sample = np.concatenate([chunk[:: n // n_learnt].copy() for chunk in chunks()]) if n > CHUNK else None
         asked = names[spread(len(names), n_learnt)].astype(np.float32) if is_asked_by_names and kind.has_lists else None
         index = VectorIndex.build(ids, chunks(), dim=dim, spec=spec, sample=sample, asked=asked)
     except ValueError as error:
