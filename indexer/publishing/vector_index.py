@@ -152,8 +152,11 @@ class VectorIndex:
             return Neighbours(np.empty(0, np.float32), np.empty(0, np.int64), -np.inf)
         faiss.omp_set_num_threads(1)  # each thread of Python has a number of its own, all cores at first
         is_exact = self.spec in _EXACT or n == k or (only is not None and n <= EXACT_AMONG)
-        index, parameters = self._way_of_asking(query, k, only, self._refined(k, per_hit), is_exact=is_exact)
-        scores, positions = index.search(np.ascontiguousarray(query[None]), k, params=parameters)
+        way = (query, k, only, self._refined(k, per_hit))
+        scores, positions = self._ask(*way, is_exact=is_exact)
+        if not is_exact and positions[0, -1] < 0:  # the lists that were read hold fewer
+            is_exact = True
+            scores, positions = self._ask(*way, is_exact=True)
         real = positions[0] >= 0
         scores, ids = scores[0][real], self.ids[positions[0][real]]
         last = scores[len(scores) - 1 if is_exact else len(scores) // SEEN_AROUND :][:1]
@@ -182,6 +185,14 @@ class VectorIndex:
         scores, positions = index.search(np.ascontiguousarray(query[None]), len(self), params=parameters)
         found[positions[0]] = scores[0]
         return Neighbours(found, self.ids, -np.inf)
+
+    def _ask(
+        self, query: Floats, k: int, only: Ids | None, n_refined: int, *, is_exact: bool
+    ) -> tuple[Floats, NDArray[np.int64]]:
+        """Scores and positions, (1, k) each; a position is -1 where nothing was found."""
+        index, parameters = self._way_of_asking(query, k, only, n_refined, is_exact=is_exact)
+        found: tuple[Floats, NDArray[np.int64]] = index.search(np.ascontiguousarray(query[None]), k, params=parameters)
+        return found
 
     def _way_of_asking(
         self, query: Floats, k: int, only: Ids | None, n_refined: int, *, is_exact: bool

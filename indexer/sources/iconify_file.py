@@ -59,7 +59,7 @@ class _Icons:
 
     def body(self, name: str) -> bytes | None:
         """What stands behind a name, as JSON; None where no line has been found that bears it."""
-        content, wanted = _opened(self.file, self.stamp), _order(json.dumps(name, ensure_ascii=False).encode())
+        content, wanted = _opened(self.file, self.stamp), _order(_spelt(name))
         low, high = self.start, self.end
         while low < high:
             middle = (low + high) // 2
@@ -74,12 +74,14 @@ class _Icons:
 
     def body_anywhere(self, name: str) -> bytes | None:
         """The same, in whatever order the icons stand."""
-        content, line = (
-            _opened(self.file, self.stamp),
-            _lines_of(self).get(json.dumps(name, ensure_ascii=False).encode()),
-        )
+        line = _lines_of(self).get(_spelt(name))
+        content = _opened(self.file, self.stamp)
         found = None if line is None else _ICON.match(content, line)
         return _behind(content, found) if found else None
+
+
+def _spelt(name: str) -> bytes:
+    return json.dumps(name, ensure_ascii=False).encode()
 
 
 def _order(name: bytes) -> tuple[bool, int, bytes]:
@@ -127,8 +129,7 @@ def _needed(icons: _Icons, name: str) -> Json:
     """The icon that a name, or what it is an alias of, leads to; its own properties, under its own name."""
     aliases = as_object(icons.values.get("aliases"))
     for _ in range(_LONGEST_CHAIN):
-        is_alias = name in aliases
-        body = icons.body(name) or (None if is_alias else icons.body_anywhere(name))
+        body = icons.body(name) or (None if name in aliases else icons.body_anywhere(name))
         if body is not None:
             return {name: json.loads(body)}
         parent = as_object(aliases.get(name)).get("parent")

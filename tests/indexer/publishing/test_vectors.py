@@ -189,6 +189,18 @@ def test_every_kind_finds_what_exact_search_finds_and_is_as_large_as_it_says(
     assert kind.n_bytes(3000, dim=64) == pytest.approx((tmp_path / "index.faiss").stat().st_size, rel=0.1)
 
 
+def test_lists_that_hold_too_few_of_what_a_filter_leaves_cost_no_hit(
+    vectors: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("indexer.publishing.vector_index.EXACT_AMONG", 10)
+    built = VectorIndex.build(IDS, fp32_chunks(vectors), dim=64, spec="IDMap,IVF128,PQ16x4fs,Refine(SQfp16)")
+    query = vectors[0].astype(np.float32)
+    furthest = np.sort(np.argsort(vectors.astype(np.float32) @ query)[:40])
+    expected = np.sort(vectors[furthest].astype(np.float32) @ query)[::-1][:20]
+    assert built.search(query, k=20, only=IDS[furthest]).scores == pytest.approx(expected, abs=1e-3)
+    assert len(built.search(query, k=2900).ids) == 2900
+
+
 def test_lists_lie_around_what_is_asked(vectors: np.ndarray) -> None:
     asked = -vectors[:1500].astype(np.float32)
     built = VectorIndex.build(IDS, fp32_chunks(vectors), dim=64, spec=SPECS[3], asked=asked)
