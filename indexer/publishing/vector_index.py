@@ -300,8 +300,9 @@ def _plain_parameters(spec: str, selector: Any, *, n_probed: int) -> Any:
 
 def _probes(n_lists: int, spec: str) -> int:
     """How many of an index's lists are read, unless a merge has settled it."""
-    n = n_lists // PROBED_CODES if "PQ" in spec else round(PROBES_PER_ROOT * math.sqrt(n_lists))
-    return min(n_lists, max(_LEAST_PROBES, n))
+    if "PQ" in spec:
+        return min(n_lists, max(_LEAST_PROBES, n_lists // PROBED_CODES))
+    return min(n_lists, round(PROBES_PER_ROOT * math.sqrt(n_lists)))
 
 
 def fp32_chunks(vectors: NDArray[np.float16]) -> Iterator[Floats]:
