@@ -154,7 +154,7 @@ class VectorIndex:
         is_exact = self.spec in _EXACT or n == k or (only is not None and n <= EXACT_AMONG)
         way = (query, k, only, self._refined(k, per_hit))
         scores, positions = self._ask(*way, is_exact=is_exact)
-        if not is_exact and positions[0, -1] < 0:  # the lists that were read hold fewer
+        if only is not None and not is_exact and positions[0, -1] < 0:  # the lists that were read hold fewer
             is_exact = True
             scores, positions = self._ask(*way, is_exact=True)
         real = positions[0] >= 0
