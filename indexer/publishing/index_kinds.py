@@ -66,7 +66,7 @@ RULE = ((50_000, FP16), (2_000_000, PQ))
 """Up to how many vectors which kind: exact as long as that takes four milliseconds; then codes of which a processor
 compares 32 at a time, for the same hits in a third of the time that one-bit codes take. Smaller steps come first."""
 BEYOND = IVF_PQ
-"""The same codes, an eighth of them read: of 10 million all take 106 ms."""
+"""The same codes, some of them read: of 10 million all take 106 ms."""
 ENOUGH_RECALL = 0.99
 """Where an index reads some of its lists, a merge has it read as many as find so much."""
 LEAST_RECALL = 0.98
