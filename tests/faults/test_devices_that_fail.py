@@ -56,6 +56,7 @@ def test_a_device_without_room_for_one_picture_ends_the_run_by_name_and_keeps_wh
     assert stages.result("examine", unfinished) == []
 
 
+@pytest.mark.slow
 def test_a_device_with_little_room_makes_the_vectors_of_one_with_much(
     stages: Stages, grown: Path, unfinished: Path, tiny_model: Path, tmp_path: Path
 ) -> None:

@@ -119,6 +119,7 @@ def test_a_file_that_is_cut_short_is_found_or_changes_nothing(damaged: Damaged, 
         damaged.check(path, content[:length])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pattern", ["generations/2/facets.npy", "generations/2/lexicon.safetensors"])
 def test_a_flipped_byte_in_some_parts_is_found_or_changes_nothing(damaged: Damaged, pattern: str) -> None:
     path = damaged.file(pattern)

@@ -309,6 +309,7 @@ def test_a_rank_that_waits_for_slow_pictures_of_another_is_not_given_up(tiny_mod
 BROKEN = "<svg"
 
 
+@pytest.mark.slow
 def test_whoever_merges_stores_what_failed(
     stages: Stages, library: Library, icon_folder: Path, tiny_model: Path
 ) -> None:

@@ -21,6 +21,7 @@ from indexer.library.folder import Library
 from search.engine import SearchEngine
 
 
+@pytest.mark.slow
 def test_a_library_on_a_read_only_disk_is_searched_and_examined_and_an_index_says_why_it_can_not(
     stages: Stages, grown: Path, tiny_model: Path, tmp_path: Path
 ) -> None:
@@ -36,6 +37,7 @@ def test_a_library_on_a_read_only_disk_is_searched_and_examined_and_an_index_say
         assert refused["refusal"] == said
 
 
+@pytest.mark.slow
 def test_files_that_change_and_vanish_while_they_are_scanned_are_right_after_the_next_run(
     build: Build, library: Library, icon_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

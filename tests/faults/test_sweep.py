@@ -58,7 +58,14 @@ def index_given(drawings: Path, tiny_model: Path) -> dict[str, Any]:
     return {"sources": [str(drawings)], "model": str(tiny_model)}
 
 
-@pytest.fixture(scope="module", params=["first index", "index", "rollback", "upgrade"])
+@pytest.fixture(
+    scope="module",
+    params=[
+        "first index",
+        "index",
+        *(pytest.param(stage, marks=pytest.mark.slow) for stage in ("rollback", "upgrade")),
+    ],
+)
 def scene(
     request: pytest.FixtureRequest,
     stages: Stages,
@@ -172,6 +179,7 @@ def _power_cuts(stages: Stages, scene: Scene, folder: Path, *, names_kept: bool,
         _check(stages, scene, left, f"{scene.stage}, power cut after {operation.number} of {scene.n_operations}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names_kept", [False, True])
 def test_what_was_not_synced_may_be_lost_at_some_operation(
     stages: Stages, scene: Scene, tmp_path: Path, names_kept: bool
@@ -208,6 +216,7 @@ def _soak(stages: Stages, scene: Scene, folder: Path, *, n_kills: int, seed: int
         _check(stages, scene, library, where, answers=whom != "workers")
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_at_random_times_leaves_a_whole_library(
     stages: Stages, busy: Scene, tmp_path: Path
 ) -> None:

@@ -54,6 +54,7 @@ def _sweep(stages: Stages, added: Path, screens: Path, folder: Path, *, n_sample
         shutil.rmtree(library)
 
 
+@pytest.mark.slow
 def test_a_run_that_ends_at_some_operation_leaves_an_index_that_answers_and_the_next_one_finishes(
     stages: Stages, added: Path, screens: Path, tmp_path: Path
 ) -> None:

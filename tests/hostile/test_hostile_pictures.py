@@ -234,6 +234,7 @@ def assert_indexed_around(corpus: Corpus, chosen: list[Case], *, build: Build, l
     assert [file.name for file in secrets if file.stat().st_atime != LONG_AGO] == []
 
 
+@pytest.mark.slow
 def test_hostile_pictures_cost_their_neighbours_nothing(
     corpus: Corpus, build: Build, library: Library, tmp_path: Path
 ) -> None:

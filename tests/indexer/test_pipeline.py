@@ -94,6 +94,7 @@ def test_only_new_pictures_are_embedded_and_moved_ones_are_not(build: Build, ico
     assert summary.generation == 2
 
 
+@pytest.mark.slow
 def test_an_icon_that_joins_a_german_set_embeds_nothing_but_itself(build: Build, tmp_path: Path) -> None:
     (tmp_path / "symbole").mkdir()
     names = ("pfeil", "einstellungen", "benutzer", "schloss", "stern", "drucker", "suche", "herz")
@@ -244,6 +245,7 @@ def _apply(source: Path, change: str, rng: random.Random) -> None:
             chosen.unlink()
 
 
+@pytest.mark.slow
 def test_another_model_is_embedded_beside_and_switched_to_at_the_end(
     build: Build, library: Library, icon_folder: Path, tiny_model: Path, other_model: Path
 ) -> None:
@@ -390,6 +392,7 @@ def _copy_of(source: Path, target: Path) -> Path:
     return target
 
 
+@pytest.mark.slow
 def test_a_plain_index_of_an_empty_library_builds_from_the_bundled_icons_and_says_so(
     library: Library, tiny_model: Path
 ) -> None:

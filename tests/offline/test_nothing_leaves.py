@@ -46,7 +46,7 @@ def test_whoever_speaks_to_others_or_leaves_files_about_is_seen(guarded: Guarded
     ]
 
 
-@pytest.mark.parametrize("devices", [pytest.param("cpu", marks=pytest.mark.slow), "cpu:2"])
+@pytest.mark.parametrize("devices", ["cpu", pytest.param("cpu:2", marks=pytest.mark.slow)])
 def test_indexing_and_searching_leave_nothing_but_a_library(
     guarded: Guarded, icon_folder: Path, tiny_model: Path, devices: str
 ) -> None:

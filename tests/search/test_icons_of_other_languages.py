@@ -120,6 +120,7 @@ def test_a_language_that_nobody_reads_is_refused_with_those_that_are_known(tmp_p
     assert "--names-language needs the SOURCES" in lonely.stderr
 
 
+@pytest.mark.slow
 def test_tags_of_another_language_answer_in_both(tmp_path: Path) -> None:
     lay(tmp_path / "icons", {f"glyph-{number}": shown for number, shown in enumerate(FRENCH.values())})
     rows = [

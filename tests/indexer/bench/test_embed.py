@@ -40,6 +40,7 @@ def test_a_sweep_measures_every_value_as_often_as_asked(measured: tuple[Path, Re
         assert all(run["images"] == 24 for run in row["runs"])
 
 
+@pytest.mark.slow
 def test_every_run_is_a_line(measured: tuple[Path, Result]) -> None:
     lines = [json.loads(line) for line in (measured[0] / "runs.jsonl").read_text().splitlines()]
     assert len(lines) == 2 * 2 + 2 * 2
@@ -61,6 +62,7 @@ def test_the_report_shows_charts_and_the_limit(measured: tuple[Path, Result]) ->
             assert len(picture.getcolors(1 << 24) or ()) > 50
 
 
+@pytest.mark.slow
 def test_a_saved_run_reads_back_and_compares(measured: tuple[Path, Result], tiny_model: Path, tmp_path: Path) -> None:
     out, _ = measured
     findings = EmbedFindings.read(out / "report.json")

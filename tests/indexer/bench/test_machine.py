@@ -35,6 +35,7 @@ def test_the_machine_is_described() -> None:
     assert "gpus" not in facts
 
 
+@pytest.mark.slow
 def test_operations_are_those_of_the_tower(tmp_path: Path, tiny_model: Path) -> None:
     material = gather(tmp_path, None, choice=ModelChoice(f"local-dir:{tiny_model}"), n_images=4)
     told = measure_tower(Trial(Knobs(path="loop", precision="fp32"), material, "cpu", (0,), 4))
@@ -77,6 +78,7 @@ def test_a_row_is_held_against_the_limit() -> None:
     assert limit.share(half) == pytest.approx(0.8), "half of the machine, half of the limit"
 
 
+@pytest.mark.slow
 def test_a_precision_is_held_against_fp32(tiny_model: Path) -> None:
     exact, half = measure_parity(ModelChoice(f"local-dir:{tiny_model}"), "cpu", ["bf16"], 1)
     assert (exact.precision, exact.changed_share) == ("fp32", 0.0)

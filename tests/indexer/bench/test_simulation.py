@@ -157,6 +157,7 @@ def test_pictures_are_as_many_as_asked_for_and_each_its_own(tmp_path: Path, in_o
     assert (source.is_file(), len({job.digest for job in jobs})) == (in_one_file, 2300)
 
 
+@pytest.mark.slow
 def test_all_stages_run_around_one_device(tmp_path: Path) -> None:
     source = Pictures(700, broken_every=100).write(tmp_path / "pictures")
     run = simulate(source, Simulation((2000.0,), 32), workers=1)

@@ -69,6 +69,7 @@ def test_what_fails_beside_the_ranks_is_raised_behind_them(
     assert done == [TITLE, "embedded"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beside_gpus", [False, True])
 def test_a_model_without_graphs_is_exported_before_the_ranks_or_in_a_process_beside_gpus(
     library: Library, engine: Engine, tiny_model: Path, beside_gpus: bool

@@ -80,6 +80,7 @@ def test_a_picture_for_two_ranks_is_embedded_by_one(tiny_model: Path, tmp_path: 
     assert len(_vectors(library, embed(library, options, Silent()).fingerprint)) == 1
 
 
+@pytest.mark.slow
 def test_a_killed_rank_ends_the_stage_by_name_and_any_number_of_ranks_finishes_the_rest(
     many: Path, tiny_model: Path, tmp_path: Path
 ) -> None:
@@ -150,6 +151,7 @@ def test_progress_counts_every_rank(many: Path, tiny_model: Path, tmp_path: Path
     assert seen[-1] == (60, 60)
 
 
+@pytest.mark.slow
 def test_blocks_whose_shard_exists_are_not_done_again(many: Path, tiny_model: Path, tmp_path: Path) -> None:
     library = Library(tmp_path / "library")
     options = _options(many, tiny_model, "cpu")
@@ -177,6 +179,7 @@ def test_the_line_for_several_machines_keeps_the_gpus_that_were_asked_for(tmp_pa
     assert line.startswith("CUDA_VISIBLE_DEVICES='GPU-1f 0,MIG-7' torchrun --nnodes N ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("asked", "used"), [("auto", "gloo"), ("nccl", "nccl")])
 def test_ranks_on_gpus_need_no_nccl_to_count(
     many: Path, tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str, used: str

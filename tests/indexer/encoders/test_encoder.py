@@ -51,6 +51,7 @@ def test_vectors_are_unit_length_whatever_the_batch(tiny_model: Path) -> None:
     assert np.abs(np.linalg.norm(together.astype(np.float32), axis=1) - 1).max() < 2e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("precision", "kind"), [("bf16", torch.bfloat16), ("fp16", torch.float16)])
 def test_half_weights_give_the_vectors_of_whole_ones(precision: Any, kind: torch.dtype) -> None:
     """With the encoder that ships, on real icons and words; weights are cast once, not for every batch."""
@@ -111,6 +112,7 @@ def test_a_model_that_is_not_there_is_named_with_what_to_do(choice: ModelChoice,
         find_checkpoint(choice)
 
 
+@pytest.mark.slow
 def test_a_built_in_name_takes_a_checkpoint_file(tmp_path: Path) -> None:
     import open_clip
 
@@ -148,6 +150,7 @@ def test_the_tiny_model_is_the_one_that_the_tests_describe(tiny_model: Path) -> 
     assert (encoder.image_size, encoder.dim) == (TINY["vision_cfg"]["image_size"], TINY["embed_dim"])  # type: ignore[index]
 
 
+@pytest.mark.slow
 def test_a_name_has_the_same_vector_bit_by_bit_in_any_company() -> None:
     """With the encoder that ships: a small one is too small to differ."""
     encoder = Encoder(find_checkpoint(ModelChoice.bundled()), device=torch.device("cpu"), precision="fp32")

@@ -136,6 +136,7 @@ def test_texts_of_one_length_go_together() -> None:
     assert rows == [[0, 2], [3], [1, 4]]
 
 
+@pytest.mark.slow
 def test_a_table_of_tokens_in_eight_bits_says_what_torch_says(tmp_path: Path) -> None:
     config = json.loads((save_tiny_model(tmp_path / "model", seed=3) / "open_clip_config.json").read_text())
     weights = load_file(tmp_path / "model" / WEIGHTS)

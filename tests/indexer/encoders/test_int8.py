@@ -63,6 +63,7 @@ def _draw(folder: Path, names: str) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("begins", "other"), [("int8", "fp32"), ("auto", "int8")])
 def test_a_library_goes_on_as_it_began(begins: Any, other: Any, library: Library, tmp_path: Path) -> None:
     def build(names: str, *, precision: Any) -> set[str]:

@@ -98,6 +98,7 @@ def test_torch_is_taken_for_many_pictures_and_other_precisions(n_images: int, pr
     assert isinstance(load_encoder(checkpoint, **few), Encoder)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_a_small_library_is_built_and_examined_without_torch(tmp_path: Path) -> None:
     """Scan, embedding, merge, and the doctor's sample; the model's weights are linked, nothing is exported."""
     icons = tmp_path / "icons"

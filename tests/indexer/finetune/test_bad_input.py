@@ -64,6 +64,7 @@ def test_broken_pictures_are_listed_and_the_rest_is_learnt(icons: Path, start: P
     assert len(facts["words"]) == 64
 
 
+@pytest.mark.slow
 def test_captions_longer_than_the_context_are_counted_and_cut(icons: Path, start: Path, tmp_path: Path) -> None:
     written = tmp_path / "captions.jsonl"
     run("captions", str(icons), "--out", str(written))
@@ -129,6 +130,7 @@ def test_a_model_that_gives_no_numbers_is_neither_measured_nor_kept(icons: Path,
     assert not Places(out).best.exists()
 
 
+@pytest.mark.slow
 def test_after_a_loss_that_is_no_number_a_run_goes_on_with_a_lower_rate(
     icons: Path, start: Path, tmp_path: Path
 ) -> None:
@@ -218,6 +220,7 @@ def test_options_that_fit_nothing_are_refused(icons: Path, start: Path, tmp_path
     assert "has its own weights; --pretrained goes with an open_clip name" in told
 
 
+@pytest.mark.slow
 def test_a_corpus_is_not_gathered_anew_and_a_damaged_one_is_refused(icons: Path, start: Path, tmp_path: Path) -> None:
     out = tmp_path / "mine"
     run(*arguments(icons, start, out, "--allow-regression"))

@@ -25,6 +25,7 @@ def _weights(folder: Path) -> dict[str, torch.Tensor]:
     return weights
 
 
+@pytest.mark.slow
 def test_words_are_a_share_of_both_and_pictures_are_the_later_ones(tmp_path: Path) -> None:
     earlier, later = _written(tmp_path / "earlier", seed=1), _written(tmp_path / "later", seed=2)
     blend_folder(tmp_path / "earlier", tmp_path / "later", tmp_path / "out", share=0.75)

@@ -138,6 +138,7 @@ def test_training_ends_early_where_nothing_improves(icons: Path, start: Path, tm
     assert (outcome["best_step"], outcome["steps"]) == (1, 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", ["bf16", pytest.param("fp16", marks=pytest.mark.slow)])
 def test_other_precisions_learn_what_fp32_learns(icons: Path, start: Path, tmp_path: Path, precision: str) -> None:
     for kind in ("fp32", precision):
@@ -222,6 +223,7 @@ def test_settings_for_torch_come_before_torch_is_loaded() -> None:
     assert subprocess.run([sys.executable, "-c", command], env=environment, check=False).returncode == 3
 
 
+@pytest.mark.slow
 def test_pictures_are_rendered_once_while_nothing_changes(icons: Path, start: Path, tmp_path: Path) -> None:
     given = arguments(icons, start, tmp_path / "mine", "--allow-regression")
     run(*given)
@@ -231,6 +233,7 @@ def test_pictures_are_rendered_once_while_nothing_changes(icons: Path, start: Pa
     assert pixels.stat().st_mtime_ns == made
 
 
+@pytest.mark.slow
 def test_training_in_fp32_rounds_nothing_to_tf32(
     icons: Path, start: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -247,6 +250,7 @@ def test_training_in_fp32_rounds_nothing_to_tf32(
     assert torch.backends.cudnn.allow_tf32
 
 
+@pytest.mark.slow
 def test_devices_that_train_are_watched_line_by_line(icons: Path, start: Path, tmp_path: Path) -> None:
     result = run(*arguments(icons, start, tmp_path / "mine", "--watch-devices", "--allow-regression"))
     told = re.findall(

@@ -120,6 +120,7 @@ def test_what_a_rank_compares_by_default_gives_the_gradient_of_all_with_all(from
     assert_equal(from_two_ranks["all terms"], from_two_ranks["all with all"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", RESUMED)
 def test_two_ranks_that_were_cut_go_on_to_the_same_weights_and_averages(
     case: str, from_two_ranks: dict[str, Any]

@@ -60,6 +60,7 @@ def test_without_kernels_the_host_tells_of_communication_and_counts_it_once() ->
     assert "kernels share" not in shares
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("accumulate", [1, 2])
 def test_what_the_host_waits_for_in_a_step_is_data_or_compute(accumulate: int) -> None:
     options = with_parts(tiny_options(), accumulate)

@@ -87,6 +87,7 @@ def test_a_word_of_a_name_asks_for_it_and_finds_every_name_with_it() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_relating_words_brings_a_tag_to_its_name(tmp_path: Path) -> None:
     torch.manual_seed(0)
     model = new_model()

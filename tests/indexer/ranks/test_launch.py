@@ -26,10 +26,10 @@ run_as_rank(work)
 @pytest.mark.parametrize(
     ("ending", "cause"),
     [
-        ("pass", None),
+        pytest.param("pass", None, marks=pytest.mark.slow),
         ("raise EmbedError('no room on cuda:1')", "rank 1: no room on cuda:1"),
         pytest.param("raise ValueError('17')", "rank 1: ValueError: 17", marks=pytest.mark.slow),
-        ("os.kill(os.getpid(), 9)", 'rank 1 was killed by SIGKILL, see "{log}"'),
+        pytest.param("os.kill(os.getpid(), 9)", 'rank 1 was killed by SIGKILL, see "{log}"', marks=pytest.mark.slow),
         pytest.param("os._exit(7)", 'rank 1 ended with exit code 7, see "{log}"', marks=pytest.mark.slow),
     ],
 )

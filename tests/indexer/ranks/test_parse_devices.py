@@ -85,6 +85,7 @@ def test_the_first_gpus_of_a_benchmark_are_those_of_the_mask(monkeypatch: pytest
     assert first_devices("cpu", 2) == Devices("cpu", 2)
 
 
+@pytest.mark.slow
 def test_ranks_see_the_gpus_that_were_meant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two real ranks tell their environment."""
     see(monkeypatch, 4, "4,5,6,7")

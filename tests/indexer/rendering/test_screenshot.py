@@ -100,6 +100,7 @@ def test_what_can_not_be_a_screen_is_refused_with_a_reason(content: bytes, reaso
         pool.screenshot(content, size=SIZE)
 
 
+@pytest.mark.slow
 def test_a_picture_that_never_ends_costs_its_worker_alone(pool: DrawPool) -> None:
     with pytest.raises(RenderError, match=r"took longer|want of memory"):
         pool.screenshot(BOMB, size=SIZE)

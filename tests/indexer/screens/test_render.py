@@ -38,6 +38,7 @@ def test_a_screen_depends_on_its_seed_alone(iconify: Path, browser: Browser) -> 
     assert (pixels == same).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", ["1", pytest.param("2", marks=pytest.mark.slow)])
 def test_a_rerun_makes_what_is_missing(iconify: Path, browser: Browser, tmp_path: Path, workers: str) -> None:
     made, _ = Studio(Recipe(iconify, only="plain-form"), browser).screen(0)
@@ -74,6 +75,7 @@ def test_a_process_that_dies_ends_the_run_and_what_was_made_is_kept(iconify: Pat
     assert 1 <= len(read_screens(tmp_path)) < 40
 
 
+@pytest.mark.slow
 def test_what_a_process_cannot_draw_is_said_by_the_run(iconify: Path, tmp_path: Path) -> None:
     with pytest.raises(SourceError, match='no template "nonsense"'):
         render_screens(Recipe(iconify, only="nonsense"), tmp_path, n=2, workers=2)

@@ -141,6 +141,7 @@ def test_a_library_of_a_bucket_has_the_vectors_of_the_same_folder_and_answers(
     assert (again.files, again.added, again.changed) == (3, 0, 0)
 
 
+@pytest.mark.slow
 def test_render_workers_read_stores_within_their_limits(icons: Path, bucket: ObjectStore) -> None:
     for number in range(150):
         bucket.put(f"icons/many/{number}.svg", disc(4 + number % 8, 4 + number // 8).encode())

@@ -109,6 +109,7 @@ def test_a_part_of_a_store_knows_its_own_names_alone(tmp_path: Path) -> None:
     assert part.url == f"{tmp_path}/run"
 
 
+@pytest.mark.slow
 def test_failures_and_lost_answers_are_asked_again_and_mislead_nobody(s3: Faults) -> None:
     store = PatientStore(open_object_store(f"s3://{s3.bucket}/some"))
     s3.fail_every, s3.late_every, s3.late_seconds = 2, 3, 0.02

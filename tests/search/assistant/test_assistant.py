@@ -310,6 +310,7 @@ def test_what_an_assistant_gets_wrong_is_told_in_a_sentence(engine: SearchEngine
     _with_client(engine, scene)
 
 
+@pytest.mark.slow
 def test_an_assistant_finds_what_was_indexed_while_it_was_connected(
     icon_library: Library, tmp_path: Path, tiny_model: Path
 ) -> None:

@@ -131,6 +131,7 @@ def test_a_table_has_a_column_for_each_size_and_leaves_out_what_is_made_up() -> 
     assert [row[0] for row in (*memory.rows, *disk.rows)] == ["merge, at most", "library after merge"]
 
 
+@pytest.mark.slow
 def test_a_stage_that_fails_says_which_and_why(tmp_path: Path) -> None:
     with pytest.raises(BenchError, match=r"sets of 1,000 icons failed: .*holds no generation to draw from"):
         list(measure_scale(Library(tmp_path / "none"), tmp_path / "out", [1000], keep=False, progress=lambda *_: None))

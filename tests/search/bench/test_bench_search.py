@@ -180,6 +180,7 @@ def test_clients_at_the_same_time_get_the_hits_that_each_gets_alone(opened: Libr
             assert list(pool.map(lambda query: engine.search(query, k=5), queries)) == alone
 
 
+@pytest.mark.slow
 def test_a_run_tells_programs_and_people_and_leaves_the_library_as_it_was(opened: Library, tmp_path: Path) -> None:
     before = _digests(opened.root)
     page = tmp_path / "speed.html"

@@ -36,6 +36,7 @@ def test_one_who_uses_the_page_asks_in_every_way_and_is_answered(icon_library: L
     assert {one.status for one in client.asked} == {200}
 
 
+@pytest.mark.slow
 def test_a_server_is_measured_and_nothing_fails(icon_library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(serving, "CROWD_SECONDS", 1.0)
     arguments = ["bench", "serve", "--clients", "3", "--seconds", "5", "--json", "--library", str(icon_library.root)]
@@ -65,6 +66,7 @@ def test_requests_that_were_not_answered_are_told_as_json(
     assert done.exit_code == 1
 
 
+@pytest.mark.slow
 def test_a_request_that_is_not_answered_is_counted(icon_library: Library) -> None:
     with server_of(icon_library) as server:
         client = Client(server.host, server.port)

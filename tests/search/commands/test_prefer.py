@@ -32,6 +32,7 @@ def _first(run: Run, library: Library, *arguments: str) -> str:
     return str(json.loads(done.stdout.splitlines()[0])["set"])
 
 
+@pytest.mark.slow
 def test_a_choice_is_kept_and_counts_for_every_search(run: Run, library: Library) -> None:
     before = _first(run, library)
     other = next(one for one in ("mdi", "fa6-solid", "lucide") if one != before)

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from click.testing import Result
 from small_icons import drawn
 from terminal import PROGRAM, in_terminal
@@ -58,6 +59,7 @@ def test_it_searches_the_library_that_it_was_given(run: Run, own: Path, asked: P
     assert second == str(asked.parent / "icons" / "house.svg")
 
 
+@pytest.mark.slow
 def test_a_new_generation_answers_the_next_line(run: Run, own: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-c", PROGRAM, "repl", "--library", str(own)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:

@@ -370,6 +370,7 @@ def test_an_icon_that_shares_set_and_name_has_its_number_in_its_key(run: Run, tm
             assert json.loads(run("show", spelling, "--json", library=library).stdout)["hit"]["id"] == hit["id"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [["--long"], ["--long", "--facets"], ["--json"]])
 def test_colours_that_are_forced_make_no_terminal_of_a_pipe(asked: Path, options: list[str]) -> None:
     command = [sys.executable, "-c", "from search.cli import main; main()", "search", "house", *options]

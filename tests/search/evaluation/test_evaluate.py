@@ -160,6 +160,7 @@ def test_empty_answers_are_counted_as_a_search_gives_them(subject: Subject, tmp_
     assert wrongly == sorted(wrongly)
 
 
+@pytest.mark.slow
 def test_several_encoders_stand_side_by_side_and_a_missing_one_says_what_to_run(
     own_subject: Subject, build: Build, tiny_model: Path, other_model: Path, tmp_path: Path
 ) -> None:
@@ -230,6 +231,7 @@ def _shown(subject: Subject, images: np.ndarray) -> set[str]:
     return {subject.corpus.names[row] for row in subject.corpus.showing(images)}
 
 
+@pytest.mark.slow
 def test_pictures_whose_source_changed_are_left_out_and_counted(own_subject: Subject, icon_folder: Path) -> None:
     (icon_folder / "dot-e.svg").write_text(svg('<rect width="9" height="9"/>'))
     (icon_folder / "dot-f.svg").unlink()
@@ -274,6 +276,7 @@ class _Page(HTMLParser):
         self.texts.append(data)
 
 
+@pytest.mark.slow
 def test_the_report_holds_charts_figures_and_pictures_and_needs_nothing_beside_it(
     subject: Subject, tmp_path: Path
 ) -> None:

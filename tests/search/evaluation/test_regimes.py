@@ -216,6 +216,7 @@ def _run(subject: Subject, *arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_table_json_and_report_tell_all_regimes(subject: Subject, tmp_path: Path) -> None:
     few, page = ("--screenshots", "0", "--names", "3"), tmp_path / "report.html"
     table = _run(subject, *few, "--report", str(page))

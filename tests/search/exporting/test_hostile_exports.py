@@ -75,6 +75,7 @@ def test_ids_that_stand_twice_in_an_icon_still_draw(hostile: SearchEngine) -> No
     assert b'href="#evil-twins_-a"' in exported.files["sprite.svg"]
 
 
+@pytest.mark.slow
 def test_what_is_too_much_for_an_outline_is_told_and_stops_nothing(hostile: SearchEngine) -> None:
     keys = ("evil:dashes", "evil:flat", "evil:ok", "evil:twins")
     exported = export(hostile, Collection("x", keys), "font", Options(skip_unreadable=True))

@@ -39,6 +39,7 @@ def symbols(exported: Exported) -> Iterator[tuple[str, bytes]]:
         yield icon["key"], whole.encode()
 
 
+@pytest.mark.slow
 def test_symbols_look_as_their_icons_do_alone(engine: SearchEngine, lucide: Sequence[str]) -> None:
     keys = (*(f"colours:{name}" for name in COLOURED), "shared:ghost", "shared:hole", *lucide)
     exported = export(engine, Collection("x", keys), "sprite")

@@ -99,6 +99,7 @@ def test_a_picture_comes_from_stdin(run: Run, shot: Path) -> None:
     assert (told["file"], told["n_found"]) == ("-", 8)
 
 
+@pytest.mark.slow
 def test_what_is_found_is_written_as_code_row_by_row(run: Run, shot: Path) -> None:
     done = run(shot, "--format", "lucide-react", "--size", 20)
     first, blank, *uses = done.stdout.splitlines()

@@ -115,6 +115,7 @@ def test_what_changed_alone_is_sent_and_the_result_is_that_of_a_whole_publicatio
     assert n_kept > 5 * (rounds - 2)
 
 
+@pytest.mark.slow
 def test_the_last_two_generations_stay_and_each_can_answer(drawn: Drawn, place: str) -> None:
     rng, seen = random.Random(2), {}
     publish(drawn.library, place)
@@ -175,6 +176,7 @@ def test_a_publication_that_ends_half_way_leaves_the_old_answers_and_goes_on(
     assert examine(drawn.library, place, sample=50).is_sound
 
 
+@pytest.mark.slow
 def test_another_library_is_not_sent_into_what_answers(drawn: Drawn, place: str, tmp_path: Path) -> None:
     number = publish(drawn.library, place).generation
     other = Library(shutil.copytree(drawn.library.root, tmp_path / "other"))
@@ -199,6 +201,7 @@ def test_a_client_needs_no_sources_to_show_icons(drawn: Drawn, place: str, tmp_p
         moved.rename(drawn.source)
 
 
+@pytest.mark.slow
 def test_an_examination_finds_what_is_not_as_it_was_published(drawn: Drawn, place: str) -> None:
     number = publish(drawn.library, place).generation
     assert examine(drawn.library, place, sample=50).is_sound

@@ -18,6 +18,7 @@ from search.ranking.order import group, group_many
 from search.ranking.scores import SHARE_OF_BEST
 from search.results import Answer
 
+SLOW = pytest.mark.slow
 QUERIES = [
     Query(words="arrow"),
     Query(words="home filled"),
@@ -70,7 +71,11 @@ def _menu(answer: Answer) -> Iterator[tuple[Filters, int]]:
 
 
 @pytest.mark.usefixtures("first_look")
-@pytest.mark.parametrize("window", [{}, {"flat": True}, {"min_score": 0.3}, {"min_score": 0}], ids=str)
+@pytest.mark.parametrize(
+    "window",
+    [{}, pytest.param({"flat": True}, marks=SLOW), {"min_score": 0.3}, pytest.param({"min_score": 0}, marks=SLOW)],
+    ids=str,
+)
 def test_a_filter_leaves_as_many_hits_as_the_menu_counts(engine: SearchEngine, window: dict[str, float]) -> None:
     n_filters = 0
     for query in QUERIES:

@@ -61,6 +61,7 @@ def test_a_terminal_that_does_not_tell_its_ground_is_believed_its_environment(
     assert f"\x1b[38;2;{paper};48;2;{paper}m" in next(line for line in shown.splitlines() if "▀" in line)
 
 
+@pytest.mark.slow
 def test_a_picture_from_a_pipe_does_not_keep_the_ground_from_being_asked(asked: Path, shot: Path) -> None:
     arguments = ["search", "--library", asked, "--image", "-", "--min-score", "0", "-k", "1"]
     code, shown = in_terminal(*arguments, answers=DARK, piped=shot.read_bytes())
@@ -145,6 +146,7 @@ def test_show_draws_the_icon_above_its_facts(asked: Path) -> None:
     assert shown.index("▀") < shown.index("categories")
 
 
+@pytest.mark.slow
 def test_a_pipe_gets_no_pictures(asked: Path) -> None:
     command = [sys.executable, "-c", PROGRAM, *map(str, house(asked))]
     done = subprocess.run(command, capture_output=True, text=True, check=True)

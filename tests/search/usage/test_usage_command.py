@@ -53,6 +53,7 @@ def test_exit_codes_tell_nothing_from_errors(ask: Ask, tmp_path: Path) -> None:
     assert ask("status", library=tmp_path / "none").exit_code == 2
 
 
+@pytest.mark.slow
 def test_the_page_frames_icons_and_shows_the_crop_of_a_screenshot_that_has_gone(
     ask: Ask, used: Path, tmp_path: Path
 ) -> None:
@@ -85,6 +86,7 @@ def test_the_report_is_a_table_a_page_and_json(ask: Ask, tmp_path: Path) -> None
     assert told["used"][0]["examples"][0]["box"]
 
 
+@pytest.mark.slow
 def test_screenshots_are_added_told_and_removed(ask: Ask, copied: Path, tmp_path: Path) -> None:
     more = save_screen(tmp_path / "more/d.png", ["house"]).parent
     (more / "broken.png").write_bytes(b"no picture")

@@ -71,6 +71,7 @@ def test_an_export_that_can_not_be_made_is_refused(
     assert told in answer.json()["error"]
 
 
+@pytest.mark.slow
 def test_a_source_that_has_gone_is_told_without_its_folder(tmp_path: Path, tiny_model: Path) -> None:
     write_icons(tmp_path / "icons")
     library = Library(tmp_path / "library")

@@ -486,6 +486,7 @@ def _wait_for(condition: object, seconds: float = 20) -> None:
         time.sleep(0.1)
 
 
+@pytest.mark.slow
 def test_a_generation_that_can_not_be_read_leaves_the_old_one_answering(tmp_path: Path, tiny_model: Path) -> None:
     write_icons(tmp_path / "icons")
     library = Library(tmp_path / "library")
@@ -500,6 +501,7 @@ def test_a_generation_that_can_not_be_read_leaves_the_old_one_answering(tmp_path
         assert client.get(f"{API}/search?q=dot").status_code == 200
 
 
+@pytest.mark.slow
 def test_a_changed_file_is_not_handed_out(tmp_path: Path, tiny_model: Path) -> None:
     write_icons(tmp_path / "icons")
     library = Library(tmp_path / "library")
@@ -561,6 +563,7 @@ def _serve(*options: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=dict(os.environ))
 
 
+@pytest.mark.slow
 def test_a_port_that_is_taken_is_one_clear_line(icon_library: Library) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -570,6 +573,7 @@ def test_a_port_that_is_taken_is_one_clear_line(icon_library: Library) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_host_that_is_not_this_machine_s_is_one_clear_line(icon_library: Library) -> None:
     done = _serve("--host", "192.0.2.1", "--port", "0", "--library", str(icon_library.root))
     assert done.returncode == 2
@@ -582,6 +586,7 @@ def test_a_library_that_is_not_there_is_one_clear_line(tmp_path: Path) -> None:
     assert "`icons index SOURCE` builds one" in done.stderr
 
 
+@pytest.mark.slow
 def test_json_is_what_is_sent_whatever_goes_wrong(client: httpx.Client) -> None:
     for path in ("/nothing", f"{API}/search?k=0", f"{API}/icons/0"):
         assert set(json.loads(client.get(path).text)) == {"error"}

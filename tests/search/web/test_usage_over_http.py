@@ -107,6 +107,7 @@ def test_a_crop_and_its_screenshot_are_at_their_addresses(client: httpx.Client, 
     assert again.status_code == 304
 
 
+@pytest.mark.slow
 def test_only_the_screenshot_that_was_looked_at_is_sent_or_its_copy(
     own_client: httpx.Client, shots: Path, tmp_path: Path
 ) -> None:
@@ -146,6 +147,7 @@ def test_a_page_of_another_server_can_not_show_a_screenshot(client: httpx.Client
         assert client.get(use[name], headers=foreign).status_code == 403
 
 
+@pytest.mark.slow
 def test_what_is_removed_is_told_no_more(own_client: httpx.Client, library: Library, shots: Path) -> None:
     before = next(use for use in uses_of(own_client)["uses"] if use["file"] == "b.png")
     remove(library, [shots / "b.png"])
@@ -155,6 +157,7 @@ def test_what_is_removed_is_told_no_more(own_client: httpx.Client, library: Libr
     assert own_client.get(before["screen_url"]).status_code == 404
 
 
+@pytest.mark.slow
 def test_without_crops_a_use_has_none(library: Library, shots: Path) -> None:
     add(library, AddOptions(keeps_crops=False, workers=1), lambda *_: None, sight=plain_sight(library))
     with serving(library) as (client, _):
@@ -171,6 +174,7 @@ def test_a_library_without_screenshots_tells_nothing(library: Library) -> None:
         assert client.get(f"{API}/usage/1/screens/0").status_code == 404
 
 
+@pytest.mark.slow
 def test_a_damaged_index_of_screenshots_tells_nothing_and_icons_are_found(library: Library, shots: Path) -> None:
     (library.root / "usage/generations/1/boxes.safetensors").write_bytes(b"damaged")
     with serving(library) as (client, _):

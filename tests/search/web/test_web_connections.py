@@ -78,6 +78,7 @@ def answered(url: str) -> int:
     return status
 
 
+@pytest.mark.slow
 def test_an_upload_that_breaks_off_leaves_no_trace_in_the_log(asked: Path) -> None:
     post = b"POST /api/v1/search HTTP/1.1\r\nHost: localhost\r\n"
     broken = [post + b"Content-Length: 9\r\n\r\nab", post + b"Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\nzz\r\n"]

@@ -68,6 +68,7 @@ def test_a_plan_is_put_done_and_collected_and_then_the_place_is_empty(
         do_here(work)
 
 
+@pytest.mark.slow
 def test_index_waits_for_workers_that_come_later_and_publishes(many: Path, tiny_model: Path, tmp_path: Path) -> None:
     work = tmp_path / "work"
 
@@ -136,6 +137,7 @@ def test_a_plan_of_another_library_is_left_alone(many: Path, tiny_model: Path, t
             do()
 
 
+@pytest.mark.slow
 def test_a_plan_that_is_put_again_keeps_what_was_done_and_workers_go_over_to_it(
     many: Path, tiny_model: Path, tmp_path: Path
 ) -> None:

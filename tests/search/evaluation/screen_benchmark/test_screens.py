@@ -199,6 +199,7 @@ def test_figures_are_told_to_programs(measured: Measured) -> None:
     assert {row["by"] for row in found["groups"]} == {"template", "theme", "scale", "size", "drawn", "colours"}
 
 
+@pytest.mark.slow
 def test_time_and_memory_are_those_of_a_process_of_its_own(known_library: Library, screens_folder: Path) -> None:
     picture = usual_picture(truths_of(Subject(known_library), screens_folder))
     assert picture.shape == (900, 1440, 3)

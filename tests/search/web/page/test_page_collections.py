@@ -64,6 +64,7 @@ def test_chosen_icons_become_a_collection_that_opens_as_results(open_page: Open)
     expect(page.locator("#start")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_the_name_of_a_collection_is_never_sent(open_page: Open) -> None:
     page = with_chosen(open_page, "drawn:tulip")
     save(page, "Secret")
@@ -111,6 +112,7 @@ def test_a_collection_is_renamed_and_deleted_and_comes_back(open_page: Open) -> 
     expect(rows).to_have_text(["Other", "New"])
 
 
+@pytest.mark.slow
 def test_a_file_takes_a_collection_along(open_page: Open, tmp_path: Path) -> None:
     page = with_chosen(open_page, "drawn:tulip", "drawn:snow")
     save(page, "Täglich!")
@@ -175,6 +177,7 @@ def test_a_name_is_never_markup(open_page: Open) -> None:
     assert page.locator("img[src='x']").count() == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("look", looks("phone"))
 def test_axe_finds_nothing_in_the_dialogs(open_page: Open, look: dict[str, object]) -> None:
     page = with_chosen(open_page, "drawn:tulip", reduced_motion="reduce", **look)

@@ -111,6 +111,7 @@ def test_another_part_of_the_same_picture_can_be_chosen_afterwards(page: "Page")
     expect(page.get_by_role("dialog", name="Which part is the icon?")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_picture_of_the_camera_is_cut_and_searched(open_page: Open) -> None:
     page = open_page()
     page.context.grant_permissions(["camera"])
@@ -134,6 +135,7 @@ def test_a_camera_that_may_not_be_used_is_said(open_page: Open) -> None:
     expect(page.locator("#toast")).to_have_text("The browser does not let this page use the camera.")
 
 
+@pytest.mark.slow
 def test_a_phone_takes_the_photo_with_its_own_camera(open_page: Open) -> None:
     page = open_page(**PHONE)
     page.get_by_role("button", name="Search with a picture").click()
@@ -142,6 +144,7 @@ def test_a_phone_takes_the_photo_with_its_own_camera(open_page: Open) -> None:
     assert chooser.value.element.get_attribute("capture") == "environment"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("look", looks("phone"))
 def test_axe_finds_nothing_in_the_crop_dialog_and_the_menu(open_page: Open, look: dict[str, object]) -> None:
     page = open_page(reduced_motion="reduce", **look)

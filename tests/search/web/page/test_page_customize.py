@@ -127,6 +127,7 @@ def test_corners_are_made_sharp_and_round(open_page: Open) -> None:
     page.wait_for_function("() => window.drawn.includes('stroke-linejoin:round;stroke-linecap:round')")
 
 
+@pytest.mark.slow
 def test_the_look_is_remembered_and_reset(open_page: Open) -> None:
     page = open_page("/?q=heart")
     customize(page)

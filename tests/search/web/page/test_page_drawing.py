@@ -80,6 +80,7 @@ def test_strokes_are_undone_erased_and_cleared(page: "Page") -> None:
     expect(page.get_by_role("button", name="Clear the drawing")).to_be_disabled()
 
 
+@pytest.mark.slow
 def test_a_finger_draws_on_a_phone_and_the_page_does_not_scroll(open_page: Open) -> None:
     page = open_page(**PHONE)
     open_canvas(page)
@@ -116,6 +117,7 @@ def test_another_picture_ends_the_drawing_and_escape_closes_the_canvas(page: "Pa
     open_canvas(page)
 
 
+@pytest.mark.slow
 def test_the_canvas_offers_another_way_to_those_who_use_keys(page: "Page") -> None:
     open_canvas(page)
     with page.expect_file_chooser():
@@ -132,6 +134,7 @@ def test_the_page_prepares_a_drawing_as_it_was_measured(page: "Page") -> None:
     assert told == [as_svg(strokes) for strokes in sketches]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("look", looks("dark"))
 def test_axe_finds_nothing_beside_the_canvas(open_page: Open, look: dict[str, object]) -> None:
     page = open_page(reduced_motion="reduce", **look)

@@ -79,6 +79,7 @@ def test_enter_ticks_the_row_that_has_the_focus(open_page: Open) -> None:
     expect(page.locator("#menu input:checked")).to_have_count(1)
 
 
+@pytest.mark.slow
 def test_filters_stay_when_words_change_and_when_more_like_an_icon_is_asked(open_page: Open) -> None:
     page = open_page("/?q=arrow&set=drawn")
     first_tile(page)
@@ -129,6 +130,7 @@ def test_on_a_phone_one_row_stands_above_the_results(open_page: Open) -> None:
     assert max(tops) - min(tops) < 5
 
 
+@pytest.mark.slow
 def test_on_a_phone_filters_are_a_sheet_that_leads_from_kind_to_kind(open_page: Open) -> None:
     page = open_page("/?q=arrow", **PHONE)
     first_tile(page)

@@ -44,6 +44,7 @@ def test_the_panel_tells_licence_tags_and_where_it_comes_from(open_page: Open) -
     assert page.locator("#detail dd a").get_attribute("href") == "https://spdx.org/licenses/CC-BY-4.0.html"
 
 
+@pytest.mark.slow
 def test_a_tag_in_the_panel_becomes_a_filter(open_page: Open) -> None:
     page = open_icon(open_page, "tulip", "tulip")
     page.locator("#detail .pills button", has_text="nature").click()
@@ -151,6 +152,7 @@ def test_the_key_is_copied_by_a_click_on_it(open_page: Open) -> None:
     assert page.evaluate("() => navigator.clipboard.readText()") == "drawn:tulip"
 
 
+@pytest.mark.slow
 def test_copies_are_in_the_look_of_the_page(open_page: Open) -> None:
     page = open_icon(open_page, "heart&colour=%23ff0000&stroke=1.5", "heart")
     expect(page.locator("#detail .code")).to_contain_text('stroke="#ff0000"')
@@ -185,6 +187,7 @@ def test_copied_css_and_data_draw_the_icon(open_page: Open) -> None:
         assert pixel(page, page.screenshot(), x=x, y=24) == [0xD7, 0x26, 0x3D]
 
 
+@pytest.mark.slow
 def test_downloads_are_the_stored_svg_and_a_png_of_the_chosen_size(open_page: Open, tmp_path: Path) -> None:
     page = open_icon(open_page, "heart", "heart")
     group = page.get_by_role("group", name="Download")
@@ -224,6 +227,7 @@ def test_no_script_of_an_icon_ever_runs(open_page: Open) -> None:
     expect(page).to_have_title("trap · icons")
 
 
+@pytest.mark.slow
 def test_an_icon_that_is_gone_is_said(open_page: Open) -> None:
     page = open_page("/?q=heart&open=999999", forgives="status of 404")
     expect(page.locator("#detail")).to_contain_text("This icon is not in the library any more.")
@@ -231,6 +235,7 @@ def test_an_icon_that_is_gone_is_said(open_page: Open) -> None:
     expect(page.locator("#detail")).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_why_an_icon_is_here_is_told_beside_the_first_hit(open_page: Open) -> None:
     page = open_page("/?q=bell&not=filled")
     page.locator("#grid button.tile", has=page.locator('.name:text-is("bell-off")')).first.click()

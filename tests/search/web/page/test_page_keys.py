@@ -100,6 +100,7 @@ def test_a_focused_tile_is_never_behind_the_head(open_page: Open) -> None:
         assert box["y"] + box["height"] <= 500
 
 
+@pytest.mark.slow
 def test_the_grid_is_one_stop_of_the_tab_key(open_page: Open) -> None:
     page = open_page("/?q=arrow")
     expect(tile(page, 0)).to_be_visible()
@@ -132,6 +133,7 @@ def test_c_copies_the_tile_that_has_the_focus(open_page: Open) -> None:
     expect(page.locator("#toast")).to_have_text("Copied heart as SVG file")
 
 
+@pytest.mark.slow
 def test_filters_are_chosen_with_keys(open_page: Open) -> None:
     page = open_page("/?q=arrow")
     expect(tile(page, 0)).to_be_visible()

@@ -45,6 +45,7 @@ def test_how_words_were_read_stands_above_the_hits_and_is_spoken(open_page: Open
     expect(page.get_by_role("button", name="Search in English only")).to_have_count(0)  # there is nothing to find so
 
 
+@pytest.mark.slow
 def test_the_grid_moves_for_a_reading_only_once_typing_has_paused(open_page: Open) -> None:
     page = open_page(locale="de-AT")
     page.evaluate("""() => {
@@ -86,6 +87,7 @@ def test_an_address_without_a_language_finds_what_english_readers_find(french: "
     assert found[0] == found[1] != names(french)
 
 
+@pytest.mark.slow
 def test_words_that_are_english_too_are_asked_as_that_by_keyboard(french: "Page") -> None:
     as_french = names(french)
     french.get_by_role("button", name="Search in English only").focus()

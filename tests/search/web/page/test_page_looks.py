@@ -46,6 +46,7 @@ def picture_of(page: "Page", name: str) -> "Locator":
     return picture
 
 
+@pytest.mark.slow
 def test_icons_are_seen_on_every_ground(page: "Page") -> None:
     red = [0xD7, 0x26, 0x3D]
     for query, painted in (
@@ -58,6 +59,7 @@ def test_icons_are_seen_on_every_ground(page: "Page") -> None:
             expect_centre(page, picture_of(page, query), colour)
 
 
+@pytest.mark.slow
 def test_the_page_follows_a_dark_system_at_once(open_page: Open) -> None:
     page = open_page("/?q=night", color_scheme="dark")
     expect_centre(page, picture_of(page, "night"), [255, 255, 255])
@@ -138,8 +140,8 @@ SCENES = {
     "customized": _customized,
     "more": _more_filters,
 }
-IN_THE_DARK = ("results", "panel", "customized")
-"""Scenes that the gate looks at in the dark as well; all of them on a phone."""
+QUICK = ("results", "panel")
+"""Scenes that the gate looks at in the dark and on a phone; all of them are `slow`."""
 
 
 def _scenes(*quick: str) -> pytest.MarkDecorator:
@@ -159,12 +161,12 @@ def test_axe_finds_nothing(open_page: Open, scene: Callable[["Page"], None]) -> 
     _assert_axe_finds_nothing(open_page(reduced_motion="reduce"), scene)
 
 
-@_scenes(*IN_THE_DARK)
+@_scenes(*QUICK)
 def test_axe_finds_nothing_in_the_dark(open_page: Open, scene: Callable[["Page"], None]) -> None:
     _assert_axe_finds_nothing(open_page(reduced_motion="reduce", color_scheme="dark"), scene)
 
 
-@_scenes(*SCENES)
+@_scenes(*QUICK)
 def test_axe_finds_nothing_on_a_phone_and_nothing_is_wider(open_page: Open, scene: Callable[["Page"], None]) -> None:
     page = open_page(reduced_motion="reduce", **PHONE)
     _assert_axe_finds_nothing(page, scene)
@@ -181,6 +183,7 @@ def test_on_a_phone_the_panel_covers_the_page_and_gives_it_back(open_page: Open)
     expect(page.locator("#grid button.tile").first).to_be_focused()
 
 
+@pytest.mark.slow
 def test_tiles_and_buttons_are_large_enough_for_fingers(open_page: Open) -> None:
     page = open_page(**PHONE)
     _results(page)
@@ -190,6 +193,7 @@ def test_tiles_and_buttons_are_large_enough_for_fingers(open_page: Open) -> None
     assert min(heights) >= 36
 
 
+@pytest.mark.slow
 def test_the_box_stays_where_it_is_when_results_come(page: "Page") -> None:
     _start(page)
     before = page.locator(".box").bounding_box()
@@ -197,6 +201,7 @@ def test_the_box_stays_where_it_is_when_results_come(page: "Page") -> None:
     assert page.locator(".box").bounding_box() == before
 
 
+@pytest.mark.slow
 def test_tiles_do_not_move_when_their_pictures_arrive(open_page: Open) -> None:
     page = open_page("/?q=arrow")
     expect(page.locator("#grid button.tile").first).to_be_visible()
@@ -211,6 +216,7 @@ def test_nothing_moves_for_those_who_asked_for_calm(open_page: Open) -> None:
     assert moving == 0
 
 
+@pytest.mark.slow
 def test_the_number_of_results_is_told_once_typing_pauses(page: "Page") -> None:
     expect(page.locator("#live")).to_have_text("All icons")  # what the page tells when it opens
     told = page.evaluate_handle(

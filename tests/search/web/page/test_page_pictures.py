@@ -70,6 +70,7 @@ def test_an_svg_file_may_be_dropped_too(page: "Page") -> None:
     finds_settings(page)
 
 
+@pytest.mark.slow
 def test_a_chosen_file_finds_its_icon(page: "Page") -> None:
     page.get_by_role("button", name="Search with a picture").click()
     with page.expect_file_chooser() as chooser:
@@ -78,6 +79,7 @@ def test_a_chosen_file_finds_its_icon(page: "Page") -> None:
     finds_settings(page)
 
 
+@pytest.mark.slow
 def test_the_picture_is_in_the_address_and_no_server_sees_it_there(page: "Page", open_page: Open) -> None:
     drop(page, content=SETTINGS, kind="image/png", name="shot.png")
     finds_settings(page)
@@ -108,6 +110,7 @@ def test_a_picture_of_any_size_is_answered(page: "Page", side: int) -> None:
     expect(page.locator("#found")).to_contain_text("your picture")
 
 
+@pytest.mark.slow
 def test_a_picture_with_nothing_on_it_is_refused_by_its_reason(open_page: Open) -> None:
     page = open_page(forgives="status of 4")
     white = {"name": "white.png", "mimeType": "image/png", "buffer": square_png(1, grey=255)}
@@ -123,6 +126,7 @@ def test_a_file_that_is_no_picture_is_refused_by_name(page: "Page") -> None:
     expect(page.locator("#start")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_pasted_text_goes_into_the_box_as_text(page: "Page") -> None:
     page.evaluate("() => navigator.clipboard.writeText('heart')")
     page.locator("#words").press("Control+V")

@@ -61,6 +61,7 @@ def test_every_icon_of_a_dropped_screen_is_framed_and_named_in_reading_order(pag
     assert (frame["y"] - shot["y"]) / scale == pytest.approx(43, abs=4)
 
 
+@pytest.mark.slow
 def test_the_picture_stays_out_of_the_address_and_is_gone_with_the_page(page: "Page") -> None:
     drop_screen(page)
     page.locator(".found-icon").nth(1).click()
@@ -107,6 +108,7 @@ def test_arrow_keys_walk_among_frames_and_enter_goes_on_to_the_hits(page: "Page"
     expect(page.locator("#start")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_all_icons_that_are_sure_go_into_the_tray_at_once(page: "Page") -> None:
     drop_screen(page)
     page.get_by_role("button", name=re.compile("Choose all [0-9]+")).click()
@@ -142,6 +144,7 @@ def test_a_person_says_what_a_picture_shows(page: "Page") -> None:
     expect(page.locator(".found-icon")).to_have_count(len(NAMES))
 
 
+@pytest.mark.slow
 def test_a_picture_without_icons_says_so_and_can_be_searched_all_the_same(page: "Page") -> None:
     page.evaluate(DROP, [[], []])
     expect(page.locator("#screen h2:visible")).to_have_text("No icons here")
@@ -168,6 +171,7 @@ def test_the_picture_grows_and_its_frames_with_it(page: "Page") -> None:
     expect(page.get_by_role("button", name="Smaller")).to_be_enabled()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("look", looks("dark"))
 def test_axe_finds_nothing_beside_the_frames(open_page: Open, look: dict[str, object]) -> None:
     page = open_page(reduced_motion="reduce", **look)

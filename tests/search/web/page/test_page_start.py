@@ -57,6 +57,7 @@ def test_what_is_browsed_is_sorted_by_name_or_age(open_page: Open) -> None:
     expect(page.locator("#sort select option")).to_have_text(["Best match", "Name", "Newest"])
 
 
+@pytest.mark.slow
 def test_sets_are_found_by_name_and_licence(page: "Page") -> None:
     expect(page.locator(".set-card")).to_have_count(2)
     page.locator("#find-set").fill("isc")
@@ -65,6 +66,7 @@ def test_sets_are_found_by_name_and_licence(page: "Page") -> None:
     expect(page.locator("#sets .none")).to_have_text("No set is called “qqq”.")
 
 
+@pytest.mark.slow
 def test_a_pinned_set_comes_first_here_and_among_the_filters(page: "Page") -> None:
     expect(page.locator(".set-card .title")).to_have_text(["drawn", "lucide-static"])
     page.get_by_role("button", name="Pin lucide-static").click()
@@ -78,6 +80,7 @@ def test_a_pinned_set_comes_first_here_and_among_the_filters(page: "Page") -> No
     expect(page.locator(".set-card .title")).to_have_text(["drawn", "lucide-static"])
 
 
+@pytest.mark.slow
 def test_searches_and_opened_icons_come_back_and_are_forgotten_on_demand(page: "Page") -> None:
     expect(page.locator("#recent")).to_be_hidden()
     page.locator("#words").press_sequentially("heart")

@@ -41,6 +41,7 @@ def test_a_tile_that_is_pointed_at_offers_to_choose_star_and_copy(open_page: Ope
     assert heart.bounding_box() == before
 
 
+@pytest.mark.slow
 def test_keys_choose_and_star_the_tile_that_has_the_focus(open_page: Open) -> None:
     page = open_page("/?q=heart")
     expect(cell(page, "heart")).to_be_visible()
@@ -71,6 +72,7 @@ def test_shift_chooses_a_row_and_control_one_more(open_page: Open) -> None:
     expect(page.locator("#detail")).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_a_long_press_begins_to_choose_and_taps_go_on(open_page: Open) -> None:
     page = open_page("/?q=arrow&fold=0", **PHONE)
     tiles = page.locator("#grid button.tile")
@@ -128,6 +130,7 @@ def test_a_key_unfolds_the_stack_that_has_the_focus(open_page: Open) -> None:
     expect(page.locator("#grid .unfolded")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_a_switch_turns_stacks_off_and_the_address_says_so(open_page: Open) -> None:
     page = open_page("/?q=arrow-left")
     expect(page.locator("#grid .stack").first).to_be_visible()
@@ -150,6 +153,7 @@ def test_the_picture_of_a_stack_stays_when_it_opens(open_page: Open) -> None:
     assert page.evaluate("kept => kept.isConnected", kept)
 
 
+@pytest.mark.slow
 def test_a_place_shimmers_until_its_picture_is_there(open_page: Open) -> None:
     page = open_page()
     held: list[Route] = []
@@ -182,6 +186,7 @@ def test_columns_follow_the_size_of_the_pictures(open_page: Open) -> None:
     assert len(set(columns)) == 3
 
 
+@pytest.mark.slow
 def test_tiles_in_sight_are_drawn_first_and_soon_all(open_page: Open) -> None:
     page = open_page("/?q=moon&fold=0", viewport={"width": 600, "height": 400})
     expect(cell(page, "moon")).to_be_visible()

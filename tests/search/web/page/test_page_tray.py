@@ -55,6 +55,7 @@ def test_the_tray_sums_up_what_licences_ask(page: "Page") -> None:
     expect(page.locator("#tray")).to_contain_text("1 licence unknown, 2 need attribution")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("width", "height"),
     [
@@ -130,6 +131,7 @@ def test_an_icon_of_the_tray_is_opened_and_left_out(page: "Page") -> None:
     expect(page.locator("#tray .tile")).to_be_focused()
 
 
+@pytest.mark.slow
 def test_all_are_copied_in_the_format_that_is_remembered(page: "Page") -> None:
     choose(page, "heart", "bell")
     page.get_by_role("button", name="Copy all as …").click()
@@ -184,6 +186,7 @@ def test_clear_is_undone_with_its_button_and_with_keys(page: "Page") -> None:
     expect(page.locator("#undo")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_what_is_chosen_stays_and_is_the_same_in_all_tabs(page: "Page") -> None:
     choose(page, "heart")
     other = page.context.new_page()
@@ -219,6 +222,7 @@ def test_what_a_browser_holds_is_read_with_care(open_page: Open) -> None:
     assert not [url for url in asked if "elsewhere" in url]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("look", looks("phone"))
 def test_axe_finds_nothing_in_the_tray_and_its_menu(open_page: Open, look: dict[str, object]) -> None:
     page = open_page(reduced_motion="reduce", **look)

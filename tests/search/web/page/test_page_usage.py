@@ -78,6 +78,7 @@ def test_without_screenshots_nothing_is_said_of_any(open_page: Open) -> None:
     expect(page.locator("#detail .used")).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_a_crop_opens_its_screenshot_with_every_place_framed(open_page: Open, used_site: str) -> None:
     page = open_used(open_page, used_site, "heart")
     open_shot(page, "account.png")
@@ -112,6 +113,7 @@ def test_keys_go_from_screenshot_to_screenshot_and_back_to_the_crop(open_page: O
     expect(page.locator("#detail-name")).to_have_text("house")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", looks("dark"))
 def test_it_can_be_read_and_heard(open_page: Open, used_site: str, options: dict[str, Any]) -> None:
     page = open_used(open_page, used_site, "house", **options)

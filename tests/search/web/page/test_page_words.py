@@ -3,6 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
+import pytest
 from playwright.sync_api import expect
 from site_of_icons import Open
 
@@ -52,6 +53,7 @@ def test_a_search_that_is_overtaken_is_cancelled(page: "Page") -> None:
     assert any("q=hea&" in url for url in cancelled)
 
 
+@pytest.mark.slow
 def test_what_becomes_known_of_the_library_asks_nothing_again(page: "Page") -> None:
     held: list[Route] = []
     page.route("**/api/v1/facets", lambda route: held.append(route))  # noqa: PLW0108  playwright can't take a builtin
@@ -67,6 +69,7 @@ def test_what_becomes_known_of_the_library_asks_nothing_again(page: "Page") -> N
     assert len([url for url in asked if "/search?q=heart&k=120" in url]) == 1
 
 
+@pytest.mark.slow
 def test_a_tile_that_is_still_awaited_opens_nothing(page: "Page") -> None:
     held: list[Route] = []
     page.route("**/search?q=heart&**", lambda route: held.append(route))  # noqa: PLW0108  playwright can't take a builtin
@@ -190,6 +193,7 @@ def test_an_answer_between_press_and_release_loses_no_click(page: "Page") -> Non
     expect(page.locator(".chip", has_text="Many colours")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_many_colours_and_motion_are_filters(page: "Page") -> None:
     page.locator("#words").fill("tulip")
     more(page, "coloured")
@@ -215,6 +219,7 @@ def test_variants_are_one_tile_with_a_badge_until_every_one_is_wanted(open_page:
     expect(page).to_have_url(re.compile("flat=1"))
 
 
+@pytest.mark.slow
 def test_words_after_a_dash_are_steered_away_from(page: "Page") -> None:
     with page.expect_request(lambda request: "not=filled" in request.url) as asked:
         page.locator("#words").fill("arrow-left -filled")
@@ -301,6 +306,7 @@ def test_what_is_typed_is_never_markup(page: "Page") -> None:
     assert "stolen" not in page.title().split("<")[0]
 
 
+@pytest.mark.slow
 def test_more_icons_come_though_the_page_is_never_idle(open_page: Open) -> None:
     page = open_page("/?fold=0")
     page.evaluate("""() => {
@@ -328,6 +334,7 @@ def test_more_icons_come_when_the_end_is_near_and_only_once(open_page: Open) -> 
     assert f"k={len(numbers)}" in page.url
 
 
+@pytest.mark.slow
 def test_only_pictures_near_the_window_are_fetched(open_page: Open) -> None:
     page = open_page("/?q=arrow&min_score=0&px=128")
     asked: list[str] = []
