@@ -34,14 +34,14 @@ def halves(connection: Connection) -> bool:
     return connection.version >= FP16_SINCE
 
 
-def make_icons(connection: Connection, collection: str, *, dim: int, n: int) -> None:
-    """Make an empty collection of icons, if it is not there."""
-    _make(connection, collection, ICON_FIELDS, dim=dim, n=n)
+def make_icons(connection: Connection, collection: str, *, dim: int) -> bool:
+    """Make an empty collection of icons; whether it was not there."""
+    return _make(connection, collection, ICON_FIELDS, dim=dim)
 
 
-def make_pictures(connection: Connection, collection: str, *, dim: int, n: int) -> None:
-    """Make an empty collection of pictures, if it is not there."""
-    _make(connection, collection, PICTURE_FIELDS, dim=dim, n=n)
+def make_pictures(connection: Connection, collection: str, *, dim: int) -> bool:
+    """Make an empty collection of pictures; whether it was not there."""
+    return _make(connection, collection, PICTURE_FIELDS, dim=dim)
 
 
 def make_files(connection: Connection, collection: str, *, replicas: int | None = None) -> None:
@@ -60,18 +60,25 @@ def make_files(connection: Connection, collection: str, *, replicas: int | None 
     connection.load(collection, replicas=replicas)
 
 
-def _make(connection: Connection, collection: str, fields: Mapping[str, str], *, dim: int, n: int) -> None:
+def _make(connection: Connection, collection: str, fields: Mapping[str, str], *, dim: int) -> bool:
+    if connection.has(collection):
+        return False
     types = data_types()
-    if not connection.has(collection):
-        schema = new_schema()
-        schema.add_field("id", types.INT64, is_primary=True)
-        kind = types.FLOAT16_VECTOR if halves(connection) else types.FLOAT_VECTOR
-        schema.add_field(VECTOR, kind, dim=dim)
-        fields_of(schema, {DIGEST: "INT64", **fields}, types)
-        connection.call("create_collection", collection, schema=schema)
+    schema = new_schema()
+    schema.add_field("id", types.INT64, is_primary=True)
+    kind = types.FLOAT16_VECTOR if halves(connection) else types.FLOAT_VECTOR
+    schema.add_field(VECTOR, kind, dim=dim)
+    fields_of(schema, {DIGEST: "INT64", **fields}, types)
+    connection.call("create_collection", collection, schema=schema)
+    return True
+
+
+def index_rows(connection: Connection, collection: str, *, n: int) -> None:
+    """Let a server index a collection of `n` rows, icons or pictures, as far as it was not told to."""
     indexes: dict[str, tuple[str, dict[str, int]]] = {VECTOR: vector_index(n)}
     if not connection.address.is_file:
         kinds = _OLD_KINDS if connection.version < INVERTED_SINCE else {}
+        fields = ICON_FIELDS if collection.startswith("icons_") else PICTURE_FIELDS
         indexes |= {name: (kinds.get(fields[name], "INVERTED"), {}) for name in sorted(_SEARCHED_BY & fields.keys())}
     _index(connection, collection, indexes)
 
@@ -94,18 +101,20 @@ def _index(connection: Connection, collection: str, indexes: Mapping[str, tuple[
         connection.call("create_index", collection, wanted, seconds=60.0, sync=False)
 
 
-def settle(connection: Connection, collection: str, *, n: int) -> None:
+def settle(connection: Connection, collection: str, *, n: int, replicas: int) -> None:
     """Wait until all rows of a collection are indexed and answer.
 
     Raises:
         LibraryError: that takes too long, or there are others than were sent.
     """
     connection.call("flush", collection, seconds=600.0)
+    index_rows(connection, collection, n=n)
     ends = time.monotonic() + BUILDING_SECONDS
     while not _is_indexed(connection.call("describe_index", collection, VECTOR, seconds=60.0)):
         if time.monotonic() > ends:
             raise LibraryError(f'"{connection.spelling}" does not end indexing "{collection}"; publish again later')
         time.sleep(_PAUSE_SECONDS)
+    connection.load(collection, replicas=replicas)
     found = connection.count(collection, consistency_level="Strong", seconds=60.0)
     if found != n:
         raise LibraryError(f'"{collection}" holds {found:,} rows, {n:,} were sent; publish again')

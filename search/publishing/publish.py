@@ -27,7 +27,7 @@ from search.generation.milvus.fetched import Said, read_said
 from search.generation.milvus.published import Published
 from search.generation.milvus.schema import VECTOR, Names, ready
 from search.generation.opened import Opened, open_current
-from search.publishing.collections import halves, make_files, make_icons, make_pictures, settle
+from search.publishing.collections import halves, index_rows, make_files, make_icons, make_pictures, settle
 from search.publishing.files import send_files, write_files
 from search.publishing.proof import prove
 from search.publishing.rows import GenerationRows
@@ -111,6 +111,8 @@ class _Publication:
         self._progress = progress
         self._number = opened.generation.number
         self._facets = opened.in_memory(Ability.PUBLISH)
+        self._new: set[str] = set()
+        """Collections that this run has made. What answers takes each row twice: they are loaded once all is there."""
 
     def run(self, *, before: int | None) -> tuple[Sent, float]:
         """Send all of it, and let it answer; `before` answers until then."""
@@ -124,9 +126,7 @@ class _Publication:
             )
         if before != self._number:
             self._begin(before)
-        for collection in (self._icons, self._pictures):
-            self._connection.load(collection, replicas=self._replicas or self._replicas_of(before))
-        sent = self._send()
+        sent = self._send(replicas=self._replicas or self._replicas_of(before))
         recall = prove(self._opened, self._connection, (self._icons, self._pictures))
         self._say_ready()
         self._switch(before)
@@ -156,14 +156,15 @@ class _Publication:
         """Make the two collections, out of those of the oldest generation where the encoder is the same."""
         self._unsay(self._number)
         old = self._to_renew(before)
-        manifest = self._opened.manifest
+        dim = self._opened.manifest.dim
         if old is not None and old != self._number:
             self._unsay(old)
             for was, becomes in ((self._names.icons(old), self._icons), (self._names.pictures(old), self._pictures)):
                 if self._connection.has(was) and not self._connection.has(becomes):
                     self._connection.call("rename_collection", was, becomes, seconds=SECONDS)
-        make_icons(self._connection, self._icons, dim=manifest.dim, n=manifest.icons.n)
-        make_pictures(self._connection, self._pictures, dim=manifest.dim, n=manifest.pictures.n)
+        for make, collection in ((make_icons, self._icons), (make_pictures, self._pictures)):
+            if make(self._connection, collection, dim=dim):
+                self._new.add(collection)
 
     def _to_renew(self, before: int | None) -> int | None:
         """The generation whose collections become the new one's: none that answers, or that one may go back to."""
@@ -199,19 +200,27 @@ class _Publication:
         [vector] = [field for field in told["fields"] if field["name"] == VECTOR]
         return int(vector["params"]["dim"]) == self._opened.manifest.dim
 
-    def _send(self) -> Sent:
+    def _send(self, *, replicas: int) -> Sent:
         rows = GenerationRows(self._opened, self._facets, sends_pictures=self._sends_pictures)
-        icons = send(self._connection, self._icons, Rows(rows.icon_ids, rows.icons()), self._progress)
+        icons = self._send_to(self._icons, Rows(rows.icon_ids, rows.icons()), replicas=replicas)
         shown = Rows(rows.picture_ids, rows.pictures(), rows.add_pictures)
-        pictures = send(self._connection, self._pictures, shown, self._progress)
-        settle(self._connection, self._icons, n=len(rows.icon_ids))
-        settle(self._connection, self._pictures, n=len(rows.picture_ids))
+        pictures = self._send_to(self._pictures, shown, replicas=replicas)
+        for collection, ids in ((self._icons, rows.icon_ids), (self._pictures, rows.picture_ids)):
+            self._progress(f"Indexing {collection}", 0, 1)
+            settle(self._connection, collection, n=len(ids), replicas=replicas)
         return Sent(
             sent=icons.sent + pictures.sent,
             deleted=icons.deleted + pictures.deleted,
             kept=icons.kept + pictures.kept,
             n_unread=rows.n_unread,
         )
+
+    def _send_to(self, collection: str, rows: Rows, *, replicas: int) -> Sent:
+        is_new = collection in self._new
+        if not is_new:  # it is asked which rows it holds
+            index_rows(self._connection, collection, n=len(rows.ids))
+            self._connection.load(collection, replicas=replicas)
+        return send(self._connection, collection, rows, self._progress, is_new=is_new)
 
     def _say_ready(self) -> None:
         """Send the files, and last what names them."""

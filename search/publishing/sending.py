@@ -45,11 +45,11 @@ class Rows:
     """Adds to rows that are to be sent what their digests do without."""
 
 
-def send(connection: Connection, collection: str, wanted: Rows, progress: Progress) -> Sent:
-    """Make a collection hold some rows and no others."""
+def send(connection: Connection, collection: str, wanted: Rows, progress: Progress, *, is_new: bool) -> Sent:
+    """Make a collection hold some rows and no others; one that `is_new` was made a moment ago."""
     ids = wanted.ids
     sent, first = Sent(), 0
-    is_empty = connection.count(collection, consistency_level="Strong", seconds=SECONDS) == 0
+    is_empty = is_new or connection.count(collection, consistency_level="Strong", seconds=SECONDS) == 0
     done = 0
     for batch in wanted.batches:
         done += len(batch)

@@ -86,12 +86,10 @@ class Connection:
         [row] = self.call("query", collection, filter=where, output_fields=["count(*)"], **named)
         return int(row["count(*)"])
 
-    def search(self, collection: str, vectors: Any, *, k: int, where: str, fields: Sequence[str], ef: int) -> Any:
+    def search(self, collection: str, vectors: Any, *, k: int, ef: int, **named: Any) -> Any:
         """The `k` nearest to each of some vectors, as lists of rows with id, distance and entity."""
         how = {"metric_type": "IP", "params": {"ef": ef} if ef else {}}
-        return self.call(
-            "search", collection, data=vectors, limit=k, filter=where, output_fields=list(fields), search_params=how
-        )
+        return self.call("search", collection, data=vectors, limit=k, search_params=how, **named)
 
     def has(self, collection: str) -> bool:
         """Whether there is such a collection."""

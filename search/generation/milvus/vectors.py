@@ -9,7 +9,7 @@ import numpy as np
 from indexer.arrays import Floats, Ids
 from indexer.publishing.vector_index import Neighbours
 from search.generation.backend import Selection
-from search.generation.milvus.connection import IDS_AT_ONCE, MOST, Connection, Row
+from search.generation.milvus.connection import IDS_AT_ONCE, MOST, SECONDS, Connection, Row
 from search.generation.milvus.expressions import among, in_chunks
 from search.generation.milvus.schema import EXACT_UP_TO, VECTOR
 from search.generation.milvus.table import Where
@@ -50,6 +50,8 @@ class MilvusVectors:
         self._fields = fields
         """What is read of each neighbour beside its id, for `keep`."""
         self._keep = keep
+        self.seconds = SECONDS
+        """For one answer."""
 
     @property
     def most(self) -> int:
@@ -73,8 +75,8 @@ class MilvusVectors:
         k = min(k, MOST, self._n)
         if k <= 0:
             return [Neighbours(np.empty(0, np.float32), np.empty(0, np.int64), -np.inf) for _ in queries]
-        asked: dict[str, Any] = {"k": k, "fields": self._fields}
-        asked["where"] = "" if only is None else only.expression
+        asked: dict[str, Any] = {"k": k, "output_fields": list(self._fields), "seconds": self.seconds}
+        asked["filter"] = "" if only is None else only.expression
         asked["ef"] = max(round(WIDER * k), GRAPH_WIDTH) if self._n > EXACT_UP_TO else 0
         found: list[Neighbours] = []
         for start in range(0, len(queries), _QUERIES_AT_ONCE):
