@@ -31,7 +31,7 @@ open_router = new_router(is_open=True)
 )
 async def search(service: Served, asked: Annotated[SearchParameters, Query()]) -> Response:
     """Find icons by what they mean, how they look, or their name; by keywords; or more like an icon."""
-    return as_json(await service.search(asked.query(), asked.filters(), asked.window(), like=asked.like))
+    return as_json(await service.searches.answer(asked))
 
 
 @router.post(
@@ -45,8 +45,8 @@ async def search_by_picture(request: Request, service: Served, asked: Annotated[
     """Find icons that look like a picture: a screenshot, a drawing, any format and size; words may come along."""
     with service.uploading():
         picture = await read_upload(request, service.limits)
-        query = await service.query_of(picture, asked)
-    return as_json(await service.search(query, asked.filters(), asked.window(), like=asked.like))
+        query = asked.query(picture=await service.drawings.pixels(picture))
+    return as_json((await service.searches.ask(query, asked.filters(), asked.window(), like=asked.like)).content)
 
 
 @router.post(
@@ -71,7 +71,7 @@ async def locate(request: Request, service: Served, asked: Annotated[LocateParam
 )
 async def similar(icon: IconKey, service: Served, asked: Annotated[HitParameters, Query()]) -> Response:
     """Find icons that look like one of the library: in other sets, in other styles."""
-    return as_json(await service.search(EngineQuery(), asked.filters(), asked.window(), like=icon))
+    return as_json((await service.searches.ask(EngineQuery(), asked.filters(), asked.window(), like=icon)).content)
 
 
 @router.get(

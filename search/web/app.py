@@ -14,7 +14,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Lifespan
 
 from search.engine import SearchEngine
-from search.web import api, code, exports, pictures, usage
+from search.web import api, copies, pictures, usage
 from search.web.answers import API
 from search.web.gate import Limits
 from search.web.guard import Guard, Hosts
@@ -87,7 +87,7 @@ def new_api(lifespan: Lifespan[FastAPI] | None = None) -> FastAPI:
         lifespan=lifespan,
         generate_unique_id_function=lambda route: route.name,  # an operation is called as its function is
     )
-    for more in (pictures, usage, code, exports):
+    for more in (pictures, usage, copies):
         app.include_router(more.router)
     app.include_router(api.open_router)
     app.include_router(api.router)  # its icons/{key} would take the addresses of their pictures

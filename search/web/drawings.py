@@ -5,6 +5,9 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
 from indexer.rendering.draw_pool import DrawPool
 from search.engine import SearchEngine
 from search.web.gate import Gate
@@ -44,6 +47,11 @@ class Drawings:
         self._engine = engine
         self._gate = gate
         self._pool = pool
+
+    async def pixels(self, picture: bytes) -> NDArray[np.uint8]:
+        """Draw a stranger's picture for the encoder, (size, size, 3); only a drawing process decodes it."""
+        size = self._engine.image_size
+        return await self._gate.run(lambda: self._pool.pixels(picture, size=size))
 
     async def svg(self, icon: str, *, colour: str | None) -> SentPicture | None:
         """Read an icon's SVG, perhaps in a colour; None where it is a bitmap. Nothing but what was indexed is sent."""

@@ -8,12 +8,21 @@ from starlette.exceptions import HTTPException
 from search.web.answers import API
 from search.web.declared import Served, errors, new_router
 from search.web.drawings import SentPicture
-from search.web.parameters import Colour, IconKey, ImageIds
+from search.web.parameters import Colour, IconKey, ImageIds, SearchParameters
 
 SVG = "image/svg+xml"
 SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 """Opened by itself, a stored SVG runs no script, loads nothing, and belongs to no origin."""
 LEFT_OUT = "Icons-Left-Out"
+_LEFT_OUT_TOLD = {
+    LEFT_OUT: {
+        "description": "Ids of the images that are not in it: bitmaps, what can't be read, and what would make it too "
+        "large. Ask for each alone. Missing where all are in it.",
+        "schema": {"type": "string"},
+    }
+}
+_KEPT_SECONDS = 60
+"""For which a browser may show the pictures of an answer without asking again."""
 
 Version = Annotated[int | None, Query(description="`image` of the hit: then the answer may be kept for ever.")]
 router = new_router()
@@ -49,19 +58,32 @@ async def svg(icon: IconKey, service: Served, request: Request, colour: Colour =
     responses=kinds(
         of=SVG,
         means="A layer a picture.",
-        headers={
-            LEFT_OUT: {
-                "description": "Ids of the images that are not in it: bitmaps, what can't be read, and what would make "
-                "it too large. Ask for each alone. Missing where all are in it.",
-                "schema": {"type": "string"},
-            }
-        },
+        headers=_LEFT_OUT_TOLD,
     ),
 )
 async def svgs(service: Served, images: ImageIds, request: Request) -> Response:
     """Give many pictures in one answer, for `img`: the fragment #i17 shows the one that a hit calls image 17."""
     found, left_out = await service.drawings.svgs(images)
     answer = _kept(request, found, SVG, is_fixed=found.image is not None)
+    if left_out:
+        answer.headers[LEFT_OUT] = ",".join(map(str, left_out))
+    return answer
+
+
+@router.get(
+    f"{API}/search/svgs",
+    summary="The pictures of what is found as one SVG",
+    response_class=Response,
+    responses=kinds(of=SVG, means="A layer a picture.", headers=_LEFT_OUT_TOLD) | errors(404),
+)
+async def search_svgs(service: Served, asked: Annotated[SearchParameters, Query()], request: Request) -> Response:
+    """Give the pictures of the first hits of `search`, one of a name, 40 at most; asked for together, they are searched
+    once. For `img`, as `svgs`."""
+    images = await service.searches.images(asked)
+    if await request.is_disconnected():  # who types on wants other pictures
+        return Response(status_code=204)
+    found, left_out = await service.drawings.svgs(images)
+    answer = sent(request, found, SVG, keep=f"max-age={_KEPT_SECONDS}")
     if left_out:
         answer.headers[LEFT_OUT] = ",".join(map(str, left_out))
     return answer

@@ -5,11 +5,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from importlib.metadata import version
-
-import numpy as np
-from numpy.typing import NDArray
 
 from indexer.errors import ExportError, IconsError, LibraryError
 from indexer.rendering.draw_pool import DrawPool
@@ -19,7 +15,7 @@ from search.engine import SearchEngine
 from search.exporting.chosen import keys_of
 from search.exporting.collection import Collection
 from search.exporting.export import Exported, Kind, Options, export
-from search.query import Filters, Query, Window, pasted_svg
+from search.query import Query, Window
 from search.results import Hit
 from search.snippets.drawn import Look, named_icon
 from search.snippets.frameworks import framework
@@ -32,7 +28,6 @@ from search.web.answers import (
     Health,
     IconAnswer,
     LocatedAnswer,
-    SearchAnswer,
     SetsAnswer,
     code_json,
     explanation_json,
@@ -40,15 +35,15 @@ from search.web.answers import (
     frameworks_json,
     icon_json,
     located_answer_json,
-    search_json,
     sets_json,
     written,
 )
 from search.web.drawings import Drawings, id_of
 from search.web.gate import BusyError, Gate, Limits, TooSlowError
 from search.web.metrics import Metrics
-from search.web.parameters import LocateParameters, SearchParameters
+from search.web.parameters import LocateParameters
 from search.web.screens import Screens
+from search.web.searches import Searches
 
 _log = logging.getLogger(__name__)
 _POLL_SECONDS = 1.0
@@ -91,6 +86,7 @@ class Service:
         )
         self._pool = DrawPool(workers=limits.threads, seconds=_DRAWING * limits.seconds)
         self.drawings = Drawings(engine, self._drawings, self._pool)
+        self.searches = Searches(engine, self._searches, self.drawings)
         self.screens = Screens(engine, self._pool, asking=self._screens, reading=self._drawings)
         self._n_uploads = 0
         self._n_switches = 0
@@ -133,24 +129,6 @@ class Service:
         for part in (self._searches, self._drawings, self._exports, self._screens, self._probes, self._pool):
             part.close()
 
-    async def search(self, query: Query, filters: Filters, window: Window, *, like: str | None = None) -> bytes:
-        """Answer a query, as JSON; `like` spells the icon that it asks with, if any.
-
-        Raises what the engine raises, BusyError and TooSlowError.
-        """
-        if svg := pasted_svg(query.words):
-            query = replace(query, words="", picture=await self._pixels(svg))
-
-        def ask() -> bytes:
-            started = time.perf_counter()
-            asked = query if like is None else replace(query, icon=id_of(self.engine, like))
-            answer = self.engine.ask(asked, filters=filters, window=window)
-            seconds = time.perf_counter() - started
-            number = self.engine.generation.number
-            return written(SearchAnswer, search_json(query.words, answer, generation=number, seconds=seconds))
-
-        return await self._searches.run(ask)
-
     async def explain(self, query: Query, icon: str) -> bytes:
         """Tell why an icon stands where it stands, as JSON."""
 
@@ -181,14 +159,6 @@ class Service:
         if name not in self._kept or self._kept[name][0] != number:
             self._kept[name] = number, await self._searches.run(lambda: make(number))
         return self._kept[name][1]
-
-    async def query_of(self, picture: bytes, asked: SearchParameters) -> Query:
-        """Make a query of a stranger's picture, which only a drawing process decodes."""
-        return asked.query(picture=await self._pixels(picture))
-
-    async def _pixels(self, picture: bytes) -> NDArray[np.uint8]:
-        size = self.engine.image_size
-        return await self._drawings.run(lambda: self._pool.pixels(picture, size=size))
 
     async def locate(self, picture: bytes, asked: LocateParameters) -> bytes:
         """Find the icons of a stranger's picture, as JSON; only a drawing process decodes it.

@@ -39,12 +39,23 @@ function describe(body, status) {
 export async function search(state, { k, offset = 0, facets = false, signal }) {
   if (state.collection !== null) return (await import("./tray/opened.js")).opened(state.collection, { signal });
   if (state.screen !== null) return (await import("./screen/kept.js")).hitsOf(state, { signal });
-  const parameters = question(state);
-  parameters.set("k", String(k));
+  const parameters = searched(state, k);
   if (offset) parameters.set("offset", String(offset));
   if (facets) parameters.set("facets", "1");
   const options = state.picture ? { signal, ...sent(await toBlob(state.picture)) } : { signal };
   return patiently(`search?${parameters}`, options);
+}
+
+function searched(state, k) {
+  const parameters = question(state);
+  parameters.set("k", String(k));
+  return parameters;
+}
+
+/** The address of the first pictures of what a search finds, in one; null where the server is not asked with words. */
+export function svgsFound(state, { k }) {
+  if (state.collection !== null || state.screen !== null || state.picture) return null;
+  return new URL(`search/svgs?${searched(state, k)}`, BASE).href;
 }
 
 /** Ask which icons are in a picture, under the filters of a state, each with `k` hits; `as` says what it shows, "icon" or "screen". */

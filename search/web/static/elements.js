@@ -69,3 +69,21 @@ export function whenIdle(work) {
   if (globalThis.requestIdleCallback) requestIdleCallback(work, { timeout: IDLE_MS });
   else setTimeout(work, 50);
 }
+
+const waiting = [];
+let quietFrom = 0; // once typing has paused
+
+/** Do something that nobody waits for: when idle, and not while somebody types. */
+export function whenQuiet(work) {
+  if (waiting.push(work) === 1) whenIdle(doWaiting);
+}
+
+/** As much as there is room for now. */
+function doWaiting(room) {
+  const left = quietFrom - performance.now();
+  if (left > 0) return void setTimeout(() => whenIdle(doWaiting), left);
+  do waiting.shift()(); while (waiting.length && room?.timeRemaining() > 1);
+  if (waiting.length) whenIdle(doWaiting);
+}
+
+document.addEventListener("input", () => { quietFrom = performance.now() + PAUSE_MS; });

@@ -77,6 +77,7 @@ OPERATIONS = [
     "png",
     "search",
     "search_by_picture",
+    "search_svgs",
     "sets",
     "similar",
     "svg",

@@ -2,7 +2,7 @@
 
 import { find } from "../elements.js";
 import { watchActions } from "./actions.js";
-import { awaitPictures, shimmerLater } from "./pictures.js";
+import { areExpected, shimmerLater } from "./pictures.js";
 import { grouped, seen } from "./stacks.js";
 import { drawnOf, place, restack, showMarks, tile } from "./tile.js";
 
@@ -41,6 +41,7 @@ export class Grid {
     this.fold = fold;
     this.unfolded.clear();
     this.hits = new Map(hits.map((hit) => [hit.id, hit]));
+    areExpected(hits);
     this.#draw({ first: this.#inSight() });
     this.#rove(find('.tile[tabindex="0"]', this.list) ?? this.tiles[0]);
     if (this.awaitsFocus) this.focusFirst();
@@ -72,7 +73,6 @@ export class Grid {
     this.isWhole = all.length <= first;
     const drawn = all.filter(({ hit }, at) => at < first || before.has(String(hit.id)));
     const stays = ({ hit }) => before.get(String(hit.id))?.drawn === drawnOf(hit);
-    awaitPictures(drawn.filter((one) => !stays(one)).map(({ hit }) => hit));
     const cells = drawn.map(({ hit, stack }) => {
       const kept = before.get(String(hit.id));
       if (!stays({ hit })) return tile(hit, { stack, marks: this.marksOf(hit.key) });

@@ -1,14 +1,14 @@
 // Where do the pictures of icons come from? Many in one answer: one for each makes the browser work ten times as long.
 
 import { pictureOf, svgsOf } from "../api.js";
-import { make, whenIdle } from "../elements.js";
+import { whenIdle } from "../elements.js";
 import { isRestyled, restyled, restyledStack } from "../view/look.js";
 
 const MOST_AT_ONCE = 40; // about a screen of them; the server takes 100
 const MOST_TEXTS = 100; // of stacks, about 40 kB each
 const SLOW_MS = 120; // until places shimmer: most pictures are there before
 let wanted = [];
-let preload = null; // the link that asks for the next stack
+let expected = null; // the stack that comes beside an answer: { address, image, images }
 let slow = 0;
 let asked = null; // another look than the one that icons were drawn in
 let stacks = []; // on the page now: { address, shown: [{ image, icon }], url }
@@ -24,13 +24,21 @@ export function showPicture(image, icon) {
   image.addEventListener("pointerenter", () => showAlone(image, icon), { once: true });
 }
 
-/** Begin to load the pictures of icons that are about to be shown in this order: the server reads them meanwhile. */
-export function awaitPictures(icons) {
-  const first = icons.filter((icon) => icon.svg_url).slice(0, MOST_AT_ONCE);
-  if (asked || wanted.length || !first.length) return;
-  preload?.remove();
-  preload = make("link", { rel: "preload", as: "image", href: addressOf(first) });
-  document.head.append(preload);
+/** Begin to load the pictures of an answer that is asked for; `null` where none come beside it. Those of the one before are
+ *  given up, unless they are shown. */
+export function expectPictures(address) {
+  if (expected) expected.image.src = "";
+  expected = null;
+  if (address === null || asked) return;
+  expected = { address, image: Object.assign(new Image(), { fetchPriority: "high", src: address }), images: new Set() };
+}
+
+/** The answer is there: its first hits, one of a name, are those whose pictures come with it. */
+export function areExpected(hits) {
+  const first = new Map();
+  for (const hit of hits) if (!first.has(hit.words)) first.set(hit.words, hit);
+  const shown = [...first.values()].filter((hit) => hit.svg_url).slice(0, MOST_AT_ONCE);
+  if (expected) expected.images = new Set(shown.map(({ image }) => image));
 }
 
 const addressOf = (icons) => svgsOf([...new Set(icons.map(({ image }) => image))]);
@@ -54,12 +62,16 @@ async function showWanted() {
   wanted = [];
   forgetGone();
   shimmerLater();
-  for (let at = 0; at < all.length; at += MOST_AT_ONCE) {
-    const shown = all.slice(at, at + MOST_AT_ONCE).filter(({ image }) => image.isConnected);
+  const isExpected = ({ icon }) => Boolean(expected?.images.has(icon.image));
+  const others = all.filter((one) => !isExpected(one));
+  const parts = [{ address: expected?.address, some: all.filter(isExpected) }];
+  for (let at = 0; at < others.length; at += MOST_AT_ONCE) parts.push({ some: others.slice(at, at + MOST_AT_ONCE) });
+  for (const [at, { address, some }] of parts.entries()) {
+    const shown = some.filter(({ image }) => image.isConnected);
     if (shown.length) {
-      const stack = { address: addressOf(shown.map(({ icon }) => icon)), shown };
+      const stack = { address: address ?? addressOf(shown.map(({ icon }) => icon)), shown };
       stacks.push(stack);
-      if (at === 0) for (const { image } of shown) image.loading = "eager"; // what is lazy is asked for a frame later only
+      if (at < 2) for (const { image } of shown) image.loading = "eager"; // what is lazy is asked for a frame later only
       if (asked) await showRestyled(stack);
       else showPlain(stack);
     }

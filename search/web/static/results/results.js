@@ -1,8 +1,9 @@
 // What does a query find, and what do filters alone leave? Asks, drops what was asked before, and says honestly how it went.
 
-import { search } from "../api.js";
+import { search, svgsFound } from "../api.js";
 import { announce, find, make, PAUSE_MS, plural, whenIdle } from "../elements.js";
 import { asks, browses, PAGE, question } from "../state.js";
+import { expectPictures } from "./pictures.js";
 import { glosses, Remarks, subject } from "./remarks.js";
 
 const MOST_AT_ONCE = 1000;
@@ -60,7 +61,9 @@ export class Search {
     const first = this.folds(state) ? FOLDED_PAGE : PAGE;
     const k = Math.min(Math.max(state.k, first), MOST_AT_ONCE);
     try {
-      this.#show(await search(state, { k, signal }), k);
+      const answer = search(state, { k, signal });
+      expectPictures(svgsFound(state, { k }));
+      this.#show(await answer, k);
     } catch (error) {
       if (error.name === "AbortError") return;
       this.#refuse(error);

@@ -9,7 +9,7 @@ export function frame(icon, { lazy = true, px } = {}) {
   const image = make("img", { alt: "", decoding: "async", loading: lazy ? "lazy" : "eager", draggable: true });
   if (px) [image.width, image.height] = [px, px];
   const framed = make("span", { className: "picture waiting" }, image);
-  if (icon.coloured === false) framed.dataset.ink = "dark"; // until its pixels are seen
+  if (icon.coloured !== null) framed.dataset.ink = icon.coloured ? "colour" : "dark"; // until its pixels are seen
   if (!icon.svg_url) framed.dataset.bitmap = "";
   image.addEventListener("load", () => framed.classList.remove("waiting"));
   image.addEventListener("error", () => { framed.classList.remove("waiting"); framed.classList.add("gone"); }, { once: true });

@@ -1,7 +1,7 @@
 // On what ground do icons stand, how large, and can they be seen there? Black on dark is shown turned, as white.
 
 import { pictureOf } from "../api.js";
-import { whenIdle } from "../elements.js";
+import { whenQuiet } from "../elements.js";
 
 const DENSE = 24; // pixels: pictures up to this size stand close together, without names
 const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -65,7 +65,7 @@ export function watchInk(frame, image, icon, { blank }) {
     frame.dataset.ink = ink ?? "dark";
   };
   if (inks.has(address)) note();
-  else image.addEventListener("load", () => (icon.coloured === null ? note() : whenIdle(note)));
+  else image.addEventListener("load", () => (icon.coloured === null ? note() : whenQuiet(note)));
 }
 
 /** Whether a picture has colours of its own, as the library says, or else its pixels. */

@@ -122,7 +122,7 @@ def test_hits_counts_and_explanations_read_the_words_alike(open_page: Open) -> N
     page.locator(".why summary").click()
     expect(page.locator(".why p").first).to_have_text(re.compile(r"^read as French · asked: cat"))
     kinds = {urlsplit(url).path.rpartition("/")[2] for url in asked}
-    assert kinds == {"search", "why"}
+    assert kinds == {"search", "svgs", "why"}
     assert all("&language=fr" in url for url in asked)
 
 
