@@ -101,14 +101,18 @@ def _index(connection: Connection, collection: str, indexes: Mapping[str, tuple[
         connection.call("create_index", collection, wanted, seconds=60.0, sync=False)
 
 
+def seal(connection: Connection, collection: str, *, n: int) -> None:
+    """Let a server write all rows of a collection down, and begin to index them."""
+    connection.call("flush", collection, seconds=600.0)
+    index_rows(connection, collection, n=n)
+
+
 def settle(connection: Connection, collection: str, *, n: int, replicas: int) -> None:
     """Wait until all rows of a collection are indexed and answer.
 
     Raises:
         LibraryError: that takes too long, or there are others than were sent.
     """
-    connection.call("flush", collection, seconds=600.0)
-    index_rows(connection, collection, n=n)
     ends = time.monotonic() + BUILDING_SECONDS
     while not _is_indexed(connection.call("describe_index", collection, VECTOR, seconds=60.0)):
         if time.monotonic() > ends:

@@ -27,7 +27,7 @@ from search.generation.milvus.fetched import Said, read_said
 from search.generation.milvus.published import Published
 from search.generation.milvus.schema import VECTOR, Names, ready
 from search.generation.opened import Opened, open_current
-from search.publishing.collections import halves, index_rows, make_files, make_icons, make_pictures, settle
+from search.publishing.collections import halves, index_rows, make_files, make_icons, make_pictures, seal, settle
 from search.publishing.files import send_files, write_files
 from search.publishing.proof import prove
 from search.publishing.rows import GenerationRows
@@ -205,9 +205,12 @@ class _Publication:
         icons = self._send_to(self._icons, Rows(rows.icon_ids, rows.icons()), replicas=replicas)
         shown = Rows(rows.picture_ids, rows.pictures(), rows.add_pictures)
         pictures = self._send_to(self._pictures, shown, replicas=replicas)
-        for collection, ids in ((self._icons, rows.icon_ids), (self._pictures, rows.picture_ids)):
+        held = {self._icons: len(rows.icon_ids), self._pictures: len(rows.picture_ids)}
+        for collection, n in held.items():
+            seal(self._connection, collection, n=n)
+        for collection, n in held.items():
             self._progress(f"Indexing {collection}", 0, 1)
-            settle(self._connection, collection, n=len(ids), replicas=replicas)
+            settle(self._connection, collection, n=n, replicas=replicas)
         return Sent(
             sent=icons.sent + pictures.sent,
             deleted=icons.deleted + pictures.deleted,
