@@ -9,7 +9,8 @@ import numpy as np
 from indexer.errors import ChangedError
 from indexer.library.changed import note_changed
 from indexer.library.folder import Library
-from search.generation.snapshot import IconRow, Snapshot
+from search.generation.rows import IconRow
+from search.generation.snapshot import Snapshot
 
 
 class StoredPicture(NamedTuple):

@@ -9,7 +9,8 @@ from conftest import Silent
 from indexer.embedding.options import EmbedOptions
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
-from indexer.pipeline import IndexOptions, index
+from indexer.pipeline import index
+from indexer.run import IndexOptions
 
 SAMPLES = bundled("samples/lucide-static") / "icons"
 LUCIDE = (  # name, style, tags, and the sample that it looks like

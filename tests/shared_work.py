@@ -11,7 +11,8 @@ from indexer.embedding.options import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.library.folder import Library
 from indexer.library.shards import read_shard, shard_paths
-from indexer.pipeline import IndexOptions, scan
+from indexer.pipeline import scan
+from indexer.run import IndexOptions
 
 
 def draw_many(folder: Path, n: int) -> Path:

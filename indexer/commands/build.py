@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from indexer.catalog.scan import ScanTally
     from indexer.commands.console import ProgressView
     from indexer.library.folder import Library
-    from indexer.pipeline import IndexOptions, IndexSummary
+    from indexer.run import IndexOptions, IndexSummary
 
 
 @click.command()
@@ -93,7 +93,7 @@ def scan(library: "Library", as_json: bool, **options: Any) -> None:
     """
     from indexer import pipeline
     from indexer.commands.console import ProgressView
-    from indexer.pipeline import IndexOptions
+    from indexer.run import IndexOptions
 
     with ProgressView() as view:
         tally = pipeline.scan(library, IndexOptions(**options), view)
@@ -223,7 +223,7 @@ _EMBED_OPTIONS = ("precision", "batch_size", "workers", "backend", "stall_limit"
 
 def _options(**options: Any) -> "IndexOptions":
     from indexer.embedding.options import EmbedOptions
-    from indexer.pipeline import IndexOptions
+    from indexer.run import IndexOptions
 
     if options["ray"] and not options["work"]:
         raise click.UsageError("--ray needs --work: a folder or URL that all nodes reach")

@@ -22,7 +22,7 @@ WATCH_SECONDS = 5.0
 
 
 class ProgressView(Bars):
-    """Shows the stages of a run; a `pipeline.Watcher`."""
+    """Shows the stages of a run; a `run.Watcher`."""
 
     _has_pictures = False
 

@@ -22,8 +22,8 @@ from indexer.doctor.stores import (
 )
 from indexer.library.durable import bytes_on_disk
 from indexer.library.folder import Library, require
-from indexer.pipeline import Stage
 from indexer.publishing.manifest import SNAPSHOT
+from indexer.run import Stage
 
 
 def examine(library: Library, *, sample: int = 16, stage: Stage = lambda _: None) -> Report:

@@ -19,7 +19,8 @@ from indexer.errors import IconsError
 from indexer.library.durable import make_folder, sync, write_file
 from indexer.library.folder import Generation, Library, require
 from indexer.library.shards import read_settled, shard_paths
-from indexer.pipeline import Stage, merge, restore_encoder
+from indexer.pipeline import merge, restore_encoder
+from indexer.run import Stage
 from indexer.usage.add import republish
 from indexer.usage.folder import UsageFolder
 from indexer.usage.manifest import answering_usage

@@ -12,7 +12,7 @@ from indexer.reports.measures import UNRANKED, Ranks, right_ranks
 from search.evaluation.originals import Originals
 from search.evaluation.queries import Question
 from search.evaluation.rankers import Rankers, VectorRankers, in_blocks
-from search.generation.snapshot import IconRow
+from search.generation.rows import IconRow
 from search.ranking.order import group
 
 N_INSTEAD = 5

@@ -12,7 +12,8 @@ import numpy as np
 from indexer.arrays import Ids
 from indexer.sources.source import read_indexed
 from search.evaluation.corpus import Corpus
-from search.generation.snapshot import IconRow, Snapshot
+from search.generation.rows import IconRow
+from search.generation.snapshot import Snapshot
 
 _IDS_AT_ONCE = 10_000
 """SQLite takes 32,766 values in one statement."""

@@ -6,7 +6,6 @@ Plain sqlite3: SQLAlchemy alone would take a third of the time of a cold search.
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from indexer.arrays import Ids
 from indexer.errors import LibraryError, UnknownIconError
 from indexer.naming.names import normalise, parse
 from search.deadline import is_late
+from search.generation.rows import IconRow, SetRow, numbered_key
 
 _CANDIDATES = """
     SELECT icons.id, icons.set_id, icons.name_id, icons.image_id, icons.name, names.words, sets.key, sets.title,
@@ -60,38 +60,6 @@ _MOST_COLONS = 8
 """Of a key, at which it may fall into set and name: both may have some."""
 _STEPS_BETWEEN_LOOKS = 2_000
 """Of SQLite's machine; whether the answer is still wanted is looked at some thousand times a second."""
-
-
-@dataclass(frozen=True, slots=True)
-class IconRow:
-    """One icon as the catalog knows it."""
-
-    id: int
-    set_id: int
-    name_id: int
-    image_id: int
-    name: str
-    words: str
-    set: str
-    set_title: str
-    size: int | None
-    licence: str | None
-    kind: str
-    location: str
-    path: str
-    member: str
-
-
-@dataclass(frozen=True, slots=True)
-class SetRow:
-    """One set as the catalog knows it."""
-
-    key: str
-    title: str
-    licence: str | None
-    version: str | None
-    author: str | None
-    location: str
 
 
 class Snapshot:
@@ -315,11 +283,6 @@ class Snapshot:
         """Ids of the sets whose key an earlier set has already: two sources may call a set alike."""
         query = "SELECT id FROM sets WHERE id NOT IN (SELECT MIN(id) FROM sets GROUP BY key)"
         return frozenset(row[0] for row in self._connection.execute(query))
-
-
-def numbered_key(set_key: str, name: str, icon: int) -> str:
-    """Spell the key of an icon that its set and name alone do not lead to."""
-    return f"{set_key}:{name}#{icon}"
 
 
 def _lines(text: str) -> tuple[str, ...]:

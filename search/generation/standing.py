@@ -9,7 +9,7 @@ from indexer.arrays import Floats, Ids, Mask
 from indexer.library.bundled import bundled
 from indexer.sources.licences import family
 from search.generation.labels import Labels
-from search.generation.snapshot import SetRow
+from search.generation.rows import SetRow
 
 COMPLETE = 0.3
 """Log-odds by which the largest set stands before one of a single icon."""

@@ -9,7 +9,7 @@ from indexer.arrays import Floats, Ids, Mask, Positions
 from indexer.publishing.facets import NO_STYLE
 from search.generation.backend import Ability
 from search.generation.opened import Opened
-from search.generation.snapshot import IconRow
+from search.generation.rows import IconRow
 from search.query import Filters
 from search.ranking.order import firsts_of
 

@@ -41,8 +41,9 @@ def main(folder: Path, port: int, samples: bool) -> None:
 def _publish_samples(folder: Path, address: str) -> None:
     from indexer.commands.console import ProgressView
     from indexer.library.folder import Library
-    from indexer.pipeline import IndexOptions, index
+    from indexer.pipeline import index
     from indexer.reports.bars import ProgressLine
+    from indexer.run import IndexOptions
     from search.publishing.publish import publish
 
     library = Library(folder)

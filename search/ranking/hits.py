@@ -11,7 +11,7 @@ import numpy as np
 from indexer.arrays import Ids
 from indexer.sources.licences import family
 from search.generation.opened import Opened
-from search.generation.snapshot import IconRow, numbered_key
+from search.generation.rows import IconRow, numbered_key
 from search.generation.standing import Standing
 from search.ranking.bearers import others_bearing
 from search.ranking.candidates import Candidates, untold

@@ -12,7 +12,7 @@ from search.generation.backend import Ability
 from search.generation.facets import Facets
 from search.generation.icon_table import SetFacts
 from search.generation.opened import Opened
-from search.generation.snapshot import SetRow
+from search.generation.rows import SetRow
 from search.ranking.grouping import grouped
 from search.ranking.hits import hits_of
 from search.results import Hit, SetCard

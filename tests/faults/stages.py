@@ -35,8 +35,9 @@ from indexer.errors import IconsError
 from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE
 from indexer.library.shards import read_shard, shard_paths
-from indexer.pipeline import IndexOptions, index
+from indexer.pipeline import index
 from indexer.publishing.manifest import Manifest
+from indexer.run import IndexOptions
 from indexer.usage.add import AddOptions, add
 
 MODES = {"count": 0, "error": 1, "full": 2, "kill": 3}

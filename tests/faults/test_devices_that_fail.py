@@ -17,9 +17,10 @@ from indexer.errors import EmbedError
 from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE
 from indexer.library.shards import read_coverage, shard_paths
-from indexer.pipeline import IndexOptions, embed, scan
+from indexer.pipeline import embed, scan
 from indexer.ranks.heartbeat import Watchdog, watched
 from indexer.ranks.progress import RankProgress
+from indexer.run import IndexOptions
 
 KEPT = "finished blocks are kept, `icons index` does the rest"
 

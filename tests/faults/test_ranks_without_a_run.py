@@ -26,12 +26,13 @@ from indexer.encoders.checkpoint import ModelChoice
 from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE, read_blocks
 from indexer.library.shards import pieces_by_block, read_coverage, read_shard, shard_paths
-from indexer.pipeline import IndexOptions, embed, merge, plan_only, scan
+from indexer.pipeline import embed, merge, plan_only, scan
 from indexer.publishing.merge import merge as merge_shards
 from indexer.ranks.agent import _remove_leftovers
 from indexer.ranks.gauges import Gauge
 from indexer.ranks.heartbeat import Reporter, Watchdog
 from indexer.ranks.progress import RankProgress
+from indexer.run import IndexOptions
 
 ICONS = (sys.executable, "-P", "-c", "from search.cli import main; main()")
 

@@ -21,8 +21,9 @@ from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import IconsError, LibraryError
 from indexer.library.folder import Library
 from indexer.library.shards import shard_paths
-from indexer.pipeline import IndexOptions, embed, index, merge, scan
+from indexer.pipeline import embed, index, merge, scan
 from indexer.publishing.manifest import Manifest
+from indexer.run import IndexOptions
 from search.engine import SearchEngine
 
 

@@ -19,7 +19,8 @@ from search.generation.milvus.connection import IDS_AT_ONCE, Connection, Row
 from search.generation.milvus.expressions import among, both, in_chunks, spelt
 from search.generation.milvus.icons import IconReader
 from search.generation.milvus.schema import unpacked
-from search.generation.snapshot import IconRow, Snapshot, numbered_key
+from search.generation.rows import IconRow, numbered_key
+from search.generation.snapshot import Snapshot
 
 _HIT = ("name_id", "set_id", "image", "name", "shown")
 _SETS = "SELECT sets.id, sets.key, sets.title FROM sets"

@@ -22,8 +22,9 @@ from indexer.doctor.repair import repair
 from indexer.errors import LibraryError
 from indexer.library.folder import Generation, Library
 from indexer.library.shards import shard_paths
-from indexer.pipeline import IndexOptions, scan
+from indexer.pipeline import scan
 from indexer.publishing.manifest import Manifest
+from indexer.run import IndexOptions
 from search.cli import main
 from search.engine import SearchEngine
 

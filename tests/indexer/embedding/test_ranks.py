@@ -23,10 +23,11 @@ from indexer.errors import EmbedError
 from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE, Plan, read_blocks, write_plan
 from indexer.library.shards import read_coverage, read_shard, shard_path, shard_paths
-from indexer.pipeline import IndexOptions, embed, plan_only, scan
+from indexer.pipeline import embed, plan_only, scan
 from indexer.ranks.devices import Devices
 from indexer.ranks.distributed import Rank
 from indexer.ranks.progress import RankProgress
+from indexer.run import IndexOptions
 
 
 @pytest.fixture

@@ -17,8 +17,9 @@ from indexer.encoders.stored_graphs import write_graphs
 from indexer.errors import EmbedError, ModelError
 from indexer.library.folder import Library
 from indexer.library.shards import precisions
-from indexer.pipeline import IndexOptions, index
+from indexer.pipeline import index
 from indexer.ranks.devices import HOST
+from indexer.run import IndexOptions
 
 BUNDLED = find_checkpoint(ModelChoice.bundled())
 

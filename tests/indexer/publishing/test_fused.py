@@ -9,11 +9,12 @@ from conftest import Build, Silent
 from indexer.errors import ShardError
 from indexer.library.folder import Library
 from indexer.library.shards import shard_paths
-from indexer.pipeline import IndexOptions, embed, merge, scan
+from indexer.pipeline import embed, merge, scan
 from indexer.publishing.manifest import WEIGHTS, Manifest, Weights
 from indexer.publishing.snapshot import read_rows
 from indexer.publishing.vector_index import VectorIndex
 from indexer.publishing.vectors import TagVectors, Vectors, gather
+from indexer.run import IndexOptions
 
 N_ICONS, N_TAGS, DIM = 23, 9, 8
 OWN = Weights(picture=0.3, tags=0.6)

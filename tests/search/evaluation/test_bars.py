@@ -15,7 +15,8 @@ from indexer.embedding.options import EmbedOptions
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
 from indexer.library.packed import read_packed
-from indexer.pipeline import IndexOptions, index
+from indexer.pipeline import index
+from indexer.run import IndexOptions
 from search.cli import main
 from search.engine import Query, SearchEngine, Window
 

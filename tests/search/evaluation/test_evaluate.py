@@ -19,9 +19,10 @@ from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import LibraryError, ModelError, QueryFileError, SourceError
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
-from indexer.pipeline import IndexOptions, embed
+from indexer.pipeline import embed
 from indexer.publishing.manifest import Weights
 from indexer.reports.measures import right_ranks
+from indexer.run import IndexOptions
 from search.cli import main
 from search.engine import Query as EngineQuery
 from search.engine import Window

@@ -18,7 +18,8 @@ from conftest import Silent
 from indexer.embedding.options import EmbedOptions
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
-from indexer.pipeline import IndexOptions, index
+from indexer.pipeline import index
+from indexer.run import IndexOptions
 from search.engine import SearchEngine
 from search.mapping.map import map_icons, names_of_set
 from search.mapping.measure import Row, measure, read_table

@@ -19,8 +19,9 @@ from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import IconsError, LibraryError
 from indexer.library.elsewhere import LibraryElsewhere
 from indexer.library.folder import Library
-from indexer.pipeline import IndexOptions, index
+from indexer.pipeline import index
 from indexer.publishing.manifest import Manifest
+from indexer.run import IndexOptions
 from search.cli import main
 from search.engine import SearchEngine
 from search.generation.milvus.address import Address
