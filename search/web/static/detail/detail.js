@@ -23,7 +23,7 @@ export class Detail {
    * `look()` is how copies are to look.
    */
   constructor(dialog, actions) {
-    Object.assign(this, { dialog, ...actions, id: null, icon: null, loading: null, code: new Code({ look: actions.look }) });
+    Object.assign(this, { dialog, ...actions, id: null, icon: null, loading: null, begun: null, rest: [], code: new Code({ look: actions.look }) });
     dialog.addEventListener("cancel", (event) => { event.preventDefault(); this.close(); });
     narrow.addEventListener("change", () => { if (dialog.open) { dialog.close(); this.#unfold(); } });
     chosen.addEventListener("change", () => this.#mark());
@@ -89,15 +89,19 @@ export class Detail {
   #render(icon, { complete }) {
     const hadFocus = this.dialog.contains(document.activeElement) && document.activeElement.dataset.key;
     this.icon = icon;
-    this.dialog.replaceChildren(
-      this.#head(icon), this.#preview(icon), this.#doing(icon), this.code.element, this.#downloads(icon),
+    if (this.begun === icon.id) for (const part of this.rest) part.remove(); // what is above stays: a click may be under way there
+    else this.dialog.replaceChildren(this.#head(icon), this.#preview(icon), this.#doing(icon), this.code.element, this.#downloads(icon));
+    this.begun = complete ? null : icon.id;
+    this.rest = [
       make("section", { className: "mini variants", hidden: true }),
       facts(icon, { complete, filter: this.filter }),
       make("section", { className: "mini used", hidden: true }),
       complete && this.#why(icon),
       make("section", { className: "mini alike", hidden: true }),
       make("section", { className: "mini similar own", hidden: !complete }),
-      make("section", { className: "mini similar elsewhere", hidden: true }));
+      make("section", { className: "mini similar elsewhere", hidden: true }),
+    ].filter(Boolean);
+    this.dialog.append(...this.rest);
     if (complete) {
       const variants = icon.variants.filter(({ id }) => id !== icon.id);
       fill(this.dialog.querySelector(".variants"), "Variants", variants, { open: this.open, by: "style" });
@@ -178,7 +182,7 @@ export class Detail {
   }
 
   #fail(error) {
-    this.icon = null;
+    this.icon = this.begun = null;
     const text = error.status === 404 ? "This icon is not in the library any more." : error.message;
     this.dialog.replaceChildren(make("div", { className: "head" }, make("h2", { id: "detail-name", textContent: "Not to be shown" }),
       make("button", { type: "button", className: "quiet", "aria-label": "Close", onclick: () => this.close() }, symbol("x"))), make("p", { textContent: text }));

@@ -13,7 +13,7 @@ from site_of_icons import Open, looks
 from search.exporting.collection import read_collection
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Locator, Page
+    from playwright.sync_api import Locator, Page, Route
 
 CHOOSE = """async (keys) => {
   const { chosen } = await import("/static/tray/store.js");
@@ -166,6 +166,19 @@ def test_stars_are_a_collection_of_their_own(open_page: Open) -> None:
     page.locator("#grid button.tile").first.focus()
     page.keyboard.press("s")
     expect(page.locator("#notice")).to_contain_text("No icon in your stars")
+
+
+def test_a_click_counts_though_more_becomes_known_of_the_icon_meanwhile(open_page: Open) -> None:
+    page = open_page("/?q=tulip")
+    held: list[Route] = []
+    page.route("**/api/v1/icons/*", lambda route: held.append(route))  # noqa: PLW0108  playwright can't take a builtin
+    page.locator("#grid button.tile").first.click()
+    page.locator("#detail .star").hover()
+    page.mouse.down()
+    held[0].continue_()
+    expect(page.locator("#detail .why")).to_be_visible()
+    page.mouse.up()
+    expect(page.locator("#detail .star")).to_have_attribute("aria-pressed", "true")
 
 
 @pytest.mark.slow
