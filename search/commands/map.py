@@ -83,6 +83,8 @@ def map(  # noqa: PLR0913 - one option each
     places = [Path(name) for name in names if _is_code(name)]
     if places and (len(places) < len(names) or file):
         raise click.UsageError(f'"{places[0]}" is source code, and others are names; give one kind')
+    if texts := [place for place in places if place.suffix == ".txt"]:
+        raise click.UsageError(f'"{texts[0]}" is no source code; --names "{texts[0]}" reads the names in it')
     if is_written and not places:
         raise click.UsageError("--write changes source code; name a folder or a file")
     code = read_names(engine, places, sets=keys, to=target) if places else None
