@@ -18,6 +18,7 @@ from search.generation.opened import Opened
 from search.ranking.asked import NOTHING, Asked, Avoided
 from search.ranking.judging import (
     added_up,
+    cosines_of,
     direct_answers,
     evidence_against,
     evidence_for,
@@ -162,8 +163,8 @@ def by_both(
     shown = by_picture(opened, picture, NOTHING, reach)
     ids = np.union1d(spoken.ids, shown.ids)
     images, places = np.unique(opened.images_of(ids), return_inverse=True)
-    looks = (opened.pictures.reconstruct(images) @ picture)[places]
-    meanings = opened.icons.reconstruct(ids) @ asked.vector
+    looks = cosines_of(opened.pictures, picture[None], images)[0][places]
+    meanings = cosines_of(opened.icons, asked.vector[None], ids)[0]
     curves = opened.manifest.calibration
     meant = TEMPERATURE * curves.words.logits(added_up(evidence_for(opened, asked, coverage, ids, meanings)))
     logits = picture_share * curves.pictures.every.logits(looks) + (1 - picture_share) * meant

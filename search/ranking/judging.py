@@ -10,6 +10,7 @@ from indexer.publishing import evidence
 from indexer.publishing.facets import A_LOOK, NO_STYLE
 from indexer.publishing.lexicon import says_all
 from search.deadline import refuse_late
+from search.generation.backend import VectorSearch
 from search.generation.opened import Opened
 from search.ranking.asked import Asked, Avoided, icons_called
 from search.ranking.scores import CALLED, NAMED, RELATED, STATED
@@ -19,6 +20,8 @@ _STYLES = CERTAIN | {"fill", "solid"}
 
 
 _WEIGHTS = frozenset(("thin", "light", "medium", "bold"))
+_AT_ONCE = 8_192
+"""Vectors that are read back together: of a deep page a quarter of a million are, 400 MB in one piece."""
 
 
 def direct_answers(opened: Opened, asked: Asked) -> dict[int, Ids]:
@@ -67,6 +70,16 @@ def tiers_of(opened: Opened, ids: Ids, direct: dict[int, Ids], avoided: Avoided)
     return tiers
 
 
+def cosines_of(stored: VectorSearch, vectors: Floats, ids: Ids) -> Floats:
+    """Cosines of some vectors, (m, dim), with those that are stored of some ids: (m, n)."""
+    found = np.empty((len(vectors), len(ids)), np.float32)
+    order = np.argsort(ids)  # as they lie on disk and in memory
+    for start in range(0, len(ids), _AT_ONCE):
+        some = order[start : start + _AT_ONCE]
+        found[:, some] = vectors @ stored.reconstruct(ids[some]).T
+    return found
+
+
 def evidence_for(opened: Opened, asked: Asked, coverage: Floats, ids: Ids, similarities: Floats) -> dict[str, Floats]:
     """What vectors, words of names, style and parts say for some icons, in log-odds by what says it.
 
@@ -89,7 +102,7 @@ def evidence_for(opened: Opened, asked: Asked, coverage: Floats, ids: Ids, simil
         fits = np.float32(evidence.STYLE) + np.float32(evidence.SAYS_STYLE) * says_so
         found["style"] = np.where(in_style(opened, ids, asked.wording.style), fits, np.float32(0))
     if len(asked.parts) and len(ids):
-        cosines = asked.parts @ opened.icons.reconstruct(ids).T
+        cosines = cosines_of(opened.icons, asked.parts, ids)
         covered = np.stack([opened.lexicon.fits(part)[rows] for part in asked.wording.parts])
         found["parts"] = evidence.of_parts(evidence.of_cosines(cosines, unit=unit) + evidence.of_coverage(covered))
     return found
@@ -98,7 +111,7 @@ def evidence_for(opened: Opened, asked: Asked, coverage: Floats, ids: Ids, simil
 def _of_drawn(opened: Opened, asked: Asked, ids: Ids, own: Floats) -> Floats:
     """Log-odds by which icons answer what is customarily drawn better than the words themselves."""
     unit, rows = opened.manifest.calibration.unit, opened.name_rows(ids)
-    cosines = asked.drawn @ opened.icons.reconstruct(ids).T
+    cosines = cosines_of(opened.icons, asked.drawn, ids)
     fits = np.stack([opened.lexicon.fits(words)[rows] for words in asked.wording.drawn])
     found = evidence.of_words(cosines, fits, unit=unit)
     costs = evidence.DRAWN + evidence.DRAWN_NEXT * np.arange(len(asked.drawn), dtype=np.float32)
@@ -145,7 +158,7 @@ def evidence_against(opened: Opened, avoided: Avoided, ids: Ids) -> Floats:
     if not avoided.words or not len(ids):
         return most
     rows, curves = opened.name_rows(ids), opened.manifest.calibration
-    meanings = avoided.vectors @ opened.icons.reconstruct(ids).T
+    meanings = cosines_of(opened.icons, avoided.vectors, ids)
     for words, meaning in zip(avoided.words, meanings, strict=True):
         refuse_late()
         if not _STYLES.issuperset(words.split()):
