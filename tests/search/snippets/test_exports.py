@@ -94,7 +94,7 @@ def rewrite(modules: Path) -> None:
         instead, absent = _wrong(family, modules)
         others = {name: " ".join(sorted(names)) for name, names in sorted(instead.items())}
         plain[family] = {"instead": others, "absent": " ".join(sorted(absent))}
-    bundled("snippets/exports.json").write_text(json.dumps(plain, indent=1) + "\n")
+    bundled("snippets/exports.json").write_text(json.dumps(plain, indent=0) + "\n")
 
 
 def _wrong(family: str, modules: Path) -> tuple[dict[str, set[str]], set[str]]:
