@@ -60,3 +60,14 @@ def serving(library: Library, *options: str) -> Iterator[tuple[httpx.Client, "su
         httpx.Client(base_url=f"http://{server.host}:{server.port}", timeout=30, event_hooks=hooks) as client,
     ):
         yield client, server.process
+
+
+@contextmanager
+def serving_icons(folder: Path, model: Path, *options: str) -> Iterator[httpx.Client]:
+    """Index those icons and that set into a library below a folder, and serve it; a client for it."""
+    write_icons(folder / "icons")
+    write_set(folder / "own.json")
+    library = Library(folder / "library")
+    index_into(library, folder / "icons", folder / "own.json", model=model)
+    with serving(library, *options) as (client, _):
+        yield client

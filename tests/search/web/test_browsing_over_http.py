@@ -5,21 +5,14 @@ from pathlib import Path
 
 import httpx
 import pytest
-from serving import index_into, serving, write_icons, write_set
-
-from indexer.library.folder import Library
+from serving import serving_icons
 
 API = "/api/v1"
 
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Iterator[httpx.Client]:
-    folder = tmp_path_factory.mktemp("shown")
-    write_icons(folder / "icons")
-    write_set(folder / "own.json")
-    library = Library(folder / "library")
-    index_into(library, folder / "icons", folder / "own.json", model=tiny_model)
-    with serving(library) as (opened, _):
+    with serving_icons(tmp_path_factory.mktemp("shown"), tiny_model) as opened:
         yield opened
 
 

@@ -8,9 +8,7 @@ import httpx
 import numpy as np
 import pytest
 from PIL import Image, ImageDraw
-from serving import index_into, serving, write_icons, write_set
-
-from indexer.library.folder import Library
+from serving import serving_icons
 
 API = "/api/v1"
 PLACES = [(40, 30), (300, 34), (40, 160)]
@@ -41,12 +39,7 @@ def _photograph() -> bytes:
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Iterator[httpx.Client]:
-    folder = tmp_path_factory.mktemp("located")
-    write_icons(folder / "icons")
-    write_set(folder / "own.json")
-    library = Library(folder / "library")
-    index_into(library, folder / "icons", folder / "own.json", model=tiny_model)
-    with serving(library, "--upload-mb", "0.2") as (opened, _):
+    with serving_icons(tmp_path_factory.mktemp("located"), tiny_model, "--upload-mb", "0.2") as opened:
         yield opened
 
 

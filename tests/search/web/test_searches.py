@@ -7,9 +7,8 @@ from xml.etree import ElementTree
 
 import httpx
 import pytest
-from serving import index_into, serving, write_icons, write_set
+from serving import serving_icons
 
-from indexer.library.folder import Library
 from search.web.searches import MOST_PICTURES, AskedLately, Found, first_images
 
 API = "/api/v1"
@@ -18,12 +17,7 @@ LAYER = "{http://www.w3.org/2000/svg}svg"
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Iterator[httpx.Client]:
-    folder = tmp_path_factory.mktemp("served")
-    write_icons(folder / "icons")
-    write_set(folder / "own.json")
-    library = Library(folder / "library")
-    index_into(library, folder / "icons", folder / "own.json", model=tiny_model)
-    with serving(library) as (opened, _):
+    with serving_icons(tmp_path_factory.mktemp("served"), tiny_model) as opened:
         yield opened
 
 
