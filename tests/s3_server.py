@@ -4,7 +4,6 @@ Failures come in turn before a request is answered (nothing is written) and afte
 """
 
 import io
-import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -17,7 +16,6 @@ from werkzeug.serving import WSGIRequestHandler, make_server
 
 ACCESS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": "us-east-1"}
 Start = Callable[..., Any]
-_WORKER = re.compile(rb'"worker": "([^"]+)"')
 _REFUSED = b"<Error><Code>InternalError</Code><Message>on purpose</Message></Error>"
 
 
@@ -28,8 +26,6 @@ class Written(NamedTuple):
     """By `time.monotonic`."""
     method: str
     path: str
-    worker: str
-    """Who has written it, where the object says so."""
 
 
 @dataclass
@@ -84,9 +80,7 @@ class Front:
             answer = list(self.application(environ, lambda *told: said.extend(told)))
             method, is_good = environ["REQUEST_METHOD"], said[0].startswith("2")
             if is_good and method in ("PUT", "DELETE"):
-                worker = _WORKER.search(content[:1000])
-                said_by = worker[1].decode() if worker else ""
-                self.faults.writes.append(Written(time.monotonic(), method, environ["PATH_INFO"], said_by))
+                self.faults.writes.append(Written(time.monotonic(), method, environ["PATH_INFO"]))
         return said, answer
 
 

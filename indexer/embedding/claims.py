@@ -1,11 +1,13 @@
 """Which blocks does one worker hold? Claims with leases in a store: one of several takes a block, and it is renewed.
 
-A claim is an object that is renewed while its worker lives. Machines' clocks differ, so a claim counts as run out once
-somebody has seen it unchanged for the length of its lease, by a clock of his own. Who loses a claim goes on with the
-block: the shards of a block that is done twice count once.
+A claim is an object that is renewed while its worker lives. Machines' clocks differ, so how old a claim is when it is
+first seen is told by the store's clock, which stamps what is written; from then on a clock of one's own counts. A claim
+that has not changed for the length of its lease has run out. Who loses a claim goes on with the block: the shards of a
+block that is done twice count once.
 """
 
 import json
+import math
 import secrets
 import threading
 import time
@@ -15,8 +17,9 @@ from datetime import UTC, datetime
 from typing import Self
 
 from indexer.errors import StoreError
-from indexer.stores.store import Store
+from indexer.stores.store import Listed, Store
 
+_SUFFIX = ".json"
 LOOKS = 4
 """To a lease: each renews the worker's own claims, and sees which of the others have changed."""
 
@@ -67,6 +70,8 @@ class Claims:
         self.store, self.worker, self.lease_seconds, self._beside = store, worker, lease_seconds, beside
         self._held: dict[str, _Held] = {}
         self._seen: dict[str, _Seen] = {}
+        self._store_clock: float | None = None
+        """How far the store's clock is ahead of this process' own, at least."""
         self._changing = threading.RLock()
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._renew_until_over, name="claims", daemon=True)
@@ -106,12 +111,18 @@ class Claims:
 
     def look(self) -> None:
         """See which claims have changed since the last look."""
+        if self._store_clock is None:
+            self._store_clock = self._read_store_clock()
         found, now = self.store.list(""), time.monotonic()
         seen = {}
-        for name, version in found.items():
-            block = name.removesuffix(".json")
+        for name, listed in found.items():
+            if not name.endswith(_SUFFIX):  # a clock of another worker
+                continue
+            block = name.removesuffix(_SUFFIX)
             before = self._seen.get(block)
-            seen[block] = before if before is not None and before.version == version else _Seen(version, now)
+            if before is None or before.version != listed.version:
+                before = _Seen(listed.version, now - self._age(listed, now))
+            seen[block] = before
         self._seen = seen
 
     def held_by_others(self) -> set[str]:
@@ -125,14 +136,25 @@ class Claims:
 
     def _create(self, block: str, claim: Claim) -> str | None:
         version = self.store.create(_name(block), claim.to_bytes())
-        if version is None and block not in self._seen:
-            self._note(block)
+        if version is None:
+            self.look()
         return version
 
-    def _note(self, block: str) -> None:
-        there = self.store.get(_name(block))
-        if there is not None:
-            self._seen = {**self._seen, block: _Seen(there.version, time.monotonic())}
+    def _read_store_clock(self) -> float:
+        """Write something, and see what time the store gives it; minus infinity where it gives none."""
+        name = f"clock-{self.worker}"
+        self.store.put(name, b"")
+        answered_at = time.monotonic()
+        listed = self.store.list(name).get(name)
+        self.store.delete(name)
+        return -math.inf if listed is None or listed.written_at is None else listed.written_at - answered_at
+
+    def _age(self, listed: Listed, now: float) -> float:
+        """Seconds since a claim was written, at least."""
+        if listed.written_at is None or self._store_clock is None:
+            return 0.0
+        written_at = listed.written_at + (listed.written_at % 1 == 0)  # of whole seconds it may be the last moment
+        return max(0.0, self._store_clock + now - written_at)
 
     def _replace_run_out(self, block: str, claim: Claim) -> str | None:
         seen = self._seen[block]
@@ -173,4 +195,4 @@ class Claims:
 
 
 def _name(block: str) -> str:
-    return f"{block}.json"
+    return block + _SUFFIX

@@ -55,6 +55,8 @@ class Generation:
         """Which names bear a word, and which icons a name (`indexer.publishing.lexicon`)."""
         self.drawings = folder / "drawings.npy"
         """For each icon, in the order of the facets, the first picture that shows its drawing."""
+        self.places = folder / "places.npy"
+        """For each icon, in the order of the facets, where it stands by name (`indexer.publishing.places`)."""
         self.files = (
             self.catalog,
             self.pictures,
@@ -64,6 +66,7 @@ class Generation:
             self.categories,
             self.lexicon,
             self.drawings,
+            self.places,
         )
         """All files but the manifest, which says how large they are and what their bytes add up to."""
         self.manifest = folder / "manifest.json"

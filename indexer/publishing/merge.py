@@ -32,6 +32,7 @@ from indexer.publishing.facets import write_facets
 from indexer.publishing.index_kinds import CHUNK, ENOUGH_RECALL, LEAST_RECALL, recommended
 from indexer.publishing.lexicon import Lexicon, write_lexicon
 from indexer.publishing.manifest import SNAPSHOT, WEIGHTS, IndexFacts, Manifest
+from indexer.publishing.places import write_places
 from indexer.publishing.recall import least_scores, share_found
 from indexer.publishing.snapshot import read_rows, read_words, write_snapshot
 from indexer.publishing.vector_index import VectorIndex, fp32_chunks
@@ -115,6 +116,7 @@ def _write_rows(built: Generation, shards: Path, *, fingerprint: str) -> tuple[V
     shown = np.unique(rows[:, 1])
     traits = read_traits(shards, shown)
     write_facets(built, shown, traits)
+    write_places(built)
     vectors = gather(built, rows, shards, fingerprint=fingerprint, beside=built.folder)
     write_lexicon(built.catalog, built.lexicon)
     drawings = vectors.image_ids[find_drawings(traits, vectors.images)]

@@ -109,16 +109,19 @@ def _list(kind: str, location: Path) -> dict[str, str]:
     """Paths of pictures or sets, with their stamps; "" where the location is one itself."""
     folder, name = _split(location, "")
     if name:
-        found = _store(folder).list(name)
+        found = _stamps(folder, name)
         return {"": found[name]} if name in found else {}
-    store = _store(folder)
     if kind == PICTURES:
-        return {path: stamp for path, stamp in store.list("").items() if _suffix(path) in SUFFIXES}
-    package = store.list("icons.json")
+        return {path: stamp for path, stamp in _stamps(folder, "").items() if _suffix(path) in SUFFIXES}
+    package = _stamps(folder, "icons.json")
     if package:
-        beside = store.list("info.json") | store.list("metadata.json")
+        beside = _stamps(folder, "info.json") | _stamps(folder, "metadata.json")
         return {"icons.json": "+".join([package["icons.json"], *beside.values()])}
-    return {path: stamp for path, stamp in store.list("json/").items() if _suffix(path) == ".json"}
+    return {path: stamp for path, stamp in _stamps(folder, "json/").items() if _suffix(path) == ".json"}
+
+
+def _stamps(folder: str, prefix: str) -> dict[str, str]:
+    return {path: listed.version for path, listed in _store(folder).list(prefix).items()}
 
 
 def _scan_pictures(location: Path, found: Mapping[str, str], stamps: Mapping[str, str]) -> Iterator[FileScan]:
@@ -180,10 +183,10 @@ def _fetch(location: Path, path: str) -> Path:
     folder, name = _split(location, path)
     key = hashlib.sha256(f"{folder}/{name}".encode()).hexdigest()[:24]
     names = _PACKAGE if name == "icons.json" else (name,)
-    store, copies = _store(folder), user_cache_path("icons") / "sets"
+    copies = user_cache_path("icons") / "sets"
     for one in names:
         file = copies / key / PurePosixPath(one).name
-        version = store.list(one).get(one)
+        version = _stamps(folder, one).get(one)
         noted = file.with_suffix(".version")
         if version is None or (noted.is_file() and noted.read_text("utf-8") == version and file.is_file()):
             continue

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from indexer.errors import StoreError
 from indexer.library.durable import ASIDE, create_file, write_file
-from indexer.stores.store import Stored
+from indexer.stores.store import Listed, Stored
 
 if TYPE_CHECKING:
     from filelock import FileLock
@@ -38,7 +38,7 @@ class FolderStore:
         except (FileNotFoundError, NotADirectoryError):
             return None
 
-    def list(self, prefix: str) -> dict[str, str]:
+    def list(self, prefix: str) -> dict[str, Listed]:
         """Name the files whose path in the folder begins so."""
         folder, _, start = prefix.rpartition("/")
         return dict(sorted(self._below(self.root / folder, f"{folder}/" if folder else "", start)))
@@ -67,7 +67,7 @@ class FolderStore:
         for name in names:
             (self.root / name).unlink(missing_ok=True)
 
-    def _below(self, folder: Path, prefix: str, start: str) -> Iterator[tuple[str, str]]:
+    def _below(self, folder: Path, prefix: str, start: str) -> Iterator[tuple[str, Listed]]:
         try:
             entries = list(os.scandir(folder))
         except (FileNotFoundError, NotADirectoryError):
@@ -79,9 +79,10 @@ class FolderStore:
                 yield from self._below(folder / entry.name, f"{prefix}{entry.name}/", "")
                 continue
             try:
-                yield f"{prefix}{entry.name}", _version(os.stat(entry.path))  # noqa: PTH116 - a Path takes longer
+                facts = os.stat(entry.path)  # noqa: PTH116 - a Path takes longer
             except FileNotFoundError:  # it has been removed just now
                 continue
+            yield f"{prefix}{entry.name}", Listed(_version(facts), facts.st_mtime)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
+from operator import itemgetter
 from typing import Any, TypeVar
 
 from indexer.errors import StoreError
-from indexer.stores.store import Stored
+from indexer.stores.store import Listed, Stored
 
 CONDITIONAL = ("s3",)
 """Protocols whose stores are asked to write only if something still holds."""
@@ -35,7 +36,7 @@ class ObjectStore:
         except FileNotFoundError:
             return None
 
-    def list(self, prefix: str) -> dict[str, str]:
+    def list(self, prefix: str) -> dict[str, Listed]:
         """Name the objects whose names begin so."""
         folder, _, start = self._path(prefix).rpartition("/")
         try:
@@ -44,7 +45,11 @@ class ObjectStore:
             return {}
         n_root = len(self.root) + 1
         facts = ((str(path).lstrip("/")[n_root:], fact) for path, fact in found.items())
-        return {name: self._version(fact) for name, fact in sorted(facts) if name.startswith(prefix)}
+        return {
+            name: Listed(self._version(fact), _written_at(fact))
+            for name, fact in sorted(facts, key=itemgetter(0))
+            if name.startswith(prefix)
+        }
 
     def put(self, name: str, content: bytes) -> None:
         """Write an object."""
@@ -81,6 +86,15 @@ class ObjectStore:
             if (value := facts.get(key)) is not None:
                 return str(value.timestamp() if isinstance(value, datetime) else value).strip('"')
         return str(facts.get("size"))
+
+
+def _written_at(facts: dict[str, Any]) -> float | None:
+    for key in ("LastModified", "mtime", "modified", "created"):
+        if isinstance(value := facts.get(key), datetime):
+            return value.timestamp()
+        if isinstance(value, int | float):
+            return float(value)
+    return None
 
 
 class S3Store(ObjectStore):

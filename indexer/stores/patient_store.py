@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from indexer.errors import StoreError
 from indexer.stores.object_store import asked
-from indexer.stores.store import Store, Stored
+from indexer.stores.store import Listed, Store, Stored
 
 PATIENCE_SECONDS = 60.0
 """After the first failure; then the command ends, and can be run again."""
@@ -38,7 +38,7 @@ class PatientStore:
         """Read an object."""
         return self._ask(lambda: self.store.get(name))
 
-    def list(self, prefix: str) -> dict[str, str]:
+    def list(self, prefix: str) -> dict[str, Listed]:
         """Name the objects whose names begin so."""
         return self._ask(lambda: self.store.list(prefix))
 

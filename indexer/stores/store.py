@@ -12,6 +12,16 @@ class Stored:
     version: str
 
 
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What a listing says of an object."""
+
+    version: str
+    """As `Store.replace` takes it."""
+    written_at: float | None
+    """Seconds since 1970 by the store's clock, whole ones in some stores; None where the store does not tell."""
+
+
 class Store(Protocol):
     """Objects by names such as "claims/a.json"; each is written whole or not at all, whoever else writes beside."""
 
@@ -22,8 +32,8 @@ class Store(Protocol):
     def get(self, name: str) -> Stored | None:
         """Read an object; None where there is none."""
 
-    def list(self, prefix: str) -> dict[str, str]:
-        """Name the objects whose names begin so, with their versions, in the order of names."""
+    def list(self, prefix: str) -> dict[str, Listed]:
+        """Name the objects whose names begin so, in the order of names."""
 
     def put(self, name: str, content: bytes) -> None:
         """Write an object, whatever is there."""
@@ -54,10 +64,10 @@ class Below:
         """Read an object of the part."""
         return self.whole.get(self.prefix + name)
 
-    def list(self, prefix: str) -> dict[str, str]:
+    def list(self, prefix: str) -> dict[str, Listed]:
         """Name objects of the part."""
         found = self.whole.list(self.prefix + prefix)
-        return {name.removeprefix(self.prefix): version for name, version in found.items()}
+        return {name.removeprefix(self.prefix): listed for name, listed in found.items()}
 
     def put(self, name: str, content: bytes) -> None:
         """Write an object of the part."""

@@ -84,6 +84,8 @@ class Facets(IconTable):
             self._pairs = {kind: read_array(getattr(generation, name)) for kind, name in SEVERAL.items()}
             self.drawings: NDArray[Any] = read_array(generation.drawings)
             """For each icon, in the order of the rows, the first picture that shows its drawing."""
+            self.places = read_array(generation.places) if generation.places.exists() else None
+            """For each icon, in the order of the rows, where it stands by name; older generations don't tell."""
         except (OSError, ValueError) as error:
             raise LibraryError(
                 f'facets of "{generation.folder}" can\'t be read ({error}); `icons merge` builds a new generation'

@@ -280,10 +280,6 @@ class IconTable(ABC):
             self._kept.setdefault(name, make())
         return self._kept[name]
 
-    def keeps(self, name: str) -> bool:
-        """Whether a thing was made already."""
-        return name in self._kept
-
 
 def _most_frequent(values: Sequence[str], titles: Sequence[str], counts: Ids, *, most: int) -> list[FacetCount]:
     order = np.argsort(-counts, kind="stable")[:most].tolist()

@@ -100,7 +100,7 @@ class StoredWork:
     def workers(self) -> dict[str, str]:
         """Name all workers that have said something, those that have ended among them, with the versions of that."""
         found = self.run.list("workers/")
-        return {name.removeprefix("workers/").removesuffix(".json"): version for name, version in found.items()}
+        return {name.removeprefix("workers/").removesuffix(".json"): said.version for name, said in found.items()}
 
     def told(self, worker: str) -> RankProgress | None:
         """How far a worker was when it said so last."""

@@ -39,12 +39,12 @@ def test_a_batch_takes_its_time_and_a_queue_its_sum() -> None:
     device = SimulatedDevice(SimulatedSpec(1000, 8))
     started = time.perf_counter()
     first, second = device.enqueue(pixels(100)), device.enqueue(pixels(100))
-    assert time.perf_counter() - started < 0.05
+    assert time.perf_counter() - started < 0.1
     second()
     both = time.perf_counter() - started
     first()
-    assert 0.2 <= both < 0.2 + 0.1
-    assert time.perf_counter() - started < both + 0.05, "the first was done before the second"
+    assert 0.2 <= both < 0.2 + 0.2
+    assert time.perf_counter() - started < both + 0.1, "the first was done before the second"
     assert device.busy_seconds == pytest.approx(0.2)
 
 

@@ -11,6 +11,8 @@ import pytest
 from indexer.embedding.claims import Claims
 from indexer.errors import StoreError
 from indexer.stores.folder_store import FolderStore
+from indexer.stores.opening import open_store
+from indexer.stores.store import Listed
 
 LEASE = 0.6
 
@@ -54,9 +56,9 @@ def test_a_claim_is_kept_while_its_worker_lives_and_given_back_when_it_ends(tmp_
 
 
 def test_what_a_dead_worker_held_is_free_after_a_lease_and_then_held_by_one(tmp_path: Path) -> None:
+    began = time.monotonic()
     assert claims(tmp_path, "dead").take("images-1")
     first, second = claims(tmp_path, "b"), claims(tmp_path, "c")
-    began = time.monotonic()
     for worker in (first, second):
         worker.look()
         assert not worker.take("images-1")
@@ -68,6 +70,53 @@ def test_what_a_dead_worker_held_is_free_after_a_lease_and_then_held_by_one(tmp_
     assert not second.take("images-1"), "it has seen an older state of the claim"
     second.look()
     assert second.held_by_others() == {"images-1"}
+
+
+@pytest.mark.parametrize("kind", ["folder", "s3"])
+def test_who_comes_later_need_not_wait_for_a_lease_that_has_run_out(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    place = tmp_path if kind == "folder" else f"s3://{request.getfixturevalue('s3').bucket}/claims"
+    lease = 1.5  # longer than the second that S3 rounds to
+
+    def worker(name: str) -> Claims:
+        return Claims(open_store(str(place)), worker=name, lease_seconds=lease)
+
+    assert worker("dead").take("images-1")
+    taken_at = time.monotonic()
+    early = worker("early")
+    early.look()
+    assert early.held_by_others() == {"images-1"}
+    time.sleep(lease + 1.1)
+    late = worker("late")
+    began = time.monotonic()
+    late.look()
+    assert late.held_by_others() == set(), f"{began - taken_at:.1f} s after it was taken"
+    assert late.take("images-1")
+    early.look()
+    assert early.held_by_others() == {"images-1"}
+    assert list(open_store(str(place)).list("")) == ["images-1.json"], "no clock is left"
+
+
+@pytest.mark.parametrize("ahead", [-3600, 3600])
+def test_a_store_whose_clock_is_wrong_frees_nothing_early(tmp_path: Path, ahead: float) -> None:
+    """A claim as old as the store says it is, by the store's own clock."""
+
+    class Shifted(FolderStore):
+        def list(self, prefix: str) -> dict[str, Listed]:
+            return {
+                name: Listed(listed.version, (listed.written_at or 0) + ahead)
+                for name, listed in super().list(prefix).items()
+            }
+
+    worker, other = (Claims(Shifted(tmp_path), worker=name, lease_seconds=LEASE) for name in "ab")
+    assert worker.take("images-1")
+    other.look()
+    assert other.held_by_others() == {"images-1"}
+    time.sleep(1.1 * LEASE)
+    newcomer = Claims(Shifted(tmp_path), worker="c", lease_seconds=LEASE)
+    newcomer.look()
+    assert newcomer.take("images-1")
 
 
 def test_a_worker_that_was_stopped_too_long_loses_its_claim_and_leaves_the_others_alone(tmp_path: Path) -> None:

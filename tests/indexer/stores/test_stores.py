@@ -4,6 +4,7 @@ import secrets
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -37,13 +38,21 @@ def test_what_is_put_is_read_and_listed_by_prefix(store: Store) -> None:
     assert read.content == b"a/other/two"
     assert list(store.list("")) == ["a/one", "a/other/two", "b"]
     assert list(store.list("a/o")) == ["a/one", "a/other/two"]
-    assert store.list("a/other/") == {"a/other/two": read.version}
+    assert {name: listed.version for name, listed in store.list("a/other/").items()} == {"a/other/two": read.version}
     store.delete("a/one")
     store.delete("a/one")
     assert list(store.list("a/")) == ["a/other/two"]
     store.delete("b", "gone", "a/other/two")
     store.delete()
     assert store.list("") == {}
+
+
+def test_a_listing_says_when_an_object_was_written(store: Store) -> None:
+    before = time.time()
+    store.put("a", b"1")
+    written_at = store.list("")["a"].written_at
+    assert written_at is not None
+    assert before - 1 <= written_at <= time.time()
 
 
 def test_an_object_is_created_once_and_replaced_by_who_knows_its_version(store: Store) -> None:
@@ -56,7 +65,7 @@ def test_an_object_is_created_once_and_replaced_by_who_knows_its_version(store: 
     read = store.get("claims/x")
     assert read is not None
     assert (read.content, read.version) == (b"renewed", second)
-    assert store.list("claims/") == {"claims/x": second}
+    assert {name: listed.version for name, listed in store.list("claims/").items()} == {"claims/x": second}
     store.delete("claims/x")
     assert store.replace("claims/x", b"gone", version=read.version) is None
     assert store.create("claims/x", b"again") is not None

@@ -1,6 +1,7 @@
 """Do icons that nobody looks for come in the order that is wanted, each once, and as many as are counted?"""
 
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,8 +10,8 @@ from conftest import build_library, disc
 
 from indexer.errors import IconsError
 from indexer.library.folder import Library
+from indexer.publishing.places import natural
 from search.engine import Filters, Query, SearchEngine, Window
-from search.generation import sorting
 from search.query import MOST_HITS, Sort
 
 ROWS = (  # name, set, style, place of its disc
@@ -83,11 +84,21 @@ def test_pages_follow_each_other_and_the_menu_counts_what_filters_leave(engine: 
         assert engine.ask(Query(), filters=Filters(styles=(one.value,))).n_found == one.n
 
 
-@pytest.mark.parametrize("sort", ["name", "set", "newest"])
-def test_many_names_are_sorted_as_few_are(engine: SearchEngine, monkeypatch: pytest.MonkeyPatch, sort: Sort) -> None:
-    few = _keys(SearchEngine.open(engine.library.root), sort, sets=["beta"])
-    monkeypatch.setattr(sorting, "MOST_APART", 0)
-    assert _keys(SearchEngine.open(engine.library.root), sort, sets=["beta"]) == few
+def test_a_generation_without_places_sorts_as_one_with_them(engine: SearchEngine, tmp_path: Path) -> None:
+    """Those before 2026-11-25 have none."""
+    root = tmp_path / "older"
+    shutil.copytree(engine.library.root, root)
+    number = Library(root).current()
+    assert number is not None
+    generation = Library(root).generation(number)
+    facts = json.loads(generation.manifest.read_text())
+    del facts["files"][generation.places.name]
+    generation.manifest.write_text(json.dumps(facts))
+    generation.places.unlink()
+    older = SearchEngine.open(root)
+    for sort in ("name", "set", "newest"):
+        for sets in ([], ["beta"]):
+            assert _keys(older, sort, sets=sets) == _keys(engine, sort, sets=sets)
 
 
 def test_the_hits_of_a_query_are_sorted_and_no_others(engine: SearchEngine) -> None:
@@ -118,4 +129,4 @@ def test_a_sort_that_is_none_is_refused() -> None:
     [("arrow-2", "arrow-10"), ("a", "a-b"), ("a-b", "ab"), ("007", "8"), ("9" * 400, "1" + "0" * 400), ("B", "c")],
 )
 def test_names_are_compared_as_people_count(first: str, then: str) -> None:
-    assert sorted([then, first], key=sorting.natural) == [first, then]
+    assert sorted([then, first], key=natural) == [first, then]

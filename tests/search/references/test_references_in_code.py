@@ -248,7 +248,7 @@ def _is_where_it_says(one: Reference, text: str) -> None:
 def test_no_text_takes_long(text: str, kind: Kind, share: float) -> None:
     started = time.process_time()
     scan(text[: int(share * len(text))] + text[-9:], path="x", kind=kind)
-    assert time.process_time() - started < 5 * share
+    assert time.process_time() - started < 8, "what grows with the square of the text takes minutes"
 
 
 def test_files_are_known_by_their_ends() -> None:

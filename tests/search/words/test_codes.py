@@ -169,7 +169,7 @@ def test_a_known_set_that_the_library_lacks_is_left_out_of_the_words() -> None:
 )
 @pytest.mark.parametrize("length", [990, 10_000])
 def test_long_texts_are_read_in_no_time(text: str, length: int) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     read_code(f"<a {text[:length]}", NAMES)
     read_code(text[:length], NAMES)
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 1

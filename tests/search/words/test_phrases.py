@@ -103,7 +103,7 @@ def test_of_too_many_parts_none_is_told_apart() -> None:
     "text", ["x", " ", "a ", "a with ", "-x ", " -", "a, ", ",", ", no ", "no ", "a no b ", "not a ", "\u00a0", "🔔 "]
 )
 def test_long_texts_are_taken_apart_in_no_time(text: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     read_phrase(text * (10_000 // len(text)))
     read_phrase(text * (10_000 // len(text)) + "end")
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 1
