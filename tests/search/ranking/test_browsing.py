@@ -10,6 +10,7 @@ from conftest import build_library, disc
 
 from indexer.errors import IconsError
 from indexer.library.folder import Library
+from indexer.publishing.manifest import Manifest
 from indexer.publishing.places import natural
 from search.engine import Filters, Query, SearchEngine, Window
 from search.query import MOST_HITS, Sort
@@ -91,9 +92,9 @@ def test_a_generation_without_places_sorts_as_one_with_them(engine: SearchEngine
     number = Library(root).current()
     assert number is not None
     generation = Library(root).generation(number)
-    facts = json.loads(generation.manifest.read_text())
-    del facts["files"][generation.places.name]
-    generation.manifest.write_text(json.dumps(facts))
+    manifest = Manifest.read(generation)
+    del manifest.files[generation.places.name]
+    manifest.write(generation)
     generation.places.unlink()
     older = SearchEngine.open(root)
     for sort in ("name", "set", "newest"):
