@@ -155,7 +155,7 @@ def _notes(file: "LocatedFile") -> Iterator[str]:
     elif located.kind == "icon":
         yield f'"{file.name}" is taken for one icon; --as screen looks for several in it'
     if located.is_cut:
-        yield f'"{file.name}" has {located.n_found:,} icons; the surest {len(located.icons):,} are shown'
+        yield f'"{file.name}" has more than {len(located.icons):,} icons; the surest of them are shown'
     doubtful = located.doubtful
     if doubtful:
         yield f'"{file.name}": {_counted(len(doubtful))} without a good match'

@@ -49,6 +49,7 @@ class LocatedPicture:
     icons: Sequence[LocatedIcon]
     """In the order in which one reads: row by row."""
     n_found: int
+    """Among the 1,500 likeliest places, which are looked at closer."""
     is_cut: bool
     """Whether more were found than `icons` has: these are the surest then."""
 
