@@ -128,7 +128,14 @@ PRODUCTS: tuple[Product, ...] = (
     Product(
         "node-red",
         ("node-red@4.1.15",),
-        (View("", waits_for="#red-ui-palette .red-ui-palette-node", seconds=6),),
+        (
+            View(
+                "",
+                waits_for="#red-ui-palette .red-ui-palette-node",
+                script='RED.actions.invoke("core:toggle-show-tips", false)',  # they change every few seconds
+                seconds=6,
+            ),
+        ),
         Rules(
             skip="#red-ui-sidebar-separator, .red-ui-panels-separator",
             ornaments="#red-ui-palette",  # its grip,
