@@ -56,8 +56,13 @@ def build_site(packages: Path, aside: Path) -> Path:
     """Let MkDocs build the READMEs of some packages as a site in the look of Material; return its folder."""
     docs = aside / "docs"
     docs.mkdir()
-    for name in ("swagger-ui-dist", "uikit", "startbootstrap-sb-admin-2", "admin-lte-3"):
-        text = (packages / "node_modules" / name / "README.md").read_text("utf-8")
+    for name in ("node-red", "uikit", "startbootstrap-sb-admin-2", "admin-lte-3"):
+        try:
+            text = (packages / "node_modules" / name / "README.md").read_text("utf-8")
+        except FileNotFoundError as error:
+            raise SourceError(
+                f'"{error.filename}" is not there; `python -m indexer.screens products --install | sh` installs it'
+            ) from error
         (docs / f"{name}.md").write_text(_PICTURES.sub("", text), "utf-8")
     (docs / "index.md").write_text(_FIRST_PAGE, "utf-8")
     (aside / "mkdocs.yml").write_text(_MKDOCS, "utf-8")
