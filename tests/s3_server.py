@@ -16,6 +16,7 @@ from werkzeug.serving import WSGIRequestHandler, make_server
 
 ACCESS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": "us-east-1"}
 Start = Callable[..., Any]
+_TAKEN = b'"renewals": 0'
 _REFUSED = b"<Error><Code>InternalError</Code><Message>on purpose</Message></Error>"
 
 
@@ -26,6 +27,8 @@ class Written(NamedTuple):
     """By `time.monotonic`."""
     method: str
     path: str
+    takes: bool
+    """Whether it is a claim of who did not hold the block before."""
 
 
 @dataclass
@@ -80,7 +83,9 @@ class Front:
             answer = list(self.application(environ, lambda *told: said.extend(told)))
             method, is_good = environ["REQUEST_METHOD"], said[0].startswith("2")
             if is_good and method in ("PUT", "DELETE"):
-                self.faults.writes.append(Written(time.monotonic(), method, environ["PATH_INFO"]))
+                self.faults.writes.append(
+                    Written(time.monotonic(), method, environ["PATH_INFO"], _TAKEN in content[:1000])
+                )
         return said, answer
 
 

@@ -75,6 +75,7 @@ def map(  # noqa: PLR0913 - one option each
     from search.commands.presenting import engine_of
     from search.mapping.choices import choose, read_choices
     from search.mapping.map import map_icons, source_names, source_sets, target_set
+    from search.references.code import kind_of
     from search.rewriting.rewrite import read_names, rewrite
 
     told = read_choices(choices) if choices else {}
@@ -83,8 +84,8 @@ def map(  # noqa: PLR0913 - one option each
     places = [Path(name) for name in names if _is_code(name)]
     if places and (len(places) < len(names) or file):
         raise click.UsageError(f'"{places[0]}" is source code, and others are names; give one kind')
-    if texts := [place for place in places if place.suffix == ".txt"]:
-        raise click.UsageError(f'"{texts[0]}" is no source code; --names "{texts[0]}" reads the names in it')
+    if others := [place for place in places if place.is_file() and kind_of(place.name) is None]:
+        raise click.UsageError(f'"{others[0]}" is no source code; --names "{others[0]}" reads the names in it')
     if is_written and not places:
         raise click.UsageError("--write changes source code; name a folder or a file")
     code = read_names(engine, places, sets=keys, to=target) if places else None

@@ -105,9 +105,12 @@ def test_what_can_not_be_mapped_is_an_error(map_icons: Map, arguments: tuple[str
     assert why in done.stderr
 
 
-def test_a_file_of_names_that_is_taken_for_code_is_told_how_to_be_given(map_icons: Map, tmp_path: Path) -> None:
-    (tmp_path / "names.txt").write_text("bell\n")
-    done = map_icons(str(tmp_path / "names.txt"))
+@pytest.mark.parametrize("name", ["names.txt", "names.csv", "names"])
+def test_a_file_of_names_that_is_taken_for_code_is_told_how_to_be_given(
+    map_icons: Map, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / name).write_text("bell\n")
+    done = map_icons(str(tmp_path / name))
     assert done.exit_code == 2
     assert "--names" in done.stderr
 

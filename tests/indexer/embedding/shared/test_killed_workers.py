@@ -15,7 +15,7 @@ from shared_work import draw_many, options_of, scanned, vectors_of
 from indexer.library.plans import BLOCK_SIZE
 from indexer.pipeline import collect, embed, plan_only
 
-SLACK_SECONDS = 2.0
+SLACK_SECONDS = 3.0
 """Beyond a lease: S3 tells whole seconds, requests are late or asked again, and some come between look and claim."""
 NURSERY = Path(__file__).parents[3] / "worker_nursery.py"
 
@@ -60,22 +60,21 @@ def waits(writes: list[Written]) -> dict[str, float]:
 
 
 def passed_over(writes: list[Written], *, seconds: float) -> list[str]:
-    """Blocks of pictures that somebody began while an earlier one had been without a sign of life for so long."""
+    """Blocks of pictures that somebody took while one before it in the plan had been without a sign of life so long."""
     found = []
     last: dict[str, float] = {}
-    done = set()
     for write in writes:
         block = write.path.rpartition("/")[2].partition(".")[0].partition("+")[0]
         if is_shard(write):
-            done.add(block)
+            last[block] = float("inf")
         elif "/claims/images" in write.path:
-            if block not in last:
+            if write.takes:
                 found += [
-                    f"{block} begun {write.seconds - since:.1f} s after the last sign of {other}"
+                    f"{block} taken {write.seconds - since:.1f} s after the last sign of {other}"
                     for other, since in last.items()
-                    if other not in done and write.seconds - since > seconds
+                    if other < block and write.seconds - since > seconds
                 ]
-            last[block] = write.seconds
+            last[block] = max(write.seconds, last.get(block, 0.0))
     return found
 
 
