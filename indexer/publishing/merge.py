@@ -8,6 +8,7 @@ query is the weighted sum of its similarities to all three.
 """
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Engine
 
-from indexer.arrays import Floats, Ids
+from indexer.arrays import Floats, Halves, Ids
 from indexer.catalog import questions
 from indexer.catalog.accounting import Accounting
 from indexer.encoders.query_encoder import QueryEncoder, open_query_encoder
@@ -33,7 +34,7 @@ from indexer.publishing.index_kinds import CHUNK, ENOUGH_RECALL, LEAST_RECALL, r
 from indexer.publishing.lexicon import Lexicon, write_lexicon
 from indexer.publishing.manifest import SNAPSHOT, WEIGHTS, IndexFacts, Manifest
 from indexer.publishing.places import write_places
-from indexer.publishing.recall import least_scores, share_found
+from indexer.publishing.recall import ExactSearch, share_found
 from indexer.publishing.snapshot import read_rows, read_words, write_snapshot
 from indexer.publishing.vector_index import VectorIndex, fp32_chunks
 from indexer.publishing.vectors import Vectors, gather
@@ -72,12 +73,14 @@ def merge(
         stage("Reading vectors")
         vectors, drawings = _write_rows(built, library.vectors(fingerprint), fingerprint=fingerprint)
         stage("Building the index of pictures")
-        pictures = _build(built.pictures, vectors.image_ids, lambda: fp32_chunks(vectors.images), vectors.names)
+        pictures = _build(built.pictures, vectors.image_ids, partial(_at, vectors.images), vectors.names)
         stage("Building the index of icons")
         fused = _build(
-            built.icons, vectors.icon_ids, lambda: vectors.fused(WEIGHTS), vectors.names, is_asked_by_names=True
+            built.icons, vectors.icon_ids, partial(vectors.fused, WEIGHTS), vectors.names, is_asked_by_names=True
         )
         stage("Asking both, to learn what their scores mean")
+        # First: what was read from end to end is in memory when it is asked here and there.
+        files = {path.name: describe_file(path) for path in built.files}
         encoder = encoder or open_query_encoder(library.encoder(fingerprint))
         Manifest(
             number=generation.number,
@@ -91,7 +94,7 @@ def merge(
             icons=fused,
             calibration=_calibrate(built, pictures, fused, vectors, drawings, encoder),
             counts=counts,
-            files={path.name: describe_file(path) for path in built.files},
+            files=files,
         ).write(built)
     library.publish(generation)
     return generation
@@ -124,33 +127,48 @@ def _write_rows(built: Generation, shards: Path, *, fingerprint: str) -> tuple[V
     return vectors, drawings
 
 
+def _one_ahead(chunks: Iterator[Floats]) -> Iterator[Floats]:
+    """Have the next chunk made while one is indexed: of both, neither keeps all cores busy."""
+    with ThreadPoolExecutor(1) as beside:
+        coming = beside.submit(next, chunks, None)
+        while (chunk := coming.result()) is not None:
+            coming = beside.submit(next, chunks, None)
+            yield chunk
+
+
+def _at(vectors: Halves, places: Ids | None) -> Iterator[Floats]:
+    return fp32_chunks(vectors if places is None else vectors[places])
+
+
 def _build(
     path: Path,
     ids: Ids,
-    chunks: Callable[[], Iterator[Floats]],
+    vectors_at: Callable[[Ids | None], Iterator[Floats]],
     names: NDArray[Any],
     *,
     is_asked_by_names: bool = False,
 ) -> IndexFacts:
     """Write one index, open it as a search would, and hold its answers against exact search.
 
-    It learns from vectors of all sources: ids ascend, so the first chunk is what was indexed first.
+    `vectors_at` yields vectors at some places, None for all. It learns from vectors of all sources: ids ascend, so
+    the first chunk is what was indexed first.
     """
     n, dim = len(ids), names.shape[1]
     kind = recommended(n)
     spec, n_learnt = kind.spec(n, dim=dim), max(N_LEARNT, kind.n_trained(n))
     try:
-        sample = np.concatenate([chunk[:: n // n_learnt].copy() for chunk in chunks()]) if n > CHUNK else None
+        sample = np.concatenate([*vectors_at(np.arange(0, n, n // n_learnt))]) if n > CHUNK else None
         asked = names[spread(len(names), n_learnt)].astype(np.float32) if is_asked_by_names and kind.has_lists else None
-        index = VectorIndex.build(ids, chunks(), dim=dim, spec=spec, sample=sample, asked=asked)
+        exact = ExactSearch(names[spread(len(names), N_QUERIES)].astype(np.float32), k=min(n, N_FOUND))
+        chunks = _one_ahead(exact.among(vectors_at(None)))
+        index = VectorIndex.build(ids, chunks, dim=dim, spec=spec, sample=sample, asked=asked)
     except ValueError as error:
         raise ShardError(f"{error}; delete the shards of this encoder and run `icons index`") from error
-    queries = names[spread(len(names), N_QUERIES)].astype(np.float32)
-    least = least_scores(chunks(), queries, k=min(n, N_FOUND))
-    index.settle(partial(share_found, queries=queries, least=least, k=N_FOUND), enough=ENOUGH_RECALL)
+    found_of = partial(share_found, queries=exact.queries, least=exact.least_scores, k=N_FOUND)
+    index.settle(found_of, enough=ENOUGH_RECALL)
     index.save(path)
     del index, sample, asked
-    found = share_found(VectorIndex.open(path, spec=spec), queries, least, k=N_FOUND)
+    found = found_of(VectorIndex.open(path, spec=spec))
     if found < LEAST_RECALL:
         raise LibraryError(f'index "{spec}" finds {found:.3f} of what exact search finds; nothing was published')
     return IndexFacts(spec, n, round(found, 4))

@@ -1,6 +1,6 @@
 """How much of what exact search finds does an index find?"""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import cast
 
 import numpy as np
@@ -28,13 +28,32 @@ def share_found(index: VectorIndex, queries: Floats, least: Floats, *, k: int) -
     return float(np.mean([share_right(hits, bound, k=k) for hits, bound in zip(found, least, strict=True)]))
 
 
+class ExactSearch:
+    """An exact fp32 search for the `k` nearest of each query, (queries, dim), among vectors that go by."""
+
+    def __init__(self, queries: Floats, *, k: int) -> None:
+        self.queries, self.k = queries, k
+        self._best = np.full((len(queries), k), -np.inf, dtype=np.float32)
+
+    def among(self, chunks: Iterable[Floats]) -> Iterator[Floats]:
+        """Yield chunks as they come, each once it has been looked at."""
+        for chunk in chunks:
+            scores = np.concatenate([self._best, self.queries @ chunk.T], axis=1)
+            self._best = -np.partition(-scores, self.k - 1, axis=1)[:, : self.k]
+            yield chunk
+
+    @property
+    def least_scores(self) -> Floats:
+        """What the `k`-th nearest vector of each query scores, (queries,)."""
+        return cast(Floats, self._best.min(axis=1))
+
+
 def least_scores(chunks: Iterable[Floats], queries: Floats, *, k: int) -> Floats:
     """What the `k`-th nearest vector of each query scores in an exact fp32 search, (queries,)."""
-    best = np.full((len(queries), k), -np.inf, dtype=np.float32)
-    for chunk in chunks:
-        scores = np.concatenate([best, queries @ chunk.T], axis=1)
-        best = -np.partition(-scores, k - 1, axis=1)[:, :k]
-    return cast(Floats, best.min(axis=1))
+    exact = ExactSearch(queries, k=k)
+    for _ in exact.among(chunks):
+        pass
+    return exact.least_scores
 
 
 def share_right(found: Neighbours, least: float, *, k: int) -> float:

@@ -42,16 +42,21 @@ class TagVectors:
     tags: Ids
     """Places in `vectors`, for each of `rows`."""
 
-    def means(self, start: int, stop: int) -> Floats:
-        """Directions of the mean tag of icons `start` to `stop`, (stop - start, dim); zero where none is stated."""
-        means = np.zeros((stop - start, self.vectors.shape[1]), np.float32)
-        for first in range(start, stop, _ICONS_AT_ONCE):
-            low, high = np.searchsorted(self.rows, [first, min(stop, first + _ICONS_AT_ONCE)])
-            if low == high:
+    def means(self, icons: Ids) -> Floats:
+        """Directions of the mean tag of icons at some places, (n, dim); zero where none is stated."""
+        means = np.zeros((len(icons), self.vectors.shape[1]), np.float32)
+        for start in range(0, len(icons), _ICONS_AT_ONCE):
+            some = icons[start : start + _ICONS_AT_ONCE]
+            lows = np.searchsorted(self.rows, some)
+            n_stated = np.searchsorted(self.rows, some, side="right") - lows
+            stating = np.flatnonzero(n_stated)
+            if not len(stating):
                 continue
-            places, begins = np.unique(self.rows[low:high], return_index=True)
-            sums = np.add.reduceat(self.vectors[self.tags[low:high]].astype(np.float32), begins, axis=0)
-            means[places - start] = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
+            n_stated = n_stated[stating]
+            begins = np.cumsum(n_stated) - n_stated
+            stated = self.tags[np.repeat(lows[stating] - begins, n_stated) + np.arange(n_stated.sum())]
+            sums = np.add.reduceat(self.vectors[stated].astype(np.float32), begins, axis=0)
+            means[start + stating] = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
         return means
 
 
@@ -68,14 +73,15 @@ class Vectors:
     name_rows: Ids
     tags: TagVectors
 
-    def fused(self, weights: Weights) -> Iterator[Floats]:
-        """Yield the sums of picture, name and tags, in the order of the icons, a chunk at a time."""
-        for start in range(0, len(self.icon_ids), CHUNK):
-            stop = min(len(self.icon_ids), start + CHUNK)
-            picture = self.images[self.image_rows[start:stop]].astype(np.float32)
-            name = self.names[self.name_rows[start:stop]].astype(np.float32)
+    def fused(self, weights: Weights, icons: Ids | None = None) -> Iterator[Floats]:
+        """Yield the sums of picture, name and tags of icons at some places, None for all, a chunk at a time."""
+        icons = np.arange(len(self.icon_ids)) if icons is None else icons
+        for start in range(0, len(icons), CHUNK):
+            some = icons[start : start + CHUNK]
+            picture = self.images[self.image_rows[some]].astype(np.float32)
+            name = self.names[self.name_rows[some]].astype(np.float32)
             seen = weights.picture * picture + (1 - weights.picture) * name
-            means = self.tags.means(start, stop)
+            means = self.tags.means(some)
             share = weights.tags * means.any(axis=1, keepdims=True).astype(np.float32)
             yield (1 - share) * seen + share * means
 

@@ -82,7 +82,7 @@ class VectorRankers:
         self._vectors = vectors
         self._weights = weights
         known = known or Tags.read(opened)
-        self._means = TagVectors(vectors.tags, known.rows, known.codes).means(0, len(corpus))
+        self._means = TagVectors(vectors.tags, known.rows, known.codes).means(np.arange(len(corpus)))
         self._is_tagged = self._means.any(axis=1)
         self._engine = EngineRanker(opened, corpus, vectors, weights, known)
         self._unseen = ~vectors.has_image[corpus.image_rows]

@@ -14,7 +14,7 @@ from indexer.stores.folder_store import FolderStore
 from indexer.stores.opening import open_store
 from indexer.stores.store import Listed
 
-LEASE = 0.6
+LEASE = 1.2
 
 
 def claims(folder: Path, worker: str, **others: Callable[[], None]) -> Claims:
@@ -77,7 +77,7 @@ def test_who_comes_later_need_not_wait_for_a_lease_that_has_run_out(
     kind: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     place = tmp_path if kind == "folder" else f"s3://{request.getfixturevalue('s3').bucket}/claims"
-    lease = 1.5  # longer than the second that S3 rounds to
+    lease = 3.0  # longer than the second that S3 rounds to
 
     def worker(name: str) -> Claims:
         return Claims(open_store(str(place)), worker=name, lease_seconds=lease)

@@ -82,7 +82,7 @@ def test_an_icon_without_tags_keeps_exactly_picture_and_name(vectors: Vectors, s
 def test_the_mean_of_tags_is_a_direction_and_zero_where_none_is_stated(
     vectors: Vectors, stated: list[list[int]]
 ) -> None:
-    means = vectors.tags.means(5, 20)
+    means = vectors.tags.means(np.arange(5, 20))
     lengths = np.linalg.norm(means, axis=1)
     assert lengths == pytest.approx([1.0 if tags else 0.0 for tags in stated[5:20]], abs=1e-6)
 
