@@ -111,8 +111,9 @@ class Claims:
 
     def look(self) -> None:
         """See which claims have changed since the last look."""
-        if self._store_clock is None:
-            self._store_clock = self._read_store_clock()
+        with self._changing:  # two threads look
+            if self._store_clock is None:
+                self._store_clock = self._read_store_clock()
         found, now = self.store.list(""), time.monotonic()
         seen = {}
         for name, listed in found.items():
