@@ -27,6 +27,7 @@ FILES = (
     "generations/2/lexicon.safetensors",
     "generations/2/manifest.json",
     "generations/2/pictures.faiss",
+    "generations/2/places.npy",
     "generations/2/tags.npy",
     "vectors/*/images-*.safetensors",
     "vectors/*/names-*.safetensors",
