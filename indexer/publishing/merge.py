@@ -72,12 +72,7 @@ def merge(
         counts, revision = _write_catalog(library, built, engine, fingerprint=fingerprint, embedded=embedded)
         stage("Reading vectors")
         vectors, drawings = _write_rows(built, library.vectors(fingerprint), fingerprint=fingerprint)
-        stage("Building the index of pictures")
-        pictures = _build(built.pictures, vectors.image_ids, partial(_at, vectors.images), vectors.names)
-        stage("Building the index of icons")
-        fused = _build(
-            built.icons, vectors.icon_ids, partial(vectors.fused, WEIGHTS), vectors.names, is_asked_by_names=True
-        )
+        pictures, fused = _build_both(built, vectors, stage)
         stage("Asking both, to learn what their scores mean")
         # First: what was read from end to end is in memory when it is asked here and there.
         files = {path.name: describe_file(path) for path in built.files}
@@ -125,6 +120,15 @@ def _write_rows(built: Generation, shards: Path, *, fingerprint: str) -> tuple[V
     drawings = vectors.image_ids[find_drawings(traits, vectors.images)]
     np.save(built.drawings, drawings[vectors.image_rows])
     return vectors, drawings
+
+
+def _build_both(built: Generation, vectors: Vectors, stage: Callable[[str], None]) -> tuple[IndexFacts, IndexFacts]:
+    """Write the index of pictures, and that of icons."""
+    stage("Building the index of pictures")
+    pictures = _build(built.pictures, vectors.image_ids, partial(_at, vectors.images), vectors.names)
+    stage("Building the index of icons")
+    summed = partial(vectors.fused, WEIGHTS)
+    return pictures, _build(built.icons, vectors.icon_ids, summed, vectors.names, is_asked_by_names=True)
 
 
 def _one_ahead(chunks: Iterator[Floats]) -> Iterator[Floats]:
