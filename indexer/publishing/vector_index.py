@@ -11,13 +11,15 @@ from errno import EIO
 from pathlib import Path
 from typing import Any, cast
 
-import faiss
 import numpy as np
 from numpy.typing import NDArray
 
 from indexer.arrays import Floats, Ids, Mask
-from indexer.process import cores
+from indexer.process import cores, known_to_blas
 from indexer.publishing.index_kinds import CHUNK
+
+with known_to_blas():
+    import faiss
 
 REFINED = 2000
 """Candidates that codes hand to the exact scores, whatever few hits are wanted. At 365,328 real pictures asked with

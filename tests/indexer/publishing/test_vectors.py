@@ -1,4 +1,7 @@
+import os
 import re
+import subprocess
+import sys
 from functools import partial
 from pathlib import Path
 from threading import Thread
@@ -133,6 +136,22 @@ def test_stored_vectors_come_back_by_id(opened: VectorIndex, vectors: np.ndarray
     for unknown in (IDS[5] + 1, IDS[-1] + 1):
         with pytest.raises(KeyError):
             opened.reconstruct(np.array([unknown]))
+
+
+def test_faiss_computes_with_what_the_processor_has() -> None:
+    """OpenBLAS names the code that it takes; that of a "Prescott" is for a processor of which it knows nothing."""
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_CORETYPE"}
+    told = subprocess.run(
+        [sys.executable, "-c", "import os; from indexer.publishing import vector_index; print(*os.environ)"],
+        env=environment | {"OPENBLAS_VERBOSE": "2"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "OPENBLAS_CORETYPE" not in told.stdout.split()
+    flags = Path("/proc/cpuinfo").read_text("utf-8").split() if sys.platform == "linux" else []
+    if "avx2" in flags and "fma" in flags:
+        assert "Prescott" not in told.stdout + told.stderr
 
 
 def test_a_query_takes_one_thread_whichever_thread_asks(opened: VectorIndex, vectors: np.ndarray) -> None:
