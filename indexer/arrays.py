@@ -1,7 +1,12 @@
 """Which arrays travel between modules? One name for each kind of element; docstrings tell the shapes."""
 
+from collections.abc import Hashable, Iterable
+from typing import TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
+
+Value = TypeVar("Value", bound=Hashable)
 
 Ids = NDArray[np.int64]
 """Ids of the catalog: icons, images or names."""
@@ -26,3 +31,15 @@ def rows_by_id(ids: Ids) -> Ids:
     rows = np.full(int(ids[-1]) + 1 if len(ids) else 0, -1, np.int64)
     rows[ids] = np.arange(len(ids))
     return rows
+
+
+class Numbers(dict[Value, int]):
+    """Numbers different values as they are asked for: the first one is 0."""
+
+    def __missing__(self, value: Value) -> int:
+        self[value] = number = len(self)
+        return number
+
+    def of(self, values: Iterable[Value]) -> NDArray[np.int32]:
+        """The number of each value, (n,)."""
+        return np.fromiter(map(self.__getitem__, values), np.int32)

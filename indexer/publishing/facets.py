@@ -9,8 +9,7 @@ categories, so these are pairs in files of their own, (2, n): positions of rows,
 import sqlite3
 import threading
 from array import array
-from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections import Counter
 from contextlib import closing
 from pathlib import Path
 from typing import Any, cast
@@ -18,6 +17,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer.arrays import Numbers
 from indexer.errors import LibraryError
 from indexer.library.folder import Generation
 from indexer.library.traits import FLAGS, NOT_KNOWN
@@ -92,29 +92,53 @@ def write_facets(generation: Generation, images: NDArray[np.int64], traits: NDAr
         for flag in FLAGS:
             rows[flag] = shown[flag]
         stated = [style for (style,) in connection.execute("SELECT style FROM icons ORDER BY id")]
-        rows["states"] = [A_LOOK if stated_look(style) else A_STYLE if style else NO_STYLE for style in stated]
+        styles = Numbers[str | None]()
+        of_icons = styles.of(stated)
+        says = [A_LOOK if stated_look(style) else A_STYLE if style else NO_STYLE for style in styles]
+        rows["states"] = np.array(says, np.int8)[of_icons]
         rows["look"] = _write_looks(connection, name_styles(stated, rows["set"], shown["ink"]))
         np.save(generation.facets, rows)
         for kind, name in SEVERAL.items():
             np.save(getattr(generation, name), _write_several(connection, kind))
 
 
+class _Spelt(dict[str, int]):
+    """The number of a value of a kind by what a source calls it; `NONE` for what says nothing."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__()
+        self.kind = kind
+        self.numbers = Numbers[str]()
+
+    def __missing__(self, text: str) -> int:
+        value = compared(self.kind, " ".join(text.split()))
+        self[text] = number = self.numbers[value] if value else NONE
+        return number
+
+    def titles(self) -> list[str]:
+        """How each value is spelt, by its number: of several spellings the first of the alphabet."""
+        spellings = sorted(((" ".join(text.split()), number) for text, number in self.items()), reverse=True)
+        titles = {number: spelling for spelling, number in spellings}
+        return [titles[number] for number in self.numbers.values()]
+
+
 def _write_several(connection: sqlite3.Connection, kind: str) -> NDArray[np.int32]:
     """Write the labels of a kind that icons have several of; return pairs of positions and codes, (2, n)."""
-    spellings: dict[str, set[str]] = defaultdict(set)
-    numbers: dict[str, int] = {}
-    pairs = array("i")
-    for position, found in enumerate(_values(connection, kind)):
-        for value, spelling in found.items():
-            spellings[value].add(spelling)
-            pairs.extend((position, numbers.setdefault(value, len(numbers))))
-    positions, told = np.array(pairs, np.int32).reshape(-1, 2).T
-    values = sorted(numbers)
-    codes = np.empty(len(values), np.int32)  # by number: values are numbered as they come, and coded in their order
-    codes[[numbers[value] for value in values]] = np.arange(len(values))
-    n_icons = np.bincount(codes[told], minlength=len(values)).tolist()
-    labels = [(kind, code, value, min(spellings[value]), n_icons[code]) for code, value in enumerate(values)]
-    connection.executemany(_INSERT, labels)
+    spelt = _Spelt(kind)
+    found, n_found = array("i"), array("i")
+    column = ALL_TAGS if kind == "tag" else SEVERAL[kind]
+    for (text,) in connection.execute(f"SELECT {column} FROM icons ORDER BY id"):
+        numbers = dict.fromkeys(map(spelt.__getitem__, text.split("\n"))) if text else ()
+        found.extend(numbers)
+        n_found.append(len(numbers))
+    told, positions = np.array(found, np.int32), np.repeat(np.arange(len(n_found), dtype=np.int32), n_found)
+    says_something = told != NONE
+    told, positions = told[says_something], positions[says_something]
+    n_icons = np.bincount(told, minlength=len(spelt.numbers)).tolist()
+    labels = sorted(zip(spelt.numbers, spelt.titles(), n_icons, strict=True))
+    codes = np.empty(len(labels), np.int32)  # by number: values are numbered as they come, and coded in their order
+    codes[[spelt.numbers[value] for value, _, _ in labels]] = np.arange(len(labels))
+    connection.executemany(_INSERT, ((kind, code, *label) for code, label in enumerate(labels)))
     return np.stack([positions, codes[told]])
 
 
@@ -130,14 +154,6 @@ def _write_looks(connection: sqlite3.Connection, named: list[str | None]) -> NDA
         labels = ((kind, code, value, value, counts[value]) for code, value in enumerate(sorted(counts)))
         connection.executemany(_INSERT, labels)
     return np.array([codes[look] if look else NONE for look in named], np.int32)
-
-
-def _values(connection: sqlite3.Connection, kind: str) -> Iterator[dict[str, str]]:
-    """Yield the values of each icon, by id, as they are compared, with how its source spells them."""
-    column = ALL_TAGS if kind == "tag" else SEVERAL[kind]
-    for (text,) in connection.execute(f"SELECT {column} FROM icons ORDER BY id"):
-        spellings = [" ".join(part.split()) for part in text.split("\n")] if text else ()
-        yield {value: spelling for spelling in spellings if (value := compared(kind, spelling))}
 
 
 def compared(kind: str, value: str) -> str:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 
-from indexer.arrays import Floats, Ids, Mask, rows_by_id
+from indexer.arrays import Floats, Ids, Mask, Numbers, rows_by_id
 from indexer.errors import LibraryError
 from indexer.publishing.snapshot import TOKENS, write_keywords
 
@@ -48,8 +48,9 @@ class Lists:
     @classmethod
     def group(cls, keys: Ids, values: Ids, *, n: int) -> Self:
         """Put the values of each key 0 ... n - 1 into a list, ascending and each once."""
-        pairs = np.unique(np.stack([keys, values]), axis=1) if len(keys) else np.empty((2, 0), np.int64)
-        return cls(np.searchsorted(pairs[0], np.arange(n + 1)), pairs[1])
+        width = int(values.max(initial=0)) + 1
+        pairs = np.unique(keys * width + values)
+        return cls(np.searchsorted(pairs, np.arange(n + 1) * width), pairs % width)
 
     def of(self, key: int) -> Ids:
         """One list."""
@@ -85,17 +86,18 @@ class Lexicon:
         connection.execute("CREATE VIRTUAL TABLE temp.instances USING fts5vocab('main', 'keywords', 'instance')")
         found = connection.execute("SELECT rowid FROM keywords ORDER BY rowid")
         name_ids = np.fromiter((row[0] for row in found), np.int64)
-        rows = connection.execute("SELECT term, doc, col FROM instances WHERE col <> 'categories'").fetchall()
+        numbers = Numbers[str]()
+        found = connection.execute("SELECT term, doc, col = 'words' FROM instances WHERE col <> 'categories'")
+        numbered = ((numbers[term], name, is_word) for term, name, is_word in found)
+        said = np.fromiter(numbered, [("term", np.int64), ("name", np.int64), ("is_word", bool)])
         connection.execute("DROP TABLE temp.instances")
-        encoded = np.array([as_term(row[0]) for row in rows], dtype=f"S{MOST_BYTES}")
-        terms, of_rows = np.unique(encoded, return_inverse=True)
-        names = np.searchsorted(name_ids, np.array([row[1] for row in rows], np.int64))
-        is_word = np.array([row[2] == "words" for row in rows], bool)
+        terms, places = np.unique(np.array([*map(as_term, numbers)], f"S{MOST_BYTES}"), return_inverse=True)
+        of_rows, names, is_word = places[said["term"]], np.searchsorted(name_ids, said["name"]), said["is_word"]
         pairs = of_rows * len(name_ids) + names
         only_tagged = ~is_word & ~np.isin(pairs, pairs[is_word])
         borne, tagged = (Lists.group(of_rows[which], names[which], n=len(terms)) for which in (is_word, only_tagged))
-        bearers = np.array(list(icons), np.int64).reshape(-1, 2)
-        of_names = Lists.group(np.searchsorted(name_ids, bearers[:, 0]), bearers[:, 1], n=len(name_ids))
+        bearers = np.fromiter(icons, [("name", np.int64), ("icon", np.int64)])
+        of_names = Lists.group(np.searchsorted(name_ids, bearers["name"]), bearers["icon"], n=len(name_ids))
         return cls(terms, _weights(borne, tagged, len(name_ids)), borne, tagged, name_ids, of_names)
 
     @classmethod

@@ -11,6 +11,7 @@ from contextlib import closing
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer.arrays import Numbers
 from indexer.library.folder import Generation
 from indexer.publishing.facets import read_array
 
@@ -30,8 +31,8 @@ def write_places(generation: Generation) -> None:
 
 def places_by_name(names: Iterable[str], keys: Sequence[str], sets: NDArray[np.integer]) -> Places:
     """The place of each icon among these by name, then by the key of its set, which `sets` index, then as they come."""
-    numbers: dict[str, int] = {}
-    named = np.fromiter((numbers.setdefault(name, len(numbers)) for name in names), np.int32, len(sets))
+    numbers = Numbers[str]()
+    named = numbers.of(names)
     order = np.lexsort((natural_ranks(keys)[sets], natural_ranks(list(numbers))[named]))
     places = np.empty(len(order), np.int32)
     places[order] = np.arange(len(order), dtype=np.int32)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.arrays import Floats, Positions
+from indexer.arrays import Floats, Numbers, Positions
 from indexer.naming.looks import LOOKS, stated_look, with_look
 from indexer.publishing.seen_looks import likelihoods
 
@@ -31,18 +31,19 @@ def name_styles(stated: Sequence[str | None], sets: NDArray[np.integer], ink: ND
     `sets` (n,) number their sets, `ink` (n, 9) are measures of their pictures (`library.traits.Ink`).
     """
     looks = see_looks(likelihoods(ink), group(stated, sets))
-    seen = [LOOKS[look] if look != UNSEEN else None for look in looks.tolist()]
-    return [with_look(styles, stated_look(styles) or look) for styles, look in zip(stated, seen, strict=True)]
+    pairs = Numbers[tuple[str | None, int]]()
+    of_icons = pairs.of(zip(stated, looks.tolist(), strict=True)).tolist()
+    seen = [(styles, LOOKS[look] if look != UNSEEN else None) for styles, look in pairs]
+    named = [with_look(styles, stated_look(styles) or look) for styles, look in seen]
+    return [named[pair] for pair in of_icons]
 
 
-def group(stated: Sequence[str | None], sets: NDArray[np.integer]) -> NDArray[np.intp]:
+def group(stated: Sequence[str | None], sets: NDArray[np.integer]) -> NDArray[np.int32]:
     """Number groups of icons that are of one set and state the same styles, (n,)."""
-    numbers: dict[tuple[int, str | None], int] = {}
-    pairs = zip(sets.tolist(), stated, strict=True)
-    return np.fromiter((numbers.setdefault(pair, len(numbers)) for pair in pairs), np.intp, len(stated))
+    return Numbers[tuple[int, str | None]]().of(zip(sets.tolist(), stated, strict=True))
 
 
-def see_looks(likely: Floats, groups: NDArray[np.intp]) -> NDArray[np.int8]:
+def see_looks(likely: Floats, groups: NDArray[np.integer]) -> NDArray[np.int8]:
     """Number the look of each icon in `LOOKS`, (n,), by its picture (n, 4) and group; `UNSEEN` without measures."""
     looks = np.full(len(likely), UNSEEN, np.int8)
     for members in _members(groups, np.flatnonzero(likely.any(axis=1))):
@@ -50,7 +51,7 @@ def see_looks(likely: Floats, groups: NDArray[np.intp]) -> NDArray[np.int8]:
     return looks
 
 
-def _members(groups: NDArray[np.intp], icons: Positions) -> Iterator[Positions]:
+def _members(groups: NDArray[np.integer], icons: Positions) -> Iterator[Positions]:
     """Yield the icons of each group that has some of them."""
     ordered = icons[np.argsort(groups[icons], kind="stable")]
     starts = np.flatnonzero(np.diff(groups[ordered])) + 1
