@@ -69,11 +69,11 @@ def browse_all(opened: Opened, filters: Filters, sort: Sort, *, flat: bool) -> t
     return _arrange(opened, filters, sort, flat), _count(opened, filters, sort, flat)
 
 
-def _remembered(opened: Opened, name: str, make: Callable[..., object]) -> Callable[..., object]:
+def _remembered(
+    opened: Opened, name: str, make: Callable[..., object], *, most: int = N_REMEMBERED
+) -> Callable[..., object]:
     """The last answers of a function of this generation."""
-    kept: Callable[..., object] = opened.facets.keep(
-        name, lambda: lru_cache(maxsize=N_REMEMBERED)(partial(make, opened))
-    )
+    kept: Callable[..., object] = opened.facets.keep(name, lambda: lru_cache(maxsize=most)(partial(make, opened)))
     return kept
 
 
@@ -90,7 +90,11 @@ def _count(opened: Opened, filters: Filters, sort: Sort, flat: bool) -> Counts:
 
 
 def _ordered(opened: Opened, filters: Filters, sort: Sort) -> Ids:
-    """Ids of the icons that the filters leave."""
+    """Ids of the icons that the filters leave: kept, since hits are counted once they are shown."""
+    return cast(Ids, _remembered(opened, "ordered", _put_in_order, most=1)(filters, sort))
+
+
+def _put_in_order(opened: Opened, filters: Filters, sort: Sort) -> Ids:
     refuse_late()
     ids = opened.facets.every(opened.facets.select(filters))
     return ids[in_order(opened.facets, opened.snapshot, ids, sort)]

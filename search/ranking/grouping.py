@@ -21,11 +21,20 @@ def grouped(opened: Opened, ids: Ids, *, flat: bool) -> Positions:
 
 def first_of_each(opened: Opened, ids: Ids) -> Choice:
     """Which pairs of a place in `ids` and a code are hits: of those with the same code one of each group."""
-    variants, drawings = (np.unique(numbers, return_inverse=True)[1] for numbers in groups_of(opened, ids))
-    bits = len(ids).bit_length()
+    return first_of_groups(*groups_of(opened, ids))
+
+
+def first_of_groups(variants: Ids, drawings: Ids) -> Choice:
+    """The same, given numbers of the groups. What is alone in both is a hit, whatever its code: most icons are."""
+    variants, drawings = (np.unique(numbers, return_inverse=True)[1] for numbers in (variants, drawings))
+    is_alone = (np.bincount(variants)[variants] == 1) & (np.bincount(drawings)[drawings] == 1)
+    bits = len(variants).bit_length()
 
     def choose(places: Positions, codes: Ids) -> Positions:
-        of_codes = codes.astype(np.int64) << bits
-        return group_many(of_codes | variants[places], of_codes | drawings[places])
+        is_hit = is_alone[places]
+        others = np.flatnonzero(~is_hit)
+        of_codes = codes[others].astype(np.int64) << bits
+        is_hit[others[group_many(of_codes | variants[places[others]], of_codes | drawings[places[others]])]] = True
+        return np.flatnonzero(is_hit)
 
     return choose

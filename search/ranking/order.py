@@ -10,6 +10,8 @@ MIXED, MIXED_AMONG = 10, 30
 """The first hits, and the best ones that they are chosen among."""
 AGAIN, MOST_AGAIN = 0.3, 3
 """Log-odds that a hit loses for each one of its set before it, and for how many at most."""
+_BITS = 63
+"""Of a number that is 0 or more."""
 
 
 def rank(ids: Ids, evidence: Floats, tiers: Tiers) -> Positions:
@@ -111,6 +113,8 @@ def firsts_of(numbers: Ids) -> Positions:
     Sorted together with their places they are sorted in a tenth of the time of a stable sort.
     """
     bits = len(numbers).bit_length()
+    if int(numbers.max(initial=0)).bit_length() + bits > _BITS:
+        numbers = np.unique(numbers, return_inverse=True)[1]
     order = np.sort(numbers << bits | np.arange(len(numbers)))
     places, in_order = order & (1 << bits) - 1, order >> bits
     is_first = np.ones(len(numbers), bool)

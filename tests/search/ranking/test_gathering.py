@@ -15,6 +15,7 @@ from indexer.run import IndexOptions
 from search.engine import Filters, Query, SearchEngine, Window
 from search.generation.icon_table import FIELDS
 from search.ranking import gathering
+from search.ranking.grouping import first_of_groups
 from search.ranking.order import group, group_many
 from search.ranking.scores import SHARE_OF_BEST
 from search.results import Answer
@@ -131,5 +132,20 @@ def test_many_candidates_are_grouped_as_they_are_one_by_one() -> None:
     for n in (0, 1, 7, 60, 400):
         for most in (2, n // 3 + 1, 10 * n + 1):
             variants, drawings = random.integers(0, most, (2, n))
-            pairs = zip(variants.tolist(), drawings.tolist(), strict=True)
+            pairs = [*zip(variants.tolist(), drawings.tolist(), strict=True)]
             assert group_many(variants, drawings).tolist() == group(pairs)
+            far = 2**62 // (most + 1)  # no room for a place beside them
+            assert group_many(variants * far, drawings * far).tolist() == group(pairs)
+
+
+def test_hits_are_counted_for_each_code_as_if_there_were_no_other() -> None:
+    random = np.random.default_rng(6)
+    for most in (3, 90, 2000):
+        variants, drawings = random.integers(0, most, (2, 200))
+        places, codes = np.sort(random.integers(0, 200, 900)), random.integers(0, 40, 900)
+        places, codes = np.unique(np.stack([places, codes]), axis=1)
+        hits = set(first_of_groups(variants, drawings)(places, codes).tolist())
+        for code in range(40):
+            own = np.flatnonzero(codes == code)
+            pairs = zip(variants[places[own]].tolist(), drawings[places[own]].tolist(), strict=True)
+            assert hits & set(own.tolist()) == set(own[group(pairs)].tolist())
