@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -124,7 +125,10 @@ def open_generation(library: Library, generation: Generation) -> Opened:
     manifest = Manifest.read(generation)
     for path, how in differences(generation.folder, manifest.files, sums=False):
         raise LibraryError(f'"{path}" {how}; {ADVICE}')
-    with damage_explained(library, generation, manifest):
+    with damage_explained(library, generation, manifest), ThreadPoolExecutor(2) as beside:
+        # Of large indexes the codes are read from disk, which leaves a core to all else.
+        icons = beside.submit(VectorIndex.open, generation.icons, spec=manifest.icons.spec)
+        pictures = beside.submit(VectorIndex.open, generation.pictures, spec=manifest.pictures.spec)
         snapshot = Snapshot(generation.catalog)
         encoder = RememberingEncoder(open_query_encoder(library.encoder(manifest.fingerprint)))
         lexicon = Lexicon.open(generation.lexicon)
@@ -133,8 +137,8 @@ def open_generation(library: Library, generation: Generation) -> Opened:
             manifest=manifest,
             snapshot=snapshot,
             encoder=encoder,
-            icons=FaissVectors(VectorIndex.open(generation.icons, spec=manifest.icons.spec)),
-            pictures=FaissVectors(VectorIndex.open(generation.pictures, spec=manifest.pictures.spec)),
+            icons=FaissVectors(icons.result()),
+            pictures=FaissVectors(pictures.result()),
             facets=Facets(generation),
             lexicon=lexicon,
             speller=Speller.of(snapshot.vocabulary, lexicon, encoder),
