@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from indexer.arrays import Halves, Ids, Mask
+from indexer.arrays import Halves, Ids, Mask, Positions
 from indexer.errors import ShardError
 from indexer.library.durable import write_file
 from indexer.library.traits import FLAGS, NOT_KNOWN, TRAITS
@@ -143,9 +143,7 @@ def read_vectors(
     filled = np.zeros(len(wanted), dtype=bool)
     for path in shard_paths(folder, kind) if len(wanted) else ():
         shard = read_shard(path, fingerprint=fingerprint)
-        rows = np.searchsorted(wanted, shard.ids)
-        known = wanted[np.minimum(rows, len(wanted) - 1)] == shard.ids
-        rows = rows[known]
+        rows, known = _rows_of(shard.ids, wanted)
         if not vectors.shape[1]:
             vectors = _zeros((len(wanted), shard.vectors.shape[1]), beside)
         vectors[rows] = shard.vectors[known]
@@ -168,13 +166,20 @@ def read_traits(folder: Path, wanted: Ids) -> NDArray[np.void]:
     Shards are not held against their receipts: `read_vectors` does that.
     """
     traits = np.full(len(wanted), NOT_KNOWN, dtype=TRAITS)
-    for path in shard_paths(folder, "images"):
+    for path in shard_paths(folder, "images") if len(wanted) else ():
         with safe_open(path, framework="numpy") as file:
             ids, found = file.get_tensor("ids"), _traits(file)
         if found is not None:
-            is_wanted = np.isin(ids, wanted)
-            traits[np.searchsorted(wanted, ids[is_wanted])] = found[is_wanted]
+            rows, known = _rows_of(ids, wanted)
+            traits[rows] = found[known]
     return traits
+
+
+def _rows_of(ids: Ids, wanted: Ids) -> tuple[Positions, Mask]:
+    """Rows among the wanted ids, which ascend, of those that are wanted, and which these are."""
+    rows = np.searchsorted(wanted, ids)
+    known = wanted[np.minimum(rows, len(wanted) - 1)] == ids
+    return rows[known], np.asarray(known)
 
 
 @dataclass(frozen=True, slots=True)
