@@ -23,6 +23,15 @@ Pixels = NDArray[np.uint8]
 """RGB, (size, size, 3), or several of them."""
 
 
+def distinct(ids: Ids) -> Ids:
+    """Each of some ids once, ascending, as `np.unique` does: that hashes them first, which takes up to forty times as
+    long."""
+    ordered = np.sort(ids)
+    is_first = np.ones(len(ids), bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
+    return ordered[is_first]
+
+
 def rows_by_id(ids: Ids) -> Ids:
     """The row of each of some ids, which ascend, at its place; -1 where no id is.
 

@@ -8,7 +8,7 @@ import numpy as np
 from sqlalchemy import Connection, RowMapping, Select, delete, func, insert, select, text
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from indexer.arrays import Ids
+from indexer.arrays import Ids, distinct
 from indexer.catalog.accounting import Accounting
 from indexer.catalog.schema import failures, files, icons, images, names, problems, runs, sets, settings, sources
 
@@ -90,7 +90,7 @@ def account(connection: Connection, *, fingerprint: str, embedded: Ids) -> Accou
     without = shown[~np.isin(shown, embedded)]
     n_failed = int(np.isin(without, list(reasons(connection, fingerprint))).sum())
     n_problems = connection.execute(select(func.count()).select_from(problems)).scalar_one()
-    n_embedded = len(np.unique(with_vector))
+    n_embedded = len(distinct(with_vector))
     return Accounting(
         found=len(shown) + n_problems,
         embedded=n_embedded,

@@ -6,7 +6,7 @@ from itertools import chain
 import numpy as np
 from sqlalchemy import Column, Connection, insert, select
 
-from indexer.arrays import Ids
+from indexer.arrays import Ids, distinct
 from indexer.catalog.questions import ids_of, selecting
 from indexer.catalog.schema import icons, names
 from indexer.naming.words import normalise_tag
@@ -24,14 +24,14 @@ def text_ids(connection: Connection) -> Ids:
     """
     said = chain(_said(connection, icons.c.tags), _said(connection, icons.c.english_tags), _other_readings(connection))
     parts = dict.fromkeys(part for text in said for part in text.split("\n"))
-    distinct = dict.fromkeys(words for part in parts if (words := normalise_tag(part)))
-    if not distinct:
+    different = dict.fromkeys(words for part in parts if (words := normalise_tag(part)))
+    if not different:
         return name_ids(connection)
     known = _known(connection)
-    if new := [{"words": words} for words in distinct if words not in known]:
+    if new := [{"words": words} for words in different if words not in known]:
         connection.execute(insert(names), new)
         known = _known(connection)
-    return np.union1d(name_ids(connection), np.array([known[words] for words in distinct], np.int64))
+    return distinct(np.concatenate([name_ids(connection), np.array([known[words] for words in different], np.int64)]))
 
 
 def _said(connection: Connection, column: Column[str]) -> Iterable[str]:

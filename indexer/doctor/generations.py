@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from indexer.arrays import distinct
 from indexer.catalog.database import connect_to_read
 from indexer.doctor.findings import Finding
 from indexer.errors import IconsError, LibraryError, ShardError
@@ -132,7 +133,7 @@ def _compare(library: Library, generation: Generation, manifest: Manifest, *, an
     pictures = VectorIndex.open(generation.pictures, spec=manifest.pictures.spec)
     icons = VectorIndex.open(generation.icons, spec=manifest.icons.spec)
     rows = read_rows(generation.catalog)
-    image_ids = np.unique(rows[:, 1])
+    image_ids = distinct(rows[:, 1])
     claims = [
         ("pictures.faiss", pictures.ids, image_ids, manifest.pictures.n),
         ("icons.faiss", icons.ids, rows[:, 0], manifest.icons.n),

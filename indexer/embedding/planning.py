@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sqlalchemy import Connection, Engine
 
-from indexer.arrays import Ids
+from indexer.arrays import Ids, distinct
 from indexer.catalog import questions, texts
 from indexer.embedding.options import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint, must_be_fetched
@@ -83,9 +83,9 @@ def plan_missing(library: Library, engine: Engine, outline: Plan, *, retry_faile
     final = [image for image, failed in covered.failures.items() if failed.is_final and not retry_failed]
     attempt = datetime.now(UTC).isoformat() if len(final) < len(covered.failures) else ""
     with engine.begin() as connection:
-        settled = np.union1d(covered.images, np.array(final, dtype=np.int64))
-        images = np.setdiff1d(questions.image_ids(connection), settled)
-        names = np.setdiff1d(texts.text_ids(connection), covered.names)
+        settled = distinct(np.concatenate([covered.images, np.array(final, dtype=np.int64)]))
+        images = np.setdiff1d(questions.image_ids(connection), settled, assume_unique=True)
+        names = np.setdiff1d(texts.text_ids(connection), covered.names, assume_unique=True)
         n_blocks = len([*block_sizes("names", len(names)), *block_sizes("images", len(images))])
         plan = replace(outline, n_images=len(images), n_names=len(names), n_blocks=n_blocks)
         if n_blocks:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from indexer.arrays import Halves, Ids, Mask, Positions
+from indexer.arrays import Halves, Ids, Mask, Positions, distinct
 from indexer.errors import ShardError
 from indexer.library.durable import write_file
 from indexer.library.traits import FLAGS, NOT_KNOWN, TRAITS
@@ -262,7 +262,7 @@ def shard_paths(folder: Path, kind: Kind | None = None) -> list[Path]:
 
 
 def _sorted(parts: list[Ids]) -> Ids:
-    return np.unique(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)
+    return distinct(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)
 
 
 def _failures(file: Any) -> dict[int, Failed]:

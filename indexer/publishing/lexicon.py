@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 
-from indexer.arrays import Floats, Ids, Mask, Numbers, rows_by_id
+from indexer.arrays import Floats, Ids, Mask, Numbers, distinct, rows_by_id
 from indexer.errors import LibraryError
 from indexer.publishing.snapshot import TOKENS, write_keywords
 
@@ -49,7 +49,7 @@ class Lists:
     def group(cls, keys: Ids, values: Ids, *, n: int) -> Self:
         """Put the values of each key 0 ... n - 1 into a list, ascending and each once."""
         width = int(values.max(initial=0)) + 1
-        pairs = np.unique(keys * width + values)
+        pairs = distinct(keys * width + values)
         return cls(np.searchsorted(pairs, np.arange(n + 1) * width), pairs % width)
 
     def of(self, key: int) -> Ids:

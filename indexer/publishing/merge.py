@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Engine
 
-from indexer.arrays import Floats, Halves, Ids
+from indexer.arrays import Floats, Halves, Ids, distinct
 from indexer.catalog import questions
 from indexer.catalog.accounting import Accounting
 from indexer.encoders.query_encoder import QueryEncoder, open_query_encoder
@@ -111,7 +111,7 @@ def _write_rows(built: Generation, shards: Path, *, fingerprint: str) -> tuple[V
     if not len(rows):
         what = "no icon is embedded yet, so there is nothing to search"
         raise LibraryError(f"{what}; `icons failures` lists the reasons")
-    shown = np.unique(rows[:, 1])
+    shown = distinct(rows[:, 1])
     traits = read_traits(shards, shown)
     write_facets(built, shown, traits)
     write_places(built)
@@ -187,7 +187,7 @@ def _calibrate(
     encoder: QueryEncoder,
 ) -> Calibration:
     """Ask both indexes as a search will."""
-    borne = np.unique(vectors.name_rows)
+    borne = distinct(vectors.name_rows)
     chosen = borne[spread(len(borne), N_ASKED)]
     ids, looked_up = vectors.name_ids[chosen], vectors.names[chosen].astype(np.float32)
     answering = Answering(

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.arrays import Floats, Halves, Ids
+from indexer.arrays import Floats, Halves, Ids, distinct
 from indexer.errors import ShardError
 from indexer.library.folder import Generation
 from indexer.library.shards import Kind, read_vectors
@@ -94,11 +94,11 @@ def gather(built: Generation, rows: Ids, folder: Path, *, fingerprint: str, besi
     Raises:
         ShardError: one is missing or damaged.
     """
-    image_ids, name_ids = np.unique(rows[:, 1]), np.unique(rows[:, 2])
+    image_ids, name_ids = distinct(rows[:, 1]), distinct(rows[:, 2])
     tag_ids = read_tag_ids(built.catalog)
     stated, codes = in_english(built.catalog, read_array(built.tags)).astype(np.int64)
     read, others = _read_others(built.catalog, name_ids)
-    text_ids = np.union1d(np.union1d(name_ids, tag_ids), others)
+    text_ids = distinct(np.concatenate([name_ids, tag_ids, others]))
     texts = _assemble(folder, "names", text_ids, fingerprint=fingerprint, beside=beside)
     return Vectors(
         image_ids=image_ids,

@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.arrays import Floats, Ids, Mask, Positions, rows_by_id
+from indexer.arrays import Floats, Ids, Mask, Positions, distinct, rows_by_id
 from indexer.errors import LibraryError
 from indexer.library.folder import Generation
 from indexer.library.traits import FLAGS, NOT_KNOWN
@@ -48,7 +48,7 @@ class Chosen:
     def images(self) -> "Chosen":
         """The pictures that its icons show."""
         assert self.facets is not None
-        return Chosen(np.unique(self.facets.at(self.ids)["image"]))
+        return Chosen(distinct(self.facets.at(self.ids)["image"]))
 
 
 @dataclass(frozen=True, slots=True)

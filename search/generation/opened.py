@@ -17,7 +17,6 @@ from indexer.library.durable import differences
 from indexer.library.folder import Generation, Library
 from indexer.publishing.lexicon import Lexicon
 from indexer.publishing.manifest import Manifest
-from indexer.publishing.vector_index import VectorIndex
 from search.deadline import refuse_late
 from search.generation.backend import EMBEDDED, Ability, Engine, VectorSearch
 from search.generation.facets import Facets
@@ -127,8 +126,8 @@ def open_generation(library: Library, generation: Generation) -> Opened:
         raise LibraryError(f'"{path}" {how}; {ADVICE}')
     with damage_explained(library, generation, manifest), ThreadPoolExecutor(2) as beside:
         # Of large indexes the codes are read from disk, which leaves a core to all else.
-        icons = beside.submit(VectorIndex.open, generation.icons, spec=manifest.icons.spec)
-        pictures = beside.submit(VectorIndex.open, generation.pictures, spec=manifest.pictures.spec)
+        icons = beside.submit(FaissVectors.open, generation.icons, manifest.icons, dim=manifest.dim)
+        pictures = beside.submit(FaissVectors.open, generation.pictures, manifest.pictures, dim=manifest.dim)
         snapshot = Snapshot(generation.catalog)
         encoder = RememberingEncoder(open_query_encoder(library.encoder(manifest.fingerprint)))
         lexicon = Lexicon.open(generation.lexicon)
@@ -137,8 +136,8 @@ def open_generation(library: Library, generation: Generation) -> Opened:
             manifest=manifest,
             snapshot=snapshot,
             encoder=encoder,
-            icons=FaissVectors(icons.result()),
-            pictures=FaissVectors(pictures.result()),
+            icons=icons.result(),
+            pictures=pictures.result(),
             facets=Facets(generation),
             lexicon=lexicon,
             speller=Speller.of(snapshot.vocabulary, lexicon, encoder),

@@ -1,11 +1,15 @@
 """Nearest neighbours in a generation's own FAISS indexes, among all or among those that filters leave."""
 
+import os
 import sys
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
 
 import numpy as np
 
 from indexer.arrays import Floats, Ids, Mask
+from indexer.publishing.manifest import IndexFacts
 from indexer.publishing.vector_index import Neighbours, VectorIndex
 from search.generation.backend import Selection
 from search.generation.facets import Chosen
@@ -13,6 +17,9 @@ from search.generation.facets import Chosen
 _FEW = 32_768
 """Pictures that a filter leaves: so many, or fewer, are all compared, in blocks of so many values."""
 _BLOCK = 1 << 22
+_AT_ONCE = 1 << 20
+"""Bytes that the system is asked for: of more it would read a part."""
+_ID, _HALF = np.dtype(np.int64), np.dtype(np.float16)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +27,17 @@ class FaissVectors:
     """One index of a generation."""
 
     index: VectorIndex
+
+    @classmethod
+    def open(cls, path: Path, facts: IndexFacts, *, dim: int) -> Self:
+        """Map an index file into memory. Its codes and ids are read at once, the whole vectors when they are asked for.
+
+        Raises:
+            RuntimeError: FAISS can't read the file.
+        """
+        if "Refine" in facts.spec:
+            _read_ahead(path, n_bytes_of_ids=facts.n * _ID.itemsize, n_bytes_of_vectors=facts.n * dim * _HALF.itemsize)
+        return cls(VectorIndex.open(path, spec=facts.spec))
 
     @property
     def most(self) -> int:
@@ -56,6 +74,21 @@ class FaissVectors:
     def reconstruct(self, ids: Ids) -> Floats:
         """The stored vectors of some ids."""
         return self.index.reconstruct(ids)
+
+
+def _read_ahead(path: Path, *, n_bytes_of_ids: int, n_bytes_of_vectors: int) -> None:
+    """Have the system read what stands before and behind the whole vectors of an index.
+
+    FAISS asks for it page by page: at 10 million icons, with nothing in memory, 5.7 s an index instead of 1.0.
+    """
+    if not hasattr(os, "posix_fadvise"):
+        return
+    with path.open("rb") as file:
+        size = path.stat().st_size
+        ends = size - n_bytes_of_ids - n_bytes_of_vectors, size
+        for start, end in zip((0, size - n_bytes_of_ids), ends, strict=True):
+            for place in range(max(0, start), end, _AT_ONCE):
+                os.posix_fadvise(file.fileno(), place, _AT_ONCE, os.POSIX_FADV_WILLNEED)
 
 
 def _ids(only: Selection | None) -> Ids | None:
