@@ -141,9 +141,16 @@ def bench_serve(library: "Library", as_json: bool, **options: Any) -> None:
     help="Folder for the figures, and for what is built: some 3.5 GB a million icons.",
 )
 @click.option("--keep", is_flag=True, help="Leave what was built there.")
+@click.option(
+    "--publish",
+    "server",
+    default="",
+    metavar="ADDRESS",
+    help="A Milvus (milvus://HOST:PORT) that each size is published to, too; it stays there as scale_N.",
+)
 @library_option
 @json_option
-def bench_scale(library: "Library", sizes: Sequence[int], out: Path, keep: bool, as_json: bool) -> None:
+def bench_scale(library: "Library", sizes: Sequence[int], out: Path, keep: bool, server: str, as_json: bool) -> None:
     """Measure how time, memory and disk grow with the number of icons, from the scan to the page.
 
     Draws sets as those of the library, with vectors of its clusters, and builds a library of each size. Only reads the
@@ -153,13 +160,14 @@ def bench_scale(library: "Library", sizes: Sequence[int], out: Path, keep: bool,
     Examples:
       icons bench scale --icons 20000 --icons 100000
       icons bench scale --icons 1000000 --icons 4000000 --icons 10000000 --out /data/scale
+      icons bench scale --icons 20000 --icons 100000 --publish milvus://localhost:19530
     """
     from indexer.reports.bars import ProgressLine
     from search.bench.scale.report import grids
     from search.bench.scale.run import measure_scale
 
     with warnings_as_lines(), ProgressLine() as progress:
-        found = list(measure_scale(library, out, sizes, keep=keep, progress=progress))
+        found = list(measure_scale(library, out, sizes, keep=keep, progress=progress, server=server))
     if as_json:
         click.echo(json.dumps([asdict(one) for one in found]))
     else:

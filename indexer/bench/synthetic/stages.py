@@ -37,6 +37,8 @@ class Place:
     folder: Path
     real: Library
     n: int
+    server: str = ""
+    """Address of a Milvus that it is published to, too."""
     seed: int = 0
 
     @property
@@ -65,6 +67,17 @@ class Steps:
         started = time.perf_counter()
         yield
         self.seconds[name] = time.perf_counter() - started
+
+    @contextmanager
+    def staged(self, name: str) -> Iterator[Callable[[str], None]]:
+        """Time a block, and its steps, which it tells as they begin; one that comes again counts as one."""
+        began: list[tuple[str, float]] = []
+        with self.timed(name):
+            yield lambda title: began.append((title, time.perf_counter()))
+            began.append(("", time.perf_counter()))
+        for (title, at), (_, until) in pairwise(began):
+            step = f"{name}: {title}"
+            self.seconds[step] = self.seconds.get(step, 0.0) + until - at
 
     def each(self, name: str, questions: Sequence[Callable[[], object]]) -> None:
         """Time some questions, several times over, after a pass that is not counted; p50 and p95."""
@@ -125,13 +138,9 @@ def make_vectors(place: Place) -> Steps:
 
 def merge(place: Place) -> Steps:
     """Merge and publish, step by step."""
-    began: list[tuple[str, float]] = []
     steps = Steps()
-    with steps.timed("merge"):
-        pipeline.merge(place.library, None, lambda title: began.append((title, time.perf_counter())))
-        began.append(("", time.perf_counter()))
-    for (title, at), (_, until) in pairwise(began):
-        steps.seconds[f"merge: {title}"] = until - at
+    with steps.staged("merge") as stage:
+        pipeline.merge(place.library, None, stage)
     return steps
 
 

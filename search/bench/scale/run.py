@@ -19,9 +19,10 @@ import psutil
 from indexer.bench.synthetic.stages import Place, own_bytes
 from indexer.errors import BenchError
 from indexer.library.durable import write_file
+from indexer.library.elsewhere import LibraryElsewhere
 from indexer.library.folder import Library
 from indexer.reports.bars import Progress
-from search.bench.scale.stages import STAGES
+from search.bench.scale.stages import PUBLISHING, STAGES, address_of
 
 _WATCH_SECONDS = 0.2
 _PROGRAM = "from search.bench.scale.run import stage_here; stage_here()"
@@ -42,28 +43,39 @@ class Measured:
 
 
 def measure_scale(
-    real: Library, folder: Path, sizes: Sequence[int], *, keep: bool, progress: Progress
+    real: Library, folder: Path, sizes: Sequence[int], *, keep: bool, progress: Progress, server: str = ""
 ) -> Iterator[Measured]:
     """Yield what every stage takes at every size, smallest first; `folder` keeps the figures, and what is built until
-    its size is done.
+    its size is done. Each is published to a `server`, too, if there is one, and stays there.
 
     Raises:
         BenchError: a stage failed, and the next run goes on with it; or the folder holds figures of another library.
+        LibraryError: the server does not answer.
     """
     _take_folder(folder, real)
-    n_done, n_steps = 0, len({*sizes}) * len(STAGES)
+    stages = [stage for stage in STAGES if server or stage != PUBLISHING]
+    n_done, n_steps = 0, len({*sizes}) * len(stages)
     for n in sorted({*sizes}):
-        place = folder / str(n)
-        for stage in STAGES:
-            figures = place / f"{stage}.json"
+        place = Place(folder / str(n), real, n, server)
+        if server:
+            _try_server(address_of(place))
+        for stage in stages:
+            figures = place.folder / f"{stage}.json"
             if not figures.exists():
                 progress(f"{n:,} icons: {stage}", n_done, n_steps)
-                write_file(figures, json.dumps(asdict(_measure(real, place, n, stage))).encode())
+                write_file(figures, json.dumps(asdict(_measure(place, stage))).encode())
             n_done += 1
             yield Measured(**json.loads(figures.read_text()))
         if not keep:
-            rmtree(place / "sets", ignore_errors=True)
-            rmtree(place / "library", ignore_errors=True)
+            rmtree(place.source, ignore_errors=True)
+            rmtree(place.library.root, ignore_errors=True)
+
+
+def _try_server(address: str) -> None:
+    """Ask a server sooner than when all is built."""
+    from search.generation.milvus.published import Published
+
+    Published(LibraryElsewhere(address)).current()
 
 
 def _take_folder(folder: Path, real: Library) -> None:
@@ -76,14 +88,15 @@ def _take_folder(folder: Path, real: Library) -> None:
 
 
 def stage_here() -> None:
-    """Run a stage in this process: REAL FOLDER N STAGE; what it tells goes to stdout, as JSON."""
-    real, folder, n, stage = sys.argv[1:]
-    place = Place(Path(folder), Library(Path(real)), int(n))
+    """Run a stage in this process: REAL FOLDER N SERVER STAGE; what it tells goes to stdout, as JSON."""
+    real, folder, n, server, stage = sys.argv[1:]
+    place = Place(Path(folder), Library(Path(real)), int(n), server)
     print(json.dumps(asdict(STAGES[stage](place))))
 
 
-def _measure(real: Library, place: Path, n: int, stage: str) -> Measured:
-    command = [sys.executable, "-c", _PROGRAM, str(real.root), str(place), str(n), stage]
+def _measure(place: Place, stage: str) -> Measured:
+    given = [str(place.real.root), str(place.folder), str(place.n), place.server, stage]
+    command = [sys.executable, "-c", _PROGRAM, *given]
     with tempfile.TemporaryFile("w+") as said, tempfile.TemporaryFile("w+") as complaints:
         path = os.pathsep.join(filter(None, sys.path))
         process = subprocess.Popen(command, stdout=said, stderr=complaints, env=os.environ | {"PYTHONPATH": path})
@@ -94,10 +107,10 @@ def _measure(real: Library, place: Path, n: int, stage: str) -> Measured:
         if process.returncode:
             complaints.seek(0)
             last = (complaints.read().strip().splitlines() or [f"exit code {process.returncode}"])[-1]
-            raise BenchError(f"{stage} of {n:,} icons failed: {last}")
+            raise BenchError(f"{stage} of {place.n:,} icons failed: {last}")
         said.seek(0)
         told = json.loads(said.read().splitlines()[-1])
-        return Measured(n, stage, **told, peak_bytes=peak, disk_bytes=_size_of(place / "library"))
+        return Measured(place.n, stage, **told, peak_bytes=peak, disk_bytes=_size_of(place.library.root))
 
 
 def _watch(process: "subprocess.Popen[bytes]") -> int:

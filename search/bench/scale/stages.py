@@ -1,4 +1,4 @@
-"""How is a library of one size asked? Opened, by words, by page; its building stands in `indexer.bench.synthetic`."""
+"""How is a library of one size asked? Opened, by words, by page, on a server; `indexer.bench.synthetic` builds it."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -71,7 +71,33 @@ def serve(place: Place) -> Steps:
     return steps
 
 
-STAGES: dict[str, Callable[[Place], Steps]] = {**BUILDING, "ask": ask, "serve": serve}
+def publish(place: Place) -> Steps:
+    """Publish the library to a server, without its pictures, and ask that for words."""
+    from search.engine import Query, SearchEngine, Window
+    from search.publishing.publish import publish as send
+
+    steps = Steps()
+    with steps.staged("publish") as stage:
+        send(
+            place.library,
+            address_of(place),
+            sends_pictures=False,
+            progress=lambda title, *_: stage(title.partition(" ")[0].lower()),
+        )
+    texts, _ = _chosen(SearchEngine.open(place.library.root), place.seed)
+    with steps.timed("published: open"):
+        engine = SearchEngine.open(address_of(place))
+    steps.each("published: words", [partial(engine.ask, Query(words=text), window=Window(k=10)) for text in texts])
+    return steps
+
+
+def address_of(place: Place) -> str:
+    """Where a library is published: each size has a name of its own."""
+    return f"{place.server.rstrip('/')}/scale_{place.n}"
+
+
+PUBLISHING = "publish"
+STAGES: dict[str, Callable[[Place], Steps]] = {**BUILDING, "ask": ask, "serve": serve, PUBLISHING: publish}
 
 
 def _chosen(engine: "SearchEngine", seed: int) -> tuple[list[str], list[int]]:

@@ -1,6 +1,7 @@
 """How cost grows: synthetic sets are like real ones, are built as any source, and answer."""
 
 import json
+import os
 from pathlib import Path
 from shutil import copytree
 
@@ -20,6 +21,7 @@ from search.bench.scale.report import exponent, grids
 from search.bench.scale.run import Measured, measure_scale
 from search.cli import main
 from search.engine import SearchEngine
+from search.publishing.standalone import free_port, install, running
 
 N_REAL = 150
 
@@ -98,6 +100,22 @@ def test_every_stage_is_measured_once(sampled: Library, tmp_path: Path) -> None:
     assert not (tmp_path / "1000" / "library").exists()
 
 
+@pytest.mark.slow
+def test_each_size_is_published_to_a_server_and_asked_there(sampled: Library, tmp_path: Path) -> None:
+    """ICONS_TEST_MILVUS_FOLDER names where one was installed."""
+    folder = Path(os.environ.get("ICONS_TEST_MILVUS_FOLDER") or tmp_path / "milvus")
+    install(folder)
+    with running(folder, port=free_port()) as server:
+        arguments = ["bench", "scale", "--icons", "1000", "--out", str(tmp_path / "out"), "--publish", server, "--json"]
+        done = CliRunner().invoke(main, [*arguments, "--library", str(sampled.root)])
+        assert done.exit_code == 0, done.stderr
+        published = json.loads(done.stdout)[-1]
+        assert published["stage"] == "publish"
+        steps = {"publish", "publish: sending", "publish: indexing", "published: open", "published: words"}
+        assert steps <= {*published["seconds"]}
+        assert len(SearchEngine.open(f"{server}/scale_1000").search("arrow", k=5)) == 5
+
+
 def _lie_among_real_ones(built: Library, real: Real) -> None:
     folder, every = built.vectors(real.fingerprint), np.arange(1, 900)
     vectors, filled = read_vectors(folder, "images", every, fingerprint=real.fingerprint)
@@ -114,6 +132,15 @@ def test_a_folder_holds_the_figures_of_one_library(tmp_path: Path) -> None:
         list(measure_scale(Library(tmp_path / "one"), out, [1000], keep=False, progress=lambda *_: None))
     with pytest.raises(BenchError, match=r"drawn from .*one, generation None; give another --out"):
         list(measure_scale(other, out, [1000], keep=False, progress=lambda *_: None))
+
+
+def test_a_server_that_is_away_is_said_before_anything_is_built(sampled: Library, tmp_path: Path) -> None:
+    arguments = ["bench", "scale", "--icons", "1000", "--out", str(tmp_path), "--library", str(sampled.root)]
+    done = CliRunner().invoke(main, [*arguments, "--publish", "milvus://127.0.0.1:9"])
+    assert done.exit_code == 2
+    [line] = done.stderr.strip().splitlines()
+    assert "127.0.0.1:9" in line
+    assert not (tmp_path / "1000").exists()
 
 
 def test_an_exponent_is_that_of_the_curve() -> None:
