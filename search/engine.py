@@ -80,6 +80,7 @@ class SearchEngine:
         `warm_up` may ask it before anybody else does. Queries under way end on the generation that they began with.
 
         Raises:
+            UnreachableError: what holds it does not answer; the next call tries again.
             LibraryError: it can't be read. The one before keeps answering, and this one is not tried again.
         """
         with self._opening:
@@ -90,6 +91,8 @@ class SearchEngine:
                 try:
                     opened = self._source.open(current)
                     warm_up(SearchEngine(self.library, opened, self._source))
+                except UnreachableError:
+                    raise
                 except LibraryError as error:
                     if self._source.current() != current:
                         continue  # another one was published meanwhile, which this one may have made room for

@@ -63,7 +63,7 @@ def index(
         _say_summary(library, summary)
     if address is not None:  # the command stands in `search`, which nothing here imports
         publish = ctx.find_root().command.get_command(ctx, "publish")  # type: ignore[attr-defined]
-        ctx.invoke(publish, library=library, address=address, sends_pictures=True, as_json=as_json)
+        ctx.invoke(publish, library=library, address=address, sends_pictures=None, as_json=as_json)
 
 
 def _say_summary(library: "Library", summary: "IndexSummary") -> None:

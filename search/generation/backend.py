@@ -20,6 +20,7 @@ class Ability(Enum):
     """What not every engine can do; the value is how a person calls it."""
 
     KEYWORDS = "keyword queries (--keyword)"
+    DEEP = "looking for hits beyond the 16,384 nearest icons"
     SET_CARDS = "telling of every set"
     SORTED_LIBRARY = "sorting and counting more icons than one answer of the server holds"
     MAP = "`icons map`"

@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 @click.option(
     "--pictures/--no-pictures",
     "sends_pictures",
-    default=True,
-    show_default=True,
-    help="Send what icons show, too.",
+    default=None,
+    help="Send what icons show, too.  [default: as what answers; at first pictures]",
 )
 @click.option(
     "--replicas",
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 )
 @library_option
 @json_option
-def publish(library: "Library", address: str, sends_pictures: bool, replicas: int | None, as_json: bool) -> None:
+def publish(library: "Library", address: str, sends_pictures: bool | None, replicas: int | None, as_json: bool) -> None:
     """Send the library to a Milvus server, and let that answer: ADDRESS is milvus://HOST:PORT/NAME.
 
     Whoever knows the address searches with --library ADDRESS, and needs nothing else. What answered there before

@@ -21,8 +21,8 @@ from search.generation.milvus.schema import DIGEST, ICON_FIELDS, PICTURE_FIELDS,
 from search.generation.milvus.vectors import as_floats
 from search.generation.opened import open_generation
 from search.publishing.collections import vector_index
-from search.publishing.publish import held_numbers
-from search.publishing.rows import GenerationRows
+from search.publishing.leftovers import held_numbers
+from search.publishing.rows import GenerationRows, without_picture
 
 TOLERANCE = 1e-3
 """How far a value of a vector may lie from the library's: half precision."""
@@ -99,12 +99,12 @@ def _compare(library: Library, connection: Connection, names: Names, said: Said,
     is_same = False
     with suppress(OSError, KeyError):
         is_same = describe_file(generation.manifest)["sha256"] == said.generation[generation.manifest.name].sha256
-    if not is_same:
-        what = f'"{library.root}" holds no such generation {said.number}: rows were not compared'
+    if not is_same or isinstance(library, LibraryElsewhere):
+        what = f'"{library}" holds no such generation {said.number}: rows were not compared; --library names its folder'
         yield Finding("sample", what, is_fault=False)
         return
     opened = open_generation(library, generation)
-    made = GenerationRows(opened, opened.in_memory(Ability.PUBLISH))
+    made = GenerationRows(opened, opened.in_memory(Ability.PUBLISH), sends_pictures=said.sends_pictures)
     for collection, ids, rows_of, fields in (
         (names.icons(said.number), made.icon_ids, made.icons_at, ICON_FIELDS),
         (names.pictures(said.number), made.picture_ids, made.pictures_at, PICTURE_FIELDS.keys() - {"picture"}),
@@ -120,6 +120,9 @@ def _differences(collection: str, wanted: list[Row], found: dict[int, Row]) -> I
         other = found.get(row["id"])
         if other is None:
             yield Finding("sample", f'"{collection}" lacks {row["id"]}')
+        elif other[DIGEST] == without_picture(row[DIGEST]):
+            what = f'{row["id"]} of "{collection}" has no picture: its source could not be read'
+            yield Finding("sample", f"{what}; `icons publish` tries again", is_fault=False)
         elif differing := [name for name, value in row.items() if not _is_same(name, value, other[name])]:
             yield Finding("sample", f'{row["id"]} of "{collection}" differs in {", ".join(differing)}')
 

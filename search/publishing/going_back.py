@@ -1,14 +1,9 @@
 """Lets the generation before, or after, the one that answers on a server answer: `icons rollback`."""
 
-from contextlib import suppress
-
 from indexer.errors import LibraryError
 from indexer.library.elsewhere import LibraryElsewhere
-from search.generation.milvus.connection import Connection, GoneError
-from search.generation.milvus.fetched import read_said
 from search.generation.milvus.published import Published
-from search.generation.milvus.schema import Names
-from search.publishing.publish import held_numbers
+from search.publishing.leftovers import held_numbers, is_whole
 
 
 def go_back(library: LibraryElsewhere, *, forward: bool = False) -> int:
@@ -24,7 +19,7 @@ def go_back(library: LibraryElsewhere, *, forward: bool = False) -> int:
         others = [number for number in held if current is not None and number > current]
     else:
         others = [number for number in reversed(held) if current is not None and number < current]
-    found = next((number for number in others if _is_whole(connection, names, number)), None)
+    found = next((number for number in others if is_whole(connection, names, number)), None)
     if found is None:
         where = "after" if forward else "before"
         raise LibraryError(
@@ -35,11 +30,3 @@ def go_back(library: LibraryElsewhere, *, forward: bool = False) -> int:
         connection.load(collection)
     connection.call("alter_alias", names.icons(found), names.alias)
     return found
-
-
-def _is_whole(connection: Connection, names: Names, number: int) -> bool:
-    """Whether all of a generation is there: one that is being sent is not said to be."""
-    with suppress(GoneError):
-        read_said(connection, names, number)
-        return connection.has(names.icons(number)) and connection.has(names.pictures(number))
-    return False

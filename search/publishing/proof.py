@@ -8,10 +8,10 @@ from indexer.publishing.calibration import spread
 from indexer.publishing.index_kinds import LEAST_RECALL
 from indexer.publishing.recall import share_right
 from search.generation.milvus.connection import Connection
-from search.generation.milvus.vectors import MilvusVectors, VectorKind
+from search.generation.milvus.vectors import MilvusVectors
 from search.generation.opened import Opened
 from search.generation.vectors import FaissVectors
-from search.publishing.collections import halves
+from search.publishing.collections import kind_of
 
 N_QUERIES = 32
 K = 10
@@ -27,11 +27,10 @@ def prove(opened: Opened, connection: Connection, collections: tuple[str, str]) 
     Raises:
         LibraryError: they find too little of what exact search finds.
     """
-    kind = VectorKind(opened.manifest.dim, halves(connection))
     least = 1.0
     for collection, own in zip(collections, (opened.icons, opened.pictures), strict=True):
         assert isinstance(own, FaissVectors)
-        asked = MilvusVectors(connection, collection, len(own), kind=kind)
+        asked = MilvusVectors(connection, collection, len(own), kind=kind_of(connection, collection))
         asked.seconds = _SECONDS
         recall = _recall(asked, own, _queries(own))
         if recall < LEAST_RECALL:

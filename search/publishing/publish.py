@@ -22,13 +22,23 @@ from indexer.library.durable import describe_file
 from indexer.library.elsewhere import LibraryElsewhere
 from indexer.library.folder import Library, require
 from search.generation.backend import Ability
-from search.generation.milvus.connection import Connection, GoneError
+from search.generation.milvus.connection import GoneError
 from search.generation.milvus.fetched import Said, read_said
 from search.generation.milvus.published import Published
-from search.generation.milvus.schema import VECTOR, Names, ready
-from search.generation.opened import Opened, open_current
-from search.publishing.collections import halves, index_rows, make_files, make_icons, make_pictures, seal, settle
+from search.generation.milvus.schema import VECTOR, ready
+from search.generation.opened import Opened, damage_explained, open_current
+from search.publishing.collections import (
+    index_rows,
+    is_as_made,
+    kind_of,
+    make_files,
+    make_icons,
+    make_pictures,
+    seal,
+    settle,
+)
 from search.publishing.files import send_files, write_files
+from search.publishing.leftovers import drop, forget_pieces, held_numbers, is_whole, unsay
 from search.publishing.proof import prove
 from search.publishing.rows import GenerationRows
 from search.publishing.sending import SECONDS, Progress, Rows, Sent, send
@@ -65,24 +75,25 @@ def publish(
     library: Library,
     address: str,
     *,
-    sends_pictures: bool = True,
+    sends_pictures: bool | None = None,
     replicas: int | None = None,
     progress: Progress = lambda *_: None,
 ) -> PublishSummary:
     """Let a server answer with the generation that answers here; `sends_pictures` says whether it shows icons, too.
 
-    Query nodes of a cluster hold it `replicas` times, each time as a whole; by default as often as what answered
-    before, at first once.
+    Query nodes of a cluster hold it `replicas` times, each time as a whole. Both are by default as they are of what
+    answered before; at first pictures are sent, and all is held once.
 
     Raises:
-        LibraryError: there is none, the server does not answer, or it does not answer as it should; what answered
-            there before goes on to.
+        LibraryError: there is none, it has gone meanwhile, the server does not answer, or it does not answer as it
+            should; what answered there before goes on to.
     """
     started = time.monotonic()
     opened = open_current(require(library))
     target = Published(LibraryElsewhere(address))
     publication = _Publication(opened, target, progress, sends_pictures=sends_pictures, replicas=replicas)
-    sent, recall = publication.run(before=target.current())
+    with damage_explained(library, opened.generation, opened.manifest):
+        sent, recall = publication.run(before=target.current())
     return PublishSummary(
         address=address,
         generation=opened.generation.number,
@@ -101,11 +112,18 @@ class _Publication:
     """One generation on its way to a server."""
 
     def __init__(
-        self, opened: Opened, target: Published, progress: Progress, *, sends_pictures: bool, replicas: int | None
+        self,
+        opened: Opened,
+        target: Published,
+        progress: Progress,
+        *,
+        sends_pictures: bool | None,
+        replicas: int | None,
     ) -> None:
         self._sends_pictures = sends_pictures
         self._replicas = replicas
         self._opened = opened
+        self._target = target
         self._connection = target.connection
         self._names = target.names
         self._progress = progress
@@ -124,11 +142,13 @@ class _Publication:
                 f'"{self._connection.spelling}" answers with another generation {before}, of another library; '
                 "choose another name at the end of the address"
             )
+        sends_pictures = self._shows_pictures(before) if self._sends_pictures is None else self._sends_pictures
         if before != self._number:
             self._begin(before)
-        sent = self._send(replicas=self._replicas or self._replicas_of(before))
+        rows = GenerationRows(self._opened, self._facets, sends_pictures=sends_pictures)
+        sent = self._send(rows, before, replicas=self._replicas or self._replicas_of(before))
         recall = prove(self._opened, self._connection, (self._icons, self._pictures))
-        self._say_ready()
+        self._say_ready(sends_pictures=sends_pictures)
         self._switch(before)
         self._clean(before)
         return sent, recall
@@ -149,21 +169,27 @@ class _Publication:
 
     def _is_same(self, number: int) -> bool:
         """Whether what answers is this very generation."""
-        said, manifest = read_said(self._connection, self._names, number), self._opened.generation.manifest
-        return said.generation[manifest.name].sha256 == describe_file(manifest)["sha256"]
+        manifest = self._opened.generation.manifest
+        with suppress(GoneError):
+            said = read_said(self._connection, self._names, number)
+            return said.generation[manifest.name].sha256 == describe_file(manifest)["sha256"]
+        return True  # a rollback let what was being sent answer: it is sent to its end
 
     def _begin(self, before: int | None) -> None:
-        """Make the two collections, out of those of the oldest generation where the encoder is the same."""
-        self._unsay(self._number)
+        """Make the two collections, out of those of the oldest generation where they fit."""
+        unsay(self._connection, self._names, self._number)
+        if not self._fits(self._number):
+            drop(self._connection, self._names, self._number)
         old = self._to_renew(before)
-        dim = self._opened.manifest.dim
-        if old is not None and old != self._number:
-            self._unsay(old)
+        if self._target.current() != before:
+            raise LibraryError(f'"{self._connection.spelling}" answers with another generation by now; publish again')
+        if old is not None:
+            unsay(self._connection, self._names, old)
             for was, becomes in ((self._names.icons(old), self._icons), (self._names.pictures(old), self._pictures)):
                 if self._connection.has(was) and not self._connection.has(becomes):
                     self._connection.call("rename_collection", was, becomes, seconds=SECONDS)
         for make, collection in ((make_icons, self._icons), (make_pictures, self._pictures)):
-            if make(self._connection, collection, dim=dim):
+            if make(self._connection, collection, dim=self._opened.manifest.dim):
                 self._new.add(collection)
 
     def _to_renew(self, before: int | None) -> int | None:
@@ -172,36 +198,32 @@ class _Publication:
         others = [number for number in held if number not in (before, self._number)]
         spare = others[KEPT - 2 :] if self._is_ready(before) else []
         unfinished = [number for number in others if not self._is_ready(number)]
-        for number in (*unfinished, *spare):
-            if self._has_encoder_of(number):
-                return number
-        return None
+        return next((number for number in (*unfinished, *spare) if self._fits(number)), None)
 
     def _replicas_of(self, number: int | None) -> int:
         """How many times query nodes hold a generation; once where there is none."""
         return 1 if number is None else max(1, self._connection.replicas(self._names.icons(number)))
 
+    def _shows_pictures(self, number: int | None) -> bool:
+        """Whether pictures of a generation were sent; yes where there is none."""
+        if number is not None:
+            with suppress(GoneError):
+                return read_said(self._connection, self._names, number).sends_pictures
+        return True
+
     def _is_ready(self, number: int | None) -> bool:
-        if number is None:
-            return False
-        with suppress(GoneError):
-            read_said(self._connection, self._names, number)
-            return True
-        return False
+        return number is not None and is_whole(self._connection, self._names, number)
 
-    def _has_encoder_of(self, number: int) -> bool:
-        """Whether the vectors of a generation are of this one's encoder: others are all to be sent."""
+    def _fits(self, number: int) -> bool:
+        """Whether rows of this generation can go where those of another lie: same encoder, same kind of index."""
+        manifest = self._opened.manifest
         with suppress(GoneError):
-            said = read_said(self._connection, self._names, number)
-            return said.fingerprint == self._opened.manifest.fingerprint and said.is_half == halves(self._connection)
-        both = self._names.icons(number), self._names.pictures(number)  # one may bear the new name already
-        held = next(collection for collection in both if self._connection.has(collection))
-        told = self._connection.call("describe_collection", held)
-        [vector] = [field for field in told["fields"] if field["name"] == VECTOR]
-        return int(vector["params"]["dim"]) == self._opened.manifest.dim
+            if read_said(self._connection, self._names, number).fingerprint != manifest.fingerprint:
+                return False
+        both = (self._names.icons(number), manifest.icons.n), (self._names.pictures(number), manifest.pictures.n)
+        return all(is_as_made(self._connection, collection, n=n, dim=manifest.dim) for collection, n in both)
 
-    def _send(self, *, replicas: int) -> Sent:
-        rows = GenerationRows(self._opened, self._facets, sends_pictures=self._sends_pictures)
+    def _send(self, rows: GenerationRows, before: int | None, *, replicas: int) -> Sent:
         icons = self._send_to(self._icons, Rows(rows.icon_ids, rows.icons()), replicas=replicas)
         shown = Rows(rows.picture_ids, rows.pictures(), rows.add_pictures)
         pictures = self._send_to(self._pictures, shown, replicas=replicas)
@@ -210,7 +232,11 @@ class _Publication:
             seal(self._connection, collection, n=n)
         for collection, n in held.items():
             self._progress(f"Indexing {collection}", 0, 1)
-            settle(self._connection, collection, n=n, replicas=replicas)
+            found = settle(self._connection, collection, replicas=replicas)
+            if found != n:  # a request that the client repeats by itself inserts rows twice
+                if before != self._number:
+                    self._connection.call("drop_collection", collection, seconds=SECONDS)
+                raise LibraryError(f'"{collection}" holds {found:,} rows, {n:,} were sent; publish again')
         return Sent(
             sent=icons.sent + pictures.sent,
             deleted=icons.deleted + pictures.deleted,
@@ -225,7 +251,7 @@ class _Publication:
             self._connection.load(collection, replicas=replicas)
         return send(self._connection, collection, rows, self._progress, is_new=is_new)
 
-    def _say_ready(self) -> None:
+    def _say_ready(self, *, sends_pictures: bool) -> None:
         """Send the files, and last what names them."""
         facts = tell_whole(self._opened, self._facets, stage=lambda title: self._progress(title, 0, 1))
         manifest, names = self._opened.manifest, self._names
@@ -238,19 +264,17 @@ class _Publication:
             number=self._number,
             fingerprint=manifest.fingerprint,
             dim=manifest.dim,
-            is_half=halves(self._connection),
+            is_half=kind_of(self._connection, self._icons).is_half,
             n_icons=manifest.icons.n,
             n_pictures=manifest.pictures.n,
             published_at=datetime.now(UTC).isoformat(timespec="seconds"),
             generation=of_generation,
             encoder=of_encoder,
+            sends_pictures=sends_pictures,
         )
         row = {"id": ready(self._number), "content": said.to_json(), VECTOR: [0.0, 0.0]}
         self._connection.call("upsert", names.files, [row], seconds=SECONDS)
         self._connection.call("flush", names.files, seconds=600.0)
-
-    def _unsay(self, number: int) -> None:
-        self._connection.call("delete", self._names.files, filter=f'id == "{ready(number)}"', seconds=SECONDS)
 
     def _switch(self, before: int | None) -> None:
         what = "create_alias" if before is None else "alter_alias"
@@ -265,31 +289,9 @@ class _Publication:
         kept = {self._number} | ({before} if before not in (None, self._number) else set(ready_ones[: KEPT - 1]))
         for number in older:
             if number not in kept:
-                self._unsay(number)
-                for collection in (self._names.icons(number), self._names.pictures(number)):
-                    if self._connection.has(collection):
-                        self._connection.call("drop_collection", collection, seconds=SECONDS)
+                unsay(self._connection, self._names, number)
+                drop(self._connection, self._names, number)
         forget_pieces(self._connection, self._names, [number for number in kept if number is not None])
-
-
-def held_numbers(connection: Connection, names: Names) -> set[int]:
-    """Numbers of the generations of which a server holds a collection."""
-    found = (names.number_in(collection) for collection in connection.call("list_collections"))
-    return {number for number in found if number is not None}
-
-
-def forget_pieces(connection: Connection, names: Names, kept: list[int]) -> None:
-    """Delete the pieces of files that none of some generations has."""
-    files: set[str] = set()
-    for number in kept:
-        with suppress(GoneError):
-            said = read_said(connection, names, number)
-            files |= {facts.sha256 for facts in (*said.generation.values(), *said.encoder.values())}
-    rows = connection.query(names.files, 'id >= ""', ["id"], consistency_level="Strong", seconds=SECONDS)
-    gone = [row["id"] for row in rows if not row["id"].startswith("generation:") and row["id"][:64] not in files]
-    for start in range(0, len(gone), 500):
-        listed = ", ".join(f'"{key}"' for key in gone[start : start + 500])
-        connection.call("delete", names.files, filter=f"id in [{listed}]", seconds=SECONDS)
 
 
 def _plain_files(folder: Path) -> list[Path]:

@@ -87,6 +87,7 @@ class GenerationRows:
                     row["picture"] = packed(read_indexed(kind, Path(location), path, member, digest=digest))
                 except SourceError:
                     self.n_unread += 1
+                    row[DIGEST] = without_picture(row[DIGEST])
 
     def _read(self, query: str, ids: Ids) -> list[Any]:
         with closing(sqlite3.connect(f"{self._catalog.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as catalog:
@@ -130,7 +131,7 @@ class GenerationRows:
             }
             for image in ids.tolist()
         ]
-        return _with_vectors(made, self._of_pictures.reconstruct(ids))
+        return _with_vectors(made, self._of_pictures.reconstruct(ids), more=b"shown" if self._sends_pictures else b"")
 
     def _borne(self, rows: FacetRows) -> dict[str, list[list[str]]]:
         """Labels of the kinds that icons have several of, by the field that holds them."""
@@ -154,12 +155,17 @@ def _gathered(images: Ids, values: list[Any]) -> dict[int, set[Any]]:
     return found
 
 
-def _with_vectors(rows: list[Row], vectors: Floats) -> list[Row]:
-    """Add vectors, and the digest of all that a row holds; refuse what no server takes."""
+def without_picture(digest: int) -> int:
+    """Digest of a row whose picture could not be read: it differs, so the next publication tries again."""
+    return ~digest
+
+
+def _with_vectors(rows: list[Row], vectors: Floats, *, more: bytes = b"") -> list[Row]:
+    """Add vectors, and the digest of all that a row holds, and `more`; refuse what no server takes."""
     for row, vector in zip(rows, vectors, strict=True):
         _refuse_large(row)
         digest = blake2b(_json(row).encode(), digest_size=8)
-        digest.update(vector.astype(np.float16).tobytes())
+        digest.update(vector.astype(np.float16).tobytes() + more)
         row[VECTOR], row[DIGEST] = vector, int.from_bytes(digest.digest(), "big", signed=True)
     return rows
 

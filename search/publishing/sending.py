@@ -13,7 +13,7 @@ from search.generation.milvus.connection import Connection, Row
 from search.generation.milvus.expressions import among
 from search.generation.milvus.icons import all_between
 from search.generation.milvus.schema import DIGEST, VECTOR
-from search.publishing.collections import halves
+from search.publishing.collections import kind_of
 
 SECONDS = 60.0
 """For one batch."""
@@ -77,7 +77,7 @@ def _send_batch(
     for what, rows in (("insert", new), ("upsert", changed)):
         if rows:
             wanted.complete(rows)
-            connection.call(what, collection, _as_sent(connection, rows), seconds=SECONDS, tries=1)
+            connection.call(what, collection, _as_sent(connection, collection, rows), seconds=SECONDS, tries=1)
     if gone:
         connection.call("delete", collection, filter=among("id", gone), seconds=SECONDS)
     sent.sent += len(new) + len(changed)
@@ -85,7 +85,7 @@ def _send_batch(
     sent.kept += len(batch) - len(new) - len(changed)
 
 
-def _as_sent(connection: Connection, rows: Sequence[Row]) -> list[Row]:
+def _as_sent(connection: Connection, collection: str, rows: Sequence[Row]) -> list[Row]:
     """Rows as pymilvus takes them."""
-    kind = np.float16 if halves(connection) else np.float32
+    kind = np.float16 if kind_of(connection, collection).is_half else np.float32
     return [{**row, VECTOR: np.asarray(row[VECTOR], kind)} for row in rows]

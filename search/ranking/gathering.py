@@ -16,7 +16,7 @@ import numpy as np
 
 from indexer.arrays import Floats, Ids, Mask, Positions
 from search.deadline import refuse_late
-from search.generation.backend import Selection
+from search.generation.backend import Ability, Selection
 from search.generation.opened import Opened
 from search.generation.standing import Standing
 from search.ranking.bearers import shown_for_all
@@ -114,10 +114,16 @@ class Gathering:
         """Whether there are, or may be, more hits than `n`."""
 
     def reach(self, n: int) -> Positions:
-        """Look for `n` hits or more, if there are as many; places in `found` of all that are known, best first."""
+        """Look for `n` hits or more, if there are as many; places in `found` of all that are known, best first.
+
+        Raises:
+            UnsupportedError: there may be as many, and the engine does not look so deep.
+        """
         while self._can_find_more and len(self.kept) < n:
             self.found = self._with(STEP * self._n)
             self.kept = self._grouped(self.found.ids)
+        if self._has_more and len(self.kept) < n:
+            self._question.opened.engine.require(Ability.DEEP)
         return self.kept
 
     def shown(self, places: Positions, sets: Standing) -> Candidates:

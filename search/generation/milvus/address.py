@@ -10,13 +10,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from indexer.errors import IconsError
+from indexer.library.elsewhere import TOKEN, refuse_secret
 
 PORT = 19_530
 SCHEMES = ("milvus", "milvus+tls", "milvus-lite")
-TOKEN = "ICONS_MILVUS_TOKEN"
-"""Environment variable that holds the token, "user:password" or an API key."""
-TOKEN_FILE = "ICONS_MILVUS_TOKEN_FILE"
-"""... or the path of a file that does."""
+TOKEN_FILE = f"{TOKEN}_FILE"
+"""Environment variable with the path of a file that holds the token."""
 AUTHORITY = "ICONS_MILVUS_CA"
 """... and the path of the certificate that signs the server's, where the system does not know it."""
 _NAME = r"[a-z][a-z0-9_]{0,63}"
@@ -39,11 +38,14 @@ class Address:
         Raises:
             IconsError: it is none; the message says how one is spelt.
         """
-        parts = urlsplit(text)
+        refuse_secret(text)
+        try:
+            parts = urlsplit(text)
+            port = parts.port or PORT
+        except ValueError as error:
+            raise IconsError(f'"{text}" is no address ({error}); write milvus://HOST:PORT/NAME') from error
         if parts.scheme not in SCHEMES:
             raise IconsError(f'"{text}" is no address of a library; write milvus://HOST:PORT/NAME')
-        if parts.username or parts.password:
-            raise IconsError(f"an address that holds a secret is seen by others; put it into {TOKEN} instead")
         place, _, name = parts.path.rpartition("/")
         if not re.fullmatch(_NAME, name):
             raise IconsError(f'"{name}" in "{text}" is no name of a library: small letters, digits and _, as "icons"')
@@ -55,7 +57,7 @@ class Address:
             raise IconsError(f'"{text}" is no address of a library; write milvus://HOST:PORT/NAME')
         is_secure = parts.scheme == "milvus+tls"
         host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-        return cls(f"{'https' if is_secure else 'http'}://{host}:{parts.port or PORT}", name, False, is_secure)
+        return cls(f"{'https' if is_secure else 'http'}://{host}:{port}", name, False, is_secure)
 
 
 def read_token() -> str:

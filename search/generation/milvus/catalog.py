@@ -54,10 +54,12 @@ class MilvusCatalog(Snapshot):
 
     def facts(self, icon: int) -> dict[str, Any]:
         """What the catalog says of an icon beyond what a hit shows."""
-        [row] = self._by_id(np.array([icon]), ("said", "set_id"))
-        caption, tags, english_tags, categories = json.loads(row["said"])
+        rows = self._by_id(np.array([icon]), ("said", "set_id"))
+        if not rows:
+            raise self._asked.lacks_row()
+        caption, tags, english_tags, categories = json.loads(rows[0]["said"])
         author, version, licence, source = self._connection.execute(
-            f"{_OF_SET} WHERE sets.id = ?", (row["set_id"],)
+            f"{_OF_SET} WHERE sets.id = ?", (rows[0]["set_id"],)
         ).fetchone()
         lists = {"tags": tags, "english_tags": english_tags, "categories": categories}
         return {
@@ -88,8 +90,10 @@ class MilvusCatalog(Snapshot):
         return None
 
     def spelt(self, name: str) -> int | None:
-        """Id of the first icon whose name is spelt so."""
-        return self._first(f"name == {_text(name)}")
+        """Id of the first icon whose name is spelt so; those of its words are looked at first."""
+        is_it, names = f"name == {_text(name)}", self._ids_of_names(normalise(name))
+        found = self._first(both(among("name_id", names), is_it)) if names else None
+        return self._first(is_it) if found is None else found
 
     def key_of(self, icon: int) -> str | None:
         """Spell the key of an icon that shares its set and name with another."""

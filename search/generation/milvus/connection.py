@@ -5,14 +5,16 @@ What goes wrong there enters our tree of errors here.
 
 import logging
 import os
+import re
 import time
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import Any
 
 from indexer.errors import LibraryError, UnreachableError
+from indexer.library.elsewhere import TOKEN
 from search.deadline import refuse_late
-from search.generation.milvus.address import AUTHORITY, TOKEN, Address, read_authority, read_token
+from search.generation.milvus.address import AUTHORITY, Address, read_authority, read_token
 
 Row = dict[str, Any]
 SECONDS = 5.0
@@ -25,7 +27,18 @@ MOST = 16_384
 """Rows, or neighbours, of one answer: the server's own limit."""
 IDS_AT_ONCE = 4_096
 """That one question names: 20,000 take a server a third of a second."""
-_AWAY = ("unavailable", "connect", "timeout", "deadline", "closed", "not ready", "no available", "rate limit")
+_AWAY = (
+    "unavailable",
+    "connect",
+    "timeout",
+    "timed out",
+    "deadline",
+    "closed",
+    "not ready",
+    "no available",
+    "rate limit",
+    "not fully loaded",
+)
 """What a server, or the client, says where another try may help."""
 _NOT_FOUND = 100
 """Code of a collection that is not there."""
@@ -99,18 +112,22 @@ class Connection:
         """Physical name of the collection that an alias stands for; None where there is no such alias."""
         try:
             return str(self.call("describe_alias", alias)["collection_name"])
-        except UnreachableError:
-            raise
-        except LibraryError:  # servers say it with several codes
+        except LibraryError as error:  # servers say it with several codes
+            if not re.search("alias.*(not found|does not exist)", str(error)):
+                raise
             return None
 
+    def lacks_row(self) -> LibraryError:
+        """What to raise where a row that the server named is not there."""
+        return LibraryError(f'"{self.spelling}" lacks a row that it named; `icons doctor` examines it')
+
     def load(self, collection: str, *, replicas: int | None = None, seconds: float = 120.0) -> None:
-        """Let a collection answer; one that does already costs a look.
+        """Let a collection answer, and wait until it does; one that does already costs a look.
 
         With `replicas`, query nodes hold it that many times. One that has another number is loaded anew, as 2.3.5
         can't change it, and answers nobody meanwhile.
         """
-        if self._is_loaded(collection):
+        if self._load_state(collection) == "Loaded":
             if replicas is None or self.replicas(collection) == replicas:
                 return
             self.call("release_collection", collection, seconds=seconds)
@@ -119,13 +136,14 @@ class Connection:
 
     def replicas(self, collection: str) -> int:
         """How many times query nodes hold a collection, each time as a whole; 0 where it is not loaded."""
-        if not self._is_loaded(collection):
+        if self._load_state(collection) in ("NotLoad", "NotExist"):
             return 0
         return 1 if self.address.is_file else len(self.call("describe_replica", collection))
 
-    def _is_loaded(self, collection: str) -> bool:
+    def _load_state(self, collection: str) -> str:
+        """NotExist, NotLoad, Loading or Loaded."""
         state = self.call("get_load_state", collection)["state"]
-        return "NotLoad" not in str(getattr(state, "name", state))
+        return str(getattr(state, "name", state))
 
 
 def new_schema() -> Any:
@@ -159,7 +177,7 @@ def _connect(address: Address, spelling: str) -> Any:
     given: dict[str, Any] = {}
     if not address.is_file:
         given["token"] = read_token()
-        if authority := read_authority():
+        if address.is_secure and (authority := read_authority()):
             given |= {"server_pem_path": authority, "secure": True}
     try:
         return MilvusClient(address.uri, timeout=CONNECTING_SECONDS, **given)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from indexer.errors import LibraryError
-from indexer.library.durable import folder_aside, make_folder, write_file
+from indexer.library.durable import describe_file, folder_aside, make_folder, write_file
 from indexer.library.folder import Generation, Library
 from search.deadline import refuse_late
 from search.generation.milvus.connection import Connection, GoneError
@@ -53,6 +53,8 @@ class Said:
     """Files of the generation, by name."""
     encoder: dict[str, FileFacts]
     """... and of the encoder of queries."""
+    sends_pictures: bool = True
+    """Whether rows hold what icons show."""
 
     def to_json(self) -> str:
         """Spell it as JSON."""
@@ -107,7 +109,7 @@ def fetch(connection: Connection, names: Names, library: Library, said: Said) ->
     try:
         make_folder(library.root / "files")
         encoder = library.encoder(said.fingerprint)
-        if not encoder.is_dir():
+        if not _has_files(encoder, said.encoder):
             _fill(connection, names, library.root, encoder, said.encoder)
         if not _is_there(generation.folder, said):
             _fill(connection, names, library.root, generation.folder, said.generation, said=said)
@@ -123,8 +125,17 @@ def fetch(connection: Connection, names: Names, library: Library, said: Said) ->
 def _is_there(folder: Path, said: Said) -> bool:
     """Whether a folder holds what was published; another library under the same address may have been."""
     try:
-        return (folder / _SAYS).read_text("utf-8") == said.to_json()
+        is_it = (folder / _SAYS).read_text("utf-8") == said.to_json()
     except (OSError, UnicodeDecodeError):
+        return False
+    return is_it and _has_files(folder, said.generation)
+
+
+def _has_files(folder: Path, files: dict[str, FileFacts]) -> bool:
+    """Whether a folder holds files of these sizes: caches are cleared file by file."""
+    try:
+        return all((folder / name).stat().st_size == facts.bytes for name, facts in files.items())
+    except OSError:
         return False
 
 
@@ -140,7 +151,7 @@ def _fill(
     with folder_aside(folder, replace=True) as aside:
         for name, facts in files.items():
             stored = root / "files" / facts.sha256
-            if not stored.is_file():
+            if not _is_stored(stored, facts):
                 write_file(stored, _read(connection, names, name, facts))
             try:
                 os.link(stored, aside / name)
@@ -148,6 +159,13 @@ def _fill(
                 shutil.copyfile(stored, aside / name)
         if said is not None:
             (aside / _SAYS).write_text(said.to_json(), "utf-8")
+
+
+def _is_stored(stored: Path, facts: FileFacts) -> bool:
+    try:
+        return describe_file(stored)["sha256"] == facts.sha256
+    except OSError:
+        return False
 
 
 def _read(connection: Connection, names: Names, name: str, facts: FileFacts) -> bytes:

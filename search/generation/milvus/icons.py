@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.arrays import Ids, Positions
-from indexer.errors import LibraryError
 from indexer.publishing.facets import ROW
 from search.generation.milvus.connection import IDS_AT_ONCE, MOST, Connection, Row
 from search.generation.milvus.expressions import among, both, in_chunks
@@ -51,7 +50,7 @@ class IconReader:
             kept = self._keep(np.concatenate(found), base=kept)
         places = np.searchsorted(kept["icon"], ids)
         if len(ids) and (not len(kept) or (kept["icon"][np.minimum(places, len(kept) - 1)] != ids).any()):
-            raise LibraryError(f'"{self.connection.spelling}" lacks an icon that it named; `icons doctor` examines it')
+            raise self.connection.lacks_row()
         return kept[places]
 
     def of(self, where: str, fields: Sequence[str] = COLUMNS) -> list[Row]:

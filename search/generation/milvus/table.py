@@ -199,7 +199,10 @@ class MilvusTable(IconTable):
         for chunk in in_chunks(np.unique(ids), IDS_AT_ONCE):
             found = self._connection.query(self._icons, among("id", chunk), ["id", *SEVERAL.values()])
             borne.update((row["id"], row) for row in found)
-        return [borne[icon] for icon in ids.tolist()]
+        try:
+            return [borne[icon] for icon in ids.tolist()]
+        except KeyError as error:
+            raise self._connection.lacks_row() from error
 
     def _code(self, kind: str, value: str) -> int:
         codes = self.keep(f"codes of {kind}", lambda: {one: code for code, one in enumerate(self.labels(kind).values)})

@@ -90,7 +90,7 @@ class MilvusVectors:
         """The vectors of some ids, in their order.
 
         Raises:
-            KeyError: the server has no such id.
+            LibraryError: the server has no such id.
         """
         held: dict[int, Any] = {}
         for chunk in in_chunks(np.unique(ids), IDS_AT_ONCE // 4):  # one answer holds 64 MB at most
@@ -98,7 +98,10 @@ class MilvusVectors:
             held.update({row["id"]: as_floats(row[VECTOR]) for row in rows})
         if not len(ids):
             return np.empty((0, self._kind.dim), np.float32)
-        return np.stack([held[key] for key in ids.tolist()])
+        try:
+            return np.stack([held[key] for key in ids.tolist()])
+        except KeyError as error:
+            raise self._connection.lacks_row() from error
 
     def _as_sent(self, queries: Floats) -> Any:
         """Vectors as the collection's field takes them."""

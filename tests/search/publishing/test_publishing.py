@@ -16,7 +16,7 @@ from published_icons import own_cache  # noqa: F401 - a fixture
 
 from indexer.embedding.options import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice
-from indexer.errors import IconsError, LibraryError
+from indexer.errors import IconsError, LibraryError, UnreachableError
 from indexer.library.elsewhere import LibraryElsewhere
 from indexer.library.folder import Library
 from indexer.pipeline import index
@@ -26,11 +26,13 @@ from search.cli import main
 from search.engine import SearchEngine
 from search.generation.milvus.address import Address
 from search.generation.milvus.published import Published
-from search.generation.milvus.schema import DIGEST
+from search.generation.milvus.schema import DIGEST, VECTOR
+from search.publishing import collections
 from search.publishing import publish as publishing
 from search.publishing.examine import examine
 from search.publishing.going_back import go_back
-from search.publishing.publish import held_numbers, publish
+from search.publishing.leftovers import held_numbers, unsay
+from search.publishing.publish import publish
 from search.query import Query, Window
 
 SHAPES = ('<circle cx="12" cy="12" r="{size}"/>', '<path d="M3 3h{size}v{size}H3z"/>', '<path d="M12 3l{size} 9H3z"/>')
@@ -188,6 +190,126 @@ def test_another_library_is_not_sent_into_what_answers(drawn: Drawn, place: str,
     assert answers(place) == answers(drawn.library)
 
 
+def test_a_generation_that_could_not_be_opened_in_time_is_tried_again(
+    drawn: Drawn, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(drawn.library, place)
+    engine = SearchEngine.open(place)
+    drawn.edit(random.Random(4), n=3)
+    number = publish(drawn.library, place).generation
+
+    def late(*_: object) -> object:
+        raise UnreachableError("no answer in time")
+
+    with monkeypatch.context() as patch, pytest.raises(UnreachableError):
+        patch.setattr(Published, "open", late)
+        engine.refresh()
+    assert engine.refresh()
+    assert engine.generation.number == number
+
+
+def test_rows_that_a_client_sent_twice_go_before_the_next_try(
+    drawn: Drawn, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch, pytest.raises(LibraryError, match="publish again"):
+        patch.setattr(publishing, "settle", lambda *_, **__: 4711)
+        publish(drawn.library, place)
+    summary = publish(drawn.library, place)
+    assert summary.kept == summary.pictures  # those of icons were all there, and too many
+    assert answers(place) == answers(drawn.library)
+
+
+def test_collections_with_the_index_of_another_size_are_not_taken_over(
+    drawn: Drawn, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(2):
+        publish(drawn.library, place)
+        drawn.edit(random.Random(5), n=3)
+    monkeypatch.setattr(collections, "EXACT_UP_TO", 2)
+    summary = publish(drawn.library, place)
+    assert summary.kept == 0
+    server = Published(LibraryElsewhere(place))
+    icons = server.names.icons(summary.generation)
+    assert server.connection.call("describe_index", icons, VECTOR)["index_type"] == "HNSW"
+    assert answers(place) == answers(drawn.library)
+
+
+def test_a_rollback_meanwhile_ends_a_publication_before_it_changes_anything(
+    drawn: Drawn, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(2):
+        number = publish(drawn.library, place).generation
+        before = answers(drawn.library)
+        drawn.edit(random.Random(6), n=3)
+    current = iter([number, number - 1])
+    with monkeypatch.context() as patch, pytest.raises(LibraryError, match="another generation by now"):
+        patch.setattr(Published, "current", lambda _: next(current))
+        publish(drawn.library, place)
+    assert answers(place) == before
+    assert go_back(LibraryElsewhere(place)) == number - 1
+
+
+def test_what_answers_before_it_is_whole_is_sent_to_its_end(drawn: Drawn, place: str) -> None:
+    number = publish(drawn.library, place).generation
+    server = Published(LibraryElsewhere(place))
+    unsay(server.connection, server.names, number)
+    assert publish(drawn.library, place).sent == 0
+    assert answers(place) == answers(drawn.library)
+
+
+def test_a_generation_that_goes_while_it_is_sent_is_told(drawn: Drawn, place: str, tmp_path: Path) -> None:
+    folder = drawn.library.folder(drawn.library.current() or 0)
+    with pytest.raises(LibraryError, match="has gone"):
+        publish(drawn.library, place, progress=lambda *_: folder.exists() and folder.rename(tmp_path / "gone"))
+    (tmp_path / "gone").rename(folder)
+    publish(drawn.library, place)
+    assert answers(place) == answers(drawn.library)
+
+
+def shown_by(place: str) -> int:
+    """How many pictures a server shows without the sources."""
+    engine = SearchEngine.open(place)
+    return len(dict(engine.pictures([hit.image for hit in engine.ask(Query(), window=Window(k=30, flat=True)).hits])))
+
+
+def test_pictures_come_and_go_as_they_are_asked_for(drawn: Drawn, place: str, tmp_path: Path) -> None:
+    moved = tmp_path / "moved"
+    assert publish(drawn.library, place, sends_pictures=False).unread == 0
+    assert publish(drawn.library, place).sent == 0  # as before
+    assert examine(drawn.library, place, sample=50).is_sound
+    drawn.source.rename(moved)
+    try:
+        assert shown_by(place) == 0
+        summary = publish(drawn.library, place, sends_pictures=True)
+        assert summary.unread == summary.sent == summary.pictures > 0
+        report = examine(drawn.library, place, sample=50)
+        assert report.is_sound
+        assert any("could not be read" in finding.message for finding in report.findings)
+    finally:
+        moved.rename(drawn.source)
+    summary = publish(drawn.library, place)
+    assert (summary.sent, summary.unread) == (summary.pictures, 0)
+    drawn.source.rename(moved)
+    try:
+        assert shown_by(place) == summary.pictures
+        assert publish(drawn.library, place, sends_pictures=False).sent == summary.pictures
+        assert shown_by(place) == 0
+    finally:
+        moved.rename(drawn.source)
+
+
+def test_what_was_cleared_from_the_cache_is_fetched_again(drawn: Drawn, place: str) -> None:
+    publish(drawn.library, place)
+    expected = answers(place)
+    cache = LibraryElsewhere(place)
+    generation = SearchEngine.open(place).generation
+    (generation.folder / "bearers.npy").unlink()
+    next(iter(cache.encoder(Manifest.read(generation).fingerprint).iterdir())).unlink()
+    assert answers(place) == expected
+    (generation.folder / "facts.json").write_text("{")  # and the one that it is linked to
+    assert answers(place) == expected
+
+
 def test_a_client_needs_no_sources_to_show_icons(drawn: Drawn, place: str, tmp_path: Path) -> None:
     moved = tmp_path / "moved"
     publish(drawn.library, place)
@@ -256,6 +378,9 @@ def test_commands_that_read_a_folder_refuse_an_address(place: str) -> None:
         done = CliRunner().invoke(main, [*command, "--library", place])
         assert done.exit_code == 2, done.output
         assert f'"{place}" is held by a server' in done.output
+        done = CliRunner().invoke(main, [*command, "--library", "milvus://user:secret@host/icons"])
+        assert done.exit_code == 2, done.output
+        assert "secret@" not in done.output
 
 
 @pytest.mark.parametrize(
@@ -264,6 +389,10 @@ def test_commands_that_read_a_folder_refuse_an_address(place: str) -> None:
         ("milvus://user:secret@host/icons", "ICONS_MILVUS_TOKEN"),
         ("milvus://host/Icons", '"Icons"'),
         ("http://host/icons", "milvus://HOST:PORT/NAME"),
+        ("http://user:secret@host/icons", "ICONS_MILVUS_TOKEN"),
+        ("milvus://host:PORT/icons", "milvus://HOST:PORT/NAME"),
+        ("milvus://host:99999/icons", "milvus://HOST:PORT/NAME"),
+        ("milvus://[::1/icons", "milvus://HOST:PORT/NAME"),
         ("milvus-lite:///folder/icons", "file.db"),
     ],
 )

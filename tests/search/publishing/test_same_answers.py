@@ -112,6 +112,19 @@ def test_what_a_server_can_not_do_is_refused_by_name(there: SearchEngine) -> Non
         there.ask(Query(words="home*", keyword=True))
 
 
+def test_hits_beyond_what_a_server_hands_out_are_refused(
+    here: SearchEngine, there: SearchEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    query, window = Query(icon=here.find("mdi:home")), Window(k=5, offset=12, min_score=0.0)
+    assert len(here.ask(query, window=window).hits) == 5
+    monkeypatch.setattr("search.generation.milvus.vectors.MOST", 8)
+    assert [hit.key for hit in there.ask(query, window=Window(k=4)).hits] == [
+        hit.key for hit in here.ask(query, window=Window(k=4)).hits
+    ]
+    with pytest.raises(UnsupportedError, match="beyond the 16,384 nearest icons can't be had of a library on Milvus"):
+        there.ask(query, window=window)
+
+
 def test_commands_that_go_through_whole_libraries_name_themselves(address: str) -> None:
     for command, told in (
         (["map", "--from", "mdi", "--to", "lucide"], "`icons map`"),
