@@ -16,7 +16,7 @@ from shutil import rmtree
 
 import psutil
 
-from indexer.bench.synthetic.stages import Place, own_bytes
+from indexer.bench.synthetic.stages import BUILDING, Place, own_bytes
 from indexer.errors import BenchError
 from indexer.library.durable import write_file
 from indexer.library.elsewhere import LibraryElsewhere
@@ -62,6 +62,9 @@ def measure_scale(
         for stage in stages:
             figures = place.folder / f"{stage}.json"
             if not figures.exists():
+                if stage not in BUILDING and not place.library.exists():
+                    said = f'"{place.folder}" holds figures and no library any more, which "{stage}" needs'
+                    raise BenchError(f"{said}; delete it, or give another --out (--keep leaves libraries)")
                 progress(f"{n:,} icons: {stage}", n_done, n_steps)
                 write_file(figures, json.dumps(asdict(_measure(place, stage))).encode())
             n_done += 1

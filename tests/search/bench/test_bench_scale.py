@@ -98,6 +98,9 @@ def test_every_stage_is_measured_once(sampled: Library, tmp_path: Path) -> None:
     again = measure_scale(sampled, tmp_path, [1000], keep=False, progress=lambda title, *_: told.append(title))
     assert (list(again), told) == (found, [])
     assert not (tmp_path / "1000" / "library").exists()
+    (tmp_path / "1000" / "ask.json").unlink()
+    with pytest.raises(BenchError, match='no library any more, which "ask" needs'):
+        list(measure_scale(sampled, tmp_path, [1000], keep=False, progress=lambda *_: None))
 
 
 @pytest.mark.slow
