@@ -52,6 +52,8 @@ class ShardWriter:
         self.traits: list[NDArray[np.void]] = []
         self.failures: dict[int, Failed] = {}
         self.dim = encoder.dim
+        self.has_failed = False
+        """Whether something could not be written: a shard without its pieces would settle items that nobody has."""
 
     def __enter__(self) -> Self:
         return self
@@ -114,6 +116,15 @@ class ShardWriter:
         self.pending.append(self.pool.submit(self._write_now, block, name, shard))
 
     def _write_now(self, block: str, name: str, shard: Shard) -> None:
+        if self.has_failed:
+            return
+        try:
+            self._put(block, name, shard)
+        except BaseException:
+            self.has_failed = True
+            raise
+
+    def _put(self, block: str, name: str, shard: Shard) -> None:
         if self.share.place.is_over():
             raise EmbedError(OVER)
         self.share.place.write(block, name, pack_shard(shard, fingerprint=self.fingerprint, facts=self.facts))

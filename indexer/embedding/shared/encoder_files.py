@@ -30,13 +30,18 @@ def fetch_encoder(store: Store, choice: ModelChoice, *, fingerprint: str, folder
     """Bring an encoder's files into a folder of this machine, those that are not there yet; say how it is chosen then.
 
     Raises:
-        EmbedError: the store has lost a file.
+        EmbedError: the store has lost a file, or names one that would lie elsewhere.
     """
     part = _part(store, fingerprint)
     stored = part.get(_FACTS)
     if stored is None:
         return choice
     facts, here = json.loads(stored.content), folder / fingerprint
+    for name in (fingerprint, facts["weights"], *facts["files"]):
+        if Path(name).name != name:  # whoever may write there is not to write here
+            raise EmbedError(
+                f'"{name}" in "{part.url}" is no name of a file; `icons embed --plan-only --work` plans anew'
+            )
     for name in facts["files"]:
         if not (here / name).is_file():
             file = part.get(name)

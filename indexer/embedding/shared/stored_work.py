@@ -19,11 +19,10 @@ from functools import cached_property
 from pathlib import Path
 
 from indexer.embedding.shared.encoder_files import fetch_encoder
-from indexer.embedding.workplace import settled_by
 from indexer.encoders.checkpoint import ModelChoice
-from indexer.errors import EmbedError
+from indexer.errors import EmbedError, ShardError
 from indexer.library.plans import Block, Outline, Plan
-from indexer.library.shards import block_of, shard_name
+from indexer.library.shards import block_of, read_shard, shard_name
 from indexer.ranks.progress import RankProgress
 from indexer.stores.store import Below, Store
 
@@ -76,13 +75,24 @@ class StoredWork:
         return Block(outline.name, outline.kind, json.loads(stored.content))
 
     def settled(self, block: str) -> set[int] | None:
-        """Ids that pieces settle, of workers that have ended early; None where the shard is there."""
+        """Ids that pieces settle, of workers that have ended early; None where the shard is there.
+
+        Pieces that do not match their receipts go: what they were to hold is embedded again.
+        """
         group = self._group_of(block)
         found = [name for name in self._list_shards(f"{group}/{block}") if block_of(name) == block]
         if shard_name(block) in found:
             return None
+        items: set[int] = set()
         with tempfile.TemporaryDirectory(prefix="icons-pieces-") as folder:
-            return settled_by([self.fetch(f"{group}/{name}", Path(folder)) for name in found])
+            for name in found:
+                try:
+                    shard = read_shard(self.fetch(f"{group}/{name}", Path(folder)), fingerprint=self.plan.fingerprint)
+                except ShardError:
+                    self.drop_shard(f"{group}/{name}")
+                else:
+                    items.update(shard.ids.tolist(), shard.failures)
+        return items
 
     def write(self, block: str, name: str, content: bytes) -> None:
         """Write a shard, or a piece of one."""

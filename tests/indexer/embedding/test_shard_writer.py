@@ -66,3 +66,30 @@ def test_a_worker_that_is_asked_to_end_leaves_what_it_has_as_a_piece(tmp_path: P
             raise cause
         pieces = pieces_by_block(library.vectors("f00d"))
         assert {block: read_settled(path)[1].tolist() for block, [path] in pieces.items()} == kept
+
+
+def test_after_a_piece_that_could_not_be_written_no_shard_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    library = Library(tmp_path)
+    write_plan(library.work("f00d"), Plan("f00d", "{}", 0, 0, 0), [])
+    library.begin_run("f00d", "0")
+    real, goes_on, calls = LibraryWork.write, threading.Event(), iter(range(10))
+
+    def write(work: LibraryWork, block: str, name: str, content: bytes) -> None:
+        if next(calls) == 0:
+            assert goes_on.wait(60)
+            raise OSError("the drive is away")
+        real(work, block, name, content)
+
+    monkeypatch.setattr(LibraryWork, "write", write)
+    encoder: Any = SimpleNamespace(precision="fp32", dim=4)
+    with (
+        pytest.raises(OSError, match="is away"),
+        ShardWriter(Share(LibraryWork(library, "f00d")), worker="a", encoder=encoder) as writer,
+    ):
+        writer.piece_seconds = 0.0
+        writer.add(np.array([1]), np.ones((1, 4), np.float16), np.zeros(1, TRAITS))
+        writer.write_due_piece("images-0", "images")
+        writer.add(np.array([2]), np.ones((1, 4), np.float16), np.zeros(1, TRAITS))
+        writer.write("images-0", "images")
+        goes_on.set()
+    assert list(library.vectors("f00d").glob("*.safetensors")) == []

@@ -1,5 +1,6 @@
 """Workers of a shared plan, as a person starts them: they come and go, and the vectors are those of one process."""
 
+import json
 import signal
 import time
 from collections.abc import Callable
@@ -12,11 +13,15 @@ from conftest import Silent
 from shared_work import draw_many, options_of, scanned, start_worker, vectors_of
 
 from indexer.embedding.shared.crew import work_here
+from indexer.embedding.shared.encoder_files import fetch_encoder
+from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE
 from indexer.pipeline import collect, embed, index, plan_only
 from indexer.ranks.devices import Devices
+from indexer.stores.opening import open_store
+from indexer.stores.store import Below
 from search.cli import main
 
 CPU = Devices("cpu", 1)
@@ -100,8 +105,13 @@ class start_later:  # noqa: N801
         return self.process.returncode
 
 
+def flipped(content: bytes) -> bytes:
+    return content[:-3] + bytes([content[-3] ^ 0xFF]) + content[-2:]
+
+
+@pytest.mark.parametrize("damage", [bytes, flipped, lambda content: content[:100]], ids=["whole", "flipped", "cut"])
 def test_a_worker_that_is_asked_to_end_gives_its_blocks_back_with_what_it_has_made(
-    many: Path, tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    many: Path, tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: Callable[[bytes], bytes]
 ) -> None:
     monkeypatch.setitem(BLOCK_SIZE, "images", 2048)
     monkeypatch.setattr("indexer.ranks.heartbeat.REPORT_SECONDS", 0.0)
@@ -119,13 +129,16 @@ def test_a_worker_that_is_asked_to_end_gives_its_blocks_back_with_what_it_has_ma
         work_here(str(work), CPU, watch=end_at_24, give_up=pytest.fail)
     assert list(work.glob("*/claims/*.json")) == []
     [piece] = [path for path in work.rglob("*.safetensors") if "+" in path.name]
-    collect(library, str(work))
+    content = piece.read_bytes()
+    piece.write_bytes(damage(content))
+    if damage is bytes:
+        collect(library, str(work))
     do_here(work)
     found = collect(library, str(work))
     assert found.blocks == found.of
     assert found.fingerprint is not None
     assert_same(vectors_of(library, found.fingerprint), of_one_process(tmp_path, many, tiny_model))
-    assert (library.vectors(found.fingerprint) / piece.name).is_file()
+    assert (library.vectors(found.fingerprint) / piece.name).is_file() == (damage is bytes)
 
 
 def test_a_plan_of_another_library_is_left_alone(many: Path, tiny_model: Path, tmp_path: Path) -> None:
@@ -213,3 +226,14 @@ def test_a_signal_ends_all_workers_of_a_machine_and_the_rest_is_done_later(
     found = collect(library, str(work))
     assert found.fingerprint is not None
     assert_same(vectors_of(library, found.fingerprint), of_one_process(tmp_path, many, tiny_model))
+
+
+def test_an_encoder_that_names_files_elsewhere_is_refused(tmp_path: Path) -> None:
+    store = open_store(str(tmp_path / "work"))
+    part = Below(store, "encoders/f00d/")
+    part.put("encoder.json", json.dumps({"model": "x", "weights": "w", "files": ["w", "../../outside"]}).encode())
+    part.put("w", b"")
+
+    with pytest.raises(EmbedError, match=r'"../../outside" in .* is no name of a file'):
+        fetch_encoder(store, ModelChoice("x"), fingerprint="f00d", folder=tmp_path / "cache")
+    assert not (tmp_path / "cache").exists()
