@@ -38,10 +38,8 @@ def fetch_encoder(store: Store, choice: ModelChoice, *, fingerprint: str, folder
         return choice
     facts, here = json.loads(stored.content), folder / fingerprint
     for name in (fingerprint, facts["weights"], *facts["files"]):
-        if Path(name).name != name:  # whoever may write there is not to write here
-            raise EmbedError(
-                f'"{name}" in "{part.url}" is no name of a file; `icons embed --plan-only --work` plans anew'
-            )
+        if Path(name).name != name or name == "..":  # whoever may write there is not to write here
+            raise EmbedError(f'"{name}" in "{part.url}" is no name of a file; `icons embed --plan-only` plans anew')
     for name in facts["files"]:
         if not (here / name).is_file():
             file = part.get(name)
