@@ -95,6 +95,7 @@ def pack_shard(shard: Shard, *, fingerprint: str, facts: dict[str, str]) -> byte
         "kind": shard.kind,
         "count": str(len(shard.ids)),
         "sha256": _content_hash(tensors),
+        "failures_sha256": _failures_hash(shard.failures),
         "reasons": json.dumps([failed.reason for failed in shard.failures.values()]),
         "final": json.dumps([failed.is_final for failed in shard.failures.values()]),
     }
@@ -120,6 +121,7 @@ def read_shard(path: Path, *, fingerprint: str) -> Shard:
         ids, vectors = tensors["ids"], tensors["vectors"]
         kind, owner = KINDS[receipt["kind"]], receipt["fingerprint"]
         whole = len(ids) == int(receipt["count"]) and _content_hash(tensors) == receipt["sha256"]
+        whole &= receipt.get("failures_sha256") in (None, _failures_hash(failures))  # older shards have none
     except _DAMAGES as error:
         raise ShardError(f'shard "{path}" can\'t be read ({error}); {ADVICE}') from error
     if not whole or owner != fingerprint:
@@ -301,3 +303,7 @@ def _content_hash(tensors: Mapping[str, NDArray[Any]]) -> str:
         if name in tensors:
             digest.update(np.ascontiguousarray(tensors[name]).data)
     return digest.hexdigest()
+
+
+def _failures_hash(failures: Mapping[int, Failed]) -> str:
+    return hashlib.sha256(json.dumps([(item, *failed) for item, failed in failures.items()]).encode()).hexdigest()

@@ -199,3 +199,13 @@ def test_a_changed_trait_does_not_match_the_receipt(tmp_path: Path) -> None:
     path.write_bytes(content[:-2] + b"\0\0")  # the smallest type lies last
     with pytest.raises(ShardError, match="does not match its receipt"):
         read_shard(path, fingerprint="f00d")
+
+
+def test_a_changed_failure_does_not_match_the_receipt(tmp_path: Path) -> None:
+    path = _write(tmp_path, "a", [1], {258: Failed("blank", True)})
+    content = path.read_bytes()
+    for found, changed in (((258).to_bytes(8, "little"), (259).to_bytes(8, "little")), (b"blank", b"blink")):
+        assert content.count(found) == 1
+        path.write_bytes(content.replace(found, changed))
+        with pytest.raises(ShardError, match="does not match its receipt"):
+            read_shard(path, fingerprint="f00d")
