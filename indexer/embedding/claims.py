@@ -1,9 +1,9 @@
 """Which blocks does one worker hold? Claims with leases in a store: one of several takes a block, and it is renewed.
 
 A claim is an object that is renewed while its worker lives. Machines' clocks differ, so how old a claim is when it is
-first seen is told by the store's clock, which stamps what is written; from then on a clock of one's own counts. A claim
-that has not changed for the length of its lease has run out. Who loses a claim goes on with the block: the shards of a
-block that is done twice count once.
+first seen is told by the store's clock, which stamps what is written; from then on a clock of one's own counts, and the
+store's only between two looks. A claim that has not changed for the length of its lease has run out. Who loses a claim
+goes on with the block: the shards of a block that is done twice count once.
 """
 
 import json
@@ -70,6 +70,7 @@ class Claims:
         self.store, self.worker, self.lease_seconds, self._beside = store, worker, lease_seconds, beside
         self._held: dict[str, _Held] = {}
         self._seen: dict[str, _Seen] = {}
+        self._looked_at = -math.inf
         self._store_clock: float | None = None
         """How far the store's clock is ahead of this process' own, at least."""
         self._changing = threading.RLock()
@@ -115,14 +116,16 @@ class Claims:
             if self._store_clock is None:
                 self._store_clock = self._read_store_clock()
         found, now = self.store.list(""), time.monotonic()
-        seen = {}
+        seen, looked_at, self._looked_at = {}, self._looked_at, now
         for name, listed in found.items():
             if not name.endswith(_SUFFIX):  # a clock of another worker
                 continue
             block = name.removesuffix(_SUFFIX)
             before = self._seen.get(block)
-            if before is None or before.version != listed.version:
+            if before is None:
                 before = _Seen(listed.version, now - self._age(listed, now))
+            elif before.version != listed.version:  # since the last look, whatever the store's clock says
+                before = _Seen(listed.version, max(looked_at, now - self._age(listed, now)))
             seen[block] = before
         self._seen = seen
 

@@ -119,6 +119,30 @@ def test_a_store_whose_clock_is_wrong_frees_nothing_early(tmp_path: Path, ahead:
     assert newcomer.take("images-1")
 
 
+def test_a_claim_that_is_renewed_is_held_though_its_machine_stamps_it_with_a_clock_that_is_late(tmp_path: Path) -> None:
+    """As on Lustre and CephFS, where the clients stamp: whoever has seen a claim before does not believe the stamp."""
+
+    class StampedByClients(FolderStore):
+        def list(self, prefix: str) -> dict[str, Listed]:
+            return {
+                name: Listed(listed.version, (listed.written_at or 0) - 3600 * name.startswith("images"))
+                for name, listed in super().list(prefix).items()
+            }
+
+    other = Claims(StampedByClients(tmp_path), worker="b", lease_seconds=LEASE)
+    other.look()
+    with claims(tmp_path, "a") as living:
+        assert living.take("images-1")
+        other.look()  # the stamp is all that is known so far
+        first = json.loads((tmp_path / "images-1.json").read_text())["renewals"]
+        until = time.monotonic() + 2 * LEASE
+        while json.loads((tmp_path / "images-1.json").read_text())["renewals"] < first + 2:
+            assert time.monotonic() < until
+            time.sleep(0.02)
+            other.look()
+        assert other.held_by_others() == {"images-1"}
+
+
 def test_a_worker_that_was_stopped_too_long_loses_its_claim_and_leaves_the_others_alone(tmp_path: Path) -> None:
     stopped, other = claims(tmp_path, "stopped"), claims(tmp_path, "b")
     assert stopped.take("images-1")
