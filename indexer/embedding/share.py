@@ -17,7 +17,7 @@ _MOST_COUNTED = 1_000_000
 """Items: whoever has more to do does not change how it works."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Share:
     """What one worker does of a plan."""
 
@@ -30,6 +30,8 @@ class Share:
     """Names of the blocks that this worker has claimed and not done, in that order."""
     ended: set[Kind] = field(default_factory=set)
     """Kinds of which nothing was free when this worker was through."""
+    is_idle: bool = False
+    """Whether it has claimed nothing since it was told that there is more: somebody else was faster."""
 
     def count_missing(self, kind: Kind) -> int:
         """Count the items of a kind whose blocks have no shard yet, whoever will do them; a million is enough."""
@@ -72,11 +74,15 @@ class Share:
         while self.stays and self.claims is not None and not self.place.is_over():
             held = self._held_by_others()
             missing = [outline.name for outline in self.place.missing()]
-            if not missing or not held.issuperset(missing):
+            if not missing:
+                return False
+            if not held.issuperset(missing) and not self.is_idle:
                 self.ended.clear()
-                return bool(missing)
+                self.is_idle = True
+                return True
             tell(f"waiting for {len(missing):,} blocks that others hold")
             time.sleep(min(self.claims.look_seconds, _LONGEST_PAUSE))
+            self.is_idle = False
         return False
 
     def count_undone(self) -> int:
@@ -102,6 +108,6 @@ class Share:
                     return None
                 continue
             if self.claims is None or self.claims.take(name):
-                self.claimed[name] = None
+                self.claimed[name], self.is_idle = None, False
                 return outline
         return None

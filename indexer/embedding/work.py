@@ -46,7 +46,7 @@ class Work:
         n_images = -(-self.share.count_missing("images") // self.n_workers)
         with ExitStack() as closing:
             drawing = None
-            if n_images:
+            if n_images or self.share.stays:  # a picture's block may be free again at any time
                 pool = closing.enter_context(self._start_pool(checkpoint, layout, n_images))
                 drawing = Drawing(pool, layout, self.share, self.reporter)
             with out_of_memory_explained(self.reporter.progress.device):

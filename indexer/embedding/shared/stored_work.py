@@ -53,15 +53,26 @@ class StoredWork:
         return Below(self.store, f"{self.plan.run}/claims/")
 
     def missing(self) -> Iterator[Outline]:
-        """Name the blocks that have no shard, a group looked at when its turn comes."""
-        for number, group in enumerate(self._groups):
-            if number in self._done:
-                continue
-            found = self._list_shards(f"{number:04d}/")
-            missing = [outline for outline in group if shard_name(outline.name) not in found]
-            if not missing:
-                self._done.add(number)
-            yield from missing
+        """Name the blocks that have no shard, a group looked at when its turn comes.
+
+        Where nothing seems to be missing, groups that were done are looked at again: who collects may have found a
+        shard damaged.
+        """
+        done = sorted(self._done)
+        for numbers in ([number for number in range(len(self._groups)) if number not in done], done):
+            is_any = False
+            for number in numbers:
+                missing = self._missing_of(number)
+                is_any = is_any or bool(missing)
+                yield from missing
+            if is_any:
+                return
+
+    def _missing_of(self, number: int) -> list[Outline]:
+        found = self._list_shards(f"{number:04d}/")
+        missing = [outline for outline in self._groups[number] if shard_name(outline.name) not in found]
+        (self._done.discard if missing else self._done.add)(number)
+        return missing
 
     def read(self, outline: Outline) -> Block:
         """Read a block.

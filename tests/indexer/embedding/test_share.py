@@ -106,3 +106,26 @@ def test_names_that_a_dead_worker_has_left_are_not_kept_waiting_until_all_pictur
     assert mine.await_more(pytest.fail)
     assert [block.name for block in mine.claim("names")] == [NAMES.name]
     assert next(mine.claim("images")).name == "images-1"
+
+
+def test_who_finds_blocks_free_and_never_gets_one_says_so_and_pauses(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that it can be ended, and leaves the store in peace."""
+    monkeypatch.setattr(Claims, "take", lambda *_: False)
+    mine = replace(share(library), stays=True)
+    told = list[str]()
+
+    def tell(what: str) -> None:
+        told.append(what)
+        if len(told) == 2:
+            raise InterruptedError
+
+    assert mine.claims is not None
+    mine.claims.lease_seconds = 0.1
+    rounds = 0
+    with pytest.raises(InterruptedError):
+        while mine.await_more(tell):
+            assert list(mine.claim("images")) == []
+            rounds += 1
+    assert rounds == 2

@@ -14,10 +14,12 @@ from shared_work import draw_many, options_of, scanned, start_worker, vectors_of
 
 from indexer.embedding.shared.crew import work_here
 from indexer.embedding.shared.encoder_files import fetch_encoder
+from indexer.embedding.shared.stored_work import StoredWork, spell_outlines
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
-from indexer.library.plans import BLOCK_SIZE
+from indexer.library.plans import BLOCK_SIZE, Outline, Plan
+from indexer.library.shards import shard_name
 from indexer.pipeline import collect, embed, index, plan_only
 from indexer.ranks.devices import Devices
 from indexer.stores.opening import open_store
@@ -189,6 +191,43 @@ def test_a_shard_that_was_damaged_on_the_way_is_made_again(many: Path, tiny_mode
     assert (found.blocks, found.damaged) == (8, 1)
     do_here(work)
     assert collect(library, str(work)).blocks == 9
+
+
+def test_a_worker_that_began_with_names_alone_does_a_picture_block_that_is_free_again(
+    many: Path, tiny_model: Path, tmp_path: Path
+) -> None:
+    work, options = tmp_path / "work", options_of(many, tiny_model, work=str(tmp_path / "work"))
+    library = scanned(tmp_path / "library", options)
+    plan_only(library, options, Silent())
+    do_here(work)
+    next(work.rglob("names-*.safetensors")).unlink()
+    shard = next(work.rglob("images-*.safetensors"))
+    damaged = [shard]
+
+    def damage(_: object, ranks: object) -> None:
+        if ranks[0].names and damaged:  # type: ignore[index]
+            damaged.pop().write_bytes(b"")
+            collect(library, str(work))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("indexer.ranks.heartbeat.REPORT_SECONDS", 0.0)
+        work_here(str(work), CPU, watch=damage, give_up=pytest.fail)
+    assert not damaged
+    assert collect(library, str(work)).blocks == 9
+
+
+def test_a_block_that_is_free_again_is_found_though_its_thousand_seemed_done(tmp_path: Path) -> None:
+    outlines = [Outline(f"images-{number:09d}-0", "images", 1) for number in range(1500)]
+    store = open_store(str(tmp_path))
+    store.put("0/outlines.jsonl", spell_outlines(outlines))
+    place = StoredWork(store, Plan("f00d", "{}", 1500, 0, 1500, run="0"))
+    for number, outline in enumerate(outlines):
+        place.write(outline.name, shard_name(outline.name), b"")
+        if number == 1400:
+            assert [missing.name for missing in place.missing()] == [later.name for later in outlines[1401:]]
+    assert list(place.missing()) == []
+    (tmp_path / "0" / "shards" / "0000" / shard_name(outlines[3].name)).unlink()
+    assert list(place.missing()) == [outlines[3]]
 
 
 def test_commands_refuse_what_does_not_go_together(tmp_path: Path) -> None:
