@@ -25,6 +25,10 @@ class SourceError(IconsError):
     """A source of icons that is missing, of an unknown kind, or unreadable as a whole."""
 
 
+class UnreachedError(SourceError):
+    """A source that can't be asked, now or from this machine; what it holds may be as it was."""
+
+
 class ChangedError(SourceError):
     """A file of a source that is not what it was when it was indexed."""
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -21,6 +22,10 @@ from indexer.naming.printable import printable
 from indexer.process import give_back_memory
 from indexer.ranks.heartbeat import Reporter
 from indexer.rendering.pool import Job, RenderedChunk, RenderPool
+from indexer.sources.source import why_unreachable
+
+_TELLING = 8
+"""Pictures in a row of which none can be read: it is the machine's fault, unless they have gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +134,8 @@ class Drawing:
         self.reporter.read_gauge()  # while the workers are there
 
     def _take(self, chunk: RenderedChunk, vectors: Halves, writer: ShardWriter) -> None:
+        if chunk.is_unread and len(chunk.jobs) >= _TELLING:
+            _refuse_unreachable(chunk.jobs)
         failed = [(failure.id, Failed(failure.reason, failure.is_final)) for failure in chunk.failures]
         writer.add(chunk.ids, vectors, chunk.traits, failed)
         write = writer.write if chunk.ends_block else writer.write_due_piece
@@ -139,13 +146,29 @@ class Drawing:
         self.reporter.begin(_pictures(jobs))
 
 
+def _refuse_unreachable(jobs: Sequence[Job]) -> None:
+    """Settle nothing where this machine can't read what others can.
+
+    Raises:
+        EmbedError: that is so.
+    """
+    kind, location, path, member, digest = jobs[0][1:]
+    reason = why_unreachable(kind, Path(location), path, member, digest=digest)
+    if reason is not None:
+        raise EmbedError(
+            f"{_place(jobs[0])} and the {len(jobs) - 1} pictures after it can't be read on this machine ({reason}); "
+            "what is finished is kept, and the same command goes on once that is mended"
+        )
+
+
 def _pictures(jobs: Sequence[Job]) -> str:
     """Say which pictures some jobs are about."""
-    first, last = (
-        _quoted(f"{job.location}/{job.path}".rstrip("/") + (f"#{job.member}" if job.member else ""))
-        for job in (jobs[0], jobs[-1])
-    )
+    first, last = _place(jobs[0]), _place(jobs[-1])
     return f"picture {first}" if len(jobs) == 1 else f"{len(jobs):,} pictures, from {first} to {last}"
+
+
+def _place(job: Job) -> str:
+    return _quoted(f"{job.location}/{job.path}".rstrip("/") + (f"#{job.member}" if job.member else ""))
 
 
 def _quoted(name: str) -> str:

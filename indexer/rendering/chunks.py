@@ -30,8 +30,10 @@ class RenderedChunk:
     block: int
     """Position of the block in what `RenderPool.render` was given."""
     ends_block: bool
+    jobs: Sequence[Job]
+    """All its pictures."""
     ids: Ids
-    """Of the pictures that went well."""
+    """Of those that went well."""
     place: slice
     """Where in the pool's `memory` all pictures of the chunk are, those that failed among them."""
     rows: Positions
@@ -41,6 +43,11 @@ class RenderedChunk:
     failures: list[Failure]
     memory: Pixels = field(repr=False)
     """All of the pool's pixels."""
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether no picture of it could be read."""
+        return len(self.failures) == len(self.jobs) and not any(failure.is_final for failure in self.failures)
 
     @property
     def pixels(self) -> Pixels:
@@ -90,6 +97,7 @@ def rendered(chunk: Chunk, drawn: Slots) -> RenderedChunk:
     return RenderedChunk(
         block=chunk.block,
         ends_block=chunk.ends_block,
+        jobs=chunk.jobs,
         ids=ids[good],
         place=slice(start, start + n_jobs),
         rows=np.flatnonzero(good),

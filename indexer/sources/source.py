@@ -6,11 +6,11 @@ from functools import partial
 from itertools import starmap
 from pathlib import Path
 
-from indexer.errors import ChangedError, SourceError
+from indexer.errors import ChangedError, SourceError, UnreachedError
 from indexer.sources import folders, iconify, iconify_file, manifests, npm, stored
 from indexer.sources.exclusion import Exclusion
 from indexer.sources.paths import from_text, is_unicode
-from indexer.sources.pictures import SUFFIXES
+from indexer.sources.pictures import SUFFIXES, reason_of
 from indexer.sources.reading import read_regular, real_path
 from indexer.sources.records import UNREAD, FileScan, content_digest
 from indexer.stores.places import url_of
@@ -60,6 +60,7 @@ def read_picture(kind: str, location: Path, path: str, member: str, *, digest: b
         OSError: the file is gone or may not be read.
         SourceError: the file no longer holds that icon.
         ChangedError: it is another one by now.
+        UnreachedError: the store that it lies in can't be asked.
     """
     if digest is None:
         return _read(kind, location, path, member)
@@ -102,6 +103,26 @@ def read_indexed(kind: str, location: Path, path: str, member: str, *, digest: b
     except ChangedError as error:
         file = Path(*_place(kind, location, path))
         raise ChangedError(f'"{file}" has changed since it was indexed; run `icons index`') from error
+
+
+def why_unreachable(kind: str, location: Path, path: str, member: str, *, digest: bytes) -> str | None:
+    """Say why a picture could not be read that is there; None where it has gone, or is another one by now."""
+    try:
+        read_picture(kind, location, path, member, digest=digest)
+    except UnreachedError as error:
+        return str(error)
+    except SourceError:
+        return None
+    except (FileNotFoundError, NotADirectoryError) as error:
+        return None if _holds_anything(location) else reason_of(error)
+    except OSError as error:
+        return reason_of(error)
+    return "a moment ago; now it can"
+
+
+def _holds_anything(location: Path) -> bool:
+    """Whether a place is there, and no empty folder that something should be mounted on."""
+    return location.is_file() or (location.is_dir() and any(location.iterdir()))
 
 
 def _open_file(file: Path, exclusion: Exclusion) -> Source:

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from indexer.errors import ChangedError, SourceError, StoreError
+from indexer.errors import ChangedError, SourceError, StoreError, UnreachedError
 from indexer.library.durable import write_file
 from indexer.naming.names import path_hints
 from indexer.sources import iconify, iconify_file
@@ -49,7 +49,7 @@ def kind_of(location: Path) -> str:
     """Recognise what lies at a URL: Iconify sets as a file, a package or the folder of all; else pictures.
 
     Raises:
-        SourceError: the store can't be asked.
+        UnreachedError: the store can't be asked.
     """
     if location.suffix.lower() == ".json":
         return SETS
@@ -63,7 +63,8 @@ def scan(kind: str, location: Path, exclusion: Exclusion, stamps: Mapping[str, s
     """Yield what lies at a URL, in the order of names; see `Source.scan`.
 
     Raises:
-        SourceError: nothing is there, or the store can't be asked.
+        SourceError: nothing is there.
+        UnreachedError: the store can't be asked.
     """
     with _as_source_errors():
         found = _list(kind, location)
@@ -79,8 +80,9 @@ def read(wanted: Wanted) -> bytes:
     """Read a picture of the digest that the scan saw.
 
     Raises:
-        SourceError: it has gone, or the store can't be asked.
+        SourceError: it has gone.
         ChangedError: it is another one by now.
+        UnreachedError: the store can't be asked, or a copy of a set not be kept.
     """
     with _as_source_errors():
         for attempt in range(2):
@@ -190,8 +192,14 @@ def _fetch(location: Path, path: str) -> Path:
         noted = file.with_suffix(".version")
         if version is None or (noted.is_file() and noted.read_text("utf-8") == version and file.is_file()):
             continue
-        write_file(file, _get(location, path if one == name else one))
-        write_file(noted, version.encode())
+        content = _get(location, path if one == name else one)
+        try:
+            write_file(file, content)
+            write_file(noted, version.encode())
+        except OSError as error:
+            raise UnreachedError(
+                f'"{file.parent}" can\'t be written ({error.strerror}); XDG_CACHE_HOME names another place for copies'
+            ) from error
     return copies / key if name == "icons.json" else copies / key / PurePosixPath(name).name
 
 
@@ -245,4 +253,4 @@ def _as_source_errors() -> Iterator[None]:
     try:
         yield
     except StoreError as error:
-        raise SourceError(str(error)) from error
+        raise UnreachedError(str(error)) from error

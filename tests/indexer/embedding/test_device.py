@@ -80,7 +80,7 @@ def chunks_of(
         memory[place] = some[:, None, None, None]
         good = ~np.isin(some, failed)
         traits = np.empty(int(good.sum()), np.void)
-        yield RenderedChunk(0, False, some[good], place, np.flatnonzero(good), traits, [], memory)
+        yield RenderedChunk(0, False, [], some[good], place, np.flatnonzero(good), traits, [], memory)
 
 
 def batches_of(

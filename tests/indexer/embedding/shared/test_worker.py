@@ -19,7 +19,7 @@ from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE, Outline, Plan
-from indexer.library.shards import shard_name
+from indexer.library.shards import read_coverage, shard_name
 from indexer.pipeline import collect, embed, index, plan_only
 from indexer.ranks.devices import Devices
 from indexer.stores.opening import open_store
@@ -191,6 +191,48 @@ def test_a_shard_that_was_damaged_on_the_way_is_made_again(many: Path, tiny_mode
     assert (found.blocks, found.damaged) == (8, 1)
     do_here(work)
     assert collect(library, str(work)).blocks == 9
+
+
+@pytest.mark.parametrize("is_mounted", [False, True], ids=["no folder", "an empty folder"])
+def test_a_machine_that_lacks_the_icons_settles_nothing_and_says_which_it_can_t_read(
+    many: Path, tiny_model: Path, tmp_path: Path, is_mounted: bool
+) -> None:
+    work, options = tmp_path / "work", options_of(many, tiny_model, work=str(tmp_path / "work"))
+    library = scanned(tmp_path / "library", options)
+    plan_only(library, options, Silent())
+    elsewhere = many.rename(tmp_path / "elsewhere")
+    if is_mounted:
+        many.mkdir()
+    with pytest.raises(
+        EmbedError, match=r'many/dot-00000.svg" and the 7 pictures after it can\'t be read on this mach'
+    ):
+        do_here(work)
+    assert list(work.rglob("images-*.safetensors")) == []
+    assert list(work.glob("*/claims/*.json")) == []
+    if is_mounted:
+        many.rmdir()
+    elsewhere.rename(many)
+    do_here(work)
+    found = collect(library, str(work))
+    assert found.fingerprint is not None
+    assert_same(vectors_of(library, found.fingerprint), of_one_process(tmp_path, many, tiny_model))
+
+
+def test_icons_that_have_gone_or_changed_since_the_scan_are_listed(
+    many: Path, tiny_model: Path, tmp_path: Path
+) -> None:
+    work, options = tmp_path / "work", options_of(many, tiny_model, work=str(tmp_path / "work"))
+    library = scanned(tmp_path / "library", options)
+    plan_only(library, options, Silent())
+    for picture in many.iterdir():
+        picture.unlink() if picture.name < "dot-00030" else picture.write_text("another")
+    (many / "new.svg").write_text("<svg/>")
+    do_here(work)
+    found = collect(library, str(work))
+    assert found.fingerprint is not None
+    failures = read_coverage(library.vectors(found.fingerprint)).failures
+    assert len(failures) == 60
+    assert not any(failed.is_final for failed in failures.values())
 
 
 def test_a_worker_that_began_with_names_alone_does_a_picture_block_that_is_free_again(
