@@ -26,6 +26,7 @@ from indexer.sources.records import UNREAD, FileScan, IconSet, Record, content_d
 from indexer.stores.object_store import open_object_store
 from indexer.stores.patient_store import PatientStore
 from indexer.stores.places import url_of
+from indexer.stores.store import Listed
 
 KINDS = PICTURES, SETS = "stored", "stored-iconify"
 """Kinds of sources, by how their pictures are read again."""
@@ -72,7 +73,7 @@ def scan(kind: str, location: Path, exclusion: Exclusion, stamps: Mapping[str, s
         raise SourceError(
             f'"{_url(location)}" holds no pictures and no Iconify set; give the URL of a folder that does'
         )
-    wanted = {path: stamp for path, stamp in found.items() if not exclusion.excludes(path)}
+    wanted = {path: listed for path, listed in found.items() if not exclusion.excludes(path)}
     yield from (_scan_sets if kind == SETS else _scan_pictures)(location, wanted, stamps)
 
 
@@ -107,41 +108,40 @@ def read_all(wanted: Sequence[Wanted]) -> list[bytes | SourceError]:
         return list(threads.map(read_one, wanted))
 
 
-def _list(kind: str, location: Path) -> dict[str, str]:
-    """Paths of pictures or sets, with their stamps; "" where the location is one itself."""
+def _list(kind: str, location: Path) -> dict[str, Listed]:
+    """Paths of pictures or sets, with their stamps as versions; "" where the location is one itself."""
     folder, name = _split(location, "")
+    store = _store(folder)
     if name:
-        found = _stamps(folder, name)
+        found = store.list(name)
         return {"": found[name]} if name in found else {}
     if kind == PICTURES:
-        return {path: stamp for path, stamp in _stamps(folder, "").items() if _suffix(path) in SUFFIXES}
-    package = _stamps(folder, "icons.json")
-    if package:
-        beside = _stamps(folder, "info.json") | _stamps(folder, "metadata.json")
-        return {"icons.json": "+".join([package["icons.json"], *beside.values()])}
-    return {path: stamp for path, stamp in _stamps(folder, "json/").items() if _suffix(path) == ".json"}
+        return {path: listed for path, listed in store.list("").items() if _suffix(path) in SUFFIXES}
+    package = store.list("icons.json").get("icons.json")
+    if package is not None:
+        beside = [*store.list("info.json").values(), *store.list("metadata.json").values()]
+        return {"icons.json": replace(package, version="+".join(listed.version for listed in (package, *beside)))}
+    return {path: listed for path, listed in store.list("json/").items() if _suffix(path) == ".json"}
 
 
-def _stamps(folder: str, prefix: str) -> dict[str, str]:
-    return {path: listed.version for path, listed in _store(folder).list(prefix).items()}
-
-
-def _scan_pictures(location: Path, found: Mapping[str, str], stamps: Mapping[str, str]) -> Iterator[FileScan]:
+def _scan_pictures(location: Path, found: Mapping[str, Listed], stamps: Mapping[str, str]) -> Iterator[FileScan]:
     folder, name = _split(location, "")
     title = PurePosixPath(folder).name
     icon_set = IconSet(key=title, title=title, licence=None if name else _recognise_licence(folder))
 
     def look(path: str) -> FileScan:
-        if stamps.get(path) == found[path]:
-            return FileScan(path, found[path])
+        listed = found[path]
+        if stamps.get(path) == listed.version:
+            return FileScan(path, listed.version)
         try:
             with _as_source_errors():
+                _refuse_large(listed.size or 0)
                 digest = content_digest(_get(location, path))
         except SourceError as error:
             return FileScan(path, UNREAD, error=str(error))
         style, size = path_hints(list(PurePosixPath(path).parts[:-1]))
         record = Record("", name_of(path or name), digest, icon_set, style=style, size=size)
-        return FileScan(path, found[path], records=(record,))
+        return FileScan(path, listed.version, records=(record,))
 
     rest = iter(found)
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="store") as threads:
@@ -149,10 +149,10 @@ def _scan_pictures(location: Path, found: Mapping[str, str], stamps: Mapping[str
             yield from threads.map(look, some)
 
 
-def _scan_sets(location: Path, found: Mapping[str, str], stamps: Mapping[str, str]) -> Iterator[FileScan]:
-    for path, stamp in found.items():
-        if stamps.get(path) == stamp:
-            yield FileScan(path, stamp)
+def _scan_sets(location: Path, found: Mapping[str, Listed], stamps: Mapping[str, str]) -> Iterator[FileScan]:
+    for path, listed in found.items():
+        if stamps.get(path) == listed.version:
+            yield FileScan(path, listed.version)
             continue
         try:
             with _as_source_errors():
@@ -160,7 +160,9 @@ def _scan_sets(location: Path, found: Mapping[str, str], stamps: Mapping[str, st
         except SourceError as error:
             yield FileScan(path, UNREAD, error=str(error))
             continue
-        yield from (replace(scanned, path=path, stamp=stamp) for scanned in iconify.scan(copy, Exclusion(), {}))
+        yield from (
+            replace(scanned, path=path, stamp=listed.version) for scanned in iconify.scan(copy, Exclusion(), {})
+        )
 
 
 def _read_set(wanted: Wanted) -> bytes:
@@ -188,14 +190,14 @@ def _fetch(location: Path, path: str) -> Path:
     copies = user_cache_path("icons") / "sets"
     for one in names:
         file = copies / key / PurePosixPath(one).name
-        version = _stamps(folder, one).get(one)
+        listed = _store(folder).list(one).get(one)
         noted = file.with_suffix(".version")
-        if version is None or (noted.is_file() and noted.read_text("utf-8") == version and file.is_file()):
+        if listed is None or (noted.is_file() and noted.read_text("utf-8") == listed.version and file.is_file()):
             continue
         content = _get(location, path if one == name else one)
         try:
             write_file(file, content)
-            write_file(noted, version.encode())
+            write_file(noted, listed.version.encode())
         except OSError as error:
             raise UnreachedError(
                 f'"{file.parent}" can\'t be written ({error.strerror}); XDG_CACHE_HOME names another place for copies'
@@ -208,9 +210,13 @@ def _get(location: Path, path: str) -> bytes:
     stored = _store(folder).get(name)
     if stored is None:
         raise SourceError(f'"{folder}/{name}" is not there any more')
-    if len(stored.content) > MAX_BYTES and not name.endswith(".json"):
-        raise SourceError(f"file of {len(stored.content) / 1e6:.0f} MB, the limit is {MAX_BYTES / 1e6:.0f} MB")
     return stored.content
+
+
+def _refuse_large(size: int) -> None:
+    """Refuse a picture before it is read: several are held at once."""
+    if size > MAX_BYTES:
+        raise SourceError(f"file of {size / 1e6:.0f} MB, the limit is {MAX_BYTES / 1e6:.0f} MB")
 
 
 def _recognise_licence(folder: str) -> str | None:

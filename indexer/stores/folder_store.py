@@ -82,7 +82,7 @@ class FolderStore:
                 facts = os.stat(entry.path)  # noqa: PTH116 - a Path takes longer
             except FileNotFoundError:  # it has been removed just now
                 continue
-            yield f"{prefix}{entry.name}", Listed(_version(facts), facts.st_mtime)
+            yield f"{prefix}{entry.name}", Listed(_version(facts), facts.st_mtime, facts.st_size)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

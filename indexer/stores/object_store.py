@@ -46,7 +46,7 @@ class ObjectStore:
         n_root = len(self.root) + 1
         facts = ((str(path).lstrip("/")[n_root:], fact) for path, fact in found.items())
         return {
-            name: Listed(self._version(fact), _written_at(fact))
+            name: Listed(self._version(fact), _written_at(fact), fact.get("size"))
             for name, fact in sorted(facts, key=itemgetter(0))
             if name.startswith(prefix)
         }

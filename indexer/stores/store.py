@@ -20,6 +20,8 @@ class Listed:
     """As `Store.replace` takes it."""
     written_at: float | None
     """Seconds since 1970 by the store's clock, whole ones in some stores; None where the store does not tell."""
+    size: int | None = None
+    """In bytes."""
 
 
 class Store(Protocol):

@@ -1,6 +1,7 @@
 """Icons that lie in a store: scanned, read again and embedded through its URL, from any machine."""
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,9 +15,11 @@ from indexer.library.shards import read_coverage
 from indexer.pipeline import embed, index, scan
 from indexer.rendering.pool import Job, RenderPool
 from indexer.sources.records import content_digest
-from indexer.sources.source import open_sources, read_indexed, read_picture
-from indexer.stores.object_store import ObjectStore, open_object_store
+from indexer.sources.source import open_sources, read_indexed, read_picture, why_unreachable
+from indexer.stores.object_store import ObjectStore, S3Store, open_object_store
+from indexer.stores.patient_store import PatientStore
 from indexer.stores.places import spelled
+from indexer.stores.store import Stored
 from search.engine import SearchEngine
 
 if TYPE_CHECKING:
@@ -76,6 +79,47 @@ def test_what_has_changed_or_gone_since_the_scan_is_told(icons: Path, bucket: Ob
     bucket.delete("icons/arrow.svg")
     with pytest.raises(SourceError, match="is not there any more"):
         read_indexed(source.kind, icons, "arrow.svg", "", digest=digest)
+
+
+def test_a_picture_that_is_too_large_is_listed_without_being_read(
+    icons: Path, bucket: ObjectStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bucket.put("icons/huge.svg", b" " * 3_000_000)
+    monkeypatch.setattr("indexer.sources.stored.MAX_BYTES", 1_000_000)
+    read = list[str]()
+    real = S3Store.get
+    monkeypatch.setattr(S3Store, "get", lambda store, name: read.append(name) or real(store, name))
+    [source] = open_sources(icons)
+    errors = {scanned.path: scanned.error for scanned in source.scan({}) if scanned.error}
+    assert errors == {"huge.svg": "file of 3 MB, the limit is 1 MB"}
+    assert "arrow.svg" in read
+    assert "huge.svg" not in read
+
+
+def test_a_store_that_is_away_and_a_cache_that_can_t_be_written_are_no_picture_s_fault(
+    icons: Path, bucket: ObjectStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digest = content_digest(disc(4, 12).encode())
+    assert why_unreachable("stored", icons, "arrow.svg", "", digest=digest) == "a moment ago; now it can"
+    assert why_unreachable("stored", icons, "lost.svg", "", digest=digest) is None
+    assert why_unreachable("stored", icons, "arrow.svg", "", digest=b"another") is None
+    bucket.put("signs.json", json.dumps(SET).encode())
+    (tmp_path / "a file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "a file"))
+    reason = why_unreachable("stored-iconify", Path(f"{bucket.url}/signs.json"), "", "up", digest=digest)
+    assert reason is not None
+    assert re.search(r'a file/icons/sets/\w+" can\'t be written .*; XDG_CACHE_HOME names another', reason)
+    monkeypatch.setattr("indexer.sources.stored._store", lambda url: PatientStore(Away(url), patience_seconds=0.2))
+    reason = why_unreachable("stored", icons, "arrow.svg", "", digest=digest)
+    assert reason is not None
+    assert reason.startswith(f'"{bucket.url}/icons" can\'t be read or written')
+
+
+class Away(S3Store):
+    """A store whose server does not answer."""
+
+    def get(self, name: str) -> Stored | None:
+        raise ConnectionError(name)
 
 
 @pytest.mark.parametrize("shape", ["file", "package", "all"])
