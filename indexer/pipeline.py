@@ -18,8 +18,8 @@ from indexer.catalog.scan import forget as forget_source
 from indexer.catalog.scan import scan as scan_sources
 from indexer.embedding.exporting import export_missing, exporting
 from indexer.embedding.planning import choice_in_use, prepare
-from indexer.embedding.shared import sharing
-from indexer.embedding.shared.sharing import Collected
+from indexer.embedding.shared import collecting, sharing
+from indexer.embedding.shared.collecting import Collected
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.errors import LibraryError, SourceError
 from indexer.library.bundled import bundled
@@ -119,14 +119,14 @@ def plan_only(library: Library, options: IndexOptions, watcher: Watcher) -> str:
 
     with _writing(library) as engine:
         if options.work is not None:
-            sharing.collect(options.work, library)
+            collecting.collect(options.work, library)
         plan = _prepare(library, engine, options, watcher)
         export_missing(library, engine, ModelChoice.from_json(plan.model), stage=watcher.stage)
         if options.work is not None:
             watcher.stage(f"Putting the plan into {options.work}")
-            line = sharing.put_plan(options.work, library, plan)
+            sharing.put_plan(options.work, library, plan)
             _start_on_ray(options, options.work)
-            return line
+            return sharing.worker_line(options.work)
     return plan_command(library, plan.fingerprint, devices=_devices_of(plan, options))
 
 
@@ -137,7 +137,7 @@ def collect(library: Library, work: str) -> Collected:
         EmbedError: the plan there is another library's.
     """
     with _writing(require(library)) as engine:
-        collected = sharing.collect(work, library)
+        collected = collecting.collect(work, library)
         if collected.fingerprint is not None:
             _settle(library, engine, collected.fingerprint)
     return collected
@@ -201,16 +201,15 @@ def _embed(library: Library, engine: Engine, options: IndexOptions, watcher: Wat
     if options.work is not None:
         watcher.stage("Collecting what was embedded elsewhere")
         fingerprint = find_checkpoint(options.choice or choice_in_use(engine)).fingerprint
-        sharing.catch_up(options.work, library, fingerprint=fingerprint, watch=watcher.embedded)
+        _catch_up(library, options, options.work, fingerprint, watcher)
     plan = _prepare(library, engine, options, watcher)
     choice = ModelChoice.from_json(plan.model)
     if not plan.n_blocks:
         export_missing(library, engine, choice, stage=watcher.stage)
     elif options.work is not None:
         with exporting(library, engine, choice, beside_gpus=False, stage=watcher.stage):
-            line = sharing.put_plan(options.work, library, plan)
-            watcher.stage(f"Embedding elsewhere, by {_start_on_ray(options, options.work) or line}")
-            sharing.catch_up(options.work, library, fingerprint=plan.fingerprint, watch=watcher.embedded)
+            sharing.put_plan(options.work, library, plan)
+            _catch_up(library, options, options.work, plan.fingerprint, watcher)
     else:
         from indexer.embedding.launch import run_ranks
 
@@ -229,13 +228,23 @@ def _embed(library: Library, engine: Engine, options: IndexOptions, watcher: Wat
     return EmbedTally(plan.fingerprint, plan.n_images, plan.n_names, time.monotonic() - started)
 
 
+def _catch_up(library: Library, options: IndexOptions, work: str, fingerprint: str, watcher: Watcher) -> None:
+    """Have workers elsewhere do what is under way with an encoder, and collect it."""
+
+    def begin() -> None:
+        watcher.stage(f"Embedding elsewhere, by {_start_on_ray(options, work) or sharing.worker_line(work)}")
+
+    watch = watcher.embedded
+    collecting.catch_up(work, library, fingerprint=fingerprint, begin=begin, warn=watcher.stage, watch=watch)
+
+
 def _start_on_ray(options: IndexOptions, work: str) -> str | None:
     """Start workers on a Ray cluster, if one is named; say how many there are."""
     if options.ray is None:
         return None
     from indexer.embedding.shared.ray_workers import start_on_ray
 
-    return f"{start_on_ray(options.ray, work)} workers on Ray"
+    return start_on_ray(options.ray, work)
 
 
 def _devices_of(plan: Plan, options: IndexOptions) -> "Devices":

@@ -1,6 +1,7 @@
 """A store that is a folder, of this machine or shared by several: hard links and a lock make one of several win."""
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -66,6 +67,10 @@ class FolderStore:
         """Remove files."""
         for name in names:
             (self.root / name).unlink(missing_ok=True)
+
+    def clear(self, prefix: str) -> None:
+        """Remove a folder, with what killed writers have left aside in it."""
+        shutil.rmtree(self.root / prefix, ignore_errors=True)
 
     def _below(self, folder: Path, prefix: str, start: str) -> Iterator[tuple[str, Listed]]:
         try:

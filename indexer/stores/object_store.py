@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from operator import itemgetter
+from traceback import walk_tb
 from typing import Any, TypeVar
 
 from indexer.errors import StoreError
@@ -43,7 +44,7 @@ class ObjectStore:
             found = self.fs.find(folder, prefix=start, detail=True, withdirs=False)
         except FileNotFoundError:
             return {}
-        n_root = len(self.root) + 1
+        n_root = len(self.root.lstrip("/")) + 1
         facts = ((str(path).lstrip("/")[n_root:], fact) for path, fact in found.items())
         return {
             name: Listed(self._version(fact), _written_at(fact), fact.get("size"))
@@ -77,6 +78,10 @@ class ObjectStore:
         for name in names:
             with suppress(FileNotFoundError):
                 self.fs.rm_file(self._path(name))
+
+    def clear(self, prefix: str) -> None:
+        """Remove the objects of a listing."""
+        self.delete(*self.list(prefix))
 
     def _path(self, name: str) -> str:
         return f"{self.root}/{name}"
@@ -174,15 +179,15 @@ def _file_system(url: str) -> tuple[Any, str]:
         import fsspec
     except ImportError as error:
         raise StoreError(f'"{url}" is a place of an object store; `{_EXTRA}` installs what reads it') from error
+    if protocol not in fsspec.available_protocols():
+        raise StoreError(f'"{url}" can\'t be opened: "{protocol}" is no protocol that fsspec knows')
     try:
         fs, root = fsspec.url_to_fs(url, use_listings_cache=False, **_OPTIONS.get(protocol, {}))
     except ImportError as error:
         raise StoreError(f'"{url}" needs a package that is not installed ({error}); `{_EXTRA}`') from error
-    except ValueError as error:
-        raise StoreError(
-            f'"{url}" can\'t be opened: "{protocol}" is no protocol that fsspec knows ({error})'
-        ) from error
-    return fs, str(root).strip("/")
+    except Exception as error:  # each client has its own, of access that it does not find for one
+        raise StoreError(f'"{url}" can\'t be opened ({reason_of(error)})') from error
+    return fs, str(root).rstrip("/")
 
 
 @contextmanager
@@ -199,8 +204,14 @@ def as_os_errors() -> Iterator[None]:
 
 
 def _is_of_a_client(error: Exception) -> bool:
-    rooms = {kind.__module__.partition(".")[0] for kind in type(error).__mro__}
-    return bool(rooms & {"botocore", "aiobotocore", "aiohttp", "s3fs", "gcsfs", "fsspec", "asyncio"})
+    """Whether an error comes from outside of this program."""
+    *_, (frame, _) = walk_tb(error.__traceback__)
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0] != __name__.partition(".")[0]
+
+
+def reason_of(error: Exception) -> str:
+    """Say in a line why a store did not answer."""
+    return next(iter(str(error).splitlines()), "") or type(error).__name__
 
 
 def asked(ask: Callable[[], Answer]) -> Answer:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from indexer.errors import StoreError
-from indexer.stores.object_store import asked
+from indexer.stores.object_store import asked, reason_of
 from indexer.stores.store import Listed, Store, Stored
 
 PATIENCE_SECONDS = 60.0
@@ -58,6 +58,10 @@ class PatientStore:
         """Remove objects."""
         self._ask(lambda: self.store.delete(*names))
 
+    def clear(self, prefix: str) -> None:
+        """Remove what has a name that begins so."""
+        self._ask(lambda: self.store.clear(prefix))
+
     def _own(self, name: str, content: bytes) -> str | None:
         there = self.get(name)
         return there.version if there is not None and there.content == content else None
@@ -82,8 +86,3 @@ class PatientStore:
                     ) from error
             time.sleep(pause * self._chance.uniform(0.5, 1.0))
             pause = min(2 * pause, _LONGEST_PAUSE)
-
-
-def reason_of(error: OSError) -> str:
-    """Say in a line why a store did not answer."""
-    return next(iter(str(error).splitlines()), "") or type(error).__name__

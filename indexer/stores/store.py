@@ -49,6 +49,9 @@ class Store(Protocol):
     def delete(self, *names: str) -> None:
         """Remove objects; one that is not there is none the less removed."""
 
+    def clear(self, prefix: str) -> None:
+        """Remove what has a name that begins so, to a slash; what is written meanwhile may stay."""
+
 
 @dataclass(frozen=True, slots=True)
 class Below:
@@ -86,3 +89,7 @@ class Below:
     def delete(self, *names: str) -> None:
         """Remove objects of the part."""
         self.whole.delete(*(self.prefix + name for name in names))
+
+    def clear(self, prefix: str) -> None:
+        """Remove objects of the part."""
+        self.whole.clear(self.prefix + prefix)

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
-from indexer.embedding.shared.sharing import Watch
+from indexer.embedding.shared.collecting import Watch
 from indexer.embedding.shared.stored_work import open_work
 from indexer.embedding.shared.worker import Ending, Worker, run_worker
 from indexer.errors import EmbedError

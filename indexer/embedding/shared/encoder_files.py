@@ -30,7 +30,7 @@ def fetch_encoder(store: Store, choice: ModelChoice, *, fingerprint: str, folder
     """Bring an encoder's files into a folder of this machine, those that are not there yet; say how it is chosen then.
 
     Raises:
-        EmbedError: the store has lost a file, or names one that would lie elsewhere.
+        EmbedError: the store has lost a file, or names one that would lie elsewhere, or the folder can't be written.
     """
     part = _part(store, fingerprint)
     stored = part.get(_FACTS)
@@ -45,7 +45,12 @@ def fetch_encoder(store: Store, choice: ModelChoice, *, fingerprint: str, folder
             file = part.get(name)
             if file is None:
                 raise EmbedError(f'"{part.url}/{name}" is missing; `icons embed --work` puts it there again')
-            write_file(here / name, file.content)
+            try:
+                write_file(here / name, file.content)
+            except OSError as error:
+                raise EmbedError(
+                    f'"{here}" can\'t be written ({error.strerror}); XDG_CACHE_HOME names another place for encoders'
+                ) from error
     if choice.pretrained is not None:
         return replace(choice, pretrained=str(here / facts["weights"]))
     return ModelChoice(f"{LOCAL}{here}")

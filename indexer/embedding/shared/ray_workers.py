@@ -4,8 +4,10 @@ Each is a detached actor: it outlives the command that has started it, and Ray s
 `icons` has to be installed on the nodes.
 """
 
+import logging
 import os
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from indexer.embedding.shared.stored_work import open_work
@@ -20,29 +22,31 @@ if TYPE_CHECKING:
     from indexer.ranks.progress import RankProgress
 
 NAMESPACE = "icons"
+_START_SECONDS = 60.0
+"""For a process of Ray to import torch; one without room on the cluster waits on."""
 
 
 class RayWorker:
-    """What an actor does: it works from a thread, from the start on, and removes itself when the plan is done."""
+    """What an actor does: it works from a thread, from the start on, and removes itself when that has ended."""
 
-    def __init__(self, work: str, n_cpus: int) -> None:
+    def __init__(self, work: str, name: str, n_cpus: int) -> None:
         os.environ["LOCAL_WORLD_SIZE"] = str(max(1, cores() // n_cpus))  # of a node's cores each has its share
-        self.said = ""
-        threading.Thread(target=self._work, args=(work,), name="worker", daemon=True).start()
+        threading.Thread(target=self._work, args=(work, name), name="worker", daemon=True).start()
 
-    def state(self) -> str:
-        """Say what has ended it early; "" while it works."""
-        return self.said
+    def is_up(self) -> bool:
+        """Answer, which says that it is."""
+        return True
 
-    def _work(self, work: str) -> None:
+    def _work(self, work: str, name: str) -> None:
         import ray
 
         try:
             do_plan(open_store(work), Worker(parse_devices("auto").own(), _show_nobody, end_at_once))
         except IconsError as error:
-            self.said = str(error)
-            return
-        ray.kill(ray.get_runtime_context().current_actor, no_restart=True)
+            with suppress(IconsError):  # of a store that is away, or a plan that has gone
+                open_work(open_store(work)).tell_end(name, str(error))
+        finally:  # its device is free for others
+            ray.kill(ray.get_runtime_context().current_actor, no_restart=True)
 
 
 def _show_nobody(plan: "Plan", progress: "RankProgress") -> None:
@@ -50,15 +54,16 @@ def _show_nobody(plan: "Plan", progress: "RankProgress") -> None:
     del plan, progress
 
 
-def start_on_ray(address: str, work: str, *, n_workers: int | None = None) -> int:
-    """Start workers on a Ray cluster, one a GPU, or one a node where there is none; return how many there are.
+def start_on_ray(address: str, work: str, *, n_workers: int | None = None) -> str:
+    """Start workers on a Ray cluster, one a GPU, or one a node where there is none; say how many there are.
 
-    Those of an earlier call that still work are counted, and not started again.
+    Those of an earlier call that still work are counted, and not started again. Those for which there is no room yet
+    start when there is.
 
     Raises:
-        EmbedError: Ray is not installed, or the cluster can't be reached.
+        EmbedError: Ray is not installed, the cluster can't be reached, or no worker can start on it.
     """
-    run = open_work(open_store(work)).plan.run
+    place = open_work(open_store(work))
     ray = _connect(address)
     try:
         found = ray.cluster_resources()
@@ -67,11 +72,28 @@ def start_on_ray(address: str, work: str, *, n_workers: int | None = None) -> in
         n_cpus = max(1, int(found.get("CPU", n)) // n)
         kept = {"lifetime": "detached", "namespace": NAMESPACE, "get_if_exists": True, "max_restarts": -1}
         needs = {"num_cpus": n_cpus, "num_gpus": 1 if n_gpus else 0, "runtime_env": {"env_vars": _access()}}
+        answers = []
         for number in range(n):
-            ray.remote(RayWorker).options(**kept, **needs, name=f"icons-{run}-{number}").remote(work, n_cpus)
+            name = f"icons-{place.plan.run}-{number}"
+            actor = ray.remote(RayWorker).options(**kept, **needs, name=name)
+            answers.append(actor.remote(place.store.url, name, n_cpus).is_up.remote())
+        heard, silent = ray.wait(answers, num_returns=n, timeout=_START_SECONDS)
+        lost = [reason for answer in heard if (reason := _why_lost(ray, answer)) is not None]
+        if len(lost) == n and not place.is_over():
+            raise EmbedError(f"no worker starts on Ray: {next(iter(place.ends().values()), lost[0])}")
     finally:
         ray.shutdown()
-    return n
+    waiting = f", {len(silent)} of which wait for room" if silent else ""
+    return f"{n} workers on Ray{waiting}"
+
+
+def _why_lost(ray: Any, answer: Any) -> str | None:
+    """Say why an actor does not answer any more; None where it does."""
+    try:
+        ray.get(answer)
+    except ray.exceptions.RayError as error:
+        return next((line for line in reversed(str(error).splitlines()) if line.strip()), type(error).__name__).strip()
+    return None
 
 
 def _connect(address: str) -> Any:
@@ -80,7 +102,7 @@ def _connect(address: str) -> Any:
     except ImportError as error:
         raise EmbedError('--ray needs Ray; `pip install "icons[ray]"`, in its version on the cluster') from error
     try:
-        ray.init(address=address, namespace=NAMESPACE, log_to_driver=False, logging_level="ERROR")
+        ray.init(address=address, namespace=NAMESPACE, log_to_driver=False, logging_level=logging.ERROR)
     except (ConnectionError, RuntimeError, ValueError) as error:
         reason = next(iter(str(error).splitlines()), type(error).__name__)
         raise EmbedError(f'the Ray cluster at "{address}" can\'t be reached ({reason}); `ray status` looks') from error

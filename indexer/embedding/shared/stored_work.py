@@ -13,11 +13,12 @@ Blocks lie in groups of 1,000, so that to look at one group takes one request.
 
 import json
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import asdict, astuple
 from functools import cached_property
 from pathlib import Path
 
+from indexer.embedding.options import EmbedOptions
 from indexer.embedding.shared.encoder_files import fetch_encoder
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import EmbedError, ShardError
@@ -126,12 +127,24 @@ class StoredWork:
     def told(self, worker: str) -> RankProgress | None:
         """How far a worker was when it said so last."""
         stored = self.run.get(f"workers/{worker}.json")
-        return None if stored is None else RankProgress(**json.loads(stored.content))
+        try:
+            return None if stored is None else RankProgress(**json.loads(stored.content))
+        except (TypeError, ValueError):  # of another version of this program
+            return None
 
-    def shards(self) -> Iterator[str]:
+    def tell_end(self, worker: str, reason: str) -> None:
+        """Leave word of what has ended a worker that nobody looks at."""
+        self.run.put(f"ended/{worker}.txt", reason.encode())
+
+    def ends(self, known: Container[str] = ()) -> dict[str, str]:
+        """What has ended workers that have left word of that, but those that are known."""
+        found = {name.removesuffix(".txt").rpartition("/")[2]: name for name in self.run.list("ended/")}
+        read = {worker: self.run.get(name) for worker, name in found.items() if worker not in known}
+        return {worker: stored.content.decode(errors="replace") for worker, stored in read.items() if stored}
+
+    def shards(self) -> list[str]:
         """Name shards and pieces, as `fetch` takes them."""
-        for number in range(len(self._groups)):
-            yield from (f"{number:04d}/{name}" for name in self._list_shards(f"{number:04d}/"))
+        return [name.removeprefix("shards/") for name in self.run.list("shards/")]
 
     def fetch(self, shard: str, folder: Path) -> Path:
         """Bring a shard or a piece into a folder of this machine, not yet held against its receipt.
@@ -151,12 +164,22 @@ class StoredWork:
         self.run.delete(f"shards/{shard}")
         self._done.discard(int(shard.partition("/")[0]))
 
+    def free(self, block: str) -> None:
+        """Remove the shard of a block, which is to be done again."""
+        self.drop_shard(f"{self._group_of(block)}/{shard_name(block)}")
+
     @cached_property
     def outlines(self) -> list[Outline]:
-        """All blocks of the run, in order."""
+        """All blocks of the run, in order.
+
+        Raises:
+            EmbedError: some are lost: without them a plan would seem to be done.
+        """
         stored = self.run.get("outlines.jsonl")
-        lines = b"" if stored is None else stored.content
-        return [Outline(*json.loads(line)) for line in lines.splitlines()]
+        lines = [] if stored is None else stored.content.splitlines()
+        if len(lines) != self.plan.n_blocks:
+            raise EmbedError(f'"{self.run.url}" has lost what its blocks are; `icons embed --work` plans them anew')
+        return [Outline(*json.loads(line)) for line in lines]
 
     @cached_property
     def _groups(self) -> list[list[Outline]]:
@@ -180,8 +203,27 @@ def group_name(place: int) -> str:
 
 def current_plan(store: Store) -> Plan | None:
     """The plan of the run that is under way in a store."""
+    found = find_plan(store)
+    return None if found is None else found[0]
+
+
+def find_plan(store: Store) -> tuple[Plan, str] | None:
+    """The plan of the run that is under way in a store, and the version of its object.
+
+    Raises:
+        EmbedError: this program can't read it.
+    """
     stored = store.get(PLAN)
-    return None if stored is None else Plan(**json.loads(stored.content))
+    if stored is None:
+        return None
+    try:
+        plan = Plan(**json.loads(stored.content))
+        EmbedOptions(**plan.options)
+    except (TypeError, ValueError) as error:
+        raise EmbedError(
+            f'"{store.url}/{PLAN}" is damaged, or of another version of icons ({error}); install one version everywhere'
+        ) from error
+    return plan, stored.version
 
 
 def open_work(store: Store) -> StoredWork:

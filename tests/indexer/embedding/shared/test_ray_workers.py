@@ -46,7 +46,7 @@ def test_a_plan_is_done_by_actors_that_remove_themselves(
     options = options_of(draw_many(tmp_path / "many", 60), tiny_model, work=work)
     library = scanned(tmp_path / "library", options)
     plan_only(library, options, Silent())
-    assert start_on_ray(cluster, work, n_workers=2) == 2
+    assert start_on_ray(cluster, work, n_workers=2) == "2 workers on Ray"
     until = time.monotonic() + 240
     found = collect(library, work)
     while found.blocks < found.of and time.monotonic() < until:

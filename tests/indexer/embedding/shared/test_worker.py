@@ -33,7 +33,7 @@ CPU = Devices("cpu", 1)
 def many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Sixty pictures in blocks of eight."""
     monkeypatch.setitem(BLOCK_SIZE, "images", 8)
-    monkeypatch.setattr("indexer.embedding.shared.sharing._LOOK_SECONDS", 0.2)
+    monkeypatch.setattr("indexer.embedding.shared.collecting._LOOK_SECONDS", 0.2)
     monkeypatch.setattr("indexer.embedding.share._LONGEST_PAUSE", 0.1)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return draw_many(tmp_path / "many", 60)
