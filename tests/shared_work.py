@@ -5,14 +5,20 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 from conftest import Silent, svg
 
 from indexer.embedding.options import EmbedOptions
+from indexer.embedding.shared.crew import work_here
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.library.folder import Library
+from indexer.library.plans import BLOCK_SIZE
 from indexer.library.shards import read_shard, shard_paths
-from indexer.pipeline import scan
+from indexer.pipeline import embed, scan
+from indexer.ranks.devices import Devices
 from indexer.run import IndexOptions
+
+CPU = Devices("cpu", 1)
 
 
 def draw_many(folder: Path, n: int) -> Path:
@@ -22,6 +28,15 @@ def draw_many(folder: Path, n: int) -> Path:
         body = f'<circle cx="{4 + number % 8 * 2}" cy="{4 + number // 8 % 8 * 2}" r="{2 + number // 64 % 6}"/>'
         (folder / f"dot-{number:05}.svg").write_text(svg(body + f'<path d="M{number % 23} 1h{1 + number // 384}v1z"/>'))
     return folder
+
+
+def draw_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Draw sixty pictures, of which a plan makes blocks of eight, and have nobody wait for long."""
+    monkeypatch.setitem(BLOCK_SIZE, "images", 8)
+    monkeypatch.setattr("indexer.embedding.shared.collecting._LOOK_SECONDS", 0.2)
+    monkeypatch.setattr("indexer.embedding.share._LONGEST_PAUSE", 0.1)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return draw_many(tmp_path / "many", 60)
 
 
 def options_of(source: Path, model: Path, **others: object) -> IndexOptions:
@@ -46,6 +61,24 @@ def vectors_of(library: Library, fingerprint: str) -> dict[tuple[str, int], np.n
         shard = read_shard(path, fingerprint=fingerprint)
         found.update(zip(((shard.kind, number) for number in shard.ids.tolist()), shard.vectors, strict=True))
     return found
+
+
+def do_here(work: Path) -> None:
+    """Be a worker in this thread."""
+    work_here(str(work), CPU, watch=lambda *_: None, give_up=pytest.fail)
+
+
+def of_one_process(tmp_path: Path, source: Path, model: Path) -> dict[tuple[str, int], np.ndarray]:
+    """All vectors of a source as one process embeds it."""
+    options = options_of(source, model)
+    library = scanned(tmp_path / "alone", options)
+    return vectors_of(library, embed(library, options, Silent()).fingerprint)
+
+
+def assert_same(found: dict[tuple[str, int], np.ndarray], expected: dict[tuple[str, int], np.ndarray]) -> None:
+    """Hold vectors against others, kinds and ids included."""
+    assert found.keys() == expected.keys()
+    assert max(np.abs(found[key] - vector).max() for key, vector in expected.items()) < 1e-3
 
 
 def start_worker(work: str, devices: str = "cpu") -> "subprocess.Popen[bytes]":

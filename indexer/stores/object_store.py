@@ -1,5 +1,6 @@
 """A store behind a URL, through fsspec: S3 with its conditional writes, and whatever else fsspec knows without them."""
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -204,9 +205,9 @@ def as_os_errors() -> Iterator[None]:
 
 
 def _is_of_a_client(error: Exception) -> bool:
-    """Whether an error comes from outside of this program."""
-    *_, (frame, _) = walk_tb(error.__traceback__)
-    return str(frame.f_globals.get("__name__", "")).partition(".")[0] != __name__.partition(".")[0]
+    """Whether an error has come through a package that is neither this program's nor Python's."""
+    rooms = {str(frame.f_globals.get("__name__")).partition(".")[0] for frame, _ in walk_tb(error.__traceback__)}
+    return not rooms <= {__name__.partition(".")[0], *sys.stdlib_module_names}
 
 
 def reason_of(error: Exception) -> str:
