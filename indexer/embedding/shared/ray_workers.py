@@ -84,7 +84,7 @@ def start_on_ray(address: str, work: str, *, n_workers: int | None = None) -> st
     finally:
         ray.shutdown()
     waiting = f", {len(silent)} of which wait for room" if silent else ""
-    return f"{n} workers on Ray{waiting}"
+    return f"{n} {'worker' if n == 1 else 'workers'} on Ray{waiting}"
 
 
 def _why_lost(ray: Any, answer: Any) -> str | None:

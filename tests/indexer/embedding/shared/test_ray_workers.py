@@ -3,17 +3,21 @@
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from conftest import Silent
-from shared_work import draw_many, options_of, scanned
+from shared_work import assert_same, draw_many, of_one_process, options_of, scanned, vectors_of
 
 from indexer.embedding.shared.ray_workers import start_on_ray
+from indexer.embedding.shared.stored_work import open_work
 from indexer.errors import EmbedError
 from indexer.library.plans import BLOCK_SIZE
-from indexer.pipeline import collect, plan_only
+from indexer.pipeline import embed, plan_only
+from indexer.stores.opening import open_store
 
 
 @pytest.fixture
@@ -38,28 +42,50 @@ def cluster(work: str) -> Iterator[str]:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_a_plan_is_done_by_actors_that_remove_themselves(
-    cluster: str, work: str, tmp_path: Path, tiny_model: Path
+def test_a_plan_is_done_by_actors_that_remove_themselves_also_where_they_fail(
+    cluster: str, work: str, tmp_path: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import ray
-
-    options = options_of(draw_many(tmp_path / "many", 60), tiny_model, work=work)
+    monkeypatch.chdir(tmp_path)
+    options = options_of(draw_many(tmp_path / "many", 60), tiny_model, work="work")
     library = scanned(tmp_path / "library", options)
     plan_only(library, options, Silent())
-    assert start_on_ray(cluster, work, n_workers=2) == "2 workers on Ray"
-    until = time.monotonic() + 240
-    found = collect(library, work)
-    while found.blocks < found.of and time.monotonic() < until:
-        time.sleep(1)
-        found = collect(library, work)
-    assert (found.blocks, found.of) == (9, 9)
+    [weights] = Path(work).rglob("encoders/*/open_clip_model.safetensors")
+    content = weights.read_bytes()
+    weights.unlink()
+    place = open_work(open_store(work))
+    with suppress(EmbedError):  # or it is up for a moment
+        start_on_ray(cluster, "work", n_workers=1)
+    wait_until(lambda: bool(place.ends()))
+    assert 'open_clip_model.safetensors" is missing' in place.ends()[f"icons-{place.plan.run}-0"]
+    wait_until(lambda: actors(cluster) == [])  # its device is free
+    weights.write_bytes(content)
+
+    class Watched(Silent):
+        def embedded(self, *_: object) -> None:
+            assert time.monotonic() < until
+
+    until, watcher = time.monotonic() + 240, Watched()
+    tally = embed(library, replace(options, ray=cluster), watcher)  # the same plan, as after Ctrl-C
+    assert "Embedding elsewhere, by 1 worker on Ray" in watcher.stages
+    assert (tally.images, tally.names) == (0, 0), "all of it was under way"
+    assert_same(vectors_of(library, tally.fingerprint), of_one_process(tmp_path, tmp_path / "many", tiny_model))
+    wait_until(lambda: actors(cluster) == [])
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    until = time.monotonic() + 120
+    while not is_so():
+        assert time.monotonic() < until
+        time.sleep(0.5)
+
+
+def actors(cluster: str) -> list[object]:
+    import ray
+    from ray.util import list_named_actors
+
     ray.init(address=cluster, namespace="icons", log_to_driver=False)
     try:
-        from ray.util import list_named_actors
-
-        while list_named_actors(all_namespaces=True) and time.monotonic() < until:
-            time.sleep(0.5)
-        assert list_named_actors(all_namespaces=True) == []
+        return list(list_named_actors(all_namespaces=True))
     finally:
         ray.shutdown()
 
