@@ -1,7 +1,7 @@
 """Makes a server's collections, indexes them, and says when they answer."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from indexer.errors import LibraryError
@@ -20,6 +20,7 @@ from search.generation.milvus.schema import (
 from search.generation.milvus.vectors import VectorKind
 
 BUILDING_SECONDS = 3_600.0
+"""Without a row more being indexed, or for all to be loaded."""
 _PAUSE_SECONDS = 0.5
 _SEARCHED_BY = {"image", "drawing", "name_id", "set_id", "set", "look", "licence", "size", "name"}
 """Fields of an icon that questions name: a server looks these up instead of going through all rows."""
@@ -126,16 +127,22 @@ def seal(connection: Connection, collection: str, *, n: int) -> None:
     index_rows(connection, collection, n=n)
 
 
-def settle(connection: Connection, collection: str, *, replicas: int) -> int:
-    """Wait until all rows of a collection are indexed and answer; returns how many there are.
+def settle(
+    connection: Connection, collection: str, *, n: int, replicas: int, progress: Callable[[str, int, int], None]
+) -> int:
+    """Wait until all `n` rows of a collection are indexed and answer; returns how many there are.
 
     Raises:
-        LibraryError: that takes too long.
+        LibraryError: for an hour nothing was.
     """
-    ends = time.monotonic() + BUILDING_SECONDS
-    while not _is_indexed(connection.call("describe_index", collection, VECTOR, seconds=60.0)):
-        if time.monotonic() > ends:
+    least, ends = n + 1, 0.0
+    while not _is_indexed(told := connection.call("describe_index", collection, VECTOR, seconds=60.0)):
+        pending = min(n, int(told.get("pending_index_rows", 0)))
+        if pending < least:
+            least, ends = pending, time.monotonic() + BUILDING_SECONDS
+        elif time.monotonic() > ends:
             raise LibraryError(f'"{connection.spelling}" does not end indexing "{collection}"; publish again later')
+        progress(f"Indexing {collection}", n - pending, n)
         time.sleep(_PAUSE_SECONDS)
     connection.load(collection, replicas=replicas, seconds=BUILDING_SECONDS)
     return connection.count(collection, consistency_level="Strong", seconds=60.0)

@@ -231,8 +231,7 @@ class _Publication:
         for collection, n in held.items():
             seal(self._connection, collection, n=n)
         for collection, n in held.items():
-            self._progress(f"Indexing {collection}", 0, 1)
-            found = settle(self._connection, collection, replicas=replicas)
+            found = settle(self._connection, collection, n=n, replicas=replicas, progress=self._progress)
             if found != n:  # a request that the client repeats by itself inserts rows twice
                 if before != self._number:
                     self._connection.call("drop_collection", collection, seconds=SECONDS)

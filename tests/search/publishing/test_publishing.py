@@ -1,13 +1,16 @@
 """What is published is what the library holds, however it came there; until it is whole, what was there answers."""
 
+import itertools
 import json
 import random
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -29,6 +32,7 @@ from search.generation.milvus.published import Published
 from search.generation.milvus.schema import DIGEST, VECTOR
 from search.publishing import collections
 from search.publishing import publish as publishing
+from search.publishing.collections import settle
 from search.publishing.examine import examine
 from search.publishing.going_back import go_back
 from search.publishing.leftovers import held_numbers, unsay
@@ -406,3 +410,25 @@ def test_addresses_are_read() -> None:
     assert Address.read("milvus://host/icons").uri == "http://host:19530"
     assert Address.read("milvus+tls://host:443/icons") == Address("https://host:443", "icons", False, True)
     assert Address.read("milvus-lite:///tmp/a.db/icons") == Address("/tmp/a.db", "icons", True, False)
+
+
+def test_an_index_may_take_as_long_as_it_grows_and_is_told_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = itertools.count(0.0, 1000.0)
+    patient = SimpleNamespace(monotonic=clock.__next__, sleep=lambda _: None)
+    monkeypatch.setattr("search.publishing.collections.time", patient)
+    told = list[int]()
+
+    def wait(pending: Iterable[int]) -> int:
+        answers = ({"state": "Finished" if left == 0 else "InProgress", "pending_index_rows": left} for left in pending)
+        connection: Any = SimpleNamespace(
+            spelling="milvus://there",
+            call=lambda *_, **__: next(answers),
+            load=lambda *_, **__: 0,
+            count=lambda *_, **__: 9,
+        )
+        return settle(connection, "icons_1", n=9, replicas=1, progress=lambda _, done, __: told.append(done))
+
+    assert wait([9, 9, 9, 8, 8, 8, 8, 2, 2, 0]) == 9
+    assert told == [0, 0, 0, 1, 1, 1, 1, 7, 7]
+    with pytest.raises(LibraryError, match='"milvus://there" does not end indexing "icons_1"; publish again later'):
+        wait([9, 9, 8, 8, 8, 8, 8, 8, 8, 8, 8])
