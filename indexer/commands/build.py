@@ -161,7 +161,7 @@ def _work(worker: str, devices: str, view: "ProgressView") -> None:
     except Ended as ended:
         click.echo(str(ended), err=True)
         raise SystemExit(128 + signal.SIGTERM) from None
-    click.echo("every block of the plan has its vectors")
+    click.echo("nothing of the plan is left to be done")
 
 
 def _collect(library: "Library", work: str, *, as_json: bool) -> None:

@@ -134,7 +134,7 @@ class Drawing:
         self.reporter.read_gauge()  # while the workers are there
 
     def _take(self, chunk: RenderedChunk, vectors: Halves, writer: ShardWriter) -> None:
-        if chunk.is_unread and len(chunk.jobs) >= _TELLING:
+        if self.share.stays and chunk.is_unread and len(chunk.jobs) >= _TELLING:
             _refuse_unreachable(chunk.jobs)
         failed = [(failure.id, Failed(failure.reason, failure.is_final)) for failure in chunk.failures]
         writer.add(chunk.ids, vectors, chunk.traits, failed)
@@ -147,7 +147,7 @@ class Drawing:
 
 
 def _refuse_unreachable(jobs: Sequence[Job]) -> None:
-    """Settle nothing where this machine can't read what others can.
+    """Settle nothing where this machine can't read what others may.
 
     Raises:
         EmbedError: that is so.
@@ -157,7 +157,8 @@ def _refuse_unreachable(jobs: Sequence[Job]) -> None:
     if reason is not None:
         raise EmbedError(
             f"{_place(jobs[0])} and the {len(jobs) - 1} pictures after it can't be read on this machine ({reason}); "
-            "what is finished is kept, and the same command goes on once that is mended"
+            "mend that, and the same command goes on; if they have gone for good, `icons scan` where the library is, "
+            "then `icons embed --plan-only --work` plan anew"
         )
 
 

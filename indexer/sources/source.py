@@ -109,20 +109,27 @@ def why_unreachable(kind: str, location: Path, path: str, member: str, *, digest
     """Say why a picture could not be read that is there; None where it has gone, or is another one by now."""
     try:
         read_picture(kind, location, path, member, digest=digest)
+    except ChangedError:
+        return None
     except UnreachedError as error:
         return str(error)
-    except SourceError:
-        return None
-    except (FileNotFoundError, NotADirectoryError) as error:
-        return None if _holds_anything(location) else reason_of(error)
+    except SourceError as error:
+        is_there = kind not in stored.KINDS or stored.holds_anything(location)
+        return None if is_there else str(error)
     except OSError as error:
-        return reason_of(error)
+        is_gone = isinstance(error, FileNotFoundError | NotADirectoryError)
+        file = Path(*_place(kind, location, path))
+        return None if is_gone and _holds_others(location, file) else reason_of(error)
     return "a moment ago; now it can"
 
 
-def _holds_anything(location: Path) -> bool:
-    """Whether a place is there, and no empty folder that something should be mounted on."""
-    return location.is_file() or (location.is_dir() and any(location.iterdir()))
+def _holds_others(location: Path, file: Path) -> bool:
+    """Whether a place is there, and the nearest folder of a file holds anything: an empty one waits for a mount."""
+    try:
+        folder = next(folder for folder in file.parents if folder.is_dir())
+        return location.exists() and any(folder.iterdir())
+    except OSError:
+        return False
 
 
 def _open_file(file: Path, exclusion: Exclusion) -> Source:

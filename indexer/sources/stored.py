@@ -23,7 +23,7 @@ from indexer.sources.paths import name_of
 from indexer.sources.pictures import SUFFIXES
 from indexer.sources.reading import MAX_BYTES
 from indexer.sources.records import UNREAD, FileScan, IconSet, Record, content_digest
-from indexer.stores.object_store import open_object_store
+from indexer.stores.object_store import asked, open_object_store
 from indexer.stores.patient_store import PatientStore
 from indexer.stores.places import url_of
 from indexer.stores.store import Listed
@@ -106,6 +106,15 @@ def read_all(wanted: Sequence[Wanted]) -> list[bytes | SourceError]:
 
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="store") as threads:
         return list(threads.map(read_one, wanted))
+
+
+def holds_anything(location: Path) -> bool:
+    """Whether anything lies at a URL, or beside the object that it names, and can be listed from here."""
+    folder, _ = _split(location, "")
+    try:
+        return asked(open_object_store(folder).holds_anything)
+    except (OSError, StoreError):
+        return False
 
 
 def _list(kind: str, location: Path) -> dict[str, Listed]:
@@ -192,15 +201,19 @@ def _fetch(location: Path, path: str) -> Path:
         file = copies / key / PurePosixPath(one).name
         listed = _store(folder).list(one).get(one)
         noted = file.with_suffix(".version")
-        if listed is None or (noted.is_file() and noted.read_text("utf-8") == listed.version and file.is_file()):
+        if listed is None:
+            if one == name:
+                raise SourceError(f'"{folder}/{name}" is not there any more')
             continue
-        content = _get(location, path if one == name else one)
         try:
+            if file.is_file() and noted.is_file() and noted.read_bytes() == listed.version.encode():
+                continue
+            content = _get(location, path if one == name else one)
             write_file(file, content)
             write_file(noted, listed.version.encode())
         except OSError as error:
             raise UnreachedError(
-                f'"{file.parent}" can\'t be written ({error.strerror}); XDG_CACHE_HOME names another place for copies'
+                f'"{file.parent}" can\'t be read or written ({error.strerror}); XDG_CACHE_HOME names another place'
             ) from error
     return copies / key if name == "icons.json" else copies / key / PurePosixPath(name).name
 

@@ -80,6 +80,10 @@ class ObjectStore:
             with suppress(FileNotFoundError):
                 self.fs.rm_file(self._path(name))
 
+    def holds_anything(self) -> bool:
+        """Whether anything is there: of an object in a bucket that it does not know, a store says that it has gone."""
+        return bool(self.fs.exists(self.root))
+
     def clear(self, prefix: str) -> None:
         """Remove the objects of a listing."""
         self.delete(*self.list(prefix))

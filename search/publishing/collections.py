@@ -135,11 +135,11 @@ def settle(
     Raises:
         LibraryError: for an hour nothing was.
     """
-    least, ends = n + 1, 0.0
+    before, ends = n + 1, 0.0
     while not _is_indexed(told := connection.call("describe_index", collection, VECTOR, seconds=60.0)):
         pending = min(n, int(told.get("pending_index_rows", 0)))
-        if pending < least:
-            least, ends = pending, time.monotonic() + BUILDING_SECONDS
+        if pending != before:  # it rises where segments are merged, and indexed once more
+            before, ends = pending, time.monotonic() + BUILDING_SECONDS
         elif time.monotonic() > ends:
             raise LibraryError(f'"{connection.spelling}" does not end indexing "{collection}"; publish again later')
         progress(f"Indexing {collection}", n - pending, n)

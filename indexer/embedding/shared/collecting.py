@@ -61,7 +61,8 @@ def catch_up(
 ) -> None:
     """Collect shards until every block has one; of another encoder only those that are there.
 
-    `begin` is called if there is anything to wait for, `warn` with what has ended a worker that nobody looks at.
+    `begin` is called if there is anything to wait for, and again where a block is free that was done. `warn` is told of
+    that, and of what ends workers from now on.
 
     Raises:
         EmbedError: the plan there is another library's, or some of it is lost, or all while this waits.
@@ -70,13 +71,16 @@ def catch_up(
     own = runs.find()
     if own is None:
         return
-    watching, said, is_begun = Watching(own), set[str](), False
+    watching, said, is_begun = Watching(own), set(own.ends()), False
     while (found := _collect(own, runs)).blocks < found.of and own.plan.fingerprint == fingerprint:
-        if own.is_over():
+        if own.is_over() or not own.is_whole():
+            runs.end(own.plan.run)
             raise EmbedError(
-                f'"{own.store.url}" does not hold run "{own.plan.run}" any more; the same command plans what is left'
+                f'"{own.store.url}" does not hold all of run "{own.plan.run}" any more; the same command plans the rest'
             )
-        if not is_begun:
+        if found.damaged:
+            warn(f"{found.damaged:,} shards were damaged; their blocks are free again")
+        if found.damaged or not is_begun:
             begin()
             is_begun = True
         for worker, reason in own.ends(said).items():
@@ -121,6 +125,8 @@ def _bring(place: StoredWork, folder: Path) -> tuple[int, int]:
 
 def _take(place: StoredWork, shard: str, aside: Path, folder: Path) -> bool:
     path = place.fetch(shard, aside)
+    if path is None:
+        return False
     try:
         read_shard(path, fingerprint=place.plan.fingerprint)
     except ShardError:

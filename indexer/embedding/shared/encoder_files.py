@@ -14,14 +14,18 @@ _FACTS = "encoder.json"
 
 def put_encoder(store: Store, choice: ModelChoice, checkpoint: Checkpoint) -> None:
     """Put the files of an encoder into a store, unless they are there; the bundled one every machine has."""
-    part = _part(store, checkpoint.fingerprint)
-    if choice.model == "bundled" or part.get(_FACTS) is not None:
+    if choice.model == "bundled":
         return
+    part = _part(store, checkpoint.fingerprint)
     files = [checkpoint.weights, *checkpoint.tokenizer]
     if checkpoint.pretrained is None:
         files.append(checkpoint.weights.parent / CONFIG_NAME)
-    for file in files:
+    there = {name: listed.size for name, listed in part.list("").items()}
+    lacking = [file for file in files if there.get(file.name) != file.stat().st_size]
+    for file in lacking:
         part.put(file.name, file.read_bytes())
+    if _FACTS in there and not lacking:
+        return
     facts = {"model": choice.model, "weights": checkpoint.weights.name, "files": [file.name for file in files]}
     part.put(_FACTS, json.dumps(facts).encode())  # last: who finds it finds all
 
@@ -36,20 +40,29 @@ def fetch_encoder(store: Store, choice: ModelChoice, *, fingerprint: str, folder
     stored = part.get(_FACTS)
     if stored is None:
         return choice
-    facts, here = json.loads(stored.content), folder / fingerprint
-    for name in (fingerprint, facts["weights"], *facts["files"]):
+    here = folder / fingerprint
+    try:
+        facts = json.loads(stored.content)
+        names = [str(name) for name in (fingerprint, facts["weights"], *facts["files"])]
+    except (ValueError, TypeError, KeyError) as error:
+        raise EmbedError(
+            f'"{part.url}/{_FACTS}" is damaged; remove it, then `icons embed --plan-only --work`'
+        ) from error
+    for name in names:
         if Path(name).name != name or name == "..":  # whoever may write there is not to write here
-            raise EmbedError(f'"{name}" in "{part.url}" is no name of a file; `icons embed --plan-only` plans anew')
-    for name in facts["files"]:
+            raise EmbedError(f'"{name}" in "{part.url}" is no name of a file; remove "{_FACTS}" there')
+    for name in names[2:]:
         if not (here / name).is_file():
             file = part.get(name)
             if file is None:
-                raise EmbedError(f'"{part.url}/{name}" is missing; `icons embed --work` puts it there again')
+                raise EmbedError(
+                    f'"{part.url}/{name}" is missing; `icons embed --plan-only --work` puts it there again'
+                )
             try:
                 write_file(here / name, file.content)
             except OSError as error:
                 raise EmbedError(
-                    f'"{here}" can\'t be written ({error.strerror}); XDG_CACHE_HOME names another place for encoders'
+                    f'"{here}" can\'t be written ({error.strerror}); XDG_CACHE_HOME names another place'
                 ) from error
     if choice.pretrained is not None:
         return replace(choice, pretrained=str(here / facts["weights"]))

@@ -30,13 +30,16 @@ class OwnRuns:
             EmbedError: the store holds the run of another library.
         """
         found = find_plan(self.store)
-        if found is not None and found[0].run not in self._noted():
+        is_own = found is None or found[0].run in self._noted()
+        self._remove_all_but(None if found is None else found[0].run)
+        if found is None:
+            return None
+        if not is_own:
             raise EmbedError(
                 f'"{self.store.url}" holds run "{found[0].run}" of another library than "{self.library.root}"; give '
                 "another --work, or collect it there first"
             )
-        self._remove_all_but(None if found is None else found[0].run)
-        return None if found is None else StoredWork(self.store, found[0])
+        return StoredWork(self.store, found[0])
 
     def begin(self, run: str) -> None:
         """Note a run that is to be put."""
@@ -60,29 +63,32 @@ class OwnRuns:
         self._remove_all_but(plan.run)
 
     def end(self, run: str) -> None:
-        """Remove a run of which everything is collected: its workers end.
-
-        It stays noted until the next look: a worker may just be saying how far it is.
-        """
-        self.store.delete(PLAN)
+        """Remove a run of which everything is collected, or which nobody can do: its workers end."""
+        found = find_plan(self.store)
+        if found is not None and found[0].run == run:
+            self.store.delete(PLAN)
         self._remove(run)
 
     def _noted(self) -> dict[str, str]:
         """Runs, each with the URL of the store that it was put into."""
         path = self.library.root / "work" / _NOTES
-        noted: dict[str, str] = json.loads(path.read_bytes()) if path.is_file() else {}
-        return noted
+        try:
+            return dict(json.loads(path.read_bytes())) if path.is_file() else {}
+        except (ValueError, TypeError) as error:
+            raise EmbedError(f'"{path}" is damaged; remove it, and give another --work') from error
 
     def _note(self, runs: dict[str, str]) -> None:
         write_file(self.library.root / "work" / _NOTES, json.dumps(runs).encode())
 
     def _remove_all_but(self, current: str | None) -> None:
-        noted = self._noted()
-        others = [run for run, url in noted.items() if url == self.store.url and run != current]
-        for run in others:
+        """Remove other runs, and forget those of which nothing was left: a worker may still say how far it is."""
+        noted, gone = self._noted(), set[str]()
+        for run in [run for run, url in noted.items() if url == self.store.url and run != current]:
+            if not self.store.list(f"{run}/"):
+                gone.add(run)
             self._remove(run)
-        if others:
-            self._note({run: url for run, url in noted.items() if run not in others})
+        if gone:
+            self._note({run: url for run, url in noted.items() if run not in gone})
 
     def _remove(self, run: str) -> None:
         """Remove all of a run; its claims first, so that nobody begins anything."""

@@ -6,6 +6,7 @@ Each is a detached actor: it outlives the command that has started it, and Ray s
 
 import logging
 import os
+import secrets
 import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,7 @@ class RayWorker:
 
     def __init__(self, work: str, name: str, n_cpus: int) -> None:
         os.environ["LOCAL_WORLD_SIZE"] = str(max(1, cores() // n_cpus))  # of a node's cores each has its share
+        name = f"{name}-{secrets.token_hex(3)}"  # Ray may start it again
         threading.Thread(target=self._work, args=(work, name), name="worker", daemon=True).start()
 
     def is_up(self) -> bool:
@@ -41,10 +43,9 @@ class RayWorker:
         import ray
 
         try:
-            do_plan(open_store(work), Worker(parse_devices("auto").own(), _show_nobody, end_at_once))
-        except IconsError as error:
-            with suppress(IconsError):  # of a store that is away, or a plan that has gone
-                open_work(open_store(work)).tell_end(name, str(error))
+            worker = Worker(parse_devices("auto").own(), _show_nobody, end_at_once, name=name)
+            with suppress(IconsError):  # the store has word of it
+                do_plan(open_store(work), worker)
         finally:  # its device is free for others
             ray.kill(ray.get_runtime_context().current_actor, no_restart=True)
 
@@ -64,6 +65,7 @@ def start_on_ray(address: str, work: str, *, n_workers: int | None = None) -> st
         EmbedError: Ray is not installed, the cluster can't be reached, or no worker can start on it.
     """
     place = open_work(open_store(work))
+    known = place.ends()
     ray = _connect(address)
     try:
         found = ray.cluster_resources()
@@ -80,11 +82,12 @@ def start_on_ray(address: str, work: str, *, n_workers: int | None = None) -> st
         heard, silent = ray.wait(answers, num_returns=n, timeout=_START_SECONDS)
         lost = [reason for answer in heard if (reason := _why_lost(ray, answer)) is not None]
         if len(lost) == n and not place.is_over():
-            raise EmbedError(f"no worker starts on Ray: {next(iter(place.ends().values()), lost[0])}")
+            raise EmbedError(f"no worker starts on Ray: {next(iter(place.ends(known).values()), lost[0])}")
     finally:
         ray.shutdown()
     waiting = f", {len(silent)} of which wait for room" if silent else ""
-    return f"{n} {'worker' if n == 1 else 'workers'} on Ray{waiting}"
+    ended = f", {len(lost)} of which have ended ({lost[0]})" if lost else ""
+    return f"{n} {'worker' if n == 1 else 'workers'} on Ray{waiting}{ended}"
 
 
 def _why_lost(ray: Any, answer: Any) -> str | None:

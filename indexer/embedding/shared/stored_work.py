@@ -28,6 +28,8 @@ from indexer.ranks.progress import RankProgress
 from indexer.stores.store import Below, Store
 
 PLAN = "plan.json"
+_OUTLINES = "outlines.jsonl"
+_ANEW = "`icons embed --plan-only --work` plans it anew"
 _GROUP = 1000
 
 
@@ -82,9 +84,10 @@ class StoredWork:
             EmbedError: it has gone, with its run.
         """
         stored = self.run.get(f"blocks/{self._group_of(outline.name)}/{outline.name}.json")
-        if stored is None:
-            raise EmbedError(f'"{self.store.url}" has lost block "{outline.name}"; `icons embed --work` plans it anew')
-        return Block(outline.name, outline.kind, json.loads(stored.content))
+        try:
+            return Block(outline.name, outline.kind, json.loads(b"" if stored is None else stored.content))
+        except ValueError as error:
+            raise EmbedError(f'"{self.run.url}" has lost block "{outline.name}"; {_ANEW}') from error
 
     def settled(self, block: str) -> set[int] | None:
         """Ids that pieces settle, of workers that have ended early; None where the shard is there.
@@ -98,8 +101,10 @@ class StoredWork:
         items: set[int] = set()
         with tempfile.TemporaryDirectory(prefix="icons-pieces-") as folder:
             for name in found:
+                if (path := self.fetch(f"{group}/{name}", Path(folder))) is None:
+                    continue
                 try:
-                    shard = read_shard(self.fetch(f"{group}/{name}", Path(folder)), fingerprint=self.plan.fingerprint)
+                    shard = read_shard(path, fingerprint=self.plan.fingerprint)
                 except ShardError:
                     self.drop_shard(f"{group}/{name}")
                 else:
@@ -146,15 +151,14 @@ class StoredWork:
         """Name shards and pieces, as `fetch` takes them."""
         return [name.removeprefix("shards/") for name in self.run.list("shards/")]
 
-    def fetch(self, shard: str, folder: Path) -> Path:
-        """Bring a shard or a piece into a folder of this machine, not yet held against its receipt.
+    def fetch(self, shard: str, folder: Path) -> Path | None:
+        """Bring a shard or a piece into a folder of this machine, not yet held against its receipt; None: it has gone.
 
-        Raises:
-            EmbedError: it has gone, with its run.
+        Somebody else may have found it damaged, or the run is over.
         """
         stored = self.run.get(f"shards/{shard}")
         if stored is None:
-            raise EmbedError(f'"{self.run.url}/shards/{shard}" has gone: another run has begun')
+            return None
         path = folder / Path(shard).name
         path.write_bytes(stored.content)
         return path
@@ -175,11 +179,18 @@ class StoredWork:
         Raises:
             EmbedError: some are lost: without them a plan would seem to be done.
         """
-        stored = self.run.get("outlines.jsonl")
-        lines = [] if stored is None else stored.content.splitlines()
-        if len(lines) != self.plan.n_blocks:
-            raise EmbedError(f'"{self.run.url}" has lost what its blocks are; `icons embed --work` plans them anew')
-        return [Outline(*json.loads(line)) for line in lines]
+        stored = self.run.get(_OUTLINES)
+        try:
+            outlines = [Outline(*json.loads(line)) for line in (stored.content.splitlines() if stored else ())]
+        except (ValueError, TypeError):
+            outlines = []
+        if len(outlines) != self.plan.n_blocks:
+            raise EmbedError(f'"{self.run.url}" has lost what its blocks are; {_ANEW}')
+        return outlines
+
+    def is_whole(self) -> bool:
+        """Whether all is there that workers need, blocks that are done included."""
+        return _OUTLINES in self.run.list(_OUTLINES) and len(self.run.list("blocks/")) == self.plan.n_blocks
 
     @cached_property
     def _groups(self) -> list[list[Outline]]:

@@ -12,7 +12,7 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from types import FrameType
 
@@ -91,7 +91,14 @@ def do_plan(store: Store, worker: Worker) -> None:
     prepare_for_batches()
     place: StoredWork | None = open_work(store)
     while place is not None:
-        _do_run(place, worker)
+        try:
+            _do_run(place, worker)
+        except Ended:
+            raise
+        except Exception as error:
+            with suppress(IconsError):  # of a store that is away
+                place.tell_end(worker.name, str(error) or type(error).__name__)
+            raise
         plan = current_plan(store)
         place = StoredWork(store, plan) if plan is not None and plan.run != place.plan.run else None
 

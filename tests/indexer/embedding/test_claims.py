@@ -133,7 +133,8 @@ def test_a_claim_that_is_renewed_is_held_though_its_machine_stamps_it_with_a_clo
     other.look()
     with claims(tmp_path, "a") as living:
         assert living.take("images-1")
-        other.look()  # the stamp is all that is known so far
+        other.look()
+        assert other.held_by_others() == {"images-1"}, "it was not there a look ago"
         first = json.loads((tmp_path / "images-1.json").read_text())["renewals"]
         until = time.monotonic() + 2 * LEASE
         while json.loads((tmp_path / "images-1.json").read_text())["renewals"] < first + 2:

@@ -14,6 +14,7 @@ from indexer.library.folder import Library
 from indexer.library.shards import read_coverage
 from indexer.pipeline import embed, index, scan
 from indexer.rendering.pool import Job, RenderPool
+from indexer.sources import stored
 from indexer.sources.records import content_digest
 from indexer.sources.source import open_sources, read_indexed, read_picture, why_unreachable
 from indexer.stores.object_store import ObjectStore, S3Store, open_object_store
@@ -103,12 +104,14 @@ def test_a_store_that_is_away_and_a_cache_that_can_t_be_written_are_no_picture_s
     assert why_unreachable("stored", icons, "arrow.svg", "", digest=digest) == "a moment ago; now it can"
     assert why_unreachable("stored", icons, "lost.svg", "", digest=digest) is None
     assert why_unreachable("stored", icons, "arrow.svg", "", digest=b"another") is None
+    nowhere = why_unreachable("stored", Path("s3://nowhere/icons"), "arrow.svg", "", digest=digest)
+    assert nowhere == '"s3://nowhere/icons/arrow.svg" is not there any more', "a bucket that this machine does not see"
     bucket.put("signs.json", json.dumps(SET).encode())
     (tmp_path / "a file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "a file"))
     reason = why_unreachable("stored-iconify", Path(f"{bucket.url}/signs.json"), "", "up", digest=digest)
     assert reason is not None
-    assert re.search(r'a file/icons/sets/\w+" can\'t be written .*; XDG_CACHE_HOME names another', reason)
+    assert re.search(r'a file/icons/sets/\w+" can\'t be read or written .*; XDG_CACHE_HOME names another', reason)
     monkeypatch.setattr("indexer.sources.stored._store", lambda url: PatientStore(Away(url), patience_seconds=0.2))
     reason = why_unreachable("stored", icons, "arrow.svg", "", digest=digest)
     assert reason is not None
@@ -161,6 +164,22 @@ def test_a_set_that_is_replaced_is_fetched_again(bucket: ObjectStore) -> None:
     assert b"M1 1h9v9z" in content
     with pytest.raises(ChangedError):
         read_picture(source.kind, location, "", "up", digest=found.records[0].digest)
+
+
+def test_a_set_that_has_gone_is_the_reason_that_its_icons_are_listed_with(bucket: ObjectStore) -> None:
+    bucket.put("sets/lost.json", json.dumps(SET).encode())
+    bucket.put("sets/other.json", b"{}")
+    location = Path(f"{bucket.url}/sets/lost.json")
+    [source] = open_sources(location)
+    [found] = list(source.scan({}))
+    assert found.records is not None
+    digest = found.records[0].digest
+    bucket.delete("sets/lost.json")
+    stored._copy.cache_clear()
+    [reason] = stored.read_all([stored.Wanted(source.kind, location, "", "up", digest)])
+    assert isinstance(reason, SourceError)
+    assert str(reason) == f'"{bucket.url}/sets/lost.json" is not there any more'
+    assert why_unreachable(source.kind, location, "", "up", digest=digest) is None
 
 
 def test_a_library_of_a_bucket_has_the_vectors_of_the_same_folder_and_answers(

@@ -1,7 +1,9 @@
 """A shared plan whose beginning or end goes wrong: nothing is lost, and nothing stays behind."""
 
 import json
+import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from indexer.pipeline import collect, embed, plan_only
 from indexer.run import IndexOptions
 from indexer.stores.folder_store import FolderStore
 from indexer.stores.opening import open_store
+from indexer.stores.store import Listed
 
 
 class Killed(BaseException):
@@ -227,15 +230,79 @@ def test_a_plan_that_has_lost_its_outlines_is_neither_done_nor_in_the_way(
     assert collect(library, str(work)).blocks == 9
 
 
-def test_who_waits_for_a_run_that_something_removes_says_so(
-    library: Library, options: IndexOptions, work: Path
+@pytest.mark.parametrize("lost", [PLAN, "*/outlines.jsonl", "*/blocks/0000/images-*.json", "*"])
+def test_who_waits_for_a_run_that_something_removes_says_so_and_the_same_command_goes_on(
+    library: Library, options: IndexOptions, work: Path, lost: str
 ) -> None:
     class Removing(Silent):
         def embedded(self, *_: object) -> None:
-            (work / PLAN).unlink()
+            for path in work.glob(lost):
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
 
-    with pytest.raises(EmbedError, match=r"does not hold run .* any more; the same command plans what is left"):
+    with pytest.raises(EmbedError, match=r"does not hold all of run .* any more; the same command plans the rest"):
         embed(library, options, Removing())
+
+    class Working(Silent):
+        def embedded(self, *_: object) -> None:
+            do_here(work)
+
+    assert embed(library, options, Working()).images == 60
+
+
+def test_a_run_that_ends_leaves_alone_what_another_library_has_put_in_its_place(
+    tmp_path: Path, library: Library, options: IndexOptions, work: Path
+) -> None:
+    other = scanned(tmp_path / "other", options)
+
+    class Replacing(Silent):
+        def embedded(self, *_: object) -> None:
+            do_here(work)
+            (work / PLAN).unlink()
+            plan_only(other, options, Silent())
+
+    embed(library, options, Replacing())
+    do_here(work)
+    assert collect(other, str(work)).blocks == 9
+
+
+def test_workers_that_are_gone_when_a_shard_is_found_damaged_are_asked_for_again(
+    library: Library, options: IndexOptions, work: Path
+) -> None:
+    class Damaging(Silent):
+        looks = 0
+
+        def embedded(self, *_: object) -> None:
+            self.looks += 1
+            do_here(work)
+            if self.looks == 1:
+                next(work.rglob("images-*.safetensors")).write_bytes(b"")
+
+    watcher = Damaging()
+    embed(library, options, watcher)
+    assert watcher.looks == 2
+    assert "1 shards were damaged; their blocks are free again" in watcher.stages
+    assert watcher.stages.count(f"Embedding elsewhere, by icons embed --worker {work}") == 2
+
+
+def test_a_piece_that_somebody_else_has_dropped_meanwhile_ends_nobody(
+    library: Library, options: IndexOptions, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan_only(library, options, Silent())
+    place = open_work(open_store(str(work)))
+    block = place.outlines[-1].name
+    (work / place.run.prefix / "shards" / "0000").mkdir(parents=True)
+    piece = work / place.run.prefix / "shards" / "0000" / f"{block}+000000001-00000000.safetensors"
+    real = FolderStore.list
+
+    def drop_then(store: FolderStore, prefix: str) -> dict[str, Listed]:
+        piece.write_bytes(b"")
+        found = real(store, prefix)
+        piece.unlink()
+        return found
+
+    monkeypatch.setattr(FolderStore, "list", drop_then)
+    assert place.settled(block) == set()
+    assert collect(library, str(work)).blocks == 0
 
 
 def test_why_a_worker_has_ended_that_nobody_looks_at_is_told_once(
@@ -255,6 +322,48 @@ def test_why_a_worker_has_ended_that_nobody_looks_at_is_told_once(
     embed(library, options, watcher)
     assert [said for said in watcher.stages if "has ended:" in said] == ["icons-ray-0 has ended: no such device"]
     assert watcher.stages.count(f"Embedding elsewhere, by icons embed --worker {work}") == 1
+
+
+def test_what_a_worker_says_of_a_run_that_was_replaced_goes_as_well(
+    library: Library, options: IndexOptions, work: Path
+) -> None:
+    plan_only(library, options, Silent())
+    before = open_work(open_store(str(work)))
+    plan_only(library, options, Silent())
+    before.tell_end("late", "nothing")
+    assert before.plan.run in runs_in(work)
+    collect(library, str(work))
+    before.tell_end("later", "nothing")
+    for _ in range(2):
+        collect(library, str(work))
+    assert before.plan.run not in runs_in(work)
+    notes = json.loads((library.root / "work" / "shared.json").read_bytes())
+    assert list(notes) == [open_work(open_store(str(work))).plan.run]
+
+
+@pytest.mark.parametrize("name", ["*/outlines.jsonl", "*/blocks/0000/images-*.json"])
+def test_small_files_that_are_damaged_are_as_if_lost(
+    library: Library, options: IndexOptions, work: Path, name: str
+) -> None:
+    plan_only(library, options, Silent())
+    for path in work.glob(name):
+        path.write_bytes(path.read_bytes()[:-5])
+    with pytest.raises(EmbedError, match=r"has lost .*`icons embed --plan-only --work` plans it anew"):
+        do_here(work)
+    with suppress(EmbedError):
+        collect(library, str(work))
+    plan_only(library, options, Silent())
+    do_here(work)
+    found = collect(library, str(work))
+    assert found.fingerprint is not None
+    assert len(read_coverage(library.vectors(found.fingerprint)).images) == 60
+
+
+def test_notes_of_runs_that_are_damaged_are_named(library: Library, options: IndexOptions, work: Path) -> None:
+    plan_only(library, options, Silent())
+    (library.root / "work" / "shared.json").write_text("[1")
+    with pytest.raises(EmbedError, match=r'shared.json" is damaged; remove it, and give another --work'):
+        collect(library, str(work))
 
 
 def test_what_another_version_has_written_is_one_line_or_passed_over(

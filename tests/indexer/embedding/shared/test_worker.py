@@ -23,7 +23,7 @@ from shared_work import (
 
 from indexer.embedding.shared.crew import work_here
 from indexer.embedding.shared.encoder_files import fetch_encoder
-from indexer.embedding.shared.stored_work import StoredWork, spell_outlines
+from indexer.embedding.shared.stored_work import StoredWork, open_work, spell_outlines
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
@@ -153,25 +153,30 @@ def test_a_plan_that_is_put_again_keeps_what_was_done_and_workers_go_over_to_it(
     assert_same(vectors_of(library, found.fingerprint), of_one_process(tmp_path, many, tiny_model))
 
 
-@pytest.mark.parametrize("is_mounted", [False, True], ids=["no folder", "an empty folder"])
+@pytest.mark.parametrize("lacks", ["the folder", "what is mounted on it", "what is mounted below it"])
 def test_a_machine_that_lacks_the_icons_settles_nothing_and_says_which_it_can_t_read(
-    many: Path, tiny_model: Path, tmp_path: Path, is_mounted: bool
+    many: Path, tiny_model: Path, tmp_path: Path, lacks: str
 ) -> None:
+    icons = many
+    if lacks == "what is mounted below it":
+        icons = many.rename(tmp_path / "below")
+        many.mkdir()
+        icons = icons.rename(many / "below")
+        (many / "readme.txt").write_text("icons lie below")
     work, options = tmp_path / "work", options_of(many, tiny_model, work=str(tmp_path / "work"))
     library = scanned(tmp_path / "library", options)
     plan_only(library, options, Silent())
-    elsewhere = many.rename(tmp_path / "elsewhere")
-    if is_mounted:
-        many.mkdir()
-    with pytest.raises(
-        EmbedError, match=r'many/dot-00000.svg" and the 7 pictures after it can\'t be read on this mach'
-    ):
+    elsewhere = icons.rename(tmp_path / "elsewhere")
+    if lacks != "the folder":
+        icons.mkdir()
+    with pytest.raises(EmbedError, match=r'dot-00000.svg" and the 7 pictures after it can\'t be read on this machine'):
         do_here(work)
     assert list(work.rglob("images-*.safetensors")) == []
     assert list(work.glob("*/claims/*.json")) == []
-    if is_mounted:
-        many.rmdir()
-    elsewhere.rename(many)
+    assert any("can't be read on this machine" in reason for reason in open_work(open_store(str(work))).ends().values())
+    if lacks != "the folder":
+        icons.rmdir()
+    elsewhere.rename(icons)
     do_here(work)
     found = collect(library, str(work))
     assert found.fingerprint is not None
@@ -267,6 +272,38 @@ def test_a_signal_ends_all_workers_of_a_machine_and_the_rest_is_done_later(
     found = collect(library, str(work))
     assert found.fingerprint is not None
     assert_same(vectors_of(library, found.fingerprint), of_one_process(tmp_path, many, tiny_model))
+
+
+@pytest.mark.parametrize("is_there", [False, True], ids=["lost", "cut"])
+def test_an_encoder_s_file_that_is_lost_or_cut_is_put_again(
+    many: Path, tiny_model: Path, tmp_path: Path, is_there: bool
+) -> None:
+    work, options = tmp_path / "work", options_of(many, tiny_model, work=str(tmp_path / "work"))
+    library = scanned(tmp_path / "library", options)
+    plan_only(library, options, Silent())
+    [weights] = work.rglob("open_clip_model.safetensors")
+    if is_there:
+        weights.write_bytes(weights.read_bytes()[:1000])
+    else:
+        weights.unlink()
+        with pytest.raises(EmbedError, match=r"is missing; `icons embed --plan-only --work` puts it there again"):
+            do_here(work)
+    plan_only(library, options, Silent())
+    do_here(work)
+    assert collect(library, str(work)).blocks == 9
+
+
+def test_facts_of_an_encoder_that_are_damaged_and_a_cache_that_can_t_be_written_are_named(tmp_path: Path) -> None:
+    store = open_store(str(tmp_path / "work"))
+    part = Below(store, "encoders/f00d/")
+    part.put("encoder.json", b"{")
+    with pytest.raises(EmbedError, match=r'encoders/f00d/encoder.json" is damaged; remove it'):
+        fetch_encoder(store, ModelChoice("x"), fingerprint="f00d", folder=tmp_path / "cache")
+    part.put("encoder.json", json.dumps({"model": "x", "weights": "w", "files": ["w"]}).encode())
+    part.put("w", b"")
+    (tmp_path / "a file").write_text("")
+    with pytest.raises(EmbedError, match=r'a file/f00d" can\'t be written .*; XDG_CACHE_HOME names another place'):
+        fetch_encoder(store, ModelChoice("x"), fingerprint="f00d", folder=tmp_path / "a file")
 
 
 def test_an_encoder_that_names_files_elsewhere_is_refused(tmp_path: Path) -> None:
