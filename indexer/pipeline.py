@@ -197,11 +197,11 @@ def _refuse_forgotten(library: Library, connection: Connection) -> None:
 
 
 def _embed(library: Library, engine: Engine, options: IndexOptions, watcher: Watcher) -> EmbedTally:
-    started = time.monotonic()
+    started, before = time.monotonic(), None
     if options.work is not None:
         watcher.stage("Collecting what was embedded elsewhere")
         fingerprint = find_checkpoint(options.choice or choice_in_use(engine)).fingerprint
-        _catch_up(library, options, options.work, fingerprint, watcher)
+        before = _catch_up(library, options, options.work, fingerprint, watcher)
     plan = _prepare(library, engine, options, watcher)
     choice = ModelChoice.from_json(plan.model)
     if not plan.n_blocks:
@@ -225,17 +225,18 @@ def _embed(library: Library, engine: Engine, options: IndexOptions, watcher: Wat
                 watch=lambda ranks: watcher.embedded(plan, ranks),
                 give_up=watcher.give_up,
             )
-    return EmbedTally(plan.fingerprint, plan.n_images, plan.n_names, time.monotonic() - started)
+    n_images, n_names = (before.n_images, before.n_names) if before else (0, 0)
+    return EmbedTally(plan.fingerprint, n_images + plan.n_images, n_names + plan.n_names, time.monotonic() - started)
 
 
-def _catch_up(library: Library, options: IndexOptions, work: str, fingerprint: str, watcher: Watcher) -> None:
-    """Have workers elsewhere do what is under way with an encoder, and collect it."""
+def _catch_up(library: Library, options: IndexOptions, work: str, fingerprint: str, watcher: Watcher) -> Plan | None:
+    """Have workers elsewhere do what is under way with an encoder, and collect it; returns what that was."""
 
     def begin() -> None:
         watcher.stage(f"Embedding elsewhere, by {_start_on_ray(options, work) or sharing.worker_line(work)}")
 
     watch = watcher.embedded
-    collecting.catch_up(work, library, fingerprint=fingerprint, begin=begin, warn=watcher.stage, watch=watch)
+    return collecting.catch_up(work, library, fingerprint=fingerprint, begin=begin, warn=watcher.stage, watch=watch)
 
 
 def _start_on_ray(options: IndexOptions, work: str) -> str | None:

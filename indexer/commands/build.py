@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from indexer.commands.options import (
+    WorkPlace,
     embed_options,
     json_option,
     library_option,
@@ -110,8 +111,8 @@ def scan(library: "Library", as_json: bool, **options: Any) -> None:
 @embed_options
 @work_options
 @click.option("--plan-only", is_flag=True, help="Write the plan and print the line to run on each of several machines.")
-@click.option("--worker", metavar="WORK", help="Be a worker of the plan in this folder or at this URL, on --devices.")
-@click.option("--collect", metavar="WORK", help="Fetch what workers have embedded by now, and embed nothing.")
+@click.option("--worker", type=WorkPlace(), help="Be a worker of the plan in this folder or at this URL, on --devices.")
+@click.option("--collect", type=WorkPlace(), help="Fetch what workers have embedded by now, and embed nothing.")
 @library_option
 @json_option
 def embed(library: "Library", as_json: bool, watch_devices: bool, **options: Any) -> None:

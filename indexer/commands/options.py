@@ -52,6 +52,18 @@ library_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 
 
+class WorkPlace(click.ParamType[str]):
+    """Folder or URL of shared work; an empty one is a variable that was not set."""
+
+    name = "work"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Refuse nothing at all."""
+        if not value:
+            self.fail("is empty; give a folder or a URL (s3://bucket/work)", param, ctx)
+        return value
+
+
 class NamesLanguage(click.ParamType[str]):
     """The language of names on the command line: a code, a locale, or "auto"."""
 
@@ -189,7 +201,7 @@ def work_options(function: Function) -> Function:
     )(function)
     return click.option(
         "--work",
-        metavar="WORK",
+        type=WorkPlace(),
         help="Have it done by workers on other machines, who find the plan in this folder or at this URL (s3://...).",
     )(function)
 

@@ -25,7 +25,7 @@ from indexer.rendering.pool import Job, RenderedChunk, RenderPool
 from indexer.sources.source import why_unreachable
 
 _TELLING = 8
-"""Pictures in a row of which none can be read: it is the machine's fault, unless they have gone."""
+"""Pictures of a place drawn together of which none can be read: the machine's fault, unless they have gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +134,9 @@ class Drawing:
         self.reporter.read_gauge()  # while the workers are there
 
     def _take(self, chunk: RenderedChunk, vectors: Halves, writer: ShardWriter) -> None:
-        if self.share.stays and chunk.is_unread and len(chunk.jobs) >= _TELLING:
-            _refuse_unreachable(chunk.jobs)
+        if self.share.stays:
+            for jobs in chunk.unread_places():
+                _refuse_unreachable(jobs)
         failed = [(failure.id, Failed(failure.reason, failure.is_final)) for failure in chunk.failures]
         writer.add(chunk.ids, vectors, chunk.traits, failed)
         write = writer.write if chunk.ends_block else writer.write_due_piece
@@ -152,14 +153,14 @@ def _refuse_unreachable(jobs: Sequence[Job]) -> None:
     Raises:
         EmbedError: that is so.
     """
-    kind, location, path, member, digest = jobs[0][1:]
-    reason = why_unreachable(kind, Path(location), path, member, digest=digest)
-    if reason is not None:
-        raise EmbedError(
-            f"{_place(jobs[0])} and the {len(jobs) - 1} pictures after it can't be read on this machine ({reason}); "
-            "mend that, and the same command goes on; if they have gone for good, `icons scan` where the library is, "
-            "then `icons embed --plan-only --work` plan anew"
-        )
+    for job in (jobs[0], jobs[-1]) if len(jobs) >= _TELLING else ():
+        reason = why_unreachable(job.kind, Path(job.location), job.path, job.member, digest=job.digest)
+        if reason is not None:
+            raise EmbedError(
+                f"{_place(job)} and {len(jobs) - 1} other pictures can't be read on this machine ({reason}); mend that "
+                "and the same command goes on; if they have gone for good, `icons scan` where the library is, then "
+                "`icons embed --plan-only --work` plan anew"
+            )
 
 
 def _pictures(jobs: Sequence[Job]) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,16 +45,25 @@ class RenderedChunk:
     memory: Pixels = field(repr=False)
     """All of the pool's pixels."""
 
-    @property
-    def is_unread(self) -> bool:
-        """Whether no picture of it could be read."""
-        return len(self.failures) == len(self.jobs) and not any(failure.is_final for failure in self.failures)
+    def unread_places(self) -> Iterator[Sequence[Job]]:
+        """Yield the pictures of each place of which none could be read."""
+        unread = {failure.id for failure in self.failures if not failure.is_final}
+        if not unread:
+            return
+        for _, group in groupby(sorted(self.jobs, key=_place_of), key=_place_of):
+            jobs = list(group)
+            if unread.issuperset(job.id for job in jobs):
+                yield jobs
 
     @property
     def pixels(self) -> Pixels:
         """RGB, (len(ids), size, size, 3): the pictures that went well, and nothing else."""
         n, drawn = len(self.rows), self.memory[self.place]
         return drawn[:n] if not n or self.rows[-1] == n - 1 else drawn[self.rows]
+
+
+def _place_of(job: Job) -> tuple[str, str]:
+    return job.kind, job.location
 
 
 @dataclass(eq=False, slots=True)

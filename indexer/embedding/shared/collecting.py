@@ -58,11 +58,11 @@ def catch_up(
     begin: Callable[[], None],
     warn: Callable[[str], None],
     watch: Watch,
-) -> None:
-    """Collect shards until every block has one; of another encoder only those that are there.
+) -> Plan | None:
+    """Collect shards until every block has one; of another encoder only those that are there. Returns what was done.
 
     `begin` is called if there is anything to wait for, and again where a block is free that was done. `warn` is told of
-    that, and of what ends workers from now on.
+    that, and of what has ended workers, each reason once.
 
     Raises:
         EmbedError: the plan there is another library's, or some of it is lost, or all while this waits.
@@ -70,8 +70,8 @@ def catch_up(
     runs = OwnRuns(library, open_store(work))
     own = runs.find()
     if own is None:
-        return
-    watching, said, is_begun = Watching(own), set(own.ends()), False
+        return None
+    watching, known, reasons, is_begun = Watching(own), set[str](), set[str](), False
     while (found := _collect(own, runs)).blocks < found.of and own.plan.fingerprint == fingerprint:
         if own.is_over() or not own.is_whole():
             runs.end(own.plan.run)
@@ -83,11 +83,14 @@ def catch_up(
         if found.damaged or not is_begun:
             begin()
             is_begun = True
-        for worker, reason in own.ends(said).items():
-            said.add(worker)
-            warn(f"{worker} has ended: {reason}")
+        for worker, reason in own.ends(known).items():
+            if reason not in reasons:
+                warn(f"{worker} has ended: {reason}")
+            known.add(worker)
+            reasons.add(reason)
         watch(own.plan, watching.look())
         time.sleep(_LOOK_SECONDS)
+    return own.plan if found.blocks == found.of else None
 
 
 def _collect(place: StoredWork, runs: OwnRuns) -> Collected:
@@ -114,19 +117,20 @@ def _collect(place: StoredWork, runs: OwnRuns) -> Collected:
 
 
 def _bring(place: StoredWork, folder: Path) -> tuple[int, int]:
-    """Bring what a folder lacks; tell how many files that was, and how many of them were damaged."""
+    """Bring what a folder lacks; tell how many files were there, and how many of them were damaged."""
     held = _names(folder)
     lacking = [shard for shard in place.shards() if Path(shard).name not in held]
     with TemporaryDirectory(prefix=f"{ASIDE}fetched-", dir=folder) as aside:
-        n_good = sum(each(lacking, lambda shard: _take(place, shard, Path(aside), folder)))
+        taken = each(lacking, lambda shard: _take(place, shard, Path(aside), folder))
     sync(folder)
-    return len(lacking), len(lacking) - n_good
+    return len(taken) - taken.count(None), taken.count(False)
 
 
-def _take(place: StoredWork, shard: str, aside: Path, folder: Path) -> bool:
+def _take(place: StoredWork, shard: str, aside: Path, folder: Path) -> bool | None:
+    """Tell whether a shard was good; None: it has gone."""
     path = place.fetch(shard, aside)
     if path is None:
-        return False
+        return None
     try:
         read_shard(path, fingerprint=place.plan.fingerprint)
     except ShardError:

@@ -50,13 +50,15 @@ def _start(work: str, devices: Devices, local: int) -> "subprocess.Popen[bytes]"
     size = {"LOCAL_WORLD_SIZE": str(devices.n), "WORLD_SIZE": str(devices.n)}
     environment = {**os.environ, **mask, **place, **size, **named_as_starter()}
     command = [sys.executable, "-P", "-m", "indexer.embedding.shared.worker", "--work", work, "--kind", devices.device]
-    return subprocess.Popen(command, stdin=subprocess.DEVNULL, env=environment)
+    own_group = 0  # Ctrl-C is for the process that has started them: it asks them to end
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL, env=environment, process_group=own_group)
 
 
 def _await(crew: "Sequence[subprocess.Popen[bytes]]", ending: Ending) -> None:
     while any(member.poll() is None for member in crew):
         ending.check()
         time.sleep(_POLL_SECONDS)
+    ending.check()
 
 
 def _end(crew: "Sequence[subprocess.Popen[bytes]]") -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from indexer.encoders.checkpoint import CONFIG_NAME, LOCAL, Checkpoint, ModelChoice
 from indexer.errors import EmbedError
 from indexer.library.durable import write_file
-from indexer.stores.store import Below, Store
+from indexer.stores.store import Below, Listed, Store
 
 _FACTS = "encoder.json"
 
@@ -51,8 +51,9 @@ def fetch_encoder(store: Store, choice: ModelChoice, *, fingerprint: str, folder
     for name in names:
         if Path(name).name != name or name == "..":  # whoever may write there is not to write here
             raise EmbedError(f'"{name}" in "{part.url}" is no name of a file; remove "{_FACTS}" there')
+    there = part.list("")
     for name in names[2:]:
-        if not (here / name).is_file():
+        if not _is_whole(here / name, there.get(name)):
             file = part.get(name)
             if file is None:
                 raise EmbedError(
@@ -67,6 +68,11 @@ def fetch_encoder(store: Store, choice: ModelChoice, *, fingerprint: str, folder
     if choice.pretrained is not None:
         return replace(choice, pretrained=str(here / facts["weights"]))
     return ModelChoice(f"{LOCAL}{here}")
+
+
+def _is_whole(file: Path, listed: Listed | None) -> bool:
+    """Whether a file has come here as it is in the store, or, where that tells no sizes, at all."""
+    return file.is_file() and (listed is None or listed.size in (None, file.stat().st_size))
 
 
 def _part(store: Store, fingerprint: str) -> Below:

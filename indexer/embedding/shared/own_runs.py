@@ -1,19 +1,36 @@
-"""Which runs has a library put into a store? It notes each before anything is there, and forgets it once it is removed.
+"""Which runs has a library put into stores? It notes each before anything is there, and forgets it once it is removed.
 
 So nothing of a run stays behind: whatever was going on when this process was killed, the next one finds its name.
 """
 
 import json
-from dataclasses import dataclass
+import time
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 
 from indexer.embedding.shared.stored_work import PLAN, StoredWork, find_plan
 from indexer.errors import EmbedError
 from indexer.library.durable import write_file
 from indexer.library.folder import Library
 from indexer.library.plans import Plan
+from indexer.stores.places import url_of
 from indexer.stores.store import Store
 
 _NOTES = "shared.json"
+_LATE_SECONDS = 600.0
+"""After the removal of a run: for so long a worker of it may still say how far it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Note:
+    store: str
+    """URL or path, spelled in one way."""
+    library: str
+    """Where the library lay: a copy of it has not put anything."""
+    removed_at: float | None = None
+    """When it was removed, or begun, if nobody has seen it yet; None while it is there to be done."""
+    is_missed: bool = False
+    """Whether it was not there, though nothing had removed it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +44,17 @@ class OwnRuns:
         """Find the run that is under way; None where the store is free. What is left of earlier ones is removed.
 
         Raises:
-            EmbedError: the store holds the run of another library.
+            EmbedError: the store holds the run of another library, or, told once, not the one that it should hold.
         """
-        found = find_plan(self.store)
-        is_own = found is None or found[0].run in self._noted()
+        found, noted = find_plan(self.store), self._noted()
+        if found is None:
+            self._miss(noted)
+        elif found[0].run in noted:
+            self._refuse_copy(found[0].run, noted[found[0].run])
         self._remove_all_but(None if found is None else found[0].run)
         if found is None:
             return None
-        if not is_own:
+        if found[0].run not in noted:
             raise EmbedError(
                 f'"{self.store.url}" holds run "{found[0].run}" of another library than "{self.library.root}"; give '
                 "another --work, or collect it there first"
@@ -43,7 +63,7 @@ class OwnRuns:
 
     def begin(self, run: str) -> None:
         """Note a run that is to be put."""
-        self._note({**self._noted(), run: self.store.url})
+        self._note({**self._noted(), run: _Note(self._place, self._root, removed_at=time.time())})
 
     def publish(self, plan: Plan, content: bytes) -> None:
         """Let workers see a run that was put whole, in place of this library's earlier one, which goes.
@@ -51,15 +71,18 @@ class OwnRuns:
         Raises:
             EmbedError: another library was faster.
         """
-        found = find_plan(self.store)
+        found, noted = find_plan(self.store), self._noted()
         if found is None:
             version = self.store.create(PLAN, content)
         else:
-            is_own = found[0].run in self._noted()
+            is_own = found[0].run in noted
             version = self.store.replace(PLAN, content, version=found[1]) if is_own else None
         if version is None:
             self._remove(plan.run)
             raise EmbedError(f'another library has put its plan into "{self.store.url}" just now; give another --work')
+        self._note({**noted, plan.run: replace(noted[plan.run], removed_at=None)})
+        if found is not None:  # perhaps by another spelling of the place
+            self._remove(found[0].run)
         self._remove_all_but(plan.run)
 
     def end(self, run: str) -> None:
@@ -69,28 +92,66 @@ class OwnRuns:
             self.store.delete(PLAN)
         self._remove(run)
 
-    def _noted(self) -> dict[str, str]:
-        """Runs, each with the URL of the store that it was put into."""
+    @property
+    def _place(self) -> str:
+        return url_of(self.store.url) or str(Path(self.store.url).resolve())
+
+    @property
+    def _root(self) -> str:
+        return str(self.library.root.resolve())
+
+    def _miss(self, noted: dict[str, _Note]) -> None:
+        """Say once that a run is not there: the place may be another one, and the run's shards with it."""
+        for run, note in noted.items():
+            if note.store == self._place and note.removed_at is None and not note.is_missed:
+                self._note({**noted, run: replace(note, is_missed=True)})
+                raise EmbedError(
+                    f'"{self.store.url}" does not hold run "{run}", which this library has put there; look whether it '
+                    "is the same place, mounted and all; the same command goes on without that run"
+                )
+
+    def _refuse_copy(self, run: str, note: _Note) -> None:
+        """Leave a run alone that a library has put of which this is a copy."""
+        if note.library == self._root:
+            return
+        original = OwnRuns(Library(Path(note.library)), self.store)
+        if run in original._noted():
+            raise EmbedError(
+                f'"{self.store.url}" holds run "{run}" of "{note.library}", of which "{self.library.root}" is a copy; '
+                "give another --work, or collect it there first"
+            )
+
+    def _noted(self) -> dict[str, _Note]:
         path = self.library.root / "work" / _NOTES
         try:
-            return dict(json.loads(path.read_bytes())) if path.is_file() else {}
-        except (ValueError, TypeError) as error:
+            noted = json.loads(path.read_bytes()) if path.is_file() else {}
+            return {run: _Note(**note) for run, note in noted.items()}
+        except (ValueError, TypeError, AttributeError) as error:
             raise EmbedError(f'"{path}" is damaged; remove it, and give another --work') from error
 
-    def _note(self, runs: dict[str, str]) -> None:
-        write_file(self.library.root / "work" / _NOTES, json.dumps(runs).encode())
+    def _note(self, runs: dict[str, _Note]) -> None:
+        content = json.dumps({run: asdict(note) for run, note in runs.items()}).encode()
+        write_file(self.library.root / "work" / _NOTES, content)
 
     def _remove_all_but(self, current: str | None) -> None:
-        """Remove other runs, and forget those of which nothing was left: a worker may still say how far it is."""
-        noted, gone = self._noted(), set[str]()
-        for run in [run for run, url in noted.items() if url == self.store.url and run != current]:
-            if not self.store.list(f"{run}/"):
-                gone.add(run)
-            self._remove(run)
-        if gone:
-            self._note({run: url for run, url in noted.items() if run not in gone})
+        """Remove what is left of other runs, and forget those of which nothing can come any more."""
+        noted = self._noted()
+        for run, note in noted.items():
+            if note.store != self._place or run == current:
+                continue
+            if note.removed_at is None and current not in noted:  # it is missed
+                continue
+            is_late = note.removed_at is not None and time.time() - note.removed_at > _LATE_SECONDS
+            if is_late and not self.store.list(f"{run}/"):
+                self._note({other: kept for other, kept in self._noted().items() if other != run})
+            else:
+                self._remove(run)
 
     def _remove(self, run: str) -> None:
         """Remove all of a run; its claims first, so that nobody begins anything."""
+        noted = self._noted()
+        note = noted.get(run)
+        if note is not None and note.removed_at is None:
+            self._note({**noted, run: replace(note, removed_at=time.time())})
         for part in ("claims/", ""):
             self.store.clear(f"{run}/{part}")

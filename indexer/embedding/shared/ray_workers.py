@@ -21,6 +21,7 @@ from indexer.stores.opening import open_store
 if TYPE_CHECKING:
     from indexer.library.plans import Plan
     from indexer.ranks.progress import RankProgress
+    from indexer.stores.store import Store
 
 NAMESPACE = "icons"
 _START_SECONDS = 60.0
@@ -32,20 +33,22 @@ class RayWorker:
 
     def __init__(self, work: str, name: str, n_cpus: int) -> None:
         os.environ["LOCAL_WORLD_SIZE"] = str(max(1, cores() // n_cpus))  # of a node's cores each has its share
-        name = f"{name}-{secrets.token_hex(3)}"  # Ray may start it again
-        threading.Thread(target=self._work, args=(work, name), name="worker", daemon=True).start()
+        store = open_store(work)
+        open_work(store)  # what is wrong here is said by who can't start
+        device = parse_devices("auto").own()
+        worker = Worker(device, _show_nobody, end_at_once, name=f"{name}-{secrets.token_hex(3)}")  # Ray starts it again
+        threading.Thread(target=self._work, args=(store, worker), name="worker", daemon=True).start()
 
     def is_up(self) -> bool:
         """Answer, which says that it is."""
         return True
 
-    def _work(self, work: str, name: str) -> None:
+    def _work(self, store: "Store", worker: Worker) -> None:
         import ray
 
         try:
-            worker = Worker(parse_devices("auto").own(), _show_nobody, end_at_once, name=name)
             with suppress(IconsError):  # the store has word of it
-                do_plan(open_store(work), worker)
+                do_plan(store, worker)
         finally:  # its device is free for others
             ray.kill(ray.get_runtime_context().current_actor, no_restart=True)
 

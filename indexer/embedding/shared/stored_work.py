@@ -232,7 +232,8 @@ def find_plan(store: Store) -> tuple[Plan, str] | None:
         EmbedOptions(**plan.options)
     except (TypeError, ValueError) as error:
         raise EmbedError(
-            f'"{store.url}/{PLAN}" is damaged, or of another version of icons ({error}); install one version everywhere'
+            f'"{store.url}/{PLAN}" is of another version of icons, or damaged ({error}); install one everywhere '
+            "or remove it and plan again"
         ) from error
     return plan, stored.version
 

@@ -113,6 +113,11 @@ def _do_run(place: StoredWork, worker: Worker) -> None:
         worker.show(place.plan, told)
         worker.ending.check()
 
+    def give_up(reason: str) -> None:
+        with suppress(IconsError):
+            place.tell_end(worker.name, reason)
+        worker.give_up(reason)
+
     reporter = Reporter(report, progress, Gauge(where, cores_of_rank()))
     claims = Claims(
         place.claims,
@@ -120,7 +125,7 @@ def _do_run(place: StoredWork, worker: Worker) -> None:
         lease_seconds=options.lease_seconds,
         beside=lambda: place.tell(worker.name, progress),
     )
-    with watched(progress, limit=options.stall_limit, give_up=worker.give_up), in_products_of(where, options), claims:
+    with watched(progress, limit=options.stall_limit, give_up=give_up), in_products_of(where, options), claims:
         place.tell(worker.name, progress)
         share = Share(place, claims, stays=True)
         try:

@@ -302,7 +302,8 @@ def test_a_piece_that_somebody_else_has_dropped_meanwhile_ends_nobody(
 
     monkeypatch.setattr(FolderStore, "list", drop_then)
     assert place.settled(block) == set()
-    assert collect(library, str(work)).blocks == 0
+    found = collect(library, str(work))
+    assert (found.blocks, found.damaged) == (0, 0)
 
 
 def test_why_a_worker_has_ended_that_nobody_looks_at_is_told_once(
@@ -324,8 +325,43 @@ def test_why_a_worker_has_ended_that_nobody_looks_at_is_told_once(
     assert watcher.stages.count(f"Embedding elsewhere, by icons embed --worker {work}") == 1
 
 
+def test_a_store_that_is_not_there_for_a_while_makes_a_library_forget_nothing(
+    tmp_path: Path, library: Library, options: IndexOptions, work: Path
+) -> None:
+    plan_only(library, options, Silent())
+    do_here(work)
+    work.rename(tmp_path / "elsewhere")
+    with pytest.raises(EmbedError, match=r"does not hold run .*, which this library has put there; look whether"):
+        collect(library, str(work))
+    assert collect(library, str(work)).fingerprint is None
+    (tmp_path / "elsewhere").rename(work)
+    assert collect(library, str(work)).blocks == 9
+
+
+def test_a_copy_of_a_library_leaves_alone_what_the_original_has_put_and_a_moved_one_collects_it(
+    tmp_path: Path, library: Library, options: IndexOptions, work: Path
+) -> None:
+    plan_only(library, options, Silent())
+    copied = Library(shutil.copytree(library.root, tmp_path / "copy"))
+    for do in (lambda: plan_only(copied, options, Silent()), lambda: collect(copied, str(work))):
+        with pytest.raises(EmbedError, match=r'of ".*/library", of which ".*/copy" is a copy'):
+            do()
+    do_here(work)
+    moved = Library(library.root.rename(tmp_path / "moved"))
+    assert collect(moved, str(work)).blocks == 9
+
+
+def test_a_run_that_was_put_by_another_spelling_of_the_place_goes_when_it_is_replaced(
+    tmp_path: Path, library: Library, options: IndexOptions, work: Path
+) -> None:
+    plan_only(library, options, Silent())
+    (tmp_path / "link").symlink_to(work)
+    plan_only(library, replace(options, work=str(tmp_path / "link")), Silent())
+    assert runs_in(work) == [open_work(open_store(str(work))).plan.run]
+
+
 def test_what_a_worker_says_of_a_run_that_was_replaced_goes_as_well(
-    library: Library, options: IndexOptions, work: Path
+    library: Library, options: IndexOptions, work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan_only(library, options, Silent())
     before = open_work(open_store(str(work)))
@@ -334,6 +370,7 @@ def test_what_a_worker_says_of_a_run_that_was_replaced_goes_as_well(
     assert before.plan.run in runs_in(work)
     collect(library, str(work))
     before.tell_end("later", "nothing")
+    monkeypatch.setattr("indexer.embedding.shared.own_runs._LATE_SECONDS", 0.0)
     for _ in range(2):
         collect(library, str(work))
     assert before.plan.run not in runs_in(work)
@@ -379,6 +416,6 @@ def test_what_another_version_has_written_is_one_line_or_passed_over(
         (work / PLAN).write_text(json.dumps(newer))
         for do in (lambda: do_here(work), lambda: collect(library, str(work))):
             with pytest.raises(
-                EmbedError, match=r"plan.json\" is damaged, or of another version .*install one version"
+                EmbedError, match=r"plan.json\" is of another version of icons, or damaged .*install one everywhere"
             ):
                 do()

@@ -4,6 +4,7 @@ import json
 import signal
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from shared_work import (
     assert_same,
     do_here,
     draw_blocks,
+    draw_many,
     of_one_process,
     options_of,
     scanned,
@@ -25,7 +27,7 @@ from indexer.embedding.shared.crew import work_here
 from indexer.embedding.shared.encoder_files import fetch_encoder
 from indexer.embedding.shared.stored_work import StoredWork, open_work, spell_outlines
 from indexer.encoders.checkpoint import ModelChoice
-from indexer.errors import EmbedError
+from indexer.errors import EmbedError, IconsError
 from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE, Outline, Plan
 from indexer.library.shards import read_coverage, shard_name
@@ -169,7 +171,7 @@ def test_a_machine_that_lacks_the_icons_settles_nothing_and_says_which_it_can_t_
     elsewhere = icons.rename(tmp_path / "elsewhere")
     if lacks != "the folder":
         icons.mkdir()
-    with pytest.raises(EmbedError, match=r'dot-00000.svg" and the 7 pictures after it can\'t be read on this machine'):
+    with pytest.raises(EmbedError, match=r'dot-00000.svg" and 7 other pictures can\'t be read on this machine'):
         do_here(work)
     assert list(work.rglob("images-*.safetensors")) == []
     assert list(work.glob("*/claims/*.json")) == []
@@ -181,6 +183,21 @@ def test_a_machine_that_lacks_the_icons_settles_nothing_and_says_which_it_can_t_
     found = collect(library, str(work))
     assert found.fingerprint is not None
     assert_same(vectors_of(library, found.fingerprint), of_one_process(tmp_path, many, tiny_model))
+
+
+def test_a_place_that_can_t_be_read_is_told_though_icons_of_another_are_beside(
+    many: Path, tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(BLOCK_SIZE, "images", 128)
+    other = draw_many(tmp_path / "other", 75)
+    for number in range(60):
+        (other / f"dot-{number:05}.svg").unlink()
+    options = options_of(many, tiny_model, work=str(tmp_path / "work"))
+    options = replace(options, sources=[other, many], embed=replace(options.embed, batch_size=64))
+    plan_only(scanned(tmp_path / "library", options), options, Silent())
+    many.rename(tmp_path / "elsewhere")
+    with pytest.raises(EmbedError, match=r'many/dot-00000.svg" and \d+ other pictures can\'t be read on this machine'):
+        do_here(tmp_path / "work")
 
 
 def test_icons_that_have_gone_or_changed_since_the_scan_are_listed(
@@ -241,6 +258,10 @@ def test_commands_refuse_what_does_not_go_together(tmp_path: Path) -> None:
     run = CliRunner().invoke(main, ["embed", "--worker", str(tmp_path), "--collect", str(tmp_path)])
     assert run.exit_code == 2
     assert "exclude each other" in run.output
+    for option in ("--worker", "--collect", "--work"):
+        run = CliRunner().invoke(main, ["embed", option, ""])
+        assert run.exit_code == 2
+        assert "is empty; give a folder or a URL" in run.output
     run = CliRunner().invoke(main, ["embed", "--ray", "auto"])
     assert run.exit_code == 2
     assert "--ray needs --work" in run.output
@@ -286,8 +307,8 @@ def test_an_encoder_s_file_that_is_lost_or_cut_is_put_again(
         weights.write_bytes(weights.read_bytes()[:1000])
     else:
         weights.unlink()
-        with pytest.raises(EmbedError, match=r"is missing; `icons embed --plan-only --work` puts it there again"):
-            do_here(work)
+    with pytest.raises(IconsError, match=r"is missing; `icons embed --plan-only --work` puts it there again|encoder"):
+        do_here(work)
     plan_only(library, options, Silent())
     do_here(work)
     assert collect(library, str(work)).blocks == 9
