@@ -1,6 +1,7 @@
 """Workers of a shared plan, as a person starts them: they come and go, and the vectors are those of one process."""
 
 import json
+import os
 import signal
 import time
 from collections.abc import Callable
@@ -271,8 +272,9 @@ def test_commands_refuse_what_does_not_go_together(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("send", "number"), [(os.kill, signal.SIGTERM), (os.killpg, signal.SIGINT)])
 def test_a_signal_ends_all_workers_of_a_machine_and_the_rest_is_done_later(
-    many: Path, tiny_model: Path, tmp_path: Path
+    many: Path, tiny_model: Path, tmp_path: Path, send: Callable[[int, int], None], number: int
 ) -> None:
     work, options = tmp_path / "work", options_of(many, tiny_model, work=str(tmp_path / "work"))
     library = scanned(tmp_path / "library", options)
@@ -281,7 +283,7 @@ def test_a_signal_ends_all_workers_of_a_machine_and_the_rest_is_done_later(
     until = time.monotonic() + 120
     while not list(work.rglob("workers/*.json")) and time.monotonic() < until:
         time.sleep(0.02)
-    crew.terminate()
+    send(crew.pid, number)  # Ctrl-C is for the whole group
     _, said = crew.communicate(timeout=60)
     assert crew.returncode == 143, said.decode()
     assert b"asked to end" in said
