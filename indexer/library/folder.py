@@ -6,6 +6,7 @@ A library is one folder:
     encoders/FINGERPRINT/       query encoder in ONNX, tokenizer, encoder.json
     vectors/FINGERPRINT/        shards (*.safetensors)
     work/FINGERPRINT/           plan of the embedding under way; runs/ID/: progress and log of its ranks
+    work/shared.json            runs that were put into stores (`indexer.embedding.shared.own_runs`)
     generations/N/              what searches read: catalog snapshot, FAISS indexes, facets, manifest.json
     CURRENT                     the number of the generation that answers
     usage/                      where icons are used in screenshots (`indexer.usage`), with generations of its own
@@ -184,7 +185,7 @@ class Library(Numbered):
     def leftovers(self) -> list[Path]:
         """What killed writers have left aside; of ranks what is old, as other machines' write without the lock."""
         usage = self.root / "usage"
-        own = [self.root, self.generations, self.root / "encoders"]
+        own = [self.root, self.generations, self.root / "encoders", self.root / "work"]
         own += [usage, usage / "generations", *usage.glob("looks/*/")]
         ranks = sorted(folder for kind in ("vectors", "work") for folder in (self.root / kind).glob("*/"))
         return [path for folder in own for path in leftovers(folder)] + [

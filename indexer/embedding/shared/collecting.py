@@ -16,6 +16,7 @@ from indexer.library.durable import ASIDE, make_folder, sync
 from indexer.library.folder import Library
 from indexer.library.plans import Plan
 from indexer.library.shards import pieces_by_block, read_shard, shard_name, shard_path, shard_paths
+from indexer.naming.printable import printable
 from indexer.ranks.progress import RankProgress
 from indexer.stores.opening import open_store
 
@@ -85,7 +86,7 @@ def catch_up(
             is_begun = True
         for worker, reason in own.ends(known).items():
             if reason not in reasons:
-                warn(f"{worker} has ended: {reason}")
+                warn(printable(f"{worker} has ended: {reason}"))
             known.add(worker)
             reasons.add(reason)
         watch(own.plan, watching.look())
