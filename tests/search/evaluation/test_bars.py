@@ -22,7 +22,7 @@ from search.engine import Query, SearchEngine, Window
 
 SAMPLES = bundled("samples/lucide-static")
 BENCHMARK = bundled("eval") / "lucide-1.62.0.jsonl.xz"
-CONCEPTS = tuple(bundled("eval") / f"concepts-{half}.jsonl" for half in ("open", "kept"))
+CONCEPTS = tuple(bundled("eval") / f"concepts-{half}.jsonl.xz" for half in ("open", "kept"))
 BARS = {  # regime, task -> R@1, R@10, MRR@50
     ("no tags", "meaning"): (0.275, 0.605, 0.385),
     ("no tags", "tag-in-name"): (0.465, 0.905, 0.61),

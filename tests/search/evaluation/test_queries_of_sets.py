@@ -114,7 +114,7 @@ def test_a_set_is_meant_by_its_key_or_by_a_word_of_it(keys: set[str], meant: set
 
 
 def test_halves_of_the_concepts_are_as_their_hashes_say_and_lucides_names_exist() -> None:
-    halves = {half: read_queries(bundled("eval") / f"concepts-{half}.jsonl") for half in ("open", "kept")}
+    halves = {half: read_queries(bundled("eval") / f"concepts-{half}.jsonl.xz") for half in ("open", "kept")}
     texts = [query.text for queries in halves.values() for query in queries]
     assert len(texts) == len(set(texts)) == 294
     for half, queries in halves.items():
