@@ -100,8 +100,9 @@ def _compare(library: Library, connection: Connection, names: Names, said: Said,
     with suppress(OSError, KeyError):
         is_same = describe_file(generation.manifest)["sha256"] == said.generation[generation.manifest.name].sha256
     if not is_same or isinstance(library, LibraryElsewhere):
-        what = f'"{library}" holds no such generation {said.number}: rows were not compared; --library names its folder'
-        yield Finding("sample", what, is_fault=False)
+        named = library.address if isinstance(library, LibraryElsewhere) else library.root
+        what = f'"{named}" does not hold this generation {said.number}; --library names the folder that does'
+        yield Finding("sample", f"rows were not compared: {what}", is_fault=False)
         return
     opened = open_generation(library, generation)
     made = GenerationRows(opened, opened.in_memory(Ability.PUBLISH), sends_pictures=said.sends_pictures)

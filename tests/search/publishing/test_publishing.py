@@ -358,6 +358,9 @@ def test_the_commands_publish_search_go_back_and_examine(drawn: Drawn, place: st
     sound = CliRunner().invoke(main, ["doctor", place, *own])
     assert sound.exit_code == 0, sound.output
     assert "what was published is sound" in sound.output
+    for other in (str(drawn.library.root / "none"), place):
+        said = CliRunner().invoke(main, ["doctor", place, "--library", other]).output
+        assert f'rows were not compared: "{other}" does not hold this generation' in " ".join(said.split())
     refused = CliRunner().invoke(main, ["rollback", "--library", place])
     assert refused.exit_code == 2
     assert "holds no whole generation before" in refused.output
