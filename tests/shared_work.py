@@ -14,7 +14,7 @@ from indexer.encoders.checkpoint import ModelChoice
 from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE
 from indexer.library.shards import read_shard, shard_paths
-from indexer.pipeline import embed, scan
+from indexer.pipeline import embed, plan_only, scan
 from indexer.ranks.devices import Devices
 from indexer.run import IndexOptions
 
@@ -61,6 +61,15 @@ def vectors_of(library: Library, fingerprint: str) -> dict[tuple[str, int], np.n
         shard = read_shard(path, fingerprint=fingerprint)
         found.update(zip(((shard.kind, number) for number in shard.ids.tolist()), shard.vectors, strict=True))
     return found
+
+
+def planned(tmp_path: Path, source: Path, model: Path) -> tuple[Path, IndexOptions, Library]:
+    """Put a plan into a folder; where, how it was made, and whose it is."""
+    work = tmp_path / "work"
+    options = options_of(source, model, work=str(work))
+    library = scanned(tmp_path / "library", options)
+    plan_only(library, options, Silent())
+    return work, options, library
 
 
 def do_here(work: Path) -> None:

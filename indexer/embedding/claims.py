@@ -122,9 +122,8 @@ class Claims:
                 continue
             block = name.removesuffix(_SUFFIX)
             before = self._seen.get(block)
-            if (
-                before is None or before.version != listed.version
-            ):  # since the last look, whatever the store's clock says
+            if before is None or before.version != listed.version:
+                # It was written since the last look, whatever the store's clock says.
                 before = _Seen(listed.version, max(looked_at, now - self._age(listed, now)))
             seen[block] = before
         self._seen = seen

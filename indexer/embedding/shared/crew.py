@@ -50,8 +50,8 @@ def _start(work: str, devices: Devices, local: int) -> "subprocess.Popen[bytes]"
     size = {"LOCAL_WORLD_SIZE": str(devices.n), "WORLD_SIZE": str(devices.n)}
     environment = {**os.environ, **mask, **place, **size, **named_as_starter()}
     command = [sys.executable, "-P", "-m", "indexer.embedding.shared.worker", "--work", work, "--kind", devices.device]
-    own_group = 0  # Ctrl-C is for the process that has started them: it asks them to end
-    return subprocess.Popen(command, stdin=subprocess.DEVNULL, env=environment, process_group=own_group)
+    # In a group of its own: Ctrl-C is for the process that has started it, which asks it to end.
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL, env=environment, process_group=0)
 
 
 def _await(crew: "Sequence[subprocess.Popen[bytes]]", ending: Ending) -> None:

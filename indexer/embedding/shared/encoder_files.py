@@ -43,16 +43,16 @@ def fetch_encoder(store: Store, choice: ModelChoice, *, fingerprint: str, folder
     here = folder / fingerprint
     try:
         facts = json.loads(stored.content)
-        names = [str(name) for name in (fingerprint, facts["weights"], *facts["files"])]
+        weights, files = str(facts["weights"]), [str(name) for name in facts["files"]]
     except (ValueError, TypeError, KeyError) as error:
         raise EmbedError(
             f'"{part.url}/{_FACTS}" is damaged; remove it, then `icons embed --plan-only --work`'
         ) from error
-    for name in names:
+    for name in (fingerprint, weights, *files):
         if Path(name).name != name or name == "..":  # whoever may write there is not to write here
             raise EmbedError(f'"{name}" in "{part.url}" is no name of a file; remove "{_FACTS}" there')
     there = part.list("")
-    for name in names[2:]:
+    for name in files:
         if not _is_whole(here / name, there.get(name)):
             file = part.get(name)
             if file is None:
@@ -66,12 +66,12 @@ def fetch_encoder(store: Store, choice: ModelChoice, *, fingerprint: str, folder
                     f'"{here}" can\'t be written ({error.strerror}); XDG_CACHE_HOME names another place'
                 ) from error
     if choice.pretrained is not None:
-        return replace(choice, pretrained=str(here / facts["weights"]))
+        return replace(choice, pretrained=str(here / weights))
     return ModelChoice(f"{LOCAL}{here}")
 
 
 def _is_whole(file: Path, listed: Listed | None) -> bool:
-    """Whether a file has come here as it is in the store, or, where that tells no sizes, at all."""
+    """Whether a file is here, of the size that the store tells, if it tells one."""
     return file.is_file() and (listed is None or listed.size in (None, file.stat().st_size))
 
 

@@ -49,17 +49,18 @@ class OwnRuns:
         found, noted = find_plan(self.store), self._noted()
         if found is None:
             self._miss(noted)
-        elif found[0].run in noted:
-            self._refuse_copy(found[0].run, noted[found[0].run])
-        self._remove_all_but(None if found is None else found[0].run)
-        if found is None:
+            self._remove_all_but(None)
             return None
-        if found[0].run not in noted:
+        plan = found[0]
+        if plan.run in noted:
+            self._refuse_copy(plan.run, noted[plan.run])
+        self._remove_all_but(plan.run)
+        if plan.run not in noted:
             raise EmbedError(
-                f'"{self.store.url}" holds run "{found[0].run}" of another library than "{self.library.root}"; give '
+                f'"{self.store.url}" holds run "{plan.run}" of another library than "{self.library.root}"; give '
                 "another --work, or collect it there first"
             )
-        return StoredWork(self.store, found[0])
+        return StoredWork(self.store, plan)
 
     def begin(self, run: str) -> None:
         """Note a run that is to be put."""

@@ -19,6 +19,7 @@ from shared_work import (
     draw_many,
     of_one_process,
     options_of,
+    planned,
     scanned,
     start_worker,
     vectors_of,
@@ -104,9 +105,7 @@ def test_a_worker_that_is_asked_to_end_gives_its_blocks_back_with_what_it_has_ma
 ) -> None:
     monkeypatch.setitem(BLOCK_SIZE, "images", 2048)
     monkeypatch.setattr("indexer.ranks.heartbeat.REPORT_SECONDS", 0.0)
-    work, options = tmp_path / "work", options_of(many, tiny_model, work=str(tmp_path / "work"))
-    library = scanned(tmp_path / "library", options)
-    plan_only(library, options, Silent())
+    work, _, library = planned(tmp_path, many, tiny_model)
 
     def end_at_24(_: object, ranks: object) -> None:
         if ranks[0].images >= 24:  # type: ignore[index]
@@ -134,9 +133,7 @@ def test_a_worker_that_is_asked_to_end_gives_its_blocks_back_with_what_it_has_ma
 def test_a_plan_that_is_put_again_keeps_what_was_done_and_workers_go_over_to_it(
     many: Path, tiny_model: Path, tmp_path: Path
 ) -> None:
-    work, options = tmp_path / "work", options_of(many, tiny_model, work=str(tmp_path / "work"))
-    library = scanned(tmp_path / "library", options)
-    plan_only(library, options, Silent())
+    work, options, library = planned(tmp_path, many, tiny_model)
     [run] = [path.name for path in work.iterdir() if (path / "blocks").is_dir()]
     again: list[Callable[[], object]] = [lambda: plan_only(library, options, Silent())]
 
@@ -166,9 +163,7 @@ def test_a_machine_that_lacks_the_icons_settles_nothing_and_says_which_it_can_t_
         many.mkdir()
         icons = icons.rename(many / "below")
         (many / "readme.txt").write_text("icons lie below")
-    work, options = tmp_path / "work", options_of(many, tiny_model, work=str(tmp_path / "work"))
-    library = scanned(tmp_path / "library", options)
-    plan_only(library, options, Silent())
+    work, _, library = planned(tmp_path, many, tiny_model)
     elsewhere = icons.rename(tmp_path / "elsewhere")
     if lacks != "the folder":
         icons.mkdir()
@@ -204,9 +199,7 @@ def test_a_place_that_can_t_be_read_is_told_though_icons_of_another_are_beside(
 def test_icons_that_have_gone_or_changed_since_the_scan_are_listed(
     many: Path, tiny_model: Path, tmp_path: Path
 ) -> None:
-    work, options = tmp_path / "work", options_of(many, tiny_model, work=str(tmp_path / "work"))
-    library = scanned(tmp_path / "library", options)
-    plan_only(library, options, Silent())
+    work, _, library = planned(tmp_path, many, tiny_model)
     for picture in many.iterdir():
         picture.unlink() if picture.name < "dot-00030" else picture.write_text("another")
     (many / "new.svg").write_text("<svg/>")
@@ -221,9 +214,7 @@ def test_icons_that_have_gone_or_changed_since_the_scan_are_listed(
 def test_a_worker_that_began_with_names_alone_does_a_picture_block_that_is_free_again(
     many: Path, tiny_model: Path, tmp_path: Path
 ) -> None:
-    work, options = tmp_path / "work", options_of(many, tiny_model, work=str(tmp_path / "work"))
-    library = scanned(tmp_path / "library", options)
-    plan_only(library, options, Silent())
+    work, _, library = planned(tmp_path, many, tiny_model)
     do_here(work)
     next(work.rglob("names-*.safetensors")).unlink()
     shard = next(work.rglob("images-*.safetensors"))
@@ -276,9 +267,7 @@ def test_commands_refuse_what_does_not_go_together(tmp_path: Path) -> None:
 def test_a_signal_ends_all_workers_of_a_machine_and_the_rest_is_done_later(
     many: Path, tiny_model: Path, tmp_path: Path, send: Callable[[int, int], None], number: int
 ) -> None:
-    work, options = tmp_path / "work", options_of(many, tiny_model, work=str(tmp_path / "work"))
-    library = scanned(tmp_path / "library", options)
-    plan_only(library, options, Silent())
+    work, _, library = planned(tmp_path, many, tiny_model)
     crew = start_worker(str(work), "cpu:2")
     until = time.monotonic() + 120
     while not list(work.rglob("workers/*.json")) and time.monotonic() < until:
@@ -301,9 +290,7 @@ def test_a_signal_ends_all_workers_of_a_machine_and_the_rest_is_done_later(
 def test_an_encoder_s_file_that_is_lost_or_cut_is_put_again(
     many: Path, tiny_model: Path, tmp_path: Path, is_there: bool
 ) -> None:
-    work, options = tmp_path / "work", options_of(many, tiny_model, work=str(tmp_path / "work"))
-    library = scanned(tmp_path / "library", options)
-    plan_only(library, options, Silent())
+    work, options, library = planned(tmp_path, many, tiny_model)
     [weights] = work.rglob("open_clip_model.safetensors")
     if is_there:
         weights.write_bytes(weights.read_bytes()[:1000])
