@@ -104,7 +104,7 @@ def read_facts(corpus: Path) -> dict[str, Any]:
         SourceError: the folder holds none, or a damaged one.
     """
     if not (corpus / "corpus.json").is_file() or not (corpus / "pixels.npy").is_file():
-        raise SourceError(f'"{corpus}" is no corpus; run python -m indexer.finetune corpus SOURCE... --out "{corpus}"')
+        raise SourceError(f'"{corpus}" is no corpus; give SOURCES, which are rendered into one')
     try:
         facts: dict[str, Any] = json.loads((corpus / "corpus.json").read_text("utf-8"))
     except ValueError as error:
