@@ -11,12 +11,10 @@ from click.testing import CliRunner
 from safetensors.numpy import save_file
 
 from data.making.model.__main__ import main
-from data.making.model.blending import blend_folder
 from data.making.model.card import card_of, record_figures
-from data.making.model.distill import DistillOptions, distill, held_out_cosine, tokenize
-from data.making.model.glosses import definitions, glossed_vectors
+from data.making.model.distill import DistillOptions, blend_folder, distill, held_out_cosine, tokenize
+from data.making.model.english import definitions, glossed_vectors, teacher_vectors
 from data.making.model.relate import Family, Pairs, RelateOptions, draw_pairs, recall_of_names, relate, right_answers
-from data.making.model.teacher import teacher_vectors
 from indexer.encoders.checkpoint import LOCAL, ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import load_model
 from indexer.errors import SourceError

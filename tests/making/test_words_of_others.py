@@ -8,8 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from data.making.model.__main__ import main
-from data.making.model.package_words import words_in
-from data.making.model.written_words import DRAWINGS, KEYWORDS, PICTURES, read_written
+from data.making.model.words import DRAWINGS, KEYWORDS, PICTURES, read_written, words_in
 from indexer.errors import SourceError
 from indexer.languages.dictionary import Dictionary
 from indexer.library.bundled import bundled

