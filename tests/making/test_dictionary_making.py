@@ -8,15 +8,10 @@ import pytest
 from click.testing import CliRunner
 
 from data.making.language.__main__ import main
-from data.making.language.alignment import align
-from data.making.language.annotations import Annotation, is_left_out
-from data.making.language.interface_texts import Text
-from data.making.language.neighbours import Neighbours
-from data.making.language.pruning import prune
 from data.making.language.questions import SIGN, TEXT, Question, make_questions
-from data.making.language.script_texts import leaves, objects
-from data.making.language.signs import read_signs
-from data.making.language.weighing import Sources, Weighed, weigh
+from data.making.language.texts import Text, leaves, objects
+from data.making.language.weighing import Neighbours, Sources, Weighed, align, prune, weigh
+from data.making.language.words import Annotation, is_left_out, read_signs
 from indexer.errors import SourceError
 from indexer.languages.folding import fold
 from indexer.library.bundled import bundled

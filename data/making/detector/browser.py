@@ -86,7 +86,7 @@ def open_chromium() -> Iterator[Any]:
     try:
         from playwright.sync_api import sync_playwright
     except ImportError as error:
-        raise RenderError("screens are drawn by playwright, which is not here; pip install 'icons[screens]'") from error
+        raise RenderError("screens are drawn by playwright, which is not here; pip install -e '.[making]'") from error
     program = find_browser()
     if program is None:
         raise RenderError(f"no browser here, looked for {', '.join(PROGRAMS)}; on Debian: apt install chromium")

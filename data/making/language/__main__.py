@@ -71,7 +71,7 @@ def signs_command(modules: Path) -> None:
     Example:
       python -m data.making.language signs node_modules > data/language/signs.json
     """
-    from data.making.language.signs import read_signs
+    from data.making.language.words import read_signs
 
     click.echo(json.dumps(read_signs(modules / "cldr-annotations-full"), ensure_ascii=False, indent=0))
 

@@ -6,13 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from data.making.language.annotations import Annotations, read_annotations
-from data.making.language.english import english_words
-from data.making.language.icon_words import IconWords, read_icon_words
-from data.making.language.interface_texts import Text, interface_texts
-from data.making.language.neighbours import Neighbours, find_neighbours, usual_words
-from data.making.language.pruning import prune
-from data.making.language.weighing import Sources, Terms, weigh
+from data.making.language.texts import Text, interface_texts
+from data.making.language.weighing import Neighbours, Sources, Terms, find_neighbours, prune, usual_words, weigh
+from data.making.language.words import Annotations, IconWords, english_words, read_annotations, read_icon_words
 from indexer.errors import SourceError
 from indexer.languages.dictionary import ANY, ENGLISH, Dictionary, Meaning, write_dictionary
 from indexer.languages.folding import fold

