@@ -8,13 +8,11 @@ import pytest
 import torch
 from PIL import Image
 
-from data.making.detector.export import export
-from data.making.detector.judging import _fit, threshold_of, write_judges
-from data.making.detector.loss import boxes_of, loss_of, targets_of
-from data.making.detector.matching import Matched, icons_among
-from data.making.detector.screen_files import ScreenWriter
+from data.making.detector.judging import Matched, _fit, icons_among, threshold_of, write_judges
+from data.making.detector.net import boxes_of, loss_of, targets_of
+from data.making.detector.render import ScreenWriter
 from data.making.detector.tiles import SIDE, Screens
-from data.making.detector.train import Recipe, normalised, read_average, train
+from data.making.detector.train import Recipe, export, normalised, read_average, train
 from indexer.arrays import Floats
 from indexer.locating.boxes import Boxes, iou_matrix
 from indexer.locating.detector import Detector

@@ -4,9 +4,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from data.making.detector.browser import Browser
+from data.making.detector.browser import Browser, painted_icons
 from data.making.detector.page import Viewport
-from data.making.detector.painted import painted_icons
 from data.making.detector.products.files import ORIGIN, Files
 from data.making.detector.products.marking import Found, Rules, mark_icons
 from data.making.detector.products.naming import Namer

@@ -8,13 +8,10 @@ from random import Random
 import numpy as np
 import pytest
 
-from data.making.detector.browser import Browser
-from data.making.detector.drawn import WAYS, Pen
-from data.making.detector.icon_pool import Drawing, IconPool
+from data.making.detector.browser import Browser, painted_box, painted_icons, without_touching
+from data.making.detector.icons import WAYS, Drawing, IconPool, Pen
 from data.making.detector.page import Page, Viewport
-from data.making.detector.painted import painted_box, painted_icons, without_touching
-from data.making.detector.render import PHONE, PLAIN, Recipe, Studio, render_screens, templates_of
-from data.making.detector.screen_files import ScreenWriter
+from data.making.detector.render import PHONE, PLAIN, Recipe, ScreenWriter, Studio, render_screens, templates_of
 from indexer.errors import SourceError
 from search.evaluation.prepared_screens import Screen, ScreenIcon, read_screens
 

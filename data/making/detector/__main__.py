@@ -121,7 +121,7 @@ def export_command(run: Path, out: Path) -> None:
     Example:
       python -m data.making.detector export work/detector --out data/detector
     """
-    from data.making.detector.export import export
+    from data.making.detector.train import export
 
     facts = export(run, out)
     click.echo(f"step {facts['step']:,}, {facts['parameters']:,} parameters -> {out}")

@@ -5,8 +5,7 @@ from random import Random
 from typing import NamedTuple
 
 from data.making.detector import negatives, pictures, words
-from data.making.detector.drawn import Pen
-from data.making.detector.icon_pool import IconPool, IconSet
+from data.making.detector.icons import IconPool, IconSet, Pen
 from data.making.detector.theme import Theme, choose_theme
 
 _USUAL_ICONS = 0.65

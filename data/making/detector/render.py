@@ -1,11 +1,13 @@
-"""How are many screens made? Each from its own seed alone, in processes with a browser each; one process writes."""
+"""Many screens are made, each from its own seed alone, in processes with a browser each; one process writes them."""
 
 import io
+import json
+import os
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
@@ -14,18 +16,45 @@ from typing import TYPE_CHECKING, Literal
 
 from PIL import Image
 
-from data.making.detector.browser import Browser, open_browser
-from data.making.detector.icon_pool import IconPool, Split
+from data.making.detector.browser import Browser, open_browser, painted_icons
+from data.making.detector.icons import IconPool, Split
 from data.making.detector.page import Page, Templates, choose_viewport
-from data.making.detector.painted import painted_icons
-from data.making.detector.screen_files import ScreenWriter
 from indexer.arrays import Pixels
 from indexer.errors import RenderError, SourceError
+from indexer.library.durable import write_file
 from indexer.process import end_with_starter
-from search.evaluation.prepared_screens import Screen
+from search.evaluation.prepared_screens import Screen, read_lines
 
 if TYPE_CHECKING:
     from indexer.reports.bars import Progress
+
+LINES = "screens.jsonl"
+
+
+class ScreenWriter:
+    """Writes screens into a folder; a run that was cut goes on there."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        self._path = folder / LINES
+        known = list(read_lines(self._path)) if self._path.exists() else []
+        self.done = {screen.file: screen for screen in known}
+        write_file(self._path, "".join(_line(screen) for screen in known).encode())
+
+    def write(self, screen: Screen, png: bytes) -> None:
+        """Keep a screen."""
+        write_file(self._folder / screen.file, png)
+        with self._path.open("ab") as lines:
+            lines.write(_line(screen).encode())
+            lines.flush()
+            os.fsync(lines.fileno())
+        self.done[screen.file] = screen
+
+
+def _line(screen: Screen) -> str:
+    return json.dumps(asdict(screen), ensure_ascii=False) + "\n"
+
 
 Room = Literal["training", "validation", "held-out"]
 

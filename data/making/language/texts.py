@@ -75,7 +75,9 @@ def interface_texts(folders: Sequence[Path]) -> Iterator[Text]:
     for package in PACKAGES:
         found = [folder / package.folder for folder in folders if (folder / package.folder).is_dir()]
         if not found:
-            raise SourceError(f'"{package.folder}" is in none of the folders; data/making/README.md says how to install it')
+            raise SourceError(
+                f'"{package.folder}" is in none of the folders; data/making/README.md says what brings it'
+            )
         read = _gettext_texts if package.english is None else _json_texts
         yield from dict.fromkeys(text for folder in found for text in read(folder, package))
 

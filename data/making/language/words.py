@@ -66,7 +66,7 @@ def read_annotations(modules: Path, *, left_out: bool = False, spelled: Callable
         written = (modules / package).glob("*/annotations.json")
         files = sorted((file for file in written if file.parent.name not in _ROMANISED), key=_own_locale_first)
         if not files:
-            raise SourceError(f'"{modules / package}" holds no annotations; data/making/README.md says how to install them')
+            raise SourceError(f'"{modules / package}" holds no annotations; data/making/README.md says what to install')
         for file in files:
             if file.parent.name in _ROMANISED:
                 continue

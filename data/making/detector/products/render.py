@@ -11,16 +11,15 @@ from typing import Any
 
 from PIL import Image
 
-from data.making.detector.browser import open_chromium
+from data.making.detector.browser import open_chromium, painted_icons
 from data.making.detector.page import Viewport
-from data.making.detector.painted import painted_icons
 from data.making.detector.products import programs
 from data.making.detector.products.files import ORIGIN, Files
 from data.making.detector.products.marking import mark_icons, show_icons
 from data.making.detector.products.naming import FAMILIES, Namer
 from data.making.detector.products.table import PRODUCTS, Product, View
 from data.making.detector.products.windows import are_alike, open_window, wait_until_still
-from data.making.detector.screen_files import ScreenWriter
+from data.making.detector.render import ScreenWriter
 from indexer.arrays import Pixels
 from indexer.errors import SourceError
 from indexer.library.durable import write_file

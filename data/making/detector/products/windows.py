@@ -16,7 +16,7 @@ from indexer.arrays import Pixels
 _LOAD_SECONDS = 60
 _MOST_PICTURES = 30
 _LEAST_CHANGE = 24
-"""Of 255: the contrast at which `data.making.detector.painted` sees an icon."""
+"""Of 255: the contrast at which `data.making.detector.browser` sees an icon."""
 _MOST_CHANGED = 32
 """Pixels, such as those at the rim of a round portrait."""
 
