@@ -6,10 +6,8 @@ import pytest
 
 from data.making.detector.browser import Browser, painted_icons
 from data.making.detector.page import Viewport
-from data.making.detector.products.files import ORIGIN, Files
-from data.making.detector.products.marking import Found, Rules, mark_icons
-from data.making.detector.products.naming import Namer
-from data.making.detector.products.table import PRODUCTS, install_lines
+from data.making.detector.product_icons import Found, Namer, Rules, mark_icons
+from data.making.detector.products import ORIGIN, Files, install_lines, read_products
 
 _SVG = '<svg viewBox="0 0 24 24" width="24" height="24" class="x"><path d="M4 4h16v16H4z"/></svg>'
 _PAGE = f"""<style>body {{ margin: 0 }} span, div {{ position: absolute; top: 10px }}
@@ -63,12 +61,6 @@ def test_two_pseudo_elements_of_one_element_are_two_icons(browser: Browser) -> N
     assert before.box[2] < 100 < after.box[0]
 
 
-def test_a_mask_tells_what_it_draws(browser: Browser) -> None:
-    browser.show(_PAGE, Viewport(600, 240, 1))
-    mask = mark_icons(browser, Rules())[-1]
-    assert mask.svg == '<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0h9v9z"/></svg>'
-
-
 def test_a_class_names_an_icon_and_aliases_lead_to_their_icon(sets: Path) -> None:
     namer = Namer(sets, families=["fontawesome5"], sets=[])
     assert namer.key(found("fas fa-lg fa-fw fa-play")) == "fa-solid:play"
@@ -85,12 +77,6 @@ def test_a_drawing_names_an_icon_however_it_is_written(sets: Path) -> None:
     assert namer.key(found(svg='<svg viewBox="0 0 24 24"><circle cx="12" cy="12" r="9"/></svg>')) == ""
 
 
-def test_thinner_lines_are_the_same_icon(sets: Path) -> None:
-    namer = Namer(sets, families=[], sets=["mdi"])
-    drawn = '<svg viewBox="0 0 24 24" fill="none" stroke="#000" stroke-width="{}"><path d="M3 12h18M12 3v18"/></svg>'
-    assert namer.key(found(svg=drawn.format("1.5"))) == "mdi:plus"
-
-
 def test_only_files_below_the_packages_are_given_out(tmp_path: Path) -> None:
     packages = tmp_path / "packages"
     (packages / "one").mkdir(parents=True)
@@ -103,7 +89,7 @@ def test_only_files_below_the_packages_are_given_out(tmp_path: Path) -> None:
 
 
 def test_products_have_names_of_their_own_and_commands_that_install_them() -> None:
-    names = [product.name for product in PRODUCTS]
+    names = [product.name for product in read_products()]
     assert len(set(names)) == len(names) >= 5
     npm, _, pip = install_lines(Path("aside"))
     assert "gentelella@" in npm

@@ -78,8 +78,7 @@ def products(packages: Path | None, icons: Path | None, out: Path | None, only: 
       python -m data.making.detector products --install | sh
       python -m data.making.detector products --packages products --icons node_modules/@iconify/json --out screens
     """
-    from data.making.detector.products.render import render_products
-    from data.making.detector.products.table import install_lines
+    from data.making.detector.products import install_lines, render_products
 
     if install:
         click.echo("\n".join(install_lines(packages or Path("products"))))

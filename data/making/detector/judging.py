@@ -1,4 +1,4 @@
-"""Boxes of screens -> what is evidence for an icon: how the detector's score, a box's shape and what the encoder sees in
+"""Boxes of screens -> evidence for an icon: how the detector's score, a box's shape and what the encoder sees in
 it add up.
 """
 

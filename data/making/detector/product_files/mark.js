@@ -1,25 +1,4 @@
-"""What is an icon on a page that others made? SVG, glyphs of icon fonts and small pictures, told by the document.
-
-Elements are marked as `painted` wants them; the mark is their number, by which their facts are known.
-"""
-
-from dataclasses import dataclass
-from typing import Any
-
-from data.making.detector.browser import Browser
-
-LARGEST_SIDE = 96
-"""CSS pixels; what is larger is an illustration."""
-
-_HIDING = """
-*, *::before, *::after { animation: none !important; transition: none !important; caret-color: transparent !important }
-.icon-off[data-hide=self] { opacity: 0 !important }
-.icon-off[data-hide=before]::before { opacity: 0 !important }
-.icon-off[data-hide=after]::after { opacity: 0 !important }
-.icon-off[data-hide=background] { background-image: none !important }
-.icon-off[data-hide=text] { color: transparent !important }
-"""
-_MARK = """({ hiding, largest, skip, ornaments, pictures, backgrounds, texts }) => {
+({ hiding, largest, skip, ornaments, pictures, backgrounds, texts }) => {
   if (window.FontAwesome && window.FontAwesome.noAuto) window.FontAwesome.noAuto()  // or it draws what is hidden anew
   document.head.append(Object.assign(document.createElement('style'), { textContent: hiding }))
   const named = new Map([...document.querySelectorAll('[data-icon]')].map(element => [element, element.dataset.icon]))
@@ -40,9 +19,9 @@ _MARK = """({ hiding, largest, skip, ornaments, pictures, backgrounds, texts }) 
     facts.push({ classes, name: named.get(element) ?? '', prefix, svg, drawn, sides })
   }
   const drawing = image => {  // the SVG that a picture's address holds
-    const [, encoding, content] = image.match(/^url\\("data:image\\/svg\\+xml;?([^,]*),(.*)"\\)$/s) ?? []
+    const [, encoding, content] = image.match(/^url\("data:image\/svg\+xml;?([^,]*),(.*)"\)$/s) ?? []
     if (content === undefined) return ''
-    const plain = content.replaceAll('\\\\"', '"')
+    const plain = content.replaceAll('\\"', '"')
     try {
       const svg = encoding.includes('base64') ? atob(plain) : decodeURIComponent(plain)
       return new DOMParser().parseFromString(svg, 'image/svg+xml').documentElement.outerHTML
@@ -62,7 +41,7 @@ _MARK = """({ hiding, largest, skip, ornaments, pictures, backgrounds, texts }) 
   const glyph = (element, pseudo) => {
     const style = getComputedStyle(element, pseudo)
     if (!['none', 'normal'].includes(style.content) && style.maskImage.startsWith('url')) return true
-    const content = style.content.replace(/^["']|["']$/g, '').replace(/^\\\\/, '')
+    const content = style.content.replace(/^["']|["']$/g, '').replace(/^\\/, '')
     if ([...content].length !== 1 || content === ' ' || style.display === 'none') return false
     const point = content.codePointAt(0)
     const isPrivate = (point >= 0xe000 && point <= 0xf8ff) || point >= 0xf0000
@@ -111,54 +90,4 @@ _MARK = """({ hiding, largest, skip, ornaments, pictures, backgrounds, texts }) 
       mark(element, 'mask', 'self', drawing(getComputedStyle(element).maskImage))
   }
   return facts
-}"""
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """What generic rules cannot know of a product, as selectors of CSS; "" where there is nothing."""
-
-    skip: str = ""
-    """What is no icon, and what lies in it: logos, charts, portraits."""
-    ornaments: str = ""
-    """What is no icon itself, though icons may lie in it."""
-    pictures: str = ""
-    """Elements that are an icon as a whole: `img` with a small picture, `image` of a larger SVG."""
-    backgrounds: str = ""
-    """Elements whose background is an icon."""
-    texts: str = ""
-    """Elements whose text is a glyph of an icon font."""
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """An icon as the document tells of it."""
-
-    classes: str
-    name: str
-    """What `data-icon` and `data-prefix` said, as Font Awesome's SVG has them."""
-    prefix: str
-    svg: str
-    """Markup of an inline SVG, sprites resolved; else ""."""
-    drawn: str
-    sides: tuple[float, float]
-
-
-def mark_icons(browser: Browser, rules: Rules) -> list[Found]:
-    """Mark all icons of the page that `browser` shows; the mark of each is its place in the list."""
-    options: dict[str, Any] = {
-        "hiding": _HIDING,
-        "largest": LARGEST_SIDE,
-        "skip": rules.skip,
-        "ornaments": rules.ornaments,
-        "pictures": rules.pictures,
-        "backgrounds": rules.backgrounds,
-        "texts": rules.texts,
-    }
-    facts = browser.run(_MARK, options)
-    return [Found(**{**one, "sides": tuple(one["sides"])}) for one in facts]
-
-
-def show_icons(browser: Browser) -> None:
-    """Show what `painted_icons` has hidden last."""
-    browser.run("() => document.querySelectorAll('.icon-off').forEach(one => one.classList.remove('icon-off'))")
+}

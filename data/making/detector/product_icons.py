@@ -1,19 +1,80 @@
-"""Which icon of Iconify's sets is it? By its class where an icon font names it, else by its drawing."""
+"""Icons on a page that others made: SVG, glyphs of icon fonts and small pictures, and which icon of Iconify's sets each
+is.
+
+Elements are marked as `browser.painted_icons` wants them; the mark is their number, by which their facts are known.
+An icon is named by its class where an icon font names it, else by its drawing.
+"""
 
 import functools
 import json
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from data.making.detector.products.marking import Found
+from data.making.detector.browser import Browser
 from indexer.errors import RenderError, SourceError
 from indexer.rendering.render import draw
 from indexer.sources.iconify_svg import build_svg, resolve_icon
+
+_BESIDE = Path(__file__).with_name("product_files")
+LARGEST_SIDE = 96
+"""CSS pixels; what is larger is an illustration."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What generic rules cannot know of a product, as selectors of CSS; "" where there is nothing."""
+
+    skip: str = ""
+    """What is no icon, and what lies in it: logos, charts, portraits."""
+    ornaments: str = ""
+    """What is no icon itself, though icons may lie in it."""
+    pictures: str = ""
+    """Elements that are an icon as a whole: `img` with a small picture, `image` of a larger SVG."""
+    backgrounds: str = ""
+    """Elements whose background is an icon."""
+    texts: str = ""
+    """Elements whose text is a glyph of an icon font."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An icon as the document tells of it."""
+
+    classes: str
+    name: str
+    """What `data-icon` and `data-prefix` said, as Font Awesome's SVG has them."""
+    prefix: str
+    svg: str
+    """Markup of an inline SVG, sprites resolved; else ""."""
+    drawn: str
+    sides: tuple[float, float]
+
+
+def mark_icons(browser: Browser, rules: Rules) -> list[Found]:
+    """Mark all icons of the page that `browser` shows; the mark of each is its place in the list."""
+    options: dict[str, Any] = {
+        "hiding": (_BESIDE / "mark.css").read_text("utf-8"),
+        "largest": LARGEST_SIDE,
+        "skip": rules.skip,
+        "ornaments": rules.ornaments,
+        "pictures": rules.pictures,
+        "backgrounds": rules.backgrounds,
+        "texts": rules.texts,
+    }
+    facts = browser.run((_BESIDE / "mark.js").read_text("utf-8"), options)
+    return [Found(**{**one, "sides": tuple(one["sides"])}) for one in facts]
+
+
+def show_icons(browser: Browser) -> None:
+    """Show what `painted_icons` has hidden last."""
+    browser.run("() => document.querySelectorAll('.icon-off').forEach(one => one.classList.remove('icon-off'))")
+
 
 UNKNOWN = ""
 
