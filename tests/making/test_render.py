@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from data.making.detector.browser import Browser, painted_box, painted_icons, without_touching
+from data.making.detector.filler import templates_of
 from data.making.detector.icons import WAYS, Drawing, IconPool, Pen
 from data.making.detector.page import Page, Viewport
-from data.making.detector.render import PHONE, PLAIN, Recipe, ScreenWriter, Studio, render_screens, templates_of
+from data.making.detector.render import PHONE, PLAIN, Recipe, ScreenWriter, Studio, render_screens
 from indexer.errors import SourceError
 from search.evaluation.prepared_screens import Screen, ScreenIcon, read_screens
 

@@ -1,15 +1,28 @@
 """What does a template make a screen of? A theme, icons of its sets, words, and what is no icon."""
 
-from collections.abc import Callable, Mapping, Sequence
+import shutil
+import subprocess
+import tomllib
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from data.making.detector import negatives, pictures, words
+from data.making.detector import pictures
 from data.making.detector.icons import IconPool, IconSet, Pen
-from data.making.detector.theme import Theme, choose_theme
+from data.making.detector.theme import Theme, choose_theme, inverted, on_ground
 
 _USUAL_ICONS = 0.65
 """Share of the icons that most interfaces have; others are drawn from the whole set."""
+
+
+_TEXTS = tomllib.loads(Path(__file__).with_name("vocabulary.toml").read_text("utf-8"))
+_INTERFACES: dict[str, list[str]] = {language: text.split() for language, text in _TEXTS["interfaces"].items()}
+_SENTENCES: list[str] = _TEXTS["sentences"].split()
+_FIRST_NAMES, _LAST_NAMES = _TEXTS["first_names"].split(), _TEXTS["last_names"].split()
+_LATIN = ("en", "de", "fr", "es")
+_RIGHT_TO_LEFT = ("ar", "he")
 
 
 class Viewport(NamedTuple):
@@ -52,13 +65,35 @@ def choose_viewport(random: Random, *, is_phone: bool = False) -> Viewport:
     return Viewport(width - random.randrange(0, 40), height - random.randrange(0, 80), scale)
 
 
+@cache
+def _has_font(language: str) -> bool:
+    """Whether fontconfig knows a font for a language; without one its words would be empty squares."""
+    program = shutil.which("fc-list")
+    if program is None:
+        return language in _LATIN
+    return bool(
+        subprocess.run([program, f":lang={language}", "family"], capture_output=True, check=False).stdout.strip()
+    )
+
+
+def _choose_language(random: Random) -> str:
+    """Draw the language of a screen by lot: mostly English."""
+    lot = random.random()
+    if lot < 0.6:
+        return "en"
+    if lot < 0.75:
+        return random.choice(_LATIN)
+    others = [language for language in _INTERFACES if language not in _LATIN and _has_font(language)]
+    return random.choice(others or ["en"])
+
+
 class Page:
     """One screen in the making. All that is drawn by lot comes from `random`."""
 
     def __init__(self, random: Random, *, pool: IconPool, viewport: Viewport) -> None:
         self.random = random
         self.theme: Theme = choose_theme(random)
-        self.language = words.choose_language(random)
+        self.language = _choose_language(random)
         self.width, self.height, self.scale = viewport
         self._sets: list[IconSet] = pool.choose_sets(random)
         self._mechanics = pool.choose_mechanics(random)
@@ -82,60 +117,55 @@ class Page:
         return chosen.usual if self.random.random() < _USUAL_ICONS else chosen.names
 
     def words(self, low: int = 1, high: int = 1) -> str:
-        """From `low` to `high` words in the screen's language."""
-        return words.words(self.random, self.language, self.random.randint(low, high))
+        """From `low` to `high` words in the screen's language, the first of them in capitals as the language has it."""
+        n, known, language = self.random.randint(low, high), _INTERFACES[self.language], self.language
+        first = self.random.choice(known)
+        rest = [self.random.choice(_SENTENCES if language == "en" else known).lower() for _ in range(n - 1)]
+        return ("" if language in ("zh", "ja") and n < 4 else " ").join((first, *rest))
 
-    def number(self) -> str:
-        """A figure: a count, an amount, a date, a time."""
-        return words.number(self.random)
+    def english(self) -> str:
+        """A word in English, whatever the screen's language."""
+        return self.random.choice(_INTERFACES["en"])
 
     def name(self) -> str:
         """A person's name."""
-        return words.name(self.random)
+        return f"{self.random.choice(_FIRST_NAMES)} {self.random.choice(_LAST_NAMES)}"
 
-    def avatar(self, size: float) -> str:
-        """A person: initials or a portrait."""
-        return negatives.avatar(self.random, self.theme, size)
+    def number(self) -> str:
+        """A figure as screens show it: a count, an amount, a share, a date, a time, a size, a version."""
+        random = self.random
+        return random.choice(
+            (
+                f"{random.randrange(100)}",
+                f"{random.randrange(10_000):,}",
+                f"${random.uniform(1, 9999):,.2f}",
+                f"{random.uniform(1, 999):.1f} €",
+                f"{random.uniform(0, 100):.1f}%",
+                f"+{random.randrange(1, 60)}%",
+                f"{random.randrange(1, 29)}.{random.randrange(1, 13)}.2026",
+                f"2026-{random.randrange(1, 13):02}-{random.randrange(1, 29):02}",
+                f"{random.randrange(24)}:{random.randrange(60):02}",
+                f"{random.uniform(0.1, 900):.1f} {random.choice(('KB', 'MB', 'GB', 'ms', 'k', 'M'))}",
+                f"v{random.randrange(9)}.{random.randrange(20)}.{random.randrange(9)}",
+                f"#{random.randrange(1000, 99999)}",
+                f"{random.randrange(1, 60)}m ago",
+            )
+        )
 
-    def badge(self) -> str:
-        """A count, a short word or a dot on a coloured ground."""
-        return negatives.badge(self.random, self.theme)
+    def wear(self, theme: Theme) -> str:
+        """Go on in another theme; nothing is written."""
+        self.theme = theme
+        return ""
 
-    def control(self) -> str:
-        """A check box, radio button, switch, slider, select."""
-        return negatives.control(self.random, self.theme)
+    def wear_inverted(self) -> str:
+        """Go on in the other brightness."""
+        return self.wear(inverted(self.theme, self.random))
 
-    def switch(self) -> str:
-        """A switch, on or off."""
-        return negatives.switch(self.random, self.theme, is_on=self.random.random() < 0.5)
-
-    def sign(self) -> str:
-        """A single character of text."""
-        return negatives.sign(self.random)
-
-    def key(self) -> str:
-        """A key of the keyboard."""
-        return negatives.key(self.random, self.theme)
-
-    def short_word(self) -> str:
-        """Two letters."""
-        return negatives.short_word(self.random)
-
-    def swatch(self, size: float) -> str:
-        """A colour to choose."""
-        return negatives.swatch(self.random, size)
-
-    def code(self, size: float) -> str:
-        """A pattern of squares."""
-        return negatives.code(self.random, size)
-
-    def skeleton(self, width: float) -> str:
-        """Bars that stand for what is still loading."""
-        return negatives.skeleton(self.random, self.theme, width)
-
-    def logo(self) -> str:
-        """A wordmark."""
-        return negatives.logo(self.random, self.theme, words.words(self.random, "en", 1))
+    def wear_accent(self) -> Theme:
+        """Go on upon a ground of the accent; the theme that was worn before."""
+        usual = self.theme
+        self.wear(on_ground(usual, usual.accent, usual.on_accent))
+        return usual
 
     def photo(self, width: float, height: float) -> str:
         """A photograph."""
@@ -152,7 +182,7 @@ class Page:
     def document(self, body: str) -> str:
         """The whole HTML around a template's body."""
         theme = self.theme
-        direction = "rtl" if words.is_right_to_left(self.language) else "ltr"
+        direction = "rtl" if self.language in _RIGHT_TO_LEFT else "ltr"
         style = (
             "*,*::before,*::after{box-sizing:border-box;animation:none!important;transition:none!important}"
             f"html,body{{margin:0;height:100%;overflow:hidden;background:{theme.ground};color:{theme.text};"
@@ -164,7 +194,3 @@ class Page:
             f'<!doctype html><html lang="{self.language}" dir="{direction}"><head>{head}</head>'
             f"<body>{self._pen.sprite()}{body}</body></html>"
         )
-
-
-Template = Callable[[Page], str]
-Templates = Mapping[str, Template]

@@ -12,13 +12,14 @@ from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from PIL import Image
 
 from data.making.detector.browser import Browser, open_browser, painted_icons
+from data.making.detector.filler import Room, Templates, templates_of
 from data.making.detector.icons import IconPool, Split
-from data.making.detector.page import Page, Templates, choose_viewport
+from data.making.detector.page import Page, choose_viewport
 from indexer.arrays import Pixels
 from indexer.errors import RenderError, SourceError
 from indexer.library.durable import write_file
@@ -56,8 +57,6 @@ def _line(screen: Screen) -> str:
     return json.dumps(asdict(screen), ensure_ascii=False) + "\n"
 
 
-Room = Literal["training", "validation", "held-out"]
-
 _SEEDS_OF_A_RUN = 1_000_000
 PLAIN = "plain-"
 """How names of templates begin that show no icon."""
@@ -75,17 +74,6 @@ class Recipe:
     sets: Split = "training"
     seed: int = 0
     only: str | None = None
-
-
-def templates_of(room: Room) -> Templates:
-    """The templates of a room, by name."""
-    if room == "held-out":
-        from data.making.detector.held_out import TEMPLATES as HELD_OUT
-
-        return HELD_OUT
-    from data.making.detector.templates import TEMPLATES, VALIDATION
-
-    return {name: template for name, template in TEMPLATES.items() if (name in VALIDATION) == (room == "validation")}
 
 
 class Studio:
