@@ -12,14 +12,21 @@ from safetensors.numpy import save_file
 
 from data.making.model.__main__ import main
 from data.making.model.card import card_of, record_figures
-from data.making.model.distill import DistillOptions, blend_folder, distill, held_out_cosine, tokenize
+from data.making.model.distill import (
+    DistillOptions,
+    blend_folder,
+    distill,
+    held_out_cosine,
+    new_model,
+    tokenize,
+    write_folder,
+)
 from data.making.model.english import definitions, glossed_vectors, teacher_vectors
 from data.making.model.relate import Family, Pairs, RelateOptions, draw_pairs, recall_of_names, relate, right_answers
 from indexer.encoders.checkpoint import LOCAL, ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import load_model
 from indexer.errors import SourceError
 from indexer.finetune.corpus.lesson import read_facts
-from indexer.finetune.model.folder import new_model, write_folder
 from indexer.finetune.model.lineage import read_lineage
 from indexer.library.bundled import bundled
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Literal
 
-from jinja2 import BaseLoader, Environment, StrictUndefined, Template, TemplateNotFound, pass_context
+from jinja2 import Environment, FunctionLoader, StrictUndefined, Template, pass_context
 from jinja2.runtime import Context
 
 from data.making.detector.page import Page
@@ -46,25 +46,14 @@ def _fill(folder: str, file: str, page: Page) -> str:
 @cache
 def _open(folder: str) -> tuple[Environment, Template]:
     rooms = [ROOT / room for room, own in _FOLDERS.items() if own == folder]
-    environment = Environment(loader=_Files(rooms), undefined=StrictUndefined, finalize=_spelled, autoescape=False)
+    loader = FunctionLoader(
+        lambda file: next((_source(room / file) for room in rooms if (room / file).is_file()), None)
+    )
+    environment = Environment(loader=loader, undefined=StrictUndefined, finalize=_spelled, autoescape=False)
     environment.filters |= {"g": "{:g}".format, **{f"r{n}": f"{{:.{n}f}}".format for n in range(3)}}
     environment.filters |= {"row": row, "panel": panel, "full_height": full_height, "behind": behind}
     parts = sorted((ROOT / f"{folder}-parts").glob("*.html"))
     return environment, environment.from_string("".join(_source(file) for file in parts))
-
-
-class _Files(BaseLoader):
-    """Templates of some folders."""
-
-    def __init__(self, folders: list[Path]) -> None:
-        self._folders = folders
-
-    def get_source(self, environment: Environment, template: str) -> tuple[str, str | None, None]:
-        """Read a template by its file's name."""
-        for folder in self._folders:
-            if (folder / template).is_file():
-                return _source(folder / template), str(folder / template), None
-        raise TemplateNotFound(template)
 
 
 def _source(file: Path) -> str:

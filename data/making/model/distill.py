@@ -6,8 +6,10 @@ tuning of zero-shot models, CVPR 2022, section 3).
 """
 
 import functools
+import json
+import math
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from typing import Any
 import numpy as np
 import open_clip
 import torch
+from open_clip.model import CLIP
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -24,10 +27,37 @@ from indexer.encoders.checkpoint import LOCAL, ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import Precision, TextTower, autocast, load_model, resolve_device, resolve_precision
 from indexer.errors import ModelError
 from indexer.finetune.corpus.lesson import read_facts
-from indexer.finetune.model.folder import MODEL_CONFIG, new_model, write_folder
+from indexer.finetune.model.folder import PREPROCESS_CONFIG, FolderFacts, write_model
 from indexer.finetune.model.lineage import check_replaceable, read_lineage
 from indexer.finetune.model.student import text_parameters
 from indexer.finetune.run.loop import WORDS, learn
+
+_START_TEMPERATURE = 0.05
+MODEL_CONFIG: dict[str, Any] = {
+    "embed_dim": 384,
+    "vision_cfg": {
+        "image_size": PREPROCESS_CONFIG["size"],
+        "timm_model_name": "resnet10t",
+        "timm_model_pretrained": False,
+        "timm_pool": "avg",
+        "timm_proj": "linear",
+    },
+    "text_cfg": {"context_length": 24, "vocab_size": 49408, "width": 256, "heads": 4, "layers": 4},
+}
+
+
+def new_model() -> Any:
+    """Build the small icon CLIP from scratch, with the weights that torch's current seed gives."""
+    model = CLIP(**json.loads(json.dumps(MODEL_CONFIG)))
+    torch.nn.init.constant_(model.logit_scale, math.log(1 / _START_TEMPERATURE))
+    open_clip.model.set_model_preprocess_cfg(model, dict(PREPROCESS_CONFIG))
+    return model
+
+
+def write_folder(model: nn.Module, folder: Path, *, lineage: Mapping[str, Any], card: str) -> None:
+    """Write the small icon CLIP of this project, see `write_model`."""
+    config = {"model_cfg": MODEL_CONFIG, "preprocess_cfg": PREPROCESS_CONFIG}
+    write_model(model.state_dict(), folder, FolderFacts(config, lineage, card))
 
 
 @dataclass(frozen=True, slots=True)

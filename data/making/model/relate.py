@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from data.making.model.distill import tokenize
+from data.making.model.distill import tokenize, write_folder
 from data.making.model.english import Vectors, glossed_vectors, synonyms, teaching_texts
 from data.making.model.words import read_written
 from indexer.encoders.checkpoint import LOCAL, ModelChoice, find_checkpoint
@@ -26,7 +26,6 @@ from indexer.encoders.torch_encoder import Precision, TextTower, autocast, load_
 from indexer.finetune.corpus.captions import is_held_out, parts_of, phrase, share_held_out
 from indexer.finetune.corpus.gather import Lists, base_of
 from indexer.finetune.corpus.lesson import read_facts
-from indexer.finetune.model.folder import write_folder
 from indexer.finetune.model.lineage import check_replaceable, read_lineage
 from indexer.finetune.model.student import limit_scale, text_parameters
 from indexer.finetune.options import Loss

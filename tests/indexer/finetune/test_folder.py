@@ -11,19 +11,13 @@ from click.testing import CliRunner
 from PIL import Image
 from torch.nn import functional
 
+from data.making.model.distill import MODEL_CONFIG, new_model, write_folder
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import Encoder
 from indexer.errors import ModelError
 from indexer.finetune.corpus.gather import Limits, gather, read_sources
 from indexer.finetune.corpus.rendered import build_corpus
-from indexer.finetune.model.folder import (
-    MODEL_CONFIG,
-    PREPROCESS_CONFIG,
-    FolderFacts,
-    new_model,
-    write_folder,
-    write_model,
-)
+from indexer.finetune.model.folder import PREPROCESS_CONFIG, FolderFacts, write_model
 from indexer.finetune.model.student import Student
 from indexer.finetune.options import FinetuneOptions
 from search.cli import main
