@@ -150,10 +150,10 @@ def restore_encoder(library: Library, stage: Stage) -> bool:
 
 
 def forget(library: Library, location: Path) -> int:
-    """Drop a remembered source with its icons; return how many sources that were.
+    """Drop a remembered source, or a part of one, with its icons; return how many icons that were.
 
     Raises:
-        SourceError: it was never given.
+        SourceError: it was never given, and nothing is known below it.
     """
     with _writing(require(library)) as engine, engine.begin() as connection:
         return forget_source(connection, location)
@@ -177,7 +177,10 @@ def _scan(library: Library, engine: Engine, options: IndexOptions, watcher: Watc
             remember(connection, bundled("samples/lucide-static"), exclude=())
     with noted_changes(library.root) as changed:
         unread = unread_images(library.root / "vectors")
-        return scan_sources(engine, report=watcher.scanned, changed=changed, unread=unread)
+        tally = scan_sources(engine, report=watcher.scanned, changed=changed, unread=unread)
+    if tally.kept and not tally.files and not any(kept.icons for kept in tally.kept):  # there is nothing to publish
+        raise SourceError(str(tally.kept[0]))
+    return tally
 
 
 def _refuse_forgotten(library: Library, connection: Connection) -> None:

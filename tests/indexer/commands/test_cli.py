@@ -1,5 +1,6 @@
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -97,6 +98,33 @@ def test_after_all_sources_were_forgotten_nothing_comes_back_by_itself(
     assert _run(library, "sources").stdout == ""
     assert _run(library, "search", "arrow up", "-k", "1").exit_code == 0
     assert _run(library, "index", str(icon_folder), "--devices", "cpu").exit_code == 0
+
+
+def test_a_run_that_leaves_a_source_as_it_was_does_the_rest_and_names_the_command_that_drops_it(
+    build: Build, library: Library, icon_folder: Path, tmp_path: Path
+) -> None:
+    lost = tmp_path / "of a mount"
+    lost.mkdir()
+    (lost / "ring.svg").write_text(svg('<circle cx="9" cy="9" r="8"/>'))
+    build(icon_folder, lost)
+    (lost / "ring.svg").unlink()
+    (icon_folder / "new.svg").write_text(svg('<path d="M1 1h5v5z"/>'))
+    for command in (("index", "--devices", "cpu"), ("scan",), ("index", str(lost)), ("index", "--json")):
+        done = _run(library, *command)
+        line = done.stderr.splitlines()[-1]
+        assert done.exit_code == 2
+        assert line.startswith(f'Error: "{lost}" had 1 icons and has none now; its icons stay as they were: ')
+    assert library.current() == 2, "what is new elsewhere was published, once"
+    [kept] = json.loads(done.stdout)["scan"]["kept"]
+    assert line.endswith(f"`{kept['command']}`")
+    status = json.loads(_run(library, "status", "--json").stdout)
+    assert (status["found"], status["embedded"], status["duplicate"], status["waiting"]) == (14, 13, 1, 0)
+    hits = json.loads(_run(library, "search", "ring", "-k", "14", "--json").stdout)["hits"]
+    assert {"new", "ring"} <= {hit["name"] for hit in hits}
+    forgotten = _run(library, *shlex.split(kept["command"])[1:])
+    assert forgotten.stdout == "1 icon dropped; `icons index` publishes the library without\n"
+    assert _run(library, "index").exit_code == 0
+    assert json.loads(_run(library, "status", "--json").stdout)["found"] == 13
 
 
 def test_a_rollback_is_told_and_can_be_taken_back(build: Build, library: Library, icon_folder: Path) -> None:
