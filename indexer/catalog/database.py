@@ -10,7 +10,7 @@ from pathlib import Path
 from sqlite3 import Connection as SqliteConnection
 from sqlite3 import DatabaseError, IntegrityError, ProgrammingError
 
-from sqlalchemy import Connection, Engine, ExceptionContext, create_engine, event, inspect, text
+from sqlalchemy import URL, Connection, Engine, ExceptionContext, create_engine, event, inspect, text
 
 from indexer.catalog.schema import metadata
 from indexer.errors import IconsError, LibraryError
@@ -150,7 +150,7 @@ def upgrade_catalog(path: Path) -> tuple[str | None, str]:
 
 
 def _connect(path: Path) -> Engine:
-    engine = create_engine(f"sqlite:///{path}")
+    engine = create_engine(URL.create("sqlite", database=str(path)))
 
     @event.listens_for(engine, "connect")
     def _configure(connection: SqliteConnection, _: object) -> None:
@@ -213,6 +213,6 @@ def _run_alembic(connection: Connection) -> None:
     from indexer.library.bundled import migrations
 
     config = Config()
-    config.set_main_option("script_location", str(migrations()))
+    config.set_main_option("script_location", str(migrations()).replace("%", "%%"))  # it fills in what is in %()s
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
