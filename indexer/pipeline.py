@@ -120,7 +120,7 @@ def plan_only(library: Library, options: IndexOptions, watcher: Watcher) -> str:
     with _writing(library) as engine:
         if options.work is not None:
             collecting.collect(options.work, library)
-        plan = _prepare(library, engine, options, watcher)
+        plan = _prepare(library, engine, options)
         export_missing(library, engine, ModelChoice.from_json(plan.model), stage=watcher.stage)
         if options.work is not None:
             watcher.stage(f"Putting the plan into {options.work}")
@@ -205,7 +205,7 @@ def _embed(library: Library, engine: Engine, options: IndexOptions, watcher: Wat
         watcher.stage("Collecting what was embedded elsewhere")
         fingerprint = find_checkpoint(options.choice or choice_in_use(engine)).fingerprint
         before = _catch_up(library, options, options.work, fingerprint, watcher)
-    plan = _prepare(library, engine, options, watcher)
+    plan = _prepare(library, engine, options)
     choice = ModelChoice.from_json(plan.model)
     if not plan.n_blocks:
         export_missing(library, engine, choice, stage=watcher.stage)
@@ -259,10 +259,10 @@ def _devices_of(plan: Plan, options: IndexOptions) -> "Devices":
     return parse_devices("cpu" if is_cpu else options.devices)
 
 
-def _prepare(library: Library, engine: Engine, options: IndexOptions, watcher: Watcher) -> Plan:
+def _prepare(library: Library, engine: Engine, options: IndexOptions) -> Plan:
     kind = "auto" if options.devices == "auto" else "cpu" if options.devices.startswith("cpu") else "cuda"
     how = replace(options.embed, device=kind)
-    return prepare(library, engine, options.choice, options=how, retry_failed=options.retry_failed, stage=watcher.stage)
+    return prepare(library, engine, options.choice, options=how, retry_failed=options.retry_failed)
 
 
 def _settle(library: Library, engine: Engine, fingerprint: str) -> Coverage:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from indexer.commands.finetune_options import Count, File, SubjectCommand, finetune_options, learning_options
-from indexer.commands.options import library_option, source_options
+from indexer.commands.options import fetch_models, library_option, source_options
 from indexer.finetune.options import SUBJECTS, FinetuneOptions
 
 if TYPE_CHECKING:
@@ -23,7 +23,14 @@ GATHERING = ("admit", "names_per_set", "variants_per_name", "tags_per_icon", "ow
 @click.command(cls=SubjectCommand)
 @source_options
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="The folder to make.")
-@click.option("--model", default="bundled", show_default=True, metavar="NAME", help="As for `icons index`.")
+@click.option(
+    "--model",
+    default="bundled",
+    show_default=True,
+    metavar="NAME",
+    callback=fetch_models,
+    help="As for `icons index`.",
+)
 @click.option("--pretrained", type=File, help="Checkpoint for an open_clip name.")
 @click.option("--new-model", type=File, help="Begin with random weights, by this open_clip config (JSON).")
 @click.option("--corpus", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Icons rendered before.")

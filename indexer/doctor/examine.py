@@ -22,6 +22,8 @@ from indexer.doctor.stores import (
 )
 from indexer.library.durable import bytes_on_disk
 from indexer.library.folder import Library, require
+from indexer.library.foreign import folders_in
+from indexer.library.shards import shard_paths
 from indexer.publishing.manifest import SNAPSHOT
 from indexer.run import Stage
 
@@ -69,7 +71,7 @@ def _facts(library: Library) -> dict[str, Any]:
         "format": SNAPSHOT,
         "generation": library.current(),
         "generations": library.numbers(),
-        "shards": len(list((library.root / "vectors").glob("*/[!.]*.safetensors"))),
+        "shards": sum(len(shard_paths(folder)) for folder in folders_in(library.root / "vectors")),
         "bytes": bytes_on_disk(library.root),
         "free_bytes": shutil.disk_usage(library.root).free,
     }

@@ -18,6 +18,7 @@ from indexer.doctor.generations import newest_whole
 from indexer.errors import IconsError
 from indexer.library.durable import make_folder, sync, write_file
 from indexer.library.folder import Generation, Library, require
+from indexer.library.foreign import is_outside
 from indexer.library.shards import read_settled, shard_paths
 from indexer.pipeline import merge, restore_encoder
 from indexer.run import Stage
@@ -59,8 +60,11 @@ def _mend(library: Library, faults: list[Finding], stage: Stage) -> Iterator[str
 
 
 def _set_aside(library: Library, path: Path, aside: Path) -> Iterator[str]:
-    lost = _lost_with(path)
     target = aside / path.relative_to(library.root)
+    if is_outside(os.path.realpath(path.parent), os.path.realpath(library.root)):
+        yield f'left "{path}" alone: a link leads out of the library to it; take that away'
+        return
+    lost = _lost_with(path)
     make_folder(target.parent)
     path.rename(target)
     sync(target.parent)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,15 +12,13 @@ from indexer.catalog.database import connect_to_read
 from indexer.doctor.findings import Finding
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
 from indexer.encoders.facts import read_facts
+from indexer.encoders.loaded import AnyPrecision
 from indexer.errors import EmbedError, ModelError, ShardError
 from indexer.library.folder import Generation, Library
 from indexer.library.shards import Kind, precisions, read_vectors
 from indexer.publishing.calibration import spread
 from indexer.publishing.manifest import Manifest
 from indexer.ranks.devices import HOST
-
-if TYPE_CHECKING:
-    from indexer.encoders.loading import AnyPrecision
 
 LEAST_COSINE = 0.99
 """Between a stored vector and the same made again on this machine's processor; bf16 on a GPU stays above .999."""
@@ -50,7 +48,7 @@ def compare_sample(library: Library, generation: Generation, *, n: int) -> tuple
     manifest = Manifest.read(generation)
     try:
         checkpoint = _checkpoint(library, manifest.fingerprint)
-    except (ModelError, OSError, ValueError, KeyError) as error:
+    except (ModelError, OSError, ValueError) as error:
         what = f"no sample was embedded again: the encoder is not there as it was ({error})"
         return Compared(), [Finding("sample", what, is_fault=False)]
     with closing(connect_to_read(generation.catalog)) as connection:
@@ -98,9 +96,9 @@ def _findings(compared: Compared) -> Iterator[Finding]:
 
 def _checkpoint(library: Library, fingerprint: str) -> Checkpoint:
     facts = read_facts(library.encoder(fingerprint))
-    checkpoint = find_checkpoint(ModelChoice.from_json(facts["choice"]))
+    checkpoint = find_checkpoint(ModelChoice.from_json(facts.choice))
     if checkpoint.fingerprint != fingerprint:
-        raise ModelError(f'"{facts["model"]}" is "{checkpoint.fingerprint}" now, not "{fingerprint}"')
+        raise ModelError(f'"{facts.model}" is "{checkpoint.fingerprint}" now, not "{fingerprint}"')
     return checkpoint
 
 

@@ -15,6 +15,7 @@ from indexer.encoders.facts import read_facts
 from indexer.errors import ShardError
 from indexer.library.durable import bytes_on_disk, differences
 from indexer.library.folder import Library
+from indexer.library.foreign import folders_in
 from indexer.library.shards import read_coverage, read_shard, shard_paths
 from indexer.publishing.manifest import answering_manifest
 
@@ -68,7 +69,7 @@ def _check_schema(connection: sqlite3.Connection, path: Path, tables: set[str]) 
 
 def check_shards(library: Library) -> Iterator[Finding]:
     """Whether every shard matches its receipt and holds unit vectors."""
-    for folder in _folders(library.root / "vectors"):
+    for folder in folders_in(library.root / "vectors"):
         for path in shard_paths(folder):
             try:
                 shard = read_shard(path, fingerprint=folder.name)
@@ -83,7 +84,7 @@ def check_shards(library: Library) -> Iterator[Finding]:
 
 def check_failures(library: Library) -> Iterator[Finding]:
     """Whether the catalog says of every picture that failed why: ranks that were started by hand write shards alone."""
-    for folder in _folders(library.root / "vectors"):
+    for folder in folders_in(library.root / "vectors"):
         try:
             failed = read_coverage(folder).failures
             with closing(connect_to_read(library.catalog)) as connection:
@@ -104,20 +105,19 @@ def _is_published_without(library: Library, fingerprint: str) -> bool:
 
 def check_encoders(library: Library) -> Iterator[Finding]:
     """Whether every exported query encoder is as it was written."""
-    for folder in _folders(library.root / "encoders"):
+    for folder in folders_in(library.root / "encoders"):
         try:
             facts = read_facts(folder)
-            files, is_own = facts.get("files"), facts["fingerprint"] == folder.name
-        except (OSError, ValueError, KeyError, AttributeError) as error:
+        except (OSError, ValueError) as error:
             yield Finding("encoder", f'query encoder "{folder}" can\'t be read ({error})', path=folder)
             continue
-        if not is_own:
-            yield Finding("encoder", f'query encoder "{folder}" says that it is "{facts["fingerprint"]}"', path=folder)
-        elif files is None:
+        if facts.fingerprint != folder.name:
+            yield Finding("encoder", f'query encoder "{folder}" says that it is "{facts.fingerprint}"', path=folder)
+        elif facts.files is None:
             what = f'query encoder "{folder}" was written without checksums; delete it and `icons index` writes it anew'
             yield Finding("encoder", what, is_fault=False, path=folder)
         else:
-            for path, how in differences(folder, files, sums=True):
+            for path, how in differences(folder, facts.files, sums=True):
                 yield Finding("encoder", f'"{path}" {how}', path=folder)
 
 
@@ -142,10 +142,3 @@ def check_room(library: Library) -> Iterator[Finding]:
     if free < needed:
         what = f"{free / 1e6:,.0f} MB are free, the next generation needs about {needed / 1e6:,.0f} MB"
         yield Finding("room", what, is_fault=False)
-
-
-def _folders(folder: Path) -> list[Path]:
-    """The folders of encoders in a folder; what was set aside is none."""
-    if not folder.is_dir():
-        return []
-    return sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))

@@ -85,7 +85,7 @@ class Work:
         return checkpoint
 
     def _start_pool(self, checkpoint: Checkpoint, layout: Layout, n_images: int) -> RenderPool:
-        options = EmbedOptions(**self.share.place.plan.options)
+        options = EmbedOptions.of(self.share.place.plan)
         workers = options.workers
         return layout.start_pool(
             size=checkpoint.image_size,

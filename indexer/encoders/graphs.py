@@ -5,19 +5,29 @@ in the same folder. `graphs.json` says which weights they belong to, and how wel
 `indexer.encoders.tracing` writes all three.
 """
 
-import json
 import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice
-from indexer.encoders.facts import write_facts
+from indexer.encoders.facts import Shape, write_facts
 from indexer.encoders.tokens import clip_tokenizer
-from indexer.library.durable import check_own_checksum, describe_file, differences, folder_aside
+from indexer.library.durable import Files, FileSum, describe_file, differences, folder_aside, from_signed
+from indexer.library.foreign import Digest, parsed
 
 FILE_NAME = "graphs.json"
+
+
+@dataclass(frozen=True, slots=True)
+class GraphFacts:
+    """What `graphs.json` says, which `indexer.encoders.stored_graphs` writes."""
+
+    weights: Digest
+    """Which weights they belong to."""
+    shape: Shape
+    files: Files
+    int8_parity: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,18 +35,12 @@ class Graphs:
     """The graphs of a checkpoint, whole and of its weights."""
 
     checkpoint: Checkpoint
-    facts: dict[str, Any]
-    """As `indexer.encoders.tracing` has written them: `shape`, `files` by name, and what `weights` they belong to."""
-
-    @property
-    def shape(self) -> dict[str, Any]:
-        """What `indexer.encoders.facts.write_facts` calls so."""
-        return dict(self.facts["shape"])
+    facts: GraphFacts
 
     @property
     def has_int8(self) -> bool:
         """Whether there is one of the picture tower in int8."""
-        return "image-int8.onnx" in self.facts["files"]
+        return "image-int8.onnx" in self.facts.files
 
     def path(self, tower: str) -> Path:
         """Where the graph of a tower lies: text, image, or image-int8."""
@@ -51,11 +55,10 @@ def find_graphs(checkpoint: Checkpoint) -> Graphs | None:
     """
     folder = checkpoint.weights.parent
     try:
-        facts = json.loads((folder / FILE_NAME).read_text("utf-8"))
-        check_own_checksum(facts)
-        is_theirs = facts["weights"] == checkpoint.weights_digest
-        is_whole = not list(differences(folder, facts["files"], sums=True))
-    except (OSError, ValueError, LookupError, AttributeError, TypeError):
+        facts = from_signed(GraphFacts, parsed((folder / FILE_NAME).read_bytes()))
+        is_theirs = facts.weights == checkpoint.weights_digest
+        is_whole = not list(differences(folder, facts.files, sums=True))
+    except (OSError, ValueError):
         return None
     return Graphs(checkpoint, facts) if is_theirs and is_whole else None
 
@@ -73,8 +76,8 @@ def carry(graphs: Graphs, folder: Path, *, choice: ModelChoice) -> None:
         files = {path.name: describe_file(path) for path in sorted(aside.iterdir())}
         weights = aside / checkpoint.weights.name
         _link(checkpoint.weights.resolve(), weights)
-        files[weights.name] = {"bytes": weights.stat().st_size, "sha256": checkpoint.weights_digest}
-        write_facts(aside, checkpoint, choice, graphs.shape, files)
+        files[weights.name] = FileSum(weights.stat().st_size, checkpoint.weights_digest)
+        write_facts(aside, checkpoint, choice, graphs.facts.shape, files)
 
 
 def _link(file: Path, link: Path) -> None:

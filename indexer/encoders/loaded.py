@@ -1,9 +1,12 @@
 """What does every loaded encoder do, whatever library it computes with? No torch here."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from indexer.arrays import Halves, Ids, Pixels
+
+AnyPrecision = Literal["auto", "fp64", "fp32", "bf16", "fp16", "int8"]
+"""In what an encoder computes; int8 without torch."""
 
 
 class LoadedEncoder(Protocol):

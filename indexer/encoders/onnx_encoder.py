@@ -30,18 +30,14 @@ class OnnxEncoder:
         """Open both towers; all calls share `threads`, less one, beside their own."""
         self.checkpoint = graphs.checkpoint
         self.precision = precision
-        shape = graphs.shape
-        self.image_size, self.dim = int(shape["image_size"]), int(shape["dim"])
-        self._cuts_texts = bool(shape["cuts_texts"])
+        shape = graphs.facts.shape
+        self.image_size, self.dim = shape.image_size, shape.dim
+        self._cuts_texts = shape.cuts_texts
         paths = [graphs.path(name) for name in ("text", "image" if precision == "fp32" else "image-int8")]
         with ThreadPoolExecutor(len(paths)) as opening:
             self._text, self._image = opening.map(partial(Tower, threads=threads), paths)
-        self._tokens = Tokens(
-            clip_tokenizer(),
-            context_length=int(shape["context_length"]),
-            start=int(shape["start_token"]),
-            end=int(shape["end_token"]),
-        )
+        tokens = {"context_length": shape.context_length, "start": shape.start_token, "end": shape.end_token}
+        self._tokens = Tokens(clip_tokenizer(), **tokens)
 
     def take_threads(self, n: int) -> None:
         """All calls share those that it was opened with."""

@@ -219,6 +219,6 @@ class Places:
     def forget(self) -> None:
         """Remove the states of an earlier run, each a file or a folder of shards: the next run may need the other."""
         for path in (self.checkpoint, self.best):
-            if path.is_dir():
+            if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)
             path.unlink(missing_ok=True)

@@ -1,6 +1,5 @@
 """What lies between `icons finetune` and its result? Prepare, run the ranks here or under torchrun, read what came."""
 
-import json
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -11,10 +10,10 @@ from indexer.encoders.stored_graphs import write_graphs
 from indexer.errors import ModelError, TrainError
 from indexer.finetune.options import Places
 from indexer.finetune.prepare import Request, prepare
-from indexer.finetune.run.checkpoints import Standing
-from indexer.finetune.run.finish import best_figures
+from indexer.finetune.run.finish import Result, best_figures
 from indexer.finetune.run.rank import JOINT_FACTOR, run_rank
 from indexer.finetune.run.watch import TrainingProgress, TrainingView
+from indexer.library.foreign import from_json
 from indexer.process import end_at_once
 from indexer.ranks.devices import Devices, parse_devices
 from indexer.ranks.distributed import Rank
@@ -49,21 +48,21 @@ def finetune(request: Request, *, devices: str, viewer: TrainingView) -> Outcome
     viewer.stage("Training")
     clear_progress(places.work)
     _train(places, where, request, viewer)
-    facts = json.loads(places.result.read_text("utf-8"))
-    if facts["written"]:
+    result = from_json(Result, places.result.read_bytes())
+    if result.written:
         viewer.stage("Writing its graphs")
         with suppress(ModelError):  # it has none: `icons index` exports its towers instead
             write_graphs(places.out)
-    standing = Standing(**facts["standing"])
+    standing = result.standing
     return Outcome(
-        is_written=facts["written"],
-        fallen=facts["fallen"],
+        is_written=result.written,
+        fallen=result.fallen,
         best_step=standing.best_step,
         steps=standing.step,
         seconds=standing.seconds,
         figures=best_figures(standing),
         parent=standing.parent,
-        cut=facts["cut"],
+        cut=result.cut,
     )
 
 

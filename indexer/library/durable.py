@@ -8,12 +8,14 @@ import secrets
 import shutil
 import stat
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from indexer.errors import IconsError
+from indexer.library.foreign import Count, Digest, FileName, Kind, below, from_plain
 
 ASIDE = ".aside-"
 
@@ -174,32 +176,42 @@ def leftovers(folder: Path, *, older_than_seconds: float = 0) -> list[Path]:
 def bytes_on_disk(folder: Path) -> int:
     """Size of all files below a folder, in bytes; one that goes meanwhile, or a link, takes no room."""
     taken = 0
-    for below, _, names in os.walk(folder):
+    for inner, _, names in os.walk(folder):
         for name in names:
             with suppress(OSError):
-                taken += Path(below, name).lstat().st_size
+                taken += Path(inner, name).lstat().st_size
     return taken
 
 
-def describe_file(path: Path) -> dict[str, int | str]:
-    """Size in bytes and sha256 of a file."""
+@dataclass(frozen=True, slots=True)
+class FileSum:
+    """What a file's bytes add up to."""
+
+    bytes: Count
+    sha256: Digest
+
+
+Files = dict[FileName, FileSum]
+"""What a folder holds."""
+
+
+def describe_file(path: Path) -> FileSum:
+    """Size and sha256 of a file."""
     with path.open("rb") as file:
-        return {"bytes": path.stat().st_size, "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
+        return FileSum(path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest())
 
 
-def differences(
-    folder: Path, files: Mapping[str, Mapping[str, int | str]], *, sums: bool
-) -> Iterator[tuple[Path, str]]:
+def differences(folder: Path, files: Files, *, sums: bool) -> Iterator[tuple[Path, str]]:
     """Hold files of a folder against what `describe_file` said of them; yield each that differs, and how.
 
     Without `sums` only sizes are looked at, which takes no time.
     """
     for name, expected in files.items():
-        path = folder / name
+        path = below(folder, name)
         if not path.is_file():
             yield path, "is missing"
-        elif (size := path.stat().st_size) != expected["bytes"]:
-            yield path, f"has {size} bytes, its manifest says {expected['bytes']}"
+        elif (size := path.stat().st_size) != expected.bytes:
+            yield path, f"has {size} bytes, its manifest says {expected.bytes}"
         elif sums and describe_file(path) != expected:
             yield path, "does not match its checksum"
 
@@ -209,14 +221,16 @@ def with_checksum(facts: dict[str, Any]) -> dict[str, Any]:
     return {**facts, "sha256": _checksum(facts)}
 
 
-def check_own_checksum(facts: dict[str, Any]) -> None:
-    """Take such a checksum out again; what an older program wrote has none.
+def from_signed(kind: type[Kind], plain: object) -> Kind:
+    """Make a dataclass of what was written with such a checksum; what an older program wrote has none.
 
     Raises:
-        ValueError: the facts are others than were written.
+        ValueError: it is other than was written, or `from_plain` refuses it.
     """
+    facts = dict(from_plain(dict[str, Any], plain))
     if facts.pop("sha256", None) not in (None, _checksum(facts)):
         raise ValueError("it does not match its checksum")
+    return from_plain(kind, facts)
 
 
 def _checksum(facts: dict[str, Any]) -> str:

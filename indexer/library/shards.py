@@ -23,6 +23,7 @@ from safetensors.numpy import save
 from indexer.arrays import Halves, Ids, Mask, Positions, distinct
 from indexer.errors import ShardError
 from indexer.library.durable import write_file
+from indexer.library.foreign import folders_in, from_json
 from indexer.library.traits import FLAGS, NOT_KNOWN, TRAITS
 
 Kind = Literal["images", "names"]
@@ -216,7 +217,7 @@ def unread_images(vectors: Path) -> Iterator[int]:
 
     `vectors` is the folder that holds a folder of shards for each encoder.
     """
-    for folder in vectors.glob("*/"):
+    for folder in folders_in(vectors):
         with suppress(ShardError):
             yield from (image for image, failed in read_coverage(folder).failures.items() if not failed.is_final)
 
@@ -270,8 +271,8 @@ def _sorted(parts: list[Ids]) -> Ids:
 def _failures(file: Any) -> dict[int, Failed]:
     """Read what failed; shards of older programs do not say whether that is final, so it is tried once more."""
     receipt, failed = file.metadata(), file.get_tensor("failed").tolist()
-    final = json.loads(receipt.get("final", "null")) or [False] * len(failed)
-    return dict(zip(failed, map(Failed, json.loads(receipt["reasons"]), final), strict=True))
+    final = from_json(list[bool], receipt["final"]) if "final" in receipt else [False] * len(failed)
+    return dict(zip(failed, map(Failed, from_json(list[str], receipt["reasons"]), final), strict=True))
 
 
 def _columns(traits: NDArray[np.void] | None) -> dict[str, NDArray[Any]]:

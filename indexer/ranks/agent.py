@@ -62,7 +62,7 @@ def _remove_leftovers() -> None:
             os.kill(int(folder.name.removeprefix(_PREFIX).partition("-")[0]), 0)
         except ProcessLookupError:
             shutil.rmtree(folder, ignore_errors=True)
-        except (OSError, ValueError):  # of another user, or none of ours
+        except (OSError, ValueError, OverflowError):  # of another user, or none of ours
             continue
 
 

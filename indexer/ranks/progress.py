@@ -5,6 +5,8 @@ from dataclasses import Field, asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
 
+from indexer.library.foreign import from_json
+
 
 @dataclass(slots=True)
 class RankProgress:
@@ -81,7 +83,7 @@ def write_progress(folder: Path, progress: Reported) -> None:
 
 def read_progress(folder: Path, kind: type[Progress]) -> list[Progress]:
     """How far every rank is that has said something yet, by rank."""
-    found = [kind(**json.loads(path.read_text("utf-8"))) for path in folder.glob("rank-*.json")]
+    found = [from_json(kind, path.read_bytes()) for path in folder.glob("rank-*.json")]
     return sorted(found, key=lambda progress: progress.rank)
 
 

@@ -2,9 +2,12 @@
 
 import json
 from dataclasses import asdict, dataclass
+from typing import Annotated
 
 from indexer.errors import LibraryError
-from indexer.library.durable import check_own_checksum, with_checksum
+from indexer.library.durable import Files, from_signed, with_checksum
+from indexer.library.foreign import Count, FileName, Name, parsed
+from indexer.library.numbered import Number
 from indexer.publishing.curves import Curve
 from indexer.usage.folder import UsageFolder, UsageGeneration
 from indexer.usage.looks import LookKey
@@ -52,21 +55,21 @@ class Sameness:
 class UsageManifest:
     """What a generation holds; written last."""
 
-    number: int
-    format: int
+    number: Number
+    format: Annotated[int, range(FORMAT, FORMAT + 1)]
     created_at: str
     revision: str
     """Hash of the files and settings that it was made of: equal ones need no new generation."""
-    fingerprint: str
-    detector: str
-    dim: int
+    fingerprint: Name
+    detector: FileName
+    dim: Count
     spec: str
     """Kind of the index of drawings; "" where there are none."""
     has_crops: bool
     same: Sameness
     counts: UsageCounts
-    files: dict[str, dict[str, int | str]]
-    """Size in bytes and sha256 of every other file of the generation."""
+    files: Files
+    """All others of the generation."""
 
     @property
     def key(self) -> LookKey:
@@ -85,15 +88,8 @@ class UsageManifest:
             LibraryError: it is missing, not whole, or of another format.
         """
         try:
-            facts = json.loads(generation.manifest.read_text("utf-8"))
-            if facts["format"] != FORMAT:
-                raise ValueError(f"its format is {facts['format']}, this program reads {FORMAT}")  # noqa: TRY301
-            check_own_checksum(facts)
-            facts["counts"] = UsageCounts(**facts["counts"])
-            same = facts["same"]
-            facts["same"] = Sameness(Curve(**same["known"]), Curve(**same["lead"]), same["n_pictures"])
-            return cls(**facts)
-        except (OSError, ValueError, TypeError, KeyError) as error:
+            return from_signed(cls, parsed(generation.manifest.read_bytes()))
+        except (OSError, ValueError) as error:
             raise LibraryError(
                 f'"{generation.manifest}" can\'t be read ({error}); `icons usage add` builds a new one'
             ) from error

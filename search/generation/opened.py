@@ -170,7 +170,7 @@ def _damage(library: Library, generation: Generation, manifest: Manifest) -> str
     encoder = library.encoder(manifest.fingerprint)
     written = {generation.folder: manifest.files}
     with suppress(OSError, ValueError):  # else the encoder was not opened in the first place
-        written[encoder] = read_facts(encoder).get("files") or {}
+        written[encoder] = read_facts(encoder).files or {}
     stamps = [_stamp(folder / name) for folder, files in written.items() for name in sorted(files)]
     looked, found = _looked.get(generation.folder, (None, None))
     if looked == stamps:

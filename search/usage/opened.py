@@ -1,6 +1,5 @@
 """The icons of all screenshots of a library, open for questions: `UsageIndex.open(library)`."""
 
-import json
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -15,6 +14,7 @@ from indexer.library.durable import differences
 from indexer.library.folder import Library
 from indexer.publishing.vector_index import VectorIndex
 from indexer.sources.paths import from_text
+from indexer.usage.files import read_places
 from indexer.usage.folder import UsageGeneration
 from indexer.usage.manifest import UsageManifest
 from indexer.usage.status import answering
@@ -134,10 +134,12 @@ class UsageIndex:
     def files(self) -> list[tuple[str, ...]]:
         """Paths of each screen as files have them: it may lie in several."""
         found: list[list[str]] = [[] for _ in range(self.n_screens)]
-        for line in self.generation.places.read_text("utf-8").splitlines():
-            path, screen, _ = json.loads(line)
-            if screen is not None:
-                found[screen].append(from_text(path))
+        for placed in read_places(self.generation):
+            if placed.screen is None:
+                continue
+            if placed.screen >= self.n_screens:
+                raise LibraryError(f'"{self.generation.places}" names a screen that is not there; {_ADVICE}')
+            found[placed.screen].append(from_text(placed.path))
         return [tuple(paths) for paths in found]
 
     @cached_property

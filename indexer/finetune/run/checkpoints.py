@@ -20,6 +20,7 @@ from indexer.finetune.run.tensors import (
     write_shards,
     write_tensors,
 )
+from indexer.library.foreign import from_plain
 
 FREE = ("rate", "clip", "patience")
 """Options that may differ from those of a checkpoint: what helps where a loss exploded or nothing improved."""
@@ -83,7 +84,7 @@ def restore(session: Session, average: Average | None, path: Path, *, made_by: M
         else:
             _take(session, average, state)
         session.scaler.load_state_dict(state["scaler"])
-        standing = Standing(**state["standing"])
+        standing = from_plain(Standing, state["standing"])
     except (RuntimeError, ValueError, KeyError, TypeError) as error:
         raise TrainError(f'the checkpoint "{path}" has another shape; run without --resume') from error
     for group, peak in zip(session.optimizer.param_groups, peaks, strict=True):

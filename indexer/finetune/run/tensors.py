@@ -104,7 +104,7 @@ def write_shards(tensors: Mapping[str, Any], facts: Mapping[str, Any], path: Pat
         shutil.rmtree(folder, ignore_errors=True)
         aside.rename(folder)
         sync(path)
-        for other in path.iterdir():
+        for other in path.glob("step-*"):
             if other != folder:
                 shutil.rmtree(other)
 

@@ -21,6 +21,7 @@ from indexer.arrays import Pixels
 from indexer.commands.options import library_option
 from indexer.errors import BenchError
 from indexer.library.folder import Library
+from indexer.library.foreign import from_json
 from search.evaluation.screens.findings import Cost
 from search.evaluation.screens.truth import Truth
 
@@ -53,7 +54,7 @@ def measure_cost(library: Library, contender: str, picture: Pixels) -> Cost:
         ran = subprocess.run(command, capture_output=True, text=True, check=False)
     if ran.returncode:
         raise BenchError(f'"{contender}" could not be measured: {ran.stderr.strip()[-500:]}')
-    return Cost(**json.loads(ran.stdout))
+    return from_json(Cost, ran.stdout)
 
 
 @click.command()

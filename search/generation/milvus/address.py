@@ -46,14 +46,14 @@ class Address:
             raise IconsError(f'"{text}" is no address ({error}); write milvus://HOST:PORT/NAME') from error
         if parts.scheme not in SCHEMES:
             raise IconsError(f'"{text}" is no address of a library; write milvus://HOST:PORT/NAME')
-        place, _, name = parts.path.rpartition("/")
+        place, _, name = text.partition("://")[2].rpartition("/")  # of a file's path `?`, `#` and `%` are parts
         if not re.fullmatch(_NAME, name):
             raise IconsError(f'"{name}" in "{text}" is no name of a library: small letters, digits and _, as "icons"')
         if parts.scheme == "milvus-lite":
             if not place.endswith(".db"):
                 raise IconsError(f'"{text}" names no file; write milvus-lite:///folder/file.db/NAME')
             return cls(place, name, is_file=True, is_secure=False)
-        if not parts.hostname or place:
+        if not parts.hostname or place != parts.netloc:
             raise IconsError(f'"{text}" is no address of a library; write milvus://HOST:PORT/NAME')
         is_secure = parts.scheme == "milvus+tls"
         host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname

@@ -155,7 +155,7 @@ def test_a_folder_that_holds_no_model_is_never_replaced(icons: Path, start: Path
     out = tmp_path / "mine"
     out.mkdir()
     (out / "diary.txt").write_text("dear")
-    assert f'"{out}" holds other files, which a model would replace' in refused(icons, start, out)
+    assert f'"{out}" holds "diary.txt", which a model would replace' in refused(icons, start, out)
     assert (out / "diary.txt").read_text() == "dear"
     assert "can't be made" in refused(icons, start, Path("/proc/no/place"))
 

@@ -84,7 +84,7 @@ def drawn(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Drawn:
 
 @pytest.fixture
 def place(tmp_path: Path) -> str:
-    return f"milvus-lite://{tmp_path}/server.db/drawn"
+    return f"milvus-lite://{tmp_path}/server?%41#.db/drawn"
 
 
 def held(address: str, number: int) -> dict[str, dict[int, int]]:
@@ -401,6 +401,8 @@ def test_commands_that_read_a_folder_refuse_an_address(place: str) -> None:
         ("milvus://host:99999/icons", "milvus://HOST:PORT/NAME"),
         ("milvus://[::1/icons", "milvus://HOST:PORT/NAME"),
         ("milvus-lite:///folder/icons", "file.db"),
+        ("milvus://host/icons?other", '"icons\\?other"'),
+        ("milvus://host?/icons", "milvus://HOST:PORT/NAME"),
     ],
 )
 def test_an_address_that_is_none_is_refused_without_its_secret(text: str, told: str) -> None:
@@ -413,6 +415,7 @@ def test_addresses_are_read() -> None:
     assert Address.read("milvus://host/icons").uri == "http://host:19530"
     assert Address.read("milvus+tls://host:443/icons") == Address("https://host:443", "icons", False, True)
     assert Address.read("milvus-lite:///tmp/a.db/icons") == Address("/tmp/a.db", "icons", True, False)
+    assert Address.read("milvus-lite:///a?b#%41.db/icons").uri == "/a?b#%41.db"
 
 
 def test_an_index_may_take_as_long_as_it_grows_and_is_told_about(monkeypatch: pytest.MonkeyPatch) -> None:
