@@ -185,7 +185,8 @@ class Library(Numbered):
     def leftovers(self) -> list[Path]:
         """What killed writers have left aside; of ranks what is old, as other machines' write without the lock."""
         usage = self.root / "usage"
-        own = [self.root, self.generations, self.root / "encoders", self.root / "work"]
+        encoders = self.root / "encoders"
+        own = [self.root, self.generations, self.root / "work", encoders, *encoders.glob("[!.]*/")]
         own += [usage, usage / "generations", *usage.glob("looks/*/")]
         ranks = sorted(folder for kind in ("vectors", "work") for folder in (self.root / kind).glob("*/"))
         return [path for folder in own for path in leftovers(folder)] + [
