@@ -10,6 +10,7 @@ import numpy as np
 from indexer.arrays import distinct
 from indexer.catalog.database import connect_to_read
 from indexer.doctor.findings import Finding
+from indexer.doctor.sample import compare_shards
 from indexer.errors import IconsError, LibraryError, ShardError
 from indexer.library.durable import differences
 from indexer.library.folder import Generation, Library
@@ -156,12 +157,14 @@ def _compare(library: Library, generation: Generation, manifest: Manifest, *, an
         what = f"{_called(generation)} can't be held against its vectors: {error}"
         yield Finding("vectors", what, is_fault=answers)
         return
-    yield from _compare_vectors(generation, pictures, icons, vectors, manifest)
+    wrong = list(_compare_vectors(generation, pictures, icons, vectors, manifest))
+    if wrong:
+        yield from _blame(library, generation, wrong, fingerprint=manifest.fingerprint, answers=answers)
 
 
 def _compare_vectors(
     generation: Generation, pictures: VectorIndex, icons: VectorIndex, vectors: Vectors, manifest: Manifest
-) -> Iterator[Finding]:
+) -> Iterator[str]:
     for name, index, ids, chunks in (
         ("pictures.faiss", pictures, vectors.image_ids, fp32_chunks(vectors.images)),
         ("icons.faiss", icons, vectors.icon_ids, vectors.fused(manifest.weights)),
@@ -174,7 +177,20 @@ def _compare_vectors(
             wrong += int((np.abs(stored - chunk).max(axis=1) > TOLERANCE).sum())
             start += len(chunk)
         if wrong:
-            what = f"{wrong} vectors in {name} of {_called(generation)} are not those of the shards"
+            yield f"{wrong} vectors in {name} of {_called(generation)} are not those of the shards"
+
+
+def _blame(
+    library: Library, generation: Generation, wrong: list[str], *, fingerprint: str, answers: bool
+) -> Iterator[Finding]:
+    """Say which is at fault, a generation whose files are as they were written, or the shards: the encoder knows."""
+    shards, n_unknown = compare_shards(library, fingerprint, generation.catalog)
+    yield from shards
+    for what in () if shards else wrong:
+        if n_unknown:
+            unknown = f"which are right can't be told, as {n_unknown} shards could not be compared with their encoder"
+            yield Finding("vectors", f"{what}; {unknown}", is_fault=answers)
+        else:
             yield Finding("generation", what, path=generation.folder)
 
 
@@ -186,6 +202,7 @@ def newest_whole(library: Library) -> Generation | None:
     """Find the newest generation that a search could answer from."""
     for generation in map(library.generation, library.numbers()):
         with suppress(IconsError):
-            if not any(finding.is_fault for finding in check_generation(library, generation, answers=False)):
+            found = check_generation(library, generation, answers=False)
+            if not any(finding.is_fault and finding.kind == "generation" for finding in found):
                 return generation
     return None

@@ -1,8 +1,9 @@
 """Does an encoder still make the vectors that a library holds? Some are rendered and embedded again, and compared."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import closing, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
 from indexer.encoders.facts import read_facts
 from indexer.errors import EmbedError, ModelError, ShardError
 from indexer.library.folder import Generation, Library
-from indexer.library.shards import Kind, precisions, read_vectors
+from indexer.library.shards import ADVICE, Kind, precisions, read_shard, read_vectors, shard_paths
 from indexer.publishing.calibration import spread
 from indexer.publishing.manifest import Manifest
 from indexer.ranks.devices import HOST
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 LEAST_COSINE = 0.99
 """Between a stored vector and the same made again on this machine's processor; bf16 on a GPU stays above .999."""
+_WRONG = "holds vectors of other {0}, perhaps another library's: cosine {1:.4f} with the same made again"
+_OF_A_SHARD = 8
+"""Items of an older shard that are embedded again: what comes from another library differs in nearly all."""
 
 _FIRST_ICONS = """
     SELECT images.id, sources.kind, sources.location, files.path, icons.member, images.digest
@@ -65,26 +69,93 @@ def compare_sample(library: Library, generation: Generation, *, n: int) -> tuple
 def _compare(
     library: Library, checkpoint: Checkpoint, pictures: Sequence[Any], names: Sequence[tuple[int, str]]
 ) -> tuple[Compared, list[Finding]]:
+    made = _make_again(library, checkpoint, pictures, names)
+    cosines = [_cosines(library, kind, *found, checkpoint.fingerprint) for kind, found in made.items()]
+    n_drawn = len(made["images"][0])
+    least = float(np.concatenate(cosines).min()) if n_drawn or names else None
+    compared = Compared(n_drawn, len(names), len(pictures) - n_drawn, least)
+    return compared, list(_findings(compared))
+
+
+def _make_again(
+    library: Library, checkpoint: Checkpoint, pictures: Sequence[Any], names: Sequence[tuple[int, str]]
+) -> dict[Kind, tuple[Ids, Halves]]:
+    """Embed pictures, rows of `_FIRST_ICONS`, and names; ids and vectors of those that could be, in their order."""
     from indexer.encoders.loading import load_encoder
-    from indexer.rendering.pool import Job, RenderPool
+    from indexer.rendering.pool import CHUNK, Job, RenderPool
 
     is_int8 = "int8" in precisions(library.vectors(checkpoint.fingerprint))
     precision: AnyPrecision = "int8" if is_int8 else "fp32"
     encoder = load_encoder(checkpoint, device=HOST, precision=precision, n_images=len(pictures))
-    jobs = [Job(*picture) for picture in pictures]
-    cosines: list[Floats] = []
-    n_drawn = 0
-    with RenderPool(size=encoder.image_size, workers=1, chunk=max(1, len(jobs))) as pool:
-        for chunk in pool.render([jobs]):
-            n_drawn += len(chunk.ids)
+    ids, vectors = [np.empty(0, np.int64)], [np.empty((0, encoder.dim), np.float16)]
+    with RenderPool(size=encoder.image_size, workers=1, chunk=CHUNK) as pool:
+        for chunk in pool.render([[Job(*picture) for picture in pictures]]):
             if len(chunk.ids):
-                again = encoder.encode_images(chunk.pixels.copy())
-                cosines.append(_cosines(library, "images", chunk.ids, again, checkpoint.fingerprint))
-    ids = np.array([number for number, _ in names], np.int64)
-    again = encoder.encode_texts([words for _, words in names])
-    cosines.append(_cosines(library, "names", ids, again, checkpoint.fingerprint))
-    compared = Compared(n_drawn, len(names), len(jobs) - n_drawn, float(np.concatenate(cosines).min()))
-    return compared, list(_findings(compared))
+                ids.append(chunk.ids)
+                vectors.append(encoder.encode_images(chunk.pixels.copy()))
+    words = encoder.encode_texts([words for _, words in names]) if names else vectors[0]
+    name_ids = np.array([number for number, _ in names], np.int64)
+    return {"images": (np.concatenate(ids), np.concatenate(vectors)), "names": (name_ids, words)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Some:
+    """Some vectors of a shard."""
+
+    path: Path
+    kind: Kind
+    ids: Ids
+    vectors: Halves
+
+
+def compare_shards(library: Library, fingerprint: str, catalog: Path) -> tuple[list[Finding], int]:
+    """Embed some items again of each shard of an older program, which does not say what its items are.
+
+    Returns a fault for each shard of other vectors, and the number of shards that could not be compared.
+    """
+    with closing(connect_to_read(catalog)) as connection:
+        pictures = {row[0]: row for row in connection.execute(_FIRST_ICONS)}
+        names = dict(connection.execute("SELECT id, words FROM names"))
+    some = list(_of_older_shards(library.vectors(fingerprint), {"images": pictures.keys(), "names": names.keys()}))
+    if not some:
+        return [], 0
+    wanted: dict[Kind, set[int]] = {"images": set(), "names": set()}
+    for one in some:
+        wanted[one.kind].update(one.ids.tolist())
+    try:
+        made = _make_again(
+            library,
+            _checkpoint(library, fingerprint),
+            [pictures[number] for number in sorted(wanted["images"])],
+            [(number, names[number]) for number in sorted(wanted["names"])],
+        )
+    except (EmbedError, ModelError, OSError, ValueError, KeyError):
+        return [], len(some)
+    least = [_least_cosine(one, *made[one.kind]) for one in some]
+    wrong = [
+        Finding("shard", f'shard "{one.path}" {_WRONG.format(one.kind, cosine)}; {ADVICE}', path=one.path)
+        for one, cosine in zip(some, least, strict=True)
+        if cosine is not None and cosine < LEAST_COSINE
+    ]
+    return wrong, least.count(None)
+
+
+def _of_older_shards(folder: Path, known: Mapping[Kind, Set[int]]) -> Iterator[_Some]:
+    """Take some vectors of each shard that does not say what its items are, of items that are known."""
+    for path in shard_paths(folder):
+        with suppress(ShardError):  # which other checks tell
+            shard = read_shard(path, fingerprint=folder.name)
+            if shard.contents is None and len(shard.ids):
+                rows = [row for row, number in enumerate(shard.ids.tolist()) if number in known[shard.kind]]
+                if chosen := _spaced(rows, _OF_A_SHARD):
+                    yield _Some(path, shard.kind, shard.ids[chosen], shard.vectors[chosen])
+
+
+def _least_cosine(some: _Some, ids: Ids, again: Halves) -> float | None:
+    """Of vectors of a shard with the same made again; None where none could be made."""
+    _, rows, made = np.intersect1d(some.ids, ids, return_indices=True)
+    products = some.vectors[rows].astype(np.float32) * again[made].astype(np.float32)
+    return float(products.sum(axis=1).min()) if len(rows) else None
 
 
 def _findings(compared: Compared) -> Iterator[Finding]:
