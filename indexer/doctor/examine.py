@@ -18,6 +18,7 @@ from indexer.doctor.stores import (
     check_encoders,
     check_failures,
     check_leftovers,
+    check_preferences,
     check_room,
     check_shards,
 )
@@ -36,7 +37,8 @@ def examine(library: Library, *, sample: int = 16, stage: Stage = lambda _: None
     report = Report(str(require(library).root), _facts(library))
     found = report.findings
     stage("Looking at the catalog")
-    found += [*check_catalog(library), *check_pointer(library), *check_leftovers(library), *check_room(library)]
+    found += [*check_catalog(library), *check_pointer(library), *check_preferences(library)]
+    found += [*check_leftovers(library), *check_room(library)]
     stage("Looking at screenshots")
     found += check_screenshots(library)
     current = library.current()

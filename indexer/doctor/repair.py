@@ -45,7 +45,7 @@ def _mend(library: Library, faults: list[Finding], stage: Stage) -> Iterator[str
     used = used_ids(library)
     aside = library.root / "damaged" / datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
     with library.writing():  # which clears leftovers away
-        for kind in ("shard", "encoder", "generation", "usage"):
+        for kind in ("shard", "encoder", "generation", "usage", "preferences"):
             for path in sorted({fault.path for fault in faults if fault.kind == kind and fault.path is not None}):
                 if os.path.lexists(path):
                     yield from _set_aside(library, path, aside)

@@ -12,9 +12,10 @@ from indexer.catalog.database import REVISION, connect_to_read
 from indexer.catalog.schema import metadata
 from indexer.doctor.findings import Finding
 from indexer.encoders.facts import read_facts
-from indexer.errors import ShardError
+from indexer.errors import LibraryError, ShardError
 from indexer.library.durable import bytes_on_disk, differences
 from indexer.library.folder import Library
+from indexer.library.preferences import read_preferences
 from indexer.library.shards import (
     ADVICE,
     KINDS,
@@ -135,6 +136,14 @@ def check_encoders(library: Library) -> Iterator[Finding]:
         else:
             for path, how in differences(folder, files, sums=True):
                 yield Finding("encoder", f'"{path}" {how}', path=folder)
+
+
+def check_preferences(library: Library) -> Iterator[Finding]:
+    """Whether what is preferred can be read."""
+    try:
+        read_preferences(library)
+    except LibraryError as error:
+        yield Finding("preferences", str(error), path=library.preferences)
 
 
 def check_leftovers(library: Library) -> Iterator[Finding]:
