@@ -74,6 +74,8 @@ class Manifest:
             facts = json.loads(generation.manifest.read_text("utf-8"))
             _check_format(generation, str(facts["schema"]))
             check_own_checksum(facts)
+            if facts["number"] != generation.number:
+                raise ValueError(f"it is of generation {facts['number']}")  # noqa: TRY301
             for name in ("pictures", "icons"):
                 facts[name] = IndexFacts(**facts[name])
             calibration = facts["calibration"]
