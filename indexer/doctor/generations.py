@@ -14,9 +14,10 @@ from indexer.doctor.sample import compare_shards
 from indexer.errors import IconsError, LibraryError, ShardError
 from indexer.library.durable import differences
 from indexer.library.folder import Generation, Library
+from indexer.library.shards import KINDS, count_others, read_shard
 from indexer.publishing.facets import read_array
 from indexer.publishing.manifest import Manifest
-from indexer.publishing.snapshot import read_rows
+from indexer.publishing.snapshot import read_contents, read_rows
 from indexer.publishing.vector_index import VectorIndex, fp32_chunks
 from indexer.publishing.vectors import Vectors, gather
 
@@ -74,6 +75,9 @@ def check_generation(library: Library, generation: Generation, *, answers: bool)
     yield from damaged
     if any(finding.is_fault for finding in damaged):
         return
+    if _is_of_another_library(library, generation, manifest):
+        yield Finding("generation", f"{_called(generation)} belongs to another library", path=generation.folder)
+        return
     try:
         differences = list(_compare(library, generation, manifest, answers=answers))
     except (sqlite3.Error, RuntimeError, ValueError, OSError) as error:
@@ -127,6 +131,25 @@ def _check_files(generation: Generation, manifest: Manifest) -> Iterator[Finding
     for path in generation.folder.iterdir():
         if path.name not in known:
             yield Finding("leftover", f'"{path}" belongs to no generation', is_fault=False, path=path)
+
+
+def _is_of_another_library(library: Library, generation: Generation, manifest: Manifest) -> bool:
+    """Whether the catalog bears another id, and the shards hold what the catalog says, not what the generation does."""
+    try:
+        with closing(connect_to_read(library.catalog)) as own, closing(connect_to_read(generation.catalog)) as other:
+            found = own.execute("SELECT value FROM settings WHERE key = 'library'").fetchone()
+            if not manifest.library or found is None or found[0] == manifest.library:
+                return False
+            contents = [{kind: read_contents(one, kind) for kind in KINDS.values()} for one in (own, other)]
+    except (sqlite3.Error, UnicodeDecodeError):  # the catalog is damaged, which other checks tell
+        return False
+    n_others = [0, 0]
+    for path in (library.root / "vectors").glob("*/[!.]*.safetensors"):
+        with suppress(ShardError):
+            shard = read_shard(path, fingerprint=path.parent.name)
+            for place, known in enumerate(contents):
+                n_others[place] += count_others(shard, known[shard.kind])
+    return n_others[0] < n_others[1]
 
 
 def _compare(library: Library, generation: Generation, manifest: Manifest, *, answers: bool) -> Iterator[Finding]:

@@ -355,6 +355,29 @@ def test_shards_of_another_library_in_the_place_of_ours_are_set_aside_and_no_gen
     assert _answers(published) == before
 
 
+def test_a_generation_of_another_library_is_set_aside_and_catalog_and_shards_stay(
+    published: Library, other_once: Path
+) -> None:
+    before, catalog, shards = _answers(published), published.catalog.read_bytes(), sorted(published.root.glob("v*/*/*"))
+    shutil.rmtree(published.generations)
+    shutil.copytree(other_once / "generations", published.generations)
+    published.point_to(1)
+    found = examine(published, sample=0)
+    assert [finding.message for finding in found.findings] == ["generation 1 belongs to another library"]
+    assert repair(published, sample=4, stage=_quiet).is_sound
+    assert (published.catalog.read_bytes(), sorted(published.root.glob("v*/*/*"))) == (catalog, shards)
+    assert _answers(published) == before
+
+
+def test_a_catalog_of_another_library_makes_way_for_ours(published: Library, other_once: Path) -> None:
+    before, shards = _answers(published), sorted(published.root.glob("vectors/*/*"))
+    shutil.copy(other_once / "catalog.sqlite", published.catalog)
+    assert _faults(examine(published, sample=0)) == ["catalog"]
+    assert repair(published, sample=4, stage=_quiet).is_sound
+    assert (published.numbers(), sorted(published.root.glob("vectors/*/*"))) == ([2, 1], shards)
+    assert _answers(published) == before
+
+
 @pytest.mark.parametrize("is_older", [False, True], ids=["that says what it holds", "of an older program"])
 def test_a_damaged_generation_is_not_built_again_from_shards_of_another_library(
     published: Library, other_once: Path, build: Build, is_older: bool
