@@ -40,6 +40,6 @@ def noted_changes(root: Path) -> Iterator[frozenset[Place]]:
 
 def _places(content: bytes) -> Iterator[Place]:
     for line in content.splitlines():
-        with suppress(ValueError):  # a line that was cut short by a full disk
+        with suppress(ValueError, TypeError, RecursionError):  # a line that was cut short by a full disk, or damaged
             location, path = json.loads(line)
             yield str(location), str(path)

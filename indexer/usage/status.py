@@ -10,7 +10,7 @@ from indexer.library.durable import bytes_on_disk
 from indexer.library.folder import Library, require
 from indexer.usage.files import is_below, read_known
 from indexer.usage.folder import UsageFolder, UsageGeneration
-from indexer.usage.manifest import UsageManifest
+from indexer.usage.manifest import UsageManifest, damage_explained
 from indexer.usage.shots import read_shots
 
 
@@ -43,10 +43,11 @@ def usage_status(library: Library) -> dict[str, Any]:
 def usage_failures(library: Library) -> Iterator[dict[str, str]]:
     """Yield every file that could not be used, and why."""
     _, generation = answering(library)
-    for line in generation.places.read_text("utf-8").splitlines():
-        path, _, reason = json.loads(line)
-        if reason is not None:
-            yield {"file": path, "reason": reason}
+    with damage_explained(generation, UsageManifest.read(generation)):
+        lines = [json.loads(line) for line in generation.places.read_text("utf-8").splitlines()]
+        for path, _, reason in lines:
+            if reason is not None:
+                yield {"file": path, "reason": reason}
 
 
 def answering(library: Library) -> tuple[UsageFolder, UsageGeneration]:

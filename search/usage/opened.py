@@ -1,13 +1,14 @@
 """The icons of all screenshots of a library, open for questions: `UsageIndex.open(library)`."""
 
 import json
+from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
+from safetensors import safe_open
 
 from indexer.arrays import Floats, Ids, Positions
 from indexer.errors import LibraryError
@@ -16,12 +17,10 @@ from indexer.library.folder import Library
 from indexer.publishing.vector_index import VectorIndex
 from indexer.sources.paths import from_text
 from indexer.usage.folder import UsageGeneration
-from indexer.usage.manifest import UsageManifest
+from indexer.usage.manifest import ADVICE, UsageManifest, damage_explained
 from indexer.usage.status import answering
 from search.generation.opened import Opened
 from search.locating.results import Box
-
-_ADVICE = "`icons usage add` builds a new one"
 
 
 class UsageIndex:
@@ -57,11 +56,13 @@ class UsageIndex:
         _, generation = answering(Library(Path(root)))
         manifest = UsageManifest.read(generation)
         for path, how in differences(generation.folder, manifest.files, sums=False):
-            raise LibraryError(f'"{path}" {how}; {_ADVICE}')
-        try:
+            raise LibraryError(f'"{path}" {how}; {ADVICE}')
+        with damage_explained(generation, manifest):
             return cls(generation, manifest)
-        except (SafetensorError, OSError, KeyError, RuntimeError) as error:
-            raise LibraryError(f'"{generation.folder}" can\'t be read ({error}); {_ADVICE}') from error
+
+    def explaining(self) -> AbstractContextManager[None]:
+        """Tell what goes wrong during the block as damage, where a file is not as it was written."""
+        return damage_explained(self.generation, self.manifest)
 
     @property
     def n_drawings(self) -> int:
