@@ -1,21 +1,25 @@
 """Does an encoder still make the vectors that a library holds? Some are rendered and embedded again, and compared."""
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from indexer.arrays import Floats, Halves, Ids
+from indexer.arrays import Floats, Halves, Ids, Pixels
 from indexer.catalog.database import connect_to_read
 from indexer.doctor.findings import Finding
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
 from indexer.encoders.facts import read_facts
-from indexer.errors import EmbedError, ModelError, ShardError
+from indexer.encoders.query_encoder import open_query_encoder
+from indexer.errors import EmbedError, LibraryError, ModelError, ShardError
+from indexer.library.durable import differences
 from indexer.library.folder import Generation, Library
-from indexer.library.shards import ADVICE, Kind, precisions, read_shard, read_vectors, shard_paths
+from indexer.library.shards import ADVICE, KINDS, Kind, precisions, read_shard, read_vectors, shard_paths
 from indexer.publishing.calibration import spread
 from indexer.publishing.manifest import Manifest
 from indexer.ranks.devices import HOST
@@ -69,33 +73,33 @@ def compare_sample(library: Library, generation: Generation, *, n: int) -> tuple
 def _compare(
     library: Library, checkpoint: Checkpoint, pictures: Sequence[Any], names: Sequence[tuple[int, str]]
 ) -> tuple[Compared, list[Finding]]:
-    made = _make_again(library, checkpoint, pictures, names)
-    cosines = [_cosines(library, kind, *found, checkpoint.fingerprint) for kind, found in made.items()]
-    n_drawn = len(made["images"][0])
-    least = float(np.concatenate(cosines).min()) if n_drawn or names else None
-    compared = Compared(n_drawn, len(names), len(pictures) - n_drawn, least)
-    return compared, list(_findings(compared))
-
-
-def _make_again(
-    library: Library, checkpoint: Checkpoint, pictures: Sequence[Any], names: Sequence[tuple[int, str]]
-) -> dict[Kind, tuple[Ids, Halves]]:
-    """Embed pictures, rows of `_FIRST_ICONS`, and names; ids and vectors of those that could be, in their order."""
     from indexer.encoders.loading import load_encoder
-    from indexer.rendering.pool import CHUNK, Job, RenderPool
 
     is_int8 = "int8" in precisions(library.vectors(checkpoint.fingerprint))
     precision: AnyPrecision = "int8" if is_int8 else "fp32"
     encoder = load_encoder(checkpoint, device=HOST, precision=precision, n_images=len(pictures))
-    ids, vectors = [np.empty(0, np.int64)], [np.empty((0, encoder.dim), np.float16)]
-    with RenderPool(size=encoder.image_size, workers=1, chunk=CHUNK) as pool:
+    ids, vectors = _draw_and_encode(pictures, encoder.encode_images, size=encoder.image_size)
+    cosines = [_cosines(library, "images", ids, vectors, checkpoint.fingerprint)] if len(ids) else []
+    name_ids = np.array([number for number, _ in names], np.int64)
+    again = encoder.encode_texts([words for _, words in names])
+    cosines.append(_cosines(library, "names", name_ids, again, checkpoint.fingerprint))
+    compared = Compared(len(ids), len(names), len(pictures) - len(ids), float(np.concatenate(cosines).min()))
+    return compared, list(_findings(compared))
+
+
+def _draw_and_encode(
+    pictures: Sequence[Any], encode: Callable[[Pixels], NDArray[Any]], *, size: int
+) -> tuple[Ids, NDArray[Any]]:
+    """Embed pictures, rows of `_FIRST_ICONS`; ids and vectors of those that are as they were indexed, in order."""
+    from indexer.rendering.pool import CHUNK, Job, RenderPool
+
+    ids, vectors = [np.empty(0, np.int64)], []
+    with RenderPool(size=size, workers=1, chunk=CHUNK) as pool:
         for chunk in pool.render([[Job(*picture) for picture in pictures]]):
             if len(chunk.ids):
                 ids.append(chunk.ids)
-                vectors.append(encoder.encode_images(chunk.pixels.copy()))
-    words = encoder.encode_texts([words for _, words in names]) if names else vectors[0]
-    name_ids = np.array([number for number, _ in names], np.int64)
-    return {"images": (np.concatenate(ids), np.concatenate(vectors)), "names": (name_ids, words)}
+                vectors.append(encode(chunk.pixels.copy()))
+    return np.concatenate(ids), np.concatenate(vectors) if vectors else np.empty((0, 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,27 +115,28 @@ class _Some:
 def compare_shards(library: Library, fingerprint: str, catalog: Path) -> tuple[list[Finding], int]:
     """Embed some items again of each shard of an older program, which does not say what its items are.
 
-    Returns a fault for each shard of other vectors, and the number of shards that could not be compared.
+    The encoder is that which the library carries: vectors that answer its queries are this library's. Returns a fault
+    for each shard of others, and the number of shards that could not be compared.
     """
     with closing(connect_to_read(catalog)) as connection:
         pictures = {row[0]: row for row in connection.execute(_FIRST_ICONS)}
         names = dict(connection.execute("SELECT id, words FROM names"))
-    some = list(_of_older_shards(library.vectors(fingerprint), {"images": pictures.keys(), "names": names.keys()}))
-    if not some:
-        return [], 0
-    wanted: dict[Kind, set[int]] = {"images": set(), "names": set()}
-    for one in some:
-        wanted[one.kind].update(one.ids.tolist())
+    known: dict[Kind, Set[int]] = {"images": pictures.keys(), "names": names.keys()}
+    some = list(_of_older_shards(library.vectors(fingerprint), known))
+    folder = library.encoder(fingerprint)
     try:
-        made = _make_again(
-            library,
-            _checkpoint(library, fingerprint),
-            [pictures[number] for number in sorted(wanted["images"])],
-            [(number, names[number]) for number in sorted(wanted["names"])],
+        if not some or any(differences(folder, read_facts(folder)["files"], sums=True)):
+            return [], len(some)
+        encoder = open_query_encoder(folder)
+        drawn, named = (sorted({*chain(*(one.ids.tolist() for one in some if one.kind == kind))}) for kind in KINDS)
+        ids, vectors = _draw_and_encode(
+            [pictures[number] for number in drawn], encoder.encode_many_pictures, size=encoder.image_size
         )
-    except (EmbedError, ModelError, OSError, ValueError, KeyError):
+        words = encoder.encode_many_words([names[number] for number in named]) if named else vectors[:0]
+    except (EmbedError, LibraryError, OSError, RuntimeError, ValueError, KeyError):  # told by other checks
         return [], len(some)
-    least = [_least_cosine(one, *made[one.kind]) for one in some]
+    again = {"images": (ids, vectors), "names": (np.array(named, np.int64), words)}
+    least = [_least_cosine(one, *again[one.kind]) for one in some]
     wrong = [
         Finding("shard", f'shard "{one.path}" {_WRONG.format(one.kind, cosine)}; {ADVICE}', path=one.path)
         for one, cosine in zip(some, least, strict=True)
@@ -151,11 +156,12 @@ def _of_older_shards(folder: Path, known: Mapping[Kind, Set[int]]) -> Iterator[_
                     yield _Some(path, shard.kind, shard.ids[chosen], shard.vectors[chosen])
 
 
-def _least_cosine(some: _Some, ids: Ids, again: Halves) -> float | None:
+def _least_cosine(some: _Some, ids: Ids, again: NDArray[Any]) -> float | None:
     """Of vectors of a shard with the same made again; None where none could be made."""
     _, rows, made = np.intersect1d(some.ids, ids, return_indices=True)
-    products = some.vectors[rows].astype(np.float32) * again[made].astype(np.float32)
-    return float(products.sum(axis=1).min()) if len(rows) else None
+    if not len(rows):
+        return None
+    return float((some.vectors[rows].astype(np.float32) * again[made].astype(np.float32)).sum(axis=1).min())
 
 
 def _findings(compared: Compared) -> Iterator[Finding]:

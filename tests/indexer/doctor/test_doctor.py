@@ -19,10 +19,7 @@ from faults import draw
 from indexer.doctor.examine import examine
 from indexer.doctor.findings import Report
 from indexer.doctor.repair import repair
-from indexer.encoders.checkpoint import ModelChoice
-from indexer.encoders.facts import read_facts
 from indexer.errors import LibraryError, ShardError
-from indexer.library.durable import with_checksum
 from indexer.library.folder import Generation, Library
 from indexer.library.shards import read_shard, shard_paths, write_shard
 from indexer.pipeline import scan
@@ -398,24 +395,32 @@ def test_a_damaged_generation_is_not_built_again_from_shards_of_another_library(
 
 
 def test_shards_that_can_not_be_compared_are_left_and_so_is_the_generation_that_differs(
-    published: Library, other_once: Path
+    apart: Library, other_once: Path, icon_folder: Path
 ) -> None:
-    before = _answers(published)
-    shutil.copy(shard_paths(next((other_once / "vectors").iterdir()), "images")[0], _shards(published, "images")[0])
-    for path in _shards(published, "images"):
+    before = _answers(apart)
+    shutil.copy(shard_paths(next((other_once / "vectors").iterdir()), "images")[0], _shards(apart, "images")[0])
+    for path in _shards(apart, "images"):
         _older(path)
-    facts = next((published.root / "encoders").iterdir()) / "encoder.json"
-    written = read_facts(facts.parent)
-    written["choice"] = ModelChoice("local-dir:/gone").to_json()
-    facts.write_text(json.dumps(with_checksum(written)))
-    there = sorted(published.root.glob("*/*/*"))
-    mended = repair(published, sample=0, stage=_quiet)
+    shutil.rmtree(icon_folder)
+    there = sorted(apart.root.glob("*/*/*"))
+    mended = repair(apart, sample=0, stage=_quiet)
     assert _faults(mended) == ["vectors"]
     assert mended.findings[0].message == (
         "11 vectors in pictures.faiss of generation 2 are not those of the shards; which are right can't be told, "
         "as 2 shards could not be compared with their encoder"
     )
-    assert sorted(published.root.glob("*/*/*")) == there
+    assert sorted(apart.root.glob("*/*/*")) == there
+    assert _answers(apart) == before
+
+
+def test_a_damaged_encoder_is_no_witness_against_shards(published: Library) -> None:
+    before, shards = _answers(published), sorted(published.root.glob("vectors/*/*"))
+    for path in shards:
+        _older(path)
+    _flip(next((published.root / "encoders").iterdir()) / "image.onnx", 0.7)
+    _flip(published.generation(2).icons)
+    assert repair(published, sample=4, stage=_quiet).is_sound
+    assert sorted(published.root.glob("vectors/*/*")) == shards
     assert _answers(published) == before
 
 
