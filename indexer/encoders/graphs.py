@@ -48,7 +48,8 @@ def find_graphs(checkpoint: Checkpoint) -> Graphs | None:
     """Find the graphs beside a checkpoint's weights.
 
     None where there are none, or not as they were written, or where they belong to other weights: they can be made
-    again at any time, and an encoder without them is exported.
+    again at any time, and an encoder without them is exported. A graph that somebody has changed and signed anew is
+    taken: a model's folder is trusted as far as those who may write it.
     """
     folder = checkpoint.weights.parent
     try:

@@ -217,7 +217,10 @@ def differences(
 
 
 def with_checksum(facts: dict[str, Any]) -> dict[str, Any]:
-    """Add to what is to be written as JSON a checksum of itself."""
+    """Add to what is to be written as JSON a checksum of itself.
+
+    It tells accidents alone: whoever may write the file can change it, or a file whose sum it holds, and sign it anew.
+    """
     return {**facts, "sha256": _checksum(facts)}
 
 

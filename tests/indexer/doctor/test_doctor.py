@@ -21,6 +21,7 @@ from indexer.doctor.findings import Report
 from indexer.doctor.repair import repair
 from indexer.errors import LibraryError, ShardError
 from indexer.library.folder import Generation, Library
+from indexer.library.preferences import Preferences, write_preferences
 from indexer.library.shards import read_shard, shard_paths, write_shard
 from indexer.pipeline import scan
 from indexer.publishing.manifest import Manifest
@@ -310,6 +311,21 @@ def test_an_index_that_holds_other_vectors_than_the_shards_is_found_though_its_c
     report = examine(published, sample=0)
     assert _faults(report) == ["generation"]
     assert "vectors in pictures.faiss of generation 2 are not those of the shards" in report.findings[0].message
+
+
+def test_damaged_preferences_are_found_and_set_aside(published: Library) -> None:
+    before = _answers(published)
+    write_preferences(published, Preferences(("icons",)))
+    assert examine(published, sample=0).is_sound
+    _flip(published.preferences)
+    damaged = published.preferences.read_bytes()
+    report = examine(published, sample=0)
+    assert _faults(report) == ["preferences"]
+    assert f'"{published.preferences}" can\'t be read' in report.findings[0].message
+    assert repair(published, sample=0, stage=_quiet).is_sound
+    [kept] = (published.root / "damaged").glob("*/preferences.json")
+    assert kept.read_bytes() == damaged
+    assert _answers(published) == before
 
 
 @pytest.fixture(scope="session")
