@@ -21,6 +21,7 @@ from indexer.embedding.planning import choice_in_use, prepare
 from indexer.embedding.shared import collecting, sharing
 from indexer.embedding.shared.collecting import Collected
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+from indexer.encoders.graphs import keep_own_weights
 from indexer.errors import LibraryError, SourceError
 from indexer.library.bundled import bundled
 from indexer.library.changed import noted_changes
@@ -78,6 +79,7 @@ def _writing(library: Library) -> Iterator[Engine]:
                 driver = connection.connection.driver_connection  # SQLite's own, within the same transaction
                 assert driver is not None
                 count_on(driver, used_ids(library))
+                questions.ensure_library_id(connection)
             yield engine
         finally:
             engine.dispose()
@@ -207,6 +209,7 @@ def _embed(library: Library, engine: Engine, options: IndexOptions, watcher: Wat
         before = _catch_up(library, options, options.work, fingerprint, watcher)
     plan = _prepare(library, engine, options)
     choice = ModelChoice.from_json(plan.model)
+    keep_own_weights(find_checkpoint(choice), library.encoder(plan.fingerprint))
     if not plan.n_blocks:
         export_missing(library, engine, choice, stage=watcher.stage)
     elif options.work is not None:

@@ -1,5 +1,6 @@
 """Asks one library: `SearchEngine.open(path).search("arrow", k=10)`, or `ask` for everything else."""
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -13,12 +14,12 @@ from indexer.arrays import Pixels
 from indexer.errors import LibraryError, SourceError, UnknownSetError, UnreachableError
 from indexer.library.elsewhere import library_at
 from indexer.library.folder import Generation, Library
+from indexer.library.preferences import known_preferences, read_preferences
 from indexer.publishing.manifest import Manifest
 from search.deadline import refuse_late
 from search.generation.opened import Opened
 from search.generation.sources import Source, source_of
 from search.locating.results import AsKind, LocatedPicture
-from search.preferences import read_preferred
 from search.query import Filters, Query, Window, refuse_empty
 from search.ranking.answer import answer
 from search.ranking.details import find_icon, show_icon
@@ -50,12 +51,16 @@ class SearchEngine:
     def open(cls, root: str | Path | Library) -> Self:
         """Open the current generation of the library in a folder, or at an address such as milvus://host:19530/icons.
 
-        Where that of a folder can't be read, the one before is opened, with a warning.
+        Where that of a folder can't be read, the one before is opened, with a warning; damaged preferences are none.
 
         Raises:
             LibraryError: there is no library, or no generation that can be read.
         """
         library = root if isinstance(root, Library) else library_at(root)
+        try:
+            read_preferences(library)
+        except LibraryError as error:
+            warnings.warn(str(error), stacklevel=2)
         source = source_of(library)
         return cls(library, source.open_current(), source)
 
@@ -124,7 +129,7 @@ class SearchEngine:
         """Fill in what the library's user prefers; a set of it that has gone since is not missed."""
         if query.prefer is not None:
             return query
-        preferred = read_preferred(self.library)
+        preferred = known_preferences(self.library).sets
         held = set(self._opened.facets.labels("set").values) if preferred else set()
         return replace(query, prefer=tuple(key for key in preferred if key in held))
 

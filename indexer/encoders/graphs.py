@@ -5,18 +5,28 @@ in the same folder. `graphs.json` says which weights they belong to, and how wel
 `indexer.encoders.tracing` writes all three.
 """
 
-import os
-import shutil
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice
 from indexer.encoders.facts import Shape, write_facts
 from indexer.encoders.tokens import clip_tokenizer
-from indexer.library.durable import Files, FileSum, describe_file, differences, folder_aside, from_signed
+from indexer.library.durable import (
+    Files,
+    FileSum,
+    copy_file,
+    describe_file,
+    differences,
+    folder_aside,
+    from_signed,
+    write_parts,
+)
 from indexer.library.foreign import Digest, parsed
 
 FILE_NAME = "graphs.json"
+_AT_ONCE = 1 << 20
+"""Bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +61,8 @@ def find_graphs(checkpoint: Checkpoint) -> Graphs | None:
     """Find the graphs beside a checkpoint's weights.
 
     None where there are none, or not as they were written, or where they belong to other weights: they can be made
-    again at any time, and an encoder without them is exported.
+    again at any time, and an encoder without them is exported. A graph that somebody has changed and signed anew is
+    taken: a model's folder is trusted as far as those who may write it.
     """
     folder = checkpoint.weights.parent
     try:
@@ -66,22 +77,23 @@ def find_graphs(checkpoint: Checkpoint) -> Graphs | None:
 def carry(graphs: Graphs, folder: Path, *, choice: ModelChoice) -> None:
     """Put an encoder that needs no torch into a library's `folder`: the graphs, their weights, and a tokenizer.
 
-    The weights are linked where the file system can do that, which takes neither time nor room, else copied.
+    The weights are copied: whoever changes owner, mode or content of a library's files must not change the model's.
     """
     checkpoint = graphs.checkpoint
     with folder_aside(folder) as aside:
         for name in ("text.onnx", "image.onnx"):  # queries are fp32
-            shutil.copyfile(checkpoint.weights.with_name(name), aside / name)
+            copy_file(checkpoint.weights.with_name(name), aside / name)
         (aside / "tokenizer.json").write_text(clip_tokenizer().to_str(), "utf-8")
         files = {path.name: describe_file(path) for path in sorted(aside.iterdir())}
         weights = aside / checkpoint.weights.name
-        _link(checkpoint.weights.resolve(), weights)
+        copy_file(checkpoint.weights, weights)
         files[weights.name] = FileSum(weights.stat().st_size, checkpoint.weights_digest)
         write_facts(aside, checkpoint, choice, graphs.facts.shape, files)
 
 
-def _link(file: Path, link: Path) -> None:
-    try:
-        os.link(file, link)
-    except OSError:  # another drive, another owner, or a file system without
-        shutil.copyfile(file, link)
+def keep_own_weights(checkpoint: Checkpoint, folder: Path) -> None:
+    """Copy the weights of an encoder in a library that an older program has linked to the model's file."""
+    weights = folder / checkpoint.weights.name
+    if weights.is_file() and weights.samefile(checkpoint.weights):
+        with weights.open("rb") as file:
+            write_parts(weights, iter(partial(file.read, _AT_ONCE), b""))

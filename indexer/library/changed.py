@@ -42,5 +42,5 @@ def noted_changes(root: Path) -> Iterator[frozenset[Place]]:
 
 def _places(content: bytes) -> Iterator[Place]:
     for line in content.splitlines():
-        with suppress(ValueError):  # a line that was cut short by a full disk
+        with suppress(ValueError):  # a line that was cut short by a full disk, or damaged
             yield from_json(tuple[str, str], line)

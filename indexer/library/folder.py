@@ -9,6 +9,8 @@ A library is one folder:
     work/shared.json            runs that were put into stores (`indexer.embedding.shared.own_runs`)
     generations/N/              what searches read: catalog snapshot, FAISS indexes, facets, manifest.json
     CURRENT                     the number of the generation that answers
+    preferences.json            which sets come first (`indexer.library.preferences`)
+    changed.jsonl               files that searches have found changed (`indexer.library.changed`)
     usage/                      where icons are used in screenshots (`indexer.usage`), with generations of its own
     damaged/TIME/               what a repair has set aside, under the names that it had
 """
@@ -82,7 +84,7 @@ class Library(Numbered):
         super().__init__(root)
         self.catalog = self.root / "catalog.sqlite"
         self.preferences = self.root / "preferences.json"
-        """Which sets searches put first (`search.preferences`)."""
+        """Which sets searches put first (`indexer.library.preferences`)."""
 
     def exists(self) -> bool:
         """Tell whether anything was ever indexed here: a catalog may be lost, and its generations still answer."""
@@ -186,7 +188,8 @@ class Library(Numbered):
     def leftovers(self) -> list[Path]:
         """What killed writers have left aside; of ranks what is old, as other machines' write without the lock."""
         usage = self.root / "usage"
-        own = [self.root, self.generations, self.root / "encoders", self.root / "work"]
+        encoders = self.root / "encoders"
+        own = [self.root, self.generations, self.root / "work", encoders, *folders_in(encoders)]
         own += [usage, usage / "generations", *folders_in(usage / "looks")]
         ranks = [folder for kind in ("vectors", "work") for folder in folders_in(self.root / kind)]
         return [path for folder in own for path in leftovers(folder)] + [

@@ -67,14 +67,14 @@ class Outline:
 def cut_blocks(kind: Kind, items: Iterable[Sequence[Any]], *, n: int, attempt: str) -> Iterator[Block]:
     """Cut `n` items into blocks, smaller ones towards the end (guided self-scheduling, Polychronopoulos and Kuck 1987).
 
-    They are named by what they hold, so that a rerun finds the shards it already has. `attempt` sets a retry of failed
-    images apart from the shard that says they failed.
+    They are named by what they hold, ids and contents, so that a rerun finds the shards it already has, and no other
+    library's. `attempt` sets a retry of failed images apart from the shard that says they failed.
     """
     left = iter(items)
     for size in block_sizes(kind, n):
         block = list(islice(left, size))
-        ids = ",".join(str(item[0]) for item in block)
-        digest = hashlib.sha256(f"{attempt}:{ids}".encode()).hexdigest()[:12]
+        held = json.dumps([(item[0], item[-1]) for item in block])
+        digest = hashlib.sha256(f"{attempt}:{held}".encode()).hexdigest()[:12]
         yield Block(f"{kind}-{block[0][0]:09d}-{digest}", kind, block)
 
 

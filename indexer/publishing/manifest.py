@@ -60,6 +60,8 @@ class Manifest:
     counts: Accounting
     files: Files
     """All others of the generation."""
+    library: str = ""
+    """Id of the library (`catalog.questions.library_id`); "" in generations of older programs, which may be any's."""
 
     def write(self, generation: Generation) -> None:
         """Write it into a generation, with a checksum of its own."""
@@ -75,11 +77,14 @@ class Manifest:
         try:
             facts = parsed(generation.manifest.read_bytes())
             _check_format(generation, facts)
-            return from_signed(cls, facts)
+            manifest = from_signed(cls, facts)
+            if manifest.number != generation.number:
+                raise ValueError(f"it is of generation {manifest.number}")  # noqa: TRY301
         except (OSError, ValueError) as error:
             raise LibraryError(
                 f'"{generation.manifest}" can\'t be read ({error}); `icons merge` builds a new one'
             ) from error
+        return manifest
 
 
 def answering_manifest(library: Library) -> Manifest | None:

@@ -1,5 +1,6 @@
 """Which screenshots are there, and which of them are new? A look at every file; what its stamp knows is not read."""
 
+import hashlib
 import json
 import os
 import re
@@ -25,6 +26,7 @@ from indexer.usage.shots import Place
 SUFFIXES = frozenset((".png", ".jpg", ".jpeg", ".webp", ".gif", ".apng", ".bmp"))
 """Of screenshots; what lies in a folder under other names is left alone. Content alone says what a file is."""
 MAX_BYTES = 64 << 20
+_SUM = b'{"sha256": "'
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +129,12 @@ def _read(facts: FileFacts, inside: str | None) -> FileFacts:
 
 
 def read_known(folder: UsageFolder) -> list[FileFacts]:
-    """Read what the last look found; nothing where that was lost: then every file is read again."""
+    """Read what the last look found; nothing where that was lost or damaged: then every file is read again."""
     try:
-        return [from_json(FileFacts, line) for line in folder.files.read_bytes().splitlines()]
+        lines = folder.files.read_bytes().splitlines(keepends=True)
+        if lines and lines[-1].startswith(_SUM) and lines.pop() != _sum_line(lines):
+            return []
+        return [from_json(FileFacts, line) for line in lines]
     except (OSError, ValueError):
         return []
 
@@ -161,5 +166,10 @@ def read_places(generation: UsageGeneration) -> list[Placed]:
 
 
 def write_known(folder: UsageFolder, files: Sequence[FileFacts]) -> None:
-    """Keep what a look found, before the work on it begins."""
-    write_file(folder.files, "".join(f"{json.dumps(astuple(facts))}\n" for facts in files).encode())
+    """Keep what a look found, before the work on it begins; the last line is a checksum of the others."""
+    lines = [f"{json.dumps(astuple(facts))}\n".encode() for facts in files]
+    write_file(folder.files, b"".join([*lines, _sum_line(lines)]))
+
+
+def _sum_line(lines: Sequence[bytes]) -> bytes:
+    return _SUM + hashlib.sha256(b"".join(lines)).hexdigest().encode() + b'"}\n'

@@ -1,17 +1,20 @@
 """What a generation of the usage index holds, as its `manifest.json` says."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Annotated
 
-from indexer.errors import LibraryError
-from indexer.library.durable import Files, from_signed, with_checksum
+from indexer.errors import IconsError, LibraryError
+from indexer.library.durable import Files, differences, from_signed, with_checksum
 from indexer.library.foreign import Count, FileName, Name, parsed
 from indexer.library.numbered import Number
 from indexer.publishing.curves import Curve
 from indexer.usage.folder import UsageFolder, UsageGeneration
 from indexer.usage.looks import LookKey
 
+ADVICE = "`icons usage add` builds a new one"
 FORMAT = 1
 """Of generations that this program writes and reads."""
 
@@ -90,9 +93,24 @@ class UsageManifest:
         try:
             return from_signed(cls, parsed(generation.manifest.read_bytes()))
         except (OSError, ValueError) as error:
-            raise LibraryError(
-                f'"{generation.manifest}" can\'t be read ({error}); `icons usage add` builds a new one'
-            ) from error
+            raise LibraryError(f'"{generation.manifest}" can\'t be read ({error}); {ADVICE}') from error
+
+
+@contextmanager
+def damage_explained(generation: UsageGeneration, manifest: UsageManifest) -> Iterator[None]:
+    """Tell damage as what it is, where a file that was damaged leads to an error of any kind during the block.
+
+    Raises:
+        LibraryError: a file is not as it was written.
+    """
+    try:
+        yield
+    except IconsError:
+        raise
+    except Exception as error:
+        for path, how in differences(generation.folder, manifest.files, sums=True):
+            raise LibraryError(f'"{path}" {how} ({error}); {ADVICE}') from error
+        raise
 
 
 def answering_usage(folder: UsageFolder) -> UsageManifest | None:

@@ -9,7 +9,7 @@ from indexer.library.durable import bytes_on_disk
 from indexer.library.folder import Library, require
 from indexer.usage.files import is_below, read_known, read_places
 from indexer.usage.folder import UsageFolder, UsageGeneration
-from indexer.usage.manifest import UsageManifest
+from indexer.usage.manifest import UsageManifest, damage_explained
 from indexer.usage.shots import read_shots
 
 
@@ -42,9 +42,10 @@ def usage_status(library: Library) -> dict[str, Any]:
 def usage_failures(library: Library) -> Iterator[dict[str, str]]:
     """Yield every file that could not be used, and why."""
     _, generation = answering(library)
-    for placed in read_places(generation):
-        if placed.reason is not None:
-            yield {"file": placed.path, "reason": placed.reason}
+    with damage_explained(generation, UsageManifest.read(generation)):
+        for placed in read_places(generation):
+            if placed.reason is not None:
+                yield {"file": placed.path, "reason": placed.reason}
 
 
 def answering(library: Library) -> tuple[UsageFolder, UsageGeneration]:

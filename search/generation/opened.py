@@ -116,7 +116,8 @@ def _first_readable(library: Library, refusals: list[str]) -> Opened | None:
 
 
 def open_generation(library: Library, generation: Generation) -> Opened:
-    """Open one generation, after a look at what is cheap: format and sizes. Checksums are for a thorough check.
+    """Open one generation, after a look at what is cheap: format, sizes, whose catalog it is. `icons doctor` compares
+    checksums.
 
     Raises:
         LibraryError: it can't be read.
@@ -128,7 +129,8 @@ def open_generation(library: Library, generation: Generation) -> Opened:
         # Of large indexes the codes are read from disk, which leaves a core to all else.
         icons = beside.submit(FaissVectors.open, generation.icons, manifest.icons, dim=manifest.dim)
         pictures = beside.submit(FaissVectors.open, generation.pictures, manifest.pictures, dim=manifest.dim)
-        snapshot = Snapshot(generation.catalog)
+        snapshot, facets = Snapshot(generation.catalog), Facets(generation)
+        _refuse_other(snapshot, facets, manifest)
         encoder = RememberingEncoder(open_query_encoder(library.encoder(manifest.fingerprint)))
         lexicon = Lexicon.open(generation.lexicon)
         return Opened(
@@ -138,10 +140,22 @@ def open_generation(library: Library, generation: Generation) -> Opened:
             encoder=encoder,
             icons=icons.result(),
             pictures=pictures.result(),
-            facets=Facets(generation),
+            facets=facets,
             lexicon=lexicon,
             speller=Speller.of(snapshot.vocabulary, lexicon, encoder),
         )
+
+
+def _refuse_other(snapshot: Snapshot, facets: Facets, manifest: Manifest) -> None:
+    """Refuse a catalog that another generation or library has, though it has as many bytes.
+
+    Raises:
+        LibraryError: that is so.
+    """
+    expected = manifest.library, manifest.revision, int(facets.rows["icon"][-1])
+    library, *others = snapshot.identity()
+    if (library if manifest.library else "", *others) != expected:
+        raise LibraryError(f'"{snapshot.path}" is the catalog of another generation or library; {ADVICE}')
 
 
 @contextmanager

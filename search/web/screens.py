@@ -71,14 +71,15 @@ class Screens:
             index = self._index()
             if index is None:
                 return written(UsageAnswer, _NOTHING)
-            found = uses_of_icon(index, self._engine, number, k=k, least=least)
-            told = {
-                "uses": [_spelled(index, use) for use in found.uses],
-                "n_found": found.n_found,
-                "n_screens": found.n_screens,
-                "n_known": index.n_screens,
-                "generation": index.generation.number,
-            }
+            with index.explaining():
+                found = uses_of_icon(index, self._engine, number, k=k, least=least)
+                told = {
+                    "uses": [_spelled(index, use) for use in found.uses],
+                    "n_found": found.n_found,
+                    "n_screens": found.n_screens,
+                    "n_known": index.n_screens,
+                    "generation": index.generation.number,
+                }
             return written(UsageAnswer, told)
 
         return await self._asking.run(ask)

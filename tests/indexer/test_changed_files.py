@@ -113,7 +113,7 @@ def test_a_note_survives_a_scan_that_fails_and_a_full_or_read_only_disk_loses_on
     library.root.mkdir()
     note_changed(library.root, ("/icons", "a.svg"))
     with (library.root / NAME).open("ab") as file:
-        file.write(b'["/icons", "cut')
+        file.write(b'5\nnull\n["/icons"]\n\xff\n["/icons", "cut')
     with pytest.raises(SourceError), noted_changes(library.root) as noted:
         assert noted == {("/icons", "a.svg")}
         raise SourceError
