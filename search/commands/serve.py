@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def _or_variable(_ctx: click.Context, _parameter: click.Parameter, token: str | None) -> str | None:
-    """The token, or what ICONS_TOKEN holds: click takes an empty variable for none, and would open the server to all."""
+    """The token, or what ICONS_TOKEN holds: click takes an empty variable for none, which lets all in."""
     return os.environ.get("ICONS_TOKEN") if token is None else token
 
 

@@ -3,8 +3,8 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from importlib.metadata import version
 
 from indexer.errors import ExportError, IconsError, LibraryError
@@ -44,6 +44,7 @@ from search.web.metrics import Metrics
 from search.web.parameters import LocateParameters
 from search.web.screens import Screens
 from search.web.searches import Searches
+from search.web.upload import Uploads
 
 _log = logging.getLogger(__name__)
 _POLL_SECONDS = 1.0
@@ -74,6 +75,7 @@ class Service:
         self.engine = engine
         self.limits = limits
         self.metrics = Metrics()
+        self.uploads = Uploads(limits)
         self._searches = Gate(threads=limits.threads, waiting=limits.waiting, seconds=limits.seconds)
         self._drawings = Gate(threads=limits.threads, waiting=limits.waiting, seconds=limits.seconds)
         self._probes = Gate(threads=1, waiting=0, seconds=_PROBE_SECONDS)
@@ -88,7 +90,6 @@ class Service:
         self.drawings = Drawings(engine, self._drawings, self._pool)
         self.searches = Searches(engine, self._searches, self.drawings)
         self.screens = Screens(engine, self._pool, asking=self._screens, reading=self._drawings)
-        self._n_uploads = 0
         self._n_switches = 0
         self._probed: tuple[float, str] = (float("-inf"), "")
         """When it was last looked whether a search is answered, and what became of it."""
@@ -247,18 +248,3 @@ class Service:
                     state = "failing"
                 self._probed = time.monotonic(), state
             return self._probed[1]
-
-    @contextmanager
-    def uploading(self) -> Iterator[None]:
-        """Count a picture while it arrives, so that those under way fit into memory.
-
-        Raises:
-            BusyError: as many are under way as may be.
-        """
-        if self._n_uploads >= 4 * self.limits.threads:
-            raise BusyError
-        self._n_uploads += 1
-        try:
-            yield
-        finally:
-            self._n_uploads -= 1
