@@ -78,6 +78,7 @@ def _writing(library: Library) -> Iterator[Engine]:
                 driver = connection.connection.driver_connection  # SQLite's own, within the same transaction
                 assert driver is not None
                 count_on(driver, used_ids(library))
+                questions.ensure_library_id(connection)
             yield engine
         finally:
             engine.dispose()

@@ -56,6 +56,8 @@ class Manifest:
     counts: Accounting
     files: dict[str, dict[str, int | str]]
     """Size in bytes and sha256 of every other file of the generation."""
+    library: str = ""
+    """Id of the library (`catalog.questions.library_id`); "" in generations of older programs, which may be any's."""
 
     def write(self, generation: Generation) -> None:
         """Write it into a generation, with a checksum of its own."""

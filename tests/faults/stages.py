@@ -44,6 +44,8 @@ MODES = {"count": 0, "error": 1, "full": 2, "kill": 3}
 QUERIES = ("dot a", "dot d", "arrow", "new")
 CLOCK = ("started_at", "seconds", "generation")
 """Columns that differ between equal runs; a crash may cost a number of a generation."""
+RANDOM_ID = "'key': 'library'"
+"""A setting that differs between equal libraries."""
 
 
 def run_index(library: Library, *, sources: list[str], model: str, workers: int = 0) -> object:
@@ -137,7 +139,8 @@ def _tables(path: Path) -> dict[str, list[str]]:
     with closing(sqlite3.connect(path)) as connection:
         connection.row_factory = sqlite3.Row
         tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall()
-        return {name: sorted(map(_spell, connection.execute(f'SELECT * FROM "{name}"'))) for (name,) in tables}
+        rows = {name: map(_spell, connection.execute(f'SELECT * FROM "{name}"')) for (name,) in tables}
+        return {name: sorted(row for row in found if RANDOM_ID not in row) for name, found in rows.items()}
 
 
 def _spell(row: sqlite3.Row) -> str:

@@ -19,6 +19,7 @@ from indexer.commands.status import read_failures, read_status
 from indexer.embedding.options import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import IconsError, LibraryError
+from indexer.library.durable import describe_file, with_checksum
 from indexer.library.folder import Library
 from indexer.library.shards import shard_paths
 from indexer.pipeline import embed, index, merge, scan
@@ -66,6 +67,45 @@ def test_a_second_run_with_nothing_new_publishes_nothing(build: Build, library: 
     assert (again.generation, again.embed.images, again.embed.names) == (None, 0, 0)
     assert shard_paths(library.root / "vectors") == shards
     assert library.current() == 1
+
+
+def test_every_generation_of_a_library_bears_its_id_and_no_other_library_has_it(
+    build: Build, library: Library, icon_folder: Path, tmp_path: Path
+) -> None:
+    build(icon_folder)
+    (icon_folder / "new.svg").write_text(disc(9, 20))
+    build()
+    other = Library(tmp_path / "other")
+    build(icon_folder, into=other)
+    ids = [
+        Manifest.read(place.generation(number)).library for place, number in ((library, 1), (library, 2), (other, 1))
+    ]
+    assert ids[0] == ids[1] != ids[2]
+    assert [len(one) for one in ids] == [16, 16, 16]
+
+
+def test_a_library_of_an_older_program_answers_and_gets_an_id_with_its_next_generation(
+    build: Build, library: Library, icon_folder: Path
+) -> None:
+    build(icon_folder)
+    make_older(library)
+    assert SearchEngine.open(library.root).manifest.library == ""
+    assert build().generation is None
+    (icon_folder / "new.svg").write_text(disc(9, 20))
+    build()
+    assert len(SearchEngine.open(library.root).manifest.library) == 16
+
+
+def make_older(library: Library) -> None:
+    """Take the library's id out of the catalog and generation 1, as in what older programs wrote."""
+    generation = library.generation(1)
+    for path in (library.catalog, generation.catalog):
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("DELETE FROM settings WHERE key = 'library'")
+    facts = json.loads(generation.manifest.read_text())
+    del facts["library"], facts["sha256"]
+    facts["files"]["catalog.sqlite"] = describe_file(generation.catalog)
+    generation.manifest.write_text(json.dumps(with_checksum(facts)))
 
 
 @pytest.mark.parametrize(
