@@ -253,7 +253,7 @@ class SearchEngine:
             SourceError: the source has gone or changed since it was indexed.
         """
         [found] = self._put(lambda opened: look_up(opened.snapshot, [opened.snapshot.icon(icon)]))
-        return StoredPicture(found.icon.image_id, found.read(self.library))
+        return StoredPicture(found.read(self.library))
 
     def pictures(self, images: Sequence[int]) -> Iterator[tuple[int, bytes]]:
         """Read some pictures, one by one in their order, by the ids that hits tell; without those that can't be read.

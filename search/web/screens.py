@@ -94,7 +94,7 @@ class Screens:
                 png = index.crop(drawing)
             except OSError:  # another generation has taken its place
                 return None
-            return None if png is None else SentPicture.of(png, image=None)
+            return None if png is None else SentPicture.of(png)
 
         return await self._reading.run(read)
 
@@ -110,7 +110,7 @@ class Screens:
             if index is None or screen >= index.n_screens:
                 return None
             png = shot_png(index, screen, self._pool)
-            return None if png is None else SentPicture.of(png, image=None)
+            return None if png is None else SentPicture.of(png)
 
         return await self._asking.run(draw)
 

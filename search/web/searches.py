@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from search.engine import SearchEngine
 from search.query import Filters, Query, Window, pasted_svg
 from search.web.answers import SearchAnswer, search_json, written
-from search.web.drawings import Drawings, id_of
+from search.web.drawings import Drawings, Layer, id_of
 from search.web.gate import Gate
 from search.web.parameters import SearchParameters
 
@@ -28,17 +28,18 @@ class Found(NamedTuple):
 
     content: bytes
     """JSON."""
-    images: tuple[int, ...]
+    layers: tuple[Layer, ...]
     """Pictures of the first hits, one of a name, without bitmaps."""
     generation: int
 
 
-def first_images(hits: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:
+def first_layers(hits: Sequence[Mapping[str, Any]]) -> tuple[Layer, ...]:
     """Pictures of the first hits, given as JSON: of each name the first one, which stands for the others."""
     first: dict[str, Mapping[str, Any]] = {}
     for hit in hits:
         first.setdefault(hit["words"], hit)
-    return tuple([hit["image"] for hit in first.values() if hit["svg_url"]][:MOST_PICTURES])
+    shown = [hit for hit in first.values() if hit["svg_url"]]
+    return tuple(Layer(hit["image"], hit["digest"]) for hit in shown[:MOST_PICTURES])
 
 
 class AskedLately:
@@ -78,11 +79,11 @@ class Searches:
         """Answer what is asked, as JSON. Raises what `ask` raises."""
         return (await self._lately.now(asked.model_dump_json(), lambda: self._found(asked))).content
 
-    async def images(self, asked: SearchParameters) -> tuple[int, ...]:
+    async def layers(self, asked: SearchParameters) -> tuple[Layer, ...]:
         """Pictures that are seen first of what is found. Raises what `ask` raises."""
         number = self._engine.generation.number
         question = asked.model_dump_json()
-        return (await self._lately.lately(question, lambda: self._found(asked), generation=number)).images
+        return (await self._lately.lately(question, lambda: self._found(asked), generation=number)).layers
 
     async def _found(self, asked: SearchParameters) -> Found:
         return await self.ask(asked.query(), asked.filters(), asked.window(), like=asked.like)
@@ -102,6 +103,6 @@ class Searches:
             seconds = time.perf_counter() - started
             number = self._engine.generation.number
             told = search_json(query.words, answer, generation=number, seconds=seconds)
-            return Found(written(SearchAnswer, told), first_images(told["hits"]), number)
+            return Found(written(SearchAnswer, told), first_layers(told["hits"]), number)
 
         return await self._gate.run(ask)

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from serving import serving_icons
 
-from search.web.searches import MOST_PICTURES, AskedLately, Found, first_images
+from search.web.searches import MOST_PICTURES, AskedLately, Found, first_layers
 
 API = "/api/v1"
 LAYER = "{http://www.w3.org/2000/svg}svg"
@@ -27,7 +27,7 @@ def test_the_pictures_of_an_answer_are_those_of_its_first_hits(client: httpx.Cli
     answer = client.get(f"{API}/search/svgs", params=asked)
     layers = [layer.get("id") for layer in ElementTree.fromstring(answer.text).findall(LAYER)]
     left_out = answer.headers.get("Icons-Left-Out", "").split(",")
-    assert layers == [f"i{image}" for image in first_images(hits) if str(image) not in left_out]
+    assert layers == [f"i{layer}" for layer in first_layers(hits) if str(layer.image) not in left_out]
     assert layers
     assert answer.headers["content-type"] == "image/svg+xml" and "sandbox" in answer.headers["content-security-policy"]
     again = client.get(f"{API}/search/svgs", params=asked, headers={"If-None-Match": answer.headers["etag"]})
@@ -42,8 +42,12 @@ def test_pictures_are_refused_as_their_search_is(client: httpx.Client) -> None:
 
 
 def test_of_each_name_the_first_picture_is_shown_and_no_bitmap() -> None:
-    hits = [{"words": f"name {n // 2}", "image": n, "svg_url": None if n == 4 else "x"} for n in range(200)]
-    assert first_images(hits) == tuple(n for n in range(0, 200, 2) if n != 4)[:MOST_PICTURES]
+    hits = [
+        {"words": f"name {n // 2}", "image": n, "digest": f"{n:x}", "svg_url": None if n == 4 else "x"}
+        for n in range(200)
+    ]
+    shown = [n for n in range(0, 200, 2) if n != 4][:MOST_PICTURES]
+    assert [str(layer) for layer in first_layers(hits)] == [f"{n}-{n:x}" for n in shown]
 
 
 def test_who_asks_the_same_at_once_is_answered_by_one_search() -> None:
