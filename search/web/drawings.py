@@ -74,11 +74,14 @@ class Drawings:
         """Read an icon's SVG, perhaps in a colour; None where it is a bitmap. Nothing but what was indexed is sent."""
 
         def read() -> SentPicture | None:
-            found = self._engine.stored_picture(id_of(self._engine, icon))
+            found = self._stored(icon)
             document = svg_text(found.content, colour=colour)
             return None if document is None else SentPicture.of(document, is_fixed=digest == found.digest)
 
         return await self._gate.run(read)
+
+    def _stored(self, icon: str) -> StoredPicture:
+        return self._engine.together(lambda engine: engine.stored_picture(id_of(engine, icon)))
 
     async def svgs(self, layers: Sequence[Layer]) -> tuple[SentPicture, list[int]]:
         """Stack the SVGs of some pictures; with the ids of those that are not in the stack.
@@ -104,7 +107,7 @@ class Drawings:
         """Draw an icon as a PNG, its longer side `size`."""
 
         def draw() -> SentPicture:
-            found = self._engine.stored_picture(id_of(self._engine, icon))
+            found = self._stored(icon)
             content = found.content if colour is None else svg_text(found.content, colour=colour) or found.content
             return SentPicture.of(self._pool.png(content, size=size), is_fixed=digest == found.digest)
 

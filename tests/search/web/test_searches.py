@@ -12,6 +12,8 @@ from serving import serving_icons
 from search.web.searches import MOST_PICTURES, AskedLately, Found, first_layers
 
 API = "/api/v1"
+FIRST, OTHER = (7, "a"), (7, "b")
+"""Generations of two libraries, of one number."""
 LAYER = "{http://www.w3.org/2000/svg}svg"
 
 
@@ -57,16 +59,16 @@ def test_who_asks_the_same_at_once_is_answered_by_one_search() -> None:
     async def search() -> Found:
         asked.append("search")
         await asyncio.sleep(0.05)
-        return Found(b"{}", (1, 2), 7)
+        return Found(b"{}", (), FIRST)
 
     async def scene() -> None:
-        pictures = asyncio.create_task(lately.lately("q", search, generation=7))
+        pictures = asyncio.create_task(lately.lately("q", search, edition=FIRST))
         words = asyncio.create_task(lately.now("q", search))
         assert await words == await pictures
         assert asked == ["search"]
-        await lately.lately("q", search, generation=7)  # a moment later
+        await lately.lately("q", search, edition=FIRST)  # a moment later
         assert asked == ["search"]
-        await lately.lately("q", search, generation=8)  # another library answers by then
+        await lately.lately("q", search, edition=OTHER)  # another library answers by then
         await lately.now("q", search)  # who asks for hits gets new ones
         assert asked == ["search"] * 3
 
@@ -82,16 +84,16 @@ def test_a_search_that_failed_is_made_again_and_few_answers_are_kept() -> None:
 
     async def search() -> Found:
         asked.append("search")
-        return Found(b"{}", (), 1)
+        return Found(b"{}", (), FIRST)
 
     async def scene() -> None:
         with pytest.raises(ValueError, match="not now"):
             await lately.now("q", fails)
-        assert (await lately.lately("q", search, generation=1)).content == b"{}"
+        assert (await lately.lately("q", search, edition=FIRST)).content == b"{}"
         for number in range(16):
             await lately.now(f"other {number}", search)
         asked.clear()
-        await lately.lately("q", search, generation=1)
+        await lately.lately("q", search, edition=FIRST)
         assert asked == ["search"]
 
     asyncio.run(scene())
@@ -102,7 +104,7 @@ def test_one_who_leaves_takes_no_answer_from_the_other() -> None:
 
     async def search() -> Found:
         await asyncio.sleep(0.05)
-        return Found(b"{}", (), 1)
+        return Found(b"{}", (), FIRST)
 
     async def scene() -> None:
         left, stays = (asyncio.create_task(lately.now("q", search)) for _ in range(2))
