@@ -220,12 +220,20 @@ def differences(folder: Path, files: Files, *, sums: bool) -> Iterator[tuple[Pat
     """
     for name, expected in files.items():
         path = below(folder, name)
-        if not path.is_file():
+        if (size := _size_of_file(path)) is None:
             yield path, "is missing"
-        elif (size := path.stat().st_size) != expected.bytes:
+        elif size != expected.bytes:
             yield path, f"has {size} bytes, its manifest says {expected.bytes}"
         elif sums and describe_file(path) != expected:
             yield path, "does not match its checksum"
+
+
+def _size_of_file(path: Path) -> int | None:
+    """None where there is no file; it may go at any moment."""
+    try:
+        return path.stat().st_size if path.is_file() else None
+    except FileNotFoundError:
+        return None
 
 
 def with_checksum(facts: dict[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,6 +27,9 @@ from search.generation.snapshot import Snapshot
 from search.generation.standing import Standing, preferring, standing
 from search.generation.vectors import FaissVectors
 from search.words.spelling import Speller
+
+if TYPE_CHECKING:
+    from indexer.usage.folder import UsageGeneration
 
 ADVICE = "`icons doctor --repair` makes it again"
 _looked: dict[Path, tuple[object, str | None]] = {}
@@ -48,6 +52,8 @@ class Opened:
     facets: IconTable
     lexicon: Lexicon
     speller: Speller
+    state: object
+    """Tells what was opened from all that lay there before or lies there later, under its number or in its place."""
     engine: Engine = EMBEDDED
     """What answers."""
 
@@ -122,6 +128,7 @@ def open_generation(library: Library, generation: Generation) -> Opened:
     Raises:
         LibraryError: it can't be read.
     """
+    state = state_of(generation)
     manifest = Manifest.read(generation)
     for path, how in differences(generation.folder, manifest.files, sums=False):
         raise LibraryError(f'"{path}" {how}; {ADVICE}')
@@ -133,7 +140,7 @@ def open_generation(library: Library, generation: Generation) -> Opened:
         _refuse_other(snapshot, facets, manifest)
         encoder = RememberingEncoder(open_query_encoder(library.encoder(manifest.fingerprint)))
         lexicon = Lexicon.open(generation.lexicon)
-        return Opened(
+        opened = Opened(
             generation=generation,
             manifest=manifest,
             snapshot=snapshot,
@@ -143,7 +150,31 @@ def open_generation(library: Library, generation: Generation) -> Opened:
             facets=facets,
             lexicon=lexicon,
             speller=Speller.of(snapshot.vocabulary, lexicon, encoder),
+            state=state,
         )
+    refuse_changed(opened)
+    return opened
+
+
+def state_of(generation: "Generation | UsageGeneration") -> object:
+    """What tells the files of a generation from others under the same names; None where there is no manifest.
+
+    A generation never changes; a library that is copied to where another one was brings other files.
+    """
+    stamps = tuple(map(_stamp, (generation.manifest, *generation.files)))
+    return stamps if stamps[0] else None
+
+
+def refuse_changed(opened: Opened) -> None:
+    """Go on only while the files are those that were opened: parts of two libraries are no answer.
+
+    Raises:
+        LibraryError: one has gone, has changed, or is another one by now.
+    """
+    if state_of(opened.generation) != opened.state:
+        folder = opened.generation.folder
+        how = "is being written, or another one lies there by now" if folder.is_dir() else "has gone"
+        raise LibraryError(f'"{folder}" {how}; `icons doctor` examines the library')
 
 
 def _refuse_other(snapshot: Snapshot, facets: Facets, manifest: Manifest) -> None:
@@ -195,10 +226,10 @@ def _damage(library: Library, generation: Generation, manifest: Manifest) -> str
     return found
 
 
-def _stamp(path: Path) -> tuple[int, int] | None:
-    """Size and time of change of a file; None where there is none."""
+def _stamp(path: Path) -> tuple[int, ...] | None:
+    """Which file it is, its size and time of change; None where there is none."""
     try:
         status = path.stat()
     except OSError:
         return None
-    return status.st_size, status.st_mtime_ns
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns

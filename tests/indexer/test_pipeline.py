@@ -6,6 +6,7 @@ import shlex
 import shutil
 import sqlite3
 from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -105,7 +106,7 @@ def make_older(library: Library) -> None:
             connection.execute("DELETE FROM settings WHERE key = 'library'")
     facts = json.loads(generation.manifest.read_text())
     del facts["library"], facts["sha256"]
-    facts["files"]["catalog.sqlite"] = describe_file(generation.catalog)
+    facts["files"]["catalog.sqlite"] = asdict(describe_file(generation.catalog))
     generation.manifest.write_text(json.dumps(with_checksum(facts)))
 
 

@@ -61,26 +61,35 @@ class Address:
 
 
 def read_token() -> str:
-    """The token that the environment holds, or a file that it names; "" where there is none.
+    """The token that the environment holds, or a file that it names; "" where neither variable is set.
 
     Raises:
-        IconsError: the file can't be read.
+        IconsError: the file can't be read, or one of them is empty.
     """
-    if path := os.environ.get(TOKEN_FILE):
-        return _read(path, TOKEN_FILE).strip()
-    return os.environ.get(TOKEN, "")
+    if path := _variable(TOKEN_FILE):
+        if not (token := _read(path, TOKEN_FILE).strip()):
+            raise IconsError(f'"{path}", which {TOKEN_FILE} names, holds no token; write one into it')
+        return token
+    return _variable(TOKEN)
 
 
 def read_authority() -> str:
     """Path of the certificate that signs the server's; "" where the system knows it.
 
     Raises:
-        IconsError: the file can't be read.
+        IconsError: the file can't be read, or the variable is empty.
     """
-    path = os.environ.get(AUTHORITY, "")
-    if path:
+    if path := _variable(AUTHORITY):
         _read(path, AUTHORITY)
     return path
+
+
+def _variable(name: str) -> str:
+    """What a variable of the environment holds; "" where it is not set. One that is set and empty means something."""
+    value = os.environ.get(name)
+    if value is not None and not value.strip():
+        raise IconsError(f'{name} is "{value}"; put into it what docs/milvus.md says, or unset it')
+    return value or ""
 
 
 def _read(path: str, variable: str) -> str:

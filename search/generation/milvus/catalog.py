@@ -156,9 +156,11 @@ class MilvusCatalog(Snapshot):
     def digests(self, images: Sequence[int]) -> dict[int, bytes]:
         """Digests of the contents that pictures were rendered from, by id."""
         found: dict[int, bytes] = {}
-        for chunk in in_chunks(np.unique(np.array(images, np.int64)), _PICTURES_AT_ONCE):
+        for chunk in in_chunks(np.unique(np.array(images, np.int64)), IDS_AT_ONCE):
             for row in self._asked.query(self._pictures, among("id", chunk), ["id", "content"]):
                 found[row["id"]] = bytes.fromhex(row["content"])
+        if found.keys() != set(images):
+            raise self._asked.lacks_row()
         return found
 
     def contents(self, images: Sequence[int]) -> dict[int, bytes]:

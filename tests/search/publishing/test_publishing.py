@@ -27,7 +27,7 @@ from indexer.publishing.manifest import Manifest
 from indexer.run import IndexOptions
 from search.cli import main
 from search.engine import SearchEngine
-from search.generation.milvus.address import Address
+from search.generation.milvus.address import Address, read_token
 from search.generation.milvus.published import Published
 from search.generation.milvus.schema import DIGEST, VECTOR
 from search.publishing import collections
@@ -409,6 +409,20 @@ def test_an_address_that_is_none_is_refused_without_its_secret(text: str, told: 
     with pytest.raises(IconsError, match=told) as refused:
         Address.read(text)
     assert "secret@" not in str(refused.value)
+
+
+@pytest.mark.parametrize("variable", ["ICONS_MILVUS_TOKEN", "ICONS_MILVUS_TOKEN_FILE", "ICONS_MILVUS_CA"])
+def test_a_variable_that_is_empty_is_no_secret(variable: str) -> None:
+    done = CliRunner().invoke(main, ["search", "dot", "--library", "milvus+tls://127.0.0.1:9/i"], env={variable: " "})
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+    assert done.stderr.startswith(f'Error: {variable} is " "; ')
+
+
+def test_a_file_without_a_token_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "token").write_text("\n")
+    monkeypatch.setenv("ICONS_MILVUS_TOKEN_FILE", str(tmp_path / "token"))
+    with pytest.raises(IconsError, match="holds no token"):
+        read_token()
 
 
 def test_addresses_are_read() -> None:
