@@ -13,7 +13,7 @@ import numpy as np
 
 from indexer.arrays import Pixels
 from indexer.errors import LibraryError, SourceError, UnknownSetError, UnreachableError
-from indexer.library.elsewhere import library_at
+from indexer.library.elsewhere import LibraryElsewhere, library_at
 from indexer.library.folder import Generation, Library
 from indexer.library.preferences import known_preferences, read_preferences
 from indexer.publishing.manifest import Manifest
@@ -140,8 +140,9 @@ class SearchEngine:
             LibraryError: it is not; the message is that of the cause, if there is one.
         """
         if self._source.state(self.generation.number) != self._opened.state:
-            gone = f'"{self.library.root}" no longer holds what answered; put a whole library there'
-            raise cause or LibraryError(gone)
+            library = self.library
+            place = library.address if isinstance(library, LibraryElsewhere) else library.root
+            raise cause or LibraryError(f'"{place}" no longer holds what answered; put a whole library there')
 
     def together(self, questions: Callable[["SearchEngine"], Result]) -> Result:
         """Put questions that belong together: all of them to one generation, as ids of one mean nothing in another's.

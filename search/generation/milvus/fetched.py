@@ -59,13 +59,13 @@ class Said:
         return json.dumps(asdict(self))
 
 
-def read_said(connection: Connection, names: Names, number: int) -> Said:
-    """What was published of a generation.
+def read_said(connection: Connection, names: Names, number: int, *, consistency: str = "Strong") -> Said:
+    """What was published of a generation; a server that is asked strongly waits for what was written a moment ago.
 
     Raises:
         GoneError: it was not, or is no longer there.
     """
-    rows = connection.query(names.files, f'id == "{ready(number)}"', ["content"], consistency_level="Strong")
+    rows = connection.query(names.files, f'id == "{ready(number)}"', ["content"], consistency_level=consistency)
     if not rows:
         raise GoneError(f'"{connection.spelling}" holds no generation {number}; `icons publish` sends one')
     try:

@@ -5,7 +5,7 @@ can mix two collections (milvus-io/milvus#52351).
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 
 from indexer.encoders.query_encoder import open_query_encoder
@@ -51,11 +51,11 @@ class Published:
         return None if behind is None else self.names.number_in(behind)
 
     def state(self, number: int) -> object:
-        """What was said when it was published."""
-        try:
-            return read_said(self.connection, self.names, number)
-        except GoneError:
-            return None
+        """What was said when it was published; this is asked every second, so what suffices is asked first."""
+        for consistency in ("Bounded", "Strong"):
+            with suppress(GoneError):
+                return read_said(self.connection, self.names, number, consistency=consistency)
+        return None
 
     def library(self, number: int) -> str:
         """Not known: an address belongs to one library."""

@@ -35,7 +35,7 @@ from search.publishing import publish as publishing
 from search.publishing.collections import settle
 from search.publishing.examine import examine
 from search.publishing.going_back import go_back
-from search.publishing.leftovers import held_numbers, unsay
+from search.publishing.leftovers import drop, held_numbers, unsay
 from search.publishing.publish import publish
 from search.query import Query, Window
 
@@ -210,6 +210,31 @@ def test_a_generation_that_could_not_be_opened_in_time_is_tried_again(
         engine.refresh()
     assert engine.refresh()
     assert engine.generation.number == number
+
+
+def test_a_library_that_is_published_in_the_place_of_another_answers(
+    place: str, tmp_path: Path, tiny_model: Path
+) -> None:
+    first, other = (Drawn(_folder(tmp_path / name), ModelChoice(f"local-dir:{tiny_model}")) for name in ("a", "b"))
+    for drawn, seed in ((first, 5), (other, 6)):
+        drawn.edit(random.Random(seed), n=8)
+    number = publish(first.library, place).generation
+    engine = SearchEngine.open(place)
+    assert not engine.refresh()
+    server = Published(LibraryElsewhere(place))
+    server.connection.call("drop_alias", server.names.alias)
+    unsay(server.connection, server.names, number)
+    drop(server.connection, server.names, number)
+    with pytest.raises(LibraryError, match=f'"{place}" no longer holds what answered'):
+        engine.refresh()
+    assert publish(other.library, place).generation == number
+    assert engine.refresh()
+    assert [hit.key for hit in engine.ask(Query(words="shape"), window=Window(k=30)).hits] == answers(other.library)[0]
+
+
+def _folder(path: Path) -> Path:
+    path.mkdir()
+    return path
 
 
 def test_rows_that_a_client_sent_twice_go_before_the_next_try(
