@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from indexer.encoders.config import impossible_numbers
 from indexer.library.durable import check_own_checksum, with_checksum
 
 if TYPE_CHECKING:
@@ -41,10 +42,12 @@ def read_facts(folder: Path) -> dict[str, Any]:
     """Read what an encoder says of itself.
 
     Raises:
-        OSError, ValueError: it is missing, or not as it was written.
+        OSError, ValueError: it is missing, not as it was written, or says what no encoder has.
     """
     facts = json.loads((folder / FILE_NAME).read_text("utf-8"))
     if not isinstance(facts, dict):
         raise ValueError("it holds no facts")  # noqa: TRY004
     check_own_checksum(facts)
+    for what in impossible_numbers(facts):
+        raise ValueError(f"it says {what}")
     return facts

@@ -13,9 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice
+from indexer.encoders.config import impossible_numbers
 from indexer.encoders.facts import write_facts
 from indexer.encoders.tokens import clip_tokenizer
+from indexer.errors import SourceError
 from indexer.library.durable import check_own_checksum, describe_file, differences, folder_aside
+from indexer.sources.reading import read_regular
 
 FILE_NAME = "graphs.json"
 
@@ -51,13 +54,15 @@ def find_graphs(checkpoint: Checkpoint) -> Graphs | None:
     """
     folder = checkpoint.weights.parent
     try:
-        facts = json.loads((folder / FILE_NAME).read_text("utf-8"))
+        facts = json.loads(read_regular(folder / FILE_NAME))
         check_own_checksum(facts)
+        is_possible = not any(impossible_numbers(facts["shape"]))
         is_theirs = facts["weights"] == checkpoint.weights_digest
+        is_theirs &= facts["shape"]["image_size"] == checkpoint.image_size
         is_whole = not list(differences(folder, facts["files"], sums=True))
-    except (OSError, ValueError, LookupError, AttributeError, TypeError):
+    except (OSError, SourceError, ValueError, LookupError, AttributeError, TypeError):
         return None
-    return Graphs(checkpoint, facts) if is_theirs and is_whole else None
+    return Graphs(checkpoint, facts) if is_possible and is_theirs and is_whole else None
 
 
 def carry(graphs: Graphs, folder: Path, *, choice: ModelChoice) -> None:

@@ -2,12 +2,12 @@
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
-from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
+from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.errors import ModelError, SourceError, TrainError
 from indexer.finetune.corpus.gather import Gathered, Limits
 from indexer.finetune.corpus.lesson import Material, read_facts, read_material
@@ -71,9 +71,9 @@ def prepare(request: Request, devices: Devices, viewer: Viewer) -> Places:
     checkpoint = find_checkpoint(choice)
     corpus = request.corpus
     if corpus is None:
-        corpus = _build(request, places, size=image_size_of(checkpoint), viewer=viewer)
+        corpus = _build(request, places, size=checkpoint.image_size, viewer=viewer)
     material = read_material(corpus, request.options.learning, seed=request.options.schedule.seed)
-    check_material(material, size=image_size_of(checkpoint))
+    check_material(material, size=checkpoint.image_size)
     options = fitting(request.options, n_icons=int((~material.held_out).sum()), n_ranks=devices.n, viewer=viewer)
     _tell(material, corpus, viewer)
     key = hashlib.sha256((corpus / "corpus.json").read_bytes()).hexdigest()[:16]
@@ -153,20 +153,6 @@ def fitting(options: FinetuneOptions, *, n_icons: int, n_ranks: int, viewer: Vie
         viewer.note(f"batches of {batch} instead of {options.loss.batch}: {n_icons:,} icons, {parts} parts a step")
     words = math.ceil(options.loss.keep_words_batch / parts) * parts
     return replace(options, loss=replace(options.loss, batch=batch, keep_words_batch=words))
-
-
-def image_size_of(checkpoint: Checkpoint) -> int:
-    """The side of the pictures that a model takes.
-
-    Raises:
-        ModelError: they are not square.
-    """
-    config: Mapping[str, Any] = checkpoint.config
-    size = config.get("preprocess_cfg", {}).get("size") or config["model_cfg"]["vision_cfg"].get("image_size", 224)
-    sides = {size} if isinstance(size, int) else set(size)
-    if len(sides) != 1:
-        raise ModelError(f'input size "{size}" is not square; `icons` takes encoders with square input')
-    return int(sides.pop())
 
 
 def _build(request: Request, places: Places, *, size: int, viewer: Viewer) -> Path:

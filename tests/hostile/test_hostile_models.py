@@ -11,11 +11,14 @@ from pathlib import Path
 import huggingface_hub.constants
 import pytest
 import torch
+from click.testing import CliRunner
 from conftest import save_tiny_model
 
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import load_model
 from indexer.errors import ModelError
+from indexer.library.durable import with_checksum
+from search.cli import main
 
 
 class Attack:
@@ -69,14 +72,88 @@ def test_a_scripted_module_in_place_of_weights_is_refused(tmp_path: Path) -> Non
     "config",
     ["", "[]", "{}", "null", '{"model_cfg": 3}', '{"model_cfg": {"embed_dim": 3}}', '{"a":' * 100_000,
      '{"model_cfg": {"embed_dim": 3, "text_cfg": []}}', '{"model_cfg": {"embed_dim": 3, "text_cfg": {}}}',
-     '{"model_cfg": {"embed_dim": 3, "text_cfg": {}, "vision_cfg": {"image_size": []}}}'],
-    ids=["empty", "list", "object", "null", "number", "no-text", "deep", "text-list", "no-vision", "no-size"],
+     '{"model_cfg": {"embed_dim": 3, "text_cfg": {}, "vision_cfg": {}}, "preprocess_cfg": [1]}', " " * 2_000_000],
+    ids=["empty", "list", "object", "null", "number", "no-text", "deep", "text-list", "no-vision", "colours", "long"],
 )  # fmt: skip
 def test_a_config_of_another_form_is_refused_by_its_path(tmp_path: Path, config: str) -> None:
     folder = save_tiny_model(tmp_path / "model", seed=1)
     (folder / "open_clip_config.json").write_text(config)
     with pytest.raises(ModelError, match=r'open_clip_config.json" is not an open_clip config'):
         find_checkpoint(ModelChoice(f"local-dir:{folder}"))
+
+
+NAN, HUGE = float("nan"), 10**10
+
+
+def change(folder: Path, field: str, value: object) -> Path:
+    """Have the config of a tiny model say something else of a field; returns the config."""
+    file = folder / "open_clip_config.json"
+    config = json.loads(file.read_text())
+    *parts, name = ("model_cfg." * (not field.startswith("preprocess_cfg")) + field).split(".")
+    part = config
+    for each in parts:
+        part = part[each]
+    part[name] = value
+    file.write_text(json.dumps(config))
+    return file
+
+
+@pytest.mark.parametrize(
+    ("field", "values"),
+    [
+        ("vision_cfg.image_size", [-1, 0, 100_000, "32", True, None, 32.0, [], [32, 64], [0, 0], {"a": 1}]),
+        ("vision_cfg.patch_size", [0, -8, HUGE, "8"]),
+        ("vision_cfg.width", [0, HUGE, True]),
+        ("preprocess_cfg.mean", [0, [0.5, 0.5], [NAN] * 3, [1e40] * 3, "grey", [0.5, 0.5, True], {}]),
+        ("preprocess_cfg.std", [0, [0, 0, 0], [0.5, 0.5], [NAN] * 3, [1e40] * 3, [-0.5] * 3, "grey"]),
+        ("embed_dim", [0, -1, HUGE, "32", True, 32.5, [32]]),
+        ("text_cfg.context_length", [0, -1, 2, HUGE, "16"]),
+        ("text_cfg.vocab_size", [0, HUGE]),
+        ("text_cfg.width", [0, HUGE, 16_384, "32"]),
+        ("text_cfg.layers", [0, HUGE, [1, 2]]),
+        ("text_cfg.heads", [0, HUGE]),
+    ],
+)
+def test_a_number_that_no_model_has_is_refused_by_its_field_before_anything_is_made(
+    tmp_path: Path, field: str, values: list[object]
+) -> None:
+    folder = save_tiny_model(tmp_path / "model", seed=1)
+    for value in values:
+        file = change(folder, field, value)
+        with pytest.raises(ModelError) as refused:
+            find_checkpoint(ModelChoice(f"local-dir:{folder}"))
+        part, _, name = field.rpartition(".")
+        assert str(refused.value).startswith(f'"{file}" says {part}{"." * bool(part)}'), refused.value
+        assert f'{name} "{value}"' in str(refused.value)
+
+
+def test_a_number_that_no_model_has_ends_index_and_finetune_in_one_line(icon_folder: Path, tmp_path: Path) -> None:
+    folder = save_tiny_model(tmp_path / "model", seed=1)
+    said = f'"{change(folder, "vision_cfg.image_size", 100_000)}" says vision_cfg.image_size "100000", not a number'
+    model = ["--model", f"local-dir:{folder}", "--devices", "cpu", "--library", str(tmp_path / "library")]
+    for command in (["index"], ["finetune", "--out", str(tmp_path / "out")]):
+        done = CliRunner().invoke(main, [*command, str(icon_folder), *model])
+        assert done.exit_code == 2
+        assert [line for line in done.stderr.splitlines() if line.startswith("Error: ")] == [
+            f"Error: {said} from 1 to 4096; save the model again, or give another one"
+        ]
+    assert not list(tmp_path.glob("out.work/*"))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("image_size", -1), ("image_size", 100_000), ("dim", "x"), ("context_length", HUGE), ("end_token", -1)],
+)
+def test_a_stored_encoder_that_says_what_none_has_is_refused_before_anything_is_made(
+    copied: Path, field: str, value: object
+) -> None:
+    (file,) = copied.glob("encoders/*/encoder.json")
+    facts = json.loads(file.read_text()) | {field: value}
+    del facts["sha256"]
+    file.write_text(json.dumps(with_checksum(facts)))
+    done = CliRunner().invoke(main, ["search", "arrow", "--library", str(copied)])
+    assert done.exit_code == 2
+    assert f'query encoder "{file.parent}" can\'t be read (it says {field} "{value}", not a number' in done.stderr
 
 
 @pytest.mark.parametrize("name", ["someone/text-tower", "../../etc", "/etc/passwd", "https://example.org/x"])

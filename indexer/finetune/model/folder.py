@@ -11,18 +11,22 @@ from pathlib import Path
 from typing import Any, Literal
 
 import open_clip
+import psutil
 import torch
 from open_clip.model import CLIP
 from safetensors.torch import save_file
 from torch import nn
 
 from indexer.encoders.checkpoint import CONFIG_NAME, LOCAL, WEIGHT_NAMES, ModelChoice
+from indexer.encoders.config import check_config, image_side, read_config
 from indexer.errors import ModelError
 from indexer.finetune.model.lineage import LINEAGE_NAME, as_json, check_replaceable
 from indexer.finetune.model.outline import build
 from indexer.library.durable import sync
 
 SIZE = 64
+_BYTES_OF_WEIGHT = 16
+"""In training: itself, its gradient, and what Adam keeps of it."""
 _TOKENS = "token_embedding.weight"
 """Of open_clip's own text towers."""
 START_TEMPERATURE = 0.05
@@ -80,14 +84,11 @@ def write_random_model(config_file: Path, folder: Path, *, seed: int) -> ModelCh
     Raises:
         ModelError: the file holds no config, or none that open_clip builds.
     """
-    try:
-        given = json.loads(config_file.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise ModelError(f'"{config_file}" is no model config ({error}); give one as open_clip has them') from error
-    config = given if isinstance(given, dict) and "model_cfg" in given else {"model_cfg": given}
+    config = read_config(config_file)
+    check_config(config, config_file, most_weights=psutil.virtual_memory().total // _BYTES_OF_WEIGHT)
     torch.manual_seed(seed)
     model = _build(config["model_cfg"], config_file)
-    size = config["model_cfg"]["vision_cfg"].get("image_size", 224)  # open_clip's own default
+    size = image_side(config["model_cfg"]["vision_cfg"])
     config.setdefault("preprocess_cfg", PREPROCESS_CONFIG | {"size": size})
     write_model(model.state_dict(), folder, FolderFacts(config, {}, "# Random weights\n", "fp32"))
     return ModelChoice(f"{LOCAL}{folder}")

@@ -240,7 +240,11 @@ def test_a_config_that_is_no_model_is_refused(icons: Path, start: Path, tmp_path
     config = tmp_path / "config.json"
     for content in ("{", '{"embed_dim": 3}', "[]", '{"model_cfg": 3}'):
         config.write_text(content)
-        assert "is no model config" in refused(icons, start, tmp_path / "mine", "--new-model", str(config))
+        assert "is not an open_clip config" in refused(icons, start, tmp_path / "mine", "--new-model", str(config))
+    huge = {"embed_dim": 8, "vision_cfg": {}, "text_cfg": {"width": 16_384, "layers": 1000}}
+    config.write_text(json.dumps(huge))
+    told = refused(icons, start, tmp_path / "mine", "--new-model", str(config))
+    assert f'"{config}" says text_cfg.layers "1000" of width "16384", more than its weights hold' in told
 
 
 def test_nothing_to_learn_from_says_what_to_give(tmp_path: Path) -> None:
