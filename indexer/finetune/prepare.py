@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+from indexer.encoders.loading import load_encoder
 from indexer.errors import ModelError, SourceError, TrainError
 from indexer.finetune.corpus.gather import Gathered, Limits
 from indexer.finetune.corpus.lesson import Material, read_facts, read_material
@@ -17,7 +18,7 @@ from indexer.finetune.model.lineage import check_replaceable
 from indexer.finetune.options import FinetuneOptions, Places
 from indexer.finetune.plan import Plan, write_plan
 from indexer.library.folder import Library
-from indexer.ranks.devices import Devices
+from indexer.ranks.devices import HOST, Devices
 
 
 class Viewer(Protocol):
@@ -69,6 +70,7 @@ def prepare(request: Request, devices: Devices, viewer: Viewer) -> Places:
     viewer.stage("Finding the model")
     choice = _beginning(request, places)
     checkpoint = find_checkpoint(choice)
+    load_encoder(checkpoint, device=HOST, precision="fp32", n_images=1)  # refused where it says nothing
     corpus = request.corpus
     if corpus is None:
         corpus = _build(request, places, size=checkpoint.image_size, viewer=viewer)

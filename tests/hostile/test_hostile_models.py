@@ -13,11 +13,16 @@ import pytest
 import torch
 from click.testing import CliRunner
 from conftest import save_tiny_model
+from safetensors.torch import load_file, save_file
 
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+from indexer.encoders.graphs import find_graphs
+from indexer.encoders.loading import load_encoder
+from indexer.encoders.stored_graphs import write_graphs
 from indexer.encoders.torch_encoder import load_model
 from indexer.errors import ModelError
 from indexer.library.durable import with_checksum
+from indexer.ranks.devices import HOST
 from search.cli import main
 
 
@@ -138,6 +143,72 @@ def test_a_number_that_no_model_has_ends_index_and_finetune_in_one_line(icon_fol
             f"Error: {said} from 1 to 4096; save the model again, or give another one"
         ]
     assert not list(tmp_path.glob("out.work/*"))
+
+
+SAID = {
+    "zero": (0.0, "", 'each picture the same vector ("0.0000" and so on)'),
+    "nan": (NAN, "", '"nan" for a picture'),
+    "infinite": (float("inf"), "", '"nan" for a picture'),
+    "pictures": (0.0, "visual.conv1.weight", "each picture the same vector ("),
+    "words": (0.0, "text_projection", 'each word the same vector ("0.0000" and so on)'),
+    "a word": (NAN, "token_embedding.weight", '"nan" for a word'),
+}
+"""What weights hold, all or those of one name, and what is said of that."""
+
+
+def ruined(folder: Path, number: float, name: str, *, in_pickle: bool = False) -> Path:
+    """Give a tiny model other weights; in_pickle: in a file of torch's own."""
+    file = save_tiny_model(folder, seed=1) / "open_clip_model.safetensors"
+    weights = load_file(file)
+    weights = {each: torch.full_like(it, number) if name in each else it for each, it in weights.items()}
+    if in_pickle:
+        torch.save(weights, file.with_name("open_clip_pytorch_model.bin"))
+        file.unlink()
+    else:
+        save_file(weights, file)
+    return folder
+
+
+@pytest.mark.parametrize("kind", SAID)
+def test_weights_that_say_nothing_are_refused_with_what_was_seen(tmp_path: Path, kind: str) -> None:
+    number, name, said = SAID[kind]
+    folder = ruined(tmp_path / "model", number, name, in_pickle=kind == "zero")
+    with pytest.raises(ModelError) as refused:
+        load_encoder(find_checkpoint(ModelChoice(f"local-dir:{folder}")), device=HOST, precision="fp32", n_images=1)
+    assert f'model "local-dir:{folder}" gives {said}' in str(refused.value)
+    assert str(refused.value).endswith("its weights are broken; give --model another one")
+
+
+def test_graphs_of_weights_that_say_nothing_are_refused_as_well(tmp_path: Path) -> None:
+    folder = ruined(tmp_path / "model", 0.0, "visual.conv1.weight")  # torch and the graphs agree on every vector
+    write_graphs(folder)
+    checkpoint = find_checkpoint(ModelChoice(f"local-dir:{folder}"))
+    assert find_graphs(checkpoint) is not None
+    with pytest.raises(ModelError, match=r"gives each picture the same vector \("):
+        load_encoder(checkpoint, device=HOST, precision="fp32", n_images=1)
+
+
+def test_a_model_that_says_nothing_ends_index_and_finetune_in_one_line(icon_folder: Path, tmp_path: Path) -> None:
+    folder = ruined(tmp_path / "model", 0.0, "")
+    library, out = tmp_path / "library", tmp_path / "out"
+    model = ["--model", f"local-dir:{folder}", "--devices", "cpu", "--library", str(library)]
+    for command in (["index"], ["finetune", "--out", str(out)]):
+        done = CliRunner().invoke(main, [*command, str(icon_folder), *model])
+        assert done.exit_code == 2, done.output
+        (error,) = [line for line in done.stderr.splitlines() if line.startswith("Error: ")]
+        assert "each picture the same vector" in error
+    assert not list(library.glob("encoders/*/encoder.json")), "it was exported"
+    assert not list(tmp_path.glob("out.work/*"))
+
+
+def test_a_vocabulary_without_the_tokens_of_the_tokenizer_is_refused(tmp_path: Path) -> None:
+    folder = save_tiny_model(tmp_path / "model", seed=1)
+    file = folder / "open_clip_model.safetensors"
+    weights = load_file(file)
+    save_file(weights | {"token_embedding.weight": weights["token_embedding.weight"][:10].clone()}, file)
+    change(folder, "text_cfg.vocab_size", 10)
+    with pytest.raises(ModelError, match=r'says text_cfg.vocab_size "10", its tokenizer gives token "49407"'):
+        load_encoder(find_checkpoint(ModelChoice(f"local-dir:{folder}")), device=HOST, precision="fp32", n_images=1)
 
 
 @pytest.mark.parametrize(
