@@ -125,7 +125,7 @@ def _request(out: Path, library: "Library", options: FinetuneOptions, **chosen: 
         raise click.UsageError("give SOURCES or --corpus, not both")
     if chosen["corpus"] is not None and (given := _given(GATHERING)):
         raise click.UsageError(f"--corpus was made with its own {', '.join(given)}; give SOURCES to choose anew")
-    choice = ModelChoice(chosen.pop("model"), str(pretrained) if pretrained else None)
+    choice = ModelChoice.typed(chosen.pop("model"), pretrained)
     return Request(out, library=library, choice=choice, options=options, **chosen)
 
 

@@ -32,6 +32,13 @@ class ModelChoice:
     pretrained: str | None = None
 
     @classmethod
+    def typed(cls, model: str, pretrained: Path | None) -> "ModelChoice":
+        """What was typed, its paths absolute: they are kept, and mean the same from any folder."""
+        if model.startswith(LOCAL):
+            model = f"{LOCAL}{_absolute(model.removeprefix(LOCAL))}"
+        return cls(model, str(_absolute(pretrained)) if pretrained else None)
+
+    @classmethod
     def bundled(cls) -> "ModelChoice":
         """The encoder that ships with `icons`."""
         return cls("bundled")
@@ -115,7 +122,7 @@ def _find(choice: ModelChoice) -> Checkpoint:
     if choice.model == "bundled":
         return _in_folder("bundled", bundled("model"))
     if choice.model.startswith(LOCAL):
-        folder = Path(choice.model.removeprefix(LOCAL)).expanduser().absolute()
+        folder = _absolute(choice.model.removeprefix(LOCAL))
         return _in_folder(f"{LOCAL}{folder}", folder)
     if choice.model.startswith(HUB):
         repository = choice.model.removeprefix(HUB)
@@ -147,11 +154,15 @@ def _built_in(choice: ModelChoice) -> Checkpoint:
         )
     if choice.pretrained is None:
         raise ModelError(f'model "{choice.model}" needs weights; add --pretrained FILE')
-    weights = Path(choice.pretrained).expanduser().absolute()
+    weights = _absolute(choice.pretrained)
     if not weights.is_file():
         raise ModelError(f'no checkpoint at "{weights}"; give --pretrained FILE of model "{choice.model}"')
     config = read_config(config_path)
     return Checkpoint(f"{choice.model} {weights.name}", choice.model, str(weights), config, weights)
+
+
+def _absolute(place: str | Path) -> Path:
+    return Path(place).expanduser().absolute()
 
 
 def open_clip_folder() -> Path:
