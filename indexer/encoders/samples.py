@@ -48,7 +48,8 @@ def check_answers(encoder: LoadedEncoder, checkpoint: Checkpoint) -> None:
             words[rows] = vectors
     except Exception as error:  # torch, ONNX Runtime and tokenizers each raise their own
         if isinstance(error, encoder.out_of_memory) or is_no_room(error):
-            raise
+            encoder.make_room()
+            return  # whoever embeds finds out for how much there is room
         reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise _broken(checkpoint, f"does not encode ({reason})") from error
     for what, found in (("picture", pictures), ("word", words)):
