@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 import re
 import shutil
 from collections.abc import Mapping, Sequence
@@ -14,6 +13,7 @@ import open_clip
 import psutil
 import torch
 from open_clip.model import CLIP
+from safetensors import SafetensorError
 from safetensors.torch import save_file
 from torch import nn
 
@@ -22,7 +22,7 @@ from indexer.encoders.config import check_config, image_side, read_config
 from indexer.errors import ModelError
 from indexer.finetune.model.lineage import LINEAGE_NAME, as_json, check_replaceable
 from indexer.finetune.model.outline import build
-from indexer.library.durable import sync
+from indexer.library.durable import folder_aside, naming
 
 SIZE = 64
 _BYTES_OF_WEIGHT = 16
@@ -119,21 +119,20 @@ def write_model(
     """
     check_replaceable(folder)
     held, files = tokenizer
-    aside = folder.with_name(f".aside-{folder.name}-{os.getpid()}")
-    shutil.rmtree(aside, ignore_errors=True)
-    aside.mkdir(parents=True)
-    save_file({name: _stored(name, tensor, facts.stored) for name, tensor in weights.items()}, aside / WEIGHT_NAMES[0])
-    (aside / WEIGHT_NAMES[0]).chmod(0o644)  # safetensors writes files that only their owner may read
-    (aside / CONFIG_NAME).write_text(json.dumps(facts.config, indent=2) + "\n", "utf-8")
-    (aside / LINEAGE_NAME).write_text(as_json(facts.lineage), "utf-8")
-    (aside / "README.md").write_text(facts.card, "utf-8")
-    for file in files:
-        shutil.copy(file, aside / file.name)
-    if not files and hasattr(held, "save_pretrained"):
-        held.save_pretrained(str(aside))
-    for file in aside.iterdir():
-        sync(file)
-    _swap(aside, folder)
+    stored = {name: _stored(name, tensor, facts.stored) for name, tensor in weights.items()}
+    with naming(folder), folder_aside(folder, replace=True) as aside:
+        try:
+            save_file(stored, aside / WEIGHT_NAMES[0])
+        except SafetensorError as error:  # of the system, without its number
+            raise OSError(None, str(error), str(folder / WEIGHT_NAMES[0])) from error
+        (aside / WEIGHT_NAMES[0]).chmod(0o644)  # safetensors writes files that only their owner may read
+        (aside / CONFIG_NAME).write_text(json.dumps(facts.config, indent=2) + "\n", "utf-8")
+        (aside / LINEAGE_NAME).write_text(as_json(facts.lineage), "utf-8")
+        (aside / "README.md").write_text(facts.card, "utf-8")
+        for file in files:
+            shutil.copy(file, aside / file.name)
+        if not files and hasattr(held, "save_pretrained"):
+            held.save_pretrained(str(aside))
 
 
 def _stored(name: str, tensor: torch.Tensor, stored: str) -> torch.Tensor:
@@ -143,11 +142,3 @@ def _stored(name: str, tensor: torch.Tensor, stored: str) -> torch.Tensor:
     if stored == "fp8" and name.endswith(_TOKENS):
         return tensor.float().to(torch.float8_e4m3fn)
     return tensor.float() if stored == "fp32" else tensor.half()
-
-
-def _swap(aside: Path, folder: Path) -> None:
-    old = folder.with_name(f".old-{folder.name}-{os.getpid()}")
-    if folder.exists():
-        folder.rename(old)
-    aside.rename(folder)
-    shutil.rmtree(old, ignore_errors=True)
