@@ -9,6 +9,7 @@ from typing import Any
 from indexer.encoders.checkpoint import LOCAL, ModelChoice, find_checkpoint
 from indexer.errors import ModelError, SourceError
 from indexer.library.durable import write_file
+from indexer.sources.reading import read_regular
 
 LINEAGE_NAME = "training.json"
 MEASURES = ("R@1", "R@5", "R@10", "MRR@50")
@@ -61,10 +62,9 @@ def check_replaceable(folder: Path) -> None:
 
 def read_lineage(folder: Path) -> dict[str, Any]:
     """What a model folder says of how it was made; nothing where that is not written, or by others."""
-    file = folder / LINEAGE_NAME
     try:
-        lineage = json.loads(file.read_text("utf-8")) if file.is_file() else {}
-    except ValueError:
+        lineage = json.loads(read_regular(folder / LINEAGE_NAME))
+    except (OSError, SourceError, ValueError, RecursionError):
         return {}
     is_ours = isinstance(lineage, dict) and isinstance(lineage.get("training", []), list)
     return lineage if is_ours else {}
