@@ -37,6 +37,7 @@ GATHERING = ("admit", "names_per_set", "variants_per_name", "tags_per_icon", "ow
 @click.option("--devices", default="auto", show_default=True, help="As for `icons index`.")
 @click.option("--workers", default=1, show_default=True, type=click.IntRange(0), help="Rendering processes.")
 @click.option("--resume", is_flag=True, help="Go on from the last checkpoint, with the same options.")
+@click.option("--replace", is_flag=True, help="Begin anew where OUT is a model, or a run that was not finished.")
 @click.option("--allow-regression", is_flag=True, help="Write OUT even where a task fell below the parent's interval.")
 @click.option("--show-augmentations", type=File, metavar="FILE.png", help="Draw the augmentations, train nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
@@ -128,11 +129,13 @@ def _request(out: Path, library: "Library", options: FinetuneOptions, **chosen: 
     from indexer.finetune.prepare import Request
 
     pretrained = chosen.pop("pretrained")
+    if chosen["resume"] and chosen["replace"]:
+        raise click.UsageError("--resume goes on with a run, --replace begins anew; give one of them")
     if chosen["corpus"] is not None and chosen["sources"]:
         raise click.UsageError("give SOURCES or --corpus, not both")
     if chosen["corpus"] is not None and (given := _given(GATHERING)):
         raise click.UsageError(f"--corpus was made with its own {', '.join(given)}; give SOURCES to choose anew")
-    choice = ModelChoice(chosen.pop("model"), str(pretrained) if pretrained else None)
+    choice = ModelChoice.typed(chosen.pop("model"), pretrained)
     return Request(out, library=library, choice=choice, options=options, **chosen)
 
 

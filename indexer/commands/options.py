@@ -159,7 +159,7 @@ def model_choice(model: str | None, pretrained: Path | None) -> "ModelChoice | N
 
     if pretrained is not None and model is None:
         raise click.UsageError("--pretrained needs --model NAME, an open_clip model such as ViT-B-32")
-    return None if model is None else ModelChoice(model, str(pretrained) if pretrained else None)
+    return None if model is None else ModelChoice.typed(model, pretrained)
 
 
 def embed_options(function: Function) -> Function:

@@ -64,7 +64,7 @@ def compare_sample(library: Library, generation: Generation, *, n: int) -> tuple
         names = _spaced(connection.execute(_NAMES).fetchall(), n)
     try:
         return _compare(library, checkpoint, pictures, names)
-    except (EmbedError, ShardError) as error:
+    except (EmbedError, ModelError, ShardError) as error:
         return Compared(), [Finding("sample", f"no sample was compared: {error}", is_fault=False)]
 
 

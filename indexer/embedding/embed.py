@@ -26,7 +26,7 @@ from indexer.embedding.work import Work
 from indexer.embedding.workplace import LibraryWork
 from indexer.encoders.loading import find_device
 from indexer.errors import EmbedError
-from indexer.library.durable import make_folder
+from indexer.library.durable import disk_error, make_folder
 from indexer.library.folder import Library
 from indexer.library.plans import read_plan
 from indexer.process import cores_of_rank, prepare_for_batches
@@ -166,8 +166,7 @@ def run_rank(
         try:
             embed(library, fingerprint, Post(rank, rank.device(kind), report, partial(_give_up, rank), spec_of(rank)))
         except OSError as error:
-            what = f'"{error.filename or library.root}" can\'t be read or written ({error.strerror or error})'
-            raise EmbedError(what) from error
+            raise EmbedError(disk_error(error, library.root)) from error
 
     run_as_rank(work)
 

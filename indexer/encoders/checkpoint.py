@@ -10,9 +10,10 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
+from indexer.encoders.config import check_config, image_side, read_config
 from indexer.errors import ModelError
 from indexer.library.bundled import bundled
-from indexer.library.foreign import from_json, from_plain, parsed
+from indexer.library.foreign import from_json, from_plain
 from indexer.rendering.render import RECIPE
 from indexer.sources.records import stamp_of
 
@@ -20,6 +21,8 @@ LOCAL, HUB = "local-dir:", "hf-hub:"
 CONFIG_NAME = "open_clip_config.json"
 WEIGHT_NAMES = ("open_clip_model.safetensors", "open_clip_pytorch_model.bin")
 TOKENIZER_NAMES = ("tokenizer.json", "tokenizer_config.json", "vocab.json", "merges.txt", "special_tokens_map.json")
+_FEW_WEIGHTS = 1 << 26
+"""A model of so many does no harm: what is wrong with its file is told by whoever loads it."""
 OPENAI_MEAN, OPENAI_STD = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)
 
 
@@ -29,6 +32,13 @@ class ModelChoice:
 
     model: str
     pretrained: str | None = None
+
+    @classmethod
+    def typed(cls, model: str, pretrained: Path | None) -> "ModelChoice":
+        """What was typed, its paths absolute: they are kept, and mean the same from any folder."""
+        if model.startswith(LOCAL):
+            model = f"{LOCAL}{_absolute(model.removeprefix(LOCAL))}"
+        return cls(model, str(_absolute(pretrained)) if pretrained else None)
 
     @classmethod
     def bundled(cls) -> "ModelChoice":
@@ -74,7 +84,7 @@ class Checkpoint:
     @property
     def image_size(self) -> int:
         """Side of the tower's square input in pixels, as open_clip reads it from the config."""
-        return _image_size(self.config)
+        return image_side(self.config["model_cfg"]["vision_cfg"])
 
     @property
     def weights_digest(self) -> str:
@@ -138,7 +148,7 @@ def _find(choice: ModelChoice) -> Checkpoint:
     if choice.model == "bundled":
         return _in_folder("bundled", bundled("model"))
     if choice.model.startswith(LOCAL):
-        folder = Path(choice.model.removeprefix(LOCAL)).expanduser().absolute()
+        folder = _absolute(choice.model.removeprefix(LOCAL))
         return _in_folder(f"{LOCAL}{folder}", folder)
     if choice.model.startswith(HUB):
         cached = _cached_folder(choice.model.removeprefix(HUB))
@@ -158,21 +168,14 @@ def _in_folder(name: str, folder: Path) -> Checkpoint:
             f'"{folder}" is no open_clip folder: it needs {CONFIG_NAME} and {" or ".join(WEIGHT_NAMES)}; '
             "give --model local-dir:PATH of one that has both"
         )
+    config = read_config(config_path)
+    check_config(config, config_path, most_weights=max(weights.stat().st_size, _FEW_WEIGHTS))  # a byte each at least
     try:
-        config = from_plain(dict[str, Any], parsed(config_path.read_bytes()))
-        config["model_cfg"]["embed_dim"]
-        config["model_cfg"]["text_cfg"].get("hf_model_name")
-        _image_size(config)
         from_plain(_Vision, config["model_cfg"]["vision_cfg"], ignores_others=True)
-    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
-        raise ModelError(f'"{config_path}" is not an open_clip config ({error!r}); save the model again') from error
+    except ValueError as error:
+        raise ModelError(f'"{config_path}" is not an open_clip config ({error}); save the model again') from error
     tokenizer = tuple(folder / name for name in TOKENIZER_NAMES if (folder / name).is_file())
     return Checkpoint(name, f"{LOCAL}{folder}", None, config, weights, tokenizer)
-
-
-def _image_size(config: Mapping[str, Any]) -> int:
-    size = config["model_cfg"]["vision_cfg"].get("image_size", 224)
-    return int(size if isinstance(size, int) else size[0])
 
 
 def _built_in(choice: ModelChoice) -> Checkpoint:
@@ -185,11 +188,15 @@ def _built_in(choice: ModelChoice) -> Checkpoint:
         )
     if choice.pretrained is None:
         raise ModelError(f'model "{choice.model}" needs weights; add --pretrained FILE')
-    weights = Path(choice.pretrained).expanduser().absolute()
+    weights = _absolute(choice.pretrained)
     if not weights.is_file():
         raise ModelError(f'no checkpoint at "{weights}"; give --pretrained FILE of model "{choice.model}"')
-    config = {"model_cfg": json.loads(config_path.read_text("utf-8"))}
+    config = read_config(config_path)
     return Checkpoint(f"{choice.model} {weights.name}", choice.model, str(weights), config, weights)
+
+
+def _absolute(place: str | Path) -> Path:
+    return Path(place).expanduser().absolute()
 
 
 def open_clip_folder() -> Path:

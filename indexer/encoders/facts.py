@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from indexer.library.durable import Files, from_signed, with_checksum
-from indexer.library.foreign import Count, Name, Size, parsed
+from indexer.library.foreign import Name, parsed
 
 if TYPE_CHECKING:
     from indexer.encoders.checkpoint import Checkpoint, ModelChoice
@@ -18,11 +18,11 @@ FILE_NAME = "encoder.json"
 class Shape:
     """What goes into an encoder and comes out of it, and how well that agrees with torch."""
 
-    dim: Size
+    dim: Annotated[int, range(1, (1 << 14) + 1)]
     image_size: Annotated[int, range(1, 4097)]
-    context_length: Size
-    start_token: Count
-    end_token: Count
+    context_length: Annotated[int, range(3, 4097)]
+    start_token: Annotated[int, range((1 << 21) + 1)]
+    end_token: Annotated[int, range((1 << 21) + 1)]
     cuts_texts: bool = False
     """Whether its text tower takes tokens of any length."""
     text_parity: float | None = None
@@ -62,6 +62,6 @@ def read_facts(folder: Path) -> EncoderFacts:
     """Read what an encoder says of itself.
 
     Raises:
-        OSError, ValueError: it is missing, or not as it was written.
+        OSError, ValueError: it is missing, not as it was written, or says what no encoder has.
     """
     return from_signed(EncoderFacts, parsed((folder / FILE_NAME).read_bytes()))

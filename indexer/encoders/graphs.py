@@ -12,6 +12,7 @@ from pathlib import Path
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice
 from indexer.encoders.facts import Shape, write_facts
 from indexer.encoders.tokens import clip_tokenizer
+from indexer.errors import SourceError
 from indexer.library.durable import (
     Files,
     FileSum,
@@ -23,6 +24,7 @@ from indexer.library.durable import (
     write_parts,
 )
 from indexer.library.foreign import Digest, parsed
+from indexer.sources.reading import read_regular
 
 FILE_NAME = "graphs.json"
 _AT_ONCE = 1 << 20
@@ -66,10 +68,10 @@ def find_graphs(checkpoint: Checkpoint) -> Graphs | None:
     """
     folder = checkpoint.weights.parent
     try:
-        facts = from_signed(GraphFacts, parsed((folder / FILE_NAME).read_bytes()))
-        is_theirs = facts.weights == checkpoint.weights_digest
+        facts = from_signed(GraphFacts, parsed(read_regular(folder / FILE_NAME)))
+        is_theirs = facts.weights == checkpoint.weights_digest and facts.shape.image_size == checkpoint.image_size
         is_whole = not list(differences(folder, facts.files, sums=True))
-    except (OSError, ValueError):
+    except (OSError, SourceError, ValueError):
         return None
     return Graphs(checkpoint, facts) if is_theirs and is_whole else None
 

@@ -37,3 +37,9 @@ class LoadedEncoder(Protocol):
         self, texts: Sequence[str], *, batch_size: int | None = None
     ) -> Iterator[tuple[Ids, Halves]]:
         """Yield places of some of the texts with their vectors, until all were encoded."""
+
+
+def is_no_room(error: Exception) -> bool:
+    """Whether a device had no room: torch's own error, or that of CUDA, cuBLAS or cuDNN, which have no class."""
+    said = str(error)
+    return type(error).__name__ == "OutOfMemoryError" or "out of memory" in said or "_ALLOC_FAILED" in said

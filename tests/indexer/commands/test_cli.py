@@ -10,6 +10,8 @@ from click.testing import CliRunner, Result
 from conftest import Build, svg
 
 from indexer.commands.console import ProgressView
+from indexer.commands.options import model_choice
+from indexer.encoders.checkpoint import ModelChoice
 from indexer.library.folder import Library
 from indexer.library.plans import Plan
 from indexer.ranks.progress import RankProgress
@@ -186,6 +188,29 @@ def test_index_reports_and_runs_again(library: Library, icon_folder: Path, tiny_
     again = json.loads(_run(library, "index", "--json").stdout)
     assert again["generation"] is None
     assert again["counts"]["found"] == 12
+
+
+def test_a_model_and_a_source_that_were_relative_are_found_from_any_folder(
+    library: Library, icon_folder: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tiny_model.parent)
+    model = f"local-dir:{tiny_model.name}"
+    first = _run(library, "index", os.path.relpath(icon_folder), "--model", model, "--devices", "cpu")
+    assert first.exit_code == 0, first.output
+    monkeypatch.chdir("/")
+    (icon_folder / "late.svg").write_text(svg('<path d="M1 1h9v9z"/>'))
+    again = _run(library, "index", "--devices", "cpu", "--json")
+    assert again.exit_code == 0, again.output
+    assert json.loads(again.stdout)["counts"]["found"] == 13
+
+
+def test_paths_of_a_model_are_kept_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", "/somebody")
+    assert model_choice("local-dir:./mine", None) == ModelChoice(f"local-dir:{tmp_path}/mine")
+    assert model_choice("local-dir:~/mine", None) == ModelChoice("local-dir:/somebody/mine")
+    assert model_choice("RN50", Path("weights.pt")) == ModelChoice("RN50", f"{tmp_path}/weights.pt")
+    assert model_choice("hf-hub:org/name", None) == ModelChoice("hf-hub:org/name")
 
 
 def _modules(*arguments: str, library: Library) -> set[str]:
