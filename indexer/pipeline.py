@@ -21,6 +21,7 @@ from indexer.embedding.planning import choice_in_use, prepare
 from indexer.embedding.shared import collecting, sharing
 from indexer.embedding.shared.collecting import Collected
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+from indexer.encoders.graphs import keep_own_weights
 from indexer.errors import LibraryError, SourceError
 from indexer.library.bundled import bundled
 from indexer.library.changed import noted_changes
@@ -78,6 +79,7 @@ def _writing(library: Library) -> Iterator[Engine]:
                 driver = connection.connection.driver_connection  # SQLite's own, within the same transaction
                 assert driver is not None
                 count_on(driver, used_ids(library))
+                questions.ensure_library_id(connection)
             yield engine
         finally:
             engine.dispose()
@@ -120,7 +122,7 @@ def plan_only(library: Library, options: IndexOptions, watcher: Watcher) -> str:
     with _writing(library) as engine:
         if options.work is not None:
             collecting.collect(options.work, library)
-        plan = _prepare(library, engine, options, watcher)
+        plan = _prepare(library, engine, options)
         export_missing(library, engine, ModelChoice.from_json(plan.model), stage=watcher.stage)
         if options.work is not None:
             watcher.stage(f"Putting the plan into {options.work}")
@@ -150,10 +152,10 @@ def restore_encoder(library: Library, stage: Stage) -> bool:
 
 
 def forget(library: Library, location: Path) -> int:
-    """Drop a remembered source with its icons; return how many sources that were.
+    """Drop a remembered source, or a part of one, with its icons; return how many icons that were.
 
     Raises:
-        SourceError: it was never given.
+        SourceError: it was never given, and nothing is known below it.
     """
     with _writing(require(library)) as engine, engine.begin() as connection:
         return forget_source(connection, location)
@@ -177,7 +179,10 @@ def _scan(library: Library, engine: Engine, options: IndexOptions, watcher: Watc
             remember(connection, bundled("samples/lucide-static"), exclude=())
     with noted_changes(library.root) as changed:
         unread = unread_images(library.root / "vectors")
-        return scan_sources(engine, report=watcher.scanned, changed=changed, unread=unread)
+        tally = scan_sources(engine, report=watcher.scanned, changed=changed, unread=unread)
+    if tally.kept and not tally.files and not any(kept.icons for kept in tally.kept):  # there is nothing to publish
+        raise SourceError(str(tally.kept[0]))
+    return tally
 
 
 def _refuse_forgotten(library: Library, connection: Connection) -> None:
@@ -202,8 +207,9 @@ def _embed(library: Library, engine: Engine, options: IndexOptions, watcher: Wat
         watcher.stage("Collecting what was embedded elsewhere")
         fingerprint = find_checkpoint(options.choice or choice_in_use(engine)).fingerprint
         before = _catch_up(library, options, options.work, fingerprint, watcher)
-    plan = _prepare(library, engine, options, watcher)
+    plan = _prepare(library, engine, options)
     choice = ModelChoice.from_json(plan.model)
+    keep_own_weights(find_checkpoint(choice), library.encoder(plan.fingerprint))
     if not plan.n_blocks:
         export_missing(library, engine, choice, stage=watcher.stage)
     elif options.work is not None:
@@ -256,10 +262,10 @@ def _devices_of(plan: Plan, options: IndexOptions) -> "Devices":
     return parse_devices("cpu" if is_cpu else options.devices)
 
 
-def _prepare(library: Library, engine: Engine, options: IndexOptions, watcher: Watcher) -> Plan:
+def _prepare(library: Library, engine: Engine, options: IndexOptions) -> Plan:
     kind = "auto" if options.devices == "auto" else "cpu" if options.devices.startswith("cpu") else "cuda"
     how = replace(options.embed, device=kind)
-    return prepare(library, engine, options.choice, options=how, retry_failed=options.retry_failed, stage=watcher.stage)
+    return prepare(library, engine, options.choice, options=how, retry_failed=options.retry_failed)
 
 
 def _settle(library: Library, engine: Engine, fingerprint: str) -> Coverage:

@@ -1,5 +1,7 @@
 """Asks one library: `SearchEngine.open(path).search("arrow", k=10)`, or `ask` for everything else."""
 
+import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -11,14 +13,14 @@ import numpy as np
 
 from indexer.arrays import Pixels
 from indexer.errors import LibraryError, SourceError, UnknownSetError, UnreachableError
-from indexer.library.elsewhere import library_at
+from indexer.library.elsewhere import LibraryElsewhere, library_at
 from indexer.library.folder import Generation, Library
+from indexer.library.preferences import known_preferences, read_preferences
 from indexer.publishing.manifest import Manifest
 from search.deadline import refuse_late
 from search.generation.opened import Opened
 from search.generation.sources import Source, source_of
 from search.locating.results import AsKind, LocatedPicture
-from search.preferences import read_preferred
 from search.query import Filters, Query, Window, refuse_empty
 from search.ranking.answer import answer
 from search.ranking.details import find_icon, show_icon
@@ -31,6 +33,9 @@ from search.stored_pictures import StoredPicture, look_up, showing
 __all__ = ["Answer", "Details", "Filters", "Hit", "Query", "SearchEngine", "StoredPicture", "Window"]
 
 Result = TypeVar("Result")
+Edition = tuple[int, object]
+_RETRY_SECONDS = 10.0
+"""Until a generation that could not be opened is tried again: what it lacks may have come."""
 NO_FILTERS, FIRST_HITS = Filters(), Window()
 MOST_VALUES = 1_000
 """Values of a kind that a library names: whoever looks for a set should find it among all of them."""
@@ -44,18 +49,23 @@ class SearchEngine:
         self._source = source or source_of(library)
         self._opened = opened
         self._opening = Lock()
-        self._refused: int | None = None
+        self._refused: tuple[Edition | None, float] = (None, 0.0)
+        """What could not be opened, and until when that is not tried again."""
 
     @classmethod
     def open(cls, root: str | Path | Library) -> Self:
         """Open the current generation of the library in a folder, or at an address such as milvus://host:19530/icons.
 
-        Where that of a folder can't be read, the one before is opened, with a warning.
+        Where that of a folder can't be read, the one before is opened, with a warning; damaged preferences are none.
 
         Raises:
             LibraryError: there is no library, or no generation that can be read.
         """
         library = root if isinstance(root, Library) else library_at(root)
+        try:
+            read_preferences(library)
+        except LibraryError as error:
+            warnings.warn(str(error), stacklevel=2)
         source = source_of(library)
         return cls(library, source.open_current(), source)
 
@@ -70,36 +80,76 @@ class SearchEngine:
         return self._opened.manifest
 
     @property
+    def edition(self) -> "Edition":
+        """Its number, and what tells it from another library's of that number."""
+        return self._opened.generation.number, self._opened.state
+
+    @property
     def image_size(self) -> int:
         """Side of the pixels that a query's picture may be given as."""
         return self._opened.encoder.image_size
 
-    def refresh(self, warm_up: Callable[["SearchEngine"], None] = lambda _: None) -> bool:
-        """Let a generation that was published since answer from the next query on; tell whether one does.
+    def refresh(
+        self, warm_up: Callable[["SearchEngine"], None] = lambda _: None, *, is_same_library: bool = False
+    ) -> bool:
+        """Let what lies there now answer from the next query on: a generation published since, or another library.
 
         `warm_up` may ask it before anybody else does. Queries under way end on the generation that they began with.
 
+        Returns:
+            Whether another one answers; never one of another library, where it has to be of the same.
+
         Raises:
             UnreachableError: what holds it does not answer; the next call tries again.
-            LibraryError: it can't be read. The one before keeps answering, and this one is not tried again.
+            LibraryError: it can't be read; it is tried again once a file of it has changed, or some seconds later. The
+                one before keeps answering as long as its own files are there.
         """
         with self._opening:
             while True:
-                current = self._source.current()
-                if current is None or current in (self.generation.number, self._refused):
+                number = self._source.current()
+                state = None if number is None else self._source.state(number)
+                if (number, state) == self.edition:
+                    return False
+                if number is None or state is None or self._is_refused((number, state)):
+                    self._refuse_gone()
+                    return False
+                if is_same_library and _are_two(self._source.library(number), self.manifest.library):
                     return False
                 try:
-                    opened = self._source.open(current)
-                    warm_up(SearchEngine(self.library, opened, self._source))
+                    opened = self._source.open(number)
+                    warm_up(_Fixed(self.library, opened, self._source))
                 except UnreachableError:
                     raise
                 except LibraryError as error:
-                    if self._source.current() != current:
+                    if self._source.current() != number:
                         continue  # another one was published meanwhile, which this one may have made room for
-                    self._refused = current
+                    self._refused = (number, state), time.monotonic() + _RETRY_SECONDS
+                    self._refuse_gone(error)
                     raise LibraryError(f"{error}; generation {self.generation.number} answers on") from error
-                self._opened, self._refused = opened, None
+                self._opened = opened
                 return True
+
+    def _is_refused(self, edition: "Edition") -> bool:
+        refused, until = self._refused
+        return edition == refused and time.monotonic() < until
+
+    def _refuse_gone(self, cause: LibraryError | None = None) -> None:
+        """Go on only where what answers is still there.
+
+        Raises:
+            LibraryError: it is not; the message is that of the cause, if there is one.
+        """
+        if self._source.state(self.generation.number) != self._opened.state:
+            library = self.library
+            place = library.address if isinstance(library, LibraryElsewhere) else library.root
+            raise cause or LibraryError(f'"{place}" no longer holds what answered; put a whole library there')
+
+    def together(self, questions: Callable[["SearchEngine"], Result]) -> Result:
+        """Put questions that belong together: all of them to one generation, as ids of one mean nothing in another's.
+
+        Raises what they raise.
+        """
+        return self._put(lambda opened: questions(_Fixed(self.library, opened, self._source)))
 
     def search(self, words: str, *, k: int = 10, sets: Sequence[str] = ()) -> list[Hit]:
         """Find the `k` best icons for some words, best first, variants as one hit; `sets` keeps only some sets' icons.
@@ -124,7 +174,7 @@ class SearchEngine:
         """Fill in what the library's user prefers; a set of it that has gone since is not missed."""
         if query.prefer is not None:
             return query
-        preferred = read_preferred(self.library)
+        preferred = known_preferences(self.library).sets
         held = set(self._opened.facets.labels("set").values) if preferred else set()
         return replace(query, prefer=tuple(key for key in preferred if key in held))
 
@@ -253,7 +303,7 @@ class SearchEngine:
             SourceError: the source has gone or changed since it was indexed.
         """
         [found] = self._put(lambda opened: look_up(opened.snapshot, [opened.snapshot.icon(icon)]))
-        return StoredPicture(found.icon.image_id, found.read(self.library))
+        return StoredPicture(found.read(self.library))
 
     def pictures(self, images: Sequence[int]) -> Iterator[tuple[int, bytes]]:
         """Read some pictures, one by one in their order, by the ids that hits tell; without those that can't be read.
@@ -289,6 +339,19 @@ class SearchEngine:
                 raise
             except LibraryError:
                 with suppress(LibraryError):
-                    self.refresh()
+                    self.refresh(is_same_library=True)
                 if self._opened is opened:
                     raise
+
+
+class _Fixed(SearchEngine):
+    """An engine that stays with its generation."""
+
+    def refresh(self, *_: object, **__: object) -> bool:
+        """Stay."""
+        return False
+
+
+def _are_two(library: str, other: str) -> bool:
+    """Whether two ids are known and those of two libraries."""
+    return "" not in (library, other) and library != other

@@ -23,6 +23,8 @@ class Hit:
     """What `SearchEngine.find` takes to come back to this icon: "mdi:home"."""
     image: int
     """Id of its picture in the catalog."""
+    digest: str
+    """BLAKE2b of its picture's bytes, 32 digits: it means this picture in every library, where ids count anew."""
     name: str
     """As its source spells it."""
     words: str

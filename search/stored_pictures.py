@@ -16,10 +16,15 @@ from search.generation.snapshot import Snapshot
 class StoredPicture(NamedTuple):
     """A picture as its source holds it."""
 
-    image: int
-    """An id that stands for the same bytes for ever."""
     content: bytes
     """SVG or bitmap."""
+
+    @property
+    def digest(self) -> str:
+        """That of these bytes, as hits have it."""
+        from indexer.sources.records import content_digest
+
+        return content_digest(self.content).hex()
 
 
 class PicturePlace(NamedTuple):

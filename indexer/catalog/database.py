@@ -6,17 +6,19 @@ import sqlite3
 import tempfile
 from contextlib import closing, suppress
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from sqlite3 import Connection as SqliteConnection
 from sqlite3 import DatabaseError, IntegrityError, ProgrammingError
 
-from sqlalchemy import Connection, Engine, ExceptionContext, create_engine, event, inspect, text
+from sqlalchemy import URL, Connection, Engine, ExceptionContext, create_engine, event, inspect, text
 
 from indexer.catalog.schema import metadata
 from indexer.errors import IconsError, LibraryError
 from indexer.library.durable import make_folder
 from indexer.library.folder import Library
-from indexer.library.shards import read_settled
+from indexer.library.foreign import folders_in
+from indexer.library.shards import read_settled, shard_paths
 
 REVISION = "0002"
 """Schema of the catalogs that this program writes: the newest revision in migrations/versions."""
@@ -110,7 +112,7 @@ def used_ids(library: Library) -> dict[str, int]:
     than they are, would give their ids to other pictures, which would then have the vectors of the old ones.
     """
     used = {"images": 0, "names": 0, "icons": 0}
-    for path in (library.root / "vectors").glob("*/[!.]*.safetensors"):
+    for path in chain.from_iterable(map(shard_paths, folders_in(library.root / "vectors"))):
         with suppress(IconsError):
             kind, ids, failures = read_settled(path)
             used[kind] = max(used[kind], int(ids.max(initial=0)), *failures)
@@ -150,7 +152,7 @@ def upgrade_catalog(path: Path) -> tuple[str | None, str]:
 
 
 def _connect(path: Path) -> Engine:
-    engine = create_engine(f"sqlite:///{path}")
+    engine = create_engine(URL.create("sqlite", database=str(path)))
 
     @event.listens_for(engine, "connect")
     def _configure(connection: SqliteConnection, _: object) -> None:
@@ -213,6 +215,6 @@ def _run_alembic(connection: Connection) -> None:
     from indexer.library.bundled import migrations
 
     config = Config()
-    config.set_main_option("script_location", str(migrations()))
+    config.set_main_option("script_location", str(migrations()).replace("%", "%%"))  # it fills in what is in %()s
     config.attributes["connection"] = connection
     command.upgrade(config, "head")

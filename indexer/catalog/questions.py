@@ -1,5 +1,6 @@
 """What a catalog knows: its settings, its counts, what still needs a vector, what failed and why."""
 
+import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -25,6 +26,17 @@ def store_setting(connection: Connection, key: str, value: str) -> None:
     """Write one setting."""
     statement = upsert(settings).values(key=key, value=value)
     connection.execute(statement.on_conflict_do_update(index_elements=["key"], set_={"value": value}))
+
+
+def library_id(connection: Connection) -> str:
+    """The random id of the library, "" where no newer program has written it yet. A copy of a library keeps it."""
+    return setting(connection, "library") or ""
+
+
+def ensure_library_id(connection: Connection) -> None:
+    """Give a library an id that has none."""
+    if not library_id(connection):
+        store_setting(connection, "library", secrets.token_hex(8))
 
 
 def has_had_sources(connection: Connection) -> bool:

@@ -3,17 +3,21 @@
     icons scan ~/design/icons
 
 What is unchanged is not read again; what moved keeps its id; what is gone leaves; what can't be read is listed.
+A source that has lost all its icons, or most of many, stays as it was: a mount that is away is the usual cause.
 """
 
 import json
 import os
+import shlex
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
-from sqlalchemy import Connection, Engine, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, Engine, Row, RowMapping, bindparam, delete, func, insert, select, update
 
 from indexer.catalog import questions, writer
 from indexer.catalog.naming import Namer
@@ -22,9 +26,31 @@ from indexer.catalog.schema import files, icons, problems, sets, sources
 from indexer.errors import SourceError
 from indexer.languages.codes import AUTO
 from indexer.languages.dictionary import Dictionary
+from indexer.sources.paths import to_text
 from indexer.sources.records import FileScan
 from indexer.sources.source import Source, open_sources
 from indexer.stores.places import spelled, url_of
+
+_MANY = 1000
+"""Icons of a source from which on less than half of them is a loss to be asked about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A source that stays as it was, as it has lost its icons or can't be read."""
+
+    location: str
+    icons: int
+    """That it had, and keeps."""
+    reason: str
+    command: str
+    """Drops it, or takes what is there now."""
+
+    def __str__(self) -> str:
+        """Say so in one line, with the way out."""
+        if not self.icons:
+            return f"{self.reason}; `{self.command}` drops it from the library"
+        return f"{self.reason}; its icons stay as they were: bring them back, or run `{self.command}`"
 
 
 @dataclass(slots=True)
@@ -40,6 +66,8 @@ class ScanTally:
     broken: int = 0
     read: list[ReadSet] = field(default_factory=list)
     """Sets with names or tags in other languages."""
+    kept: list[Kept] = field(default_factory=list)
+    """Sources that were left as they were."""
 
 
 Report = Callable[[ScanTally], None]
@@ -66,17 +94,37 @@ def remember(connection: Connection, location: Path, *, exclude: Sequence[str], 
 
 
 def forget(connection: Connection, location: Path) -> int:
-    """Drop a remembered location with all its icons; return how many sources that were.
+    """Drop a remembered location, or a part of one, with its icons; return how many icons that were.
+
+    A part is a package of a node_modules folder, or a file or folder inside a source. What is still there of a part is
+    found again by the next scan.
 
     Raises:
-        SourceError: it was never given.
+        SourceError: it was never given, and nothing is known below it.
     """
-    given = _as_given_before(connection, location)
-    n_dropped: int = connection.execute(delete(sources).where(sources.c.given == given)).rowcount
-    if not n_dropped:
+    before = sum(_count_icons(connection).values())
+    dropped = connection.execute(delete(sources).where(sources.c.given == _as_given_before(connection, location)))
+    if not dropped.rowcount and not _forget_part(connection, location):
         raise SourceError(f'"{location}" is not a source of this library; `icons sources` lists them')
     questions.bump_revision(connection)
-    return n_dropped
+    return before - sum(_count_icons(connection).values())
+
+
+def _forget_part(connection: Connection, location: Path) -> bool:
+    """Drop the sources that lie at a place, and the files of sources that lie at or below it; tell whether any did."""
+    places = {url_of(location) or str(location.expanduser().absolute()), _real(location)}
+    n_dropped = 0
+    for row in connection.execute(select(sources.c.id, sources.c.location)).all():
+        spellings = {row.location, _real(Path(row.location))}
+        if spellings & places:
+            n_dropped += connection.execute(delete(sources).where(sources.c.id == row.id)).rowcount
+        for folder, place in product(spellings, places):
+            if place.startswith(f"{folder}/"):
+                part = to_text(place.removeprefix(f"{folder}/"))
+                is_below = func.substr(files.c.path, 1, len(part) + 1) == f"{part}/"  # LIKE takes "A" for "a"
+                is_it = (files.c.source_id == row.id) & ((files.c.path == part) | is_below)
+                n_dropped += connection.execute(delete(files).where(is_it)).rowcount
+    return bool(n_dropped)
 
 
 def scan(
@@ -90,20 +138,25 @@ def scan(
 ) -> ScanTally:
     """Bring the catalog up to date with every remembered source, all of it or nothing.
 
+    Sources that have lost their icons or can't be read are left as they were, and told in the tally. That shows when
+    all are read, since icons may have moved from one to another: then it is done once more, without those.
     `changed` files, by location and path, and those of the images `unread` are read again whatever their stamp says.
     Names in other languages are read by the `dictionary`, the bundled one where none is given. `opening` says what lies
     at a location.
-
-    Raises:
-        SourceError: a remembered location is no longer there.
     """
-    with engine.begin() as connection:
-        suspect = {*changed, *questions.files_showing(connection, np.fromiter(unread, np.int64))}
-        run = _Scan(connection, report, suspect, dictionary or Dictionary.bundled())
-        for source_id, source in _remembered(connection, opening):
-            run.read(source_id, source)
-        run.finish()
-    return run.tally
+    unread_images = np.fromiter(unread, np.int64)
+    dictionary = dictionary or Dictionary.bundled()
+    kept: dict[str, Kept] = {}
+    with engine.connect() as connection:
+        while True:
+            with connection.begin() as transaction:
+                suspect = {*changed, *questions.files_showing(connection, unread_images)}
+                run = _Scan(connection, report, suspect, dictionary, kept)
+                run.read(opening)
+                if not (lost := run.finish()):
+                    return run.tally
+                transaction.rollback()
+            kept |= lost
 
 
 def _as_given_before(connection: Connection, location: Path) -> str:
@@ -116,24 +169,18 @@ def _as_given_before(connection: Connection, location: Path) -> str:
     return next((other for other in (given, *known) if other in known and os.path.realpath(other) == real), given)
 
 
-def _remembered(connection: Connection, opening: Opening) -> Iterator[tuple[int, Source]]:
-    """Yield every source with its row's id, found anew below each location that the user gave; each of them once."""
-    seen: set[str] = set()
-    query = select(sources.c.given, sources.c.exclude, sources.c.names_language).group_by(sources.c.given)
-    for row in connection.execute(query.order_by(func.min(sources.c.id))).all():
-        try:
-            found = opening(Path(row.given), exclude=json.loads(row.exclude))
-        except SourceError as error:
-            raise SourceError(f'{error}; `icons forget "{row.given}"` drops it from the library') from error
-        for source in found:
-            real = url_of(source.location) or os.path.realpath(source.location)
-            if real in seen:  # older programs took two spellings of one folder for two sources
-                continue
-            seen.add(real)
-            yield _source_row(connection, row._asdict(), source), source
+def _real(location: Path) -> str:
+    """Spell a place so that it has one spelling."""
+    return url_of(location) or os.path.realpath(location.expanduser())
 
 
-def _source_row(connection: Connection, given: Mapping[str, str], source: Source) -> int:
+def _count_icons(connection: Connection) -> dict[int, int]:
+    """Icons of each source that has any, by the source's id."""
+    query = select(sets.c.source_id, func.count()).select_from(icons.join(sets)).group_by(sets.c.source_id)
+    return dict(connection.execute(query).all())
+
+
+def _source_row(connection: Connection, given: Mapping[Any, Any], source: Source) -> int:
     """Id of a source; a new one takes over what is `given` to it: where, and with which options."""
     location = spelled(source.location)
     where = sources.c.location == location
@@ -148,51 +195,108 @@ class _Scan:
     """One scan under way: what it has seen, and what it must settle once everything was seen."""
 
     def __init__(
-        self, connection: Connection, report: Report, suspect: Collection[tuple[str, str]], dictionary: Dictionary
+        self,
+        connection: Connection,
+        report: Report,
+        suspect: Collection[tuple[str, str]],
+        dictionary: Dictionary,
+        kept: Mapping[str, Kept],
     ) -> None:
         self.connection = connection
         self.report = report
         self.suspect = suspect
         self.dictionary = dictionary
-        self.tally = ScanTally()
+        self.kept = kept
+        self.tally = ScanTally(kept=list(kept.values()))
         self.newest_before = connection.execute(select(func.coalesce(func.max(icons.c.id), 0))).scalar_one()
-        self.sources_seen: set[int] = set()
+        self.n_before = _count_icons(connection)
+        are_kept = sources.c.given.in_(list(kept)) | sources.c.location.in_(list(kept))
+        rows = connection.execute(select(sources.c.id, sources.c.location).where(are_kept)).all()
+        self.sources_seen: set[int] = {row.id for row in rows}
+        self.places_seen = {_real(Path(row.location)) for row in rows}
+        self.errors: dict[int, str] = {}
+        self.lost: dict[str, Kept] = {}
         self.sets_touched: set[int] = set()
         self.has_changed_sets = False
         self.gone: list[int] = []
         self.gone_files: list[int] = []
 
-    def read(self, source_id: int, source: Source) -> None:
+    def read(self, opening: Opening) -> None:
+        """Read every source that is not kept, found anew below each location that the user gave; each of them once."""
+        query = select(sources.c.given, sources.c.exclude, sources.c.names_language).group_by(sources.c.given)
+        for row in self.connection.execute(query.order_by(func.min(sources.c.id))).mappings().all():
+            if row.given in self.kept:
+                continue
+            try:
+                for source in opening(Path(row.given), exclude=json.loads(row.exclude)):
+                    self._read_source(source, row)
+            except SourceError as error:
+                query = select(sources.c.id).where(sources.c.given == row.given)
+                source_ids = self.connection.execute(query).scalars().all()
+                self.sources_seen.update(source_ids)
+                n_icons = sum(self.n_before.get(source_id, 0) for source_id in source_ids)
+                self.lost[row.given] = Kept(row.given, n_icons, str(error), shlex.join(("icons", "forget", row.given)))
+
+    def _read_source(self, source: Source, given: RowMapping) -> None:
         """Store what is new or changed in one source, and note what is gone from it."""
+        location, place = spelled(source.location), _real(source.location)
+        if place in self.places_seen:  # kept, or older programs knew a folder under two spellings
+            return
+        self.places_seen.add(place)
+        source_id = _source_row(self.connection, given, source)
         self.sources_seen.add(source_id)
         query = select(files.c.path, files.c.stamp, files.c.id).where(files.c.source_id == source_id)
         known = {row.path: row for row in self.connection.execute(query)}
-        location = spelled(source.location)
         stamps = {path: row.stamp for path, row in known.items() if (location, path) not in self.suspect}
         for batch in _batches(source.scan(stamps)):
             for scanned in batch:
                 known.pop(scanned.path, None)
+                if scanned.error is not None:
+                    self.errors.setdefault(source_id, scanned.error)
             self.tally.files += len(batch)
             was_read = [scanned for scanned in batch if scanned.records is not None or scanned.error is not None]
             self._store(source_id, was_read)
             self.report(self.tally)
         self.gone_files += [row.id for row in known.values()]
 
-    def finish(self) -> None:
-        """Settle moves, drop what is gone, name the icons of every touched set."""
-        lost = select(files.c.id).where(files.c.source_id.not_in(self.sources_seen))
-        self.gone_files += self.connection.execute(lost).scalars()
+    def finish(self) -> dict[str, Kept]:
+        """Settle moves, drop what is gone, name the icons of every touched set; or tell which sources are to be kept.
+
+        They are told by location, and nothing is to be committed then.
+        """
+        unseen = select(files.c.id).where(files.c.source_id.not_in(self.sources_seen))
+        self.gone_files += self.connection.execute(unseen).scalars()
         on_them = writer.rows_where(self.connection, select(icons.c.id), icons.c.file_id, self.gone_files)
         self.gone += [row.id for row in on_them]
         self._settle_moves()
+        self._find_lost()
+        if self.lost:
+            return self.lost
         self._drop_gone()
         namer = Namer(self.connection, self.dictionary)
-        is_renamed = [namer.name(set_id) for set_id in sorted(self.sets_touched | namer.read_otherwise())]
+        there = set(self.connection.execute(select(sets.c.id)).scalars())
+        to_name = sorted(self.sets_touched & there | namer.read_otherwise())
+        is_renamed = [namer.name(set_id) for set_id in to_name]
         self.tally.broken = self.connection.execute(select(func.count()).select_from(problems)).scalar_one()
         tally = self.tally
         tally.read = questions.read_sets(self.connection)
         if tally.added or tally.changed or tally.moved or tally.gone or self.has_changed_sets or any(is_renamed):
             questions.bump_revision(self.connection)
+        return {}
+
+    def _find_lost(self) -> None:
+        """Find the sources that have no icons any more, or less than half of many: those that moved are not lost."""
+        of_sources = select(sets.c.source_id).select_from(icons.join(sets))
+        gone_from = writer.rows_where(self.connection, of_sources, icons.c.id, self.gone)
+        n_gone = Counter(row.source_id for row in gone_from)
+        n_known = _count_icons(self.connection)
+        for row in writer.rows_where(self.connection, select(sources), sources.c.id, sorted(n_gone)):
+            before, left = self.n_before.get(row.id, 0), n_known[row.id] - n_gone[row.id]
+            n_missing = min(n_gone[row.id], before - left)  # less where others have come in their place
+            is_lost = left == 0 or (before >= _MANY and n_missing * 2 > before)
+            is_other_spelling = row.id not in self.sources_seen and _real(Path(row.location)) in self.places_seen
+            if is_lost and not is_other_spelling:
+                self.lost[row.location] = _as_kept(row, before, left, self.errors.get(row.id))
 
     def _store(self, source_id: int, batch: Sequence[FileScan]) -> None:
         if not batch:
@@ -254,6 +358,17 @@ class _Scan:
             self.connection.execute(delete(files).where(files.c.id.in_(ids)))
         self.connection.execute(delete(sources).where(sources.c.id.not_in(self.sources_seen)))
         self.connection.execute(delete(sets).where(sets.c.id.not_in(select(icons.c.set_id).distinct())))
+
+
+def _as_kept(source: Row[Any], before: int, left: int, error: str | None) -> Kept:
+    now = f"{left or 'none'} now" + (f" ({error})" if error else "")
+    reason = f'"{source.location}" had {before:,} icons and has {now}'
+    command = shlex.join(("icons", "forget", source.location))
+    if left:
+        options = [part for pattern in json.loads(source.exclude) for part in ("--exclude", pattern)]
+        options += ["--names-language", source.names_language] if source.names_language != AUTO else []
+        command += " && " + shlex.join(("icons", "index", source.given, *options))
+    return Kept(source.location, before, reason, command)
 
 
 def _batches(scans: Iterable[FileScan]) -> Iterator[list[FileScan]]:

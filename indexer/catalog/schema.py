@@ -33,7 +33,8 @@ settings = Table(
     Column("key", Text, primary_key=True),
     Column("value", Text, nullable=False),
 )
-"""`model` (the encoder in use, JSON) and `revision` (grows with every change that a search could see)."""
+"""`model` (the encoder in use, JSON), `revision` (grows with every change that a search could see) and `library` (a
+random id, made by the first run; older catalogs have none)."""
 
 sources = Table(
     "sources",

@@ -46,6 +46,9 @@ def index(
     without any, all known ones are looked at again, and only what is new is done. A new library starts with the
     bundled sample icons.
 
+    A source that can't be read, or has lost all its icons, or more than half of 1,000 or more, stays as it was: a
+    mount may be away. The rest is done. Then it is named with the command that accepts the loss; the exit code is 2.
+
     \b
     Example:
       icons index ~/design/icons node_modules/@mdi/svg
@@ -65,6 +68,7 @@ def index(
     if address is not None:  # the command stands in `search`, which nothing here imports
         publish = ctx.find_root().command.get_command(ctx, "publish")  # type: ignore[attr-defined]
         ctx.invoke(publish, library=library, address=address, sends_pictures=None, as_json=as_json)
+    _report_kept(summary.scan)
 
 
 def _say_summary(library: "Library", summary: "IndexSummary") -> None:
@@ -100,7 +104,12 @@ def scan(library: "Library", as_json: bool, **options: Any) -> None:
         tally = pipeline.scan(library, IndexOptions(**options), view)
     if as_json:
         click.echo(json.dumps(asdict(tally)))
-        return
+    else:
+        _say_tally(tally)
+    _report_kept(tally)
+
+
+def _say_tally(tally: "ScanTally") -> None:
     click.echo(f"{tally.files:,} files: {_changes(tally)}")
     _say_what_was_read(tally)
     if tally.broken:
@@ -205,6 +214,14 @@ def merge(library: "Library", as_json: bool, model: str | None, pretrained: Path
 
 def _changes(tally: "ScanTally") -> str:
     return f"icons: {tally.added:,} added, {tally.changed:,} changed, {tally.moved:,} moved, {tally.gone:,} gone"
+
+
+def _report_kept(tally: "ScanTally") -> None:
+    """Name the sources that were left as they were; a run with such has done the rest, and ends as one that failed."""
+    for kept in tally.kept:
+        say(f"Error: {kept}", err=True)
+    if tally.kept:
+        raise SystemExit(2)
 
 
 def _say_what_was_read(tally: "ScanTally") -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from indexer.commands.finetune_options import Count, File, SubjectCommand, finetune_options, learning_options
-from indexer.commands.options import library_option, source_options
+from indexer.commands.options import fetch_models, library_option, source_options
 from indexer.finetune.options import SUBJECTS, FinetuneOptions
 
 if TYPE_CHECKING:
@@ -23,13 +23,21 @@ GATHERING = ("admit", "names_per_set", "variants_per_name", "tags_per_icon", "ow
 @click.command(cls=SubjectCommand)
 @source_options
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="The folder to make.")
-@click.option("--model", default="bundled", show_default=True, metavar="NAME", help="As for `icons index`.")
+@click.option(
+    "--model",
+    default="bundled",
+    show_default=True,
+    metavar="NAME",
+    callback=fetch_models,
+    help="As for `icons index`.",
+)
 @click.option("--pretrained", type=File, help="Checkpoint for an open_clip name.")
 @click.option("--new-model", type=File, help="Begin with random weights, by this open_clip config (JSON).")
 @click.option("--corpus", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Icons rendered before.")
 @click.option("--devices", default="auto", show_default=True, help="As for `icons index`.")
 @click.option("--workers", default=1, show_default=True, type=click.IntRange(0), help="Rendering processes.")
 @click.option("--resume", is_flag=True, help="Go on from the last checkpoint, with the same options.")
+@click.option("--replace", is_flag=True, help="Begin anew where OUT is a model, or a run that was not finished.")
 @click.option("--allow-regression", is_flag=True, help="Write OUT even where a task fell below the parent's interval.")
 @click.option("--show-augmentations", type=File, metavar="FILE.png", help="Draw the augmentations, train nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
@@ -121,11 +129,13 @@ def _request(out: Path, library: "Library", options: FinetuneOptions, **chosen: 
     from indexer.finetune.prepare import Request
 
     pretrained = chosen.pop("pretrained")
+    if chosen["resume"] and chosen["replace"]:
+        raise click.UsageError("--resume goes on with a run, --replace begins anew; give one of them")
     if chosen["corpus"] is not None and chosen["sources"]:
         raise click.UsageError("give SOURCES or --corpus, not both")
     if chosen["corpus"] is not None and (given := _given(GATHERING)):
         raise click.UsageError(f"--corpus was made with its own {', '.join(given)}; give SOURCES to choose anew")
-    choice = ModelChoice(chosen.pop("model"), str(pretrained) if pretrained else None)
+    choice = ModelChoice.typed(chosen.pop("model"), pretrained)
     return Request(out, library=library, choice=choice, options=options, **chosen)
 
 

@@ -76,14 +76,18 @@ def sources(library: "Library", as_json: bool) -> None:
 def forget(library: "Library", location: Path) -> None:
     """Drop a source and its icons from the library; its files are not touched.
 
+    LOCATION may also be a part of a source: a package of a node_modules folder, or a file or folder inside. What is
+    still there of a part comes back with the next `icons index`.
+
     \b
     Example:
       icons forget ~/design/old-icons && icons index
+      icons forget node_modules/@mdi/svg && icons index     # after npm has removed it
     """
     from indexer import pipeline
 
-    n_dropped = pipeline.forget(library, location)
-    click.echo(f"{n_dropped} source{'s' if n_dropped > 1 else ''} dropped; `icons index` publishes the library without")
+    n_icons = pipeline.forget(library, location)
+    click.echo(f"{n_icons:,} icon{'s' if n_icons != 1 else ''} dropped; `icons index` publishes the library without")
 
 
 @click.group()

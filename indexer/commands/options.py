@@ -4,6 +4,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from indexer.library.folder import Library
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Named = TypeVar("Named", str, tuple[str, ...], None)
 PRECISIONS = click.Choice(["auto", "fp32", "bf16", "fp16", "int8"])
 
 
@@ -119,6 +121,7 @@ def model_options(function: Function) -> Function:
     function = click.option(
         "--offline",
         is_flag=True,
+        is_eager=True,
         expose_value=False,
         callback=_forbid_fetching,
         help="Fetch nothing, not even a model that --model names.",
@@ -127,8 +130,21 @@ def model_options(function: Function) -> Function:
         function
     )
     return click.option(
-        "--model", metavar="NAME", help="bundled, an open_clip name, hf-hub:ORG/NAME, or local-dir:PATH."
+        "--model",
+        metavar="NAME",
+        callback=fetch_models,
+        help="bundled, an open_clip name, hf-hub:ORG/NAME, or local-dir:PATH.",
     )(function)
+
+
+def fetch_models(ctx: click.Context, _: click.Parameter, named: Named) -> Named:
+    """Fetch what a person names and this machine lacks: no plan, library or server may have that done."""
+    if named and not ctx.resilient_parsing:
+        from indexer.encoders.checkpoint import fetch_named
+
+        for model in (named,) if isinstance(named, str) else named:
+            fetch_named(model, partial(say, err=True))
+    return named
 
 
 def _forbid_fetching(_: click.Context, __: click.Parameter, is_offline: bool) -> None:
@@ -143,7 +159,7 @@ def model_choice(model: str | None, pretrained: Path | None) -> "ModelChoice | N
 
     if pretrained is not None and model is None:
         raise click.UsageError("--pretrained needs --model NAME, an open_clip model such as ViT-B-32")
-    return None if model is None else ModelChoice(model, str(pretrained) if pretrained else None)
+    return None if model is None else ModelChoice.typed(model, pretrained)
 
 
 def embed_options(function: Function) -> Function:

@@ -8,6 +8,7 @@ Kind = Literal[
     "catalog",
     "schema",
     "pointer",
+    "preferences",
     "generation",
     "encoder",
     "shard",

@@ -10,12 +10,14 @@ import numpy as np
 from indexer.arrays import distinct
 from indexer.catalog.database import connect_to_read
 from indexer.doctor.findings import Finding
+from indexer.doctor.sample import compare_shards
 from indexer.errors import IconsError, LibraryError, ShardError
 from indexer.library.durable import differences
 from indexer.library.folder import Generation, Library
+from indexer.library.shards import KINDS, count_others, read_shard
 from indexer.publishing.facets import read_array
 from indexer.publishing.manifest import Manifest
-from indexer.publishing.snapshot import read_rows
+from indexer.publishing.snapshot import read_contents, read_rows
 from indexer.publishing.vector_index import VectorIndex, fp32_chunks
 from indexer.publishing.vectors import Vectors, gather
 
@@ -73,6 +75,9 @@ def check_generation(library: Library, generation: Generation, *, answers: bool)
     yield from damaged
     if any(finding.is_fault for finding in damaged):
         return
+    if _is_of_another_library(library, generation, manifest):
+        yield Finding("generation", f"{_called(generation)} belongs to another library", path=generation.folder)
+        return
     try:
         differences = list(_compare(library, generation, manifest, answers=answers))
     except (sqlite3.Error, RuntimeError, ValueError, OSError) as error:
@@ -128,6 +133,25 @@ def _check_files(generation: Generation, manifest: Manifest) -> Iterator[Finding
             yield Finding("leftover", f'"{path}" belongs to no generation', is_fault=False, path=path)
 
 
+def _is_of_another_library(library: Library, generation: Generation, manifest: Manifest) -> bool:
+    """Whether the catalog bears another id, and the shards hold what the catalog says, not what the generation does."""
+    try:
+        with closing(connect_to_read(library.catalog)) as own, closing(connect_to_read(generation.catalog)) as other:
+            found = own.execute("SELECT value FROM settings WHERE key = 'library'").fetchone()
+            if not manifest.library or found is None or found[0] == manifest.library:
+                return False
+            contents = [{kind: read_contents(one, kind) for kind in KINDS.values()} for one in (own, other)]
+    except (sqlite3.Error, UnicodeDecodeError):  # the catalog is damaged, which other checks tell
+        return False
+    n_others = [0, 0]
+    for path in (library.root / "vectors").glob("*/[!.]*.safetensors"):
+        with suppress(ShardError):
+            shard = read_shard(path, fingerprint=path.parent.name)
+            for place, known in enumerate(contents):
+                n_others[place] += count_others(shard, known[shard.kind])
+    return n_others[0] < n_others[1]
+
+
 def _compare(library: Library, generation: Generation, manifest: Manifest, *, answers: bool) -> Iterator[Finding]:
     """Compare counts and ids of a snapshot, its indexes and its facets; then the indexes with the shards."""
     pictures = VectorIndex.open(generation.pictures, spec=manifest.pictures.spec)
@@ -156,12 +180,14 @@ def _compare(library: Library, generation: Generation, manifest: Manifest, *, an
         what = f"{_called(generation)} can't be held against its vectors: {error}"
         yield Finding("vectors", what, is_fault=answers)
         return
-    yield from _compare_vectors(generation, pictures, icons, vectors, manifest)
+    wrong = list(_compare_vectors(generation, pictures, icons, vectors, manifest))
+    if wrong:
+        yield from _blame(library, generation, wrong, fingerprint=manifest.fingerprint, answers=answers)
 
 
 def _compare_vectors(
     generation: Generation, pictures: VectorIndex, icons: VectorIndex, vectors: Vectors, manifest: Manifest
-) -> Iterator[Finding]:
+) -> Iterator[str]:
     for name, index, ids, chunks in (
         ("pictures.faiss", pictures, vectors.image_ids, fp32_chunks(vectors.images)),
         ("icons.faiss", icons, vectors.icon_ids, vectors.fused(manifest.weights)),
@@ -174,7 +200,20 @@ def _compare_vectors(
             wrong += int((np.abs(stored - chunk).max(axis=1) > TOLERANCE).sum())
             start += len(chunk)
         if wrong:
-            what = f"{wrong} vectors in {name} of {_called(generation)} are not those of the shards"
+            yield f"{wrong} vectors in {name} of {_called(generation)} are not those of the shards"
+
+
+def _blame(
+    library: Library, generation: Generation, wrong: list[str], *, fingerprint: str, answers: bool
+) -> Iterator[Finding]:
+    """Say which is at fault, a generation whose files are as they were written, or the shards: the encoder knows."""
+    shards, n_unknown = compare_shards(library, fingerprint, generation.catalog)
+    yield from shards
+    for what in () if shards else wrong:
+        if n_unknown:
+            unknown = f"which are right can't be told, as {n_unknown} shards could not be compared with their encoder"
+            yield Finding("vectors", f"{what}; {unknown}", is_fault=answers)
+        else:
             yield Finding("generation", what, path=generation.folder)
 
 
@@ -186,6 +225,7 @@ def newest_whole(library: Library) -> Generation | None:
     """Find the newest generation that a search could answer from."""
     for generation in map(library.generation, library.numbers()):
         with suppress(IconsError):
-            if not any(finding.is_fault for finding in check_generation(library, generation, answers=False)):
+            found = check_generation(library, generation, answers=False)
+            if not any(finding.is_fault and finding.kind == "generation" for finding in found):
                 return generation
     return None

@@ -15,9 +15,11 @@ from indexer.catalog.schema import metadata
 from indexer.doctor.examine import examine
 from indexer.doctor.findings import Finding, Report
 from indexer.doctor.generations import newest_whole
+from indexer.doctor.sample import compare_shards
 from indexer.errors import IconsError
 from indexer.library.durable import make_folder, sync, write_file
 from indexer.library.folder import Generation, Library, require
+from indexer.library.foreign import is_outside
 from indexer.library.shards import read_settled, shard_paths
 from indexer.pipeline import merge, restore_encoder
 from indexer.run import Stage
@@ -42,9 +44,9 @@ def repair(library: Library, *, sample: int, stage: Stage) -> Report:
 
 def _mend(library: Library, faults: list[Finding], stage: Stage) -> Iterator[str]:
     used = used_ids(library)
+    aside = library.root / "damaged" / datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
     with library.writing():  # which clears leftovers away
-        aside = library.root / "damaged" / datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
-        for kind in ("shard", "encoder", "generation", "usage"):
+        for kind in ("shard", "encoder", "generation", "usage", "preferences"):
             for path in sorted({fault.path for fault in faults if fault.kind == kind and fault.path is not None}):
                 if os.path.lexists(path):
                     yield from _set_aside(library, path, aside)
@@ -55,12 +57,15 @@ def _mend(library: Library, faults: list[Finding], stage: Stage) -> Iterator[str
     if "usage" in kinds and answering_usage(UsageFolder(library)) is None:  # a whole one knows what a shard has lost
         yield from _rebuild_usage(library)
     is_stale = bool(kinds & {"generation", "failures"}) and "shard" not in kinds
-    yield from _rebuild(library, stage, encoder="encoder" in kinds, generation=is_stale)
+    yield from _rebuild(library, aside, stage, encoder="encoder" in kinds, generation=is_stale)
 
 
 def _set_aside(library: Library, path: Path, aside: Path) -> Iterator[str]:
-    lost = _lost_with(path)
     target = aside / path.relative_to(library.root)
+    if is_outside(os.path.realpath(path.parent), os.path.realpath(library.root)):
+        yield f'left "{path}" alone: a link leads out of the library to it; take that away'
+        return
+    lost = _lost_with(path)
     make_folder(target.parent)
     path.rename(target)
     sync(target.parent)
@@ -141,16 +146,30 @@ def _point(library: Library, aside: Path) -> Iterator[str]:
         yield f"generation {generation.number} answers again"
 
 
-def _rebuild(library: Library, stage: Stage, *, encoder: bool, generation: bool) -> Iterator[str]:
-    """Write a damaged query encoder anew, from the model, and a damaged generation, from the vectors."""
+def _rebuild(library: Library, aside: Path, stage: Stage, *, encoder: bool, generation: bool) -> Iterator[str]:
+    """Write a damaged query encoder anew, from the model, and a damaged generation, from vectors of this library."""
     try:
         if encoder and restore_encoder(library, stage):
             yield "wrote the query encoder anew"
-        built = merge(library, None, stage) if generation else None
+        wrong = _wrong_shards(library) if generation else []
+        for path in wrong:
+            with library.writing():
+                yield from _set_aside(library, path, aside)
+        built = merge(library, None, stage) if generation and not wrong else None
         if built is not None:
             yield f"built generation {built.number} from the vectors; it answers"
     except IconsError as error:
         yield f"could not make everything again: {error}"
+
+
+def _wrong_shards(library: Library) -> list[Path]:
+    """Shards of older programs that a sample shows to be another library's."""
+    try:
+        folders = sorted((library.root / "vectors").glob("[!.]*/"))
+        found = [fault for folder in folders for fault in compare_shards(library, folder.name, library.catalog)[0]]
+    except (sqlite3.Error, UnicodeDecodeError):  # the catalog could not be restored: nothing is built
+        return []
+    return [fault.path for fault in found if fault.path is not None]
 
 
 def _rebuild_usage(library: Library) -> Iterator[str]:

@@ -1,29 +1,35 @@
 """Does an encoder still make the vectors that a library holds? Some are rendered and embedded again, and compared."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from contextlib import closing, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import chain
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from indexer.arrays import Floats, Halves, Ids
+from indexer.arrays import Floats, Halves, Ids, Pixels
 from indexer.catalog.database import connect_to_read
 from indexer.doctor.findings import Finding
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
 from indexer.encoders.facts import read_facts
-from indexer.errors import EmbedError, ModelError, ShardError
+from indexer.encoders.loaded import AnyPrecision
+from indexer.encoders.query_encoder import open_query_encoder
+from indexer.errors import EmbedError, LibraryError, ModelError, ShardError
+from indexer.library.durable import differences
 from indexer.library.folder import Generation, Library
-from indexer.library.shards import Kind, precisions, read_vectors
+from indexer.library.shards import ADVICE, KINDS, Kind, precisions, read_shard, read_vectors, shard_paths
 from indexer.publishing.calibration import spread
 from indexer.publishing.manifest import Manifest
 from indexer.ranks.devices import HOST
 
-if TYPE_CHECKING:
-    from indexer.encoders.loading import AnyPrecision
-
 LEAST_COSINE = 0.99
 """Between a stored vector and the same made again on this machine's processor; bf16 on a GPU stays above .999."""
+_WRONG = "holds vectors of other {0}, perhaps another library's: cosine {1:.4f} with the same made again"
+_OF_A_SHARD = 8
+"""Items of an older shard that are embedded again: what comes from another library differs in nearly all."""
 
 _FIRST_ICONS = """
     SELECT images.id, sources.kind, sources.location, files.path, icons.member, images.digest
@@ -50,7 +56,7 @@ def compare_sample(library: Library, generation: Generation, *, n: int) -> tuple
     manifest = Manifest.read(generation)
     try:
         checkpoint = _checkpoint(library, manifest.fingerprint)
-    except (ModelError, OSError, ValueError, KeyError) as error:
+    except (ModelError, OSError, ValueError) as error:
         what = f"no sample was embedded again: the encoder is not there as it was ({error})"
         return Compared(), [Finding("sample", what, is_fault=False)]
     with closing(connect_to_read(generation.catalog)) as connection:
@@ -58,7 +64,7 @@ def compare_sample(library: Library, generation: Generation, *, n: int) -> tuple
         names = _spaced(connection.execute(_NAMES).fetchall(), n)
     try:
         return _compare(library, checkpoint, pictures, names)
-    except (EmbedError, ShardError) as error:
+    except (EmbedError, ModelError, ShardError) as error:
         return Compared(), [Finding("sample", f"no sample was compared: {error}", is_fault=False)]
 
 
@@ -66,25 +72,94 @@ def _compare(
     library: Library, checkpoint: Checkpoint, pictures: Sequence[Any], names: Sequence[tuple[int, str]]
 ) -> tuple[Compared, list[Finding]]:
     from indexer.encoders.loading import load_encoder
-    from indexer.rendering.pool import Job, RenderPool
 
     is_int8 = "int8" in precisions(library.vectors(checkpoint.fingerprint))
     precision: AnyPrecision = "int8" if is_int8 else "fp32"
     encoder = load_encoder(checkpoint, device=HOST, precision=precision, n_images=len(pictures))
-    jobs = [Job(*picture) for picture in pictures]
-    cosines: list[Floats] = []
-    n_drawn = 0
-    with RenderPool(size=encoder.image_size, workers=1, chunk=max(1, len(jobs))) as pool:
-        for chunk in pool.render([jobs]):
-            n_drawn += len(chunk.ids)
-            if len(chunk.ids):
-                again = encoder.encode_images(chunk.pixels.copy())
-                cosines.append(_cosines(library, "images", chunk.ids, again, checkpoint.fingerprint))
-    ids = np.array([number for number, _ in names], np.int64)
+    ids, vectors = _draw_and_encode(pictures, encoder.encode_images, size=encoder.image_size)
+    cosines = [_cosines(library, "images", ids, vectors, checkpoint.fingerprint)] if len(ids) else []
+    name_ids = np.array([number for number, _ in names], np.int64)
     again = encoder.encode_texts([words for _, words in names])
-    cosines.append(_cosines(library, "names", ids, again, checkpoint.fingerprint))
-    compared = Compared(n_drawn, len(names), len(jobs) - n_drawn, float(np.concatenate(cosines).min()))
+    cosines.append(_cosines(library, "names", name_ids, again, checkpoint.fingerprint))
+    compared = Compared(len(ids), len(names), len(pictures) - len(ids), float(np.concatenate(cosines).min()))
     return compared, list(_findings(compared))
+
+
+def _draw_and_encode(
+    pictures: Sequence[Any], encode: Callable[[Pixels], NDArray[Any]], *, size: int
+) -> tuple[Ids, NDArray[Any]]:
+    """Embed pictures, rows of `_FIRST_ICONS`; ids and vectors of those that are as they were indexed, in order."""
+    from indexer.rendering.pool import CHUNK, Job, RenderPool
+
+    ids, vectors = [np.empty(0, np.int64)], []
+    with RenderPool(size=size, workers=1, chunk=CHUNK) as pool:
+        for chunk in pool.render([[Job(*picture) for picture in pictures]]):
+            if len(chunk.ids):
+                ids.append(chunk.ids)
+                vectors.append(encode(chunk.pixels.copy()))
+    return np.concatenate(ids), np.concatenate(vectors) if vectors else np.empty((0, 0))
+
+
+@dataclass(frozen=True, slots=True)
+class _Some:
+    """Some vectors of a shard."""
+
+    path: Path
+    kind: Kind
+    ids: Ids
+    vectors: Halves
+
+
+def compare_shards(library: Library, fingerprint: str, catalog: Path) -> tuple[list[Finding], int]:
+    """Embed some items again of each shard of an older program, which does not say what its items are.
+
+    The encoder is that which the library carries: vectors that answer its queries are this library's. Returns a fault
+    for each shard of others, and the number of shards that could not be compared.
+    """
+    with closing(connect_to_read(catalog)) as connection:
+        pictures = {row[0]: row for row in connection.execute(_FIRST_ICONS)}
+        names = dict(connection.execute("SELECT id, words FROM names"))
+    known: dict[Kind, Set[int]] = {"images": pictures.keys(), "names": names.keys()}
+    some = list(_of_older_shards(library.vectors(fingerprint), known))
+    folder = library.encoder(fingerprint)
+    try:
+        if not some or any(differences(folder, read_facts(folder).files or {}, sums=True)):
+            return [], len(some)
+        encoder = open_query_encoder(folder)
+        drawn, named = (sorted({*chain(*(one.ids.tolist() for one in some if one.kind == kind))}) for kind in KINDS)
+        ids, vectors = _draw_and_encode(
+            [pictures[number] for number in drawn], encoder.encode_many_pictures, size=encoder.image_size
+        )
+        words = encoder.encode_many_words([names[number] for number in named]) if named else vectors[:0]
+    except (EmbedError, LibraryError, OSError, RuntimeError, ValueError, KeyError):  # told by other checks
+        return [], len(some)
+    again = {"images": (ids, vectors), "names": (np.array(named, np.int64), words)}
+    least = [_least_cosine(one, *again[one.kind]) for one in some]
+    wrong = [
+        Finding("shard", f'shard "{one.path}" {_WRONG.format(one.kind, cosine)}; {ADVICE}', path=one.path)
+        for one, cosine in zip(some, least, strict=True)
+        if cosine is not None and cosine < LEAST_COSINE
+    ]
+    return wrong, least.count(None)
+
+
+def _of_older_shards(folder: Path, known: Mapping[Kind, Set[int]]) -> Iterator[_Some]:
+    """Take some vectors of each shard that does not say what its items are, of items that are known."""
+    for path in shard_paths(folder):
+        with suppress(ShardError):  # which other checks tell
+            shard = read_shard(path, fingerprint=folder.name)
+            if shard.contents is None and len(shard.ids):
+                rows = [row for row, number in enumerate(shard.ids.tolist()) if number in known[shard.kind]]
+                if chosen := _spaced(rows, _OF_A_SHARD):
+                    yield _Some(path, shard.kind, shard.ids[chosen], shard.vectors[chosen])
+
+
+def _least_cosine(some: _Some, ids: Ids, again: NDArray[Any]) -> float | None:
+    """Of vectors of a shard with the same made again; None where none could be made."""
+    _, rows, made = np.intersect1d(some.ids, ids, return_indices=True)
+    if not len(rows):
+        return None
+    return float((some.vectors[rows].astype(np.float32) * again[made].astype(np.float32)).sum(axis=1).min())
 
 
 def _findings(compared: Compared) -> Iterator[Finding]:
@@ -98,9 +173,9 @@ def _findings(compared: Compared) -> Iterator[Finding]:
 
 def _checkpoint(library: Library, fingerprint: str) -> Checkpoint:
     facts = read_facts(library.encoder(fingerprint))
-    checkpoint = find_checkpoint(ModelChoice.from_json(facts["choice"]))
+    checkpoint = find_checkpoint(ModelChoice.from_json(facts.choice))
     if checkpoint.fingerprint != fingerprint:
-        raise ModelError(f'"{facts["model"]}" is "{checkpoint.fingerprint}" now, not "{fingerprint}"')
+        raise ModelError(f'"{facts.model}" is "{checkpoint.fingerprint}" now, not "{fingerprint}"')
     return checkpoint
 
 

@@ -1,6 +1,5 @@
 """Is what is known of screenshots whole: settings, shards of looks, and the generations that are made of them?"""
 
-import json
 from collections.abc import Iterator
 
 import numpy as np
@@ -10,13 +9,15 @@ from indexer.doctor.findings import Finding
 from indexer.errors import LibraryError, ShardError
 from indexer.library.durable import differences
 from indexer.library.folder import Library
+from indexer.library.foreign import folders_in
 from indexer.publishing.vector_index import VectorIndex
+from indexer.usage.files import read_places
 from indexer.usage.folder import UsageFolder, UsageGeneration
 from indexer.usage.looks import LookKey, look_paths, read_looks
 from indexer.usage.manifest import UsageManifest
 from indexer.usage.shots import read_shots
 
-_DAMAGES = (SafetensorError, OSError, KeyError, RuntimeError, ValueError, TypeError)
+_DAMAGES = (LibraryError, SafetensorError, OSError, KeyError, RuntimeError, ValueError, TypeError)
 
 
 def check_screenshots(library: Library) -> Iterator[Finding]:
@@ -41,7 +42,7 @@ def _check_settings(folder: UsageFolder) -> Iterator[Finding]:
 
 
 def _check_looks(folder: UsageFolder) -> Iterator[Finding]:
-    for looks in sorted(path for path in folder.looks.glob("*/") if not path.name.startswith(".")):
+    for looks in folders_in(folder.looks):
         fingerprint, _, detector = looks.name.partition("+")
         for path in look_paths(looks):
             try:
@@ -76,12 +77,12 @@ def _contradictions(generation: UsageGeneration, manifest: UsageManifest) -> Ite
     counts = manifest.counts
     with safe_open(generation.boxes, framework="numpy") as file:
         digests, shown, crop_starts = (file.get_tensor(name) for name in ("digests", "shown", "crop_starts"))
-    lines = [json.loads(line) for line in generation.places.read_text("utf-8").splitlines()]
-    screens = {screen for _, screen, _ in lines if screen is not None}
+    placed = read_places(generation)
+    screens = {one.screen for one in placed if one.screen is not None}
     n_vectors = VectorIndex.open(generation.drawings, spec=manifest.spec).ids.size if manifest.spec else 0
     claims = {
         "screens": (counts.indexed, len(digests), len(screens)),
-        "files": (counts.found, len(lines)),
+        "files": (counts.found, len(placed)),
         "boxes": (counts.icons, len(shown)),
         "drawings": (counts.drawings, len(crop_starts) - 1, n_vectors, int(np.max(shown, initial=-1)) + 1),
         "bytes of crops": (generation.crops.stat().st_size, int(crop_starts[-1])),

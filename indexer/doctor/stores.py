@@ -3,7 +3,7 @@
 import shutil
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import numpy as np
@@ -12,11 +12,24 @@ from indexer.catalog.database import REVISION, connect_to_read
 from indexer.catalog.schema import metadata
 from indexer.doctor.findings import Finding
 from indexer.encoders.facts import read_facts
-from indexer.errors import ShardError
+from indexer.errors import LibraryError, ShardError
 from indexer.library.durable import bytes_on_disk, differences
 from indexer.library.folder import Library
-from indexer.library.shards import read_coverage, read_shard, shard_paths
+from indexer.library.foreign import folders_in
+from indexer.library.preferences import read_preferences
+from indexer.library.shards import (
+    ADVICE,
+    KINDS,
+    Contents,
+    Kind,
+    count_others,
+    of_others,
+    read_coverage,
+    read_shard,
+    shard_paths,
+)
 from indexer.publishing.manifest import answering_manifest
+from indexer.publishing.snapshot import read_contents
 
 UNIT = 1e-2
 """Largest difference of a vector's length from one."""
@@ -66,9 +79,12 @@ def _check_schema(connection: sqlite3.Connection, path: Path, tables: set[str]) 
             yield Finding("catalog", f'"{path}" is damaged: {table.name}.{missing[0]} is missing', path=path)
 
 
-def check_shards(library: Library) -> Iterator[Finding]:
-    """Whether every shard matches its receipt and holds unit vectors."""
-    for folder in _folders(library.root / "vectors"):
+def check_shards(library: Library, catalog: Path) -> Iterator[Finding]:
+    """Whether every shard matches its receipt, holds unit vectors, and is of the library that `catalog` tells of."""
+    contents: dict[Kind, Contents] = {}
+    with suppress(sqlite3.Error, UnicodeDecodeError), closing(connect_to_read(catalog)) as connection:
+        contents = {kind: read_contents(connection, kind) for kind in KINDS.values()}
+    for folder in folders_in(library.root / "vectors"):
         for path in shard_paths(folder):
             try:
                 shard = read_shard(path, fingerprint=folder.name)
@@ -79,11 +95,13 @@ def check_shards(library: Library) -> Iterator[Finding]:
             n_wrong = int((~(np.abs(lengths - 1) < UNIT)).sum())
             if n_wrong:
                 yield Finding("shard", f'{n_wrong} vectors of shard "{path}" are not of length one', path=path)
+            elif shard.kind in contents and (n_others := count_others(shard, contents[shard.kind])):
+                yield Finding("shard", f'shard "{path}" {of_others(n_others, shard.kind)}; {ADVICE}', path=path)
 
 
 def check_failures(library: Library) -> Iterator[Finding]:
     """Whether the catalog says of every picture that failed why: ranks that were started by hand write shards alone."""
-    for folder in _folders(library.root / "vectors"):
+    for folder in folders_in(library.root / "vectors"):
         try:
             failed = read_coverage(folder).failures
             with closing(connect_to_read(library.catalog)) as connection:
@@ -104,21 +122,28 @@ def _is_published_without(library: Library, fingerprint: str) -> bool:
 
 def check_encoders(library: Library) -> Iterator[Finding]:
     """Whether every exported query encoder is as it was written."""
-    for folder in _folders(library.root / "encoders"):
+    for folder in folders_in(library.root / "encoders"):
         try:
             facts = read_facts(folder)
-            files, is_own = facts.get("files"), facts["fingerprint"] == folder.name
-        except (OSError, ValueError, KeyError, AttributeError) as error:
+        except (OSError, ValueError) as error:
             yield Finding("encoder", f'query encoder "{folder}" can\'t be read ({error})', path=folder)
             continue
-        if not is_own:
-            yield Finding("encoder", f'query encoder "{folder}" says that it is "{facts["fingerprint"]}"', path=folder)
-        elif files is None:
+        if facts.fingerprint != folder.name:
+            yield Finding("encoder", f'query encoder "{folder}" says that it is "{facts.fingerprint}"', path=folder)
+        elif facts.files is None:
             what = f'query encoder "{folder}" was written without checksums; delete it and `icons index` writes it anew'
             yield Finding("encoder", what, is_fault=False, path=folder)
         else:
-            for path, how in differences(folder, files, sums=True):
+            for path, how in differences(folder, facts.files, sums=True):
                 yield Finding("encoder", f'"{path}" {how}', path=folder)
+
+
+def check_preferences(library: Library) -> Iterator[Finding]:
+    """Whether what is preferred can be read."""
+    try:
+        read_preferences(library)
+    except LibraryError as error:
+        yield Finding("preferences", str(error), path=library.preferences)
 
 
 def check_leftovers(library: Library) -> Iterator[Finding]:
@@ -142,10 +167,3 @@ def check_room(library: Library) -> Iterator[Finding]:
     if free < needed:
         what = f"{free / 1e6:,.0f} MB are free, the next generation needs about {needed / 1e6:,.0f} MB"
         yield Finding("room", what, is_fault=False)
-
-
-def _folders(folder: Path) -> list[Path]:
-    """The folders of encoders in a folder; what was set aside is none."""
-    if not folder.is_dir():
-        return []
-    return sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))

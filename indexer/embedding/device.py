@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import Protocol, Self
 
 import numpy as np
 
@@ -17,13 +17,10 @@ from indexer.embedding.batches import Batch
 from indexer.embedding.options import EmbedOptions
 from indexer.embedding.room import encode_names_within_memory, encode_within_memory
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
-from indexer.encoders.loaded import LoadedEncoder
+from indexer.encoders.loaded import AnyPrecision, LoadedEncoder
 from indexer.encoders.loading import MANY, load_encoder
 from indexer.process import cores_of_rank
 from indexer.ranks.devices import HOST
-
-if TYPE_CHECKING:
-    from indexer.encoders.loading import AnyPrecision
 
 ON_CPU = 64
 """Larger batches leave the caches: the bundled model does 2,955 pictures/s at 64 and 2,118 at 256 on two cores."""
@@ -122,7 +119,7 @@ class CpuSpec:
 
     find = staticmethod(find_checkpoint)
     is_fed = False
-    precision: "AnyPrecision"
+    precision: AnyPrecision
     batch_size: int | None
     n_under_way: int
     is_timed: bool = False

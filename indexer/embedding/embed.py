@@ -26,7 +26,7 @@ from indexer.embedding.work import Work
 from indexer.embedding.workplace import LibraryWork
 from indexer.encoders.loading import find_device
 from indexer.errors import EmbedError
-from indexer.library.durable import make_folder
+from indexer.library.durable import disk_error, make_folder
 from indexer.library.folder import Library
 from indexer.library.plans import read_plan
 from indexer.process import cores_of_rank, prepare_for_batches
@@ -76,7 +76,7 @@ def embed(library: Library, fingerprint: str, post: Post) -> None:
             or work is left when all ranks are done.
     """
     place = LibraryWork(library, fingerprint)
-    rank, where, options = post.rank, _resolve(post), EmbedOptions(**place.plan.options)
+    rank, where, options = post.rank, _resolve(post), EmbedOptions.of(place.plan)
     backend = "gloo" if options.backend == "auto" else options.backend  # two counts need no NCCL
     progress = RankProgress(
         rank=rank.index, world=rank.world, device=str(where), at="meeting the other ranks", waits=True
@@ -135,7 +135,7 @@ def _claims(run: Path, rank: Rank, device: Device, options: EmbedOptions) -> Abs
         return nullcontext()
     folder = run / f"claims-{number_of_first_rank(rank, secrets.randbits(62), device=device):x}"
     make_folder(folder)
-    return Claims(FolderStore(folder), worker=f"rank {rank.index}", lease_seconds=options.lease_seconds)
+    return Claims(FolderStore(folder), worker=f"rank-{rank.index}", lease_seconds=options.lease_seconds)
 
 
 @click.command()
@@ -151,12 +151,11 @@ def run_rank(
 ) -> None:
     """Live the life of one rank of several, on its own device unless `spec_of` gives it another."""
     prepare_for_batches()
-    path = library.work(fingerprint) / "plan.jsonl"
     try:
-        plan = read_plan(path)
-    except (OSError, ValueError, TypeError) as error:
-        raise click.ClickException(f'"{path}" can\'t be read; `icons embed --plan-only` writes a plan') from error
-    run, kind = library.run(fingerprint, plan.run), EmbedOptions(**plan.options).device
+        plan = read_plan(library.work(fingerprint) / "plan.jsonl")
+    except EmbedError as error:
+        raise click.ClickException(str(error)) from error
+    run, kind = library.run(fingerprint, plan.run), EmbedOptions.of(plan).device
 
     def report(progress: RankProgress) -> None:
         if not run.is_dir():
@@ -167,8 +166,7 @@ def run_rank(
         try:
             embed(library, fingerprint, Post(rank, rank.device(kind), report, partial(_give_up, rank), spec_of(rank)))
         except OSError as error:
-            what = f'"{error.filename or library.root}" can\'t be read or written ({error.strerror or error})'
-            raise EmbedError(what) from error
+            raise EmbedError(disk_error(error, library.root)) from error
 
     run_as_rank(work)
 

@@ -68,7 +68,7 @@ def run_ranks(
         )
         return
     run = library.run(fingerprint, plan.run)
-    overseer = Overseer(devices.n, EmbedOptions(**plan.options).stall_limit)
+    overseer = Overseer(devices.n, EmbedOptions.of(plan).stall_limit)
 
     def look() -> None:
         progress = read_progress(run, RankProgress)

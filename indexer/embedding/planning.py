@@ -1,11 +1,10 @@
 """What is left to embed, and with what? The encoder found, a plan of the blocks written."""
 
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import numpy as np
 from sqlalchemy import Connection, Engine
@@ -13,15 +12,13 @@ from sqlalchemy import Connection, Engine
 from indexer.arrays import Ids, distinct
 from indexer.catalog import questions, texts
 from indexer.embedding.options import EmbedOptions
-from indexer.encoders.checkpoint import ModelChoice, find_checkpoint, must_be_fetched
+from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+from indexer.encoders.loaded import AnyPrecision
 from indexer.errors import EmbedError
 from indexer.library.folder import Library
 from indexer.library.plans import Plan, block_sizes, cut_blocks, write_plan
 from indexer.library.shards import precisions, read_coverage
 from indexer.process import prepare_for_batches
-
-if TYPE_CHECKING:
-    from indexer.encoders.loading import AnyPrecision
 
 
 def prepare(
@@ -31,16 +28,13 @@ def prepare(
     *,
     options: EmbedOptions,
     retry_failed: bool,
-    stage: Callable[[str], None],
 ) -> Plan:
     """Find the encoder, and write the plan of what it has not embedded yet.
 
-    Without a choice it is the encoder in use. `stage` is told of anything that takes long.
+    Without a choice it is the encoder in use.
     """
     prepare_for_batches()
     chosen = choice or choice_in_use(engine)
-    if must_be_fetched(chosen):
-        stage(f"Fetching {chosen.model}, once; --offline forbids it")
     checkpoint = find_checkpoint(chosen)
     precision = one_precision(options, held=precisions(library.vectors(checkpoint.fingerprint)))
     if precision == "int8" and options.device == "cuda":
@@ -58,7 +52,7 @@ def choice_in_use(engine: Engine) -> ModelChoice:
     return ModelChoice.from_json(stored) if stored else ModelChoice.bundled()
 
 
-def one_precision(options: EmbedOptions, *, held: set[str]) -> "AnyPrecision":
+def one_precision(options: EmbedOptions, *, held: set[str]) -> AnyPrecision:
     """Take int8 for pictures where a library began so, or is asked to: what it holds is never mixed with the other.
 
     Raises:

@@ -13,8 +13,8 @@ import numpy as np
 from indexer.arrays import Halves, Ids, Pixels
 from indexer.embedding.batches import Batch
 from indexer.embedding.device import Collect
-from indexer.embedding.room import encode_names_within_memory, is_no_room, no_room
-from indexer.encoders.loaded import LoadedEncoder
+from indexer.embedding.room import encode_names_within_memory, no_room
+from indexer.encoders.loaded import LoadedEncoder, is_no_room
 
 SMALLEST = 64
 LEAST_GAIN = 1.05

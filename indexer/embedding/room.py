@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from indexer.arrays import Halves, Ids, Pixels
-from indexer.encoders.loaded import LoadedEncoder
+from indexer.encoders.loaded import LoadedEncoder, is_no_room
 from indexer.errors import EmbedError
 
 
@@ -50,12 +50,6 @@ def encode_names_within_memory(
         if len(left):
             encoder.make_room()
             at_once //= 2
-
-
-def is_no_room(error: RuntimeError) -> bool:
-    """Whether a device had no room: torch's own error, or that of CUDA, cuBLAS or cuDNN, which have no class."""
-    said = str(error)
-    return type(error).__name__ == "OutOfMemoryError" or "out of memory" in said or "_ALLOC_FAILED" in said
 
 
 @contextmanager

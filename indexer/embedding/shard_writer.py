@@ -6,7 +6,7 @@ that is ended again and again still gets on, and one that is quick writes nothin
 
 import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Self
 
@@ -51,6 +51,7 @@ class ShardWriter:
         self.vectors: list[Halves] = []
         self.traits: list[NDArray[np.void]] = []
         self.failures: dict[int, Failed] = {}
+        self.contents: dict[int, int] = {}
         self.dim = encoder.dim
         self.has_failed = False
         """Whether something could not be written: a shard without its pieces would settle items that nobody has."""
@@ -68,12 +69,14 @@ class ShardWriter:
         self,
         ids: Ids,
         vectors: Halves,
+        contents: Mapping[int, int],
         traits: NDArray[np.void] | None = None,
         failures: Iterable[tuple[int, Failed]] = (),
     ) -> None:
-        """Keep what was made of the block under way; of images with their traits, (n,)."""
+        """Keep what was made of the block under way; `contents` by id (`content_of`), of images also traits (n,)."""
         self.ids.append(ids)
         self.vectors.append(vectors)
+        self.contents.update(contents)
         if traits is not None:
             self.traits.append(traits)
         self.failures.update(failures)
@@ -106,8 +109,10 @@ class ShardWriter:
         vectors = np.concatenate([np.empty((0, self.dim), np.float16), *self.vectors])
         traits = np.concatenate([np.empty(0, TRAITS), *self.traits])
         order, failures = np.argsort(ids), self.failures
-        self.ids, self.vectors, self.traits, self.failures = [], [], [], {}
-        return Shard(kind, ids[order], vectors[order], failures, traits[order] if kind == "images" else None)
+        ids, vectors = ids[order], vectors[order]
+        contents = np.array([self.contents[item] for item in (*ids.tolist(), *failures)], np.int64)
+        self.ids, self.vectors, self.traits, self.failures, self.contents = [], [], [], {}, {}
+        return Shard(kind, ids, vectors, failures, traits[order] if kind == "images" else None, contents)
 
     def _write(self, block: str, name: str, shard: Shard) -> None:
         while self.pending and (self.pending[0].done() or len(self.pending) >= MOST_WAITING):

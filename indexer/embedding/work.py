@@ -17,7 +17,7 @@ from indexer.embedding.share import Share
 from indexer.encoders.checkpoint import Checkpoint
 from indexer.errors import EmbedError
 from indexer.library.plans import Block
-from indexer.library.shards import Failed
+from indexer.library.shards import Failed, content_of
 from indexer.naming.printable import printable
 from indexer.process import give_back_memory
 from indexer.ranks.heartbeat import Reporter
@@ -85,7 +85,7 @@ class Work:
         return checkpoint
 
     def _start_pool(self, checkpoint: Checkpoint, layout: Layout, n_images: int) -> RenderPool:
-        options = EmbedOptions(**self.share.place.plan.options)
+        options = EmbedOptions.of(self.share.place.plan)
         workers = options.workers
         return layout.start_pool(
             size=checkpoint.image_size,
@@ -100,8 +100,9 @@ class Work:
             names = [str(item[1]) for item in block.items]
             if names:
                 self.reporter.begin(f"{len(names):,} names, from {_quoted(names[0])} to {_quoted(names[-1])}")
+            contents = dict(zip(ids.tolist(), map(content_of, names), strict=True))
             for places, vectors in device.encode_names(names):
-                writer.add(ids[places], vectors)
+                writer.add(ids[places], vectors, contents)
                 writer.write_due_piece(block.name, "names")
                 self.reporter.add(names=len(places))
             writer.write(block.name, "names")
@@ -138,7 +139,8 @@ class Drawing:
             for jobs in chunk.unread_places():
                 _refuse_unreachable(jobs)
         failed = [(failure.id, Failed(failure.reason, failure.is_final)) for failure in chunk.failures]
-        writer.add(chunk.ids, vectors, chunk.traits, failed)
+        contents = {job.id: content_of(job.digest) for job in chunk.jobs}
+        writer.add(chunk.ids, vectors, contents, chunk.traits, failed)
         write = writer.write if chunk.ends_block else writer.write_due_piece
         write(self._begun[chunk.block], "images")
         self.reporter.add(images=len(chunk.ids), failed=len(failed))

@@ -3,14 +3,17 @@
 import hashlib
 import importlib.util
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+from indexer.encoders.config import check_config, image_side, read_config
 from indexer.errors import ModelError
 from indexer.library.bundled import bundled
+from indexer.library.foreign import from_json, from_plain
 from indexer.rendering.render import RECIPE
 from indexer.sources.records import stamp_of
 
@@ -18,6 +21,8 @@ LOCAL, HUB = "local-dir:", "hf-hub:"
 CONFIG_NAME = "open_clip_config.json"
 WEIGHT_NAMES = ("open_clip_model.safetensors", "open_clip_pytorch_model.bin")
 TOKENIZER_NAMES = ("tokenizer.json", "tokenizer_config.json", "vocab.json", "merges.txt", "special_tokens_map.json")
+_FEW_WEIGHTS = 1 << 26
+"""A model of so many does no harm: what is wrong with its file is told by whoever loads it."""
 OPENAI_MEAN, OPENAI_STD = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)
 
 
@@ -27,6 +32,13 @@ class ModelChoice:
 
     model: str
     pretrained: str | None = None
+
+    @classmethod
+    def typed(cls, model: str, pretrained: Path | None) -> "ModelChoice":
+        """What was typed, its paths absolute: they are kept, and mean the same from any folder."""
+        if model.startswith(LOCAL):
+            model = f"{LOCAL}{_absolute(model.removeprefix(LOCAL))}"
+        return cls(model, str(_absolute(pretrained)) if pretrained else None)
 
     @classmethod
     def bundled(cls) -> "ModelChoice":
@@ -39,8 +51,23 @@ class ModelChoice:
 
     @classmethod
     def from_json(cls, text: str) -> "ModelChoice":
-        """Read a choice back from the catalog."""
-        return cls(**json.loads(text))
+        """Read a choice back.
+
+        Raises:
+            ModelError: it is none.
+        """
+        try:
+            return from_json(cls, text)
+        except ValueError as error:
+            raise ModelError(f"no encoder is chosen ({error}); name one with `icons index --model`") from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Vision:
+    """What is checked of a config of a picture tower."""
+
+    timm_model_name: Annotated[str, re.compile(r"[\w.-]+")] | None = None
+    """Of timm's own: it would ask a hub, or look into a folder, for others."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +84,7 @@ class Checkpoint:
     @property
     def image_size(self) -> int:
         """Side of the tower's square input in pixels, as open_clip reads it from the config."""
-        return _image_size(self.config)
+        return image_side(self.config["model_cfg"]["vision_cfg"])
 
     @property
     def weights_digest(self) -> str:
@@ -88,8 +115,10 @@ def _digest_of(path: Path, stamp: str) -> bytes:
 def find_checkpoint(choice: ModelChoice) -> Checkpoint:
     """Find the files of a chosen encoder.
 
+    Nothing is fetched: what names it may come from a stranger.
+
     Raises:
-        ModelError: it is unknown, incomplete, or can't be fetched.
+        ModelError: it is unknown, incomplete, or not on this machine.
     """
     has_own_weights = choice.model == "bundled" or choice.model.startswith((LOCAL, HUB))
     if has_own_weights and choice.pretrained is not None:
@@ -103,20 +132,31 @@ def find_checkpoint(choice: ModelChoice) -> Checkpoint:
     return checkpoint
 
 
-def must_be_fetched(choice: ModelChoice) -> bool:
-    """Say whether finding a chosen encoder would download it."""
-    return choice.model.startswith(HUB) and _cached_folder(choice.model.removeprefix(HUB)) is None
+def fetch_named(model: str, tell: Callable[[str], None]) -> None:
+    """Fetch a model of a hub unless it is here, for a person who has just named it, and for nobody else.
+
+    Raises:
+        ModelError: it can't be fetched.
+    """
+    repository = model.removeprefix(HUB)
+    if repository != model and _cached_folder(repository) is None:
+        tell(f"Fetching {model}, once; --offline forbids it")
+        _fetch(repository)
 
 
 def _find(choice: ModelChoice) -> Checkpoint:
     if choice.model == "bundled":
         return _in_folder("bundled", bundled("model"))
     if choice.model.startswith(LOCAL):
-        folder = Path(choice.model.removeprefix(LOCAL)).expanduser().absolute()
+        folder = _absolute(choice.model.removeprefix(LOCAL))
         return _in_folder(f"{LOCAL}{folder}", folder)
     if choice.model.startswith(HUB):
-        repository = choice.model.removeprefix(HUB)
-        return _in_folder(choice.model, _cached_folder(repository) or _fetch(repository))
+        cached = _cached_folder(choice.model.removeprefix(HUB))
+        if cached is None:
+            raise ModelError(
+                f'model "{choice.model}" is not on this machine; `--model {choice.model}` fetches it, once'
+            )
+        return _in_folder(choice.model, cached)
     return _built_in(choice)
 
 
@@ -128,25 +168,19 @@ def _in_folder(name: str, folder: Path) -> Checkpoint:
             f'"{folder}" is no open_clip folder: it needs {CONFIG_NAME} and {" or ".join(WEIGHT_NAMES)}; '
             "give --model local-dir:PATH of one that has both"
         )
+    config = read_config(config_path)
+    check_config(config, config_path, most_weights=max(weights.stat().st_size, _FEW_WEIGHTS))  # a byte each at least
     try:
-        config = json.loads(config_path.read_text("utf-8"))
-        config["model_cfg"]["embed_dim"]
-        config["model_cfg"]["text_cfg"].get("hf_model_name")
-        _image_size(config)
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise ModelError(f'"{config_path}" is not an open_clip config ({error!r}); save the model again') from error
+        from_plain(_Vision, config["model_cfg"]["vision_cfg"], ignores_others=True)
+    except ValueError as error:
+        raise ModelError(f'"{config_path}" is not an open_clip config ({error}); save the model again') from error
     tokenizer = tuple(folder / name for name in TOKENIZER_NAMES if (folder / name).is_file())
     return Checkpoint(name, f"{LOCAL}{folder}", None, config, weights, tokenizer)
 
 
-def _image_size(config: Mapping[str, Any]) -> int:
-    size = config["model_cfg"]["vision_cfg"].get("image_size", 224)
-    return int(size if isinstance(size, int) else size[0])
-
-
 def _built_in(choice: ModelChoice) -> Checkpoint:
     config_path = open_clip_folder() / "model_configs" / f"{choice.model}.json"
-    if not config_path.is_file():
+    if not re.fullmatch(r"[\w.-]+", choice.model) or not config_path.is_file():
         near = _near_names(choice.model)
         raise ModelError(
             f'unknown model "{choice.model}"; near: {", ".join(near)}; '
@@ -154,11 +188,15 @@ def _built_in(choice: ModelChoice) -> Checkpoint:
         )
     if choice.pretrained is None:
         raise ModelError(f'model "{choice.model}" needs weights; add --pretrained FILE')
-    weights = Path(choice.pretrained).expanduser().absolute()
+    weights = _absolute(choice.pretrained)
     if not weights.is_file():
         raise ModelError(f'no checkpoint at "{weights}"; give --pretrained FILE of model "{choice.model}"')
-    config = {"model_cfg": json.loads(config_path.read_text("utf-8"))}
+    config = read_config(config_path)
     return Checkpoint(f"{choice.model} {weights.name}", choice.model, str(weights), config, weights)
+
+
+def _absolute(place: str | Path) -> Path:
+    return Path(place).expanduser().absolute()
 
 
 def open_clip_folder() -> Path:
@@ -207,7 +245,7 @@ def _cached_folder(repository: str) -> Path | None:
     return folder if is_whole else None
 
 
-def _fetch(repository: str) -> Path:
+def _fetch(repository: str) -> None:
     """Bring a hub folder's files into the local cache."""
     from huggingface_hub import constants, snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
@@ -219,7 +257,7 @@ def _fetch(repository: str) -> Path:
         )
     try:
         wanted = [CONFIG_NAME, *WEIGHT_NAMES, *TOKENIZER_NAMES]
-        return Path(snapshot_download(repository, allow_patterns=wanted))
+        snapshot_download(repository, allow_patterns=wanted)
     except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
         reason = str(error).splitlines()[0]
         raise ModelError(

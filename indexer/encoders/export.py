@@ -15,7 +15,7 @@ from tokenizers import Tokenizer
 from torch import nn
 
 from indexer.encoders.checkpoint import ModelChoice
-from indexer.encoders.facts import write_facts
+from indexer.encoders.facts import Shape, write_facts
 from indexer.encoders.tokens import clip_tokenizer
 from indexer.encoders.torch_encoder import Encoder
 from indexer.encoders.tower import Tower
@@ -46,16 +46,16 @@ def export(
             parity = _export_towers(encoder, aside, texts=texts, pixels=pixels)
         except ExportError as refusal:
             reason = str(refusal)
-        shape = {
-            "dim": encoder.dim,
-            "image_size": encoder.image_size,
-            "context_length": encoder.context_length,
-            "start_token": int(getattr(encoder.tokenizer, "sot_token_id", 0)),
-            "end_token": int(getattr(encoder.tokenizer, "eot_token_id", 0)),
-            "reason": reason,
-            "text_parity": parity[0] if parity else None,
-            "image_parity": parity[1] if parity else None,
-        }
+        shape = Shape(
+            dim=encoder.dim,
+            image_size=encoder.image_size,
+            context_length=encoder.context_length,
+            start_token=int(getattr(encoder.tokenizer, "sot_token_id", 0)),
+            end_token=int(getattr(encoder.tokenizer, "eot_token_id", 0)),
+            reason=reason,
+            text_parity=parity[0] if parity else None,
+            image_parity=parity[1] if parity else None,
+        )
         files = {path.name: describe_file(path) for path in sorted(aside.iterdir())}
         write_facts(aside, encoder.checkpoint, choice, shape, files)
 

@@ -5,19 +5,41 @@ in the same folder. `graphs.json` says which weights they belong to, and how wel
 `indexer.encoders.tracing` writes all three.
 """
 
-import json
-import os
-import shutil
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice
-from indexer.encoders.facts import write_facts
+from indexer.encoders.facts import Shape, write_facts
 from indexer.encoders.tokens import clip_tokenizer
-from indexer.library.durable import check_own_checksum, describe_file, differences, folder_aside
+from indexer.errors import SourceError
+from indexer.library.durable import (
+    Files,
+    FileSum,
+    copy_file,
+    describe_file,
+    differences,
+    folder_aside,
+    from_signed,
+    write_parts,
+)
+from indexer.library.foreign import Digest, parsed
+from indexer.sources.reading import read_regular
 
 FILE_NAME = "graphs.json"
+_AT_ONCE = 1 << 20
+"""Bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphFacts:
+    """What `graphs.json` says, which `indexer.encoders.stored_graphs` writes."""
+
+    weights: Digest
+    """Which weights they belong to."""
+    shape: Shape
+    files: Files
+    int8_parity: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,18 +47,12 @@ class Graphs:
     """The graphs of a checkpoint, whole and of its weights."""
 
     checkpoint: Checkpoint
-    facts: dict[str, Any]
-    """As `indexer.encoders.tracing` has written them: `shape`, `files` by name, and what `weights` they belong to."""
-
-    @property
-    def shape(self) -> dict[str, Any]:
-        """What `indexer.encoders.facts.write_facts` calls so."""
-        return dict(self.facts["shape"])
+    facts: GraphFacts
 
     @property
     def has_int8(self) -> bool:
         """Whether there is one of the picture tower in int8."""
-        return "image-int8.onnx" in self.facts["files"]
+        return "image-int8.onnx" in self.facts.files
 
     def path(self, tower: str) -> Path:
         """Where the graph of a tower lies: text, image, or image-int8."""
@@ -47,15 +63,15 @@ def find_graphs(checkpoint: Checkpoint) -> Graphs | None:
     """Find the graphs beside a checkpoint's weights.
 
     None where there are none, or not as they were written, or where they belong to other weights: they can be made
-    again at any time, and an encoder without them is exported.
+    again at any time, and an encoder without them is exported. A graph that somebody has changed and signed anew is
+    taken: a model's folder is trusted as far as those who may write it.
     """
     folder = checkpoint.weights.parent
     try:
-        facts = json.loads((folder / FILE_NAME).read_text("utf-8"))
-        check_own_checksum(facts)
-        is_theirs = facts["weights"] == checkpoint.weights_digest
-        is_whole = not list(differences(folder, facts["files"], sums=True))
-    except (OSError, ValueError, LookupError, AttributeError, TypeError):
+        facts = from_signed(GraphFacts, parsed(read_regular(folder / FILE_NAME)))
+        is_theirs = facts.weights == checkpoint.weights_digest and facts.shape.image_size == checkpoint.image_size
+        is_whole = not list(differences(folder, facts.files, sums=True))
+    except (OSError, SourceError, ValueError):
         return None
     return Graphs(checkpoint, facts) if is_theirs and is_whole else None
 
@@ -63,22 +79,23 @@ def find_graphs(checkpoint: Checkpoint) -> Graphs | None:
 def carry(graphs: Graphs, folder: Path, *, choice: ModelChoice) -> None:
     """Put an encoder that needs no torch into a library's `folder`: the graphs, their weights, and a tokenizer.
 
-    The weights are linked where the file system can do that, which takes neither time nor room, else copied.
+    The weights are copied: whoever changes owner, mode or content of a library's files must not change the model's.
     """
     checkpoint = graphs.checkpoint
     with folder_aside(folder) as aside:
         for name in ("text.onnx", "image.onnx"):  # queries are fp32
-            shutil.copyfile(checkpoint.weights.with_name(name), aside / name)
+            copy_file(checkpoint.weights.with_name(name), aside / name)
         (aside / "tokenizer.json").write_text(clip_tokenizer().to_str(), "utf-8")
         files = {path.name: describe_file(path) for path in sorted(aside.iterdir())}
         weights = aside / checkpoint.weights.name
-        _link(checkpoint.weights.resolve(), weights)
-        files[weights.name] = {"bytes": weights.stat().st_size, "sha256": checkpoint.weights_digest}
-        write_facts(aside, checkpoint, choice, graphs.shape, files)
+        copy_file(checkpoint.weights, weights)
+        files[weights.name] = FileSum(weights.stat().st_size, checkpoint.weights_digest)
+        write_facts(aside, checkpoint, choice, graphs.facts.shape, files)
 
 
-def _link(file: Path, link: Path) -> None:
-    try:
-        os.link(file, link)
-    except OSError:  # another drive, another owner, or a file system without
-        shutil.copyfile(file, link)
+def keep_own_weights(checkpoint: Checkpoint, folder: Path) -> None:
+    """Copy the weights of an encoder in a library that an older program has linked to the model's file."""
+    weights = folder / checkpoint.weights.name
+    if weights.is_file() and weights.samefile(checkpoint.weights):
+        with weights.open("rb") as file:
+            write_parts(weights, iter(partial(file.read, _AT_ONCE), b""))

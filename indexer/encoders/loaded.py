@@ -1,9 +1,12 @@
 """What does every loaded encoder do, whatever library it computes with? No torch here."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from indexer.arrays import Halves, Ids, Pixels
+
+AnyPrecision = Literal["auto", "fp64", "fp32", "bf16", "fp16", "int8"]
+"""In what an encoder computes; int8 without torch."""
 
 
 class LoadedEncoder(Protocol):
@@ -34,3 +37,9 @@ class LoadedEncoder(Protocol):
         self, texts: Sequence[str], *, batch_size: int | None = None
     ) -> Iterator[tuple[Ids, Halves]]:
         """Yield places of some of the texts with their vectors, until all were encoded."""
+
+
+def is_no_room(error: Exception) -> bool:
+    """Whether a device had no room: torch's own error, or that of CUDA, cuBLAS or cuDNN, which have no class."""
+    said = str(error)
+    return type(error).__name__ == "OutOfMemoryError" or "out of memory" in said or "_ALLOC_FAILED" in said

@@ -1,19 +1,20 @@
 """Which way does an encoder run here? Through torch, or, for what is done sooner than torch is imported, without."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from indexer.encoders.checkpoint import Checkpoint
 from indexer.encoders.graphs import find_graphs
+from indexer.encoders.loaded import AnyPrecision
 from indexer.encoders.onnx_encoder import OnnxEncoder
+from indexer.encoders.samples import check_answers
 from indexer.errors import ModelError
 from indexer.process import computes_in_bf16, cores_of_rank
 from indexer.ranks.devices import HOST, Device
 
 if TYPE_CHECKING:
-    from indexer.encoders.torch_encoder import Encoder, Precision
+    from indexer.encoders.torch_encoder import Encoder
 
     AnyEncoder = Encoder | OnnxEncoder
-    AnyPrecision = Precision | Literal["int8"]
 
 MANY = 1 << 40
 """Pictures of which nobody knows how many there are."""
@@ -36,7 +37,7 @@ def find_device(name: str) -> Device:
 
 
 def load_encoder(
-    checkpoint: Checkpoint, *, device: Device, precision: "AnyPrecision", n_images: int, lanes: int = 1
+    checkpoint: Checkpoint, *, device: Device, precision: AnyPrecision, n_images: int, lanes: int = 1
 ) -> "AnyEncoder":
     """Load an encoder the way that is done soonest with so many pictures.
 
@@ -44,8 +45,16 @@ def load_encoder(
     are others than those in the other precisions, which are the same to .9999: "auto" is never int8 here.
 
     Raises:
-        ModelError: its weights don't load, or it has no such precision.
+        ModelError: its weights don't load or are broken, or it has no such precision.
     """
+    encoder = _load(checkpoint, device, precision, n_images=n_images, lanes=lanes)
+    check_answers(encoder, checkpoint)
+    return encoder
+
+
+def _load(
+    checkpoint: Checkpoint, device: Device, precision: "AnyPrecision", *, n_images: int, lanes: int
+) -> "AnyEncoder":
     if device.type == "cpu" and (graphs := find_graphs(checkpoint)):
         threads = max(1, cores_of_rank() - lanes + 1)
         if graphs.has_int8 and precision == "int8":

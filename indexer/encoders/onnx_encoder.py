@@ -12,6 +12,7 @@ from indexer.arrays import Halves, Ids
 from indexer.encoders.graphs import Graphs
 from indexer.encoders.tokens import Tokens, clip_tokenizer, rows_by_length
 from indexer.encoders.tower import Tower
+from indexer.errors import ModelError
 from indexer.ranks.devices import HOST
 
 
@@ -27,21 +28,25 @@ class OnnxEncoder:
     texts_at_once = 32
 
     def __init__(self, graphs: Graphs, *, precision: Literal["fp32", "int8"], threads: int) -> None:
-        """Open both towers; all calls share `threads`, less one, beside their own."""
+        """Open both towers; all calls share `threads`, less one, beside their own.
+
+        Raises:
+            ModelError: ONNX Runtime refuses a graph.
+        """
         self.checkpoint = graphs.checkpoint
         self.precision = precision
-        shape = graphs.shape
-        self.image_size, self.dim = int(shape["image_size"]), int(shape["dim"])
-        self._cuts_texts = bool(shape["cuts_texts"])
+        shape = graphs.facts.shape
+        self.image_size, self.dim = shape.image_size, shape.dim
+        self._cuts_texts = shape.cuts_texts
         paths = [graphs.path(name) for name in ("text", "image" if precision == "fp32" else "image-int8")]
-        with ThreadPoolExecutor(len(paths)) as opening:
-            self._text, self._image = opening.map(partial(Tower, threads=threads), paths)
-        self._tokens = Tokens(
-            clip_tokenizer(),
-            context_length=int(shape["context_length"]),
-            start=int(shape["start_token"]),
-            end=int(shape["end_token"]),
-        )
+        try:
+            with ThreadPoolExecutor(len(paths)) as opening:
+                self._text, self._image = opening.map(partial(Tower, threads=threads), paths)
+        except RuntimeError as error:
+            folder = self.checkpoint.weights.parent
+            raise ModelError(f'a graph in "{folder}" can\'t be opened ({error}); delete "graphs.json" there') from error
+        tokens = {"context_length": shape.context_length, "start": shape.start_token, "end": shape.end_token}
+        self._tokens = Tokens(clip_tokenizer(), **tokens)
 
     def take_threads(self, n: int) -> None:
         """All calls share those that it was opened with."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.arrays import Floats
-from indexer.encoders.facts import read_facts
+from indexer.encoders.facts import EncoderFacts, read_facts
 from indexer.encoders.tokens import Tokens
 from indexer.encoders.tower import Tower
 from indexer.errors import LibraryError
@@ -49,32 +49,32 @@ def open_query_encoder(folder: Path) -> QueryEncoder:
     """
     try:
         facts = read_facts(folder)
-        if facts["served"] == "onnx":
+        if facts.served == "onnx":
             return OnnxQueryEncoder(folder, facts)
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError) as error:
         raise LibraryError(
             f'query encoder "{folder}" can\'t be read ({error}); delete it and run `icons index`'
         ) from error
-    warnings.warn(f"{facts['model']} is served through torch, which is slow to start: {facts['reason']}", stacklevel=2)
+    warnings.warn(f"{facts.model} is served through torch, which is slow to start: {facts.reason}", stacklevel=2)
     return _TorchQueryEncoder(facts)
 
 
 class OnnxQueryEncoder(QueryEncoder):
     """The two exported towers; each is loaded when first asked."""
 
-    def __init__(self, folder: Path, facts: dict[str, Any]) -> None:
+    def __init__(self, folder: Path, facts: EncoderFacts) -> None:
         from tokenizers import Tokenizer
 
-        self.image_size = int(facts["image_size"])
+        self.image_size = facts.image_size
         self._folder = folder
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokens = Tokens(
             self._tokenizer,
-            context_length=int(facts["context_length"]),
-            start=int(facts["start_token"]),
-            end=int(facts["end_token"]),
+            context_length=facts.context_length,
+            start=facts.start_token,
+            end=facts.end_token,
         )
-        self._cuts_texts = bool(facts.get("cuts_texts"))
+        self._cuts_texts = facts.cuts_texts
         self._towers: dict[str, Tower] = {}
 
     def has_token(self, word: str) -> bool:
@@ -113,13 +113,13 @@ class OnnxQueryEncoder(QueryEncoder):
 class _TorchQueryEncoder(QueryEncoder):
     """The same through the index side's encoder, for models that can't leave torch."""
 
-    def __init__(self, facts: dict[str, Any]) -> None:
+    def __init__(self, facts: EncoderFacts) -> None:
         from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
         from indexer.encoders.torch_encoder import Encoder, resolve_device
 
-        checkpoint = find_checkpoint(ModelChoice.from_json(facts["choice"]))
-        if checkpoint.fingerprint != facts["fingerprint"]:
-            raise LibraryError(f'model "{facts["model"]}" has changed since it was indexed; run `icons index`')
+        checkpoint = find_checkpoint(ModelChoice.from_json(facts.choice))
+        if checkpoint.fingerprint != facts.fingerprint:
+            raise LibraryError(f'model "{facts.model}" has changed since it was indexed; run `icons index`')
         self._encoder = Encoder(checkpoint, device=resolve_device("cpu"), precision="fp32")
         self.image_size = self._encoder.image_size
 

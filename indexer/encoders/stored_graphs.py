@@ -6,9 +6,10 @@ Reads the folder's config and weights; writes text.onnx, image.onnx and graphs.j
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import open_clip
 import torch
@@ -17,7 +18,8 @@ from torch import Tensor, nn
 
 from indexer.arrays import Floats
 from indexer.encoders.checkpoint import LOCAL, WEIGHT_NAMES, Checkpoint, ModelChoice, find_checkpoint
-from indexer.encoders.graphs import FILE_NAME
+from indexer.encoders.facts import Shape
+from indexer.encoders.graphs import FILE_NAME, GraphFacts
 from indexer.encoders.int8_graph import write_int8_graph
 from indexer.encoders.places import places_in, refer
 from indexer.encoders.samples import sample_names, sample_pixels
@@ -50,11 +52,11 @@ def write_graphs(folder: Path) -> None:
     files = {
         path.name: describe_file(path) for path in (*paths, paths[1].with_name("image-int8.onnx")) if path.exists()
     }
-    facts = {"weights": checkpoint.weights_digest, "shape": shape, "int8_parity": int8, "files": files}
-    write_file(folder / FILE_NAME, (json.dumps(with_checksum(facts), indent=2) + "\n").encode())
+    facts = GraphFacts(checkpoint.weights_digest, shape, files, int8)
+    write_file(folder / FILE_NAME, (json.dumps(with_checksum(asdict(facts)), indent=2) + "\n").encode())
 
 
-def _write(checkpoint: Checkpoint, text_path: Path, image_path: Path) -> dict[str, Any]:
+def _write(checkpoint: Checkpoint, text_path: Path, image_path: Path) -> Shape:
     """Write both graphs; return what there is to know of the encoder."""
     tokenizer = open_clip.get_tokenizer(checkpoint.open_clip_name)
     if type(tokenizer) is not SimpleTokenizer:
@@ -67,16 +69,16 @@ def _write(checkpoint: Checkpoint, text_path: Path, image_path: Path) -> dict[st
     pixels, tokens = torch.from_numpy(sample_pixels(checkpoint.image_size)), tokenizer(sample_names())
     is_cut = text.cut_names is not None
     cut = tokens[:, : int(text.lengths(tokens).max())]
-    return {
-        "dim": int(checkpoint.config["model_cfg"]["embed_dim"]),
-        "image_size": checkpoint.image_size,
-        "context_length": int(tokenizer.context_length),
-        "start_token": int(tokenizer.sot_token_id),
-        "end_token": int(tokenizer.eot_token_id),
-        "cuts_texts": is_cut,
-        "text_parity": _parity(_write_tower(_AnyLength(text) if is_cut else text, text_path, cut), text, tokens),
-        "image_parity": _parity(_write_tower(image, image_path, pixels), image, pixels),
-    }
+    return Shape(
+        dim=int(checkpoint.config["model_cfg"]["embed_dim"]),
+        image_size=checkpoint.image_size,
+        context_length=int(tokenizer.context_length),
+        start_token=int(tokenizer.sot_token_id),
+        end_token=int(tokenizer.eot_token_id),
+        cuts_texts=is_cut,
+        text_parity=_parity(_write_tower(_AnyLength(text) if is_cut else text, text_path, cut), text, tokens),
+        image_parity=_parity(_write_tower(image, image_path, pixels), image, pixels),
+    )
 
 
 def _write_tower(tower: nn.Module, path: Path, inputs: Tensor) -> Floats:

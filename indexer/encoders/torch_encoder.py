@@ -140,7 +140,13 @@ class Encoder:
             images = torch.zeros(2, 3, self.image_size, self.image_size, dtype=_TYPES[self.precision])
             multiply_small_maps(self.model.visual, images)
             fuse_rectified(self.model.visual, images)
-        self.dim = int(self.encode_tokens(self.tokenizer(["icon"])).shape[1])
+        tokens, text = self.tokenizer(["icon"]), checkpoint.config["model_cfg"]["text_cfg"]
+        if (n_known := text.get("vocab_size")) and not text.get("hf_model_name") and int(tokens.max()) >= n_known:
+            raise ModelError(
+                f'config of model "{checkpoint.name}" says text_cfg.vocab_size "{n_known}", its tokenizer gives token '
+                f'"{int(tokens.max())}"; save the model again'
+            )
+        self.dim = int(self.encode_tokens(tokens).shape[1])
 
     def take_threads(self, n: int) -> None:
         """Compute with so many threads in what the calling thread asks for."""

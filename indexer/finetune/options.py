@@ -216,9 +216,14 @@ class Places:
         self.result = self.work / "result.json"
         """What came of the run."""
 
+    @property
+    def has_checkpoint(self) -> bool:
+        """Whether there is a state to go on from, whole."""
+        return self.checkpoint.is_file() or any(self.checkpoint.glob("step-*"))
+
     def forget(self) -> None:
         """Remove the states of an earlier run, each a file or a folder of shards: the next run may need the other."""
         for path in (self.checkpoint, self.best):
-            if path.is_dir():
+            if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)
             path.unlink(missing_ok=True)

@@ -7,8 +7,9 @@ from typing import Any
 
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import TrainError
-from indexer.finetune.options import SUBJECTS, FinetuneOptions, Places
+from indexer.finetune.options import FinetuneOptions, Places
 from indexer.library.durable import write_file
+from indexer.library.foreign import from_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +41,11 @@ def read_plan(places: Places) -> Plan:
     """Read a plan.
 
     Raises:
-        TrainError: there is none.
+        TrainError: there is none, or none that this program wrote.
     """
-    if not places.plan.is_file():
-        raise TrainError(f'no plan in "{places.work}"; run `icons finetune --out "{places.out}"`')
-    facts = json.loads(places.plan.read_text("utf-8"))
-    facts["choice"], facts["corpus"] = ModelChoice(**facts["choice"]), Path(facts["corpus"])
-    subjects = {name: SUBJECTS[name](**chosen) for name, chosen in facts["options"].items()}
-    return Plan(**facts | {"options": FinetuneOptions(**subjects)})
+    try:
+        return from_json(Plan, places.plan.read_bytes())
+    except (OSError, ValueError) as error:
+        raise TrainError(
+            f'no plan in "{places.work}" that can be read ({error}); run `icons finetune --out "{places.out}"`'
+        ) from error

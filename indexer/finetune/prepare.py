@@ -2,12 +2,17 @@
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
-from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
+from filelock import FileLock
+
+from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+from indexer.encoders.loading import load_encoder
 from indexer.errors import ModelError, SourceError, TrainError
 from indexer.finetune.corpus.gather import Gathered, Limits
 from indexer.finetune.corpus.lesson import Material, read_facts, read_material
@@ -16,8 +21,9 @@ from indexer.finetune.corpus.selection import gather_icons
 from indexer.finetune.model.lineage import check_replaceable
 from indexer.finetune.options import FinetuneOptions, Places
 from indexer.finetune.plan import Plan, write_plan
+from indexer.library.durable import disk_error, leftovers, make_folder
 from indexer.library.folder import Library
-from indexer.ranks.devices import Devices
+from indexer.ranks.devices import HOST, Devices
 
 
 class Viewer(Protocol):
@@ -50,6 +56,8 @@ class Request:
     options: FinetuneOptions = field(default_factory=FinetuneOptions)
     workers: int = 1
     resume: bool = False
+    replace: bool = False
+    """Whether a model or an unfinished run may be lost, which is there already."""
     allow_regression: bool = False
 
     def gather(self) -> tuple[Gathered, Limits]:
@@ -58,22 +66,59 @@ class Request:
         return gather_icons(self.sources, exclude=self.exclude, library=self.library, learning=learning, seed=seed)
 
 
-def prepare(request: Request, devices: Devices, viewer: Viewer) -> Places:
+@contextmanager
+def working(request: Request) -> Iterator[Places]:
+    """Hold the folders of a run, which no other run works in meanwhile.
+
+    Raises:
+        ModelError, TrainError: what is there is not to be lost, another run works there, or a file can't be written.
+    """
+    places = Places(request.out.expanduser().absolute())
+    _check_out(request, places)
+    lock = FileLock(places.work / "lock")
+    try:
+        make_folder(places.work)
+        lock.acquire(timeout=0)
+    except TimeoutError:
+        raise TrainError(
+            f'"{places.out}" is being made by another `icons finetune`; wait for it to end, or give another --out'
+        ) from None
+    except OSError as error:
+        raise ModelError(f'"{places.work}" can\'t be made ({error.strerror}); choose another --out') from error
+    try:
+        for path in leftovers(places.work):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        yield places
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise TrainError(f"{disk_error(error, places.work)}; {rerun(places)} once that is mended") from error
+    finally:
+        lock.release()
+
+
+def rerun(places: Places) -> str:
+    """Say how to go on with a run that ended early."""
+    if not places.has_checkpoint:
+        return "there is no checkpoint yet, run again"
+    return "the last checkpoint stays, --resume goes on from it"
+
+
+def prepare(request: Request, places: Places, devices: Devices, viewer: Viewer) -> None:
     """Do everything that comes before the ranks start.
 
     Raises:
         SourceError, ModelError, TrainError: there is nothing to learn from, or with, or in such batches.
     """
-    places = Places(request.out.expanduser().absolute())
-    check_out(places)
     viewer.stage("Finding the model")
     choice = _beginning(request, places)
     checkpoint = find_checkpoint(choice)
+    load_encoder(checkpoint, device=HOST, precision="fp32", n_images=1)  # refused where it says nothing
     corpus = request.corpus
     if corpus is None:
-        corpus = _build(request, places, size=image_size_of(checkpoint), viewer=viewer)
+        corpus = _build(request, places, size=checkpoint.image_size, viewer=viewer)
     material = read_material(corpus, request.options.learning, seed=request.options.schedule.seed)
-    check_material(material, size=image_size_of(checkpoint))
+    check_material(material, size=checkpoint.image_size)
     options = fitting(request.options, n_icons=int((~material.held_out).sum()), n_ranks=devices.n, viewer=viewer)
     _tell(material, corpus, viewer)
     key = hashlib.sha256((corpus / "corpus.json").read_bytes()).hexdigest()[:16]
@@ -83,20 +128,23 @@ def prepare(request: Request, devices: Devices, viewer: Viewer) -> Places:
     if not request.resume:
         places.forget()
     places.result.unlink(missing_ok=True)
-    return places
 
 
-def check_out(places: Places) -> None:
-    """See that the result can be written, before hours are spent on it.
+def _check_out(request: Request, places: Places) -> None:
+    """See that nothing is lost where the result is written, before hours are spent on it.
 
     Raises:
-        ModelError: the folder holds something else, or no folder can be made there.
+        ModelError, TrainError: the folder holds something else, a model, or a run that can be gone on from.
     """
     check_replaceable(places.out)
-    try:
-        places.work.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ModelError(f'"{places.work}" can\'t be made ({error.strerror}); choose another --out') from error
+    if request.resume or request.replace:
+        return
+    if places.out.is_dir() and any(places.out.iterdir()):
+        raise ModelError(f'"{places.out}" is a model already; give another --out, or --replace to make it anew')
+    if places.has_checkpoint:
+        raise TrainError(
+            f'"{places.work}" holds the checkpoint of an earlier run; --resume goes on from it, --replace begins anew'
+        )
 
 
 def _beginning(request: Request, places: Places) -> ModelChoice:
@@ -153,20 +201,6 @@ def fitting(options: FinetuneOptions, *, n_icons: int, n_ranks: int, viewer: Vie
         viewer.note(f"batches of {batch} instead of {options.loss.batch}: {n_icons:,} icons, {parts} parts a step")
     words = math.ceil(options.loss.keep_words_batch / parts) * parts
     return replace(options, loss=replace(options.loss, batch=batch, keep_words_batch=words))
-
-
-def image_size_of(checkpoint: Checkpoint) -> int:
-    """The side of the pictures that a model takes.
-
-    Raises:
-        ModelError: they are not square.
-    """
-    config: Mapping[str, Any] = checkpoint.config
-    size = config.get("preprocess_cfg", {}).get("size") or config["model_cfg"]["vision_cfg"].get("image_size", 224)
-    sides = {size} if isinstance(size, int) else set(size)
-    if len(sides) != 1:
-        raise ModelError(f'input size "{size}" is not square; `icons` takes encoders with square input')
-    return int(sides.pop())
 
 
 def _build(request: Request, places: Places, *, size: int, viewer: Viewer) -> Path:

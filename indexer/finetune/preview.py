@@ -19,7 +19,7 @@ from indexer.finetune.corpus.rendered import build_corpus
 from indexer.finetune.options import Augmentation
 from indexer.finetune.pictures.augment import augment
 from indexer.finetune.pictures.changes import asked_for, draw_changes
-from indexer.finetune.prepare import Request, Viewer, image_size_of
+from indexer.finetune.prepare import Request, Viewer
 from indexer.library.durable import write_result
 
 COLUMNS, MIXED_ROWS, EDGE, LABEL = 12, 5, 4, 110
@@ -53,7 +53,7 @@ def _render_some(request: Request, folder: Path, viewer: Viewer) -> None:
     gathered, limits = request.gather()
     chosen = np.random.default_rng(request.options.schedule.seed).permutation(len(gathered.icons))[:N_PICTURES]
     gathered.icons, gathered.reserved = [gathered.icons[row] for row in chosen], []
-    size = image_size_of(find_checkpoint(request.choice))
+    size = find_checkpoint(request.choice).image_size
     build_corpus(gathered, folder, limits=limits, workers=request.workers, size=size, report=viewer.rendered)
 
 

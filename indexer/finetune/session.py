@@ -1,6 +1,5 @@
 """What lies between `icons finetune` and its result? Prepare, run the ranks here or under torchrun, read what came."""
 
-import json
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -10,11 +9,11 @@ import torch
 from indexer.encoders.stored_graphs import write_graphs
 from indexer.errors import ModelError, TrainError
 from indexer.finetune.options import Places
-from indexer.finetune.prepare import Request, prepare
-from indexer.finetune.run.checkpoints import Standing
-from indexer.finetune.run.finish import best_figures
+from indexer.finetune.prepare import Request, prepare, rerun, working
+from indexer.finetune.run.finish import Result, best_figures
 from indexer.finetune.run.rank import JOINT_FACTOR, run_rank
 from indexer.finetune.run.watch import TrainingProgress, TrainingView
+from indexer.library.foreign import from_json
 from indexer.process import end_at_once
 from indexer.ranks.devices import Devices, parse_devices
 from indexer.ranks.distributed import Rank
@@ -45,25 +44,26 @@ def finetune(request: Request, *, devices: str, viewer: TrainingView) -> Outcome
         IconsError: with what is wrong and what to do; the last good checkpoint stays.
     """
     where = parse_devices(devices)
-    places = prepare(request, where, viewer)
-    viewer.stage("Training")
-    clear_progress(places.work)
-    _train(places, where, request, viewer)
-    facts = json.loads(places.result.read_text("utf-8"))
-    if facts["written"]:
-        viewer.stage("Writing its graphs")
-        with suppress(ModelError):  # it has none: `icons index` exports its towers instead
-            write_graphs(places.out)
-    standing = Standing(**facts["standing"])
+    with working(request) as places:
+        prepare(request, places, where, viewer)
+        viewer.stage("Training")
+        clear_progress(places.work)
+        _train(places, where, request, viewer)
+        result = from_json(Result, places.result.read_bytes())
+        if result.written:
+            viewer.stage("Writing its graphs")
+            with suppress(ModelError):  # it has none: `icons index` exports its towers instead
+                write_graphs(places.out)
+    standing = result.standing
     return Outcome(
-        is_written=facts["written"],
-        fallen=facts["fallen"],
+        is_written=result.written,
+        fallen=result.fallen,
         best_step=standing.best_step,
         steps=standing.step,
         seconds=standing.seconds,
         figures=best_figures(standing),
         parent=standing.parent,
-        cut=facts["cut"],
+        cut=result.cut,
     )
 
 
@@ -75,7 +75,7 @@ def _train(places: Places, devices: Devices, request: Request, viewer: TrainingV
             device=torch.device(devices.own()),
             resume=request.resume,
             report=lambda progress: viewer.trained([progress]),
-            give_up=lambda reason: end_at_once(f"{reason}; {_rerun(places)}"),
+            give_up=lambda reason: end_at_once(f"{reason}; {rerun(places)}"),
         )
         return
     arguments = ["--out", str(places.out), "--device", devices.device, *(["--resume"] if request.resume else [])]
@@ -86,14 +86,8 @@ def _train(places: Places, devices: Devices, request: Request, viewer: TrainingV
         if progress := read_progress(places.work, TrainingProgress):
             viewer.trained(progress)
         if found := overseer.look(progress):
-            raise TrainError(f"{found}; {_rerun(places)}")
+            raise TrainError(f"{found}; {rerun(places)}")
 
     with Ranks("indexer.finetune.run.rank", *arguments, devices=devices, folder=places.work) as ranks:
         if cause := ranks.follow(look):
-            raise TrainError(f"{cause}; {_rerun(places)}")
-
-
-def _rerun(places: Places) -> str:
-    if not places.checkpoint.exists():
-        return "there is no checkpoint yet, run again"
-    return "the last checkpoint stays, --resume goes on from it"
+            raise TrainError(f"{cause}; {rerun(places)}")

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from indexer.library.foreign import from_json
+
 Place = tuple[str, str]
 """Location of a source, and the path of a file in it."""
 NAME = "changed.jsonl"
@@ -40,6 +42,5 @@ def noted_changes(root: Path) -> Iterator[frozenset[Place]]:
 
 def _places(content: bytes) -> Iterator[Place]:
     for line in content.splitlines():
-        with suppress(ValueError):  # a line that was cut short by a full disk
-            location, path = json.loads(line)
-            yield str(location), str(path)
+        with suppress(ValueError):  # a line that was cut short by a full disk, or damaged
+            yield from_json(tuple[str, str], line)

@@ -1,6 +1,7 @@
 """How a file or folder gets its final name only when it is whole and on disk: write aside, sync, rename."""
 
 import errno
+import fcntl
 import hashlib
 import json
 import os
@@ -8,21 +9,41 @@ import secrets
 import shutil
 import stat
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from indexer.errors import IconsError
+from indexer.library.foreign import Count, Digest, FileName, Kind, below, from_plain
 
 ASIDE = ".aside-"
+_CLONE = 0x40049409
+"""FICLONE of Linux (ioctl_ficlone(2))."""
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Have an error of the system name the file that it is about: of a full disk it says none."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
+
+
+def disk_error(error: OSError, place: Path) -> str:
+    """Say which file could not be read or written, and why; `place` is where it lies if the error does not say."""
+    return f'"{error.filename or place}" can\'t be read or written ({error.strerror or error})'
 
 
 def sync(path: Path) -> None:
     """Make what was written to a file, or the renames inside a folder, survive a power cut."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(descriptor)
+        with naming(path):
+            os.fsync(descriptor)
     finally:
         os.close(descriptor)
 
@@ -40,14 +61,28 @@ def write_file(path: Path, content: bytes, *, keeps_mode: bool = False) -> None:
 
     `keeps_mode`: with the permissions of the file that is there.
     """
-    with _written_aside(path, (content,), mode_of=path if keeps_mode else None) as aside:
+    with _written_aside(path, lambda file: file.write(content), mode_of=path if keeps_mode else None) as aside:
         aside.replace(path)
 
 
 def write_parts(path: Path, parts: Iterable[bytes]) -> None:
     """Write what never stands in memory as a whole, part after part, all of it or nothing; parent folders are made."""
-    with _written_aside(path, parts) as aside:
+    write_by(path, lambda file: file.writelines(parts))
+
+
+def write_by(path: Path, write: Callable[[IO[bytes]], object]) -> None:
+    """Write what `write` puts into the file that it is given, all of it or nothing; parent folders are made."""
+    with _written_aside(path, write) as aside:
         aside.replace(path)
+
+
+def copy_file(source: Path, target: Path) -> None:
+    """Copy what is in a file, not its owner or mode; a clone, which takes no room, where the file system has such."""
+    with source.open("rb") as read, target.open("xb") as written:
+        try:
+            fcntl.ioctl(written, _CLONE, read.fileno())
+        except OSError:
+            shutil.copyfileobj(read, written)
 
 
 def create_file(path: Path, content: bytes) -> bool:
@@ -58,7 +93,7 @@ def create_file(path: Path, content: bytes) -> bool:
     """
     if path.exists():
         return False
-    with _written_aside(path, (content,)) as aside:
+    with _written_aside(path, lambda file: file.write(content)) as aside:
         try:
             path.hardlink_to(aside)
         except FileExistsError:
@@ -80,13 +115,13 @@ def _take_name(aside: Path, path: Path) -> bool:
 
 
 @contextmanager
-def _written_aside(path: Path, parts: Iterable[bytes], *, mode_of: Path | None = None) -> Iterator[Path]:
+def _written_aside(path: Path, write: Callable[[IO[bytes]], object], *, mode_of: Path | None = None) -> Iterator[Path]:
     """Yield a synced file beside `path` that no other writer uses, of whatever machine; it goes with the block."""
     make_folder(path.parent)
     aside = path.with_name(f"{ASIDE}{os.getpid()}-{secrets.token_hex(4)}-{path.name}")
     try:
-        with aside.open("wb") as file:
-            file.writelines(parts)
+        with naming(path), aside.open("wb") as file:
+            write(file)
             file.flush()
             if mode_of is not None:
                 os.fchmod(file.fileno(), stat.S_IMODE(mode_of.stat().st_mode))
@@ -174,49 +209,72 @@ def leftovers(folder: Path, *, older_than_seconds: float = 0) -> list[Path]:
 def bytes_on_disk(folder: Path) -> int:
     """Size of all files below a folder, in bytes; one that goes meanwhile, or a link, takes no room."""
     taken = 0
-    for below, _, names in os.walk(folder):
+    for inner, _, names in os.walk(folder):
         for name in names:
             with suppress(OSError):
-                taken += Path(below, name).lstat().st_size
+                taken += Path(inner, name).lstat().st_size
     return taken
 
 
-def describe_file(path: Path) -> dict[str, int | str]:
-    """Size in bytes and sha256 of a file."""
+@dataclass(frozen=True, slots=True)
+class FileSum:
+    """What a file's bytes add up to."""
+
+    bytes: Count
+    sha256: Digest
+
+
+Files = dict[FileName, FileSum]
+"""What a folder holds."""
+
+
+def describe_file(path: Path) -> FileSum:
+    """Size and sha256 of a file."""
     with path.open("rb") as file:
-        return {"bytes": path.stat().st_size, "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
+        return FileSum(path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest())
 
 
-def differences(
-    folder: Path, files: Mapping[str, Mapping[str, int | str]], *, sums: bool
-) -> Iterator[tuple[Path, str]]:
+def differences(folder: Path, files: Files, *, sums: bool) -> Iterator[tuple[Path, str]]:
     """Hold files of a folder against what `describe_file` said of them; yield each that differs, and how.
 
     Without `sums` only sizes are looked at, which takes no time.
     """
     for name, expected in files.items():
-        path = folder / name
-        if not path.is_file():
+        path = below(folder, name)
+        if (size := _size_of_file(path)) is None:
             yield path, "is missing"
-        elif (size := path.stat().st_size) != expected["bytes"]:
-            yield path, f"has {size} bytes, its manifest says {expected['bytes']}"
+        elif size != expected.bytes:
+            yield path, f"has {size} bytes, its manifest says {expected.bytes}"
         elif sums and describe_file(path) != expected:
             yield path, "does not match its checksum"
 
 
+def _size_of_file(path: Path) -> int | None:
+    """None where there is no file; it may go at any moment."""
+    try:
+        return path.stat().st_size if path.is_file() else None
+    except FileNotFoundError:
+        return None
+
+
 def with_checksum(facts: dict[str, Any]) -> dict[str, Any]:
-    """Add to what is to be written as JSON a checksum of itself."""
+    """Add to what is to be written as JSON a checksum of itself.
+
+    It tells accidents alone: whoever may write the file can change it, or a file whose sum it holds, and sign it anew.
+    """
     return {**facts, "sha256": _checksum(facts)}
 
 
-def check_own_checksum(facts: dict[str, Any]) -> None:
-    """Take such a checksum out again; what an older program wrote has none.
+def from_signed(kind: type[Kind], plain: object) -> Kind:
+    """Make a dataclass of what was written with such a checksum; what an older program wrote has none.
 
     Raises:
-        ValueError: the facts are others than were written.
+        ValueError: it is other than was written, or `from_plain` refuses it.
     """
+    facts = dict(from_plain(dict[str, Any], plain))
     if facts.pop("sha256", None) not in (None, _checksum(facts)):
         raise ValueError("it does not match its checksum")
+    return from_plain(kind, facts)
 
 
 def _checksum(facts: dict[str, Any]) -> str:

@@ -9,6 +9,8 @@ A library is one folder:
     work/shared.json            runs that were put into stores (`indexer.embedding.shared.own_runs`)
     generations/N/              what searches read: catalog snapshot, FAISS indexes, facets, manifest.json
     CURRENT                     the number of the generation that answers
+    preferences.json            which sets come first (`indexer.library.preferences`)
+    changed.jsonl               files that searches have found changed (`indexer.library.changed`)
     usage/                      where icons are used in screenshots (`indexer.usage`), with generations of its own
     damaged/TIME/               what a repair has set aside, under the names that it had
 """
@@ -23,7 +25,8 @@ from typing import TYPE_CHECKING
 
 from indexer.errors import LibraryError
 from indexer.library.durable import leftovers, make_folder, remove_folder
-from indexer.library.numbered import Numbered
+from indexer.library.foreign import below, folders_in
+from indexer.library.numbered import MANIFEST, Numbered
 
 if TYPE_CHECKING:
     from filelock import FileLock
@@ -70,7 +73,7 @@ class Generation:
             self.places,
         )
         """All files but the manifest, which says how large they are and what their bytes add up to."""
-        self.manifest = folder / "manifest.json"
+        self.manifest = folder / MANIFEST
         """What the generation holds, with sizes and checksums."""
 
 
@@ -81,7 +84,7 @@ class Library(Numbered):
         super().__init__(root)
         self.catalog = self.root / "catalog.sqlite"
         self.preferences = self.root / "preferences.json"
-        """Which sets searches put first (`search.preferences`)."""
+        """Which sets searches put first (`indexer.library.preferences`)."""
 
     def exists(self) -> bool:
         """Tell whether anything was ever indexed here: a catalog may be lost, and its generations still answer."""
@@ -89,24 +92,24 @@ class Library(Numbered):
 
     def vectors(self, fingerprint: str) -> Path:
         """Folder of the shards of one encoder."""
-        return self.root / "vectors" / fingerprint
+        return below(self.root / "vectors", fingerprint)
 
     def encoder(self, fingerprint: str) -> Path:
         """Folder of one exported query encoder."""
-        return self.root / "encoders" / fingerprint
+        return below(self.root / "encoders", fingerprint)
 
     def work(self, fingerprint: str) -> Path:
         """Folder of the plan and of the progress of its ranks."""
-        return self.root / "work" / fingerprint
+        return below(self.root, "work", fingerprint)
 
     def run(self, fingerprint: str, run: str) -> Path:
         """Folder of the ranks of one run, `Plan.run`: it goes when another run begins, and its ranks write no more."""
-        return self.work(fingerprint) / "runs" / run
+        return below(self.root, "work", fingerprint, "runs", run)
 
     def begin_run(self, fingerprint: str, run: str) -> None:
         """Make the folder of a run after the plan it belongs to was written; those of earlier runs go."""
         folder = self.run(fingerprint, run)
-        for other in folder.parent.glob("*/"):
+        for other in folders_in(folder.parent):
             remove_folder(other)
         make_folder(folder)
 
@@ -129,7 +132,7 @@ class Library(Numbered):
         kept = before if before in others else max(others, default=None)
         for number in others:
             if number != kept:
-                remove_folder(self.generation(number).folder)
+                self.remove(number)
 
     def rollback(self, *, forward: bool = False) -> Generation:
         """Let the newest generation before the current one answer again; or, `forward`, the first one after it.
@@ -185,9 +188,10 @@ class Library(Numbered):
     def leftovers(self) -> list[Path]:
         """What killed writers have left aside; of ranks what is old, as other machines' write without the lock."""
         usage = self.root / "usage"
-        own = [self.root, self.generations, self.root / "encoders", self.root / "work"]
-        own += [usage, usage / "generations", *usage.glob("looks/*/")]
-        ranks = sorted(folder for kind in ("vectors", "work") for folder in (self.root / kind).glob("*/"))
+        encoders = self.root / "encoders"
+        own = [self.root, self.generations, self.root / "work", encoders, *folders_in(encoders)]
+        own += [usage, usage / "generations", *folders_in(usage / "looks")]
+        ranks = [folder for kind in ("vectors", "work") for folder in folders_in(self.root / kind)]
         return [path for folder in own for path in leftovers(folder)] + [
             path for folder in ranks for path in leftovers(folder, older_than_seconds=ABANDONED_SECONDS)
         ]

@@ -2,10 +2,14 @@
 
 import re
 from pathlib import Path
+from typing import Annotated
 
-from indexer.library.durable import write_file
+from indexer.library.durable import remove_folder, write_file
+from indexer.library.foreign import below, folders_in
 
 _NUMBER = r"[0-9]{1,9}"
+Number = Annotated[int, range(10**9)]
+MANIFEST = "manifest.json"
 
 
 class Numbered:
@@ -18,13 +22,11 @@ class Numbered:
 
     def folder(self, number: int) -> Path:
         """Where a generation lies, whether it exists or not."""
-        return self.generations / str(number)
+        return below(self.generations, str(number))
 
     def numbers(self) -> list[int]:
         """Numbers of all published generations, newest first."""
-        if not self.generations.is_dir():
-            return []
-        names = (path.name for path in self.generations.iterdir() if path.is_dir())
+        names = (path.name for path in folders_in(self.generations))
         return sorted((int(name) for name in names if re.fullmatch(_NUMBER, name)), reverse=True)
 
     def next_number(self) -> int:
@@ -48,6 +50,11 @@ class Numbered:
         except (OSError, UnicodeDecodeError):
             return None
         return int(text) if re.fullmatch(_NUMBER, text) else None
+
+    def remove(self, number: int) -> None:
+        """Delete a generation; a folder that has no manifest is none, and stays."""
+        if (self.folder(number) / MANIFEST).is_file():
+            remove_folder(self.folder(number))
 
     def point_to(self, number: int) -> None:
         """Let a generation answer."""

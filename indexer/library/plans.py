@@ -3,13 +3,16 @@
 import hashlib
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+from indexer.errors import EmbedError
 from indexer.library.durable import write_parts
+from indexer.library.foreign import Count, Name, from_json
 from indexer.library.shards import Kind
 
 BLOCK_SIZE = {"images": 2048, "names": 8192}
@@ -24,16 +27,20 @@ _LEFT_SHARE = 16
 class Plan:
     """What one embedding has to do; the first line of `plan.jsonl`, its blocks follow."""
 
-    fingerprint: str
+    fingerprint: Name
     model: str
     """`ModelChoice` as JSON."""
-    n_images: int
-    n_names: int
-    n_blocks: int
-    run: str = "0"
+    n_images: Count
+    n_names: Count
+    n_blocks: Count
+    run: Name = "0"
     """Whose ranks may work on it (`Library.run`)."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """How the ranks embed, as `embedding.options.EmbedOptions` has it."""
+
+
+_Name = tuple[Count, str]
+_Image = tuple[Count, str, str, str, str, Annotated[str, re.compile("[0-9a-f]{32}")]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +50,7 @@ class Block:
     An item is (id, words) for names, (id, kind, location, path, member, hex digest) for images.
     """
 
-    name: str
+    name: Name
     kind: Kind
     items: Sequence[Sequence[Any]]
 
@@ -52,22 +59,22 @@ class Block:
 class Outline:
     """What a plan says of a block before its items."""
 
-    name: str
+    name: Name
     kind: Kind
-    n_items: int
+    n_items: Count
 
 
 def cut_blocks(kind: Kind, items: Iterable[Sequence[Any]], *, n: int, attempt: str) -> Iterator[Block]:
     """Cut `n` items into blocks, smaller ones towards the end (guided self-scheduling, Polychronopoulos and Kuck 1987).
 
-    They are named by what they hold, so that a rerun finds the shards it already has. `attempt` sets a retry of failed
-    images apart from the shard that says they failed.
+    They are named by what they hold, ids and contents, so that a rerun finds the shards it already has, and no other
+    library's. `attempt` sets a retry of failed images apart from the shard that says they failed.
     """
     left = iter(items)
     for size in block_sizes(kind, n):
         block = list(islice(left, size))
-        ids = ",".join(str(item[0]) for item in block)
-        digest = hashlib.sha256(f"{attempt}:{ids}".encode()).hexdigest()[:12]
+        held = json.dumps([(item[0], item[-1]) for item in block])
+        digest = hashlib.sha256(f"{attempt}:{held}".encode()).hexdigest()[:12]
         yield Block(f"{kind}-{block[0][0]:09d}-{digest}", kind, block)
 
 
@@ -98,34 +105,69 @@ def _line(block: Block) -> str:
 
 
 def read_plan(path: Path) -> Plan:
-    """Read what a plan is about, without its blocks."""
-    with path.open(encoding="utf-8") as file:
-        return Plan(**json.loads(file.readline()))
+    """Read what a plan is about, without its blocks.
+
+    Raises:
+        EmbedError: it can't be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return from_json(Plan, file.readline())
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from error
 
 
 def read_outlines(path: Path) -> Iterator[tuple[Outline, int]]:
-    """Yield what blocks a plan has, in order, each with its place in the file, which `read_block` takes."""
+    """Yield what blocks a plan has, in order, each with its place in the file, which `read_block` takes.
+
+    Raises:
+        EmbedError: one can't be read.
+    """
     for place, line in _lines(path):
-        yield Outline(*json.loads(line.partition(b"\t")[0])), place  # JSON has no tab in its texts
+        yield _read_line(path, line)[0], place
 
 
 def read_block(path: Path, place: int) -> Block:
     """Read the block at a place in the file of a plan."""
     with path.open("rb") as file:
         file.seek(place)
-        return _block(file.readline())
+        return _block(path, file.readline())
 
 
 def read_blocks(path: Path) -> Iterator[Block]:
     """Yield all blocks in order."""
     for _, line in _lines(path):
-        yield _block(line)
+        yield _block(path, line)
 
 
-def _block(line: bytes) -> Block:
-    outline, _, items = line.partition(b"\t")
-    name, kind, _ = json.loads(outline)
-    return Block(name, kind, json.loads(items))
+def block_from(outline: Outline, items: bytes) -> Block:
+    """Put together what a plan says of a block and its items as JSON.
+
+    Raises:
+        ValueError: they are none.
+    """
+    read = list[_Name] if outline.kind == "names" else list[_Image]
+    return Block(outline.name, outline.kind, from_json(read, items))
+
+
+def _block(path: Path, line: bytes) -> Block:
+    try:
+        return block_from(*_read_line(path, line))
+    except ValueError as error:
+        raise _unreadable(path, error) from error
+
+
+def _read_line(path: Path, line: bytes) -> tuple[Outline, bytes]:
+    """What a line says of a block, and its items."""
+    outline, _, items = line.partition(b"\t")  # JSON has no tab in its texts
+    try:
+        return from_json(Outline, outline), items
+    except ValueError as error:
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: Exception) -> EmbedError:
+    return EmbedError(f'plan "{path}" can\'t be read ({error}); `icons index` writes another one')
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:

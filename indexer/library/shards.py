@@ -1,7 +1,7 @@
 """What became of the items of a plan? Shards: a file a block, with its receipt; and which ids they settle.
 
-A shard is a safetensors file (`ids` int64, `vectors` fp16, `failed` int64, of images also `traits` int8, `drawings`
-int64 and `ink` int8) whose metadata is its receipt. A block that takes long leaves pieces on the way.
+A shard is a safetensors file (`ids` int64, `vectors` fp16, `failed` int64, `contents` int64, of images also `traits`
+int8, `drawings` int64 and `ink` int8) whose metadata is its receipt. A block that takes long leaves pieces on the way.
 """
 
 import hashlib
@@ -23,6 +23,7 @@ from safetensors.numpy import save
 from indexer.arrays import Halves, Ids, Mask, Positions, distinct
 from indexer.errors import ShardError
 from indexer.library.durable import write_file
+from indexer.library.foreign import folders_in, from_json
 from indexer.library.traits import FLAGS, NOT_KNOWN, TRAITS
 
 Kind = Literal["images", "names"]
@@ -51,6 +52,33 @@ class Shard:
     failures: dict[int, Failed]
     traits: NDArray[np.void] | None = None
     """What else is known of each image (`TRAITS`), (n,); None for names, and in older shards."""
+    contents: Ids | None = None
+    """`content_of` what each of `ids` stands for, then each of `failures`; None in older shards."""
+
+
+class Contents(NamedTuple):
+    """What a library's images or names are: `content_of` each; ids ascend."""
+
+    ids: Ids
+    values: Ids
+
+
+def content_of(item: bytes | str) -> int:
+    """64 bits of what an id stands for: the digest of a picture, or words.
+
+    One id is another item in another library, also in a copy that has gone its own way.
+    """
+    digest = item if isinstance(item, bytes) else hashlib.blake2b(item.encode(), digest_size=8).digest()
+    return int.from_bytes(digest[:8], "little", signed=True)
+
+
+def count_others(shard: Shard, contents: Contents) -> int:
+    """How many items of a shard are others in this library; of a shard that does not say what they are, none."""
+    if shard.contents is None or not len(contents.ids):
+        return 0
+    settled = np.concatenate([shard.ids, np.fromiter(shard.failures, np.int64)])
+    rows, known = _rows_of(settled, contents.ids)
+    return int((contents.values[rows] != shard.contents[known]).sum())
 
 
 def shard_name(block: str) -> str:
@@ -100,6 +128,9 @@ def pack_shard(shard: Shard, *, fingerprint: str, facts: dict[str, str]) -> byte
         "final": json.dumps([failed.is_final for failed in shard.failures.values()]),
     }
     tensors["failed"] = np.fromiter(shard.failures, dtype=np.int64)
+    if shard.contents is not None:
+        tensors["contents"] = shard.contents
+        receipt["contents_sha256"] = _sum(shard.contents)
     return save(tensors, metadata=receipt)
 
 
@@ -116,41 +147,57 @@ def read_shard(path: Path, *, fingerprint: str) -> Shard:
     """
     try:
         with safe_open(path, framework="numpy") as file:
-            receipt, failures, traits = file.metadata(), _failures(file), _traits(file)
+            receipt, failures, traits, contents = file.metadata(), _failures(file), _traits(file), _contents(file)
             tensors = {name: file.get_tensor(name) for name in _HASHED if name in file.keys()}  # noqa: SIM118 (no dict)
         ids, vectors = tensors["ids"], tensors["vectors"]
         kind, owner = KINDS[receipt["kind"]], receipt["fingerprint"]
         whole = len(ids) == int(receipt["count"]) and _content_hash(tensors) == receipt["sha256"]
         whole &= receipt.get("failures_sha256") in (None, _failures_hash(failures))  # older shards have none
+        whole &= receipt.get("contents_sha256") == (None if contents is None else _sum(contents))
+        whole &= contents is None or len(contents) == len(ids) + len(failures)
     except _DAMAGES as error:
         raise ShardError(f'shard "{path}" can\'t be read ({error}); {ADVICE}') from error
     if not whole or owner != fingerprint:
         what = "does not match its receipt" if owner == fingerprint else f'belongs to encoder "{owner}"'
         raise ShardError(f'shard "{path}" {what}; {ADVICE}')
-    return Shard(kind, ids, vectors, failures, traits)
+    return Shard(kind, ids, vectors, failures, traits, contents)
 
 
 def read_vectors(
-    folder: Path, kind: Kind, wanted: Ids, *, fingerprint: str, beside: Path | None = None
+    folder: Path,
+    kind: Kind,
+    wanted: Ids,
+    *,
+    fingerprint: str,
+    contents: Contents | None = None,
+    beside: Path | None = None,
 ) -> tuple[Halves, Mask]:
     """Put the vectors of the wanted ids, which ascend, into one array (n, dim), whatever shard holds them.
 
-    The second array (n,) says which of them have a vector; the rows of the others are zero. With `beside` the first one
-    lies in a file without a name in that folder: memory then holds what is in use of it.
+    The second array (n,) says which of them have a vector; the rows of the others are zero. With `contents` shards are
+    refused that hold something else under these ids. With `beside` the first array lies in a file without a name in
+    that folder: memory then holds what is in use of it.
 
     Raises:
-        ShardError: a shard is damaged, or belongs to another encoder.
+        ShardError: a shard is damaged, or belongs to another encoder or library.
     """
     vectors = np.zeros((len(wanted), 0), dtype=np.float16)
     filled = np.zeros(len(wanted), dtype=bool)
     for path in shard_paths(folder, kind) if len(wanted) else ():
         shard = read_shard(path, fingerprint=fingerprint)
+        if contents is not None and (n_others := count_others(shard, contents)):
+            raise ShardError(f'shard "{path}" {of_others(n_others, kind)}; {ADVICE}')
         rows, known = _rows_of(shard.ids, wanted)
         if not vectors.shape[1]:
             vectors = _zeros((len(wanted), shard.vectors.shape[1]), beside)
         vectors[rows] = shard.vectors[known]
         filled[rows] = True
     return vectors, filled
+
+
+def of_others(n: int, kind: Kind) -> str:
+    """Say of a shard that it belongs to another library."""
+    return f"belongs to another library: {n} of its {kind} are others here"
 
 
 def _zeros(shape: tuple[int, int], beside: Path | None) -> Halves:
@@ -216,7 +263,7 @@ def unread_images(vectors: Path) -> Iterator[int]:
 
     `vectors` is the folder that holds a folder of shards for each encoder.
     """
-    for folder in vectors.glob("*/"):
+    for folder in folders_in(vectors):
         with suppress(ShardError):
             yield from (image for image, failed in read_coverage(folder).failures.items() if not failed.is_final)
 
@@ -270,8 +317,8 @@ def _sorted(parts: list[Ids]) -> Ids:
 def _failures(file: Any) -> dict[int, Failed]:
     """Read what failed; shards of older programs do not say whether that is final, so it is tried once more."""
     receipt, failed = file.metadata(), file.get_tensor("failed").tolist()
-    final = json.loads(receipt.get("final", "null")) or [False] * len(failed)
-    return dict(zip(failed, map(Failed, json.loads(receipt["reasons"]), final), strict=True))
+    final = from_json(list[bool], receipt["final"]) if "final" in receipt else [False] * len(failed)
+    return dict(zip(failed, map(Failed, from_json(list[str], receipt["reasons"]), final), strict=True))
 
 
 def _columns(traits: NDArray[np.void] | None) -> dict[str, NDArray[Any]]:
@@ -303,6 +350,14 @@ def _content_hash(tensors: Mapping[str, NDArray[Any]]) -> str:
         if name in tensors:
             digest.update(np.ascontiguousarray(tensors[name]).data)
     return digest.hexdigest()
+
+
+def _contents(file: Any) -> Ids | None:
+    return np.asarray(file.get_tensor("contents")) if "contents" in file.keys() else None  # noqa: SIM118 (no dict)
+
+
+def _sum(array: NDArray[Any]) -> str:
+    return hashlib.sha256(array.tobytes()).hexdigest()
 
 
 def _failures_hash(failures: Mapping[int, Failed]) -> str:

@@ -1,13 +1,17 @@
 """What a generation holds, as its `manifest.json` says; read by searches, so nothing heavy is imported here."""
 
 import json
+import re
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from indexer.catalog.accounting import Accounting
 from indexer.errors import LibraryError
-from indexer.library.durable import check_own_checksum, with_checksum
+from indexer.library.durable import Files, from_signed, with_checksum
 from indexer.library.folder import Generation, Library
-from indexer.publishing.curves import Calibration, Curve, CurveBySize
+from indexer.library.foreign import Count, Name, parsed
+from indexer.library.numbered import Number
+from indexer.publishing.curves import Calibration
 
 SNAPSHOT = "0005"
 """Format of the generations that this program writes and reads; a catalog's own schema is `database.REVISION`."""
@@ -32,7 +36,7 @@ class IndexFacts:
     """What the manifest says of one index."""
 
     spec: str
-    n: int
+    n: Count
     recall_at_10: float
 
 
@@ -40,22 +44,24 @@ class IndexFacts:
 class Manifest:
     """What a generation holds; `manifest.json`, written last."""
 
-    number: int
+    number: Number
     created_at: str
     schema: str
     """The format that it was written in (`SNAPSHOT`)."""
     revision: int
     """The catalog's revision at the snapshot: equal ones need no new generation."""
-    fingerprint: str
-    dim: int
+    fingerprint: Name
+    dim: Count
     weights: Weights
     pictures: IndexFacts
     icons: IndexFacts
     calibration: Calibration
     """How similarities become scores."""
     counts: Accounting
-    files: dict[str, dict[str, int | str]]
-    """Size in bytes and sha256 of every other file of the generation."""
+    files: Files
+    """All others of the generation."""
+    library: str = ""
+    """Id of the library (`catalog.questions.library_id`); "" in generations of older programs, which may be any's."""
 
     def write(self, generation: Generation) -> None:
         """Write it into a generation, with a checksum of its own."""
@@ -69,23 +75,16 @@ class Manifest:
             LibraryError: it is missing, not whole, or of another format; the message says what mends that.
         """
         try:
-            facts = json.loads(generation.manifest.read_text("utf-8"))
-            _check_format(generation, str(facts["schema"]))
-            check_own_checksum(facts)
-            for name in ("pictures", "icons"):
-                facts[name] = IndexFacts(**facts[name])
-            calibration = facts["calibration"]
-            sized = calibration["pictures"]
-            curves = {name: Curve(**sized[name]) for name in ("few", "every")}
-            pictures = CurveBySize(**{**sized, **curves})
-            facts["calibration"] = Calibration(calibration["unit"], Curve(**calibration["words"]), pictures)
-            facts["weights"] = Weights(**facts["weights"])
-            facts["counts"] = Accounting(**facts["counts"])
-            return cls(**facts)
-        except (OSError, ValueError, TypeError, KeyError) as error:
+            facts = parsed(generation.manifest.read_bytes())
+            _check_format(generation, facts)
+            manifest = from_signed(cls, facts)
+            if manifest.number != generation.number:
+                raise ValueError(f"it is of generation {manifest.number}")  # noqa: TRY301
+        except (OSError, ValueError) as error:
             raise LibraryError(
                 f'"{generation.manifest}" can\'t be read ({error}); `icons merge` builds a new one'
             ) from error
+        return manifest
 
 
 def answering_manifest(library: Library) -> Manifest | None:
@@ -99,7 +98,10 @@ def answering_manifest(library: Library) -> Manifest | None:
         return None
 
 
-def _check_format(generation: Generation, found: str) -> None:
+def _check_format(generation: Generation, facts: Any) -> None:
+    found = facts.get("schema") if isinstance(facts, dict) else None
+    if not isinstance(found, str) or not re.fullmatch("[0-9]{4}", found):
+        raise ValueError("it states no format")
     if found > SNAPSHOT:
         raise LibraryError(
             f'generation {generation.number} has format "{found}", newer than "{SNAPSHOT}" of this program; '

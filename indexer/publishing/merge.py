@@ -20,7 +20,6 @@ from sqlalchemy import Engine
 
 from indexer.arrays import Floats, Halves, Ids, distinct
 from indexer.catalog import questions
-from indexer.catalog.accounting import Accounting
 from indexer.encoders.query_encoder import QueryEncoder, open_query_encoder
 from indexer.errors import LibraryError, ShardError
 from indexer.library.durable import describe_file, folder_aside
@@ -69,7 +68,10 @@ def merge(
     with folder_aside(generation.folder) as aside:
         built = Generation(generation.number, aside)
         stage("Merging")
-        counts, revision = _write_catalog(library, built, engine, fingerprint=fingerprint, embedded=embedded)
+        write_snapshot(library.catalog, built.catalog, embedded=embedded)
+        with engine.connect() as connection:
+            counts = questions.account(connection, fingerprint=fingerprint, embedded=embedded)
+            revision, library_id = questions.revision(connection), questions.library_id(connection)
         stage("Reading vectors")
         vectors, drawings = _write_rows(built, library.vectors(fingerprint), fingerprint=fingerprint)
         pictures, fused = _build_both(built, vectors, stage)
@@ -90,19 +92,10 @@ def merge(
             calibration=_calibrate(built, pictures, fused, vectors, drawings, encoder),
             counts=counts,
             files=files,
+            library=library_id,
         ).write(built)
     library.publish(generation)
     return generation
-
-
-def _write_catalog(
-    library: Library, built: Generation, engine: Engine, *, fingerprint: str, embedded: Ids
-) -> tuple[Accounting, int]:
-    """Write the snapshot; how many icons stand how, and the revision of the catalog."""
-    write_snapshot(library.catalog, built.catalog, embedded=embedded)
-    with engine.connect() as connection:
-        counts = questions.account(connection, fingerprint=fingerprint, embedded=embedded)
-        return counts, questions.revision(connection)
 
 
 def _write_rows(built: Generation, shards: Path, *, fingerprint: str) -> tuple[Vectors, Ids]:
@@ -167,7 +160,8 @@ def _build(
         chunks = _one_ahead(exact.among(vectors_at(None)))
         index = VectorIndex.build(ids, chunks, dim=dim, spec=spec, sample=sample, asked=asked)
     except ValueError as error:
-        raise ShardError(f"{error}; delete the shards of this encoder and run `icons index`") from error
+        what = "delete the shards of this encoder and run `icons index`, with another --model if that recurs"
+        raise ShardError(f"{error}; {what}") from error
     found_of = partial(share_found, queries=exact.queries, least=exact.least_scores, k=N_FOUND)
     index.settle(found_of, enough=ENOUGH_RECALL)
     index.save(path)

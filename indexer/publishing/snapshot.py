@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from indexer.arrays import Ids
+from indexer.library.shards import Contents, Kind, content_of
 from indexer.naming.words import normalise_tag
 from indexer.publishing.told_tags import ALL_TAGS
 
@@ -52,6 +53,15 @@ def read_rows(catalog: Path) -> Ids:
     with closing(sqlite3.connect(f"{catalog.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
         found = connection.execute("SELECT id, image_id, name_id FROM icons ORDER BY id")
         return np.fromiter((value for row in found for value in row), np.int64).reshape(-1, 3)
+
+
+def read_contents(connection: sqlite3.Connection, kind: Kind) -> Contents:
+    """Read what each image or name of a catalog or a snapshot is."""
+    column = {"images": "CAST(digest AS BLOB)", "names": "CAST(words AS TEXT)"}[kind]  # a damaged one may be a number
+    query = f"SELECT id, {column} FROM {kind} WHERE {column} IS NOT NULL ORDER BY id"
+    pairs = ((number, content_of(item)) for number, item in connection.execute(query))
+    found = np.fromiter((value for pair in pairs for value in pair), np.int64).reshape(-1, 2)
+    return Contents(np.ascontiguousarray(found[:, 0]), np.ascontiguousarray(found[:, 1]))
 
 
 def read_words(catalog: Path, names: Ids) -> list[str]:

@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,12 @@ from numpy.typing import NDArray
 from indexer.arrays import Floats, Halves, Ids, distinct
 from indexer.errors import ShardError
 from indexer.library.folder import Generation
-from indexer.library.shards import Kind, read_vectors
+from indexer.library.shards import KINDS, Contents, Kind, read_vectors
 from indexer.naming.words import normalise_tag
 from indexer.publishing.facets import read_array
 from indexer.publishing.index_kinds import CHUNK
 from indexer.publishing.manifest import Weights
+from indexer.publishing.snapshot import read_contents
 from indexer.publishing.told_tags import in_english
 
 OTHERS = 0.4
@@ -92,17 +94,20 @@ def gather(built: Generation, rows: Ids, folder: Path, *, fingerprint: str, besi
     They lie in memory, or in files without a name in the folder `beside`.
 
     Raises:
-        ShardError: one is missing or damaged.
+        ShardError: one is missing or damaged, or a shard is of another library.
     """
     image_ids, name_ids = distinct(rows[:, 1]), distinct(rows[:, 2])
     tag_ids = read_tag_ids(built.catalog)
     stated, codes = in_english(built.catalog, read_array(built.tags)).astype(np.int64)
     read, others = _read_others(built.catalog, name_ids)
     text_ids = distinct(np.concatenate([name_ids, tag_ids, others]))
-    texts = _assemble(folder, "names", text_ids, fingerprint=fingerprint, beside=beside)
+    with closing(sqlite3.connect(f"{built.catalog.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+        contents = {kind: read_contents(connection, kind) for kind in KINDS.values()}
+    assemble = partial(_assemble, folder, contents, fingerprint=fingerprint, beside=beside)
+    texts = assemble("names", text_ids)
     return Vectors(
         image_ids=image_ids,
-        images=_assemble(folder, "images", image_ids, fingerprint=fingerprint, beside=beside),
+        images=assemble("images", image_ids),
         name_ids=name_ids,
         names=with_others(texts[np.searchsorted(text_ids, name_ids)], read, texts[np.searchsorted(text_ids, others)]),
         icon_ids=np.ascontiguousarray(rows[:, 0]),
@@ -159,8 +164,12 @@ def with_others(names: Halves, read: Ids, others: Halves) -> Halves:
     return names
 
 
-def _assemble(folder: Path, kind: Kind, wanted: Ids, *, fingerprint: str, beside: Path | None) -> Halves:
-    vectors, filled = read_vectors(folder, kind, wanted, fingerprint=fingerprint, beside=beside)
+def _assemble(
+    folder: Path, contents: dict[Kind, Contents], kind: Kind, wanted: Ids, *, fingerprint: str, beside: Path | None
+) -> Halves:
+    vectors, filled = read_vectors(
+        folder, kind, wanted, fingerprint=fingerprint, contents=contents[kind], beside=beside
+    )
     if not filled.all():
         raise ShardError(f"{int((~filled).sum())} {kind} have no vector yet; `icons embed` makes them")
     return vectors

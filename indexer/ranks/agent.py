@@ -1,10 +1,10 @@
 """torchrun as `icons` starts it on one machine: it ends with its starter, its ranks with it, and it asks no network.
 
-    python -m indexer.ranks.agent END.json 2 indexer.embedding.embed ...
+    python -m indexer.ranks.agent 5 2 indexer.embedding.embed ...
 
 Agent and ranks meet in files of a temporary folder. By itself torchrun would listen on every network of the machine for
 whoever wants to write into its store, and look up names for its log and for each address that it hears from. Which rank
-ended first, with which exit code and error, is written to END.json.
+ended first, with which exit code and error, is written into the pipe with that number, here 5.
 """
 
 import json
@@ -21,6 +21,8 @@ from indexer.process import end_with_starter, named_as_starter
 from indexer.ranks.distributed import MEETING
 
 _PREFIX = "icons-ranks-"
+_LONGEST = 4000
+"""Of a message: a pipe holds that much for a reader who waits."""
 LOOPBACK = "lo" if sys.platform == "linux" else "lo0"
 
 
@@ -42,7 +44,7 @@ def main() -> None:
         except ChildFailedError as error:
             rank, failure = error.get_first_failure()
             facts = {"rank": rank, "exitcode": failure.exitcode, "message": _message(failure)}
-            Path(end).write_text(json.dumps(facts), "utf-8")
+            os.write(int(end), json.dumps(facts).encode())
             raise
 
 
@@ -50,7 +52,8 @@ def _message(failure: Any) -> str:
     """What a rank's error file says, of our own errors without their kind; nothing where it left none."""
     if not Path(failure.error_file).is_file():
         return ""
-    message = str(failure.error_file_data["message"]["message"])
+    lines = str(failure.error_file_data["message"]["message"]).strip().splitlines()
+    message = (lines or [""])[0][:_LONGEST]
     kind, _, text = message.partition(": ")
     return text if hasattr(errors, kind) else message
 
@@ -62,7 +65,7 @@ def _remove_leftovers() -> None:
             os.kill(int(folder.name.removeprefix(_PREFIX).partition("-")[0]), 0)
         except ProcessLookupError:
             shutil.rmtree(folder, ignore_errors=True)
-        except (OSError, ValueError):  # of another user, or none of ours
+        except (OSError, ValueError, OverflowError):  # of another user, or none of ours
             continue
 
 

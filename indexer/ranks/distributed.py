@@ -116,7 +116,7 @@ def process_group(
     folder = os.environ.get(MEETING)
     dist.init_process_group(
         backend,
-        init_method=f"file://{folder}/ranks" if folder else "env://",
+        store=dist.FileStore(f"{folder}/ranks", rank.world) if folder else None,  # type: ignore[attr-defined]
         timeout=limit,
         rank=rank.index,
         world_size=rank.world,

@@ -22,8 +22,9 @@ GRACE_SECONDS = 5.0
 class Ranks:
     """The ranks of one stage on this machine, under torchrun; a context manager, which ends them.
 
-    `module` is what each of them runs, with `arguments`; `folder` takes their log, and the cause of an early end. They
-    end with this process, whatever ends that. They inherit its environment, and what is given beside it.
+    `module` is what each of them runs, with `arguments`; `folder` takes their log. They end with this process, whatever
+    ends that. They inherit its environment, and what is given beside it. The cause of an early end comes through a
+    pipe: a disk that is full, say, takes no file.
     """
 
     def __init__(
@@ -35,16 +36,20 @@ class Ranks:
         environment: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.log = folder / "torchrun.log"
-        self._end = folder / "end.json"
-        self._end.unlink(missing_ok=True)
+        reading, writing = os.pipe()
+        self._end = os.fdopen(reading, "rb")
         # Safe path: a file "numpy.py" in the folder where the user happens to stand is not to be imported.
         inherited = {**os.environ, **environment, **named_as_starter(), "PYTHONSAFEPATH": "1"}
         if devices.visible is not None:
             inherited[MASK] = devices.visible
-        agent = [sys.executable, "-m", "indexer.ranks.agent", str(self._end), str(devices.n)]
-        with self.log.open("wb") as output:
+        agent = [sys.executable, "-m", "indexer.ranks.agent", str(writing), str(devices.n)]
+        with os.fdopen(writing), self.log.open("wb") as output:
             self._process = subprocess.Popen(
-                [*agent, module, *arguments], stdout=output, stderr=subprocess.STDOUT, env=inherited
+                [*agent, module, *arguments],
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env=inherited,
+                pass_fds=[writing],
             )
 
     def __enter__(self) -> Self:
@@ -68,10 +73,10 @@ class Ranks:
 
     def cause(self) -> str:
         """Say which rank ended first, and how."""
-        try:
-            end = json.loads(self._end.read_text("utf-8"))
-        except OSError:
+        said = self._end.read()
+        if not said:
             return f'torchrun ended early, see "{self.log}"'
+        end = json.loads(said)
         if end["message"]:
             return f"rank {end['rank']}: {end['message']}"
         code = end["exitcode"]
@@ -86,6 +91,7 @@ class Ranks:
                 self._process.wait(GRACE_SECONDS)
             self._process.kill()
             self._process.wait()
+        self._end.close()
 
 
 def cluster_command(module: str, *arguments: str, devices: Devices) -> str:

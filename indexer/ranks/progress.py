@@ -5,6 +5,9 @@ from dataclasses import Field, asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
 
+from indexer.library.durable import naming
+from indexer.library.foreign import from_json
+
 
 @dataclass(slots=True)
 class RankProgress:
@@ -75,13 +78,14 @@ def write_progress(folder: Path, progress: Reported) -> None:
     """Tell how far a rank is; whole or not at all, but not synced: it is worth nothing after a crash."""
     path = folder / f"rank-{progress.rank}.json"
     aside = path.with_suffix(".aside")
-    aside.write_text(json.dumps(asdict(progress)), "utf-8")
+    with naming(path):
+        aside.write_text(json.dumps(asdict(progress)), "utf-8")
     aside.replace(path)
 
 
 def read_progress(folder: Path, kind: type[Progress]) -> list[Progress]:
     """How far every rank is that has said something yet, by rank."""
-    found = [kind(**json.loads(path.read_text("utf-8"))) for path in folder.glob("rank-*.json")]
+    found = [from_json(kind, path.read_bytes()) for path in folder.glob("rank-*.json")]
     return sorted(found, key=lambda progress: progress.rank)
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from indexer.errors import SourceError
+from indexer.library.foreign import is_outside
 from indexer.sources.paths import to_text
 
 MAX_BYTES = 64 * 1024 * 1024
@@ -78,7 +79,7 @@ def refuse_outside(real: str, inside: str) -> None:
     Raises:
         SourceError: that is so; the message says what to do about it.
     """
-    if not f"{real}/".startswith(inside.rstrip("/") + "/"):
+    if is_outside(real, inside):
         raise SourceError(f'leads out of the source to "{to_text(real)}"; index that as well if it is wanted')
 
 

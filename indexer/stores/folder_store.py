@@ -3,13 +3,14 @@
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from indexer.errors import StoreError
 from indexer.library.durable import ASIDE, create_file, write_file
+from indexer.library.foreign import FILE_NAME, below
 from indexer.stores.store import Listed, Stored
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class FolderStore:
     def get(self, name: str) -> Stored | None:
         """Read a file; None where there is none."""
         try:
-            with (self.root / name).open("rb") as file:
+            with self._path(name).open("rb") as file:
                 return Stored(file.read(), _version(os.fstat(file.fileno())))
         except (FileNotFoundError, NotADirectoryError):
             return None
@@ -42,20 +43,21 @@ class FolderStore:
     def list(self, prefix: str) -> dict[str, Listed]:
         """Name the files whose path in the folder begins so."""
         folder, _, start = prefix.rpartition("/")
-        return dict(sorted(self._below(self.root / folder, f"{folder}/" if folder else "", start)))
+        place = self._path(folder) if folder else self.root
+        return dict(sorted(self._below(place, f"{folder}/" if folder else "", start)))
 
     def put(self, name: str, content: bytes) -> None:
         """Write a file aside and rename it."""
-        write_file(self.root / name, content)
+        write_file(self._path(name), content)
 
     def create(self, name: str, content: bytes) -> str | None:
         """Write a file aside and link it to its name, which one alone can do."""
-        path = self.root / name
+        path = self._path(name)
         return _version(path.stat()) if create_file(path, content) else None
 
     def replace(self, name: str, content: bytes, *, version: str) -> str | None:
         """Compare and rename under the folder's lock; where locks reach one machine alone, two may win."""
-        path = self.root / name
+        path = self._path(name)
         with self._locked():
             there = self.get(name)
             if there is None or there.version != version:
@@ -66,11 +68,18 @@ class FolderStore:
     def delete(self, *names: str) -> None:
         """Remove files."""
         for name in names:
-            (self.root / name).unlink(missing_ok=True)
+            self._path(name).unlink(missing_ok=True)
 
     def clear(self, prefix: str) -> None:
-        """Remove a folder, with what killed writers have left aside in it."""
-        shutil.rmtree(self.root / prefix, ignore_errors=True)
+        """Remove a folder, with what killed writers have left aside in it, and the one above it if that is empty."""
+        folder = self._path(prefix.removesuffix("/"))
+        shutil.rmtree(folder, ignore_errors=True)
+        with suppress(OSError):
+            folder.parent.rmdir()
+
+    def _path(self, name: str) -> Path:
+        """Where an object lies, as no other name and no link leads out of the folder."""
+        return below(self.root, *name.split("/"))
 
     def _below(self, folder: Path, prefix: str, start: str) -> Iterator[tuple[str, Listed]]:
         try:
@@ -78,7 +87,7 @@ class FolderStore:
         except (FileNotFoundError, NotADirectoryError):
             return
         for entry in entries:
-            if not entry.name.startswith(start) or entry.name.startswith(ASIDE):
+            if not entry.name.startswith(start) or not FILE_NAME.fullmatch(entry.name) or entry.is_symlink():
                 continue
             if entry.is_dir():
                 yield from self._below(folder / entry.name, f"{prefix}{entry.name}/", "")

@@ -86,6 +86,7 @@ class ObjectStore:
 
     def clear(self, prefix: str) -> None:
         """Remove the objects of a listing."""
+        assert prefix.strip("/"), "all of a store"
         self.delete(*self.list(prefix))
 
     def _path(self, name: str) -> str:

@@ -1,14 +1,18 @@
 """Which screenshots are there, and which of them are new? A look at every file; what its stamp knows is not read."""
 
+import hashlib
 import json
 import os
+import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
+from typing import Annotated
 
-from indexer.errors import SourceError
+from indexer.errors import LibraryError, SourceError
 from indexer.library.durable import write_file
+from indexer.library.foreign import Count, from_json
 from indexer.process import cores
 from indexer.reports.bars import Progress
 from indexer.sources.exclusion import Exclusion
@@ -16,12 +20,13 @@ from indexer.sources.paths import from_text, to_text
 from indexer.sources.pictures import find_pictures, reason_of
 from indexer.sources.reading import read_regular
 from indexer.sources.records import UNREAD, content_digest, stamp_of
-from indexer.usage.folder import UsageFolder
+from indexer.usage.folder import UsageFolder, UsageGeneration
 from indexer.usage.shots import Place
 
 SUFFIXES = frozenset((".png", ".jpg", ".jpeg", ".webp", ".gif", ".apng", ".bmp"))
 """Of screenshots; what lies in a folder under other names is left alone. Content alone says what a file is."""
 MAX_BYTES = 64 << 20
+_SUM = b'{"sha256": "'
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +36,7 @@ class FileFacts:
     path: str
     """Absolute, spelled by `sources.paths.to_text`."""
     stamp: str
-    digest: str | None = None
+    digest: Annotated[str, re.compile("[0-9a-f]{32}")] | None = None
     """`content_digest`, in hex: files of equal content are one screen."""
     error: str | None = None
 
@@ -124,14 +129,47 @@ def _read(facts: FileFacts, inside: str | None) -> FileFacts:
 
 
 def read_known(folder: UsageFolder) -> list[FileFacts]:
-    """Read what the last look found; nothing where that was lost: then every file is read again."""
+    """Read what the last look found; nothing where that was lost or damaged: then every file is read again."""
     try:
-        lines = folder.files.read_text("utf-8").splitlines()
-        return [FileFacts(*json.loads(line)) for line in lines]
-    except (OSError, ValueError, TypeError):
+        lines = folder.files.read_bytes().splitlines(keepends=True)
+        if lines and lines[-1].startswith(_SUM) and lines.pop() != _sum_line(lines):
+            return []
+        return [from_json(FileFacts, line) for line in lines]
+    except (OSError, ValueError):
         return []
 
 
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """What a generation says of a file."""
+
+    path: str
+    """As `FileFacts` has it."""
+    screen: Count | None
+    """The row of its screen."""
+    reason: str | None
+    """Why there is none."""
+
+
+def read_places(generation: UsageGeneration) -> list[Placed]:
+    """Read what a generation says of each file.
+
+    Raises:
+        LibraryError: it can't be read.
+    """
+    try:
+        return [from_json(Placed, line) for line in generation.places.read_bytes().splitlines()]
+    except (OSError, ValueError) as error:
+        raise LibraryError(
+            f'"{generation.places}" can\'t be read ({error}); `icons usage add` builds a new one'
+        ) from error
+
+
 def write_known(folder: UsageFolder, files: Sequence[FileFacts]) -> None:
-    """Keep what a look found, before the work on it begins."""
-    write_file(folder.files, "".join(f"{json.dumps(astuple(facts))}\n" for facts in files).encode())
+    """Keep what a look found, before the work on it begins; the last line is a checksum of the others."""
+    lines = [f"{json.dumps(astuple(facts))}\n".encode() for facts in files]
+    write_file(folder.files, b"".join([*lines, _sum_line(lines)]))
+
+
+def _sum_line(lines: Sequence[bytes]) -> bytes:
+    return _SUM + hashlib.sha256(b"".join(lines)).hexdigest().encode() + b'"}\n'

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from indexer.library.durable import remove_folder
 from indexer.library.folder import Library
-from indexer.library.numbered import Numbered
+from indexer.library.foreign import below, folders_in
+from indexer.library.numbered import MANIFEST, Numbered
 
 
 class UsageGeneration:
@@ -33,7 +34,7 @@ class UsageGeneration:
         self.crops = folder / "crops.bin"
         """PNGs of the drawings, one after the other; empty where no crops are kept."""
         self.files = (self.places, self.boxes, self.drawings, self.crops)
-        self.manifest = folder / "manifest.json"
+        self.manifest = folder / MANIFEST
         """What the generation holds, with sizes and checksums."""
 
 
@@ -58,7 +59,7 @@ class UsageFolder(Numbered):
 
     def looks_of(self, key: object) -> Path:
         """Folder of the shards of one encoder and detector."""
-        return self.looks / str(key)
+        return below(self.looks, str(key))
 
     def generation(self, number: int) -> UsageGeneration:
         """Name a generation, whether it exists or not."""
@@ -70,10 +71,10 @@ class UsageFolder(Numbered):
         self.point_to(generation.number)
         for number in self.numbers():
             if number not in (generation.number, before):
-                remove_folder(self.folder(number))
+                self.remove(number)
 
     def remove_looks_but(self, key: object) -> None:
         """Delete what other encoders and detectors saw, once this one's has been published."""
-        for folder in self.looks.glob("*/"):
+        for folder in folders_in(self.looks):
             if folder.name != str(key):
                 remove_folder(folder)

@@ -22,6 +22,7 @@ from safetensors.numpy import save
 from indexer.arrays import Floats, Halves, Ids
 from indexer.errors import ShardError
 from indexer.library.durable import write_file
+from indexer.library.foreign import from_json
 from indexer.library.shards import Failed
 
 Tensors = dict[str, NDArray[Any]]
@@ -152,11 +153,11 @@ def read_looks(path: Path, *, key: LookKey) -> LookShard:
 
 
 def _shard(tensors: Tensors, receipt: Mapping[str, str]) -> LookShard:
-    reasons = map(Failed, json.loads(receipt["reasons"]), json.loads(receipt["final"]))
+    reasons = map(Failed, from_json(list[str], receipt["reasons"]), from_json(list[bool], receipt["final"]))
     failed = [row.tobytes() for row in tensors["failed"]]
     arrays = {name: tensors[name] for name in LookShard.__dataclass_fields__ if name not in _NOT_TENSORS}
     return LookShard(
-        **arrays, failures=dict(zip(failed, reasons, strict=True)), has_crops=bool(json.loads(receipt["crops"]))
+        **arrays, failures=dict(zip(failed, reasons, strict=True)), has_crops=from_json(bool, receipt["crops"])
     )
 
 
@@ -170,7 +171,7 @@ def _content_hash(tensors: Mapping[str, NDArray[Any]]) -> str:
 
 def look_paths(folder: Path) -> list[Path]:
     """Shards of a folder, by name."""
-    return sorted(folder.glob("[!.]*.safetensors"))
+    return sorted(folder.glob("looks-*.safetensors"))
 
 
 def read_all_looks(folder: Path, *, key: LookKey) -> Iterator[tuple[Path, LookShard]]:

@@ -1,14 +1,20 @@
 """What a generation of the usage index holds, as its `manifest.json` says."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from typing import Annotated
 
-from indexer.errors import LibraryError
-from indexer.library.durable import check_own_checksum, with_checksum
+from indexer.errors import IconsError, LibraryError
+from indexer.library.durable import Files, differences, from_signed, with_checksum
+from indexer.library.foreign import Count, FileName, Name, parsed
+from indexer.library.numbered import Number
 from indexer.publishing.curves import Curve
 from indexer.usage.folder import UsageFolder, UsageGeneration
 from indexer.usage.looks import LookKey
 
+ADVICE = "`icons usage add` builds a new one"
 FORMAT = 1
 """Of generations that this program writes and reads."""
 
@@ -52,21 +58,21 @@ class Sameness:
 class UsageManifest:
     """What a generation holds; written last."""
 
-    number: int
-    format: int
+    number: Number
+    format: Annotated[int, range(FORMAT, FORMAT + 1)]
     created_at: str
     revision: str
     """Hash of the files and settings that it was made of: equal ones need no new generation."""
-    fingerprint: str
-    detector: str
-    dim: int
+    fingerprint: Name
+    detector: FileName
+    dim: Count
     spec: str
     """Kind of the index of drawings; "" where there are none."""
     has_crops: bool
     same: Sameness
     counts: UsageCounts
-    files: dict[str, dict[str, int | str]]
-    """Size in bytes and sha256 of every other file of the generation."""
+    files: Files
+    """All others of the generation."""
 
     @property
     def key(self) -> LookKey:
@@ -85,18 +91,26 @@ class UsageManifest:
             LibraryError: it is missing, not whole, or of another format.
         """
         try:
-            facts = json.loads(generation.manifest.read_text("utf-8"))
-            if facts["format"] != FORMAT:
-                raise ValueError(f"its format is {facts['format']}, this program reads {FORMAT}")  # noqa: TRY301
-            check_own_checksum(facts)
-            facts["counts"] = UsageCounts(**facts["counts"])
-            same = facts["same"]
-            facts["same"] = Sameness(Curve(**same["known"]), Curve(**same["lead"]), same["n_pictures"])
-            return cls(**facts)
-        except (OSError, ValueError, TypeError, KeyError) as error:
-            raise LibraryError(
-                f'"{generation.manifest}" can\'t be read ({error}); `icons usage add` builds a new one'
-            ) from error
+            return from_signed(cls, parsed(generation.manifest.read_bytes()))
+        except (OSError, ValueError) as error:
+            raise LibraryError(f'"{generation.manifest}" can\'t be read ({error}); {ADVICE}') from error
+
+
+@contextmanager
+def damage_explained(generation: UsageGeneration, manifest: UsageManifest) -> Iterator[None]:
+    """Tell damage as what it is, where a file that was damaged leads to an error of any kind during the block.
+
+    Raises:
+        LibraryError: a file is not as it was written.
+    """
+    try:
+        yield
+    except IconsError:
+        raise
+    except Exception as error:
+        for path, how in differences(generation.folder, manifest.files, sums=True):
+            raise LibraryError(f'"{path}" {how} ({error}); {ADVICE}') from error
+        raise
 
 
 def answering_usage(folder: UsageFolder) -> UsageManifest | None:

@@ -1,6 +1,5 @@
 """Which screenshots need no further look, and which shards hold what nobody wants any more?"""
 
-import json
 from collections.abc import Set
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -9,6 +8,7 @@ from pathlib import Path
 from safetensors import SafetensorError, safe_open
 
 from indexer.errors import ShardError
+from indexer.library.foreign import from_json
 from indexer.library.shards import Failed
 from indexer.usage.folder import UsageFolder
 from indexer.usage.looks import LookKey, look_paths, read_looks, select, write_looks
@@ -46,8 +46,8 @@ def _outline(path: Path) -> tuple[bool, set[bytes], dict[bytes, Failed]]:
         receipt = file.metadata()
         seen = {row.tobytes() for row in file.get_tensor("digests")}
         failed = [row.tobytes() for row in file.get_tensor("failed")]
-    reasons = map(Failed, json.loads(receipt["reasons"]), json.loads(receipt["final"]))
-    return bool(json.loads(receipt["crops"])), seen, dict(zip(failed, reasons, strict=True))
+    reasons = map(Failed, from_json(list[str], receipt["reasons"]), from_json(list[bool], receipt["final"]))
+    return from_json(bool, receipt["crops"]), seen, dict(zip(failed, reasons, strict=True))
 
 
 def damaged(folder: UsageFolder, key: LookKey) -> list[Path]:

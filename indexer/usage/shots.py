@@ -7,6 +7,7 @@ from pathlib import Path
 
 from indexer.errors import LibraryError, SourceError
 from indexer.library.durable import write_file
+from indexer.library.foreign import from_json
 from indexer.sources.exclusion import Exclusion
 from indexer.sources.paths import is_unicode
 from indexer.usage.folder import UsageFolder
@@ -63,10 +64,8 @@ def read_shots(folder: UsageFolder) -> Shots:
     if not folder.settings.is_file():
         return Shots()
     try:
-        told = json.loads(folder.settings.read_text("utf-8"))
-        places = tuple(Place(place["location"], tuple(place["exclude"])) for place in told["places"])
-        return Shots(places, bool(told["keeps_crops"]))
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        return from_json(Shots, folder.settings.read_bytes())
+    except (OSError, ValueError) as error:
         raise LibraryError(
             f'"{folder.settings}" can\'t be read ({error}); delete it, and give `icons usage add` the screenshots again'
         ) from error

@@ -1,6 +1,5 @@
 """What is known of screenshots, which of them could not be used, and where do they lie? For people and as JSON."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
@@ -8,9 +7,9 @@ from typing import Any
 from indexer.errors import LibraryError
 from indexer.library.durable import bytes_on_disk
 from indexer.library.folder import Library, require
-from indexer.usage.files import is_below, read_known
+from indexer.usage.files import is_below, read_known, read_places
 from indexer.usage.folder import UsageFolder, UsageGeneration
-from indexer.usage.manifest import UsageManifest
+from indexer.usage.manifest import UsageManifest, damage_explained
 from indexer.usage.shots import read_shots
 
 
@@ -43,10 +42,10 @@ def usage_status(library: Library) -> dict[str, Any]:
 def usage_failures(library: Library) -> Iterator[dict[str, str]]:
     """Yield every file that could not be used, and why."""
     _, generation = answering(library)
-    for line in generation.places.read_text("utf-8").splitlines():
-        path, _, reason = json.loads(line)
-        if reason is not None:
-            yield {"file": path, "reason": reason}
+    with damage_explained(generation, UsageManifest.read(generation)):
+        for placed in read_places(generation):
+            if placed.reason is not None:
+                yield {"file": placed.path, "reason": placed.reason}
 
 
 def answering(library: Library) -> tuple[UsageFolder, UsageGeneration]:

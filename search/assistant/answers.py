@@ -55,7 +55,7 @@ def shown(details: Details) -> dict[str, Any]:
     """Everything that is known of an icon; other icons by their keys."""
     plain = asdict(details)
     hit = plain.pop("hit")
-    for measured in ("score", "similarity", "exact", "n_variants", "also", "n_also", "id", "image"):
+    for measured in ("score", "similarity", "exact", "n_variants", "also", "n_also", "id", "image", "digest"):
         del hit[measured]
     for others in ("variants", "near_duplicates"):
         plain[others] = [other["key"] for other in plain[others]]

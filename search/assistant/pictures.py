@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from indexer.errors import IconsError
+from indexer.errors import IconsError, SourceError
+from indexer.sources.reading import read_regular
 from search.pictures import MAX_BYTES, drawing, pixels_of, screenshot_of
 
 if TYPE_CHECKING:
@@ -39,15 +40,11 @@ def _read(picture: str) -> tuple[bytes, str]:
     """The bytes of a picture, and what a message calls it."""
     if found := _DATA.match(picture):
         return _decoded(picture[found.end() :]), "data: URI"
-    path = Path(picture).expanduser()
     try:
-        with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
+        path = Path(picture).expanduser()
+        return read_regular(path, limit=MAX_BYTES), path.name
+    except (OSError, ValueError, RuntimeError, SourceError) as error:
         raise IconsError(f'picture "{picture[:200]}" can\'t be read: {error}') from error
-    if len(content) > MAX_BYTES:
-        raise IconsError(f'picture "{path}" has more than {MAX_BYTES >> 20} MB')
-    return content, path.name
 
 
 def _decoded(text: str) -> bytes:

@@ -1,16 +1,20 @@
 """How do tools become a server that an assistant starts? On stdin and stdout, with errors in a sentence."""
 
+import json
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from functools import wraps
 from importlib.metadata import version
-from typing import Any
+from typing import Any, cast
 
+from anyio import to_thread
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from mcp.server.mcpserver.tools import Tool
-from mcp.types import ToolAnnotations
+from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from mcp.types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, ToolAnnotations
 from pydantic import ValidationError
 
 from indexer.errors import IconsError
@@ -26,6 +30,8 @@ _MOST_SHOWN = 60
 """Letters of a value in a message."""
 _READ_ONLY = ToolAnnotations(read_only_hint=True)
 """What clients ask before they run a tool unasked; the other hints mean nothing beside it."""
+_LONGEST_LINE = 32_000_000
+"""Bytes of a message: the largest picture takes half of it."""
 _SAID_ELSEWHERE = frozenset(("title", "maximum", "minimum"))
 """Keywords of a schema that repeat a name, or are told to who is beyond them."""
 
@@ -45,7 +51,78 @@ def create_assistant(engine: SearchEngine) -> MCPServer:
         _tool(own.lint_icons),
         _tool(own.list_sets),
     ]
-    return MCPServer("icons", title="Icon search", instructions=_INSTRUCTIONS, version=version("icons"), tools=tools)
+    return _Assistant("icons", title="Icon search", instructions=_INSTRUCTIONS, version=version("icons"), tools=tools)
+
+
+class _Assistant(MCPServer):
+    """Answers every line, where the SDK leaves whoever sent no message waiting, and reads none without end."""
+
+    async def run_stdio_async(self) -> None:
+        """Answer what stdin brings until it ends.
+
+        Raises:
+            IconsError: a line is too long to be a message.
+        """
+        lines, server = _Lines(), self._lowlevel_server
+        async with stdio_server(stdin=cast(Any, lines)) as (messages, answers):
+            told = cast(Any, _Messages(messages, answers))
+            await server.run(told, answers, server.create_initialization_options())
+        if lines.is_too_long:
+            raise IconsError(f"stdin has a line of more than {_LONGEST_LINE / 1e6:g} MB, which is no message")
+
+
+class _Lines:
+    """Lines of stdin, up to one that is too long."""
+
+    is_too_long = False
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        while line := await to_thread.run_sync(sys.stdin.buffer.readline, _LONGEST_LINE + 1):
+            if len(line) > _LONGEST_LINE:
+                self.is_too_long = True
+                break
+            yield line.decode(errors="replace")
+
+
+class _Messages:
+    """The messages of a stream; what is none is answered here."""
+
+    def __init__(self, stream: Any, answers: Any) -> None:
+        self._stream = stream
+        self._answers = answers
+        self.aclose = stream.aclose
+
+    async def __aiter__(self) -> AsyncIterator[Any]:
+        async for message in self._stream:
+            if not isinstance(message, ValidationError):
+                yield message
+            elif refusal := _refusal(message):
+                await self._answers.send(SessionMessage(refusal))
+
+
+def _refusal(error: ValidationError) -> JSONRPCError | None:
+    """What to answer to a line that is no message; None to an empty one."""
+    reasons = error.errors(include_url=False)
+    if reasons[0]["type"] != "json_invalid":
+        sent = next((one["input"] for one in reasons if isinstance(one["input"], dict)), {})
+        code, why = INVALID_REQUEST, "this is no request of JSON-RPC 2.0"
+    elif reasons[0]["input"].isspace():
+        return None
+    else:
+        sent = _as_object(reasons[0]["input"])
+        code, why = PARSE_ERROR, f"this is no JSON: {reasons[0]['ctx']['error']}"
+    asked = sent.get("id")
+    is_one = type(asked) is int or (isinstance(asked, str) and asked.isprintable())
+    return JSONRPCError(jsonrpc="2.0", id=asked if is_one else None, error=ErrorData(code=code, message=why))
+
+
+def _as_object(line: str) -> dict[str, Any]:
+    """What is read of a line that stricter readers refuse: halves of a pair, which no text holds, among them."""
+    try:
+        read = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return read if isinstance(read, dict) else {}
 
 
 class _StrictTool(Tool):
@@ -116,6 +193,7 @@ def assist(library: Library) -> None:
 
     Raises:
         LibraryError: there is no generation that can be read.
+        IconsError: a line is too long to be a message.
     """
     silence(SERVERS)
     engine = SearchEngine.open(library)

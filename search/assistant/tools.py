@@ -67,12 +67,12 @@ class IconTools:
 
     @property
     def _engine(self) -> SearchEngine:
-        """The engine, asked for a generation that was published since the last call."""
+        """The engine of one call, with what was published since the last one."""
         try:
             self._opened.refresh()
         except LibraryError as error:
             _log.warning("%s", error)
-        return self._opened
+        return self._opened.together(lambda engine: engine)
 
     def search_icons(  # noqa: PLR0913, PLR0917  a tool's arguments stand side by side
         self,

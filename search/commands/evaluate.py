@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from indexer.commands.options import json_option, library_option, warnings_as_lines
+from indexer.commands.options import fetch_models, json_option, library_option, warnings_as_lines
 from indexer.naming.printable import say
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def _files(name: str, what: str) -> Callable[[Callable[..., Any]], Callable[...,
     "models",
     multiple=True,
     metavar="NAME",
+    callback=fetch_models,
     help="An encoder to compare: as for `icons index`, or a fingerprint. Repeatable; the one in use if not given.",
 )
 @click.option(

@@ -4,6 +4,7 @@ import json
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -60,10 +61,10 @@ def pick(  # noqa: PLR0913  options of a command stand side by side
       icons pick --choose "1 3 2" --format svg --colour navy < needs.txt
       icons pick --format vue --remember home search
     """
+    from indexer.library.preferences import known_preferences, write_preferences
     from search.picking.needs import read_needs
     from search.picking.pick import Choice
     from search.picking.plain import filled_json
-    from search.preferences import write_format
     from search.query import Query
 
     if first and choose is not None:
@@ -77,7 +78,7 @@ def pick(  # noqa: PLR0913  options of a command stand side by side
     queries = [Query(words=need, **asking.steering) for need in read_needs(_lines(needs))]
     filled = _filled(library, queries, _picking(asking, choice, form), form, look)
     if remember and framework is not None:
-        write_format(library, framework.name)
+        write_preferences(library, replace(known_preferences(library), format=framework.name))
     if as_json:
         click.echo(json.dumps(filled_json(filled)))
     else:
@@ -129,9 +130,9 @@ def _numbers(choose: str | None) -> Sequence[int] | None:
 
 
 def _remembered(library: "Library") -> Framework | None:
-    from search.preferences import read_format
+    from indexer.library.preferences import known_preferences
 
-    name = read_format(library)
+    name = known_preferences(library).format
     return framework(name) if name else None
 
 

@@ -1,6 +1,7 @@
 """The command `icons prefer`: which sets come first where several have the icon."""
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -27,14 +28,15 @@ def prefer(library: "Library", sets: tuple[str, ...], is_none: bool, as_json: bo
       icons prefer "Font Awesome"
       icons prefer --none
     """
+    from indexer.library.preferences import known_preferences, read_preferences, write_preferences
     from search.commands.presenting import engine_of
-    from search.preferences import read_preferred, write_preferred
 
     if sets and is_none:
         raise click.UsageError("--none prefers no set; give it without SET")
     if sets or is_none:
-        write_preferred(library, engine_of(library).set_keys(sets))
-    preferred = read_preferred(library)
+        chosen = tuple(engine_of(library).set_keys(sets))
+        write_preferences(library, replace(known_preferences(library), sets=chosen))
+    preferred = read_preferences(library).sets
     if as_json:
         click.echo(json.dumps({"sets": preferred}))
     else:

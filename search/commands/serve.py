@@ -1,5 +1,6 @@
 """The commands `icons serve` and `icons mcp`."""
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,11 +11,18 @@ if TYPE_CHECKING:
     from indexer.library.folder import Library
 
 
+def _or_variable(_ctx: click.Context, _parameter: click.Parameter, token: str | None) -> str | None:
+    """The token, or what ICONS_TOKEN holds: click takes an empty variable for none, which lets all in."""
+    return os.environ.get("ICONS_TOKEN") if token is None else token
+
+
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen; 0.0.0.0: on every network.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0: any that is free.")
 @click.option(
-    "--token", envvar="ICONS_TOKEN", help="Answer only who sends it; ICONS_TOKEN sets it too, and hides it from `ps`."
+    "--token",
+    callback=_or_variable,
+    help="Answer only who sends it; ICONS_TOKEN sets it too, and hides it from `ps`.",
 )
 @click.option("--allow-host", "names", multiple=True, metavar="NAME", help="Answer under this name too. Repeatable.")
 @click.option(

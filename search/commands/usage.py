@@ -91,7 +91,8 @@ def find(  # noqa: PLR0913 - one option each
         raise click.UsageError("say what to look for: an icon as mdi:home, words, or --image FILE; one of them")
     started = time.perf_counter()
     index, engine = UsageIndex.open(library.root), engine_of(library)
-    found = _find(index, engine, words, image, asking, k=k)
+    with index.explaining():
+        found = _find(index, engine, words, image, asking, k=k)
     if as_json:
         whole = uses_json(found, generation=index.generation.number)
         click.echo(json.dumps({"query": words, **whole, "ms": round(1000 * (time.perf_counter() - started), 2)}))
@@ -141,9 +142,10 @@ def _write_page(index: "UsageIndex", asked: str, found: "Uses", path: Path | Non
     from search.usage.page import MOST_SHOTS, uses_page
     from search.usage.shots import read_shots
 
-    with ProgressLine() as line:
+    with ProgressLine() as line, index.explaining():
         shots = list(read_shots(index, found.uses, most=MOST_SHOTS, progress=patient(line)))
-    _write(uses_page(index, asked, found, shots), path, name="usage.html", is_opened=is_opened)
+        html = uses_page(index, asked, found, shots)
+    _write(html, path, name="usage.html", is_opened=is_opened)
 
 
 def _write(html: str, path: Path | None, *, name: str, is_opened: bool) -> None:
@@ -186,10 +188,11 @@ def report(library: "Library", sets: tuple[str, ...], page: Path | None, is_open
     from search.usage.table import print_report
 
     index, engine = UsageIndex.open(library.root), engine_of(library)
-    with ProgressLine() as line:
+    with ProgressLine() as line, index.explaining():
         found = report_usage(index, engine, sets, progress=patient(line))
-    if page or is_opened:
-        _write(report_page(index, engine, found), page, name="report.html", is_opened=is_opened)
+        html = report_page(index, engine, found) if page or is_opened else None
+    if html is not None:
+        _write(html, page, name="report.html", is_opened=is_opened)
     if as_json:
         click.echo(json.dumps(report_json(found)))
     else:

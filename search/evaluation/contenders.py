@@ -1,19 +1,19 @@
 """Which encoders does an evaluation compare, and is each of them whole in this library?"""
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from indexer.arrays import Floats, Ids
 from indexer.encoders.checkpoint import LOCAL, ModelChoice, find_checkpoint
+from indexer.encoders.facts import EncoderFacts, read_facts
 from indexer.encoders.query_encoder import QueryEncoder, open_query_encoder
 from indexer.errors import LibraryError, ModelError
 from indexer.library.folder import Library
+from indexer.library.foreign import folders_in
 from indexer.library.shards import Kind, read_coverage, read_vectors
 from search.evaluation.corpus import Corpus
 
@@ -54,7 +54,7 @@ def find_contenders(library: Library, models: Sequence[str], *, in_use: str) -> 
         ModelError: a model is unknown.
         LibraryError: the library holds no vectors of it; the message says what makes them.
     """
-    known = {facts["fingerprint"]: facts["model"] for facts in _encoders(library)}
+    known = {facts.fingerprint: facts.model for facts in _encoders(library)}
     found = [_contender(library, known, model) for model in dict.fromkeys(models or [in_use])]
     found = list({contender.fingerprint: contender for contender in found}.values())
     labels = Counter(contender.label for contender in found)
@@ -102,9 +102,9 @@ def _contender(library: Library, known: dict[str, str], model: str) -> Contender
 def _fingerprint(library: Library, model: str) -> str:
     """Fingerprint of the encoder that a name means now; an open_clip name means the one that was embedded under it."""
     embedded = {
-        facts["fingerprint"]
+        facts.fingerprint
         for facts in _encoders(library)
-        if (choice := ModelChoice.from_json(facts["choice"])).model == model and choice.pretrained
+        if (choice := ModelChoice.from_json(facts.choice)).model == model and choice.pretrained
     }
     if len(embedded) > 1:
         raise ModelError(
@@ -113,17 +113,17 @@ def _fingerprint(library: Library, model: str) -> str:
     try:
         return embedded.pop() if embedded else find_checkpoint(ModelChoice(model)).fingerprint
     except ModelError as error:
-        here = ", ".join(sorted(f'"{facts["model"]}"' for facts in _encoders(library)))
+        here = ", ".join(sorted(f'"{facts.model}"' for facts in _encoders(library)))
         raise ModelError(f"{error}; embedded in this library: {here}") from error
 
 
-def _encoders(library: Library) -> Iterator[dict[str, Any]]:
+def _encoders(library: Library) -> Iterator[EncoderFacts]:
     """What every query encoder of the library says of itself."""
-    for file in sorted(library.encoder("*").parent.glob("*/encoder.json")):
+    for folder in folders_in(library.root / "encoders"):
         try:
-            yield json.loads(file.read_text("utf-8"))
+            yield read_facts(folder)
         except (OSError, ValueError) as error:
-            raise LibraryError(f'"{file}" can\'t be read ({error}); delete its folder and run `icons index`') from error
+            raise LibraryError(f'"{folder}" can\'t be read ({error}); delete it and run `icons index`') from error
 
 
 def _lacks_vectors(model: str, n_missing: int | None = None) -> LibraryError:

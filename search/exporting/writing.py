@@ -1,13 +1,23 @@
 """Where does an export lie on a disk? In a folder of its own, in a zip, or as one file, the licences beside it."""
 
-import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from indexer.errors import ExportError, IconsError
 from indexer.library.durable import folder_aside, write_file, write_result
+from indexer.library.foreign import from_plain, parsed
 from search.exporting.collection import MAX_BYTES, Collection, read_collection
 from search.exporting.export import COLLECTION, LICENCES, Exported
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """What a collection's file says that an export has written."""
+
+    format: Literal["icons-collection"]
+    files: list[str]
 
 
 def default_place(exported: Exported) -> Path:
@@ -63,7 +73,8 @@ def _refuse_taken(place: Path, *, replace: bool) -> None:
     if not replace:
         raise ExportError(f'"{place}" is there already; choose another --out, or --replace what an export wrote there')
     own = _files_of(place / COLLECTION)
-    others = sorted(str(path.relative_to(place)) for path in place.rglob("*") if not path.is_dir())
+    there = (path for path in place.rglob("*") if path.is_symlink() or not path.is_dir())
+    others = sorted(str(path.relative_to(place)) for path in there)
     foreign = [name for name in others if name not in own]
     if foreign:
         raise ExportError(
@@ -74,10 +85,9 @@ def _refuse_taken(place: Path, *, replace: bool) -> None:
 def _files_of(manifest: Path) -> set[str]:
     """What an export says that it has written."""
     try:
-        stated = json.loads(manifest.read_bytes())["files"]
-    except (OSError, ValueError, KeyError, TypeError):
+        return set(from_plain(_Written, parsed(manifest.read_bytes()), ignores_others=True).files)
+    except (OSError, ValueError):
         return set()
-    return set(map(str, stated)) if isinstance(stated, list) else set()
 
 
 def _write_folder(files: Mapping[str, bytes], place: Path) -> None:

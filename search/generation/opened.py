@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,6 +27,9 @@ from search.generation.snapshot import Snapshot
 from search.generation.standing import Standing, preferring, standing
 from search.generation.vectors import FaissVectors
 from search.words.spelling import Speller
+
+if TYPE_CHECKING:
+    from indexer.usage.folder import UsageGeneration
 
 ADVICE = "`icons doctor --repair` makes it again"
 _looked: dict[Path, tuple[object, str | None]] = {}
@@ -48,6 +52,8 @@ class Opened:
     facets: IconTable
     lexicon: Lexicon
     speller: Speller
+    state: object
+    """Tells what was opened from all that lay there before or lies there later, under its number or in its place."""
     engine: Engine = EMBEDDED
     """What answers."""
 
@@ -116,11 +122,13 @@ def _first_readable(library: Library, refusals: list[str]) -> Opened | None:
 
 
 def open_generation(library: Library, generation: Generation) -> Opened:
-    """Open one generation, after a look at what is cheap: format and sizes. Checksums are for a thorough check.
+    """Open one generation, after a look at what is cheap: format, sizes, whose catalog it is. `icons doctor` compares
+    checksums.
 
     Raises:
         LibraryError: it can't be read.
     """
+    state = state_of(generation)
     manifest = Manifest.read(generation)
     for path, how in differences(generation.folder, manifest.files, sums=False):
         raise LibraryError(f'"{path}" {how}; {ADVICE}')
@@ -128,20 +136,57 @@ def open_generation(library: Library, generation: Generation) -> Opened:
         # Of large indexes the codes are read from disk, which leaves a core to all else.
         icons = beside.submit(FaissVectors.open, generation.icons, manifest.icons, dim=manifest.dim)
         pictures = beside.submit(FaissVectors.open, generation.pictures, manifest.pictures, dim=manifest.dim)
-        snapshot = Snapshot(generation.catalog)
+        snapshot, facets = Snapshot(generation.catalog), Facets(generation)
+        _refuse_other(snapshot, facets, manifest)
         encoder = RememberingEncoder(open_query_encoder(library.encoder(manifest.fingerprint)))
         lexicon = Lexicon.open(generation.lexicon)
-        return Opened(
+        opened = Opened(
             generation=generation,
             manifest=manifest,
             snapshot=snapshot,
             encoder=encoder,
             icons=icons.result(),
             pictures=pictures.result(),
-            facets=Facets(generation),
+            facets=facets,
             lexicon=lexicon,
             speller=Speller.of(snapshot.vocabulary, lexicon, encoder),
+            state=state,
         )
+    refuse_changed(opened)
+    return opened
+
+
+def state_of(generation: "Generation | UsageGeneration") -> object:
+    """What tells the files of a generation from others under the same names; None where there is no manifest.
+
+    A generation never changes; a library that is copied to where another one was brings other files.
+    """
+    stamps = tuple(map(_stamp, (generation.manifest, *generation.files)))
+    return stamps if stamps[0] else None
+
+
+def refuse_changed(opened: Opened) -> None:
+    """Go on only while the files are those that were opened: parts of two libraries are no answer.
+
+    Raises:
+        LibraryError: one has gone, has changed, or is another one by now.
+    """
+    if state_of(opened.generation) != opened.state:
+        folder = opened.generation.folder
+        how = "is being written, or another one lies there by now" if folder.is_dir() else "has gone"
+        raise LibraryError(f'"{folder}" {how}; `icons doctor` examines the library')
+
+
+def _refuse_other(snapshot: Snapshot, facets: Facets, manifest: Manifest) -> None:
+    """Refuse a catalog that another generation or library has, though it has as many bytes.
+
+    Raises:
+        LibraryError: that is so.
+    """
+    expected = manifest.library, manifest.revision, int(facets.rows["icon"][-1])
+    library, *others = snapshot.identity()
+    if (library if manifest.library else "", *others) != expected:
+        raise LibraryError(f'"{snapshot.path}" is the catalog of another generation or library; {ADVICE}')
 
 
 @contextmanager
@@ -170,7 +215,7 @@ def _damage(library: Library, generation: Generation, manifest: Manifest) -> str
     encoder = library.encoder(manifest.fingerprint)
     written = {generation.folder: manifest.files}
     with suppress(OSError, ValueError):  # else the encoder was not opened in the first place
-        written[encoder] = read_facts(encoder).get("files") or {}
+        written[encoder] = read_facts(encoder).files or {}
     stamps = [_stamp(folder / name) for folder, files in written.items() for name in sorted(files)]
     looked, found = _looked.get(generation.folder, (None, None))
     if looked == stamps:
@@ -181,10 +226,10 @@ def _damage(library: Library, generation: Generation, manifest: Manifest) -> str
     return found
 
 
-def _stamp(path: Path) -> tuple[int, int] | None:
-    """Size and time of change of a file; None where there is none."""
+def _stamp(path: Path) -> tuple[int, ...] | None:
+    """Which file it is, its size and time of change; None where there is none."""
     try:
         status = path.stat()
     except OSError:
         return None
-    return status.st_size, status.st_mtime_ns
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns

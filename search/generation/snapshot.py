@@ -83,6 +83,13 @@ class Snapshot:
             connection.set_progress_handler(is_late, _STEPS_BETWEEN_LOOKS)
         return connection
 
+    def identity(self) -> tuple[str, int, int]:
+        """The id of its library, the revision of the catalog that it is of, and the id of its last icon."""
+        query = "SELECT key, value FROM settings WHERE key IN ('library', 'revision')"
+        settings = dict(self._connection.execute(query))
+        (last_icon,) = self._connection.execute("SELECT MAX(id) FROM icons").fetchone()
+        return settings.get("library", ""), int(settings.get("revision", 0)), last_icon
+
     def icon(self, icon: int) -> IconRow:
         """Read one icon.
 

@@ -1,12 +1,21 @@
 """Where do generations come from? A library's folder, or a server; each opens what answers, and tells damage."""
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
 from indexer.errors import UnknownSetError
 from indexer.library.elsewhere import LibraryElsewhere
 from indexer.library.folder import Library, require
-from search.generation.opened import Opened, damage_explained, open_current, open_generation
+from indexer.publishing.manifest import Manifest
+from search.generation.opened import (
+    Opened,
+    damage_explained,
+    open_current,
+    open_generation,
+    refuse_changed,
+    state_of,
+)
 from search.generation.rolled_back import refuse_unknown_set
 
 
@@ -15,6 +24,16 @@ class Source(Protocol):
 
     def current(self) -> int | None:
         """Number of the generation that should answer."""
+
+    def state(self, number: int) -> object:
+        """What `Opened.state` would be of that generation now; None where it is not there."""
+
+    def library(self, number: int) -> str:
+        """Id of the library that a generation belongs to; "" where that is not known.
+
+        Raises:
+            LibraryError: it can't be read.
+        """
 
     def open_current(self) -> Opened:
         """Open it.
@@ -31,7 +50,7 @@ class Source(Protocol):
         """
 
     def explaining(self, opened: Opened) -> AbstractContextManager[None]:
-        """Tell what goes wrong during the block as what it is."""
+        """Tell what goes wrong during the block as what it is, also where files were exchanged meanwhile."""
 
     def refuse_unknown_set(self, opened: Opened, error: UnknownSetError) -> None:
         """Tell that a set is known to a newer generation; nothing where it is not."""
@@ -47,6 +66,14 @@ class Folder:
         """Number that the pointer names."""
         return self._library.current()
 
+    def state(self, number: int) -> object:
+        """Which files they are."""
+        return state_of(self._library.generation(number))
+
+    def library(self, number: int) -> str:
+        """Id that the manifest tells."""
+        return Manifest.read(self._library.generation(number)).library
+
     def open_current(self) -> Opened:
         """Open the current generation; if it can't be read, the one before, with a warning."""
         return open_current(require(self._library))
@@ -55,9 +82,12 @@ class Folder:
         """Open one generation."""
         return open_generation(self._library, self._library.generation(number))
 
-    def explaining(self, opened: Opened) -> AbstractContextManager[None]:
+    @contextmanager
+    def explaining(self, opened: Opened) -> Iterator[None]:
         """Tell damage of files as what it is."""
-        return damage_explained(self._library, opened.generation, opened.manifest)
+        with damage_explained(self._library, opened.generation, opened.manifest):
+            yield
+        refuse_changed(opened)
 
     def refuse_unknown_set(self, opened: Opened, error: UnknownSetError) -> None:
         """Tell that a set came after the generation that answers."""

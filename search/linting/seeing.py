@@ -43,9 +43,9 @@ def open_seer(library: Library | None) -> Seer:
     fingerprint = _fingerprint(library)
     if library is not None and fingerprint not in (None, checkpoint.fingerprint):
         folder = library.encoder(fingerprint)
-        with suppress(OSError, ValueError, KeyError):
+        with suppress(OSError, ValueError):
             facts = read_facts(folder)
-            if facts["served"] == "onnx":
+            if facts.served == "onnx":
                 return _OfLibrary(OnnxQueryEncoder(folder, facts))
     graphs = find_graphs(checkpoint)
     if graphs is None:

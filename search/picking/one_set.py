@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from indexer.library.preferences import known_preferences
 from indexer.reports.bars import Progress
 from search.engine import SearchEngine
-from search.preferences import read_preferred
 from search.query import Filters, Query, Window
 from search.results import Hit
 from search.words.set_names import WELL_KNOWN
@@ -44,7 +44,7 @@ def choose_set(
     n_others = len(allowed) - 1
     if n_others == 0:
         return ChosenSet(allowed[0], held[allowed[0]], "the only one that serves here", n_others)
-    for key in read_preferred(engine.library):
+    for key in known_preferences(engine.library).sets:
         if key in allowed:
             return ChosenSet(key, held[key], "which you prefer", n_others)
     within = replace(filters, sets=tuple(allowed))

@@ -98,7 +98,7 @@ def _compare(library: Library, connection: Connection, names: Names, said: Said,
     generation = library.generation(said.number)
     is_same = False
     with suppress(OSError, KeyError):
-        is_same = describe_file(generation.manifest)["sha256"] == said.generation[generation.manifest.name].sha256
+        is_same = describe_file(generation.manifest).sha256 == said.generation[generation.manifest.name].sha256
     if not is_same or isinstance(library, LibraryElsewhere):
         named = library.address if isinstance(library, LibraryElsewhere) else library.root
         what = f'"{named}" does not hold this generation {said.number}; --library names the folder that does'

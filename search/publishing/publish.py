@@ -21,6 +21,7 @@ from indexer.errors import LibraryError
 from indexer.library.durable import describe_file
 from indexer.library.elsewhere import LibraryElsewhere
 from indexer.library.folder import Library, require
+from indexer.library.foreign import FILE_NAME
 from search.generation.backend import Ability
 from search.generation.milvus.connection import GoneError
 from search.generation.milvus.fetched import Said, read_said
@@ -172,7 +173,7 @@ class _Publication:
         manifest = self._opened.generation.manifest
         with suppress(GoneError):
             said = read_said(self._connection, self._names, number)
-            return said.generation[manifest.name].sha256 == describe_file(manifest)["sha256"]
+            return said.generation[manifest.name].sha256 == describe_file(manifest).sha256
         return True  # a rollback let what was being sent answer: it is sent to its end
 
     def _begin(self, before: int | None) -> None:
@@ -294,4 +295,4 @@ class _Publication:
 
 
 def _plain_files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.iterdir() if path.is_file())
+    return sorted(path for path in folder.iterdir() if path.is_file() and FILE_NAME.fullmatch(path.name))

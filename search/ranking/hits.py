@@ -31,6 +31,7 @@ def as_hits(opened: Opened, found: Candidates, sets: Standing, *, flat: bool) ->
     variants = opened.snapshot.variants(list(groups)) if groups else {}
     keys = {icon.id: _key(opened, icon, variants[icon.set_id, icon.name_id]) for icon in icons.values()}
     in_order = [icons[icon] for icon in ids.tolist()]
+    digests = opened.snapshot.digests([icon.image_id for icon in in_order])
     rows = opened.facets.at(ids)
     traits = zip(opened.facets.looks(rows), rows["coloured"].tolist(), rows["animated"].tolist(), strict=True)
     return [
@@ -38,6 +39,7 @@ def as_hits(opened: Opened, found: Candidates, sets: Standing, *, flat: bool) ->
             id=icon.id,
             key=keys[icon.id],
             image=icon.image_id,
+            digest=digests[icon.image_id].hex(),
             name=icon.name,
             words=icon.words,
             set=icon.set,

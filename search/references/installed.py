@@ -4,7 +4,6 @@ A library holds one edition of a set, a project may use another, and packages ke
 is drawn as a funnel. What `node_modules` beside the code exports exists, whatever the library says.
 """
 
-import json
 import os
 import re
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from indexer.errors import SourceError
+from indexer.library.foreign import parsed
 from indexer.sources.reading import as_object, read_regular
 from search.references.packages import package_of
 
@@ -47,13 +47,13 @@ def exported(folder: str, module: str) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def _exports_of(root: Path, inner: str) -> frozenset[str]:
-    names: set[str] = set()
+    names, inside = set[str](), os.path.realpath(root)
     pending = list(_entries(root, inner))
     seen = set(pending)
     while pending and len(seen) <= _MOST_FILES:
         file = pending.pop()
         try:
-            text = read_regular(file, limit=_MOST_BYTES).decode(errors="replace")
+            text = read_regular(file, limit=_MOST_BYTES, inside=inside).decode(errors="replace")
         except (OSError, SourceError):
             continue
         for constant, items, beside in _EXPORT.findall(text):
@@ -67,14 +67,14 @@ def _exports_of(root: Path, inner: str) -> frozenset[str]:
 def _entries(root: Path, inner: str) -> Iterator[Path]:
     """Files of types of a module: what its package says, else those that lie in the module's folder."""
     try:
-        facts = as_object(json.loads(read_regular(root / "package.json", limit=_MOST_BYTES)))
+        facts = as_object(parsed(read_regular(root / "package.json", limit=_MOST_BYTES)))
     except (OSError, SourceError, ValueError):
         facts = {}
     stated = [facts.get("types"), facts.get("typings")] if not inner else []
     stated += _stated(as_object(facts.get("exports")).get(f"./{inner}" if inner else "."))
     paths = [root / path for path in stated if isinstance(path, str)]
     found = dict.fromkeys(file for path in [*paths, root / inner, root / inner / "index"] if (file := _file_of(path)))
-    yield from (file for file in found if os.path.realpath(file).startswith(os.path.realpath(root) + "/"))
+    yield from found
 
 
 def _stated(said: object) -> list[object]:

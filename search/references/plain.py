@@ -5,6 +5,7 @@ from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from search.references.check import Checked, Finding
 
@@ -56,7 +57,7 @@ def _result(finding: Finding, base: Path) -> dict[str, Any]:
 
 def _uri(path: str, base: Path) -> str:
     absolute = Path(path).absolute()
-    return absolute.relative_to(base).as_posix() if absolute.is_relative_to(base) else absolute.as_uri()
+    return quote(absolute.relative_to(base).as_posix()) if absolute.is_relative_to(base) else absolute.as_uri()
 
 
 def lines_of(findings: Sequence[Finding]) -> list[str]:

@@ -1,13 +1,13 @@
 """The icons of all screenshots of a library, open for questions: `UsageIndex.open(library)`."""
 
-import json
+from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
+from safetensors import safe_open
 
 from indexer.arrays import Floats, Ids, Positions
 from indexer.errors import LibraryError
@@ -15,13 +15,12 @@ from indexer.library.durable import differences
 from indexer.library.folder import Library
 from indexer.publishing.vector_index import VectorIndex
 from indexer.sources.paths import from_text
+from indexer.usage.files import read_places
 from indexer.usage.folder import UsageGeneration
-from indexer.usage.manifest import UsageManifest
+from indexer.usage.manifest import ADVICE, UsageManifest, damage_explained
 from indexer.usage.status import answering
 from search.generation.opened import Opened
 from search.locating.results import Box
-
-_ADVICE = "`icons usage add` builds a new one"
 
 
 class UsageIndex:
@@ -57,11 +56,13 @@ class UsageIndex:
         _, generation = answering(Library(Path(root)))
         manifest = UsageManifest.read(generation)
         for path, how in differences(generation.folder, manifest.files, sums=False):
-            raise LibraryError(f'"{path}" {how}; {_ADVICE}')
-        try:
+            raise LibraryError(f'"{path}" {how}; {ADVICE}')
+        with damage_explained(generation, manifest):
             return cls(generation, manifest)
-        except (SafetensorError, OSError, KeyError, RuntimeError) as error:
-            raise LibraryError(f'"{generation.folder}" can\'t be read ({error}); {_ADVICE}') from error
+
+    def explaining(self) -> AbstractContextManager[None]:
+        """Tell what goes wrong during the block as damage, where a file is not as it was written."""
+        return damage_explained(self.generation, self.manifest)
 
     @property
     def n_drawings(self) -> int:
@@ -134,10 +135,12 @@ class UsageIndex:
     def files(self) -> list[tuple[str, ...]]:
         """Paths of each screen as files have them: it may lie in several."""
         found: list[list[str]] = [[] for _ in range(self.n_screens)]
-        for line in self.generation.places.read_text("utf-8").splitlines():
-            path, screen, _ = json.loads(line)
-            if screen is not None:
-                found[screen].append(from_text(path))
+        for placed in read_places(self.generation):
+            if placed.screen is None:
+                continue
+            if placed.screen >= self.n_screens:
+                raise LibraryError(f'"{self.generation.places}" names a screen that is not there; {ADVICE}')
+            found[placed.screen].append(from_text(placed.path))
         return [tuple(paths) for paths in found]
 
     @cached_property

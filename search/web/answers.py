@@ -125,6 +125,7 @@ class SampleAnswer:
     id: int
     key: str
     image: int
+    digest: str
     svg_url: str | None
     """None for a bitmap."""
     png_url: str
@@ -191,6 +192,8 @@ class Health:
 
     status: str
     """ok; busy: as many ask as may; failing: the library can't be searched, the server's log says why."""
+    reason: str | None
+    """Why it is not ok."""
     generation: int
     icons: int
     pictures: int
@@ -219,13 +222,17 @@ def written(kind: Any, plain: Mapping[str, Any]) -> bytes:
     return adapter.dump_json(adapter.validate_python(plain))
 
 
+def picture_url(path: str, digest: str) -> str:
+    """Where a picture is. The digest is what it is seen by in every library, where numbers count anew."""
+    return f"{API}/{path}?v={digest}"
+
+
 def hit_json(hit: Mapping[str, Any]) -> dict[str, Any]:
-    """Spell the fields of a hit. The number after v= changes with the picture, so a browser may keep what it got."""
+    """Spell the fields of a hit."""
     name = basename(hit["path"])  # noqa: PTH119 - ten times as quick
-    pictures = f"{API}/icons/{hit['id']}"
+    svg_url, png_url = (picture_url(f"icons/{hit['id']}/{kind}", hit["digest"]) for kind in ("svg", "png"))
     is_svg = hit["member"] != "" or _SVG_NAME.search(name)
-    svg_url = f"{pictures}/svg?v={hit['image']}" if is_svg else None
-    return {**hit, "path": name, "svg_url": svg_url, "png_url": f"{pictures}/png?v={hit['image']}"}
+    return {**hit, "path": name, "svg_url": svg_url if is_svg else None, "png_url": png_url}
 
 
 def search_json(query: str, answer: Answer, *, generation: int, seconds: float) -> dict[str, Any]:

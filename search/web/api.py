@@ -17,7 +17,7 @@ from search.web.answers import (
 )
 from search.web.declared import Served, as_json, errors, new_router
 from search.web.parameters import HitParameters, IconKey, Languages, LocateParameters, SearchParameters, Text, Without
-from search.web.upload import BODY, read_upload
+from search.web.upload import BODY
 
 router = new_router()
 open_router = new_router(is_open=True)
@@ -43,8 +43,7 @@ async def search(service: Served, asked: Annotated[SearchParameters, Query()]) -
 )
 async def search_by_picture(request: Request, service: Served, asked: Annotated[SearchParameters, Query()]) -> Response:
     """Find icons that look like a picture: a screenshot, a drawing, any format and size; words may come along."""
-    with service.uploading():
-        picture = await read_upload(request, service.limits)
+    async with service.uploads.picture(request) as picture:
         query = asked.query(picture=await service.drawings.pixels(picture))
     return as_json((await service.searches.ask(query, asked.filters(), asked.window(), like=asked.like)).content)
 
@@ -58,8 +57,8 @@ async def search_by_picture(request: Request, service: Served, asked: Annotated[
 )
 async def locate(request: Request, service: Served, asked: Annotated[LocateParameters, Query()]) -> Response:
     """Find where icons are in a screenshot or a mock-up, and what each is called; or say that it shows one, or none."""
-    with service.uploading():
-        picture = await read_upload(request, service.limits)
+    async with service.uploads.picture(request) as picture:
+        pass  # few wait for what comes, so that they need no room here
     return as_json(await service.locate(picture, asked))
 
 

@@ -13,6 +13,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.staticfiles import StaticFiles
 from starlette.types import Lifespan
 
+from indexer.errors import IconsError
 from search.engine import SearchEngine
 from search.web import api, copies, pictures, usage
 from search.web.answers import API
@@ -40,6 +41,21 @@ class Access:
     """Whether it also answers to addresses, beside these names: a page that is led here says a name, its own."""
     origins: Sequence[str] = ()
     """Pages of other servers that may ask from a browser; none: no page but its own. "*": every page."""
+
+    def __post_init__(self) -> None:
+        """Refuse what is stated and empty, as an unset variable of a shell is: it would let everybody in.
+
+        Raises:
+            IconsError: one of them is empty.
+        """
+        stated = {
+            "--token or ICONS_TOKEN": [self.token],
+            "--host or --allow-host": self.hosts,
+            "--allow-origin": self.origins,
+        }
+        for option, values in stated.items():
+            if any(value is not None and not value.strip() for value in values):
+                raise IconsError(f'{option} is "", which would let everybody in; give a value, or leave it out')
 
 
 def create_app(engine: SearchEngine, limits: Limits | None = None, access: Access | None = None) -> FastAPI:

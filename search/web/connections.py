@@ -15,11 +15,13 @@ RESERVE = 100
 """Beyond that, for whoever comes while all wait for the server: /health is among them."""
 HEADER_SECONDS = 10.0
 """For a request line and its headers to arrive."""
+BODY_SECONDS = 30.0
+"""... and for a body, whatever becomes of it: `search.web.upload` says why it gives one up, and does so earlier."""
 READING_SECONDS = 30.0
 """In which a client takes nothing of an answer that is ready."""
 
-Owed = Literal["request", "reading"]
-_SECONDS: dict[Owed, float] = {"request": HEADER_SECONDS, "reading": READING_SECONDS}
+Owed = Literal["request", "body", "reading"]
+_SECONDS: dict[Owed, float] = {"request": HEADER_SECONDS, "body": BODY_SECONDS, "reading": READING_SECONDS}
 
 
 class BoundedConnection(H11Protocol):
@@ -49,7 +51,7 @@ class BoundedConnection(H11Protocol):
                 self.hang_up()
 
     def data_received(self, data: bytes) -> None:
-        """Go on with a request; more of its headers is no reason to wait longer."""
+        """Go on with a request; more of its headers or body is no reason to wait longer."""
         super().data_received(data)
         self._look()
 
@@ -90,8 +92,13 @@ class BoundedConnection(H11Protocol):
 
     def _look(self) -> None:
         """See whose turn it is; a client has so long for what it owes, whatever else it does meanwhile."""
-        is_at_work = self.cycle is not None and not self.cycle.response_complete
-        owed: Owed | None = "reading" if self._is_paused else None if is_at_work else "request"
+        owed: Owed | None = None
+        if self._is_paused:
+            owed = "reading"
+        elif self.cycle is None or self.cycle.response_complete:
+            owed = "request"
+        elif self.cycle.more_body:
+            owed = "body"
         if owed != self._owed and not self.transport.is_closing():
             self._wait_for(owed)
 

@@ -12,7 +12,7 @@ from search.snippets.drawn import Corner, Look
 from search.web.answers import API, CodeAnswer, FrameworksAnswer
 from search.web.declared import Served, as_json, errors, new_router
 from search.web.parameters import Colour, IconKey, Key
-from search.web.upload import json_body, read_json
+from search.web.upload import json_body
 
 MOST_ICONS = 500
 """Of one request; more than a project takes in at once."""
@@ -126,7 +126,7 @@ async def code(
 )
 async def code_of_many(request: Request, service: Served) -> Response:
     """Write icons for a framework: all imports as one, and one use an icon."""
-    asked = await read_json(request, service.limits, CodeRequest)
+    asked = await service.uploads.json(request, CodeRequest)
     return as_json(await service.code(asked.icons, asked.format, asked.look))
 
 
@@ -139,7 +139,7 @@ async def code_of_many(request: Request, service: Served) -> Response:
 )
 async def export(request: Request, service: Served) -> Response:
     """Give chosen icons as a zip of files, a sprite, Iconify JSON, a web font or a React package, with licences."""
-    asked = await read_json(request, service.limits, ExportRequest)
+    asked = await service.uploads.json(request, ExportRequest)
     made, content = await service.export(
         asked.collection, asked.kind, asked.options, is_whole=not asked.skip_unreadable
     )

@@ -25,7 +25,14 @@ IconKey = Annotated[
 ]
 """Keys of some sets hold slashes: @mdi/svg:home."""
 Key = Annotated[str, Field(max_length=_LONGEST_KEY)]
-ImageIds = Annotated[list[Annotated[int, Field(ge=1, lt=2**63)]], QueryParameter(alias="image", max_length=100)]
+Layers = Annotated[
+    list[Annotated[str, Field(pattern=r"^[1-9][0-9]{0,17}(-[0-9a-f]{32})?$")]],
+    QueryParameter(
+        alias="image",
+        max_length=100,
+        description="`image` of a hit, or better IMAGE-DIGEST by its `image` and `digest`, which can mean no other.",
+    ),
+]
 _Coloured = Annotated[
     str | None, QueryParameter(pattern=COLOUR, description="For what the icon leaves open: #08f, navy.")
 ]

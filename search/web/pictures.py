@@ -7,8 +7,8 @@ from starlette.exceptions import HTTPException
 
 from search.web.answers import API
 from search.web.declared import Served, errors, new_router
-from search.web.drawings import SentPicture
-from search.web.parameters import Colour, IconKey, ImageIds, SearchParameters
+from search.web.drawings import Layer, SentPicture
+from search.web.parameters import Colour, IconKey, Layers, SearchParameters
 
 SVG = "image/svg+xml"
 SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
@@ -16,15 +16,18 @@ SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 LEFT_OUT = "Icons-Left-Out"
 _LEFT_OUT_TOLD = {
     LEFT_OUT: {
-        "description": "Ids of the images that are not in it: bitmaps, what can't be read, and what would make it too "
-        "large. Ask for each alone. Missing where all are in it.",
+        "description": "Ids of the images that are not in it: bitmaps, what can't be read or has another digest, and "
+        "what would make it too large. Ask for each alone. Missing where all are in it.",
         "schema": {"type": "string"},
     }
 }
 _KEPT_SECONDS = 60
 """For which a browser may show the pictures of an answer without asking again."""
 
-Version = Annotated[int | None, Query(description="`image` of the hit: then the answer may be kept for ever.")]
+Digest = Annotated[
+    str | None,
+    Query(max_length=100, description="`digest` of the hit: if it is right, the answer may be kept for ever."),
+]
 router = new_router()
 
 
@@ -43,12 +46,12 @@ def kinds(*, of: str, means: str, headers: dict[str, Any] | None = None) -> dict
     response_class=Response,
     responses=kinds(of=SVG, means="The icon.") | errors(404, 410),
 )
-async def svg(icon: IconKey, service: Served, request: Request, colour: Colour = None, v: Version = None) -> Response:
+async def svg(icon: IconKey, service: Served, request: Request, colour: Colour = None, v: Digest = None) -> Response:
     """Give an icon's SVG as it is stored, or in a colour. It is sent so that no script in it can run."""
-    found = await service.drawings.svg(icon, colour=colour)
+    found = await service.drawings.svg(icon, colour=colour, digest=v)
     if found is None:
         raise HTTPException(404, f'the icon "{icon}" is no SVG; {API}/icons/{icon}/png draws it')
-    return _kept(request, found, SVG, is_fixed=v == found.image)
+    return _kept(request, found, SVG)
 
 
 @router.get(
@@ -61,10 +64,11 @@ async def svg(icon: IconKey, service: Served, request: Request, colour: Colour =
         headers=_LEFT_OUT_TOLD,
     ),
 )
-async def svgs(service: Served, images: ImageIds, request: Request) -> Response:
-    """Give many pictures in one answer, for `img`: the fragment #i17 shows the one that a hit calls image 17."""
-    found, left_out = await service.drawings.svgs(images)
-    answer = _kept(request, found, SVG, is_fixed=found.image is not None)
+async def svgs(service: Served, layers: Layers, request: Request) -> Response:
+    """Give many pictures in one answer, for `img`: the fragment #i17-DIGEST, or #i17 where no digest was given, shows
+    the image 17."""
+    found, left_out = await service.drawings.svgs(list(map(Layer.read, layers)))
+    answer = _kept(request, found, SVG)
     if left_out:
         answer.headers[LEFT_OUT] = ",".join(map(str, left_out))
     return answer
@@ -78,11 +82,11 @@ async def svgs(service: Served, images: ImageIds, request: Request) -> Response:
 )
 async def search_svgs(service: Served, asked: Annotated[SearchParameters, Query()], request: Request) -> Response:
     """Give the pictures of the first hits of `search`, one of a name, 40 at most; asked for together, they are searched
-    once. For `img`, as `svgs`."""
-    images = await service.searches.images(asked)
+    once. For `img`, as `svgs`: the fragment #i17-DIGEST shows the image 17."""
+    layers = await service.searches.layers(asked)
     if await request.is_disconnected():  # who types on wants other pictures
         return Response(status_code=204)
-    found, left_out = await service.drawings.svgs(images)
+    found, left_out = await service.drawings.svgs(layers)
     answer = sent(request, found, SVG, keep=f"max-age={_KEPT_SECONDS}")
     if left_out:
         answer.headers[LEFT_OUT] = ",".join(map(str, left_out))
@@ -101,16 +105,16 @@ async def png(
     request: Request,
     size: Annotated[int, Query(ge=8, le=1024, description="Longer side, in px.")] = 128,
     colour: Colour = None,
-    v: Version = None,
+    v: Digest = None,
 ) -> Response:
     """Draw an icon on nothing."""
-    found = await service.drawings.png(icon, colour=colour, size=size)
-    return _kept(request, found, "image/png", is_fixed=v == found.image)
+    found = await service.drawings.png(icon, colour=colour, size=size, digest=v)
+    return _kept(request, found, "image/png")
 
 
-def _kept(request: Request, picture: SentPicture, kind: str, *, is_fixed: bool) -> Response:
-    """A picture, for ever where its address names it; else to be asked for again, and not sent twice."""
-    return sent(request, picture, kind, keep="max-age=31536000, immutable" if is_fixed else "no-cache")
+def _kept(request: Request, picture: SentPicture, kind: str) -> Response:
+    """A picture, for ever where its address means no other; else to be asked for again, and not sent twice."""
+    return sent(request, picture, kind, keep="max-age=31536000, immutable" if picture.is_fixed else "no-cache")
 
 
 def sent(request: Request, picture: SentPicture, kind: str, *, keep: str) -> Response:

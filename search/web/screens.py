@@ -9,12 +9,13 @@ from indexer.errors import LibraryError
 from indexer.rendering.draw_pool import DrawPool
 from indexer.usage.folder import UsageFolder
 from search.engine import SearchEngine
+from search.generation.opened import state_of
 from search.usage.asking import LEAST_SCORE, uses_of_icon
 from search.usage.opened import UsageIndex
 from search.usage.plain import use_json
 from search.usage.results import Use
 from search.usage.shots import shot_png
-from search.web.answers import API, UsageAnswer, written
+from search.web.answers import UsageAnswer, picture_url, written
 from search.web.drawings import SentPicture, id_of
 from search.web.gate import Gate
 
@@ -32,7 +33,8 @@ class Screens:
         self._reading = reading
         self._folder = UsageFolder(engine.library)
         self._lock = Lock()
-        self._number: int | None = None
+        self._state: object = None
+        """Of the generation of screenshots that was opened last."""
         self._opened: UsageIndex | None = None
 
     def _index(self) -> UsageIndex | None:
@@ -42,15 +44,15 @@ class Screens:
         """
         with self._lock:
             number = self._folder.current()
-            if number != self._number:
-                self._number, self._opened = number, self._open(number)
+            state = None if number is None else (number, state_of(self._folder.generation(number)))
+            if state != self._state:
+                self._opened = None if state is None else self._open()
+                self._state = state
             index = self._opened
         is_comparable = index is not None and index.manifest.fingerprint == self._engine.manifest.fingerprint
         return index if is_comparable else None
 
-    def _open(self, number: int | None) -> UsageIndex | None:
-        if number is None:
-            return None
+    def _open(self) -> UsageIndex | None:
         try:
             return UsageIndex.open(self._engine.library.root)
         except LibraryError as error:
@@ -65,40 +67,41 @@ class Screens:
         """
         least = LEAST_SCORE if min_score is None else min_score
 
-        def ask() -> bytes:
-            number = id_of(self._engine, icon)
-            self._engine.hits([number])  # refuses one that is not there
+        def ask(engine: SearchEngine) -> bytes:
+            number = id_of(engine, icon)
+            engine.hits([number])  # refuses one that is not there
             index = self._index()
             if index is None:
                 return written(UsageAnswer, _NOTHING)
-            found = uses_of_icon(index, self._engine, number, k=k, least=least)
-            told = {
-                "uses": [_spelled(index, use) for use in found.uses],
-                "n_found": found.n_found,
-                "n_screens": found.n_screens,
-                "n_known": index.n_screens,
-                "generation": index.generation.number,
-            }
+            with index.explaining():
+                found = uses_of_icon(index, engine, number, k=k, least=least)
+                told = {
+                    "uses": [_spelled(index, use) for use in found.uses],
+                    "n_found": found.n_found,
+                    "n_screens": found.n_screens,
+                    "n_known": index.n_screens,
+                    "generation": index.generation.number,
+                }
             return written(UsageAnswer, told)
 
-        return await self._asking.run(ask)
+        return await self._asking.run(lambda: self._engine.together(ask))
 
-    async def crop(self, generation: int, drawing: int) -> SentPicture | None:
+    async def crop(self, generation: int, drawing: int, *, revision: str | None) -> SentPicture | None:
         """A drawing as it was seen on some screen; None where no such crop is kept."""
 
         def read() -> SentPicture | None:
-            index = self._of(generation)
+            index = self._of(generation, revision)
             if index is None or drawing >= index.n_drawings:
                 return None
             try:
                 png = index.crop(drawing)
             except OSError:  # another generation has taken its place
                 return None
-            return None if png is None else SentPicture.of(png, image=None)
+            return None if png is None or self._index() is not index else SentPicture.of(png)
 
         return await self._reading.run(read)
 
-    async def shot(self, generation: int, screen: int) -> SentPicture | None:
+    async def shot(self, generation: int, screen: int, *, revision: str | None) -> SentPicture | None:
         """A screenshot as it lies on the disk now; None where it has gone, or is another one by now.
 
         Raises:
@@ -106,18 +109,20 @@ class Screens:
         """
 
         def draw() -> SentPicture | None:
-            index = self._of(generation)
+            index = self._of(generation, revision)
             if index is None or screen >= index.n_screens:
                 return None
             png = shot_png(index, screen, self._pool)
-            return None if png is None else SentPicture.of(png, image=None)
+            return None if png is None else SentPicture.of(png)
 
         return await self._asking.run(draw)
 
-    def _of(self, generation: int) -> UsageIndex | None:
+    def _of(self, generation: int, revision: str | None) -> UsageIndex | None:
         """The index, if it is still this generation: rows of another mean something else."""
         index = self._index()
-        return index if index is not None and index.generation.number == generation else None
+        if index is None or index.generation.number != generation:
+            return None
+        return index if revision in (None, index.manifest.revision) else None
 
 
 _NOTHING = {"uses": [], "n_found": 0, "n_screens": 0, "n_known": 0, "generation": None}
@@ -125,13 +130,13 @@ _NOTHING = {"uses": [], "n_found": 0, "n_screens": 0, "n_known": 0, "generation"
 
 def _spelled(index: UsageIndex, use: Use) -> dict[str, Any]:
     """Spell one use; of a path its name is told, where that lies is the server's business."""
-    screen, generation = index.screen_of[use.file], index.generation.number
-    at = f"{API}/usage/{generation}"
+    screen, of = index.screen_of[use.file], index.manifest
+    at = f"usage/{index.generation.number}"
     return {
         **use_json(use),
         "file": Path(use.file).name,
         "also": sorted({Path(path).name for path in use.also}),
         "screen": screen,
-        "screen_url": f"{at}/screens/{screen}",
-        "crop_url": f"{at}/crops/{use.drawing}" if index.manifest.has_crops else None,
+        "screen_url": picture_url(f"{at}/screens/{screen}", of.revision),
+        "crop_url": picture_url(f"{at}/crops/{use.drawing}", of.revision) if of.has_crops else None,
     }

@@ -10,10 +10,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from search.engine import SearchEngine
+from search.engine import Edition, SearchEngine
 from search.query import Filters, Query, Window, pasted_svg
 from search.web.answers import SearchAnswer, search_json, written
-from search.web.drawings import Drawings, id_of
+from search.web.drawings import Drawings, Layer, id_of
 from search.web.gate import Gate
 from search.web.parameters import SearchParameters
 
@@ -28,17 +28,19 @@ class Found(NamedTuple):
 
     content: bytes
     """JSON."""
-    images: tuple[int, ...]
+    layers: tuple[Layer, ...]
     """Pictures of the first hits, one of a name, without bitmaps."""
-    generation: int
+    edition: Edition
+    """Of what answered."""
 
 
-def first_images(hits: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:
+def first_layers(hits: Sequence[Mapping[str, Any]]) -> tuple[Layer, ...]:
     """Pictures of the first hits, given as JSON: of each name the first one, which stands for the others."""
     first: dict[str, Mapping[str, Any]] = {}
     for hit in hits:
         first.setdefault(hit["words"], hit)
-    return tuple([hit["image"] for hit in first.values() if hit["svg_url"]][:MOST_PICTURES])
+    shown = [hit for hit in first.values() if hit["svg_url"]]
+    return tuple(Layer(hit["image"], hit["digest"]) for hit in shown[:MOST_PICTURES])
 
 
 class AskedLately:
@@ -57,10 +59,10 @@ class AskedLately:
                 self._answers.popitem(last=False)
         return await asyncio.shield(under_way)
 
-    async def lately(self, question: str, ask: Callable[[], Awaitable[Found]], *, generation: int) -> Found:
+    async def lately(self, question: str, ask: Callable[[], Awaitable[Found]], *, edition: Edition) -> Found:
         """Take the last answer to a question, of one generation; ask where there is none."""
         known = self._answers.get(question)
-        if known is None or (known.done() and (known.exception() or known.result().generation != generation)):
+        if known is None or (known.done() and (known.exception() or known.result().edition != edition)):
             return await self.now(question, ask)
         return await asyncio.shield(known)
 
@@ -78,11 +80,10 @@ class Searches:
         """Answer what is asked, as JSON. Raises what `ask` raises."""
         return (await self._lately.now(asked.model_dump_json(), lambda: self._found(asked))).content
 
-    async def images(self, asked: SearchParameters) -> tuple[int, ...]:
+    async def layers(self, asked: SearchParameters) -> tuple[Layer, ...]:
         """Pictures that are seen first of what is found. Raises what `ask` raises."""
-        number = self._engine.generation.number
-        question = asked.model_dump_json()
-        return (await self._lately.lately(question, lambda: self._found(asked), generation=number)).images
+        edition, question = self._engine.edition, asked.model_dump_json()
+        return (await self._lately.lately(question, lambda: self._found(asked), edition=edition)).layers
 
     async def _found(self, asked: SearchParameters) -> Found:
         return await self.ask(asked.query(), asked.filters(), asked.window(), like=asked.like)
@@ -95,13 +96,12 @@ class Searches:
         if svg := pasted_svg(query.words):
             query = replace(query, words="", picture=await self._drawings.pixels(svg))
 
-        def ask() -> Found:
+        def ask(engine: SearchEngine) -> Found:
             started = time.perf_counter()
-            asked = query if like is None else replace(query, icon=id_of(self._engine, like))
-            answer = self._engine.ask(asked, filters=filters, window=window)
+            asked = query if like is None else replace(query, icon=id_of(engine, like))
+            answer = engine.ask(asked, filters=filters, window=window)
             seconds = time.perf_counter() - started
-            number = self._engine.generation.number
-            told = search_json(query.words, answer, generation=number, seconds=seconds)
-            return Found(written(SearchAnswer, told), first_images(told["hits"]), number)
+            told = search_json(query.words, answer, generation=engine.generation.number, seconds=seconds)
+            return Found(written(SearchAnswer, told), first_layers(told["hits"]), engine.edition)
 
-        return await self._gate.run(ask)
+        return await self._gate.run(lambda: self._engine.together(ask))

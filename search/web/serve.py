@@ -61,13 +61,13 @@ def serve(library: Library, options: ServeOptions) -> None:
 
     Raises:
         LibraryError: there is no generation that can be read.
-        IconsError: the port is taken.
+        IconsError: the port is taken, or the token is empty.
     """
     silence(SERVERS)
+    access = access_of(options)
     engine = SearchEngine.open(library)
     listening = _listen(options)
     logging.basicConfig(level=logging.INFO, format="%(levelname)s: %(message)s")
-    access = access_of(options)
     config = uvicorn.Config(
         create_app(engine, options.limits, access),
         access_log=False,  # addresses would hold what people look for, and tokens

@@ -3,15 +3,15 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from importlib.metadata import version
 
-from indexer.errors import ExportError, IconsError, LibraryError
+from indexer.errors import ExportError, IconsError, LibraryError, UnreachableError
 from indexer.rendering.draw_pool import DrawPool
 from indexer.rendering.worker import ANY_PICTURE
 from search.deadline import refuse_late
-from search.engine import SearchEngine
+from search.engine import Edition, SearchEngine
 from search.exporting.chosen import keys_of
 from search.exporting.collection import Collection
 from search.exporting.export import Exported, Kind, Options, export
@@ -44,6 +44,7 @@ from search.web.metrics import Metrics
 from search.web.parameters import LocateParameters
 from search.web.screens import Screens
 from search.web.searches import Searches
+from search.web.upload import Uploads
 
 _log = logging.getLogger(__name__)
 _POLL_SECONDS = 1.0
@@ -56,6 +57,7 @@ _LOCATE_SECONDS = 20.0
 """For the icons of a screen, waiting included: one of 4K takes some of them."""
 _FEW_WAITING = 8
 """Of exports, and of screens: each holds much memory."""
+_NOT_WHOLE = "the library has gone, is being copied, or is damaged; what is whole again answers within seconds"
 _DRAWING = 0.5
 """Share of an answer's time that drawing may take; the rest is for waiting, and for a process to start."""
 
@@ -74,6 +76,7 @@ class Service:
         self.engine = engine
         self.limits = limits
         self.metrics = Metrics()
+        self.uploads = Uploads(limits)
         self._searches = Gate(threads=limits.threads, waiting=limits.waiting, seconds=limits.seconds)
         self._drawings = Gate(threads=limits.threads, waiting=limits.waiting, seconds=limits.seconds)
         self._probes = Gate(threads=1, waiting=0, seconds=_PROBE_SECONDS)
@@ -88,13 +91,12 @@ class Service:
         self.drawings = Drawings(engine, self._drawings, self._pool)
         self.searches = Searches(engine, self._searches, self.drawings)
         self.screens = Screens(engine, self._pool, asking=self._screens, reading=self._drawings)
-        self._n_uploads = 0
         self._n_switches = 0
-        self._probed: tuple[float, str] = (float("-inf"), "")
-        """When it was last looked whether a search is answered, and what became of it."""
+        self._probed: tuple[float, str | None] = (float("-inf"), None)
+        """When it was last looked whether a search is answered, and why it is not."""
         self._probing = asyncio.Lock()
-        self._kept: dict[str, tuple[int, bytes]] = {}
-        """What is the same for all who ask one generation, with its number."""
+        self._kept: dict[str, tuple[Edition, bytes]] = {}
+        """What is the same for all who ask one generation."""
         self._watch()
 
     def _watch(self) -> None:
@@ -106,15 +108,19 @@ class Service:
         watch("icons_icons", "Icons that can be found.", lambda: engine.manifest.icons.n)
 
     async def follow(self) -> None:
-        """Look again and again whether a new generation was published, until cancelled."""
+        """Look again and again whether another generation or library is there, until cancelled."""
+        last = ""
         while True:
             await asyncio.sleep(_POLL_SECONDS)
             try:
                 if await asyncio.to_thread(self.engine.refresh, warm_up):
                     self._n_switches += 1
+                    last = ""
                     _log.info("generation %d answers", self.engine.generation.number)
             except LibraryError as error:
-                _log.warning("%s", error)
+                if str(error) != last:
+                    last = str(error)
+                    _log.warning("%s", error)
             except Exception:  # whatever it is, the generation that answers goes on, and the next look may succeed
                 _log.exception("looking for a new generation failed")
 
@@ -132,32 +138,37 @@ class Service:
     async def explain(self, query: Query, icon: str) -> bytes:
         """Tell why an icon stands where it stands, as JSON."""
 
-        def explain() -> bytes:
-            return written(ExplanationAnswer, explanation_json(self.engine.explain(query, id_of(self.engine, icon))))
+        def explain(engine: SearchEngine) -> bytes:
+            return written(ExplanationAnswer, explanation_json(engine.explain(query, id_of(engine, icon))))
 
-        return await self._searches.run(explain)
+        return await self._searches.run(lambda: self.engine.together(explain))
 
     async def show(self, icon: str) -> bytes:
         """Tell everything of an icon, as JSON."""
-        return await self._searches.run(
-            lambda: written(IconAnswer, icon_json(self.engine.show(id_of(self.engine, icon))))
-        )
+
+        def show(engine: SearchEngine) -> bytes:
+            return written(IconAnswer, icon_json(engine.show(id_of(engine, icon))))
+
+        return await self._searches.run(lambda: self.engine.together(show))
 
     async def facets(self) -> bytes:
         """Tell what the library's icons can be filtered by, and how many of each there are, as JSON."""
-        return await self._once("facets", lambda _: written(FacetsAnswer, facets_json(self.engine.facets())))
+        return await self._once("facets", lambda engine: written(FacetsAnswer, facets_json(engine.facets())))
 
     async def sets(self) -> bytes:
         """Tell of every set, as JSON."""
-        return await self._once(
-            "sets", lambda number: written(SetsAnswer, sets_json(self.engine.sets(), generation=number))
-        )
 
-    async def _once(self, name: str, make: Callable[[int], bytes]) -> bytes:
-        """What is made once for a generation, given its number."""
-        number = self.engine.generation.number
-        if name not in self._kept or self._kept[name][0] != number:
-            self._kept[name] = number, await self._searches.run(lambda: make(number))
+        def sets(engine: SearchEngine) -> bytes:
+            return written(SetsAnswer, sets_json(engine.sets(), generation=engine.generation.number))
+
+        return await self._once("sets", sets)
+
+    async def _once(self, name: str, make: Callable[[SearchEngine], bytes]) -> bytes:
+        """What is made once for a generation."""
+        if name not in self._kept or self._kept[name][0] != self.engine.edition:
+            self._kept[name] = await self._searches.run(
+                lambda: self.engine.together(lambda engine: (engine.edition, make(engine)))
+            )
         return self._kept[name][1]
 
     async def locate(self, picture: bytes, asked: LocateParameters) -> bytes:
@@ -170,16 +181,20 @@ class Service:
             started = time.perf_counter()
             shot = self._pool.screenshot(picture, size=self.engine.image_size)
             refuse_late()
-            located = self.engine.locate(
-                shot.pixels,
-                filters=asked.filters(),
-                k=asked.k,
-                as_kind=asked.as_kind,
-                min_score=asked.min_score,
-                icon=shot.icon,
+            located, number = self.engine.together(
+                lambda engine: (
+                    engine.locate(
+                        shot.pixels,
+                        filters=asked.filters(),
+                        k=asked.k,
+                        as_kind=asked.as_kind,
+                        min_score=asked.min_score,
+                        icon=shot.icon,
+                    ),
+                    engine.generation.number,
+                )
             )
             seconds = time.perf_counter() - started
-            number = self.engine.generation.number
             return written(LocatedAnswer, located_answer_json(located, generation=number, seconds=seconds))
 
         return await self._screens.run(locate)
@@ -191,13 +206,14 @@ class Service:
     async def code(self, icons: Sequence[str], name: str, look: Look) -> bytes:
         """Write icons for a framework, given its name, as JSON; raises what `snippets.write` raises."""
 
-        def write_all() -> bytes:
-            chosen = framework(name)
-            hits = self.engine.hits([id_of(self.engine, icon) for icon in icons])
-            named = [named_icon(hit, self._svg_of(hit) if chosen.needs_svg else None) for hit in hits]
+        chosen = framework(name)
+
+        def write_all(engine: SearchEngine) -> bytes:
+            hits = engine.hits([id_of(engine, icon) for icon in icons])
+            named = [named_icon(hit, _svg_of(engine, hit) if chosen.needs_svg else None) for hit in hits]
             return written(CodeAnswer, code_json(write(named, chosen, look), chosen))
 
-        return await self._drawings.run(write_all)
+        return await self._drawings.run(lambda: self.engine.together(write_all))
 
     async def export(
         self, collection: Collection, kind: Kind, options: Options, *, is_whole: bool
@@ -209,24 +225,23 @@ class Service:
                 machine, so that only keys are told.
         """
 
-        def make() -> tuple[Exported, bytes]:
-            made = export(self.engine, collection, kind, options, progress=lambda *_: refuse_late())
+        def make(engine: SearchEngine) -> tuple[Exported, bytes]:
+            made = export(engine, collection, kind, options, progress=lambda *_: refuse_late())
             if is_whole and made.left_out:
                 raise ExportError(f"can't be exported so: {keys_of(made.left_out)}; skip_unreadable leaves them out")
             return made, made.content
 
-        return await self._exports.run(make)
-
-    def _svg_of(self, hit: Hit) -> bytes:
-        refuse_late()
-        return self.engine.picture(hit.id)
+        return await self._exports.run(lambda: self.engine.together(make))
 
     async def health(self) -> tuple[bool, bytes]:
         """Tell whether a search would be answered; and that, and from which generation, as JSON."""
         manifest = self.engine.manifest
-        status = "busy" if self._searches.is_full else await self._probe()
+        is_full = self._searches.is_full
+        reason = "as many ask as may" if is_full else await self._probe()
+        status = "busy" if is_full else "failing" if reason else "ok"
         state = {
             "status": status,
+            "reason": reason,
             "generation": manifest.number,
             "icons": manifest.icons.n,
             "pictures": manifest.pictures.n,
@@ -235,30 +250,23 @@ class Service:
         }
         return status == "ok", written(Health, state)
 
-    async def _probe(self) -> str:
-        """Ask a question in a thread that no other has, once a second at most: "ok", or "failing"."""
+    async def _probe(self) -> str | None:
+        """Ask a question in a thread that no other has, once a second at most; tell why it is not answered."""
         async with self._probing:
             if time.monotonic() - self._probed[0] >= _POLL_SECONDS:
+                reason = None
                 try:
                     await self._probes.run(lambda: self.engine.search("arrow", k=1))
-                    state = "ok"
+                except LibraryError as error:  # those who look after the library are told by `follow`
+                    is_away = isinstance(error, UnreachableError)
+                    reason = "the server that holds the library does not answer" if is_away else _NOT_WHOLE
                 except Exception:  # whatever it is, a search would fail of it, too
                     _log.exception("no search is answered")
-                    state = "failing"
-                self._probed = time.monotonic(), state
+                    reason = "no search is answered; the server's log says why"
+                self._probed = time.monotonic(), reason
             return self._probed[1]
 
-    @contextmanager
-    def uploading(self) -> Iterator[None]:
-        """Count a picture while it arrives, so that those under way fit into memory.
 
-        Raises:
-            BusyError: as many are under way as may be.
-        """
-        if self._n_uploads >= 4 * self.limits.threads:
-            raise BusyError
-        self._n_uploads += 1
-        try:
-            yield
-        finally:
-            self._n_uploads -= 1
+def _svg_of(engine: SearchEngine, hit: Hit) -> bytes:
+    refuse_late()
+    return engine.picture(hit.id)

@@ -59,37 +59,37 @@ MOST_STACKED = 1_500_000
 have come."""
 
 
-def fitting(pictures: Iterable[tuple[int, bytes]]) -> tuple[dict[int, bytes], int]:
+def fitting(pictures: Iterable[tuple[str, bytes]]) -> tuple[dict[str, bytes], int]:
     """The SVGs among some pictures, as far as they fit into one stack, in their order; and how many did not fit."""
-    documents: dict[int, bytes] = {}
+    documents: dict[str, bytes] = {}
     room, n_too_many = MOST_STACKED, 0
-    for image, content in pictures:
+    for name, content in pictures:
         document = svg_text(content)
         if document is None:
             continue
         if len(document) > room:
             n_too_many += 1
             continue
-        documents[image] = document
+        documents[name] = document
         room -= len(document)
     return documents, n_too_many
 
 
-def stacked(pictures: Mapping[int, bytes]) -> bytes:
-    """Stack SVGs; the one of the image 17 is seen at the fragment #i17."""
-    layers = (_layer(image, document) for image, document in pictures.items())
+def stacked(pictures: Mapping[str, bytes]) -> bytes:
+    """Stack SVGs; the one that is called 17 is seen at the fragment #i17."""
+    layers = (_layer(f"i{name}", document) for name, document in pictures.items())
     return b"".join([_HEAD, *layers, b"</svg>"])
 
 
-def _layer(image: int, document: bytes) -> bytes:
-    plain = _plain(document) or _named(document, f"i{image}")
+def _layer(layer: str, document: bytes) -> bytes:
+    plain = _plain(document) or _named(document, layer)
     if plain is None:
         address = b"data:image/svg+xml;base64," + base64.b64encode(document)
-        return b'<svg id="i%d"><image width="100%%" height="100%%" href="%b"/></svg>' % (image, address)
+        return b'<svg id="%b"><image width="100%%" height="100%%" href="%b"/></svg>' % (layer.encode(), address)
     root, inside = plain
     kept = {name: value for name, value in root.items() if not _LEFT_OUT.fullmatch(name)} | _placed(root["viewBox"])
     attributes = "".join(f" {name}={quoteattr(value)}" for name, value in kept.items())
-    return b'<svg id="i%d"%b%b' % (image, attributes.encode(), inside)
+    return b'<svg id="%b"%b%b' % (layer.encode(), attributes.encode(), inside)
 
 
 def _placed(view: str) -> dict[str, str]:

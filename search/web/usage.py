@@ -14,6 +14,9 @@ from search.web.pictures import kinds, sent
 _PNG = "image/png"
 _MOST = 1_000
 _Generation = Annotated[int, Path(ge=0, lt=10**9, description="`generation` of the answer that names it.")]
+_Revision = Annotated[
+    str | None, Query(max_length=100, description="As the address in an answer has it: of these screenshots alone.")
+]
 _Row = Annotated[int, Path(ge=0, lt=2**31)]
 router = new_router()
 
@@ -40,9 +43,11 @@ async def usage(
     response_class=Response,
     responses=kinds(of=_PNG, means="The icon, and a little of what is around it.") | errors(404),
 )
-async def usage_crop(generation: _Generation, drawing: _Row, service: Served, request: Request) -> Response:
+async def usage_crop(
+    generation: _Generation, drawing: _Row, service: Served, request: Request, v: _Revision = None
+) -> Response:
     """Give the crop of one drawing, where crops are kept."""
-    found = await service.screens.crop(generation, drawing)
+    found = await service.screens.crop(generation, drawing, revision=v)
     return _sent(request, found, missing="there is no such crop; ask for the icon's usage again", keep="no-cache")
 
 
@@ -52,9 +57,11 @@ async def usage_crop(generation: _Generation, drawing: _Row, service: Served, re
     response_class=Response,
     responses=kinds(of=_PNG, means="The screenshot, no larger than 1600 px.") | errors(404),
 )
-async def usage_screen(generation: _Generation, screen: _Row, service: Served, request: Request) -> Response:
+async def usage_screen(
+    generation: _Generation, screen: _Row, service: Served, request: Request, v: _Revision = None
+) -> Response:
     """Give a screenshot that was indexed, read where it lies now, if it is still the one that was looked at."""
-    found = await service.screens.shot(generation, screen)
+    found = await service.screens.shot(generation, screen, revision=v)
     return _sent(request, found, missing="the screenshot has gone, or is another one by now", keep="no-store")
 
 

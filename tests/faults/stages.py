@@ -39,11 +39,14 @@ from indexer.pipeline import index
 from indexer.publishing.manifest import Manifest
 from indexer.run import IndexOptions
 from indexer.usage.add import AddOptions, add
+from indexer.usage.folder import UsageFolder
 
 MODES = {"count": 0, "error": 1, "full": 2, "kill": 3}
 QUERIES = ("dot a", "dot d", "arrow", "new")
 CLOCK = ("started_at", "seconds", "generation")
 """Columns that differ between equal runs; a crash may cost a number of a generation."""
+RANDOM_ID = "'key': 'library'"
+"""A setting that differs between equal libraries."""
 
 
 def run_index(library: Library, *, sources: list[str], model: str, workers: int = 0) -> object:
@@ -72,12 +75,12 @@ def tell_uses(library: Library) -> object:
     """All that a generation of screenshots says: files, boxes, vectors, crops."""
     from search.usage.opened import UsageIndex
 
-    index = UsageIndex.open(library.root)
-    seen = []
-    for row in range(len(index.shown)):
-        drawing = int(index.shown[row])
-        crop = hashlib.sha256(index.crop(drawing) or b"").hexdigest()
-        seen.append([*index.place(row), index.vectors(np.array([drawing]))[0].round(3).tolist(), crop])
+    index, seen = UsageIndex.open(library.root), []
+    with index.explaining():
+        for row in range(len(index.shown)):
+            drawing = int(index.shown[row])
+            crop = hashlib.sha256(index.crop(drawing) or b"").hexdigest()
+            seen.append([*index.place(row), index.vectors(np.array([drawing]))[0].round(3).tolist(), crop])
     return sorted(seen)
 
 
@@ -93,7 +96,7 @@ def answer(library: Library) -> object:
 
 
 def ask_everything(library: Library) -> object:
-    """All kinds of questions, which read every file of a generation; warnings are told."""
+    """All kinds of questions, which read every file of a generation, and what screenshots show; warnings are told."""
     from search.engine import Query, SearchEngine, Window
 
     with warnings.catch_warnings(record=True) as told:
@@ -107,6 +110,7 @@ def ask_everything(library: Library) -> object:
         answers = [words, alike, drawn, typed, shown, engine.facets()]
     return {
         "answers": repr(answers),
+        "uses": tell_uses(library) if UsageFolder(library).exists() else [],
         "generation": engine.generation.number,
         "warnings": [str(w.message) for w in told],
     }
@@ -137,7 +141,8 @@ def _tables(path: Path) -> dict[str, list[str]]:
     with closing(sqlite3.connect(path)) as connection:
         connection.row_factory = sqlite3.Row
         tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall()
-        return {name: sorted(map(_spell, connection.execute(f'SELECT * FROM "{name}"'))) for (name,) in tables}
+        rows = {name: map(_spell, connection.execute(f'SELECT * FROM "{name}"')) for (name,) in tables}
+        return {name: sorted(row for row in found if RANDOM_ID not in row) for name, found in rows.items()}
 
 
 def _spell(row: sqlite3.Row) -> str:

@@ -2,18 +2,25 @@
 
 import json
 import os
+import re
+import shutil
 import signal
+import subprocess
+import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import Silent, draw_icons, find_rank
 from faults import Stages, copy_library
+from lessons import save_model
 
 from indexer.embedding.options import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import EmbedError
+from indexer.finetune.options import Places
 from indexer.library.folder import Library
 from indexer.library.plans import BLOCK_SIZE
 from indexer.library.shards import read_coverage, shard_paths
@@ -172,6 +179,105 @@ def test_a_rank_on_a_disk_that_is_full_from_any_operation_says_so_in_one_line(
     while _fail_rank(stages, unfinished, planned, tiny_model, at=at) >= at:
         at += 1
     assert at > 20
+
+
+def _finetune(stages: Stages, folder: Path, icons: Path, start: Path, *more: str, **asked: Any) -> dict[str, Any]:
+    """Run `icons finetune` for two steps, with a checkpoint after each; what it makes lies in the watched folder."""
+    quick = ["--devices", "cpu", "--workers", "0", "--batch", "16", "--steps", "2", "--validate-steps", "1"]
+    model = ["--model", f"local-dir:{start}", "--precision", "fp32", "--held-out", "5", "--allow-regression"]
+    arguments = ["finetune", str(icons), "--out", str(folder / "mine"), *model, *quick, *more]
+    return stages.run("command", folder, given={"arguments": arguments}, **asked)
+
+
+def _fill_disk(stages: Stages, folder: Path, icons: Path, start: Path, expected: bytes, *, at: int) -> str:
+    """Train on a disk that is full from an operation on, then on one with room; returns the file that was named."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    places = Places(folder / "mine")
+    ended = _finetune(stages, folder, icons, start, at=at, mode="full")["result"]
+    assert ended["code"] == 2, ended
+    assert "Traceback" not in ended["stderr"]
+    (said,) = [line for line in ended["stderr"].splitlines() if line.startswith("Error: ")]
+    found = re.fullmatch(
+        r'Error: "(.*)" can\'t be (?:read or written|made) \(.*No space left on device.*\); (.*)', said
+    )
+    assert found, said
+    assert ("the last checkpoint stays, --resume goes on" in found[2]) == places.has_checkpoint
+    assert not (places.out.exists() and not (places.out / "training.json").exists())
+    again = _finetune(stages, folder, icons, start, *["--resume"] * places.has_checkpoint)["result"]
+    assert again["code"] == 0, again
+    assert (places.out / "open_clip_model.safetensors").read_bytes() == expected
+    assert not list(folder.rglob(".aside-*"))
+    return Path(found[1]).name
+
+
+@pytest.fixture
+def finetuned(stages: Stages, icons: Path, start: Path, tmp_path: Path) -> tuple[int, bytes]:
+    """How many operations a training takes, and the weights that come of it."""
+    whole = tmp_path / "whole"
+    whole.mkdir()
+    n = _finetune(stages, whole, icons, start)["count"]
+    return n, (whole / "mine" / "open_clip_model.safetensors").read_bytes()
+
+
+def test_a_training_on_a_full_disk_names_the_file_keeps_its_checkpoint_and_goes_on(
+    stages: Stages, icons: Path, start: Path, tmp_path: Path, finetuned: tuple[int, bytes]
+) -> None:
+    n, expected = finetuned
+    named = _fill_disk(stages, tmp_path / "full", icons, start, expected, at=round(0.7 * n))
+    assert named == "last.checkpoint"
+
+
+@pytest.mark.slow
+def test_a_training_on_a_disk_that_is_full_from_many_an_operation_names_the_file_and_goes_on(
+    stages: Stages, icons: Path, start: Path, tmp_path: Path, finetuned: tuple[int, bytes]
+) -> None:
+    n, expected = finetuned
+    for at in range(1, n - 10, 5):  # the last ones take no room
+        _fill_disk(stages, tmp_path / "full", icons, start, expected, at=at)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of two megabytes."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "none", str(disk)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("this machine lets nobody mount a disk")
+    yield disk
+    subprocess.run(["umount", disk], check=True)
+
+
+def _train_on(disk: Path, icons: Path, model: Path, *more: str) -> str:
+    command = [sys.executable, "-c", "from search.cli import main; main()", "finetune", str(icons), "--workers", "0"]
+    options = ["--out", str(disk / "mine"), "--model", f"local-dir:{model}", "--batch", "16", "--steps", "2", *more]
+    done = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stderr.splitlines()[-1]
+
+
+def test_pictures_to_learn_from_that_find_no_room_end_a_training_in_one_line(
+    small_disk: Path, icons: Path, tmp_path: Path
+) -> None:
+    """They are written into a file that is mapped: where a page of it finds no room the process is ended."""
+    model = save_model(tmp_path / "model", size=128)
+    pixels = small_disk / "mine.work" / "corpus" / "pixels.part.npy"
+    assert _train_on(small_disk, icons, model, "--devices", "cpu") == (
+        f'Error: "{pixels}" can\'t be read or written (No space left on device); '
+        "there is no checkpoint yet, run again once that is mended"
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strategy", ["ddp", "fsdp"])
+def test_ranks_that_train_on_a_full_disk_say_so_in_one_line(
+    small_disk: Path, icons: Path, start: Path, strategy: str
+) -> None:
+    said = _train_on(small_disk, icons, start, "--devices", "cpu:2", "--strategy", strategy, "--precision", "fp32")
+    kind = r"best\.checkpoint(/step-0+1)?"
+    assert re.fullmatch(rf'Error: rank [01]: ".*/{kind}" can\'t be read or written \(.*\); there is no .*', said), said
 
 
 def _options(folder: Path, model: Path, *, stall_limit: float = 600) -> IndexOptions:

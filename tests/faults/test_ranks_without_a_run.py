@@ -143,11 +143,11 @@ def test_folders_of_runs_that_were_killed_are_cleared_away(tmp_path: Path, monke
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     ended = subprocess.Popen(["true"])
     ended.wait()
-    for process in (ended.pid, os.getpid(), "x"):
+    for process in (ended.pid, os.getpid(), "x", 10**20):
         (tmp_path / f"icons-ranks-{process}-abc").mkdir()
     _remove_leftovers()
     left = {path.name for path in tmp_path.glob("icons-ranks-*")}
-    assert left == {f"icons-ranks-{os.getpid()}-abc", "icons-ranks-x-abc"}
+    assert left == {f"icons-ranks-{kept}-abc" for kept in (os.getpid(), "x", 10**20)}
 
 
 def _planned(library: Library, source: Path, model: Path) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import pytest
 from disk import Disk, read_journal
-from faults import Stages, copy_library
+from faults import Stages, copy_library, draw
 
 N_SAMPLED = 1
 """Operations of each stage that the gate tries in each way, other ones in each; all of them are `slow`."""
@@ -63,7 +63,7 @@ def index_given(drawings: Path, tiny_model: Path) -> dict[str, Any]:
     params=[
         "first index",
         "index",
-        *(pytest.param(stage, marks=pytest.mark.slow) for stage in ("rollback", "upgrade")),
+        *(pytest.param(stage, marks=pytest.mark.slow) for stage in ("lost sources", "rollback", "upgrade")),
     ],
 )
 def scene(
@@ -76,12 +76,31 @@ def scene(
     folder = tmp_path_factory.mktemp("scene")
     if request.param in ("index", "rollback"):
         return _scene(stages, request.param, grown, index_given, folder)
+    if request.param == "lost sources":
+        return _scene(stages, "index", _with_lost_sources(stages, grown, index_given, folder), index_given, folder)
     start = folder / "start"
     start.mkdir()
     if request.param == "upgrade":
         (start / "catalog.sqlite").touch()
         return _scene(stages, "upgrade", start, index_given, folder)
     return _scene(stages, "index", start, index_given, folder)
+
+
+def _with_lost_sources(stages: Stages, grown: Path, index: dict[str, Any], folder: Path) -> Path:
+    """A library whose mount is away, and a package of which has gone, while another has a new icon."""
+    mount, modules = folder / "mount", folder / "node_modules"
+    mount.mkdir()
+    draw(mount, "moon", 3, 3)
+    for number, name in enumerate(("acme-icons", "other-icons")):
+        (modules / name).mkdir(parents=True)
+        (modules / name / "package.json").write_text(f'{{"name": "{name}"}}')
+        draw(modules / name, "sun", 5, 5 + number)
+    library = copy_library(grown, folder / "start")
+    stages.result("index", library, given={**index, "sources": [*index["sources"], str(mount), str(modules)]})
+    (mount / "moon.svg").unlink()
+    shutil.rmtree(modules / "acme-icons")
+    draw(modules / "other-icons", "new", 6, 6)
+    return library
 
 
 def _numbers(n_operations: int, *, sampled: bool, offset: int) -> list[int]:

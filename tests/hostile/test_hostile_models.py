@@ -11,11 +11,19 @@ from pathlib import Path
 import huggingface_hub.constants
 import pytest
 import torch
+from click.testing import CliRunner
 from conftest import save_tiny_model
+from safetensors.torch import load_file, save_file
 
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+from indexer.encoders.graphs import find_graphs
+from indexer.encoders.loading import load_encoder
+from indexer.encoders.stored_graphs import write_graphs
 from indexer.encoders.torch_encoder import load_model
 from indexer.errors import ModelError
+from indexer.library.durable import with_checksum
+from indexer.ranks.devices import HOST
+from search.cli import main
 
 
 class Attack:
@@ -69,14 +77,154 @@ def test_a_scripted_module_in_place_of_weights_is_refused(tmp_path: Path) -> Non
     "config",
     ["", "[]", "{}", "null", '{"model_cfg": 3}', '{"model_cfg": {"embed_dim": 3}}', '{"a":' * 100_000,
      '{"model_cfg": {"embed_dim": 3, "text_cfg": []}}', '{"model_cfg": {"embed_dim": 3, "text_cfg": {}}}',
-     '{"model_cfg": {"embed_dim": 3, "text_cfg": {}, "vision_cfg": {"image_size": []}}}'],
-    ids=["empty", "list", "object", "null", "number", "no-text", "deep", "text-list", "no-vision", "no-size"],
+     '{"model_cfg": {"embed_dim": 3, "text_cfg": {}, "vision_cfg": {}}, "preprocess_cfg": [1]}', " " * 2_000_000],
+    ids=["empty", "list", "object", "null", "number", "no-text", "deep", "text-list", "no-vision", "colours", "long"],
 )  # fmt: skip
 def test_a_config_of_another_form_is_refused_by_its_path(tmp_path: Path, config: str) -> None:
     folder = save_tiny_model(tmp_path / "model", seed=1)
     (folder / "open_clip_config.json").write_text(config)
     with pytest.raises(ModelError, match=r'open_clip_config.json" is not an open_clip config'):
         find_checkpoint(ModelChoice(f"local-dir:{folder}"))
+
+
+NAN, HUGE = float("nan"), 10**10
+
+
+def change(folder: Path, field: str, value: object) -> Path:
+    """Have the config of a tiny model say something else of a field; returns the config."""
+    file = folder / "open_clip_config.json"
+    config = json.loads(file.read_text())
+    *parts, name = ("model_cfg." * (not field.startswith("preprocess_cfg")) + field).split(".")
+    part = config
+    for each in parts:
+        part = part[each]
+    part[name] = value
+    file.write_text(json.dumps(config))
+    return file
+
+
+@pytest.mark.parametrize(
+    ("field", "values"),
+    [
+        ("vision_cfg.image_size", [-1, 0, 100_000, "32", True, None, 32.0, [], [32, 64], [0, 0], {"a": 1}]),
+        ("vision_cfg.patch_size", [0, -8, HUGE, "8"]),
+        ("vision_cfg.width", [0, HUGE, True]),
+        ("preprocess_cfg.mean", [0, [0.5, 0.5], [NAN] * 3, [1e40] * 3, "grey", [0.5, 0.5, True], {}]),
+        ("preprocess_cfg.std", [0, [0, 0, 0], [0.5, 0.5], [NAN] * 3, [1e40] * 3, [-0.5] * 3, "grey"]),
+        ("embed_dim", [0, -1, HUGE, "32", True, 32.5, [32]]),
+        ("text_cfg.context_length", [0, -1, 2, HUGE, "16"]),
+        ("text_cfg.vocab_size", [0, HUGE]),
+        ("text_cfg.width", [0, HUGE, 16_384, "32"]),
+        ("text_cfg.layers", [0, HUGE, [1, 2]]),
+        ("text_cfg.heads", [0, HUGE]),
+    ],
+)
+def test_a_number_that_no_model_has_is_refused_by_its_field_before_anything_is_made(
+    tmp_path: Path, field: str, values: list[object]
+) -> None:
+    folder = save_tiny_model(tmp_path / "model", seed=1)
+    for value in values:
+        file = change(folder, field, value)
+        with pytest.raises(ModelError) as refused:
+            find_checkpoint(ModelChoice(f"local-dir:{folder}"))
+        part, _, name = field.rpartition(".")
+        assert str(refused.value).startswith(f'"{file}" says {part}{"." * bool(part)}'), refused.value
+        assert f'{name} "{value}"' in str(refused.value)
+
+
+def test_a_number_that_no_model_has_ends_index_and_finetune_in_one_line(icon_folder: Path, tmp_path: Path) -> None:
+    folder = save_tiny_model(tmp_path / "model", seed=1)
+    said = f'"{change(folder, "vision_cfg.image_size", 100_000)}" says vision_cfg.image_size "100000", not a number'
+    model = ["--model", f"local-dir:{folder}", "--devices", "cpu", "--library", str(tmp_path / "library")]
+    for command in (["index"], ["finetune", "--out", str(tmp_path / "out")]):
+        done = CliRunner().invoke(main, [*command, str(icon_folder), *model])
+        assert done.exit_code == 2
+        assert [line for line in done.stderr.splitlines() if line.startswith("Error: ")] == [
+            f"Error: {said} from 1 to 4096; save the model again, or give another one"
+        ]
+    assert not list(tmp_path.glob("out.work/*"))
+
+
+SAID = {
+    "zero": (0.0, "", 'each picture the same vector ("0.0000" and so on)'),
+    "nan": (NAN, "", '"nan" for a picture'),
+    "infinite": (float("inf"), "", '"nan" for a picture'),
+    "pictures": (0.0, "visual.conv1.weight", "each picture the same vector ("),
+    "words": (0.0, "text_projection", 'each word the same vector ("0.0000" and so on)'),
+    "a word": (NAN, "token_embedding.weight", '"nan" for a word'),
+}
+"""What weights hold, all or those of one name, and what is said of that."""
+
+
+def ruined(folder: Path, number: float, name: str, *, in_pickle: bool = False) -> Path:
+    """Give a tiny model other weights; in_pickle: in a file of torch's own."""
+    file = save_tiny_model(folder, seed=1) / "open_clip_model.safetensors"
+    weights = load_file(file)
+    weights = {each: torch.full_like(it, number) if name in each else it for each, it in weights.items()}
+    if in_pickle:
+        torch.save(weights, file.with_name("open_clip_pytorch_model.bin"))
+        file.unlink()
+    else:
+        save_file(weights, file)
+    return folder
+
+
+@pytest.mark.parametrize("kind", SAID)
+def test_weights_that_say_nothing_are_refused_with_what_was_seen(tmp_path: Path, kind: str) -> None:
+    number, name, said = SAID[kind]
+    folder = ruined(tmp_path / "model", number, name, in_pickle=kind == "zero")
+    with pytest.raises(ModelError) as refused:
+        load_encoder(find_checkpoint(ModelChoice(f"local-dir:{folder}")), device=HOST, precision="fp32", n_images=1)
+    assert f'model "local-dir:{folder}" gives {said}' in str(refused.value)
+    assert str(refused.value).endswith("its weights are broken; give --model another one")
+
+
+def test_graphs_of_weights_that_say_nothing_are_refused_as_well(tmp_path: Path) -> None:
+    folder = ruined(tmp_path / "model", 0.0, "visual.conv1.weight")  # torch and the graphs agree on every vector
+    write_graphs(folder)
+    checkpoint = find_checkpoint(ModelChoice(f"local-dir:{folder}"))
+    assert find_graphs(checkpoint) is not None
+    with pytest.raises(ModelError, match=r"gives each picture the same vector \("):
+        load_encoder(checkpoint, device=HOST, precision="fp32", n_images=1)
+
+
+def test_a_model_that_says_nothing_ends_index_and_finetune_in_one_line(icon_folder: Path, tmp_path: Path) -> None:
+    folder = ruined(tmp_path / "model", 0.0, "")
+    library, out = tmp_path / "library", tmp_path / "out"
+    model = ["--model", f"local-dir:{folder}", "--devices", "cpu", "--library", str(library)]
+    for command in (["index"], ["finetune", "--out", str(out)]):
+        done = CliRunner().invoke(main, [*command, str(icon_folder), *model])
+        assert done.exit_code == 2, done.output
+        (error,) = [line for line in done.stderr.splitlines() if line.startswith("Error: ")]
+        assert "each picture the same vector" in error
+    assert not list(library.glob("encoders/*/encoder.json")), "it was exported"
+    assert not list(tmp_path.glob("out.work/*"))
+
+
+def test_a_vocabulary_without_the_tokens_of_the_tokenizer_is_refused(tmp_path: Path) -> None:
+    folder = save_tiny_model(tmp_path / "model", seed=1)
+    file = folder / "open_clip_model.safetensors"
+    weights = load_file(file)
+    save_file(weights | {"token_embedding.weight": weights["token_embedding.weight"][:10].clone()}, file)
+    change(folder, "text_cfg.vocab_size", 10)
+    with pytest.raises(ModelError, match=r'says text_cfg.vocab_size "10", its tokenizer gives token "49407"'):
+        load_encoder(find_checkpoint(ModelChoice(f"local-dir:{folder}")), device=HOST, precision="fp32", n_images=1)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("image_size", -1), ("image_size", 100_000), ("dim", "x"), ("context_length", HUGE), ("end_token", -1)],
+)
+def test_a_stored_encoder_that_says_what_none_has_is_refused_before_anything_is_made(
+    copied: Path, field: str, value: object
+) -> None:
+    (file,) = copied.glob("encoders/*/encoder.json")
+    facts = json.loads(file.read_text()) | {field: value}
+    del facts["sha256"]
+    file.write_text(json.dumps(with_checksum(facts)))
+    done = CliRunner().invoke(main, ["search", "arrow", "--library", str(copied)])
+    assert done.exit_code == 2
+    assert f'query encoder "{file.parent}" can\'t be read (it says {field} "{value}", not a number' in done.stderr
 
 
 @pytest.mark.parametrize("name", ["someone/text-tower", "../../etc", "/etc/passwd", "https://example.org/x"])

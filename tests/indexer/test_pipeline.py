@@ -2,9 +2,11 @@
 
 import json
 import random
+import shlex
 import shutil
 import sqlite3
 from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -15,13 +17,14 @@ from hypothesis import strategies as st
 
 from indexer.catalog import questions
 from indexer.catalog.database import open_catalog
-from indexer.commands.status import read_failures, read_status
+from indexer.commands.status import read_failures, read_sources, read_status
 from indexer.embedding.options import EmbedOptions
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import IconsError, LibraryError
+from indexer.library.durable import describe_file, with_checksum
 from indexer.library.folder import Library
 from indexer.library.shards import shard_paths
-from indexer.pipeline import embed, index, merge, scan
+from indexer.pipeline import embed, forget, index, merge, scan
 from indexer.publishing.manifest import Manifest
 from indexer.run import IndexOptions
 from search.engine import SearchEngine
@@ -66,6 +69,45 @@ def test_a_second_run_with_nothing_new_publishes_nothing(build: Build, library: 
     assert (again.generation, again.embed.images, again.embed.names) == (None, 0, 0)
     assert shard_paths(library.root / "vectors") == shards
     assert library.current() == 1
+
+
+def test_every_generation_of_a_library_bears_its_id_and_no_other_library_has_it(
+    build: Build, library: Library, icon_folder: Path, tmp_path: Path
+) -> None:
+    build(icon_folder)
+    (icon_folder / "new.svg").write_text(disc(9, 20))
+    build()
+    other = Library(tmp_path / "other")
+    build(icon_folder, into=other)
+    ids = [
+        Manifest.read(place.generation(number)).library for place, number in ((library, 1), (library, 2), (other, 1))
+    ]
+    assert ids[0] == ids[1] != ids[2]
+    assert [len(one) for one in ids] == [16, 16, 16]
+
+
+def test_a_library_of_an_older_program_answers_and_gets_an_id_with_its_next_generation(
+    build: Build, library: Library, icon_folder: Path
+) -> None:
+    build(icon_folder)
+    make_older(library)
+    assert SearchEngine.open(library.root).manifest.library == ""
+    assert build().generation is None
+    (icon_folder / "new.svg").write_text(disc(9, 20))
+    build()
+    assert len(SearchEngine.open(library.root).manifest.library) == 16
+
+
+def make_older(library: Library) -> None:
+    """Take the library's id out of the catalog and generation 1, as in what older programs wrote."""
+    generation = library.generation(1)
+    for path in (library.catalog, generation.catalog):
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("DELETE FROM settings WHERE key = 'library'")
+    facts = json.loads(generation.manifest.read_text())
+    del facts["library"], facts["sha256"]
+    facts["files"]["catalog.sqlite"] = asdict(describe_file(generation.catalog))
+    generation.manifest.write_text(json.dumps(with_checksum(facts)))
 
 
 @pytest.mark.parametrize(
@@ -119,14 +161,13 @@ def test_what_is_gone_no_longer_answers(build: Build, library: Library, icon_fol
     assert "dot d" not in {words for words, _, _ in _answers(library, "dot d")[0]}
 
 
-CHANGES = st.lists(
-    st.tuples(
-        st.sampled_from(["add", "change", "rename", "move", "delete", "copy", "break", "hide"]), st.integers(0, 10**6)
-    ),
-    max_size=8,
-)
-HISTORY = st.lists(st.tuples(CHANGES, st.booleans(), st.booleans()), min_size=1, max_size=4)
-"""What happens to the files before each run; whether another encoder is taken, and the library rolled back before."""
+TO_FILES = ("add", "change", "rename", "move", "delete", "copy", "break", "hide")
+TO_SOURCES = ("fill a set", "empty a set", "install a package", "remove a package", "mount", "unmount")
+CHANGES = st.lists(st.tuples(st.sampled_from((*TO_FILES, *TO_SOURCES)), st.integers(0, 10**6)), max_size=8)
+HISTORY = st.lists(st.tuples(CHANGES, st.booleans(), st.booleans(), st.booleans()), min_size=1, max_size=4)
+"""What happens to the files before each run; whether another encoder is taken, the library rolled back before, and what
+was lost accepted after."""
+History = list[tuple[list[tuple[str, int]], bool, bool, bool]]
 
 
 @pytest.fixture(scope="session")
@@ -145,7 +186,7 @@ def test_an_updated_library_answers_as_one_built_anew(
     exported: Path,
     models: tuple[Path, Path],
     tmp_path_factory: pytest.TempPathFactory,
-    history: list[tuple[list[tuple[str, int]], bool, bool]],
+    history: History,
 ) -> None:
     _relive(history, exported, models, tmp_path_factory.mktemp("property"))
 
@@ -157,7 +198,7 @@ def test_a_library_updated_in_hundreds_of_ways_answers_as_one_built_anew(
     exported: Path,
     models: tuple[Path, Path],
     tmp_path_factory: pytest.TempPathFactory,
-    history: list[tuple[list[tuple[str, int]], bool, bool]],
+    history: History,
 ) -> None:
     folder = tmp_path_factory.mktemp("property")
     _relive(history, exported, models, folder)
@@ -169,35 +210,103 @@ def models(tiny_model: Path, other_model: Path) -> tuple[Path, Path]:
     return tiny_model, other_model
 
 
-def _relive(
-    history: list[tuple[list[tuple[str, int]], bool, bool]], exported: Path, models: tuple[Path, Path], folder: Path
-) -> None:
+def _relive(history: History, exported: Path, models: tuple[Path, Path], folder: Path) -> None:
     """Update a library through a history; hold every step against the promises, the end against a new library."""
     source = folder / "icons"
     source.mkdir()
     for number in range(4):
         (source / f"start {number}.svg").write_text(disc(3 + 4 * number, 9))
     (source / "always.svg").write_text(disc(12, 20))  # a library of nothing is refused
+    places = _Places(folder)
+    given = [source, *places.given]
     updated, anew = Library(folder / "updated"), Library(folder / "anew")
     for library in (updated, anew):
         shutil.copytree(exported, library.root / "encoders")
     ids = _Ids()
     model = models[0]
-    for changes, is_other, is_rolled_back in history:
+    for number, (changes, is_other, is_rolled_back, is_accepted) in enumerate(history, start=1):
         for change, seed in changes:
-            _apply(source, change, random.Random(seed))
+            if change in TO_FILES:
+                _apply(source, change, random.Random(seed))
+            else:
+                places.apply(change, seed)
         model = models[is_other]
         if is_rolled_back and len(updated.numbers()) > 1 and updated.current() != min(updated.numbers()):
             updated.rollback()
-        counts = build_library(updated, model, [source]).counts
-        assert counts.found == counts.embedded + counts.failed + counts.duplicate
+        emptied = [path for path in places.empty() if _n_icons(updated).get(str(path))]
+        summary = build_library(updated, model, given)
+        assert sorted(kept.location for kept in summary.scan.kept) == sorted(map(str, emptied))
+        if is_accepted or number == len(history):
+            for kept in summary.scan.kept:
+                assert forget(updated, Path(shlex.split(kept.command)[-1])) == kept.icons
+            summary = build_library(updated, model, given)
+            assert summary.scan.kept == []
+        counts = summary.counts
+        assert counts.found == counts.embedded + counts.failed + counts.duplicate == read_status(updated)["found"]
         assert counts.missing == 0
         ids.look(updated)
-    assert build_library(anew, model, [source]).counts == counts
+    assert build_library(anew, model, given).counts == counts
     queries = ("start", "dot", "circle left", "arrow", "Einstellungen")
     for found, expected in zip(_answers(updated, *queries), _answers(anew, *queries), strict=True):
         assert [hit[0] for hit in found] == [hit[0] for hit in expected]
         assert [hit[1:] for hit in found] == [pytest.approx(hit[1:], abs=0.02) for hit in expected]
+
+
+def _n_icons(library: Library) -> dict[str, int]:
+    sources = read_sources(library) if library.catalog.exists() else ()
+    return {source["location"]: source["icons"] for source in sources}
+
+
+class _Places:
+    """Sources that lose all they have, and get it back: sets in one folder, packages, and a mount."""
+
+    def __init__(self, folder: Path) -> None:
+        self.sets, self.modules, self.mounted = (folder / name for name in ("sets", "node_modules", "mount"))
+        self.given = [self.sets, self.modules, self.mounted]
+        self.package, self.away = self.modules / "@acme" / "icons", folder / "away"
+        for place in (self.sets / "json", self.mounted, self.away):
+            place.mkdir(parents=True)
+        (self.sets / "collections.json").touch()
+        self._install(self.modules / "always-icons", "always", 1)  # without any, a node_modules folder is none
+        self._install(self.package, "bell", 2)
+        for number in (3, 4):
+            (self.away / f"bar {number}.svg").write_text(self._draw(number))
+            self.apply("fill a set", number)
+        self.apply("mount", 0)
+
+    def empty(self) -> list[Path]:
+        """Places without any icon."""
+        has_sets = any(json.loads(path.read_text())["icons"] for path in (self.sets / "json").iterdir())
+        are_full = {self.sets: has_sets, self.package: self.package.exists(), self.mounted: any(self.mounted.iterdir())}
+        return [place for place, is_full in are_full.items() if not is_full]
+
+    def apply(self, change: str, seed: int) -> None:
+        file = self.sets / "json" / f"{'ab'[seed % 2]}.json"
+        match change:
+            case "fill a set":
+                body = self._draw(seed).partition(">")[2].removesuffix("</svg>")
+                file.write_text(json.dumps({"prefix": file.stem, "icons": {f"flag-{seed}": {"body": body}}}))
+            case "empty a set" if seed % 3:
+                file.unlink(missing_ok=True)
+            case "empty a set":
+                file.write_text(json.dumps({"prefix": file.stem, "icons": {}}))
+            case "install a package":
+                self._install(self.package, "bell", seed)
+            case "remove a package":
+                shutil.rmtree(self.package, ignore_errors=True)
+            case _:
+                source, target = (self.mounted, self.away)[:: 1 if change == "unmount" else -1]
+                for path in source.iterdir():
+                    path.rename(target / path.name)
+
+    def _install(self, package: Path, name: str, seed: int) -> None:
+        package.mkdir(parents=True, exist_ok=True)
+        (package / "package.json").write_text(json.dumps({"name": f"{package.name}-icons"}))
+        (package / f"{name}-{seed}.svg").write_text(self._draw(seed))
+
+    def _draw(self, seed: int) -> str:
+        """A picture that no folder of discs has: what appears elsewhere at once has moved and is not lost."""
+        return svg(f'<rect x="2" y="2" width="{1 + seed % 20}.{seed}" height="9"/>')
 
 
 class _Ids:

@@ -12,6 +12,8 @@ from indexer.telemetry import LIBRARIES, SERVERS
 
 ICONS = (sys.executable, "-P", "-c", "from search.cli import main; main()")
 DEVICES = ("/dev/", "/proc/")
+TEMPORARY = "tmp?world_size=7&rank=%41#"
+"""A folder whose name means something else in an address."""
 _OF_THIS_PROCESS = (*LIBRARIES, *SERVERS, "XDG_", "TORCHINDUCTOR_")
 """What `indexer` and torch have set here, and where the user keeps files."""
 
@@ -35,8 +37,8 @@ class Guarded:
     def environment(self) -> dict[str, str]:
         """What processes get."""
         own = {name: value for name, value in os.environ.items() if not name.startswith(_OF_THIS_PROCESS)}
-        places = {"HOME": self.folder / "home", "TMPDIR": self.folder / "tmp", "ICONS_GUARD": self.folder / "log"}
-        for name in ("home", "tmp"):
+        places = {"HOME": self.folder / "home", "TMPDIR": self.folder / TEMPORARY, "ICONS_GUARD": self.folder / "log"}
+        for name in ("home", TEMPORARY):
             (self.folder / name).mkdir(exist_ok=True)
         told = {"LD_PRELOAD": self.guard, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
         return {**own, **{name: str(value) for name, value in {**places, **told}.items()}}
@@ -66,5 +68,5 @@ class Guarded:
         log = self.folder / "log"
         if not log.exists():
             return []
-        own = tuple(f"create {path}" for path in (*DEVICES, self.folder / "tmp", *allowed))
+        own = tuple(f"create {path}" for path in (*DEVICES, self.folder / TEMPORARY, *allowed))
         return [line for line in log.read_text("utf-8").splitlines() if not line.startswith(own)]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from guard import ICONS, Guarded, compile_guard
+from guard import ICONS, TEMPORARY, Guarded, compile_guard
 from mcp import ClientSession, StdioServerParameters, stdio_client
 
 ANY_DOCUMENTATION_ADDRESS = "192.0.2.1"
@@ -50,7 +50,7 @@ def test_whoever_speaks_to_others_or_leaves_files_about_is_seen(guarded: Guarded
 def test_indexing_and_searching_leave_nothing_but_a_library(
     guarded: Guarded, icon_folder: Path, tiny_model: Path, devices: str
 ) -> None:
-    library = guarded.folder / "library"
+    library = guarded.folder / "library?mode=memory&x=%41#b"
     where = ["--library", library]
     guarded.run([*ICONS, "index", icon_folder, "--model", f"local-dir:{tiny_model}", "--devices", devices, *where])
     assert "arrow-up" in guarded.run([*ICONS, "search", "arrow up", *where])
@@ -100,7 +100,7 @@ def test_no_other_command_speaks_to_anybody(guarded: Guarded, own: Path, own_ico
         ["evaluate"],
         ["similar", "house"],
         ["show", "house"],
-        ["search", "house", "--sheet", guarded.folder / "tmp" / "sheet.png"],
+        ["search", "house", "--sheet", guarded.folder / TEMPORARY / "sheet.png"],
         ["index"],
         ["merge"],
     ):

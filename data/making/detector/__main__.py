@@ -152,7 +152,7 @@ def judge_command(fit: tuple[Path, ...], held: tuple[Path, ...], detector: Path,
     locator = Locator(partial(Detector.open(detector).detect, least_score=FLOOR), None)
     with ProgressLine() as bars:
         judges = fit_judges(fit, held, locator=locator, encoder=open_query_encoder(encoder), progress=bars)
-    write_judges(judges, detector, fingerprint=read_facts(encoder)["fingerprint"])
+    write_judges(judges, detector, fingerprint=read_facts(encoder).fingerprint)
     for kind, judge in judges.items():
         click.echo(f"{kind}: threshold {judge.threshold:.3f}")
 

@@ -10,6 +10,7 @@ from typing import IO, Any
 import click
 
 from indexer.commands.options import IconsGroup
+from indexer.errors import SourceError
 
 Folder = click.Path(file_okay=False, path_type=Path)
 Existing = click.Path(exists=True, file_okay=False, path_type=Path)
@@ -164,8 +165,13 @@ def graphs(model: Path) -> None:
 def record(model: Path, evaluation: IO[bytes]) -> None:
     """Write a model's figures on a benchmark into its training.json and its card."""
     from data.making.model.card import record_figures
+    from indexer.sources.reading import MAX_FACTS_BYTES
 
-    record_figures(model, json.load(evaluation))
+    try:
+        facts = json.loads(evaluation.read(MAX_FACTS_BYTES))
+    except (ValueError, RecursionError) as error:
+        raise SourceError(f'"{evaluation.name}" is not what `icons evaluate --json` prints ({error})') from error
+    record_figures(model, facts)
 
 
 if __name__ == "__main__":

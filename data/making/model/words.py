@@ -74,8 +74,8 @@ def _entries_of(file: Path) -> Sequence[str]:
         raise SourceError(f'no "{file}"; give a folder of {KEYWORDS}, {PICTURES} and {DRAWINGS}')
     try:
         return read_packed(file if file.is_file() else packed).splitlines()
-    except OSError as error:
-        raise SourceError(f'"{packed}" can\'t be read: {error.strerror}') from error
+    except (OSError, UnicodeDecodeError, SourceError) as error:
+        raise SourceError(f'"{packed}" can\'t be read: {getattr(error, "strerror", None) or error}') from error
 
 
 def _drawings(file: Path) -> Lists:

@@ -17,6 +17,7 @@ import click
 from indexer.bench.gpu.setting import Setting, file_name
 from indexer.errors import BenchError
 from indexer.library.durable import write_file
+from indexer.library.foreign import from_plain
 from indexer.reports.bars import Bars
 
 MACHINE, PARITY, LIMIT, EMBED, TWO_RANKS, DEVICES, KNOBS, TRAINING, NCCL = KINDS = (
@@ -153,7 +154,7 @@ def _embed_in_every_way(setting: Setting, group: str) -> Rows:
     from indexer.bench.choices import usual_sweeps
     from indexer.bench.embedding import EmbedBenchOptions, bench_embed
     from indexer.bench.trials.knobs import Knobs
-    from indexer.bench.trials.trial import Measured, from_plain
+    from indexer.bench.trials.trial import Measured
 
     n, n_images = setting.n_devices, setting.n_varied
     usual = usual_sweeps(setting.kind, n_devices=n, n_images=n_images, is_thorough=True)
@@ -169,10 +170,10 @@ def _embed_in_every_way(setting: Setting, group: str) -> Rows:
         sections=("strategies",) if group == _STRATEGY else ("sweeps",),
     )
     for line in _lines(options.out / "runs.jsonl", lambda bars: bench_embed(options, bars)):
-        run: Measured | None = None if "error" in line else from_plain(Measured, line)
+        run: Measured | None = None if "error" in line else from_plain(Measured, line, ignores_others=True)
         yield {
             "measured": line["group"],
-            "configuration": from_plain(Knobs, line["knobs"]).label(),
+            "configuration": from_plain(Knobs, line["knobs"], ignores_others=True).label(),
             "images/s": run and run.images_per_second,
             "waits": run and run.waited_seconds and run.waited_seconds / run.seconds,
             "memory, GB": run and run.memory_bytes / 1e9,
@@ -185,7 +186,6 @@ def _train_in_every_way(setting: Setting, group: str) -> Rows:
     from indexer.bench.training.knobs import TrainKnobs
     from indexer.bench.training.measure import TrainBenchOptions, bench_train
     from indexer.bench.training.trial import Trained
-    from indexer.bench.trials.trial import from_plain
 
     options = TrainBenchOptions(
         setting.out / "training" / file_name(group),
@@ -198,8 +198,8 @@ def _train_in_every_way(setting: Setting, group: str) -> Rows:
         steps=setting.steps,
     )
     for line in _lines(options.out / "runs.jsonl", lambda bars: bench_train(options, bars)):
-        knobs: TrainKnobs = from_plain(TrainKnobs, line["knobs"])
-        run: Trained | None = None if "error" in line else from_plain(Trained, line)
+        knobs: TrainKnobs = from_plain(TrainKnobs, line["knobs"], ignores_others=True)
+        run: Trained | None = None if "error" in line else from_plain(Trained, line, ignores_others=True)
         yield {
             "measured": line["group"],
             "configuration": knobs.label(),

@@ -24,6 +24,7 @@ from indexer.bench.machine import describe
 from indexer.bench.trials.apart import call_apart
 from indexer.errors import BenchError, DeviceError
 from indexer.library.durable import write_file
+from indexer.library.foreign import from_json
 from indexer.process import named_as_starter
 from indexer.ranks.devices import MASK, Devices, parse_devices
 from indexer.reports.bars import Bars
@@ -180,8 +181,8 @@ def _is_whole(part: Part, setting: Setting) -> bool:
 
 def _result(part: Part, setting: Setting) -> Result | None:
     """What a part's file holds; None where it is not there, or none of ours: then it is measured again."""
-    with suppress(OSError, ValueError, TypeError):
-        return Result(**json.loads(part.file(setting.out).read_text("utf-8")))
+    with suppress(OSError, ValueError):
+        return from_json(Result, part.file(setting.out).read_bytes())
     return None
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from indexer.encoders.checkpoint import LOCAL, ModelChoice
 from indexer.library.durable import make_folder
+from indexer.library.foreign import from_json
 
 MODELS = ("bundled", "ViT-B-32", "ViT-L-14")
 SEED = 0
@@ -51,12 +52,7 @@ class Setting:
     @classmethod
     def from_json(cls, text: str) -> "Setting":
         """Read it in another process."""
-        facts = json.loads(text)
-        facts["out"] = Path(facts["out"])
-        for name in ("sweeps", "embed_sweeps"):
-            facts[name] = tuple((knob, tuple(values)) for knob, values in facts[name])
-        facts |= {name: tuple(facts[name]) for name in ("models", "batch_sizes")}
-        return cls(**facts)
+        return from_json(cls, text)
 
     def to_json(self) -> str:
         """Spell it for another process."""

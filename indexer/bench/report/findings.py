@@ -10,8 +10,9 @@ from indexer.bench.limit import Limit, seconds_per_image
 from indexer.bench.parity import Parity
 from indexer.bench.scaling import Fit, Speedups, fit, speedups
 from indexer.bench.trials.sweep import Row
-from indexer.bench.trials.trial import Part, from_plain
+from indexer.bench.trials.trial import Part
 from indexer.errors import BenchError
+from indexer.library.foreign import from_plain
 
 ALONE = ", devices alone"
 """Behind the name of a group whose pictures lie in memory: how devices scale by themselves; else with drawing."""
@@ -55,10 +56,9 @@ class Findings:
             plain = json.loads(path.read_text("utf-8"))
             if plain["format"] != cls.FORMAT:
                 raise BenchError(f'"{path}" {cls.OTHER_FORMAT.format(plain["format"])}')
-            findings: Self = from_plain(cls, plain)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            return from_plain(cls, plain, ignores_others=True)
+        except (OSError, ValueError, KeyError, TypeError) as error:
             raise BenchError(f'"{path}" is no report.json of `{cls.COMMAND}` ({error!r}); give such a file') from error
-        return findings
 
 
 @dataclass(kw_only=True)

@@ -3,7 +3,6 @@
 torchrun --nproc-per-node 2 -m indexer.bench.simulation.rank --library DIR --fingerprint HASH --simulation JSON
 """
 
-import json
 from pathlib import Path
 
 import click
@@ -11,6 +10,7 @@ import click
 from indexer.bench.simulation.device import Simulation
 from indexer.embedding.embed import run_rank
 from indexer.library.folder import Library
+from indexer.library.foreign import from_json
 
 
 @click.command()
@@ -19,7 +19,7 @@ from indexer.library.folder import Library
 @click.option("--simulation", required=True, help="A `Simulation` as JSON.")
 def main(root: Path, fingerprint: str, simulation: str) -> None:
     """Embed what this rank claims, on its simulated device."""
-    simulated = Simulation(**json.loads(simulation))
+    simulated = from_json(Simulation, simulation)
     run_rank(Library(root), fingerprint, spec_of=lambda rank: simulated.spec(rank.index))
 
 

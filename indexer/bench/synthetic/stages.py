@@ -124,7 +124,7 @@ def plan(place: Place) -> Steps:
         with engine.begin() as connection:
             store_setting(connection, "model", model.to_json())
         with steps.timed("plan"):
-            prepare(place.library, engine, model, options=EmbedOptions(), retry_failed=False, stage=lambda _: None)
+            prepare(place.library, engine, model, options=EmbedOptions(), retry_failed=False)
     return steps
 
 

@@ -128,9 +128,12 @@ def _all_of(groups: Sequence[tuple[str, list[TrainKnobs]]]) -> list[TrainKnobs]:
 def make_plan(folder: Path, options: TrainBenchOptions, *, kind: str, n_devices: int, bars: Bars) -> TrainFindings:
     """Render what is learnt from, once, and write a plan that each run will change the options of."""
     from indexer.finetune.corpus.lesson import read_facts
-    from indexer.finetune.prepare import prepare
+    from indexer.finetune.prepare import prepare, working
 
-    plan = read_plan(prepare(_request(folder, options), Devices(kind, 1), _Quiet(bars)))
+    request = _request(folder, options)
+    with working(request) as places:
+        prepare(request, places, Devices(kind, 1), _Quiet(bars))
+    plan = read_plan(places)
     return TrainFindings(
         model=" ".join(filter(None, astuple(options.choice))),
         fingerprint=plan.fingerprint,
@@ -164,6 +167,7 @@ def _request(folder: Path, options: TrainBenchOptions) -> "Request":
         choice=options.choice,
         options=options_of(TrainKnobs(batch=2), steps=1),
         workers=cores(),
+        replace=True,
     )
 
 

@@ -33,6 +33,7 @@ from indexer.finetune.run.rank import joined_ranks, open_session, shortage_expla
 from indexer.finetune.run.step import Session
 from indexer.finetune.run.train import train
 from indexer.finetune.run.watch import Reporter, TrainingProgress
+from indexer.library.foreign import from_json
 from indexer.process import cores_of_rank, prepare_for_batches
 from indexer.ranks.distributed import Rank, run_as_rank
 from indexer.ranks.gauges import peak_memory
@@ -150,7 +151,7 @@ def main(folder: Path, device: str, backend: str, is_high_priority: bool, core_n
             for number in itertools.count():
                 while not task_file(folder, number).is_file():
                     time.sleep(_LOOK_SECONDS)
-                knobs = TrainKnobs(**json.loads(task_file(folder, number).read_text("utf-8")))
+                knobs = from_json(TrainKnobs, task_file(folder, number).read_bytes())
                 found = take_task(folder, knobs, rank=rank, device=where)
                 file = done_file(folder, number, rank.index)
                 aside = file.with_suffix(".aside")

@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal
 
 from indexer.bench.trials.knobs import Knobs
 from indexer.bench.trials.material import Material
+from indexer.library.foreign import from_json
 
 Part = Literal["all", "stages", "render", "forward"]
 STAGES = ("read", "render", "copy in", "forward", "copy out", "write")
@@ -33,8 +34,7 @@ class Trial:
     @classmethod
     def from_json(cls, text: str) -> "Trial":
         """Read it there."""
-        trial: Trial = from_plain(cls, json.loads(text))
-        return trial
+        return from_json(cls, text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +77,6 @@ def merged(shares: list[tuple[float, Measured]]) -> Measured:
         memory_bytes=sum(share.memory_bytes for _, share in shares),
         stages={name: sum(share.stages.get(name, 0.0) for _, share in shares) / len(shares) for name in names},
     )
-
-
-def from_plain(kind: Any, plain: Any) -> Any:
-    """Make a dataclass, and those in it, of what `asdict` and JSON have made of it; what has no field is left."""
-    if isinstance(kind, type) and is_dataclass(kind):
-        hints, names = get_type_hints(kind), [field.name for field in fields(kind) if field.name in plain]
-        return kind(**{name: from_plain(hints[name], plain[name]) for name in names})
-    if get_origin(kind) in (list, tuple):
-        return get_origin(kind)(from_plain(get_args(kind)[0], item) for item in plain)
-    return Path(plain) if kind is Path else plain
 
 
 def share_file(trial_file: Path, rank: int) -> Path:

@@ -1,15 +1,25 @@
 """How does a worker come by the encoder of a plan? Out of the store of the work, unless every machine has it."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from indexer.encoders.checkpoint import CONFIG_NAME, LOCAL, Checkpoint, ModelChoice
 from indexer.errors import EmbedError
 from indexer.library.durable import write_file
+from indexer.library.foreign import FILE_NAME, FileName, below, from_json
 from indexer.stores.store import Below, Listed, Store
 
 _FACTS = "encoder.json"
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """Which files an encoder has."""
+
+    model: str
+    weights: FileName
+    files: tuple[FileName, ...]
 
 
 def put_encoder(store: Store, choice: ModelChoice, checkpoint: Checkpoint) -> None:
@@ -17,17 +27,20 @@ def put_encoder(store: Store, choice: ModelChoice, checkpoint: Checkpoint) -> No
     if choice.model == "bundled":
         return
     part = _part(store, checkpoint.fingerprint)
-    files = [checkpoint.weights, *checkpoint.tokenizer]
+    weights = checkpoint.weights.name
+    if not FILE_NAME.fullmatch(weights):  # a person may call a file as they like
+        weights = "weights.safetensors" if weights.endswith(".safetensors") else "weights.pt"
+    files = {weights: checkpoint.weights, **{file.name: file for file in checkpoint.tokenizer}}
     if checkpoint.pretrained is None:
-        files.append(checkpoint.weights.parent / CONFIG_NAME)
+        files[CONFIG_NAME] = checkpoint.weights.parent / CONFIG_NAME
     there = {name: listed.size for name, listed in part.list("").items()}
-    lacking = [file for file in files if there.get(file.name) != file.stat().st_size]
-    for file in lacking:
-        part.put(file.name, file.read_bytes())
+    lacking = {name: file for name, file in files.items() if there.get(name) != file.stat().st_size}
+    for name, file in lacking.items():
+        part.put(name, file.read_bytes())
     if _FACTS in there and not lacking:
         return
-    facts = {"model": choice.model, "weights": checkpoint.weights.name, "files": [file.name for file in files]}
-    part.put(_FACTS, json.dumps(facts).encode())  # last: who finds it finds all
+    facts = _Facts(choice.model, weights, tuple(files))
+    part.put(_FACTS, json.dumps(asdict(facts)).encode())  # last: who finds it finds all
 
 
 def fetch_encoder(store: Store, choice: ModelChoice, *, fingerprint: str, folder: Path) -> ModelChoice:
@@ -40,33 +53,30 @@ def fetch_encoder(store: Store, choice: ModelChoice, *, fingerprint: str, folder
     stored = part.get(_FACTS)
     if stored is None:
         return choice
-    here = folder / fingerprint
+    here = below(folder, fingerprint)
     try:
-        facts = json.loads(stored.content)
-        weights, files = str(facts["weights"]), [str(name) for name in facts["files"]]
-    except (ValueError, TypeError, KeyError) as error:
+        facts = from_json(_Facts, stored.content)
+    except ValueError as error:
         raise EmbedError(
-            f'"{part.url}/{_FACTS}" is damaged; remove it, then `icons embed --plan-only --work`'
+            f'"{part.url}/{_FACTS}" is damaged ({error}); remove it, then `icons embed --plan-only --work`'
         ) from error
-    for name in (fingerprint, weights, *files):
-        if Path(name).name != name or name == "..":  # whoever may write there is not to write here
-            raise EmbedError(f'"{name}" in "{part.url}" is no name of a file; remove "{_FACTS}" there')
     there = part.list("")
-    for name in files:
-        if not _is_whole(here / name, there.get(name)):
+    for name in facts.files:
+        path = below(here, name)
+        if not _is_whole(path, there.get(name)):
             file = part.get(name)
             if file is None:
                 raise EmbedError(
                     f'"{part.url}/{name}" is missing; `icons embed --plan-only --work` puts it there again'
                 )
             try:
-                write_file(here / name, file.content)
+                write_file(path, file.content)
             except OSError as error:
                 raise EmbedError(
                     f'"{here}" can\'t be written ({error.strerror}); XDG_CACHE_HOME names another place'
                 ) from error
     if choice.pretrained is not None:
-        return replace(choice, pretrained=str(here / weights))
+        return replace(choice, pretrained=str(below(here, facts.weights)))
     return ModelChoice(f"{LOCAL}{here}")
 
 

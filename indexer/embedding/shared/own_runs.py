@@ -4,19 +4,24 @@ So nothing of a run stays behind: whatever was going on when this process was ki
 """
 
 import json
+import re
 import time
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Annotated
 
-from indexer.embedding.shared.stored_work import PLAN, StoredWork, find_plan
+from indexer.embedding.shared.stored_work import OUTLINES, PARTS, PLAN, StoredWork, find_plan
 from indexer.errors import EmbedError
 from indexer.library.durable import write_file
 from indexer.library.folder import Library
+from indexer.library.foreign import from_json
 from indexer.library.plans import Plan
 from indexer.stores.places import url_of
 from indexer.stores.store import Store
 
 _NOTES = "shared.json"
+_Run = Annotated[str, re.compile("[0-9a-f]{12}")]
+"""As `planning.prepare` names them."""
 _LATE_SECONDS = 600.0
 """After the removal of a run: for so long a worker of it may still say how far it is."""
 
@@ -125,10 +130,9 @@ class OwnRuns:
     def _noted(self) -> dict[str, _Note]:
         path = self.library.root / "work" / _NOTES
         try:
-            noted = json.loads(path.read_bytes()) if path.is_file() else {}
-            return {run: _Note(**note) for run, note in noted.items()}
-        except (ValueError, TypeError, AttributeError) as error:
-            raise EmbedError(f'"{path}" is damaged; remove it, and give another --work') from error
+            return from_json(dict[_Run, _Note], path.read_bytes()) if path.is_file() else {}
+        except ValueError as error:
+            raise EmbedError(f'"{path}" is damaged ({error}); remove it, and give another --work') from error
 
     def _note(self, runs: dict[str, _Note]) -> None:
         content = json.dumps({run: asdict(note) for run, note in runs.items()}).encode()
@@ -149,10 +153,11 @@ class OwnRuns:
                 self._remove(run)
 
     def _remove(self, run: str) -> None:
-        """Remove all of a run; its claims first, so that nobody begins anything."""
+        """Remove all of a run."""
         noted = self._noted()
         note = noted.get(run)
         if note is not None and note.removed_at is None:
             self._note({**noted, run: replace(note, removed_at=time.time())})
-        for part in ("claims/", ""):
+        self.store.delete(f"{run}/{OUTLINES}")
+        for part in PARTS:  # and nothing else, whatever else may be called so
             self.store.clear(f"{run}/{part}")

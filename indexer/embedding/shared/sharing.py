@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from indexer.embedding.shared.encoder_files import put_encoder
 from indexer.embedding.shared.own_runs import OwnRuns
-from indexer.embedding.shared.stored_work import group_name, spell_outlines
+from indexer.embedding.shared.stored_work import OUTLINES, group_name, spell_outlines
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.library.folder import Library
 from indexer.library.plans import Outline, Plan, outline_of, read_blocks
@@ -45,7 +45,7 @@ def put_plan(work: str, library: Library, plan: Plan) -> None:
 
     if plan.n_blocks:
         each(spell(), lambda item: run.put(*item))
-    run.put("outlines.jsonl", spell_outlines(outlines))
+    run.put(OUTLINES, spell_outlines(outlines))
     runs.publish(plan, json.dumps(asdict(plan)).encode())
 
 

@@ -7,11 +7,13 @@
     WORK/RUN/claims/BLOCK.json              who does it now (`indexer.embedding.claims`)
     WORK/RUN/shards/0000/BLOCK.safetensors  what it has become; pieces beside it
     WORK/RUN/workers/NAME.json              how far a worker is
+    WORK/RUN/ended/NAME.txt                 what has ended it early
 
 Blocks lie in groups of 1,000, so that to look at one group takes one request.
 """
 
 import json
+import re
 import tempfile
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import asdict, astuple
@@ -22,15 +24,19 @@ from indexer.embedding.options import EmbedOptions
 from indexer.embedding.shared.encoder_files import fetch_encoder
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import EmbedError, ShardError
-from indexer.library.plans import Block, Outline, Plan
+from indexer.library.foreign import below, from_json, from_plain
+from indexer.library.plans import Block, Outline, Plan, block_from
 from indexer.library.shards import block_of, read_shard, shard_name
 from indexer.ranks.progress import RankProgress
 from indexer.stores.store import Below, Store
 
 PLAN = "plan.json"
-_OUTLINES = "outlines.jsonl"
+OUTLINES = "outlines.jsonl"
+PARTS = ("claims/", "blocks/", "shards/", "workers/", "ended/")
+"""All else of a run; without claims nobody begins anything."""
 _ANEW = "`icons embed --plan-only --work` plans it anew"
 _GROUP = 1000
+_SHARD = re.compile(r"[0-9]{4,9}/[A-Za-z0-9_+-]+\.safetensors")
 
 
 class StoredWork:
@@ -85,7 +91,7 @@ class StoredWork:
         """
         stored = self.run.get(f"blocks/{self._group_of(outline.name)}/{outline.name}.json")
         try:
-            return Block(outline.name, outline.kind, json.loads(b"" if stored is None else stored.content))
+            return block_from(outline, b"" if stored is None else stored.content)
         except ValueError as error:
             raise EmbedError(f'"{self.run.url}" has lost block "{outline.name}"; {_ANEW}') from error
 
@@ -133,8 +139,8 @@ class StoredWork:
         """How far a worker was when it said so last."""
         stored = self.run.get(f"workers/{worker}.json")
         try:
-            return None if stored is None else RankProgress(**json.loads(stored.content))
-        except (TypeError, ValueError):  # of another version of this program
+            return None if stored is None else from_json(RankProgress, stored.content)
+        except ValueError:  # of another version of this program
             return None
 
     def tell_end(self, worker: str, reason: str) -> None:
@@ -149,7 +155,8 @@ class StoredWork:
 
     def shards(self) -> list[str]:
         """Name shards and pieces, as `fetch` takes them."""
-        return [name.removeprefix("shards/") for name in self.run.list("shards/")]
+        found = (name.removeprefix("shards/") for name in self.run.list("shards/"))
+        return [name for name in found if _SHARD.fullmatch(name)]
 
     def fetch(self, shard: str, folder: Path) -> Path | None:
         """Bring a shard or a piece into a folder of this machine, not yet held against its receipt; None: it has gone.
@@ -159,7 +166,7 @@ class StoredWork:
         stored = self.run.get(f"shards/{shard}")
         if stored is None:
             return None
-        path = folder / Path(shard).name
+        path = below(folder, shard.rpartition("/")[2])
         path.write_bytes(stored.content)
         return path
 
@@ -179,10 +186,10 @@ class StoredWork:
         Raises:
             EmbedError: some are lost: without them a plan would seem to be done.
         """
-        stored = self.run.get(_OUTLINES)
+        stored = self.run.get(OUTLINES)
         try:
-            outlines = [Outline(*json.loads(line)) for line in (stored.content.splitlines() if stored else ())]
-        except (ValueError, TypeError):
+            outlines = [from_json(Outline, line) for line in (stored.content.splitlines() if stored else ())]
+        except ValueError:
             outlines = []
         if len(outlines) != self.plan.n_blocks:
             raise EmbedError(f'"{self.run.url}" has lost what its blocks are; {_ANEW}')
@@ -190,7 +197,7 @@ class StoredWork:
 
     def is_whole(self) -> bool:
         """Whether all is there that workers need, blocks that are done included."""
-        return _OUTLINES in self.run.list(_OUTLINES) and len(self.run.list("blocks/")) == self.plan.n_blocks
+        return OUTLINES in self.run.list(OUTLINES) and len(self.run.list("blocks/")) == self.plan.n_blocks
 
     @cached_property
     def _groups(self) -> list[list[Outline]]:
@@ -228,9 +235,9 @@ def find_plan(store: Store) -> tuple[Plan, str] | None:
     if stored is None:
         return None
     try:
-        plan = Plan(**json.loads(stored.content))
-        EmbedOptions(**plan.options)
-    except (TypeError, ValueError) as error:
+        plan = from_json(Plan, stored.content)
+        from_plain(EmbedOptions, plan.options)
+    except ValueError as error:
         raise EmbedError(
             f'"{store.url}/{PLAN}" is of another version of icons, or damaged ({error}); install one everywhere '
             "or remove it and plan again"

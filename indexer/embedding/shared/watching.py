@@ -27,7 +27,7 @@ class Watching:
 
     def look(self) -> list[RankProgress]:
         """Tell of each worker that still works, numbered, and last of what all others have done, without a rate."""
-        now, limit = time.monotonic(), _SILENT_LEASES * EmbedOptions(**self.place.plan.options).lease_seconds
+        now, limit = time.monotonic(), _SILENT_LEASES * EmbedOptions.of(self.place.plan).lease_seconds
         for worker, version in self.place.workers().items():
             before = self._words.get(worker)
             if (before is None or before.version != version) and (said := self.place.told(worker)) is not None:

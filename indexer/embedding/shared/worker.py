@@ -7,6 +7,7 @@ written and the block given back; a worker that is killed keeps its blocks from 
 """
 
 import os
+import re
 import secrets
 import signal
 import socket
@@ -39,6 +40,11 @@ from indexer.stores.opening import open_store
 from indexer.stores.store import Store
 
 Show = Callable[[Plan, RankProgress], None]
+
+
+def _host() -> str:
+    """The name of this machine as part of a file's."""
+    return re.sub("[^A-Za-z0-9-]+", "-", socket.gethostname())[:50]
 
 
 @dataclass(slots=True)
@@ -78,7 +84,7 @@ class Worker:
     give_up: Callable[[str], None]
     """Called from another thread if this one hangs, with what it was at; it has to end the process."""
     ending: Ending = field(default_factory=Ending)
-    name: str = field(default_factory=lambda: f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}")
+    name: str = field(default_factory=lambda: f"{_host()}-{os.getpid()}-{secrets.token_hex(3)}")
 
 
 def do_plan(store: Store, worker: Worker) -> None:
@@ -104,7 +110,7 @@ def do_plan(store: Store, worker: Worker) -> None:
 
 
 def _do_run(place: StoredWork, worker: Worker) -> None:
-    options = EmbedOptions(**place.plan.options)
+    options = EmbedOptions.of(place.plan)
     where = find_device("cpu" if options.precision == "int8" else worker.device)
     use_device(where)
     progress = RankProgress(rank=0, world=1, device=str(where), at="loading the encoder")

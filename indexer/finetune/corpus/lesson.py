@@ -17,6 +17,7 @@ from indexer.errors import SourceError
 from indexer.finetune.corpus.captions import Captions, is_held_out, make_captions, share_held_out
 from indexer.finetune.corpus.gather import base_of
 from indexer.finetune.options import Learning
+from indexer.sources.reading import MAX_FACTS_BYTES, read_regular
 
 Tokenizer = Callable[[list[str]], Tensor]
 
@@ -106,9 +107,11 @@ def read_facts(corpus: Path) -> dict[str, Any]:
     if not (corpus / "corpus.json").is_file() or not (corpus / "pixels.npy").is_file():
         raise SourceError(f'"{corpus}" is no corpus; give SOURCES, which are rendered into one')
     try:
-        facts: dict[str, Any] = json.loads((corpus / "corpus.json").read_text("utf-8"))
-    except ValueError as error:
+        facts = json.loads(read_regular(corpus / "corpus.json", limit=MAX_FACTS_BYTES))
+        list(zip(facts["words"], facts["tags"], strict=True))  # as many names as lists of tags
+    except (SourceError, ValueError, LookupError, TypeError, RecursionError) as error:
         raise SourceError(f'"{corpus / "corpus.json"}" is damaged ({error}); render the corpus anew') from error
+    assert isinstance(facts, dict)
     return facts
 
 

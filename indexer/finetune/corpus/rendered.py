@@ -5,6 +5,7 @@ what was refused or could not be read, and why).
 """
 
 import json
+import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -18,7 +19,7 @@ import numpy as np
 from indexer.arrays import Pixels
 from indexer.finetune.corpus.admission import digests_of
 from indexer.finetune.corpus.gather import Gathered, Limits, Placed, TrainingIcon
-from indexer.library.durable import write_file
+from indexer.library.durable import naming, write_file
 from indexer.rendering.render import RECIPE
 from indexer.sources.records import IconSet
 
@@ -43,7 +44,7 @@ def build_corpus(
     for _, pictures in _rendered(gathered.reserved, {}, workers=workers, size=size, report=report):
         forbidden.update(digest for picture in pictures for digest in digests_of(picture))
     placed = [icon.placed for icon in gathered.icons]
-    pixels = np.lib.format.open_memmap(folder / "pixels.part.npy", "w+", np.uint8, (len(placed), size, size, 3))
+    pixels = _room_for(len(placed), folder / "pixels.part.npy", size=size)
     kept: list[int] = []
     failed: dict[int, str] = {}
     for rows, pictures in _rendered(placed, failed, workers=workers, size=size, report=report):
@@ -61,6 +62,15 @@ def build_corpus(
     described = _described([gathered.icons[row] for row in kept], gathered, limits)
     described |= {"size": size, "key": key_of(gathered, limits, size=size)}
     write_file(folder / "corpus.json", json.dumps(described).encode())
+
+
+def _room_for(n: int, file: Path, *, size: int) -> "np.memmap[Any, np.dtype[np.uint8]]":
+    """Map a new file for `n` pictures, all of its room taken: to write into what a full disk lacks ends a process."""
+    pixels = np.lib.format.open_memmap(file, "w+", np.uint8, (n, size, size, 3))
+    if sys.platform == "linux":
+        with naming(file), file.open("r+b") as opened:
+            os.posix_fallocate(opened.fileno(), 0, opened.seek(0, os.SEEK_END))
+    return pixels
 
 
 def key_of(gathered: Gathered, limits: Limits, *, size: int) -> str:

@@ -13,6 +13,7 @@ from indexer.finetune.corpus.gather import Gathered, Limits, gather, read_source
 from indexer.finetune.options import Learning
 from indexer.library.durable import write_result
 from indexer.library.folder import Library, require
+from indexer.sources.reading import MAX_FACTS_BYTES, read_regular
 
 COLUMNS = ("file", "name", "set", "licence", "base", "held_out", "captions")
 _BETWEEN = "; "
@@ -119,34 +120,42 @@ def read_own_captions(file: Path) -> dict[str, tuple[str, ...]]:
     """
     found: dict[str, tuple[str, ...]] = {}
     try:
-        for number, row in _rows(file):
+        text = read_regular(file, limit=MAX_FACTS_BYTES).decode("utf-8-sig")
+    except (OSError, SourceError, UnicodeDecodeError) as error:
+        raise _no_captions(file, error) from error
+    try:
+        for number, row in _rows(text, is_csv=file.suffix.lower() != ".jsonl"):
             name, captions = str(row.get("file") or "").strip(), _captions(row)
             if not name or not captions:
                 lacking = '"file"' if not name else '"captions"'
                 raise SourceError(f'"{file}" line {number} has no {lacking}; complete it, or take the line out')
             found[name] = tuple(dict.fromkeys((*found.get(name, ()), *captions)))
-    except (OSError, UnicodeDecodeError, ValueError, csv.Error) as error:
-        raise SourceError(f'"{file}" can\'t be read as captions ({error}); give CSV or JSONL') from error
+    except (ValueError, RecursionError, csv.Error) as error:
+        raise _no_captions(file, error) from error
     if not found:
         raise SourceError(f'"{file}" holds no captions; `icons captions --out FILE` writes a list to edit')
     return found
 
 
-def _rows(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    with file.open(encoding="utf-8-sig", newline="") as opened:
-        if file.suffix.lower() == ".jsonl":
-            for number, line in enumerate(opened, start=1):
-                if line.strip():
-                    row = json.loads(line)
-                    yield number, row if isinstance(row, dict) else {}
-        else:
-            reader = csv.DictReader(opened)
-            for row in reader:
-                yield reader.line_num, row
+def _no_captions(file: Path, error: Exception) -> SourceError:
+    return SourceError(f'"{file}" can\'t be read as captions ({error}); give CSV or JSONL')
+
+
+def _rows(text: str, *, is_csv: bool) -> Iterator[tuple[int, dict[str, Any]]]:
+    if is_csv:
+        reader = csv.DictReader(io.StringIO(text, newline=""))
+        for row in reader:
+            yield reader.line_num, row
+        return
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            row = json.loads(line)
+            yield number, row if isinstance(row, dict) else {}
 
 
 def _captions(row: dict[str, Any]) -> Sequence[str]:
     """A list, or text with semicolons between; "caption" in the singular is taken too."""
     given = row.get("captions", row.get("caption")) or ()
-    parts = given.split(";") if isinstance(given, str) else given
-    return [str(part).strip() for part in parts if str(part).strip()]
+    parts = given if isinstance(given, list) else str(given).split(";") if given else ()
+    whole = (str(part).encode(errors="replace").decode().strip() for part in parts)  # halves of a pair are no text
+    return [part for part in whole if part]

@@ -1,7 +1,6 @@
 """How does a model become a plain open_clip folder? Config, weights, lineage, card, renamed into place."""
 
 import json
-import os
 import re
 import shutil
 from collections.abc import Mapping, Sequence
@@ -9,15 +8,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import psutil
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import save_file
 
 from indexer.encoders.checkpoint import CONFIG_NAME, LOCAL, WEIGHT_NAMES, ModelChoice
+from indexer.encoders.config import check_config, image_side, read_config
 from indexer.errors import ModelError
 from indexer.finetune.model.lineage import LINEAGE_NAME, as_json, check_replaceable
 from indexer.finetune.model.outline import build
-from indexer.library.durable import sync
+from indexer.library.durable import folder_aside, naming
 
+_BYTES_OF_WEIGHT = 16
+"""In training: itself, its gradient, and what Adam keeps of it."""
 _TOKENS = "token_embedding.weight"
 """Of open_clip's own text towers."""
 # The renderer composites on white and keeps the aspect by padding; open_clip's own transform is told to do the same.
@@ -49,14 +53,11 @@ def write_random_model(config_file: Path, folder: Path, *, seed: int) -> ModelCh
     Raises:
         ModelError: the file holds no config, or none that open_clip builds.
     """
-    try:
-        given = json.loads(config_file.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise ModelError(f'"{config_file}" is no model config ({error}); give one as open_clip has them') from error
-    config = given if isinstance(given, dict) and "model_cfg" in given else {"model_cfg": given}
+    config = read_config(config_file)
+    check_config(config, config_file, most_weights=psutil.virtual_memory().total // _BYTES_OF_WEIGHT)
     torch.manual_seed(seed)
     model = _build(config["model_cfg"], config_file)
-    size = config["model_cfg"]["vision_cfg"].get("image_size", 224)  # open_clip's own default
+    size = image_side(config["model_cfg"]["vision_cfg"])
     config.setdefault("preprocess_cfg", PREPROCESS_CONFIG | {"size": size})
     write_model(model.state_dict(), folder, FolderFacts(config, {}, "# Random weights\n", "fp32"))
     return ModelChoice(f"{LOCAL}{folder}")
@@ -87,21 +88,20 @@ def write_model(
     """
     check_replaceable(folder)
     held, files = tokenizer
-    aside = folder.with_name(f".aside-{folder.name}-{os.getpid()}")
-    shutil.rmtree(aside, ignore_errors=True)
-    aside.mkdir(parents=True)
-    save_file({name: _stored(name, tensor, facts.stored) for name, tensor in weights.items()}, aside / WEIGHT_NAMES[0])
-    (aside / WEIGHT_NAMES[0]).chmod(0o644)  # safetensors writes files that only their owner may read
-    (aside / CONFIG_NAME).write_text(json.dumps(facts.config, indent=2) + "\n", "utf-8")
-    (aside / LINEAGE_NAME).write_text(as_json(facts.lineage), "utf-8")
-    (aside / "README.md").write_text(facts.card, "utf-8")
-    for file in files:
-        shutil.copy(file, aside / file.name)
-    if not files and hasattr(held, "save_pretrained"):
-        held.save_pretrained(str(aside))
-    for file in aside.iterdir():
-        sync(file)
-    _swap(aside, folder)
+    stored = {name: _stored(name, tensor, facts.stored) for name, tensor in weights.items()}
+    with naming(folder), folder_aside(folder, replace=True) as aside:
+        try:
+            save_file(stored, aside / WEIGHT_NAMES[0])
+        except SafetensorError as error:  # of the system, without its number
+            raise OSError(None, str(error), str(folder / WEIGHT_NAMES[0])) from error
+        (aside / WEIGHT_NAMES[0]).chmod(0o644)  # safetensors writes files that only their owner may read
+        (aside / CONFIG_NAME).write_text(json.dumps(facts.config, indent=2) + "\n", "utf-8")
+        (aside / LINEAGE_NAME).write_text(as_json(facts.lineage), "utf-8")
+        (aside / "README.md").write_text(facts.card, "utf-8")
+        for file in files:
+            shutil.copy(file, aside / file.name)
+        if not files and hasattr(held, "save_pretrained"):
+            held.save_pretrained(str(aside))
 
 
 def _stored(name: str, tensor: torch.Tensor, stored: str) -> torch.Tensor:
@@ -111,11 +111,3 @@ def _stored(name: str, tensor: torch.Tensor, stored: str) -> torch.Tensor:
     if stored == "fp8" and name.endswith(_TOKENS):
         return tensor.float().to(torch.float8_e4m3fn)
     return tensor.float() if stored == "fp32" else tensor.half()
-
-
-def _swap(aside: Path, folder: Path) -> None:
-    old = folder.with_name(f".old-{folder.name}-{os.getpid()}")
-    if folder.exists():
-        folder.rename(old)
-    aside.rename(folder)
-    shutil.rmtree(old, ignore_errors=True)

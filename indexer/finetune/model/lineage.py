@@ -6,9 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from indexer.errors import ModelError
+from indexer.encoders.checkpoint import CONFIG_NAME, TOKENIZER_NAMES, WEIGHT_NAMES
+from indexer.errors import ModelError, SourceError
+from indexer.library.foreign import parsed
+from indexer.sources.reading import read_regular
 
 LINEAGE_NAME = "training.json"
+_GRAPHS = ("graphs.json", "text.onnx", "image.onnx", "image-int8.onnx")
+_OF_OTHER_TOKENIZERS = ("added_tokens.json", "sentencepiece.bpe.model", "spiece.model")
+_OWN = {CONFIG_NAME, *WEIGHT_NAMES, *TOKENIZER_NAMES, *_OF_OTHER_TOKENIZERS, *_GRAPHS, LINEAGE_NAME, "README.md"}
+"""Names of all that a model folder holds."""
 
 _FINETUNED = """# A fine-tuned icon encoder
 
@@ -27,16 +34,17 @@ def check_replaceable(folder: Path) -> None:
     Raises:
         ModelError: it holds something else, which would be lost.
     """
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / LINEAGE_NAME).is_file():
-        raise ModelError(f'"{folder}" holds other files, which a model would replace; give another --out')
+    names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+    others = [name for name in names if name not in _OWN]
+    if others or (names and LINEAGE_NAME not in names):
+        raise ModelError(f'"{folder}" holds "{(others or names)[0]}", which a model would replace; give another --out')
 
 
 def read_lineage(folder: Path) -> dict[str, Any]:
     """What a model folder says of how it was made; nothing where that is not written, or by others."""
-    file = folder / LINEAGE_NAME
     try:
-        lineage = json.loads(file.read_text("utf-8")) if file.is_file() else {}
-    except ValueError:
+        lineage = parsed(read_regular(folder / LINEAGE_NAME))
+    except (OSError, SourceError, ValueError):
         return {}
     is_ours = isinstance(lineage, dict) and isinstance(lineage.get("training", []), list)
     return lineage if is_ours else {}

@@ -20,6 +20,7 @@ from indexer.finetune.run.tensors import (
     write_shards,
     write_tensors,
 )
+from indexer.library.foreign import from_plain
 
 FREE = ("rate", "clip", "patience")
 """Options that may differ from those of a checkpoint: what helps where a loss exploded or nothing improved."""
@@ -67,14 +68,14 @@ def restore(session: Session, average: Average | None, path: Path, *, made_by: M
     """
     if path.exists() and path.is_dir() != is_sharded(session):
         raise TrainError(
-            f'the checkpoint "{path}" was made with another --strategy; give the same one, or run without --resume'
+            f'the checkpoint "{path}" was made with another --strategy; give the same one, or --replace to begin anew'
         )
     state = read_facts(path) if is_sharded(session) else read_tensors(path)
     changed = differences(state.get("made_by", {}), made_by)
     if changes := [text for name, text in changed.items() if name not in FREE]:
         raise TrainError(
             f'the checkpoint "{path}" was made with other options ({"; ".join(changes)}); '
-            "give the same ones, or run without --resume"
+            "give the same ones, or --replace to begin anew"
         )
     peaks = [group["peak"] for group in session.optimizer.param_groups]
     try:
@@ -83,9 +84,9 @@ def restore(session: Session, average: Average | None, path: Path, *, made_by: M
         else:
             _take(session, average, state)
         session.scaler.load_state_dict(state["scaler"])
-        standing = Standing(**state["standing"])
+        standing = from_plain(Standing, state["standing"])
     except (RuntimeError, ValueError, KeyError, TypeError) as error:
-        raise TrainError(f'the checkpoint "{path}" has another shape; run without --resume') from error
+        raise TrainError(f'the checkpoint "{path}" has another shape; --replace begins anew') from error
     for group, peak in zip(session.optimizer.param_groups, peaks, strict=True):
         group["peak"] = peak  # the rate may be another one now
     if changed:

@@ -29,6 +29,17 @@ class Origin:
     tokenizer: Any
 
 
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of a run, as `places.result` says it."""
+
+    written: bool
+    fallen: list[str]
+    standing: Standing
+    cut: list[str]
+    """Captions that may have been cut."""
+
+
 def finish(session: Session, origin: Origin, standing: Standing, *, places: Places) -> None:
     """Write `places.out` unless a task fell below the parent's interval; say in `places.result` what came of it."""
     if session.rank.index and not is_sharded(session):
@@ -38,8 +49,6 @@ def finish(session: Session, origin: Origin, standing: Standing, *, places: Plac
     if session.rank.index:
         return
     lost = _lost(origin.plan, standing)
-    facts = {"best_step": standing.best_step, "fallen": lost, "standing": asdict(standing)}
-    facts["cut"] = list(session.lesson.cut)
     is_written = not lost or origin.plan.allow_regression
     if is_written:
         lineage = lineage_of(origin, standing, n_ranks=session.rank.world)
@@ -48,7 +57,8 @@ def finish(session: Session, origin: Origin, standing: Standing, *, places: Plac
         facts_of_folder = FolderFacts(config, lineage, card_of(lineage), origin.plan.options.towers.stored)
         tokenizer = (origin.tokenizer, origin.checkpoint.tokenizer)
         write_model(weights, places.out, facts_of_folder, tokenizer=tokenizer)
-    write_file(places.result, (json.dumps({"written": is_written, **facts}) + "\n").encode())
+    result = Result(is_written, lost, standing, list(session.lesson.cut))
+    write_file(places.result, (json.dumps(asdict(result)) + "\n").encode())
 
 
 def best_figures(standing: Standing) -> dict[str, Any]:

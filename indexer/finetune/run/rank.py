@@ -34,6 +34,7 @@ from indexer.finetune.run.text_inputs import open_lesson
 from indexer.finetune.run.train import train
 from indexer.finetune.run.validation import make_exam
 from indexer.finetune.run.watch import Report, Reporter, TrainingProgress
+from indexer.library.durable import disk_error
 from indexer.process import prepare_for_batches
 from indexer.ranks.distributed import START_LIMIT, Rank, give_up_rank, process_group, run_as_rank, share_cores
 from indexer.ranks.heartbeat import watched
@@ -210,7 +211,10 @@ def main(out: Path, device: str, resume: bool) -> None:
         def give_up(reason: str) -> None:
             give_up_rank(rank, TrainError(reason))
 
-        run_rank(places, rank=rank, device=where, resume=resume, report=report, give_up=give_up)
+        try:
+            run_rank(places, rank=rank, device=where, resume=resume, report=report, give_up=give_up)
+        except OSError as error:
+            raise TrainError(disk_error(error, places.work)) from error
 
     run_as_rank(work)
 

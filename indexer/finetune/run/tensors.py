@@ -4,17 +4,18 @@ Either has its final name only when all of it is written. A folder holds the new
 number of ranks.
 """
 
-import os
 import pickle
 import shutil
 from collections.abc import Callable, Mapping
 from enum import Enum
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import torch
 import torch.distributed as dist
 from torch import Tensor
+from torch.distributed.checkpoint.api import CheckpointException
 from torch.distributed.checkpoint.default_planner import DefaultSavePlanner
 from torch.distributed.checkpoint.filesystem import FileSystemReader, FileSystemWriter
 from torch.distributed.checkpoint.metadata import Metadata
@@ -22,7 +23,7 @@ from torch.distributed.checkpoint.state_dict_loader import load
 from torch.distributed.checkpoint.state_dict_saver import save
 
 from indexer.errors import TrainError
-from indexer.library.durable import ASIDE, sync
+from indexer.library.durable import ASIDE, sync, write_by
 from indexer.ranks.distributed import Rank
 
 _FACTS = "facts.pt"
@@ -64,12 +65,16 @@ def put_whole(tensor: Tensor, value: Tensor) -> None:
 
 def write_tensors(state: Mapping[str, Any], path: Path) -> None:
     """Write a dictionary of tensors and plain values under its final name, all of it or nothing."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f"{ASIDE}{os.getpid()}-{path.name}")
-    torch.save(dict(state), aside)
-    sync(aside)
-    aside.replace(path)
-    sync(path.parent)
+    write_by(path, partial(_save, dict(state)))
+
+
+def _save(state: Mapping[str, Any], file: IO[bytes]) -> None:
+    try:
+        torch.save(state, file)
+    except RuntimeError as error:  # that the file has an end where none was expected, as it could not be written
+        if isinstance(error.__context__, OSError):
+            raise error.__context__ from None
+        raise
 
 
 def read_tensors(path: Path) -> dict[str, Any]:
@@ -88,7 +93,11 @@ def read_tensors(path: Path) -> dict[str, Any]:
 
 
 def write_shards(tensors: Mapping[str, Any], facts: Mapping[str, Any], path: Path, *, rank: Rank, step: int) -> None:
-    """Write nested dictionaries of tensors, each rank its shards, and plain values; all ranks call it together."""
+    """Write nested dictionaries of tensors, each rank its shards, and plain values; all ranks call it together.
+
+    Raises:
+        OSError: a rank could not write; what was there before stays.
+    """
     folder = path / f"step-{step:09}"
     aside = folder.with_name(f"{ASIDE}{folder.name}")
     if rank.index == 0:
@@ -98,13 +107,18 @@ def write_shards(tensors: Mapping[str, Any], facts: Mapping[str, Any], path: Pat
     dist.barrier()
     # Batch norms differ between ranks: what is not sharded is that of rank 0.
     planner = DefaultSavePlanner(dedup_save_to_lowest_rank=True)
-    save(dict(tensors), storage_writer=FileSystemWriter(aside), planner=planner)
+    try:
+        save(dict(tensors), storage_writer=FileSystemWriter(aside), planner=planner)
+    except CheckpointException as error:  # no `Exception` for Python
+        shutil.rmtree(aside, ignore_errors=True)
+        cause = str(next(iter(error.failures.values()))[0])
+        raise OSError(None, cause.splitlines()[0] if cause else "its ranks do not say why", str(folder)) from error
     if rank.index == 0:
         sync(aside)
         shutil.rmtree(folder, ignore_errors=True)
         aside.rename(folder)
         sync(path)
-        for other in path.iterdir():
+        for other in path.glob("step-*"):
             if other != folder:
                 shutil.rmtree(other)
 
@@ -140,7 +154,7 @@ def _newest(path: Path) -> Path:
 
 
 def _damaged(path: Path, error: Exception) -> TrainError:
-    return TrainError(f'the checkpoint "{path}" is damaged ({type(error).__name__}); run without --resume')
+    return TrainError(f'the checkpoint "{path}" is damaged ({type(error).__name__}); --replace begins anew')
 
 
 class _Reader(FileSystemReader):

@@ -5,6 +5,7 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from indexer.errors import TrainError
+from indexer.errors import SourceError, TrainError
 from indexer.finetune.corpus.lesson import (
     KeptWords,
     Lesson,
@@ -26,6 +27,8 @@ from indexer.finetune.options import Places
 from indexer.finetune.pictures.twins import looks_of
 from indexer.finetune.plan import Plan
 from indexer.finetune.run.watch import Reporter
+from indexer.library.durable import write_file
+from indexer.sources.reading import read_regular
 
 _LOOK_SECONDS = 0.2
 
@@ -76,10 +79,9 @@ class _Maker:
         file = self.work / f"{kind}-{key}.npy"
         if self.reporter.progress.rank == 0 and not file.is_file():
             self.reporter.begin(f"making {kind} of the corpus")
-            aside = file.with_suffix(".part")
-            with aside.open("wb") as opened:
-                np.save(opened, make().numpy())
-            aside.replace(file)
+            content = BytesIO()
+            np.save(content, make().numpy())
+            write_file(file, content.getvalue())
         self.reporter.join(f"reading {kind} of the corpus")
         while not file.is_file():
             time.sleep(_LOOK_SECONDS)
@@ -106,8 +108,8 @@ def kept_words(file: str | None) -> list[str]:
     if file is None:
         return []
     try:
-        lines = Path(file).read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
+        lines = read_regular(Path(file)).decode().splitlines()
+    except (OSError, SourceError, UnicodeDecodeError) as error:
         raise TrainError(f'--keep-words "{file}" can\'t be read ({error}); give a file of words in UTF-8') from error
     words = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
     if len(words) < 2:

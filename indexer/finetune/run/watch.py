@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from indexer.errors import TrainError
+from indexer.library.durable import naming, write_file
 from indexer.reports.bars import Bars
 
 REPORT_SECONDS = 0.5
@@ -160,19 +161,20 @@ class Log:
         if path.is_file() and from_step:
             lines = path.read_text("utf-8").splitlines()
             kept = [line for line in lines if _step_of(line) <= from_step]
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = path.open("w", encoding="utf-8")
-        self._file.writelines(f"{line}\n" for line in kept)
+        write_file(path, "".join(f"{line}\n" for line in kept).encode())
+        self._path, self._file = path, path.open("a", encoding="utf-8")
 
     def write(self, kind: str, step: int, facts: Mapping[str, Any]) -> None:
         """Add a line; of a number that is infinite or none, as fp16 gives now and then, JSON knows nothing: null."""
         plain = {name: None if isinstance(it, float) and not math.isfinite(it) else it for name, it in facts.items()}
-        self._file.write(json.dumps({"kind": kind, "step": step, **plain}) + "\n")
-        self._file.flush()
+        with naming(self._path):
+            self._file.write(json.dumps({"kind": kind, "step": step, **plain}) + "\n")
+            self._file.flush()
 
     def close(self) -> None:
         """End the file."""
-        self._file.close()
+        with naming(self._path):
+            self._file.close()
 
 
 def _step_of(line: str) -> float:

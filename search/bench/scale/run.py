@@ -21,6 +21,7 @@ from indexer.errors import BenchError
 from indexer.library.durable import write_file
 from indexer.library.elsewhere import LibraryElsewhere
 from indexer.library.folder import Library
+from indexer.library.foreign import from_json
 from indexer.reports.bars import Progress
 from search.bench.scale.stages import PUBLISHING, STAGES, address_of
 
@@ -68,7 +69,7 @@ def measure_scale(
                 progress(f"{n:,} icons: {stage}", n_done, n_steps)
                 write_file(figures, json.dumps(asdict(_measure(place, stage))).encode())
             n_done += 1
-            yield Measured(**json.loads(figures.read_text()))
+            yield from_json(Measured, figures.read_bytes())
         if not keep:
             rmtree(place.source, ignore_errors=True)
             rmtree(place.library.root, ignore_errors=True)

@@ -46,14 +46,14 @@ class Address:
             raise IconsError(f'"{text}" is no address ({error}); write milvus://HOST:PORT/NAME') from error
         if parts.scheme not in SCHEMES:
             raise IconsError(f'"{text}" is no address of a library; write milvus://HOST:PORT/NAME')
-        place, _, name = parts.path.rpartition("/")
+        place, _, name = text.partition("://")[2].rpartition("/")  # of a file's path `?`, `#` and `%` are parts
         if not re.fullmatch(_NAME, name):
             raise IconsError(f'"{name}" in "{text}" is no name of a library: small letters, digits and _, as "icons"')
         if parts.scheme == "milvus-lite":
             if not place.endswith(".db"):
                 raise IconsError(f'"{text}" names no file; write milvus-lite:///folder/file.db/NAME')
             return cls(place, name, is_file=True, is_secure=False)
-        if not parts.hostname or place:
+        if not parts.hostname or place != parts.netloc:
             raise IconsError(f'"{text}" is no address of a library; write milvus://HOST:PORT/NAME')
         is_secure = parts.scheme == "milvus+tls"
         host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
@@ -61,26 +61,35 @@ class Address:
 
 
 def read_token() -> str:
-    """The token that the environment holds, or a file that it names; "" where there is none.
+    """The token that the environment holds, or a file that it names; "" where neither variable is set.
 
     Raises:
-        IconsError: the file can't be read.
+        IconsError: the file can't be read, or one of them is empty.
     """
-    if path := os.environ.get(TOKEN_FILE):
-        return _read(path, TOKEN_FILE).strip()
-    return os.environ.get(TOKEN, "")
+    if path := _variable(TOKEN_FILE):
+        if not (token := _read(path, TOKEN_FILE).strip()):
+            raise IconsError(f'"{path}", which {TOKEN_FILE} names, holds no token; write one into it')
+        return token
+    return _variable(TOKEN)
 
 
 def read_authority() -> str:
     """Path of the certificate that signs the server's; "" where the system knows it.
 
     Raises:
-        IconsError: the file can't be read.
+        IconsError: the file can't be read, or the variable is empty.
     """
-    path = os.environ.get(AUTHORITY, "")
-    if path:
+    if path := _variable(AUTHORITY):
         _read(path, AUTHORITY)
     return path
+
+
+def _variable(name: str) -> str:
+    """What a variable of the environment holds; "" where it is not set. One that is set and empty means something."""
+    value = os.environ.get(name)
+    if value is not None and not value.strip():
+        raise IconsError(f'{name} is "{value}"; put into it what docs/milvus.md says, or unset it')
+    return value or ""
 
 
 def _read(path: str, variable: str) -> str:

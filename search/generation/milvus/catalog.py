@@ -3,8 +3,8 @@
 The file has the tables of a snapshot, those of icons empty; what is asked of icons is asked of the server.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.arrays import Ids
-from indexer.errors import UnsupportedError
+from indexer.errors import LibraryError, UnsupportedError
+from indexer.library.foreign import Kind, from_json
 from indexer.naming.names import normalise, parse
 from search.generation.milvus.connection import IDS_AT_ONCE, Connection, Row
 from search.generation.milvus.expressions import among, both, in_chunks, spelt
@@ -31,6 +32,27 @@ _PICTURES_AT_ONCE = 256
 """Of up to 64 kB."""
 _N_NAMES_KEPT = 1_000
 """Names whose icons are kept: one query asks for the same ones several times."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What a row says of an icon in JSON, in this order."""
+
+    size: int | None
+    licence: str | None
+    source: int
+    path: str
+    member: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What else it says."""
+
+    caption: str | None
+    tags: str
+    english_tags: str
+    categories: str
 
 
 class MilvusCatalog(Snapshot):
@@ -57,14 +79,13 @@ class MilvusCatalog(Snapshot):
         rows = self._by_id(np.array([icon]), ("said", "set_id"))
         if not rows:
             raise self._asked.lacks_row()
-        caption, tags, english_tags, categories = json.loads(rows[0]["said"])
+        said = asdict(self._read(_Said, rows[0]["said"]))
         author, version, licence, source = self._connection.execute(
             f"{_OF_SET} WHERE sets.id = ?", (rows[0]["set_id"],)
         ).fetchone()
-        lists = {"tags": tags, "english_tags": english_tags, "categories": categories}
         return {
-            "caption": caption,
-            **{name: tuple(text.split("\n")) if text else () for name, text in lists.items()},
+            "caption": said.pop("caption"),
+            **{name: tuple(text.split("\n")) if text else () for name, text in said.items()},
             "author": author,
             "version": version,
             "set_licence": licence,
@@ -135,9 +156,11 @@ class MilvusCatalog(Snapshot):
     def digests(self, images: Sequence[int]) -> dict[int, bytes]:
         """Digests of the contents that pictures were rendered from, by id."""
         found: dict[int, bytes] = {}
-        for chunk in in_chunks(np.unique(np.array(images, np.int64)), _PICTURES_AT_ONCE):
+        for chunk in in_chunks(np.unique(np.array(images, np.int64)), IDS_AT_ONCE):
             for row in self._asked.query(self._pictures, among("id", chunk), ["id", "content"]):
                 found[row["id"]] = bytes.fromhex(row["content"])
+        if found.keys() != set(images):
+            raise self._asked.lacks_row()
         return found
 
     def contents(self, images: Sequence[int]) -> dict[int, bytes]:
@@ -188,11 +211,22 @@ class MilvusCatalog(Snapshot):
         return next((row["id"] for row in self._reader.of(where, ())), None)
 
     def _icon_row(self, row: Row, words: str) -> IconRow:
-        size, licence, source, path, member = json.loads(row["shown"])
-        key, title = self._sets[row["set_id"]]
-        kind, location = self._sources[source]
-        ids = row["id"], row["set_id"], row["name_id"], row["image"]
-        return IconRow(*ids, row["name"], words, key, title, size, licence, kind, location, path, member)
+        shown = self._read(_Shown, row["shown"])
+        if row["set_id"] not in self._sets or shown.source not in self._sources:
+            raise self._asked.lacks_row()
+        named = row["name"], words, *self._sets[row["set_id"]]
+        place = *self._sources[shown.source], shown.path, shown.member
+        return IconRow(
+            row["id"], row["set_id"], row["name_id"], row["image"], *named, shown.size, shown.licence, *place
+        )
+
+    def _read(self, kind: type[Kind], text: str) -> Kind:
+        try:
+            return from_json(kind, text)
+        except ValueError as error:
+            raise LibraryError(
+                f'"{self._asked.spelling}" says of an icon what can\'t be read ({error}); `icons doctor` examines it'
+            ) from error
 
     def _ids_of_names(self, words: str) -> list[int]:
         return [row[0] for row in self._connection.execute(_NAMED, (words,))]

@@ -6,11 +6,10 @@
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from indexer.errors import LibraryError
+from indexer.library.foreign import from_json
 from search.generation.icon_table import Order, SetFacts
-from search.results import FacetCount
 
 Tallies = dict[str, list[int]]
 
@@ -43,29 +42,11 @@ class Facts:
             LibraryError: it can't be read.
         """
         try:
-            told: dict[str, Any] = json.loads(path.read_text("utf-8"))
-            return cls(
-                last=told["last"],
-                last_name=told["last_name"],
-                sizes=tuple(told["sizes"]),
-                tallies=told["tallies"],
-                sets=tuple(_set_facts(one) for one in told["sets"]),
-                orders={key: _order(one) for key, one in told["orders"].items()},
-            )
-        except (OSError, ValueError, LookupError, TypeError) as error:
+            return from_json(cls, path.read_bytes())
+        except (OSError, ValueError) as error:
             raise LibraryError(f'"{path}" can\'t be read ({error}); delete it, and it is fetched again') from error
 
 
 def order_key(sort: str, *, flat: bool) -> str:
     """Key of an order."""
     return f"{sort} flat" if flat else sort
-
-
-def _set_facts(told: dict[str, Any]) -> SetFacts:
-    lists = {name: tuple(told[name]) for name in ("styles", "categories", "sample")}
-    return SetFacts(**{**told, **lists})
-
-
-def _order(told: dict[str, Any]) -> Order:
-    counts = {kind: [FacetCount(**one) for one in found] for kind, found in told["counts"].items()}
-    return Order(tuple(told["first"]), told["n"], counts)

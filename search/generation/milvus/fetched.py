@@ -6,18 +6,18 @@ The server holds each file in pieces, under its sha256: one that two generations
 import hashlib
 import json
 import os
-import re
 import shutil
 import zlib
 from base64 import b64decode
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from indexer.errors import LibraryError
-from indexer.library.durable import describe_file, folder_aside, make_folder, write_file
+from indexer.library.durable import FileSum, describe_file, folder_aside, make_folder, write_file
 from indexer.library.folder import Generation, Library
+from indexer.library.foreign import Count, FileName, Name, Size, below, from_json
+from indexer.library.numbered import Number
 from search.deadline import refuse_late
 from search.generation.milvus.connection import Connection, GoneError
 from search.generation.milvus.schema import Names, piece, ready
@@ -30,28 +30,26 @@ _N_KEPT = 3
 
 
 @dataclass(frozen=True, slots=True)
-class FileFacts:
+class FileFacts(FileSum):
     """One file that was published."""
 
-    bytes: int
-    sha256: str
-    pieces: int
+    pieces: Size
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
     """What was published of a generation, written last."""
 
-    number: int
-    fingerprint: str
-    dim: int
+    number: Number
+    fingerprint: Name
+    dim: Size
     is_half: bool
-    n_icons: int
-    n_pictures: int
+    n_icons: Count
+    n_pictures: Count
     published_at: str
-    generation: dict[str, FileFacts]
+    generation: dict[FileName, FileFacts]
     """Files of the generation, by name."""
-    encoder: dict[str, FileFacts]
+    encoder: dict[FileName, FileFacts]
     """... and of the encoder of queries."""
     sends_pictures: bool = True
     """Whether rows hold what icons show."""
@@ -60,43 +58,26 @@ class Said:
         """Spell it as JSON."""
         return json.dumps(asdict(self))
 
-    @classmethod
-    def from_json(cls, text: str) -> "Said":
-        """Read it.
 
-        Raises:
-            ValueError, TypeError, LookupError: it is none.
-        """
-        told: dict[str, Any] = json.loads(text)
-        for name in ("generation", "encoder"):
-            told[name] = {file: FileFacts(**facts) for file, facts in told[name].items()}
-        said = cls(**told)
-        sums = [facts.sha256 for facts in (*said.generation.values(), *said.encoder.values())]
-        names = [*said.generation, *said.encoder]
-        # They become names of files here, whatever the server is.
-        if not all(re.fullmatch("[0-9a-f]{64}", sha256) for sha256 in sums):
-            raise ValueError("a checksum is none")
-        if not re.fullmatch("[0-9a-f]{4,64}", said.fingerprint) or any(Path(name).name != name for name in names):
-            raise ValueError("a file has a name that is none")
-        return said
-
-
-def read_said(connection: Connection, names: Names, number: int) -> Said:
-    """What was published of a generation.
+def read_said(connection: Connection, names: Names, number: int, *, consistency: str = "Strong") -> Said:
+    """What was published of a generation; a server that is asked strongly waits for what was written a moment ago.
 
     Raises:
         GoneError: it was not, or is no longer there.
     """
-    rows = connection.query(names.files, f'id == "{ready(number)}"', ["content"], consistency_level="Strong")
+    rows = connection.query(names.files, f'id == "{ready(number)}"', ["content"], consistency_level=consistency)
     if not rows:
         raise GoneError(f'"{connection.spelling}" holds no generation {number}; `icons publish` sends one')
     try:
-        return Said.from_json(rows[0]["content"])
-    except (ValueError, TypeError, LookupError) as error:
+        said = from_json(Said, rows[0]["content"])
+        if said.number != number:
+            raise ValueError(f"it says that it is {said.number}")  # noqa: TRY301
+    except ValueError as error:
         raise LibraryError(
             f'generation {number} of "{connection.spelling}" is of another format ({error}); '
             "`pip install --upgrade icons` here, or `icons publish` there"
         ) from error
+    return said
 
 
 def fetch(connection: Connection, names: Names, library: Library, said: Said) -> Generation:
@@ -134,7 +115,7 @@ def _is_there(folder: Path, said: Said) -> bool:
 def _has_files(folder: Path, files: dict[str, FileFacts]) -> bool:
     """Whether a folder holds files of these sizes: caches are cleared file by file."""
     try:
-        return all((folder / name).stat().st_size == facts.bytes for name, facts in files.items())
+        return all(below(folder, name).stat().st_size == facts.bytes for name, facts in files.items())
     except OSError:
         return False
 
@@ -150,20 +131,20 @@ def _fill(
 ) -> None:
     with folder_aside(folder, replace=True) as aside:
         for name, facts in files.items():
-            stored = root / "files" / facts.sha256
+            stored = below(root, "files", facts.sha256)
             if not _is_stored(stored, facts):
                 write_file(stored, _read(connection, names, name, facts))
             try:
-                os.link(stored, aside / name)
+                os.link(stored, below(aside, name))
             except OSError:  # no links here
-                shutil.copyfile(stored, aside / name)
+                shutil.copyfile(stored, below(aside, name))
         if said is not None:
             (aside / _SAYS).write_text(said.to_json(), "utf-8")
 
 
 def _is_stored(stored: Path, facts: FileFacts) -> bool:
     try:
-        return describe_file(stored)["sha256"] == facts.sha256
+        return describe_file(stored).sha256 == facts.sha256
     except OSError:
         return False
 
@@ -175,7 +156,10 @@ def _read(connection: Connection, names: Names, name: str, facts: FileFacts) -> 
     for start in range(0, len(keys), _PIECES_AT_ONCE):
         refuse_late()
         where = f"id in {json.dumps(keys[start : start + _PIECES_AT_ONCE])}"
-        held.update((row["id"], row["content"]) for row in connection.query(names.files, where, ["id", "content"]))
+        found = connection.query(names.files, where, ["id", "content"])
+        held.update((row["id"], row["content"]) for row in found)
+        if not found:
+            break
     try:
         content = zlib.decompressobj().decompress(b"".join(b64decode(held[key]) for key in keys), facts.bytes)
     except (KeyError, ValueError, zlib.error) as error:

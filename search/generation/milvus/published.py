@@ -5,7 +5,7 @@ can mix two collections (milvus-io/milvus#52351).
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 
 from indexer.encoders.query_encoder import open_query_encoder
@@ -15,7 +15,7 @@ from indexer.publishing.lexicon import Lexicon
 from indexer.publishing.manifest import Manifest
 from search.generation.backend import Engine
 from search.generation.milvus.catalog import MilvusCatalog
-from search.generation.milvus.connection import Connection, connection_to
+from search.generation.milvus.connection import Connection, GoneError, connection_to
 from search.generation.milvus.facts import Facts
 from search.generation.milvus.fetched import Said, fetch, read_said
 from search.generation.milvus.schema import COLUMNS, Names
@@ -49,6 +49,17 @@ class Published:
         """Number of the generation that the alias stands for."""
         behind = self.connection.behind(self.names.alias)
         return None if behind is None else self.names.number_in(behind)
+
+    def state(self, number: int) -> object:
+        """What was said when it was published; this is asked every second, so what suffices is asked first."""
+        for consistency in ("Bounded", "Strong"):
+            with suppress(GoneError):
+                return read_said(self.connection, self.names, number, consistency=consistency)
+        return None
+
+    def library(self, number: int) -> str:
+        """Not known: an address belongs to one library."""
+        return ""
 
     def open_current(self) -> Opened:
         """Open the generation that answers.
@@ -91,6 +102,7 @@ class Published:
             facets=table,
             lexicon=lexicon,
             speller=Speller.of(snapshot.vocabulary, lexicon, encoder),
+            state=said,
             engine=MILVUS,
         )
 

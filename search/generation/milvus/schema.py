@@ -81,7 +81,7 @@ class Names:
 
     def number_in(self, collection: str) -> int | None:
         """Which generation a collection belongs to; None for one of another kind or library."""
-        found = re.fullmatch(rf"(?:icons|pictures)_{re.escape(self.library)}_g([0-9]+)", collection)
+        found = re.fullmatch(rf"(?:icons|pictures)_{re.escape(self.library)}_g([0-9]{{1,9}})", collection)
         return int(found[1]) if found else None
 
 

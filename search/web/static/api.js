@@ -120,5 +120,8 @@ const posted = (body) => ({ method: "POST", headers: { "Content-Type": "applicat
 /** The address of an icon's picture in the best form there is. */
 export const pictureOf = (icon) => icon.svg_url ?? icon.png_url;
 
-/** The address of many pictures in one; the fragment #i17 shows the one of the image 17. */
-export const svgsOf = (images) => new URL(`svgs?${new URLSearchParams(images.map((image) => ["image", image]))}`, BASE).href;
+/** What the picture of an icon is called where many come in one: the fragment `#i${layerOf(icon)}` shows it. */
+export const layerOf = ({ image, digest }) => `${image}-${digest}`;
+
+/** The address of many pictures in one. */
+export const svgsOf = (layers) => new URL(`svgs?${new URLSearchParams(layers.map((layer) => ["image", layer]))}`, BASE).href;

@@ -1,4 +1,5 @@
 import re
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -12,7 +13,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, text
 
-from indexer.catalog.database import REVISION, open_catalog, upgrade_catalog
+from indexer.catalog.database import REVISION, connect_to_read, open_catalog, upgrade_catalog
 from indexer.catalog.schema import metadata
 from indexer.errors import LibraryError
 from indexer.library.bundled import migrations
@@ -74,6 +75,21 @@ def test_upgrading_a_current_catalog_changes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "catalog.sqlite"
     open_catalog(path).dispose()
     assert upgrade_catalog(path) == (REVISION, REVISION)
+
+
+@pytest.mark.parametrize("folder", ["a?mode=memory&b", "a%41", "a#b", "file:a?b", "%(here)s", "a%"])
+def test_a_catalog_lies_where_its_path_says_whatever_that_means_in_an_address(
+    tmp_path: Path, folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / folder / "catalog?%41.sqlite"
+    shutil.copytree(migrations(), path.parent / "migrations")
+    monkeypatch.setattr("indexer.library.bundled.migrations", lambda: path.parent / "migrations")
+    assert upgrade_catalog(path) == (None, REVISION)
+    open_catalog(path).dispose()
+    with closing(connect_to_read(path)) as connection:
+        assert connection.execute("SELECT COUNT(*) FROM icons").fetchone() == (0,)
+    assert [there.name for there in tmp_path.iterdir()] == [folder]
+    assert path.is_file()
 
 
 def test_names_keep_their_ids_and_bearers_when_they_learn_other_languages(tmp_path: Path) -> None:

@@ -1,14 +1,16 @@
+import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from conftest import disc, svg
-from sqlalchemy import Connection, Engine, select
+from sqlalchemy import Connection, Engine, func, select
 
 from indexer.catalog import questions
 from indexer.catalog.database import open_catalog
 from indexer.catalog.scan import forget, remember, scan
-from indexer.catalog.schema import icons, images, names
+from indexer.catalog.schema import files, icons, images, names, sets, sources
 from indexer.errors import SourceError
 
 
@@ -112,14 +114,184 @@ def test_a_whole_source_that_moved_and_was_given_again_keeps_its_ids(engine: Eng
         assert not before & {icon for icon, _, _ in _icons(connection).values()}
 
 
-def test_a_source_that_vanished_is_named_with_the_way_out(engine: Engine, icon_folder: Path) -> None:
+def _set_of(*names: str) -> str:
+    body = '<path d="M0 0h{}v2z"/>'
+    return json.dumps({"prefix": "x", "icons": {name: {"body": body.format(n)} for n, name in enumerate(names)}})
+
+
+def _rows(engine: Engine) -> dict[str, list[tuple[object, ...]]]:
+    """All that is known of sources and what they hold."""
+    with engine.connect() as connection:
+        tables = (sources, sets, files, icons)
+        return {table.name: [tuple(row) for row in connection.execute(select(table))] for table in tables}
+
+
+def _empty(place: Path) -> None:
+    for path in place.iterdir():
+        path.unlink()
+
+
+LOSSES: dict[str, tuple[str, Callable[[Path], None], str]] = {
+    "its files": ("icons", _empty, "had 2 icons and has none now"),
+    "its folder": ("icons", shutil.rmtree, "does not exist"),
+    "its mount": ("icons", lambda place: (shutil.rmtree(place), place.mkdir()), "had 2 icons and has none now"),
+    "its rows": ("list.csv", lambda place: place.write_text("file_path\n"), "had 2 icons and has none now"),
+    "its bytes": ("list.csv", lambda place: place.write_text(""), 'has none now (no column "file_path"'),
+    "its form": ("set.json", lambda place: place.write_text(""), "is neither a picture"),
+    "its icons": ("set.json", lambda place: place.write_text(_set_of()), "had 2 icons and has none now"),
+    "its shape": ("set.json", lambda place: place.write_text('"prefix" "icons"'), "has none now (not valid JSON"),
+}
+"""How a source of two icons loses them: which, how, and what is said of it."""
+
+
+@pytest.mark.parametrize("lost", LOSSES)
+def test_a_source_that_lost_all_its_icons_stays_as_it_was_until_it_is_forgotten(
+    engine: Engine, icon_folder: Path, tmp_path: Path, lost: str
+) -> None:
+    name, lose, said = LOSSES[lost]
+    place, aside = tmp_path / "losing" / name, tmp_path / "aside"
+    place.parent.mkdir()
+    if name == "icons":
+        place.mkdir()
+        for x in (5, 6):
+            (place / f"ring-{x}.svg").write_text(disc(x, x))
+    else:
+        for x in (5, 6):
+            (place.parent / f"ring-{x}.svg").write_text(disc(x, x))
+        place.write_text(_set_of("a", "b") if name == "set.json" else "file_path\nring-5.svg\nring-6.svg\n")
+    for source in (place, icon_folder):
+        _remember(engine, source)
+    assert scan(engine).added == 14
+    before = _rows(engine)
+    shutil.copytree(place.parent, aside)
+    lose(place)
+    (icon_folder / "new.svg").write_text(disc(20, 20))
+    first, second = scan(engine), scan(engine)
+    assert (first.added, first.gone, second.added, second.gone) == (1, 0, 0, 0)
+    for tally in (first, second):
+        [kept] = tally.kept
+        assert (kept.location, kept.icons, kept.command) == (str(place), 2, f"icons forget {place}")
+        assert said in kept.reason
+    after = _rows(engine)
+    assert {table: rows[: len(before[table])] for table, rows in after.items()} == before
+    shutil.rmtree(place.parent)
+    shutil.copytree(aside, place.parent)
+    back = scan(engine)
+    assert (back.kept, back.added, back.gone) == ([], 0, 0)
+    lose(place)
+    with engine.begin() as connection:
+        assert forget(connection, place) == 2
+    assert scan(engine).kept == []
+    with engine.connect() as connection:
+        assert len(_icons(connection)) == 13
+
+
+def test_a_pattern_that_leaves_out_every_icon_of_a_source_leaves_it_as_it_was(
+    engine: Engine, icon_folder: Path
+) -> None:
     _remember(engine, icon_folder)
     scan(engine)
-    shutil.rmtree(icon_folder)
-    with pytest.raises(SourceError, match="icons forget"):
-        scan(engine)
+    with engine.begin() as connection:
+        remember(connection, icon_folder, exclude=["*"])
+    [kept] = scan(engine).kept
+    assert (kept.icons, kept.command) == (12, f"icons forget {icon_folder}")
+
+
+def _change_set(engine: Engine, file: Path, before: int, after: int) -> tuple[int, list[str]]:
+    """Let a set of many icons lose some; tell how many have gone, and which commands take what is there."""
+    for n in (before, after):
+        file.write_text(_set_of(*(f"icon-{number}" for number in range(n))))
+        tally = scan(engine)
+    return tally.gone, [kept.command for kept in tally.kept]
+
+
+def test_a_source_that_lost_more_than_half_of_a_thousand_icons_stays_as_it_was(engine: Engine, tmp_path: Path) -> None:
+    file = tmp_path / "set.json"
+    file.write_text(_set_of("icon-0"))
+    with engine.begin() as connection:
+        remember(connection, file, exclude=["it's"], names_language="en")
+    assert _change_set(engine, file, 999, 1) == (998, [])
+    assert _change_set(engine, file, 1000, 500) == (500, [])
+    command = f"icons forget {file} && icons index {file} --exclude 'it'\"'\"'s' --names-language en"
+    assert _change_set(engine, file, 1000, 499) == (0, [command])
+    file.write_text(_set_of(*(f"other-{number}" for number in range(1000))))
+    assert scan(engine).kept == [], "as many others are there"
+    assert _change_set(engine, file, 1000, 400) == (0, [command])
+    with engine.begin() as connection:
+        assert forget(connection, file) == 1000
+        remember(connection, file, exclude=["it's"], names_language="en")
+    tally = scan(engine)
+    assert (tally.added, tally.kept) == (400, [])
+
+
+def test_a_package_that_left_node_modules_stays_until_it_is_forgotten(engine: Engine, tmp_path: Path) -> None:
+    modules = tmp_path / "node_modules"
+    for package in ("@acme/icons", "other-icons"):
+        (modules / package).mkdir(parents=True)
+        (modules / package / "package.json").write_text(json.dumps({"name": package}))
+        (modules / package / "home.svg").write_text(disc(len(package), 5))
+    _remember(engine, modules)
+    assert scan(engine).added == 2
+    shutil.rmtree(modules / "@acme")
+    [kept] = scan(engine).kept
+    assert (kept.location, kept.command) == (str(modules / "@acme/icons"), f"icons forget {modules}/@acme/icons")
+    with engine.begin() as connection:
+        assert forget(connection, modules / "@acme" / "icons") == 1
+    assert scan(engine).kept == []
+    assert [row[4] for row in _rows(engine)["sources"]] == [str(modules / "other-icons")]
+    shutil.rmtree(modules / "other-icons")
+    [kept] = scan(engine).kept
+    assert (kept.location, kept.icons, kept.command) == (str(modules), 1, f"icons forget {modules}")
+    assert "no icon package in" in kept.reason
+
+
+def test_icons_that_moved_to_another_source_keep_their_ids_and_are_not_lost(
+    engine: Engine, icon_folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "other").mkdir()
+    for folder in (icon_folder, tmp_path / "other"):
+        _remember(engine, folder)
+    scan(engine)
     with engine.connect() as connection:
-        assert len(_icons(connection)) == 12
+        before = _icons(connection)
+    for path in icon_folder.iterdir():
+        path.rename(tmp_path / "other" / path.name)
+    tally = scan(engine)
+    assert (tally.moved, tally.gone, tally.kept) == (12, 0, [])
+    with engine.connect() as connection:
+        assert _icons(connection) == before
+
+
+def test_a_set_whose_last_icon_goes_or_is_put_into_another_set_leaves(engine: Engine, icon_folder: Path) -> None:
+    manifest = icon_folder / "list.csv"
+    manifest.touch()
+    _remember(engine, manifest)
+    for rows, known in (
+        (("dot-a.svg,one", "dot-b.svg,two", "dot-c.svg,three"), {"one", "two", "three"}),
+        (("dot-a.svg,one", "dot-b.svg,two"), {"one", "two"}),
+        (("dot-a.svg,one", "dot-b.svg,one"), {"one"}),
+    ):
+        manifest.write_text("\n".join(("file_path,set", *rows)))
+        assert scan(engine).kept == []
+        assert {row[2] for row in _rows(engine)["sets"]} == known
+
+
+def test_a_folder_or_file_inside_a_source_is_forgotten_alone(engine: Engine, icon_folder: Path, tmp_path: Path) -> None:
+    for folder in ("deep", "Deep", "deeper"):
+        (icon_folder / folder).mkdir()
+        (icon_folder / folder / "home.svg").write_text(disc(len(folder), 3))
+    (tmp_path / "link").symlink_to(icon_folder)
+    _remember(engine, icon_folder)
+    scan(engine)
+    for part, left in ((tmp_path / "link" / "deep", 14), (icon_folder / "dot-a.svg", 13)):
+        with engine.begin() as connection:
+            assert forget(connection, part) == 1
+        with engine.connect() as connection:
+            assert connection.execute(select(func.count()).select_from(icons)).scalar_one() == left
+    paths = {row[2] for row in _rows(engine)["files"]}
+    assert {"Deep/home.svg", "deeper/home.svg"} <= paths
+    assert not {"deep/home.svg", "dot-a.svg"} & paths
+    assert scan(engine).added == 2, "what is still there is found again"
 
 
 def test_forgetting_what_was_never_given_is_an_error(engine: Engine, icon_folder: Path) -> None:

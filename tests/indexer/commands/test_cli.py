@@ -1,5 +1,6 @@
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,8 @@ from click.testing import CliRunner, Result
 from conftest import Build, svg
 
 from indexer.commands.console import ProgressView
+from indexer.commands.options import model_choice
+from indexer.encoders.checkpoint import ModelChoice
 from indexer.library.folder import Library
 from indexer.library.plans import Plan
 from indexer.ranks.progress import RankProgress
@@ -99,6 +102,33 @@ def test_after_all_sources_were_forgotten_nothing_comes_back_by_itself(
     assert _run(library, "index", str(icon_folder), "--devices", "cpu").exit_code == 0
 
 
+def test_a_run_that_leaves_a_source_as_it_was_does_the_rest_and_names_the_command_that_drops_it(
+    build: Build, library: Library, icon_folder: Path, tmp_path: Path
+) -> None:
+    lost = tmp_path / "of a mount"
+    lost.mkdir()
+    (lost / "ring.svg").write_text(svg('<circle cx="9" cy="9" r="8"/>'))
+    build(icon_folder, lost)
+    (lost / "ring.svg").unlink()
+    (icon_folder / "new.svg").write_text(svg('<path d="M1 1h5v5z"/>'))
+    for command in (("index", "--devices", "cpu"), ("scan",), ("index", str(lost)), ("index", "--json")):
+        done = _run(library, *command)
+        line = done.stderr.splitlines()[-1]
+        assert done.exit_code == 2
+        assert line.startswith(f'Error: "{lost}" had 1 icons and has none now; its icons stay as they were: ')
+    assert library.current() == 2, "what is new elsewhere was published, once"
+    [kept] = json.loads(done.stdout)["scan"]["kept"]
+    assert line.endswith(f"`{kept['command']}`")
+    status = json.loads(_run(library, "status", "--json").stdout)
+    assert (status["found"], status["embedded"], status["duplicate"], status["waiting"]) == (14, 13, 1, 0)
+    hits = json.loads(_run(library, "search", "ring", "-k", "14", "--json").stdout)["hits"]
+    assert {"new", "ring"} <= {hit["name"] for hit in hits}
+    forgotten = _run(library, *shlex.split(kept["command"])[1:])
+    assert forgotten.stdout == "1 icon dropped; `icons index` publishes the library without\n"
+    assert _run(library, "index").exit_code == 0
+    assert json.loads(_run(library, "status", "--json").stdout)["found"] == 13
+
+
 def test_a_rollback_is_told_and_can_be_taken_back(build: Build, library: Library, icon_folder: Path) -> None:
     build(icon_folder)
     (icon_folder / "new.svg").write_text(svg('<path d="M1 1h5v5z"/>'))
@@ -158,6 +188,29 @@ def test_index_reports_and_runs_again(library: Library, icon_folder: Path, tiny_
     again = json.loads(_run(library, "index", "--json").stdout)
     assert again["generation"] is None
     assert again["counts"]["found"] == 12
+
+
+def test_a_model_and_a_source_that_were_relative_are_found_from_any_folder(
+    library: Library, icon_folder: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tiny_model.parent)
+    model = f"local-dir:{tiny_model.name}"
+    first = _run(library, "index", os.path.relpath(icon_folder), "--model", model, "--devices", "cpu")
+    assert first.exit_code == 0, first.output
+    monkeypatch.chdir("/")
+    (icon_folder / "late.svg").write_text(svg('<path d="M1 1h9v9z"/>'))
+    again = _run(library, "index", "--devices", "cpu", "--json")
+    assert again.exit_code == 0, again.output
+    assert json.loads(again.stdout)["counts"]["found"] == 13
+
+
+def test_paths_of_a_model_are_kept_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", "/somebody")
+    assert model_choice("local-dir:./mine", None) == ModelChoice(f"local-dir:{tmp_path}/mine")
+    assert model_choice("local-dir:~/mine", None) == ModelChoice("local-dir:/somebody/mine")
+    assert model_choice("RN50", Path("weights.pt")) == ModelChoice("RN50", f"{tmp_path}/weights.pt")
+    assert model_choice("hf-hub:org/name", None) == ModelChoice("hf-hub:org/name")
 
 
 def _modules(*arguments: str, library: Library) -> set[str]:

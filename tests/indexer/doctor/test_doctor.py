@@ -13,15 +13,16 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from conftest import Build, Silent, build_library, draw_icons
+from conftest import Build, Silent, build_library, draw_icons, svg
 from faults import draw
 
 from indexer.doctor.examine import examine
 from indexer.doctor.findings import Report
 from indexer.doctor.repair import repair
-from indexer.errors import LibraryError
+from indexer.errors import LibraryError, ShardError
 from indexer.library.folder import Generation, Library
-from indexer.library.shards import shard_paths
+from indexer.library.preferences import Preferences, write_preferences
+from indexer.library.shards import read_shard, shard_paths, write_shard
 from indexer.pipeline import scan
 from indexer.publishing.manifest import Manifest
 from indexer.run import IndexOptions
@@ -310,6 +311,144 @@ def test_an_index_that_holds_other_vectors_than_the_shards_is_found_though_its_c
     report = examine(published, sample=0)
     assert _faults(report) == ["generation"]
     assert "vectors in pictures.faiss of generation 2 are not those of the shards" in report.findings[0].message
+
+
+def test_damaged_preferences_are_found_and_set_aside(published: Library) -> None:
+    before = _answers(published)
+    write_preferences(published, Preferences(("icons",)))
+    assert examine(published, sample=0).is_sound
+    _flip(published.preferences)
+    damaged = published.preferences.read_bytes()
+    report = examine(published, sample=0)
+    assert _faults(report) == ["preferences"]
+    assert f'"{published.preferences}" can\'t be read' in report.findings[0].message
+    assert repair(published, sample=0, stage=_quiet).is_sound
+    [kept] = (published.root / "damaged").glob("*/preferences.json")
+    assert kept.read_bytes() == damaged
+    assert _answers(published) == before
+
+
+@pytest.fixture(scope="session")
+def other_once(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """As many other icons, so that ids are the same, and other pictures and names."""
+    folder = tmp_path_factory.mktemp("other")
+    (folder / "icons").mkdir()
+    for number, letter in enumerate("abcdefghijklm"):
+        block = svg(f'<path d="M0 0h24v{number + 6}h-24z"/>')
+        (folder / "icons" / f"block-{letter}.svg").write_text(block)
+    build_library(Library(folder / "library"), tiny_model, [folder / "icons"])
+    return folder / "library"
+
+
+def _older(path: Path) -> None:
+    """Write a shard as older programs have, which does not say what its items are."""
+    shard = read_shard(path, fingerprint=path.parent.name)
+    write_shard(path, replace(shard, contents=None), fingerprint=path.parent.name, facts={"precision": "fp32"})
+
+
+@pytest.mark.parametrize("is_older", [False, True], ids=["that says what it holds", "of an older program"])
+def test_shards_of_another_library_in_the_place_of_ours_are_set_aside_and_no_generation_is(
+    published: Library, other_once: Path, build: Build, is_older: bool
+) -> None:
+    before = _answers(published)
+    for kind in ("images", "names"):
+        theirs = shard_paths(next((other_once / "vectors").iterdir()), kind)[0]  # type: ignore[arg-type]
+        shutil.copy(theirs, _shards(published, kind)[0])  # the name is that of ours
+    if is_older:
+        for path in shard_paths(next((published.root / "vectors").iterdir())):
+            _older(path)
+    assert "generation" not in _faults(examine(published, sample=0))
+    mended = repair(published, sample=4, stage=_quiet)
+    assert published.numbers() == [2, 1]
+    assert len(list((published.root / "damaged").glob("*/vectors/*/*"))) == 2
+    assert _faults(mended) == ["vectors"]  # which were set aside are to be made again
+    assert _answers(published) == before
+    assert build().embed.images == 11
+    assert examine(published).is_sound
+    assert _answers(published) == before
+
+
+def test_a_generation_of_another_library_is_set_aside_and_catalog_and_shards_stay(
+    published: Library, other_once: Path
+) -> None:
+    before, catalog, shards = _answers(published), published.catalog.read_bytes(), sorted(published.root.glob("v*/*/*"))
+    shutil.rmtree(published.generations)
+    shutil.copytree(other_once / "generations", published.generations)
+    published.point_to(1)
+    found = examine(published, sample=0)
+    assert [finding.message for finding in found.findings] == ["generation 1 belongs to another library"]
+    assert repair(published, sample=4, stage=_quiet).is_sound
+    assert (published.catalog.read_bytes(), sorted(published.root.glob("v*/*/*"))) == (catalog, shards)
+    assert _answers(published) == before
+
+
+def test_a_catalog_of_another_library_makes_way_for_ours(published: Library, other_once: Path) -> None:
+    before, shards = _answers(published), sorted(published.root.glob("vectors/*/*"))
+    shutil.copy(other_once / "catalog.sqlite", published.catalog)
+    assert _faults(examine(published, sample=0)) == ["catalog"]
+    assert repair(published, sample=4, stage=_quiet).is_sound
+    assert (published.numbers(), sorted(published.root.glob("vectors/*/*"))) == ([2, 1], shards)
+    assert _answers(published) == before
+
+
+@pytest.mark.parametrize("is_older", [False, True], ids=["that says what it holds", "of an older program"])
+def test_a_damaged_generation_is_not_built_again_from_shards_of_another_library(
+    published: Library, other_once: Path, build: Build, is_older: bool
+) -> None:
+    before = _answers(published)
+    theirs = shard_paths(next((other_once / "vectors").iterdir()), "images")[0]
+    stray = _shards(published, "images")[0].with_name("images-stray.safetensors")
+    shutil.copy(theirs, stray)
+    if is_older:
+        _older(stray)
+    for number in published.numbers():
+        _flip(published.generation(number).icons)
+    repair(published, sample=4, stage=_quiet)
+    assert not stray.exists()
+    build()
+    assert examine(published).is_sound
+    assert _answers(published) == before
+
+
+def test_shards_that_can_not_be_compared_are_left_and_so_is_the_generation_that_differs(
+    apart: Library, other_once: Path, icon_folder: Path
+) -> None:
+    before = _answers(apart)
+    shutil.copy(shard_paths(next((other_once / "vectors").iterdir()), "images")[0], _shards(apart, "images")[0])
+    for path in _shards(apart, "images"):
+        _older(path)
+    shutil.rmtree(icon_folder)
+    there = sorted(apart.root.glob("*/*/*"))
+    mended = repair(apart, sample=0, stage=_quiet)
+    assert _faults(mended) == ["vectors"]
+    assert mended.findings[0].message == (
+        "11 vectors in pictures.faiss of generation 2 are not those of the shards; which are right can't be told, "
+        "as 2 shards could not be compared with their encoder"
+    )
+    assert sorted(apart.root.glob("*/*/*")) == there
+    assert _answers(apart) == before
+
+
+def test_a_damaged_encoder_is_no_witness_against_shards(published: Library) -> None:
+    before, shards = _answers(published), sorted(published.root.glob("vectors/*/*"))
+    for path in shards:
+        _older(path)
+    _flip(next((published.root / "encoders").iterdir()) / "image.onnx", 0.7)
+    _flip(published.generation(2).icons)
+    assert repair(published, sample=4, stage=_quiet).is_sound
+    assert sorted(published.root.glob("vectors/*/*")) == shards
+    assert _answers(published) == before
+
+
+def test_an_index_run_refuses_shards_of_another_library_and_publishes_nothing(
+    apart: Library, other_once: Path, build: Build, icon_folder: Path
+) -> None:
+    before = _answers(apart)
+    shutil.copy(shard_paths(next((other_once / "vectors").iterdir()), "names")[0], _shards(apart, "names")[0])
+    draw(icon_folder, "later", 3, 20)
+    with pytest.raises(ShardError, match="belongs to another library: 12 of its names are others here; `icons doctor"):
+        build()
+    assert _answers(apart) == before
 
 
 def test_a_sample_tells_an_encoder_that_makes_other_vectors(

@@ -35,7 +35,7 @@ def test_a_device_waits_for_a_slow_drive_before_memory_fills(tmp_path: Path, mon
 
         def embed() -> None:
             for number in range(2 * MOST_WAITING):
-                writer.add(np.array([number]), np.ones((1, 4), np.float16), np.zeros(1, TRAITS))
+                writer.add(np.array([number]), np.ones((1, 4), np.float16), {number: 0}, np.zeros(1, TRAITS))
                 writer.write(f"images-{number}", "images")
                 handed_over.append(number)
 
@@ -61,7 +61,7 @@ def test_a_worker_that_is_asked_to_end_leaves_what_it_has_as_a_piece(tmp_path: P
             pytest.raises(type(cause)),
             ShardWriter(Share(LibraryWork(library, "f00d")), worker="a", encoder=encoder) as writer,
         ):
-            writer.add(np.array([4, 3]), np.ones((2, 4), np.float16), np.zeros(2, TRAITS))
+            writer.add(np.array([4, 3]), np.ones((2, 4), np.float16), {3: 30, 4: 40}, np.zeros(2, TRAITS))
             writer.write_due_piece("images-0", "images")
             raise cause
         pieces = pieces_by_block(library.vectors("f00d"))
@@ -87,9 +87,9 @@ def test_after_a_piece_that_could_not_be_written_no_shard_is(tmp_path: Path, mon
         ShardWriter(Share(LibraryWork(library, "f00d")), worker="a", encoder=encoder) as writer,
     ):
         writer.piece_seconds = 0.0
-        writer.add(np.array([1]), np.ones((1, 4), np.float16), np.zeros(1, TRAITS))
+        writer.add(np.array([1]), np.ones((1, 4), np.float16), {1: 0}, np.zeros(1, TRAITS))
         writer.write_due_piece("images-0", "images")
-        writer.add(np.array([2]), np.ones((1, 4), np.float16), np.zeros(1, TRAITS))
+        writer.add(np.array([2]), np.ones((1, 4), np.float16), {2: 0}, np.zeros(1, TRAITS))
         writer.write("images-0", "images")
         goes_on.set()
     assert list(library.vectors("f00d").glob("*.safetensors")) == []

@@ -15,7 +15,8 @@ from indexer.library.plans import Block, Plan, write_plan
 from indexer.library.shards import Failed, Shard, pack_shard, piece_name, shard_name
 from indexer.stores.folder_store import FolderStore
 
-BLOCKS = [Block(f"images-{number}", "images", [(2 * number, "x"), (2 * number + 1, "y")]) for number in range(6)]
+SHOWN = ("folder", "/icons", "a.svg", "", "0" * 32)
+BLOCKS = [Block(f"images-{n}", "images", [(2 * n, *SHOWN), (2 * n + 1, *SHOWN)]) for n in range(6)]
 NAMES = Block("names-0", "names", [(7, "arrow")])
 
 
@@ -60,7 +61,7 @@ def test_what_is_done_is_not_claimed_and_what_is_begun_is_cut_to_its_rest(librar
     write(mine, "images-1", [2], is_piece=True)
     claimed = list(mine.claim("images"))
     assert [block.name for block in claimed] == [block.name for block in BLOCKS[1:]]
-    assert [tuple(item) for item in claimed[0].items] == [(3, "y")]
+    assert [tuple(item) for item in claimed[0].items] == [(3, *SHOWN)]
 
 
 def test_what_was_claimed_and_not_done_counts_and_what_nobody_claimed(library: Library) -> None:

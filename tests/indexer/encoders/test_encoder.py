@@ -104,7 +104,10 @@ def test_the_fingerprint_follows_the_weights_not_the_place(tmp_path: Path) -> No
         (ModelChoice("ViT-B-32"), "add --pretrained FILE"),
         (ModelChoice("ViT-B-32", "/nowhere/weights.pt"), 'no checkpoint at "/nowhere/weights.pt"'),
         (ModelChoice("local-dir:/nowhere"), '"/nowhere" is no open_clip folder'),
-        (ModelChoice("hf-hub:not a repository"), "can't be fetched"),
+        (
+            ModelChoice("hf-hub:not a repository"),
+            "is not on this machine; `--model hf-hub:not a repository` fetches it, once",
+        ),
     ],
 )
 def test_a_model_that_is_not_there_is_named_with_what_to_do(choice: ModelChoice, message: str) -> None:

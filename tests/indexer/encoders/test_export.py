@@ -38,9 +38,9 @@ def pixels() -> np.ndarray:
 def _export(encoder: Encoder, folder: Path, pixels: np.ndarray) -> OnnxQueryEncoder:
     export(encoder, folder, choice=ModelChoice("tiny"), texts=TEXTS, pixels=pixels)
     facts = read_facts(folder)
-    assert facts["reason"] is None
-    assert facts["text_parity"] > 0.9999
-    assert facts["image_parity"] > 0.9999
+    assert facts.reason is None
+    assert (facts.text_parity or 0) > 0.9999
+    assert (facts.image_parity or 0) > 0.9999
     opened = open_query_encoder(folder)
     assert isinstance(opened, OnnxQueryEncoder)
     return opened
@@ -78,7 +78,7 @@ def test_an_encoder_that_does_not_export_is_served_through_torch_and_says_so(
     tokenizer, encoder.tokenizer = encoder.tokenizer, Odd()
     choice = ModelChoice(f"local-dir:{tiny_model}")
     export(encoder, tmp_path / "encoder", choice=choice, texts=TEXTS, pixels=pixels)
-    assert read_facts(tmp_path / "encoder")["served"] == "torch"
+    assert read_facts(tmp_path / "encoder").served == "torch"
     with pytest.warns(UserWarning, match="served through torch"):
         query = open_query_encoder(tmp_path / "encoder")
     assert query.encode_words("arrow").shape == (32,)

@@ -1,7 +1,6 @@
 """Do the graphs beside a model's weights say what torch says, and does a library take them without torch?"""
 
 import json
-import os
 import shutil
 from pathlib import Path
 from typing import Any, cast
@@ -9,9 +8,10 @@ from typing import Any, cast
 import numpy as np
 import pytest
 import torch
-from conftest import save_tiny_model
+from conftest import Build, save_tiny_model
 from safetensors.torch import load_file
 
+from indexer.doctor.examine import examine
 from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
 from indexer.encoders.facts import read_facts
 from indexer.encoders.graphs import carry, find_graphs
@@ -24,6 +24,8 @@ from indexer.encoders.torch_encoder import Encoder
 from indexer.errors import ModelError
 from indexer.finetune.model.folder import FolderFacts, write_model
 from indexer.library.bundled import bundled
+from indexer.library.folder import Library
+from search.engine import SearchEngine
 
 WEIGHTS = "open_clip_model.safetensors"
 TEXTS = ["arrow", "a b c d e f g h i j k l m n o p q r s t u v w", "home outline", "c++", "日本", "", "x" * 200]
@@ -76,26 +78,35 @@ def test_graphs_beside_other_weights_say_the_same(model: Path, tmp_path: Path) -
     assert min(_least_cosines(encoder, query)) > 0.9999
 
 
-def test_a_library_takes_graphs_and_a_link_of_the_weights(model: Path, tmp_path: Path) -> None:
-    _carried(model, tmp_path / "encoder")
-    facts = read_facts(tmp_path / "encoder")
-    assert (tmp_path / "encoder" / WEIGHTS).samefile(model / WEIGHTS)
-    assert sorted(facts["files"]) == ["image.onnx", WEIGHTS, "text.onnx", "tokenizer.json"]
-    assert facts["fingerprint"] == _checkpoint(model).fingerprint
-    shutil.rmtree(model)
-    assert open_query_encoder(tmp_path / "encoder").encode_words("arrow").shape == (32,)
-
-
-def test_weights_are_copied_where_they_can_not_be_linked(
-    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: object) -> None:
-        raise OSError(18, "Invalid cross-device link")
-
-    monkeypatch.setattr(os, "link", refuse)
+def test_a_library_takes_graphs_and_weights_that_are_its_own(model: Path, tmp_path: Path) -> None:
+    (model / WEIGHTS).chmod(0o444)
     query = _carried(model, tmp_path / "encoder")
-    assert not (tmp_path / "encoder" / WEIGHTS).samefile(model / WEIGHTS)
-    assert query.encode_words("arrow").shape == (32,)
+    words, facts, own = query.encode_words("arrow"), read_facts(tmp_path / "encoder"), tmp_path / "encoder" / WEIGHTS
+    assert sorted(facts.files or ()) == ["image.onnx", WEIGHTS, "text.onnx", "tokenizer.json"]
+    assert facts.fingerprint == _checkpoint(model).fingerprint
+    assert own.stat().st_mode & 0o200
+    own.write_bytes(b"another backup")  # as `cp` writes into what is there
+    own.chmod(0o600)
+    assert find_graphs(_checkpoint(model)) is not None
+    assert (model / WEIGHTS).stat().st_mode & 0o777 == 0o444
+    assert np.array_equal(_carried(model, tmp_path / "again").encode_words("arrow"), words)
+    shutil.rmtree(model)
+    assert open_query_encoder(tmp_path / "again").encode_words("arrow").shape == (32,)
+
+
+def test_weights_that_an_older_program_has_linked_answer_and_are_copied_by_the_next_run(
+    model: Path, library: Library, icon_folder: Path, build: Build
+) -> None:
+    build(icon_folder, model=model)
+    own = library.encoder(_checkpoint(model).fingerprint) / WEIGHTS
+    own.unlink()
+    own.hardlink_to(model / WEIGHTS)
+    before = SearchEngine.open(library.root).search("arrow")
+    build(model=model)
+    assert not own.samefile(model / WEIGHTS)
+    assert own.read_bytes() == (model / WEIGHTS).read_bytes()
+    assert SearchEngine.open(library.root).search("arrow") == before
+    assert examine(library, sample=0).is_sound
 
 
 def test_graphs_of_other_weights_or_with_another_byte_are_none(model: Path, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from test_finetune import QUICK, arguments, run
 
 from indexer.errors import TrainError
 from indexer.finetune.options import Places
+from indexer.finetune.prepare import Request, working
 from indexer.finetune.run.batches import Feed
 from indexer.finetune.run.checkpoints import Standing, restore, save_checkpoint
 from indexer.finetune.run.step import take_step
@@ -74,7 +75,7 @@ def test_captions_longer_than_the_context_are_counted_and_cut(icons: Path, start
     out = tmp_path / "mine"
     told = run(*arguments(icons, start, out, "--captions", str(written), "--allow-regression")).output
     assert '1 captions fill the whole context and may have been cut, the first "a very long caption a very' in told
-    again = run(*arguments(icons, start, out, "--captions", str(written), "--allow-regression", "--json"))
+    again = run(*arguments(icons, start, out, "--captions", str(written), "--allow-regression", "--json", "--replace"))
     assert json.loads(again.stdout)["cut"] == [("a very long caption " * 20).strip()]
 
 
@@ -83,7 +84,7 @@ def test_a_batch_that_the_ranks_do_not_divide_shrinks_and_too_few_icons_are_refu
 ) -> None:
     told = run(*arguments(icons, start, tmp_path / "mine", "--batch", "511", "--accumulate", "4", "--allow-regression"))
     assert "instead of 511" in told.output
-    told = refused(icons, start, tmp_path / "mine", "--accumulate", "40")
+    told = refused(icons, start, tmp_path / "other", "--accumulate", "40")
     assert "less than two for each of 1 ranks x 40 micro-batches" in told
 
 
@@ -94,7 +95,7 @@ def test_a_checkpoint_of_another_shape_is_refused(icons: Path, start: Path, tmp_
     state = torch.load(Places(out).checkpoint, weights_only=True)
     state["trained"]["model.visual.proj"] = torch.zeros(2, 2)
     torch.save(state, Places(out).checkpoint)
-    assert "has another shape; run without --resume" in run(*given, "--resume", code=2).output
+    assert "has another shape; --replace begins anew" in run(*given, "--resume", code=2).output
 
 
 def test_a_checkpoint_of_other_options_a_damaged_one_and_none_are_refused(tmp_path: Path) -> None:
@@ -155,9 +156,49 @@ def test_a_folder_that_holds_no_model_is_never_replaced(icons: Path, start: Path
     out = tmp_path / "mine"
     out.mkdir()
     (out / "diary.txt").write_text("dear")
-    assert f'"{out}" holds other files, which a model would replace' in refused(icons, start, out)
+    assert f'"{out}" holds "diary.txt", which a model would replace' in refused(icons, start, out)
     assert (out / "diary.txt").read_text() == "dear"
     assert "can't be made" in refused(icons, start, Path("/proc/no/place"))
+
+
+def contents(folder: Path) -> dict[str, tuple[int, bytes]]:
+    files = (path for path in folder.rglob("*") if path.is_file() and path.name != "lock")
+    return {str(path): (path.stat().st_mtime_ns, path.read_bytes()) for path in files}
+
+
+def test_a_model_or_an_earlier_run_is_replaced_where_that_is_asked_for_and_else_untouched(
+    icons: Path, start: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "mine"
+    given = arguments(icons, start, out, "--allow-regression")
+    run(*given)
+    before = contents(tmp_path)
+    told = run(*given, code=2).output
+    assert told == f'Error: "{out}" is a model already; give another --out, or --replace to make it anew\n'
+    assert contents(tmp_path) == before
+    shutil.rmtree(out)  # as if it had ended after its last checkpoint
+    before = contents(tmp_path)
+    told = run(*given, code=2).output
+    assert f'"{Places(out).work}" holds the checkpoint of an earlier run; --resume goes on from it' in told
+    assert told.count("\n") == 1
+    assert contents(tmp_path) == before
+    run(*given, "--resume")
+    written = (out / "training.json").read_text()
+    run(*given, "--replace", "--seed", "1")
+    assert json.loads((out / "training.json").read_text()) != json.loads(written)
+    assert "give one of them" in run(*given, "--replace", "--resume", code=2).output
+
+
+def test_a_run_that_is_under_way_is_not_meddled_with(icons: Path, start: Path, tmp_path: Path) -> None:
+    out = tmp_path / "mine"
+    with working(Request(out)):
+        before = contents(tmp_path)
+        for how in ([], ["--resume"], ["--replace"]):
+            told = refused(icons, start, out, *how)
+            assert told == (
+                f'Error: "{out}" is being made by another `icons finetune`; wait for it to end, or give another --out\n'
+            )
+        assert contents(tmp_path) == before
 
 
 @pytest.mark.slow
@@ -166,7 +207,7 @@ def test_a_foreign_lineage_beside_the_parent_is_left_out(icons: Path, start: Pat
     shutil.copytree(start, parent)
     for foreign in ("[1]", "{", '{"training": {"epochs": 3}}'):
         (parent / "training.json").write_text(foreign)
-        run(*arguments(icons, parent, out, "--allow-regression"))
+        run(*arguments(icons, parent, out, "--allow-regression", "--replace"))
         assert len(json.loads((out / "training.json").read_text())["training"]) == 1
 
 
@@ -225,7 +266,7 @@ def test_a_corpus_is_not_gathered_anew_and_a_damaged_one_is_refused(icons: Path,
     out = tmp_path / "mine"
     run(*arguments(icons, start, out, "--allow-regression"))
     corpus = Places(out).corpus
-    given = ["finetune", "--corpus", str(corpus), *arguments(icons, start, out, "--allow-regression")[2:]]
+    given = ["finetune", "--corpus", str(corpus), *arguments(icons, start, out, "--allow-regression", "--replace")[2:]]
     run(*given)
     told = run(*given, "--captions", str(icons), "--admit", "permissive", code=2).output
     assert "--corpus was made with its own --admit, --captions" in told
@@ -240,7 +281,11 @@ def test_a_config_that_is_no_model_is_refused(icons: Path, start: Path, tmp_path
     config = tmp_path / "config.json"
     for content in ("{", '{"embed_dim": 3}', "[]", '{"model_cfg": 3}'):
         config.write_text(content)
-        assert "is no model config" in refused(icons, start, tmp_path / "mine", "--new-model", str(config))
+        assert "is not an open_clip config" in refused(icons, start, tmp_path / "mine", "--new-model", str(config))
+    huge = {"embed_dim": 8, "vision_cfg": {}, "text_cfg": {"width": 16_384, "layers": 1000}}
+    config.write_text(json.dumps(huge))
+    told = refused(icons, start, tmp_path / "mine", "--new-model", str(config))
+    assert f'"{config}" says text_cfg.layers "1000" of width "16384", more than its weights hold' in told
 
 
 def test_nothing_to_learn_from_says_what_to_give(tmp_path: Path) -> None:

@@ -2,9 +2,11 @@
 
 import csv
 import json
+import os
 from pathlib import Path
 from typing import Any
 
+import pytest
 from PIL import Image
 from test_finetune import arguments, run
 
@@ -97,6 +99,40 @@ def test_what_can_not_be_read_as_captions_says_so(icons: Path, start: Path, tmp_
     assert "ends in neither .csv nor .jsonl" in told
     told = run("captions", str(icons), "--out", "/proc/captions.csv", code=2).output
     assert '"/proc/captions.csv" can\'t be written' in told
+
+
+def test_rows_of_another_form_say_so_or_are_read_as_text(icons: Path, tmp_path: Path) -> None:
+    file = tmp_path / "captions.jsonl"
+    for row, reason in (
+        ("[" * 100_000, "can't be read as captions"),
+        ("3", 'line 1 has no "file"'),
+        ('{"file": "a.svg", "captions": {}}', 'line 1 has no "captions"'),
+    ):
+        file.write_text(row)
+        assert reason in run("captions", str(icons), "--captions", str(file), code=2).output
+    first = icons / "disc-left.svg"
+    file.write_text(f'{{"file": "{first}", "captions": 3}}\n{{"file": "{first}", "captions": ["half \\ud800"]}}\n')
+    out = tmp_path / "out.jsonl"
+    run("captions", str(icons), "--captions", str(file), "--out", str(out))
+    (found,) = [row for line in out.read_text().splitlines() if (row := json.loads(line))["file"] == str(first)]
+    assert found["captions"] == ["3", "half ?"]
+
+
+@pytest.mark.parametrize("kind", ["device", "pipe"])
+def test_no_list_is_read_from_an_endless_device_or_a_pipe(icons: Path, start: Path, tmp_path: Path, kind: str) -> None:
+    """Nobody writes into the pipe: to open it would take for ever."""
+    endless = tmp_path / "words.csv"
+    os.mkfifo(endless) if kind == "pipe" else endless.symlink_to("/dev/zero")
+    train = arguments(icons, start, tmp_path / "mine")
+    for given in (
+        ["captions", str(icons), "--captions", str(endless)],
+        [*train, "--captions", str(endless)],
+        [*train, "--new-model", str(endless)],
+        [*train, "--keep-words-weight", "1", "--keep-words", str(endless)],
+    ):
+        told = run(*given, code=2).output
+        assert f'"{endless}"' in told.splitlines()[-1]
+        assert "not a regular file" in told.splitlines()[-1]
 
 
 def test_a_manifest_of_captions_teaches_them_each(icons: Path, start: Path, tmp_path: Path) -> None:

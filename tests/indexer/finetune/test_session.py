@@ -8,7 +8,7 @@ import torch
 
 from indexer.errors import TrainError
 from indexer.finetune import session
-from indexer.finetune.options import FinetuneOptions, Places
+from indexer.finetune.prepare import Request
 
 
 @pytest.mark.parametrize(("devices", "where"), [("3,", "cuda:3"), ("3,1", "7,5")])
@@ -23,10 +23,10 @@ def test_training_runs_on_the_gpus_that_were_meant(
 
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "4,5,6,7")
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 4)
-    monkeypatch.setattr(session, "prepare", lambda *_: Places(tmp_path / "out"))
+    monkeypatch.setattr(session, "prepare", lambda *_: None)
     monkeypatch.setattr(session, "run_rank", run_rank)
     monkeypatch.setattr(session, "Ranks", start_ranks)
-    request: Any = type("Request", (), {"resume": False, "options": FinetuneOptions.of({})})
+    request = Request(tmp_path / "out")
     viewer: Any = type("Viewer", (), {"stage": lambda *_: None})()
     with pytest.raises(TrainError, match=f"^{where}$"):
         session.finetune(request, devices=devices, viewer=viewer)

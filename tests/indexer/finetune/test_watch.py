@@ -13,7 +13,7 @@ from lessons import tiny_options
 from indexer.encoders.checkpoint import ModelChoice
 from indexer.errors import TrainError
 from indexer.finetune.options import Places
-from indexer.finetune.prepare import Request, prepare
+from indexer.finetune.prepare import Request, prepare, working
 from indexer.finetune.run import rank as rank_module
 from indexer.finetune.run.watch import Reporter, TrainingProgress, TrainingView
 from indexer.library.folder import Library
@@ -30,8 +30,9 @@ def prepared(icons: Path, start: Path, out: Path, *, ranks: int, **chosen: objec
     request = Request(
         out, sources=(icons,), library=Library(out.parent / "library"), choice=choice, options=options, workers=0
     )
-    with TrainingView() as view:
-        return prepare(request, Devices("cpu", ranks), view)
+    with TrainingView() as view, working(request) as places:
+        prepare(request, places, Devices("cpu", ranks), view)
+    return places
 
 
 @pytest.mark.slow

@@ -1,4 +1,5 @@
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,13 +19,16 @@ from indexer.library.plans import (
     write_plan,
 )
 from indexer.library.shards import (
+    Contents,
     Failed,
     Shard,
     block_of,
+    content_of,
     piece_name,
     read_coverage,
     read_shard,
     read_traits,
+    read_vectors,
     shard_name,
     shard_path,
     unread_images,
@@ -95,12 +99,14 @@ def test_names_stay_together_for_batches_of_one_length(n_items: int, sizes: list
     assert list(block_sizes("names", n_items)) == sizes
 
 
-def test_the_same_items_make_the_same_shard_name_and_a_retry_makes_another() -> None:
+def test_the_same_items_make_the_same_shard_name_and_a_retry_or_other_contents_another() -> None:
     items = [(1, "a"), (2, "b")]
     first, again, retry = (
         next(cut_blocks("names", items, n=len(items), attempt=attempt)).name for attempt in ("", "", "later")
     )
-    assert first == again != retry
+    other = next(cut_blocks("names", [(1, "a"), (2, "c")], n=2, attempt="")).name
+    assert first == again
+    assert len({first, retry, other}) == 3, "the same ids are other names in another library"
 
 
 def test_a_shard_reads_back_as_it_was_written(tmp_path: Path) -> None:
@@ -110,6 +116,41 @@ def test_a_shard_reads_back_as_it_was_written(tmp_path: Path) -> None:
     assert shard.vectors.dtype == np.float16
     assert shard.vectors.tolist() == [[0, 1, 2, 3], [4, 5, 6, 7]]
     assert shard.failures == {2: Failed("blank", True)}
+
+
+def test_a_shard_tells_what_its_items_are_and_is_refused_where_they_are_others(tmp_path: Path) -> None:
+    words = {1: "house", 2: "arrow", 3: "tree"}
+    shard = Shard("names", np.array([1, 3]), np.ones((2, 4), np.float16), {2: Failed("blank", True)})
+    path = tmp_path / "names-a.safetensors"
+    write_shard(path, replace(shard, contents=_contents(words, 1, 3, 2).values), fingerprint="f00d", facts={})
+    ids = np.array([1, 3])
+
+    def read(known: Contents) -> list[bool]:
+        return read_vectors(tmp_path, "names", ids, fingerprint="f00d", contents=known)[1].tolist()
+
+    assert read(_contents(words, 1, 2, 3)) == [True, True]
+    assert read(_contents(words, 3)) == [True, True], "what is not known here is no contradiction"
+    for number in words:
+        with pytest.raises(ShardError, match="belongs to another library: 1 of its names are others here; `icons doc"):
+            read(_contents({**words, number: "boat"}, 1, 2, 3))
+    write_shard(path, shard, fingerprint="f00d", facts={})
+    assert read(_contents({1: "boat"}, 1)) == [True, True], "a shard of an older program does not say"
+
+
+def _contents(words: dict[int, str], *ids: int) -> Contents:
+    return Contents(np.array(ids), np.array([content_of(words[number]) for number in ids]))
+
+
+def test_what_a_shard_says_of_its_items_has_a_checksum(tmp_path: Path) -> None:
+    shard = Shard("names", np.array([1]), np.ones((1, 4), np.float16), {}, contents=np.array([7]))
+    path = tmp_path / "names-a.safetensors"
+    for old, new in ((b'"contents"', b'"cortents"'), ((7).to_bytes(8, "little"), (8).to_bytes(8, "little"))):
+        write_shard(path, shard, fingerprint="f00d", facts={})
+        content = path.read_bytes()
+        assert content.count(old) == 1
+        path.write_bytes(content.replace(old, new))
+        with pytest.raises(ShardError, match="does not match its receipt"):
+            read_shard(path, fingerprint="f00d")
 
 
 def test_a_flipped_byte_in_a_vector_is_noticed(tmp_path: Path) -> None:

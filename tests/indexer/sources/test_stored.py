@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,11 +10,13 @@ import pytest
 from conftest import Silent, disc
 from shared_work import options_of, scanned, vectors_of
 
+from indexer.commands.status import read_sources
 from indexer.errors import ChangedError, SourceError
 from indexer.library.folder import Library
 from indexer.library.shards import read_coverage
-from indexer.pipeline import embed, index, scan
+from indexer.pipeline import embed, forget, index, scan
 from indexer.rendering.pool import Job, RenderPool
+from indexer.run import IndexOptions
 from indexer.sources import stored
 from indexer.sources.records import content_digest
 from indexer.sources.source import open_sources, read_indexed, read_picture, why_unreachable
@@ -232,7 +235,38 @@ def test_a_store_that_is_away_while_pictures_are_drawn_is_no_fault_of_theirs(
     monkeypatch.undo()
 
 
-def test_a_bucket_without_icons_is_named(bucket: ObjectStore) -> None:
-    [source] = open_sources(Path(f"{bucket.url}/nothing"))
+def test_a_bucket_that_was_emptied_leaves_its_icons_as_they_were(
+    icons: Path, bucket: ObjectStore, tmp_path: Path, tiny_model: Path
+) -> None:
+    bucket.put("sets/icons.json", json.dumps(SET).encode())
+    bucket.put("sets/info.json", b"{}")
+    sets = Path(f"{bucket.url}/sets")
+    options = options_of(icons, tiny_model)
+    library = scanned(tmp_path / "library", replace(options, sources=[icons, sets]))
+    before = list(read_sources(library))
+    held = {name: bucket.get(name) for name in bucket.list("")}
+    for name in held:
+        bucket.delete(name)
+    tally = scan(library, options, Silent())
+    url = spelled(icons)
+    assert {(kept.location, kept.icons, kept.command) for kept in tally.kept} == {
+        (url, 3, f"icons forget {url}"),
+        (spelled(sets), 2, f"icons forget {spelled(sets)}"),
+    }
+    assert (tally.gone, list(read_sources(library))) == (0, before)
+    for name, stored_before in held.items():
+        assert stored_before is not None
+        bucket.put(name, stored_before.content)
+    assert scan(library, IndexOptions(), Silent()).kept == []
+    assert forget(library, icons / "filled") == 1
+
+
+def test_a_bucket_without_icons_is_named(bucket: ObjectStore, tmp_path: Path) -> None:
+    nothing = Path(f"{bucket.url}/nothing")
+    [source] = open_sources(nothing)
     with pytest.raises(SourceError, match="holds no pictures and no Iconify set"):
         list(source.scan({}))
+    with pytest.raises(
+        SourceError, match=r"holds no pictures.*`icons forget s3://.*/nothing` drops it from the library"
+    ):
+        scan(Library(tmp_path / "library"), IndexOptions(sources=[nothing]), Silent())

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from s3_server import Faults
 
-from indexer.errors import StoreError
+from indexer.errors import IconsError, StoreError
 from indexer.stores.folder_store import FolderStore
 from indexer.stores.object_store import open_object_store
 from indexer.stores.opening import open_store
@@ -101,6 +101,23 @@ def test_of_many_who_write_at_once_one_wins(store: Store) -> None:
             read = store.get(f"claims/{number}")
             assert read is not None
             assert (read.content.decode(), read.version) == won[0]
+
+
+@pytest.mark.parametrize(
+    "name", ["", "/", "..", "../victim", "a/../../victim", "/victim", "a//b", "link/x", "a\0", "a" * 300]
+)
+def test_no_name_and_no_link_leads_out_of_a_folder(tmp_path: Path, name: str) -> None:
+    store, victim = FolderStore(tmp_path / "work"), tmp_path / "victim"
+    victim.mkdir()
+    (victim / "x").write_bytes(b"mine")
+    store.put("a/one", b"1")
+    (tmp_path / "work" / "link").symlink_to(victim)
+    ways = (store.get, store.delete, store.clear, lambda one: store.put(one, b"2"), lambda one: store.create(one, b"2"))
+    for way in (*ways, lambda one: store.replace(one, b"2", version="1")):
+        with pytest.raises(IconsError, match=r"is no name of a file or folder in|leads out of"):
+            way(name)
+    assert [path.read_bytes() for path in victim.iterdir()] == [b"mine"]
+    assert list(store.list("")) == ["a/one"]
 
 
 def test_a_part_of_a_store_knows_its_own_names_alone(tmp_path: Path) -> None:

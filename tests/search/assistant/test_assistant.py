@@ -4,6 +4,7 @@ import asyncio
 import base64
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -308,6 +309,55 @@ def test_what_an_assistant_gets_wrong_is_told_in_a_sentence(engine: SearchEngine
             assert "Error executing" not in said and "http" not in said and "\n" not in said
 
     _with_client(engine, scene)
+
+
+@pytest.mark.parametrize("tool", ["similar_icons", "locate"])
+def test_a_picture_that_is_a_pipe_or_a_device_is_not_waited_for(
+    engine: SearchEngine, tmp_path: Path, tool: str
+) -> None:
+    os.mkfifo(tmp_path / "pipe.png")
+
+    async def scene(session: Client) -> None:
+        for picture in (tmp_path / "pipe.png", "/dev/zero", tmp_path):
+            failed, said = await _call(session, tool, picture=str(picture))
+            assert failed
+            assert said == f'picture "{picture}" can\'t be read: not a regular file'
+
+    _with_client(engine, scene)
+
+
+def test_a_line_that_is_no_message_is_answered_and_the_next_one_too(icon_library: Library) -> None:
+    call = b'{"jsonrpc": "2.0", "id": %b, "method": "tools/call", "params": {"name": "list_sets", "arguments": %b}}'
+    lines = {
+        call % (b"1", rb'{"query": "\ud800"}'): (1, -32700),
+        call % (b'"two"', rb'{"query": "\udc00 \ud83d\ude00"}'): ("two", -32700),
+        call % (rb'"\ud800"', b"{}"): (None, -32700),
+        b'{"jsonrpc": "2.0", "id": 4, "method": "tools/list", "params": []}': (4, -32600),
+        b'{"jsonrpc": "2.0", "id": 5}': (5, -32600),
+        b'{"jsonrpc": "2.0", "id": true, "method": 6}': (None, -32600),
+        b"no json": (None, -32700),
+        b"[" * 100_000: (None, -32700),
+        b"\xff\x00": (None, -32700),
+        b'{"jsonrpc": "2.0", "id": 10, "method": "nothing"}': (10, -32601),
+    }
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    first = json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}).encode()
+    command = [sys.executable, "-c", START, "mcp", "--library", str(icon_library.root)]
+    said = b"\n".join([first, *lines, b"", b""])
+    done = subprocess.run(command, input=said, capture_output=True, timeout=120, check=False)
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    refused = [(answer["id"], answer["error"]["code"]) for answer in answers if "error" in answer]
+    assert sorted(refused, key=str) == sorted(lines.values(), key=str)  # they come as they are ready
+    assert [answer["id"] for answer in answers if "result" in answer] == [0]
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_line_without_end_is_not_read_to_its_end(icon_library: Library) -> None:
+    with Path("/dev/zero").open("rb") as endless:
+        command = [sys.executable, "-c", START, "mcp", "--library", str(icon_library.root)]
+        done = subprocess.run(command, stdin=endless, capture_output=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr == b"Error: stdin has a line of more than 32 MB, which is no message\n"
 
 
 @pytest.mark.slow

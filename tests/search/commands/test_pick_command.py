@@ -53,11 +53,13 @@ def test_the_set_that_was_chosen_is_said(pick: Pick) -> None:
 
 
 def test_a_format_is_remembered_where_it_is_asked_for(pick: Pick) -> None:
+    pick("mdi", command="prefer")
     assert "<template>" in pick("--set", "mdi", "--format", "vue", "--remember", "bell").stdout
     assert "<template>" in pick("--set", "mdi", "--first", "bell").stdout
     assert pick("--set", "mdi", "bell").stdout.startswith("bell\n  1  ")  # nothing is chosen
     assert pick("--set", "mdi", "--format", "name", "bell").stdout == "mdi:bell\n"
     assert "<template>" in pick("--set", "mdi", "--choose", "1", "bell").stdout  # the other was for once
+    assert pick(command="prefer").stdout == "mdi\n"
 
 
 def test_a_need_that_finds_nothing_is_told_and_costs_the_exit_code(pick: Pick) -> None:

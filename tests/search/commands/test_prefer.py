@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from called_icons import build_called
 from click.testing import Result
 
+from indexer.library.durable import with_checksum
 from indexer.library.folder import Library
 from search.engine import Query, SearchEngine
 
@@ -76,12 +76,33 @@ def test_a_set_that_has_gone_is_not_missed(run: Run, library: Library) -> None:
     assert _first(run, library) == "mdi"
 
 
-@pytest.mark.parametrize("written", ["", "[]", '{"sets": "mdi"}', '{"sets": [1]}', "\0"])
-def test_a_damaged_file_is_an_error_that_says_what_to_do(run: Run, library: Library, written: str) -> None:
-    library.preferences.write_text(written)
-    done = run("search", "star", library=library.root)
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert str(Path(library.preferences)) in done.stderr.replace("\n", "")
-    assert "icons prefer SET" in done.stderr
-    assert run("prefer", "mdi", library=library.root).exit_code == 0
+DAMAGES = {
+    "empty": "",
+    "a list": "[]",
+    "no list of sets": '{"sets": "mdi"}',
+    "a number for a set": '{"sets": [1]}',
+    "a number for a format": '{"sets": [], "format": 5}',
+    "another name": '{"setz": ["mdi"]}',
+    "no JSON": "\0",
+    "nested without end": "[" * 100_000,
+    "a changed letter": json.dumps(with_checksum({"sets": ["mdi"], "format": None})).replace("mdi", "mdj"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_search_answers_without_a_damaged_file_and_says_so_in_one_line(
+    run: Run, library: Library, damage: str
+) -> None:
+    before = run("search", "star", "--jsonl", library=library.root).stdout
+    library.preferences.write_text(DAMAGES[damage])
+    done = run("search", "star", "--jsonl", library=library.root)
+    assert (done.exit_code, done.stdout) == (0, before)
+    said = [line for line in done.stderr.splitlines() if "Warning" in line]
+    assert (
+        len(said) == 1 and f'"{library.preferences}" can\'t be read' in said[0] and "`icons prefer SET...`" in said[0]
+    )
+    assert run("pick", "star", "--first", library=library.root).exit_code == 0
+    shown = run("prefer", library=library.root)
+    assert (shown.exit_code, shown.stdout) == (2, "")
+    assert run("prefer", "mdi", library=library.root).stdout == "mdi\n"
     assert _first(run, library) == "mdi"

@@ -1,6 +1,7 @@
 """When are the checksums of a generation looked at, and what is said of damage?"""
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -52,3 +53,25 @@ def test_a_generation_is_hashed_once_until_a_file_changes(
         with pytest.raises(LibraryError, match="does not match its checksum"):
             _fail(library, opened)
     assert n_hashed < len(hashed) <= 2 * n_hashed
+
+
+def test_a_catalog_of_another_generation_or_library_is_refused_though_it_has_as_many_bytes(
+    build: Build, library: Library, icon_folder: Path, tmp_path: Path
+) -> None:
+    build(icon_folder)
+    (icon_folder / "dot-a.svg").rename(icon_folder / "dot-y.svg")
+    build()
+    other = Library(tmp_path / "other")
+    (icon_folder / "dot-y.svg").rename(icon_folder / "dot-z.svg")
+    build(icon_folder, into=other)
+    own = library.generation(2).catalog
+    whole = own.read_bytes()
+    for strange in (library.generation(1).catalog, other.generation(1).catalog):
+        assert strange.stat().st_size == len(whole)
+        shutil.copy(strange, own)
+        with pytest.warns(UserWarning, match='2/catalog.sqlite" is the catalog of another .* generation 1 answers'):
+            assert open_current(library).generation.number == 1
+    own.write_bytes(whole)
+    shutil.copy(library.generation(1).manifest, library.generation(2).manifest)
+    with pytest.warns(UserWarning, match="2/manifest.json\" can't be read .it is of generation 1.* generation 1 ans"):
+        assert open_current(library).generation.number == 1

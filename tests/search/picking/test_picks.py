@@ -8,11 +8,11 @@ from called_icons import build_called
 
 from indexer.errors import IconsError
 from indexer.library.folder import Library
+from indexer.library.preferences import Preferences, read_preferences, write_preferences
 from search.engine import SearchEngine
 from search.picking.code import fill, write_picks
 from search.picking.needs import LONGEST_NEED, MOST_NEEDS, read_needs
 from search.picking.pick import Choice, Picked, Picking, pick_icons
-from search.preferences import read_format, read_preferred, write_format, write_preferred
 from search.query import Filters, Query, Window
 from search.snippets.drawn import AS_IT_IS
 from search.snippets.frameworks import framework
@@ -71,7 +71,7 @@ def test_all_icons_are_of_the_set_that_answers_most(engine: SearchEngine) -> Non
 
 
 def test_the_preferred_set_is_taken_unasked(engine: SearchEngine) -> None:
-    write_preferred(engine.library, ["mdi"])
+    write_preferences(engine.library, Preferences(("mdi",)))
     found = picked(engine, "bell", "star")
     assert found.set is not None
     assert (found.set.key, found.set.why) == ("mdi", "which you prefer")
@@ -79,13 +79,13 @@ def test_the_preferred_set_is_taken_unasked(engine: SearchEngine) -> None:
 
 
 def test_a_set_that_is_asked_for_is_taken(engine: SearchEngine) -> None:
-    write_preferred(engine.library, ["mdi"])
+    write_preferences(engine.library, Preferences(("mdi",)))
     found = picked(engine, "bell", sets=("fa6-solid",))
     assert found.set is None and keys(found) == ["fa6-solid:bell"]
 
 
 def test_a_framework_narrows_sets_down(engine: SearchEngine) -> None:
-    write_preferred(engine.library, ["lucide"])
+    write_preferences(engine.library, Preferences(("lucide",)))
     found = picked(engine, "bell", served=framework("@mdi/js").sets)
     assert found.set is not None
     assert (found.set.key, found.set.why) == ("mdi", "the only one that serves here")
@@ -130,11 +130,11 @@ def test_what_cannot_be_written_is_told_and_the_rest_is_written(engine: SearchEn
         write_picks(engine, [("alarm", own)], framework("@iconify/vue"), AS_IT_IS)
 
 
-def test_preferences_keep_each_other(built: Library) -> None:
+def test_preferences_are_read_as_they_were_written(built: Library) -> None:
     built.preferences.unlink(missing_ok=True)
-    write_format(built, "vue")
-    assert (read_format(built), read_preferred(built)) == ("vue", ())
-    write_preferred(built, ["mdi"])
-    assert (read_format(built), read_preferred(built)) == ("vue", ("mdi",))
+    write_preferences(built, Preferences(("mdi",), "vue"))
+    assert read_preferences(built) == Preferences(("mdi",), "vue")
+    built.preferences.write_text('{"sets": ["mdi"]}')  # as an older program has written it
+    assert read_preferences(built) == Preferences(("mdi",))
     built.preferences.unlink()
-    assert read_format(built) is None
+    assert read_preferences(built) == Preferences()

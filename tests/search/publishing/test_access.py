@@ -90,9 +90,11 @@ def test_the_token_gives_the_hits(
         assert [hit["key"] for hit in json.loads(done.stdout)["hits"]] == wanted != []
 
 
-@pytest.mark.parametrize("token", ["", "root:other", "nobody:Milvus"])
-def test_without_the_right_token_nobody_is_let_in(address: str, certificate: tuple[Path, Path], token: str) -> None:
-    line = refused(search(address, **{TOKEN: token, AUTHORITY: str(certificate[0])}))
+@pytest.mark.parametrize("token", [{}, {TOKEN: "root:other"}, {TOKEN: "nobody:Milvus"}])
+def test_without_the_right_token_nobody_is_let_in(
+    address: str, certificate: tuple[Path, Path], token: dict[str, str]
+) -> None:
+    line = refused(search(address, **token, **{AUTHORITY: str(certificate[0])}))
     assert f'"{address}" lets nobody in without the right token' in line
     assert TOKEN in line
     assert "other" not in line

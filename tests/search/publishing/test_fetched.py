@@ -1,10 +1,18 @@
 """What a server says becomes files here only where it is what was published."""
 
 import json
+from pathlib import Path
 
 import pytest
+from published_icons import address, library, own_cache  # noqa: F401 - fixtures
 
+from indexer.errors import IconsError
+from indexer.library.elsewhere import LibraryElsewhere
+from indexer.library.foreign import from_json
+from search.engine import SearchEngine
 from search.generation.milvus.fetched import FileFacts, Said
+from search.generation.milvus.published import Published
+from search.generation.milvus.schema import VECTOR, ready
 
 SAID = Said(
     number=1,
@@ -20,17 +28,44 @@ SAID = Said(
 
 
 def test_what_was_published_is_read_as_it_was_written() -> None:
-    assert Said.from_json(SAID.to_json()) == SAID
+    assert from_json(Said, SAID.to_json()) == SAID
 
 
 @pytest.mark.parametrize(
     "change",
     [
+        {"number": "/some/folder"},
+        {"number": "../../.."},
+        {"number": True},
+        {"number": -1},
+        {"number": 10**9},
         {"fingerprint": "../../outside"},
         {"generation": {"../outside": {"bytes": 1, "sha256": "0" * 64, "pieces": 1}}},
+        {"generation": {"..": {"bytes": 1, "sha256": "0" * 64, "pieces": 1}}},
         {"encoder": {"inside": {"bytes": 1, "sha256": "../../outside", "pieces": 1}}},
+        {"encoder": {"inside": {"bytes": 1, "sha256": "0" * 64, "pieces": 10**9}}},
     ],
 )
 def test_names_that_lead_out_of_the_cache_are_refused(change: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match="is none"):
-        Said.from_json(json.dumps({**json.loads(SAID.to_json()), **change}))
+    with pytest.raises(ValueError, match="may not be"):
+        from_json(Said, json.dumps({**json.loads(SAID.to_json()), **change}))
+
+
+def test_a_server_deletes_no_folder_of_who_asks_it(address: str, own_cache: Path, tmp_path: Path) -> None:
+    server = Published(LibraryElsewhere(address))
+    (photo := tmp_path / "photos" / "a.jpg").parent.mkdir()
+    photo.write_bytes(b"a photo")
+    number = server.current()
+    assert number is not None
+    server.connection.load(server.names.files)
+    [row] = server.connection.query(server.names.files, f'id == "{ready(number)}"', ["content"])
+    for said in (str(photo.parent), "../../..", number + 1):
+        content = json.dumps({**json.loads(row["content"]), "number": said})
+        told = {"id": ready(number), "content": content, VECTOR: [0.0, 0.0]}
+        server.connection.call("upsert", server.names.files, [told])
+        with pytest.raises(IconsError, match=f"generation {number} of .* is of another format"):
+            SearchEngine.open(address)
+    assert photo.read_bytes() == b"a photo"
+    assert not list(own_cache.rglob("published.json"))
+    server.connection.call("upsert", server.names.files, [{**told, "content": row["content"]}])
+    assert SearchEngine.open(address).generation.number == number

@@ -27,7 +27,7 @@ from indexer.publishing.manifest import Manifest
 from indexer.run import IndexOptions
 from search.cli import main
 from search.engine import SearchEngine
-from search.generation.milvus.address import Address
+from search.generation.milvus.address import Address, read_token
 from search.generation.milvus.published import Published
 from search.generation.milvus.schema import DIGEST, VECTOR
 from search.publishing import collections
@@ -35,7 +35,7 @@ from search.publishing import publish as publishing
 from search.publishing.collections import settle
 from search.publishing.examine import examine
 from search.publishing.going_back import go_back
-from search.publishing.leftovers import held_numbers, unsay
+from search.publishing.leftovers import drop, held_numbers, unsay
 from search.publishing.publish import publish
 from search.query import Query, Window
 
@@ -84,7 +84,7 @@ def drawn(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Drawn:
 
 @pytest.fixture
 def place(tmp_path: Path) -> str:
-    return f"milvus-lite://{tmp_path}/server.db/drawn"
+    return f"milvus-lite://{tmp_path}/server?%41#.db/drawn"
 
 
 def held(address: str, number: int) -> dict[str, dict[int, int]]:
@@ -210,6 +210,31 @@ def test_a_generation_that_could_not_be_opened_in_time_is_tried_again(
         engine.refresh()
     assert engine.refresh()
     assert engine.generation.number == number
+
+
+def test_a_library_that_is_published_in_the_place_of_another_answers(
+    place: str, tmp_path: Path, tiny_model: Path
+) -> None:
+    first, other = (Drawn(_folder(tmp_path / name), ModelChoice(f"local-dir:{tiny_model}")) for name in ("a", "b"))
+    for drawn, seed in ((first, 5), (other, 6)):
+        drawn.edit(random.Random(seed), n=8)
+    number = publish(first.library, place).generation
+    engine = SearchEngine.open(place)
+    assert not engine.refresh()
+    server = Published(LibraryElsewhere(place))
+    server.connection.call("drop_alias", server.names.alias)
+    unsay(server.connection, server.names, number)
+    drop(server.connection, server.names, number)
+    with pytest.raises(LibraryError, match=f'"{place}" no longer holds what answered'):
+        engine.refresh()
+    assert publish(other.library, place).generation == number
+    assert engine.refresh()
+    assert [hit.key for hit in engine.ask(Query(words="shape"), window=Window(k=30)).hits] == answers(other.library)[0]
+
+
+def _folder(path: Path) -> Path:
+    path.mkdir()
+    return path
 
 
 def test_rows_that_a_client_sent_twice_go_before_the_next_try(
@@ -401,6 +426,8 @@ def test_commands_that_read_a_folder_refuse_an_address(place: str) -> None:
         ("milvus://host:99999/icons", "milvus://HOST:PORT/NAME"),
         ("milvus://[::1/icons", "milvus://HOST:PORT/NAME"),
         ("milvus-lite:///folder/icons", "file.db"),
+        ("milvus://host/icons?other", '"icons\\?other"'),
+        ("milvus://host?/icons", "milvus://HOST:PORT/NAME"),
     ],
 )
 def test_an_address_that_is_none_is_refused_without_its_secret(text: str, told: str) -> None:
@@ -409,10 +436,25 @@ def test_an_address_that_is_none_is_refused_without_its_secret(text: str, told: 
     assert "secret@" not in str(refused.value)
 
 
+@pytest.mark.parametrize("variable", ["ICONS_MILVUS_TOKEN", "ICONS_MILVUS_TOKEN_FILE", "ICONS_MILVUS_CA"])
+def test_a_variable_that_is_empty_is_no_secret(variable: str) -> None:
+    done = CliRunner().invoke(main, ["search", "dot", "--library", "milvus+tls://127.0.0.1:9/i"], env={variable: " "})
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+    assert done.stderr.startswith(f'Error: {variable} is " "; ')
+
+
+def test_a_file_without_a_token_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "token").write_text("\n")
+    monkeypatch.setenv("ICONS_MILVUS_TOKEN_FILE", str(tmp_path / "token"))
+    with pytest.raises(IconsError, match="holds no token"):
+        read_token()
+
+
 def test_addresses_are_read() -> None:
     assert Address.read("milvus://host/icons").uri == "http://host:19530"
     assert Address.read("milvus+tls://host:443/icons") == Address("https://host:443", "icons", False, True)
     assert Address.read("milvus-lite:///tmp/a.db/icons") == Address("/tmp/a.db", "icons", True, False)
+    assert Address.read("milvus-lite:///a?b#%41.db/icons").uri == "/a?b#%41.db"
 
 
 def test_an_index_may_take_as_long_as_it_grows_and_is_told_about(monkeypatch: pytest.MonkeyPatch) -> None:

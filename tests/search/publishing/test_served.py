@@ -62,9 +62,10 @@ def test_the_api_answers_the_same(clients: tuple[TestClient, TestClient], path: 
 
 def test_pictures_of_a_page_of_hits_are_the_same(clients: tuple[TestClient, TestClient]) -> None:
     hits = clients[0].get(f"{API}/search?q=arrow&k=20").json()["hits"]
-    images = "&".join(f"image={hit['image']}" for hit in hits)
+    images = "&".join(f"image={hit['image']}-{hit['digest']}" for hit in hits)
     ours, theirs = (client.get(f"{API}/svgs?{images}") for client in clients)
     assert theirs.content == ours.content
+    assert "immutable" in theirs.headers["cache-control"]
     assert ours.content.count(b"<svg id=") == len({hit["image"] for hit in hits})
 
 

@@ -248,7 +248,7 @@ def test_what_makes_no_sense_is_refused(
 def test_sarif_tells_rules_places_and_messages(
     called: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(_write(tmp_path, {"src/Bad.tsx": BAD}))
+    monkeypatch.chdir(_write(tmp_path, {"src/Bad?%41.tsx": BAD}))
     result = _check(called, "src", "--sarif")
     [run] = json.loads(result.stdout)["runs"]
     rules = run["tool"]["driver"]["rules"]
@@ -257,7 +257,7 @@ def test_sarif_tells_rules_places_and_messages(
     assert run["results"][0]["locations"] == [
         {
             "physicalLocation": {
-                "artifactLocation": {"uri": "src/Bad.tsx"},
+                "artifactLocation": {"uri": "src/Bad%3F%2541.tsx"},
                 "region": {"startLine": 1, "startColumn": 10, "endColumn": 20},
             }
         }

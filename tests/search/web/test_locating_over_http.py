@@ -50,7 +50,7 @@ def test_every_icon_of_a_screen_is_told_with_its_box_and_hits(client: httpx.Clie
     for icon, (left, top) in zip(told["icons"], PLACES, strict=True):
         assert icon["box"] == pytest.approx([left, top, left + 24, top + 24], abs=4)
         assert len(icon["hits"]) == 2
-        assert all(hit["svg_url"] in (None, f"{API}/icons/{hit['id']}/svg?v={hit['image']}") for hit in icon["hits"])
+        assert all(hit["svg_url"] in (None, f"{API}/icons/{hit['id']}/svg?v={hit['digest']}") for hit in icon["hits"])
         assert "/" not in icon["hits"][0]["path"]
     as_form = client.post(f"{API}/locate?k=2&min_score=0", files={"picture": ("x.png", _screen(), "image/png")}).json()
     assert as_form["icons"] == told["icons"]

@@ -9,9 +9,11 @@ import httpx
 import pytest
 from serving import serving_icons
 
-from search.web.searches import MOST_PICTURES, AskedLately, Found, first_images
+from search.web.searches import MOST_PICTURES, AskedLately, Found, first_layers
 
 API = "/api/v1"
+FIRST, OTHER = (7, "a"), (7, "b")
+"""Generations of two libraries, of one number."""
 LAYER = "{http://www.w3.org/2000/svg}svg"
 
 
@@ -27,7 +29,7 @@ def test_the_pictures_of_an_answer_are_those_of_its_first_hits(client: httpx.Cli
     answer = client.get(f"{API}/search/svgs", params=asked)
     layers = [layer.get("id") for layer in ElementTree.fromstring(answer.text).findall(LAYER)]
     left_out = answer.headers.get("Icons-Left-Out", "").split(",")
-    assert layers == [f"i{image}" for image in first_images(hits) if str(image) not in left_out]
+    assert layers == [f"i{layer}" for layer in first_layers(hits) if str(layer.image) not in left_out]
     assert layers
     assert answer.headers["content-type"] == "image/svg+xml" and "sandbox" in answer.headers["content-security-policy"]
     again = client.get(f"{API}/search/svgs", params=asked, headers={"If-None-Match": answer.headers["etag"]})
@@ -42,8 +44,12 @@ def test_pictures_are_refused_as_their_search_is(client: httpx.Client) -> None:
 
 
 def test_of_each_name_the_first_picture_is_shown_and_no_bitmap() -> None:
-    hits = [{"words": f"name {n // 2}", "image": n, "svg_url": None if n == 4 else "x"} for n in range(200)]
-    assert first_images(hits) == tuple(n for n in range(0, 200, 2) if n != 4)[:MOST_PICTURES]
+    hits = [
+        {"words": f"name {n // 2}", "image": n, "digest": f"{n:x}", "svg_url": None if n == 4 else "x"}
+        for n in range(200)
+    ]
+    shown = [n for n in range(0, 200, 2) if n != 4][:MOST_PICTURES]
+    assert [str(layer) for layer in first_layers(hits)] == [f"{n}-{n:x}" for n in shown]
 
 
 def test_who_asks_the_same_at_once_is_answered_by_one_search() -> None:
@@ -53,16 +59,16 @@ def test_who_asks_the_same_at_once_is_answered_by_one_search() -> None:
     async def search() -> Found:
         asked.append("search")
         await asyncio.sleep(0.05)
-        return Found(b"{}", (1, 2), 7)
+        return Found(b"{}", (), FIRST)
 
     async def scene() -> None:
-        pictures = asyncio.create_task(lately.lately("q", search, generation=7))
+        pictures = asyncio.create_task(lately.lately("q", search, edition=FIRST))
         words = asyncio.create_task(lately.now("q", search))
         assert await words == await pictures
         assert asked == ["search"]
-        await lately.lately("q", search, generation=7)  # a moment later
+        await lately.lately("q", search, edition=FIRST)  # a moment later
         assert asked == ["search"]
-        await lately.lately("q", search, generation=8)  # another library answers by then
+        await lately.lately("q", search, edition=OTHER)  # another library answers by then
         await lately.now("q", search)  # who asks for hits gets new ones
         assert asked == ["search"] * 3
 
@@ -78,16 +84,16 @@ def test_a_search_that_failed_is_made_again_and_few_answers_are_kept() -> None:
 
     async def search() -> Found:
         asked.append("search")
-        return Found(b"{}", (), 1)
+        return Found(b"{}", (), FIRST)
 
     async def scene() -> None:
         with pytest.raises(ValueError, match="not now"):
             await lately.now("q", fails)
-        assert (await lately.lately("q", search, generation=1)).content == b"{}"
+        assert (await lately.lately("q", search, edition=FIRST)).content == b"{}"
         for number in range(16):
             await lately.now(f"other {number}", search)
         asked.clear()
-        await lately.lately("q", search, generation=1)
+        await lately.lately("q", search, edition=FIRST)
         assert asked == ["search"]
 
     asyncio.run(scene())
@@ -98,7 +104,7 @@ def test_one_who_leaves_takes_no_answer_from_the_other() -> None:
 
     async def search() -> Found:
         await asyncio.sleep(0.05)
-        return Found(b"{}", (), 1)
+        return Found(b"{}", (), FIRST)
 
     async def scene() -> None:
         left, stays = (asyncio.create_task(lately.now("q", search)) for _ in range(2))

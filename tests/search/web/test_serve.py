@@ -178,8 +178,8 @@ def test_a_script_in_an_svg_is_sent_where_it_can_not_run(client: httpx.Client, i
 
 
 def test_many_pictures_come_as_one_svg_where_no_script_can_run(client: httpx.Client, ids: dict[str, int]) -> None:
-    shown = {name: client.get(f"{API}/icons/{icon}").json()["image"] for name, icon in ids.items()}
-    vectors = [image for name, image in shown.items() if name != "photo"]
+    shown = {name: client.get(f"{API}/icons/{icon}").json() for name, icon in ids.items()}
+    vectors = [f"{hit['image']}-{hit['digest']}" for name, hit in shown.items() if name != "photo"]
     answer = client.get(f"{API}/svgs", params={"image": vectors})
     assert answer.headers["content-type"] == "image/svg+xml"
     assert {"default-src 'none'", "sandbox"} <= set(answer.headers["content-security-policy"].split("; "))
@@ -191,12 +191,14 @@ def test_many_pictures_come_as_one_svg_where_no_script_can_run(client: httpx.Cli
 
 
 def test_a_picture_that_can_not_be_read_leaves_the_others(client: httpx.Client, ids: dict[str, int]) -> None:
-    dot, photo = (client.get(f"{API}/icons/{ids[name]}").json()["image"] for name in ("dot-a", "photo"))
-    answer = client.get(f"{API}/svgs", params={"image": [dot, photo, 999_999]})
-    layers = ElementTree.fromstring(answer.text).findall("{*}svg")
-    assert [layer.attrib["id"] for layer in layers] == [f"i{dot}"]
-    assert "no-cache" in answer.headers["cache-control"]
-    assert answer.headers["icons-left-out"] == f"{photo},999999"
+    dot, photo, arrow = (client.get(f"{API}/icons/{ids[name]}").json() for name in ("dot-a", "photo", "arrow-up"))
+    wrong = f"{arrow['image']}-{dot['digest']}"
+    for asked in (dot["image"], f"{dot['image']}-{dot['digest']}"):
+        answer = client.get(f"{API}/svgs", params={"image": [asked, photo["image"], 999_999, wrong]})
+        layers = ElementTree.fromstring(answer.text).findall("{*}svg")
+        assert [layer.attrib["id"] for layer in layers] == [f"i{asked}"]
+        assert "no-cache" in answer.headers["cache-control"]
+        assert answer.headers["icons-left-out"] == f"{photo['image']},999999,{arrow['image']}"
 
 
 def test_an_icon_is_named_by_its_key_wherever_its_id_is_taken(client: httpx.Client, ids: dict[str, int]) -> None:
@@ -222,20 +224,27 @@ def test_what_would_make_a_stack_too_large_is_left_out_and_named(tmp_path: Path,
     index_into(library, folder, model=tiny_model)
     with serving(library) as (client, _):
         hits = client.get(f"{API}/search", params={"sort": "name"}).json()["hits"]
-        images = [hit["image"] for hit in hits]
+        images = [f"{hit['image']}-{hit['digest']}" for hit in hits]
         assert len(images) == 4
         answer = client.get(f"{API}/svgs", params={"image": images})
         layers = ElementTree.fromstring(answer.text).findall("{*}svg")
         assert [layer.attrib["id"] for layer in layers] == [f"i{images[place]}" for place in (0, 1, 3)]
-        assert answer.headers["icons-left-out"] == str(images[2])
+        assert answer.headers["icons-left-out"] == str(hits[2]["image"])
         assert "immutable" in answer.headers["cache-control"]
         assert client.get(hits[2]["svg_url"]).status_code == 200
 
 
 def test_a_picture_is_kept_for_ever_under_an_address_that_names_it(client: httpx.Client, ids: dict[str, int]) -> None:
     hit = client.get(f"{API}/icons/{ids['dot-a']}").json()
-    named = client.get(hit["svg_url"])
-    assert "immutable" in named.headers["cache-control"]
+    other = client.get(f"{API}/icons/{ids['dot-a'] + 1}").json()
+    for url in ("svg_url", "png_url"):
+        assert hit[url].endswith(f"?v={hit['digest']}")
+        assert "immutable" in client.get(hit[url]).headers["cache-control"]
+        for wrong in (other["digest"], hit["digest"][:31], hit["image"], ""):
+            answer = client.get(f"{hit[url].partition('?')[0]}?v={wrong}")
+            assert (answer.status_code, answer.headers["cache-control"]) == (200, "private, no-cache")
+    stack = client.get(f"{API}/svgs?image={hit['image']}-{hit['digest']}&image={other['image']}")
+    assert stack.headers["cache-control"] == "private, no-cache"  # the other one may be any library's
     plain = client.get(hit["svg_url"].partition("?")[0])
     assert "no-cache" in plain.headers["cache-control"]
     again = client.get(hit["svg_url"].partition("?")[0], headers={"If-None-Match": plain.headers["etag"]})
@@ -264,6 +273,8 @@ def test_a_picture_is_kept_for_ever_under_an_address_that_names_it(client: httpx
         ("icons/own:shape-z/why?q=dot", 404, "near: own:shape-"),
         ("icons/" + "x" * 501, 422, "icon is"),
         ("svgs?image=-1", 422, "-1"),
+        ("svgs?image=1-ab", 422, "1-ab"),
+        ("svgs?image=9999999999999999999", 422, "9999999999999999999"),
         ("svgs?" + "image=1&" * 101, 422, "100"),
         ("svgs", 422, "image"),
         ("icons/99999999999999999999", 404, "99999999999999999999"),

@@ -64,7 +64,7 @@ def _layers(document: bytes) -> dict[str, ElementTree.Element]:
 
 @pytest.mark.parametrize("plain", PLAIN)
 def test_shapes_stand_in_a_stack_as_they_are_and_look_the_same(plain: bytes) -> None:
-    document = stacked({17: plain})
+    document = stacked({"17": plain})
     assert list(_layers(document)) == ["i17"]
     assert b"<image" not in document
     assert b"<!--" not in document
@@ -78,7 +78,7 @@ def test_shapes_stand_in_a_stack_as_they_are_and_look_the_same(plain: bytes) -> 
 def test_parts_that_are_found_by_their_ids_are_those_of_their_icon(parts: bytes) -> None:
     document = HEAD + b' xmlns:xlink="http://www.w3.org/1999/xlink">' + parts + b"</svg>"
     other = document.replace(b"2h9", b"1h2").replace(b'r="5"', b'r="1"').replace(b"red", b"lime").replace(b"dx", b"dy")
-    stack = stacked({1: other, 17: document})
+    stack = stacked({"1": other, "17": document})
     layers = _layers(stack)
     assert b"<image" not in stack
     ids = [part.attrib["id"] for layer in layers.values() for part in layer.iter() if "id" in part.attrib]
@@ -92,7 +92,7 @@ def test_parts_that_are_found_by_their_ids_are_those_of_their_icon(parts: bytes)
 
 @pytest.mark.parametrize("document", APART.values(), ids=APART)
 def test_what_could_reach_others_stands_apart(document: bytes) -> None:
-    layers = _layers(stacked({1: PLAIN[0], 2: document, 3: PLAIN[1]}))
+    layers = _layers(stacked({"1": PLAIN[0], "2": document, "3": PLAIN[1]}))
     assert list(layers) == ["i1", "i2", "i3"]
     assert [child.tag.partition("}")[2] for child in layers["i2"]] == ["image"]
     assert [child.tag.partition("}")[2] for child in layers["i3"]] == ["title", "circle"]

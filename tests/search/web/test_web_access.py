@@ -10,11 +10,13 @@ from pathlib import Path
 
 import httpx
 import pytest
+from click.testing import CliRunner
 from fastapi import FastAPI
 from serving import index_into, write_icons
 
 from indexer.errors import LateError, LibraryError
 from indexer.library.folder import Library
+from search.cli import main
 from search.deadline import refuse_late, until
 from search.engine import SearchEngine
 from search.query import Query
@@ -80,6 +82,21 @@ def test_nothing_is_told_without_the_token(ask: Asking, path: str) -> None:
     for wrong in (b"Bearer wrong", f"Basic {TOKEN}".encode(), b"Bearer", f"Bearer {TOKEN} ü".encode()):
         assert ask(path, access=access, headers={"Authorization": wrong}).status_code == 401
     assert ask(path, access=access, headers={"Authorization": f"Bearer {TOKEN}"}).status_code == 200
+
+
+@pytest.mark.parametrize("stated", [["--token", ""], ["--token", " "], ["--host", ""], ["--allow-origin", ""]])
+def test_a_stated_value_that_is_empty_opens_no_server(stated: list[str]) -> None:
+    done = CliRunner().invoke(main, ["serve", *stated], env={"ICONS_TOKEN": TOKEN})
+    assert done.exit_code == 2
+    assert done.stderr.startswith(f"Error: {stated[0]} ") and done.stderr.count("\n") == 1
+    assert "would let everybody in" in done.stderr
+
+
+def test_an_empty_variable_is_no_token(tmp_path: Path) -> None:
+    for variable, told in (("", "--token or ICONS_TOKEN is"), (TOKEN, "no library at")):
+        done = CliRunner().invoke(main, ["serve", "--library", str(tmp_path / "none")], env={"ICONS_TOKEN": variable})
+        assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+        assert told in done.stderr
 
 
 def test_health_needs_no_token(ask: Asking) -> None:

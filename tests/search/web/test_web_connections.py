@@ -1,21 +1,33 @@
 """Does a server still answer while hundreds of connections ask for nothing, or read nothing?"""
 
+import asyncio
 import resource
 import socket
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
+from conftest import disc
 from serving import serving
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
 
 from indexer.library.folder import Library
 from search.bench import server_process
 from search.web.connections import HEADER_SECONDS, MOST_CONNECTIONS, READING_SECONDS
+from search.web.gate import BusyError, Limits
+from search.web.upload import _PATIENCE_SECONDS, Uploads
 
 HALF_A_REQUEST = b"GET /api/v1/search?q=house HTTP/1.1\r\nHost: localhost\r\nX-Slow: "
+PATHS_WITH_BODIES = ("search", "locate", "code", "export")
+
+
+def half_a_body(path: str) -> bytes:
+    return b"POST /api/v1/%b HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n{" % path.encode()
 
 
 @pytest.fixture(scope="module")
@@ -45,12 +57,15 @@ def connections(server: httpx.Client, n: int, *, said: bytes) -> Iterator[list[s
         yield found
 
 
-@pytest.mark.parametrize("said", [b"", HALF_A_REQUEST])
+@pytest.mark.parametrize("said", [b"", HALF_A_REQUEST, half_a_body("search")])
 def test_connections_that_ask_for_nothing_keep_nobody_out(
     asked: Path, said: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Even where none of them runs out of time."""
-    patient = "from search.web import connections; connections._SECONDS['request'] = 3600; "
+    patient = (
+        "from search.web import connections, upload; upload._PATIENCE_SECONDS = 3600; "
+        "connections._SECONDS.update(request=3600, body=3600); "
+    )
     *start, program, serve, port, any_free = server_process._COMMAND
     monkeypatch.setattr(server_process, "_COMMAND", (*start, patient + program, serve, port, any_free))
     with serving(Library(asked)) as (server, _), connections(server, MOST_CONNECTIONS + 100, said=said):
@@ -76,6 +91,63 @@ def answered(url: str) -> int:
     while (status := httpx.get(url, timeout=60).status_code) == 503 and time.monotonic() < ends:
         time.sleep(1)
     return status
+
+
+def test_bodies_that_arrive_slowly_keep_no_picture_out(server: httpx.Client) -> None:
+    picture = disc(4, 12).encode()
+    for path in PATHS_WITH_BODIES:
+        with connections(server, 100, said=half_a_body(path)) as slow:
+            for _ in range(4):
+                for connection in slow:
+                    connection.sendall(b"xx")
+                assert server.post("/api/v1/search?k=1", content=picture).status_code == 200
+
+
+@pytest.mark.parametrize("path", PATHS_WITH_BODIES)
+def test_who_sends_a_body_letter_by_letter_hears_so_and_is_hung_up_on(server: httpx.Client, path: str) -> None:
+    with connections(server, 1, said=half_a_body(path)) as (slow,):
+        slow.settimeout(0.5)
+        started, said = time.monotonic(), b""
+        while time.monotonic() - started < 3 * _PATIENCE_SECONDS:
+            with suppress(TimeoutError):
+                if time.monotonic() - started < _PATIENCE_SECONDS - 1:
+                    slow.sendall(b"x")
+                said += (got := slow.recv(4096))
+                if not got:
+                    break
+        assert _PATIENCE_SECONDS - 1 < time.monotonic() - started < 2 * _PATIENCE_SECONDS
+        assert said.startswith(b"HTTP/1.1 408") and b"did not arrive within 20 s, at 4 kB/s or more" in said
+
+
+def test_bodies_take_room_as_they_arrive_and_give_it_back() -> None:
+    uploads = Uploads(Limits(threads=1, upload_bytes=1_000_000))
+
+    async def body(n: int) -> AsyncIterator[bytes]:
+        async with uploads.picture(_request([b"x" * 100_000] * n)) as picture:
+            yield picture
+
+    async def scene() -> None:
+        held = [body(10) for _ in range(4)]
+        assert [len(await anext(one)) for one in held] == [1_000_000] * 4
+        with pytest.raises(BusyError):
+            await anext(body(10))
+        await held[0].aclose()
+        for refused in (b"", b"x" * 5_000_000):
+            with pytest.raises(HTTPException):
+                await anext(body(len(refused) // 100_000))
+        assert len(await anext(body(10))) == 1_000_000
+
+    asyncio.run(scene())
+
+
+def _request(chunks: list[bytes]) -> Request:
+    messages = [{"type": "http.request", "body": chunk, "more_body": True} for chunk in chunks]
+    coming = iter([*messages, {"type": "http.request", "body": b"", "more_body": False}])
+
+    async def receive() -> Any:
+        return next(coming)
+
+    return Request({"type": "http", "headers": []}, receive)
 
 
 @pytest.mark.slow

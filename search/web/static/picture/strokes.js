@@ -1,4 +1,4 @@
-// How do strokes of a hand become a picture like an icon? `search/evaluation/sketches/drawing.py` does the same, and measures it.
+// How do strokes of a hand become a picture like an icon? `data/making/eval/sketches.py` does the same, and measures it.
 
 export const CANVAS = 320; // pixels across, whatever its size on the screen
 const GRID = 24;

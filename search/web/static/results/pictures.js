@@ -1,6 +1,6 @@
 // Where do the pictures of icons come from? Many in one answer: one for each makes the browser work ten times as long.
 
-import { pictureOf, svgsOf } from "../api.js";
+import { layerOf, pictureOf, svgsOf } from "../api.js";
 import { whenIdle } from "../elements.js";
 import { isRestyled, restyled, restyledStack } from "../view/look.js";
 
@@ -8,7 +8,7 @@ const MOST_AT_ONCE = 40; // about a screen of them; the server takes 100
 const MOST_TEXTS = 100; // of stacks, about 40 kB each
 const SLOW_MS = 120; // until places shimmer: most pictures are there before
 let wanted = [];
-let expected = null; // the stack that comes beside an answer: { address, image, images }
+let expected = null; // the stack that comes beside an answer: { address, image, layers }
 let slow = 0;
 let asked = null; // another look than the one that icons were drawn in
 let stacks = []; // on the page now: { address, shown: [{ image, icon }], url }
@@ -30,7 +30,7 @@ export function expectPictures(address) {
   if (expected) expected.image.src = "";
   expected = null;
   if (address === null || asked) return;
-  expected = { address, image: Object.assign(new Image(), { fetchPriority: "high", src: address }), images: new Set() };
+  expected = { address, image: Object.assign(new Image(), { fetchPriority: "high", src: address }), layers: new Set() };
 }
 
 /** The answer is there: its first hits, one of a name, are those whose pictures come with it. */
@@ -38,10 +38,10 @@ export function areExpected(hits) {
   const first = new Map();
   for (const hit of hits) if (!first.has(hit.words)) first.set(hit.words, hit);
   const shown = [...first.values()].filter((hit) => hit.svg_url).slice(0, MOST_AT_ONCE);
-  if (expected) expected.images = new Set(shown.map(({ image }) => image));
+  if (expected) expected.layers = new Set(shown.map(layerOf));
 }
 
-const addressOf = (icons) => svgsOf([...new Set(icons.map(({ image }) => image))]);
+const addressOf = (icons) => svgsOf([...new Set(icons.map(layerOf))]);
 
 /** Show an icon by its own address, which also says what is wrong with it. */
 export async function showAlone(image, icon) {
@@ -62,7 +62,7 @@ async function showWanted() {
   wanted = [];
   forgetGone();
   shimmerLater();
-  const isExpected = ({ icon }) => Boolean(expected?.images.has(icon.image));
+  const isExpected = ({ icon }) => Boolean(expected?.layers.has(layerOf(icon)));
   const others = all.filter((one) => !isExpected(one));
   const parts = [{ address: expected?.address, some: all.filter(isExpected) }];
   for (let at = 0; at < others.length; at += MOST_AT_ONCE) parts.push({ some: others.slice(at, at + MOST_AT_ONCE) });
@@ -88,7 +88,7 @@ export function shimmerLater() {
 }
 
 function showPlain({ address, shown }) {
-  for (const { image, icon } of shown) image.src = `${address}#i${icon.image}`;
+  for (const { image, icon } of shown) image.src = `${address}#i${layerOf(icon)}`;
 }
 
 /** Draw all icons of the page in another look, or as they were drawn for one that changes nothing. The server is not asked
@@ -113,9 +113,9 @@ async function showRestyled(stack) {
   const text = await textOf(stack.address).catch(() => null);
   if (look !== asked) return;
   if (text === null) return showPlain(stack); // which then says what is wrong
-  const icons = new Map(stack.shown.map(({ icon }) => [icon.image, icon]));
+  const icons = new Map(stack.shown.map(({ icon }) => [layerOf(icon), icon]));
   const before = stack.url;
-  stack.url = showBlob(restyledStack(text, look, icons), stack.shown.map(({ image, icon }) => ({ image, fragment: `#i${icon.image}` })));
+  stack.url = showBlob(restyledStack(text, look, icons), stack.shown.map(({ image, icon }) => ({ image, fragment: `#i${layerOf(icon)}` })));
   if (before) URL.revokeObjectURL(before);
 }
 

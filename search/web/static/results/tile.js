@@ -44,7 +44,7 @@ export function tile(hit, { stack = null, marks }) {
 }
 
 /** Of two answers: whether one tile can stand for this icon in both. */
-export const drawnOf = (hit) => `${hit.n_variants} ${hit.n_also}`;
+export const drawnOf = (hit) => `${hit.key} ${hit.digest} ${hit.n_variants} ${hit.n_also}`; // another library may answer by now
 
 /** Fold or unfold what a tile stands for; its picture stays. Tells whether anything is different. */
 export function restack(cell, hit, stack) {

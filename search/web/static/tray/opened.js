@@ -18,9 +18,9 @@ async function lookUp(icons, { signal } = {}) {
 /** Bring a list up to date: another library may be served here than when its icons were taken. */
 export async function refresh(list) {
   await lookUp(list.all());
-  const nowhere = { id: null, image: null, svg_url: null, png_url: null };
+  const nowhere = { id: null, image: null, digest: null, svg_url: null, png_url: null };
   const fresh = list.all().map((icon) => (found.has(icon.key) ? found.get(icon.key) ?? { ...icon, ...nowhere } : icon)); // some came meanwhile
-  if (fresh.some((icon, at) => icon.id !== list.all()[at].id || icon.image !== list.all()[at].image)) list.replace(fresh);
+  if (fresh.some((icon, at) => icon.id !== list.all()[at].id || icon.digest !== list.all()[at].digest)) list.replace(fresh);
 }
 
 /** The icons of a collection as hits, and the keys that this library does not have. */

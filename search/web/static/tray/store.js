@@ -2,8 +2,9 @@
 
 const MOST = 500; // icons of one list, as many as the server writes at once; of 5 MB that a browser keeps they take 0.2
 const KEY = /^[^\s:][^:]{0,199}:\S.{0,299}$/u; // "lucide:bell"
-const TEXTS = ["name", "set", "set_title", "style", "svg_url", "png_url", "licence", "licence_family"];
-const PICTURE = /^\/api\/v1\/icons\/\d+\/(svg|png)(\?v=\d+)?$/;
+const TEXTS = ["digest", "name", "set", "set_title", "style", "svg_url", "png_url", "licence", "licence_family"];
+const DIGEST = /^[\da-f]{32}$/;
+const PICTURE = /^\/api\/v1\/icons\/\d+\/(svg|png)\?v=[\da-f]{32}$/;
 
 /** What is kept of a hit: enough to draw it and to say whose it is. `null` for what is no hit. */
 export function kept(hit) {
@@ -12,7 +13,8 @@ export function kept(hit) {
   const number = (value) => (Number.isSafeInteger(value) && value >= 0 ? value : null);
   const one = { key: hit.key, id: number(hit.id), image: number(hit.image), coloured: typeof hit.coloured === "boolean" ? hit.coloured : null };
   for (const name of TEXTS) one[name] = text(hit[name]);
-  for (const name of ["svg_url", "png_url"]) if (!PICTURE.test(one[name] ?? "")) one[name] = null; // a file that was read back may name any address
+  if (!DIGEST.test(one.digest ?? "")) one.digest = null; // what an older page has kept has none
+  for (const name of ["svg_url", "png_url"]) if (!one.digest || !PICTURE.test(one[name] ?? "")) one[name] = null; // a file that was read back may name any address
   one.name ??= hit.key.slice(hit.key.indexOf(":") + 1);
   one.set ??= hit.key.slice(0, hit.key.indexOf(":"));
   return one;

@@ -42,7 +42,8 @@ export class Tray {
     const hadFocus = this.bar.contains(document.activeElement);
     this.bar.hidden = icons.length === 0;
     document.documentElement.classList.toggle("choosing", icons.length > 0);
-    const cells = new Map(icons.slice(0, SHOWN).map((icon) => [`${icon.key} ${icon.image}`, this.cells.get(`${icon.key} ${icon.image}`) ?? this.#cell(icon)]));
+    const drawn = ({ key, id, digest }) => `${key} ${id} ${digest}`;
+    const cells = new Map(icons.slice(0, SHOWN).map((icon) => [drawn(icon), this.cells.get(drawn(icon)) ?? this.#cell(icon)]));
     this.cells = cells;
     this.list.replaceChildren(...cells.values());
     this.count.textContent = plural(icons.length, "icon");

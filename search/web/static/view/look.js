@@ -11,8 +11,8 @@ export const isRestyled = ({ colour, stroke_width: width, corner }) => colour !=
 export const GRID = 24; // stroke widths are told in its units; an icon on a grid of 256 gets them in its own
 const CORNERS = { round: "stroke-linejoin:round;stroke-linecap:round", sharp: "stroke-linejoin:miter;stroke-linecap:square" }; // a dot is a line without length: without caps it is gone
 const ROOT = /<svg(?=[\s/>])((?:[^>"']|"[^"]*"|'[^']*')*)>/;
-const LAYER = /<svg id="i(\d+)"((?:[^>"']|"[^"]*"|'[^']*')*)>/g;
-const AS_IMAGE = /(<svg id="i(\d+)"><image width="100%" height="100%" href=")data:image\/svg\+xml;base64,([^"]*)"/g;
+const LAYER = /<svg id="i([\da-f-]+)"((?:[^>"']|"[^"]*"|'[^']*')*)>/g;
+const AS_IMAGE = /(<svg id="i([\da-f-]+)"><image width="100%" height="100%" href=")data:image\/svg\+xml;base64,([^"]*)"/g;
 const VIEW = /\sviewBox\s*=\s*["']\s*[-+.\de]+[\s,]+[-+.\de]+[\s,]+([.\d]+)[\s,]+([.\d]+)/;
 const PAINTED = ["none", "transparent", "#fff", "#ffffff", "white"].map((value) => `:not([NAME="${value}" i])`).join("");
 const painted = (name) => `[${name}]:not([${name}^="url" i])${PAINTED.replaceAll("NAME", name)}`;
@@ -43,13 +43,13 @@ export function restyled(text, asked, { coloured }) {
   return `${text.slice(0, end)}<style>${rulesFor(":root", found[1], asked, coloured)}</style>${text.slice(end)}`;
 }
 
-/** The text of a stack in another look; `icons` tells of each image of it whether it has several colours. */
+/** The text of a stack in another look; `icons` tells of each layer of it whether it has several colours. */
 export function restyledStack(text, asked, icons) {
   const rules = [];
-  const colouredOf = (image) => icons.get(Number(image))?.coloured ?? null;
-  for (const [, image, attributes] of text.matchAll(LAYER)) rules.push(rulesFor(`#i${image}`, attributes, asked, colouredOf(image)));
+  const colouredOf = (layer) => icons.get(layer)?.coloured ?? null;
+  for (const [, layer, attributes] of text.matchAll(LAYER)) rules.push(rulesFor(`#i${layer}`, attributes, asked, colouredOf(layer)));
   return text
-    .replace(AS_IMAGE, (_, before, image, packed) => `${before}data:image/svg+xml,${encodeURIComponent(restyled(unpacked(packed), asked, { coloured: colouredOf(image) }))}"`)
+    .replace(AS_IMAGE, (_, before, layer, packed) => `${before}data:image/svg+xml,${encodeURIComponent(restyled(unpacked(packed), asked, { coloured: colouredOf(layer) }))}"`)
     .replace("</style>", () => `${rules.join("")}</style>`);
 }
 

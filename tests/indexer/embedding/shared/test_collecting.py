@@ -13,7 +13,7 @@ from conftest import Silent
 from shared_work import assert_same, do_here, draw_blocks, of_one_process, options_of, scanned, vectors_of
 
 from indexer.embedding.shared.stored_work import PLAN, StoredWork, open_work
-from indexer.errors import EmbedError
+from indexer.errors import EmbedError, ModelError
 from indexer.library.folder import Library
 from indexer.library.shards import pack_shard, read_coverage, read_shard
 from indexer.pipeline import collect, embed, plan_only
@@ -174,7 +174,7 @@ def test_a_block_whose_files_lack_some_of_it_is_done_again(
     place = open_work(open_store(str(work)))
     shard = read_shard(path, fingerprint=place.plan.fingerprint)
     assert shard.traits is not None
-    cut = replace(shard, ids=shard.ids[1:], vectors=shard.vectors[1:], traits=shard.traits[1:])
+    cut = replace(shard, ids=shard.ids[1:], vectors=shard.vectors[1:], traits=shard.traits[1:], contents=None)
     path.write_bytes(pack_shard(cut, fingerprint=place.plan.fingerprint, facts={}))
     found = collect(library, str(work))
     assert (found.blocks, found.of, found.damaged) == (8, 9, 1)
@@ -195,7 +195,7 @@ def test_a_piece_that_a_listing_has_missed_is_brought_before_the_run_goes(
     shard = read_shard(path, fingerprint=place.plan.fingerprint)
     assert shard.traits is not None
     halves = [
-        replace(shard, ids=shard.ids[part], vectors=shard.vectors[part], traits=shard.traits[part])
+        replace(shard, ids=shard.ids[part], vectors=shard.vectors[part], traits=shard.traits[part], contents=None)
         for part in (slice(0, 3), slice(3, None))
     ]
     packed = [pack_shard(half, fingerprint=place.plan.fingerprint, facts={}) for half in halves]
@@ -399,8 +399,88 @@ def test_small_files_that_are_damaged_are_as_if_lost(
 def test_notes_of_runs_that_are_damaged_are_named(library: Library, options: IndexOptions, work: Path) -> None:
     plan_only(library, options, Silent())
     (library.root / "work" / "shared.json").write_text("[1")
-    with pytest.raises(EmbedError, match=r'shared.json" is damaged; remove it, and give another --work'):
+    with pytest.raises(EmbedError, match=r'shared.json" is damaged .*; remove it, and give another --work'):
         collect(library, str(work))
+
+
+@pytest.mark.parametrize("run", ["../victim/photos", "", "..", "photos", "/photos"])
+def test_notes_that_a_stranger_wrote_delete_nothing(library: Library, work: Path, run: str) -> None:
+    photos = [work.parent / "victim" / "photos" / "a.jpg", work / "photos" / "a.jpg", work / "a.jpg"]
+    for photo in photos:
+        photo.parent.mkdir(parents=True, exist_ok=True)
+        photo.write_bytes(b"a photo")
+    (library.root / "work").mkdir()
+    note = {"store": str(work), "library": str(library.root), "removed_at": 0.0}
+    (library.root / "work" / "shared.json").write_text(json.dumps({run: note}))
+    with pytest.raises(EmbedError, match=r'shared.json" is damaged \("?.*may not be'):
+        collect(library, str(work))
+    assert [photo.read_bytes() for photo in photos] == [b"a photo"] * 3
+
+
+def test_what_is_not_of_a_run_stays_in_its_folder(library: Library, options: IndexOptions, work: Path) -> None:
+    plan_only(library, options, Silent())
+    [run] = runs_in(work)
+    (work / run / "photos").mkdir()
+    (work / run / "photos" / "a.jpg").write_bytes(b"a photo")
+    do_here(work)
+    collect(library, str(work))
+    assert [path.name for path in (work / run).rglob("*.*")] == ["a.jpg"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"run": "../victim/deep"},
+        {"run": ""},
+        {"fingerprint": "../victim"},
+        {"fingerprint": "a/b"},
+        {"n_blocks": True},
+        {"options": {"workers": 10**9}},
+        {"options": {"lease_seconds": 0}},
+    ],
+)
+def test_a_plan_that_a_stranger_wrote_is_refused_and_writes_nothing(
+    library: Library, options: IndexOptions, work: Path, change: dict[str, object]
+) -> None:
+    plan_only(library, options, Silent())
+    plan = json.loads((work / PLAN).read_bytes())
+    (work / PLAN).write_text(json.dumps({**plan, **change}))
+    before = sorted(work.parent.rglob("*"))
+    for do in (lambda: do_here(work), lambda: collect(library, str(work))):
+        with pytest.raises(EmbedError, match=r'plan.json" is of another version of icons, or damaged \(".*may not be'):
+            do()
+    assert sorted(work.parent.rglob("*")) == before
+
+
+@pytest.mark.parametrize("name", ["../../planted", "..", "/planted", "a/b", ""])
+def test_a_block_that_leads_elsewhere_is_not_done(
+    library: Library, options: IndexOptions, work: Path, name: str
+) -> None:
+    plan_only(library, options, Silent())
+    [outlines] = work.glob("*/outlines.jsonl")
+    lines = [json.loads(line) for line in outlines.read_text().splitlines()]
+    lines[0][0] = name
+    outlines.write_text("\n".join(map(json.dumps, lines)))
+    with pytest.raises(EmbedError, match="has lost what its blocks are"):
+        do_here(work)
+    assert not list(work.parent.rglob("planted*"))
+
+
+@pytest.mark.parametrize("model", ["hf-hub:someone/clip", "../../../../victim/config"])
+def test_a_plan_s_model_is_not_fetched_and_names_no_file(
+    library: Library, options: IndexOptions, work: Path, model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr("indexer.encoders.checkpoint._fetch", asked.append)
+    plan_only(library, options, Silent())
+    shutil.rmtree(work / "encoders")
+    plan = json.loads((work / PLAN).read_bytes())
+    (work / PLAN).write_text(json.dumps({**plan, "model": json.dumps({"model": model, "pretrained": None})}))
+    with pytest.raises(
+        ModelError, match=r"is not on this machine; `--model hf-hub:someone/clip` fetches|unknown model"
+    ):
+        do_here(work)
+    assert asked == []
 
 
 def test_what_another_version_has_written_is_one_line_or_passed_over(

@@ -307,7 +307,7 @@ def test_facts_of_an_encoder_that_are_damaged_and_a_cache_that_can_t_be_written_
     store = open_store(str(tmp_path / "work"))
     part = Below(store, "encoders/f00d/")
     part.put("encoder.json", b"{")
-    with pytest.raises(EmbedError, match=r'encoders/f00d/encoder.json" is damaged; remove it'):
+    with pytest.raises(EmbedError, match=r'encoders/f00d/encoder.json" is damaged .*; remove it'):
         fetch_encoder(store, ModelChoice("x"), fingerprint="f00d", folder=tmp_path / "cache")
     part.put("encoder.json", json.dumps({"model": "x", "weights": "w", "files": ["w"]}).encode())
     part.put("w", b"")
@@ -322,6 +322,6 @@ def test_an_encoder_that_names_files_elsewhere_is_refused(tmp_path: Path) -> Non
     part.put("encoder.json", json.dumps({"model": "x", "weights": "w", "files": ["w", "../../outside"]}).encode())
     part.put("w", b"")
 
-    with pytest.raises(EmbedError, match=r'"../../outside" in .* is no name of a file'):
+    with pytest.raises(EmbedError, match=r'is damaged \("files.1" may not be \'../../outside\''):
         fetch_encoder(store, ModelChoice("x"), fingerprint="f00d", folder=tmp_path / "cache")
     assert not (tmp_path / "cache").exists()

@@ -107,9 +107,9 @@ def build_library(root: Path, *sources: Path) -> Library:
 
 
 @contextmanager
-def serve_library(library: Library) -> Iterator[str]:
-    """Serve a library on a free port until the block ends, however it does: its thread would keep Python alive."""
-    listening = socket.create_server(("127.0.0.1", 0))
+def serve_library(library: Library, *, port: int = 0) -> Iterator[str]:
+    """Serve a library until the block ends, however it does: its thread would keep Python alive."""
+    listening = socket.create_server(("127.0.0.1", port))
     app = create_app(SearchEngine.open(library.root), Limits(seconds=60))  # a search that is late is not asked again
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})

@@ -26,7 +26,7 @@ SCORES = {"bell": 0.97, "<b>star": 0.31, "moon": None}
 
 def hit(name: str, number: int, score: float) -> Hit:
     return Hit(
-        id=number, key=f"mine:{name}", image=number, name=name, words=name, set="mine", set_title="Mine",
+        id=number, key=f"mine:{name}", image=number, digest="", name=name, words=name, set="mine", set_title="Mine",
         style="outline", size=24, licence="MIT", licence_family="permissive", coloured=False, animated=False,
         path=f"/mine/{name}.svg", member="", score=score, similarity=0.9, exact=False, n_variants=1, also=(), n_also=0,
     )  # fmt: skip

@@ -102,7 +102,7 @@ def test_an_icon_that_stands_in_a_stack_as_an_image_is_restyled_too(page: "Page"
           const { restyledStack } = await import("/static/view/look.js");
           const icon = btoa('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><use href="#a"/></svg>');
           const address = `data:image/svg+xml;base64,${icon}`;
-          const layer = `<svg id="i7"><image width="100%" height="100%" href="${address}"/></svg>`;
+          const layer = `<svg id="i7-0a"><image width="100%" height="100%" href="${address}"/></svg>`;
           const red = { colour: "#d7263d", stroke_width: null, corner: null };
           return restyledStack(`<svg><style>a{}</style>${layer}</svg>`, red, new Map());
         }"""

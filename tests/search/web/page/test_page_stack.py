@@ -1,9 +1,12 @@
 """Do pictures that come many in one still behave like pictures of one icon each?"""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
+import pytest
 from playwright.sync_api import expect
-from site_of_icons import Open
+from site_of_icons import Open, build_library, serve_library
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -43,3 +46,45 @@ def test_a_picture_that_is_about_to_be_dragged_away_is_that_icon_s_own(open_page
     assert "/svgs?" in image.evaluate("image => image.src")
     image.hover()
     page.wait_for_function("() => document.querySelector('#grid img').src.includes('/svg?v=')")
+
+
+COLOUR = """async () => {
+  const image = document.querySelector("#grid img");
+  await image.decode();
+  const pen = new OffscreenCanvas(8, 8).getContext("2d");
+  pen.drawImage(image, 0, 0, 8, 8);
+  return [...pen.getImageData(4, 4, 1, 1).data.slice(0, 3)];
+}"""
+
+
+def _write_icon(folder: Path, fill: str) -> Path:
+    folder.mkdir()
+    square = f'<rect width="24" height="24" fill="{fill}"/>'
+    (folder / "tulip.svg").write_text(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24">{square}</svg>')
+    return folder
+
+
+@pytest.mark.parametrize("is_open", [True, False], ids=["page that stays open", "page that is opened again"])
+def test_no_picture_is_that_of_the_library_that_was_served_here_before(
+    open_page: Open, tmp_path: Path, is_open: bool
+) -> None:
+    red, blue = (build_library(tmp_path / f"in {fill}", _write_icon(tmp_path / fill, fill)) for fill in ("red", "blue"))
+    with serve_library(red) as address:
+        page = open_page("/?q=tulip", base=address)
+        expect(page.locator("#grid img")).to_have_count(1)
+        assert page.evaluate(COLOUR) == [255, 0, 0]
+        page.locator("#grid img").hover()
+        page.wait_for_function("() => document.querySelector('#grid img').src.includes('/svg?v=')")
+        assert page.evaluate(COLOUR) == [255, 0, 0]
+    with serve_library(blue, port=urlsplit(address).port or 0):
+        if is_open:
+            page.locator("#words").fill("rose")
+            page.locator("#words").fill("tulip")
+            page.wait_for_load_state("networkidle")
+        else:
+            page.goto(f"{address}/?q=tulip")
+        expect(page.locator("#grid img")).to_have_count(1)
+        page.wait_for_function(f"async () => `${{await ({COLOUR})()}}` === '0,0,255'")
+        page.locator("#grid img").hover()
+        page.wait_for_function("() => document.querySelector('#grid img').src.includes('/svg?v=')")
+        assert page.evaluate(COLOUR) == [0, 0, 255]

@@ -112,7 +112,7 @@ def test_an_icon_that_left_the_library_leaves_what_was_opened(open_page: Open) -
         "name": "gone",
         "set": "gone",
         "svg_url": None,
-        "png_url": "/api/v1/icons/99999/png?v=1",
+        "png_url": f"/api/v1/icons/99999/png?v={'1' * 32}",
     }
     page.evaluate("icon => localStorage.setItem('icons.opened', JSON.stringify([icon]))", gone)
     page.reload()

@@ -1,0 +1,197 @@
+"""A library that is replaced, removed or copied piece by piece while it is asked: never parts of two in one answer."""
+
+import json
+import shutil
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from conftest import Build, disc
+from serving import serving
+
+from indexer.errors import LibraryError
+from indexer.library.folder import Library
+from search import engine as engine_module
+from search.engine import SearchEngine
+from search.query import Query, Window
+
+
+@pytest.fixture
+def red(build: Build, tmp_path: Path) -> Library:
+    return _library_of("red", build, tmp_path)
+
+
+@pytest.fixture
+def blue(build: Build, tmp_path: Path) -> Library:
+    return _library_of("blue", build, tmp_path)
+
+
+def _library_of(colour: str, build: Build, folder: Path) -> Library:
+    """A library whose icons are called by a colour and drawn as no other's; ids and sizes of files are the other's."""
+    icons, library = folder / f"{colour} icons", Library(folder / colour)
+    icons.mkdir()
+    for number in range(6):
+        (icons / f"{colour} dot {number}.svg").write_text(disc(4 + 3 * number, 9 if colour == "red" else 15))
+    build(icons, into=library)
+    return library
+
+
+def _asked(engine: SearchEngine) -> set[str]:
+    """Colours of what is found and of what is told of it by its id, in a thread that has asked nothing yet."""
+
+    def ask() -> set[str]:
+        hits = engine.ask(Query(words="dot"), window=Window(k=20, min_score=0)).hits
+        told = [engine.show(hit.id).hit for hit in hits]
+        ys = {"red" if b'cy="9"' in engine.picture(hit.id) else "blue" for hit in hits}
+        return {hit.name.split()[0] for hit in (*hits, *told)} | ys
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(ask).result()
+
+
+def _pieces(source: Path) -> Iterator[tuple[Path, bytes]]:
+    """Files of a folder in the order in which `cp -r` may bring them, each first by half."""
+    for file in sorted(path for path in source.rglob("*") if path.is_file()):
+        content = file.read_bytes()
+        yield file.relative_to(source), content[: len(content) // 2]
+        yield file.relative_to(source), content
+
+
+def test_a_library_that_is_copied_to_where_another_was_answers_once_it_is_whole(red: Library, blue: Library) -> None:
+    engine = SearchEngine.open(red.root)
+    assert _asked(engine) == {"red"}
+    shutil.rmtree(red.root)
+    with pytest.raises(LibraryError, match="no longer holds what answered"):
+        engine.refresh()
+    answers = []
+    for path, content in _pieces(blue.root):
+        (red.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (red.root / path).write_bytes(content)
+        try:
+            engine.refresh()
+            answers.append(_asked(engine))
+        except LibraryError:
+            with pytest.raises(LibraryError):
+                _asked(engine)
+    assert {frozenset(answer) for answer in answers} == {frozenset({"blue"})}
+    assert engine.manifest.library == SearchEngine.open(blue.root).manifest.library
+
+
+def test_a_library_whose_files_are_exchanged_one_by_one_is_never_answered_with_in_parts(
+    red: Library, blue: Library
+) -> None:
+    engine, answers = SearchEngine.open(red.root), []
+    files = sorted(path.relative_to(blue.root) for path in blue.root.rglob("*") if path.is_file())
+    for path in files:
+        (red.root / path).parent.mkdir(parents=True, exist_ok=True)
+        Path(shutil.copy(blue.root / path, red.root / "aside")).replace(red.root / path)
+        try:
+            engine.refresh()
+            answers.append(_asked(engine))
+        except LibraryError:
+            continue
+    assert [answer for answer in answers if len(answer) > 1] == []
+    assert _asked(engine) == {"blue"}
+    assert engine.manifest.library == SearchEngine.open(blue.root).manifest.library
+
+
+def test_an_engine_does_not_go_over_to_another_library_by_itself(red: Library, blue: Library) -> None:
+    engine = SearchEngine.open(red.root)
+    icon = engine.find("red dot 3")
+    red.root.rename(red.root.with_name("away"))
+    shutil.copytree(blue.root, red.root)
+    for ask in (engine.picture, engine.show):
+        with pytest.raises(LibraryError, match="another one lies there by now"):
+            ask(icon)
+    assert engine.refresh()
+    assert _asked(engine) == {"blue"}
+
+
+def test_a_library_that_comes_back_answers_again(red: Library) -> None:
+    engine = SearchEngine.open(red.root)
+    away = red.root.with_name("away")
+    for is_copied in (False, True):
+        red.root.rename(away)
+        for _ in range(2):
+            with pytest.raises(LibraryError, match="no longer holds what answered"):
+                engine.refresh()
+            with pytest.raises(LibraryError, match="generations/1"):
+                _asked(engine)
+        if is_copied:
+            shutil.copytree(away, red.root)
+        else:
+            away.rename(red.root)
+        assert engine.refresh() == is_copied
+        assert _asked(engine) == {"red"}
+
+
+def test_what_a_generation_lacked_is_found_when_it_has_come(
+    red: Library, blue: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_module, "_RETRY_SECONDS", 0.5)
+    engine = SearchEngine.open(red.root)
+    shutil.rmtree(red.root)
+    shutil.copytree(blue.root, red.root, ignore=shutil.ignore_patterns("encoders"))
+    with pytest.raises(LibraryError):
+        engine.refresh()
+    shutil.copytree(blue.root / "encoders", red.root / "encoders")
+    time.sleep(0.5)
+    assert engine.refresh()
+    assert _asked(engine) == {"blue"}
+
+
+def test_questions_that_belong_together_are_put_to_one_library(red: Library, blue: Library) -> None:
+    engine = SearchEngine.open(red.root)
+    away = red.root.with_name("away")
+    told = []
+
+    def ask(one: SearchEngine) -> None:
+        hits = one.search("dot", k=3)
+        if not away.exists():
+            red.root.rename(away)
+            shutil.copytree(blue.root, red.root)
+            assert engine.refresh()
+        told.extend((hit.name, other.name) for hit, other in zip(hits, one.hits([hit.id for hit in hits]), strict=True))
+
+    engine.together(ask)
+    assert len(told) == 3
+    assert all(name == other and name.startswith("blue") for name, other in told)
+
+
+def test_a_server_tells_that_its_library_has_gone_and_answers_with_the_next_one(red: Library, blue: Library) -> None:
+    search = "/api/v1/search?q=dot&min_score=0"
+    with serving(red) as (client, _):
+        before = client.get(search).json()["hits"]
+        assert client.get("/health").json()["reason"] is None
+        shutil.rmtree(red.root)
+        health = _health(client, status=503)
+        assert (health["status"], health["reason"].startswith("the library has gone")) == ("failing", True)
+        refused = [client.get(path) for path in (search, f"/api/v1/icons/{before[0]['id']}", before[0]["svg_url"])]
+        assert {answer.status_code for answer in refused} == {503}
+        assert not [answer for answer in refused if str(red.root) in answer.text + json.dumps(health)]
+        for path, content in _pieces(blue.root):
+            (red.root / path).parent.mkdir(parents=True, exist_ok=True)
+            (red.root / path).write_bytes(content)
+            answer = client.get(search)
+            hits = answer.json().get("hits", [])
+            assert answer.status_code in (200, 503)
+            assert {hit["name"].split()[0] for hit in hits} <= {"blue"}
+        assert _health(client, status=200)["reason"] is None
+        hits = client.get(search).json()["hits"]
+        assert {hit["name"].split()[0] for hit in hits} == {"blue"}
+        assert ['cy="15"' in client.get(hit["svg_url"]).text for hit in hits] == [True] * 6
+        assert {hit["svg_url"] for hit in hits}.isdisjoint(hit["svg_url"] for hit in before)
+
+
+def _health(client: httpx.Client, *, status: int) -> dict[str, Any]:
+    """What the server says of itself once its status is this one."""
+    ends = time.monotonic() + 30
+    while (answer := client.get("/health")).status_code != status:
+        assert time.monotonic() < ends
+        time.sleep(0.1)
+    told: dict[str, Any] = answer.json()
+    return told
