@@ -12,6 +12,7 @@ from indexer.bench.scaling import Fit, Speedups, fit, speedups
 from indexer.bench.trials.sweep import Row
 from indexer.bench.trials.trial import Part, from_plain
 from indexer.errors import BenchError
+from indexer.library.named import read_text
 
 ALONE = ", devices alone"
 """Behind the name of a group whose pictures lie in memory: how devices scale by themselves; else with drawing."""
@@ -51,12 +52,13 @@ class Findings:
         Raises:
             BenchError: it is none, or of another kind or version.
         """
+        text = read_text(path)
         try:
-            plain = json.loads(path.read_text("utf-8"))
+            plain = json.loads(text)
             if plain["format"] != cls.FORMAT:
                 raise BenchError(f'"{path}" {cls.OTHER_FORMAT.format(plain["format"])}')
             findings: Self = from_plain(cls, plain)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
             raise BenchError(f'"{path}" is no report.json of `{cls.COMMAND}` ({error!r}); give such a file') from error
         return findings
 

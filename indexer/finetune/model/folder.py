@@ -21,6 +21,7 @@ from indexer.errors import ModelError
 from indexer.finetune.model.lineage import LINEAGE_NAME, as_json, check_replaceable
 from indexer.finetune.model.outline import build
 from indexer.library.durable import sync
+from indexer.library.named import read_text
 
 SIZE = 64
 _TOKENS = "token_embedding.weight"
@@ -80,9 +81,10 @@ def write_random_model(config_file: Path, folder: Path, *, seed: int) -> ModelCh
     Raises:
         ModelError: the file holds no config, or none that open_clip builds.
     """
+    text = read_text(config_file)
     try:
-        given = json.loads(config_file.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+        given = json.loads(text)
+    except (ValueError, RecursionError) as error:
         raise ModelError(f'"{config_file}" is no model config ({error}); give one as open_clip has them') from error
     config = given if isinstance(given, dict) and "model_cfg" in given else {"model_cfg": given}
     torch.manual_seed(seed)

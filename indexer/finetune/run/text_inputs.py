@@ -26,6 +26,7 @@ from indexer.finetune.options import Places
 from indexer.finetune.pictures.twins import looks_of
 from indexer.finetune.plan import Plan
 from indexer.finetune.run.watch import Reporter
+from indexer.library.named import read_text
 
 _LOOK_SECONDS = 0.2
 
@@ -105,10 +106,7 @@ def kept_words(file: str | None) -> list[str]:
     """
     if file is None:
         return []
-    try:
-        lines = Path(file).read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise TrainError(f'--keep-words "{file}" can\'t be read ({error}); give a file of words in UTF-8') from error
+    lines = read_text(Path(file)).splitlines()
     words = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
     if len(words) < 2:
         raise TrainError(f'--keep-words "{file}" holds "{len(words)}" texts; give at least two, one a line')
