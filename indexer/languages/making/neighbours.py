@@ -15,7 +15,7 @@ from safetensors.numpy import load_file, save
 
 from indexer.arrays import Floats
 from indexer.languages.folding import fold
-from indexer.library.durable import write_file
+from indexer.library.named import write_result
 from indexer.reports.bars import Progress
 
 N_NEIGHBOURS = 8
@@ -99,7 +99,7 @@ def _vectors(texts: Sequence[str], cache: Path, progress: Progress) -> Floats:
             vectors.append(model.query(part).astype(np.float16))
             known += part
             every = {"texts": np.frombuffer("\n".join(known).encode(), np.uint8), "vectors": np.concatenate(vectors)}
-            write_file(cache, save(every))
+            write_result(cache, save(every), option="--cache")
             progress("words", start + len(part), len(missing))
         rows = {text: row for row, text in enumerate(known)}
     return np.asarray(np.concatenate(vectors)[[rows[text] for text in texts]], np.float32)

@@ -19,7 +19,7 @@ from indexer.languages.folding import fold
 from indexer.languages.making.annotations import Annotation, Annotations, read_annotations
 from indexer.languages.making.icon_words import read_icon_words
 from indexer.languages.making.left_out_texts import Translation, left_out_texts
-from indexer.library.durable import write_file
+from indexer.library.named import write_result
 
 TEXT, SIGN = "interface text", "sign"
 N_TEXTS, N_SIGNS = 80, 45
@@ -71,7 +71,7 @@ def make_questions(modules: Path) -> list[Question]:
 
 def write_questions(out: Path, questions: Sequence[Question]) -> None:
     """Write questions as JSONL, one a line."""
-    write_file(out, "".join(f"{question.line()}\n" for question in questions).encode())
+    write_result(out, "".join(f"{question.line()}\n" for question in questions).encode(), option="--out")
 
 
 def _text_questions(

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from indexer.commands.options import IconsGroup, library_option
+from indexer.commands.options import library_option
+from indexer.commands.program import IconsGroup
 
 if TYPE_CHECKING:
     from indexer.library.folder import Library

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from indexer.errors import QueryFileError
-from indexer.library.durable import write_file
+from indexer.library.named import write_result
 from indexer.naming.names import normalise
 from search.evaluation.judged import GAINS, LINE, Judgement
 from search.evaluation.pooling.sheets import read_pool
@@ -65,7 +65,7 @@ def write_judgements(file: Path, judged: Sequence[Judgement]) -> None:
         fields = {"query": line.query, "kind": line.kind, **grades}
         check_line(fields, LINE, where=f'"{file}" stays as it is: its new line {number}')
         lines.append(f"{json.dumps(fields, ensure_ascii=False)}\n")
-    write_file(file, "".join(lines).encode())
+    write_result(file, "".join(lines).encode(), option="--judged")
 
 
 def _judgement(answer: Fields, names: Sequence[str]) -> Judgement:

@@ -9,7 +9,7 @@ import pytest
 from indexer.errors import SourceError
 from indexer.finetune.corpus.written_words import DRAWINGS, KEYWORDS, PICTURES, WrittenWords, read_written
 from indexer.library.bundled import bundled
-from indexer.library.packed import SUFFIX, read_packed
+from indexer.library.named import PACKED, read_text
 
 
 def _write(folder: Path, keywords: str, pictures: str, drawings: str = "") -> Path:
@@ -61,7 +61,7 @@ def test_a_folder_without_the_files_is_refused(tmp_path: Path) -> None:
 def test_a_packed_file_is_read_as_a_plain_one_and_a_broken_one_is_named(tmp_path: Path) -> None:
     plain = _write(tmp_path, "star: night\n", "")
     file = plain / KEYWORDS
-    packed = file.with_name(KEYWORDS + SUFFIX)
+    packed = file.with_name(KEYWORDS + PACKED)
     packed.write_bytes(lzma.compress(file.read_bytes()))
     file.unlink()
     assert read_written(tmp_path).keywords == {"star": ["night"]}
@@ -78,5 +78,5 @@ def test_the_bundled_lists_have_no_name_as_its_own_keyword_and_no_line_twice() -
     assert len(written.drawings) > 6_000
     assert all(len(descriptions) > 1 for descriptions in written.drawings.values())
     for lists, file in ((written.keywords, KEYWORDS), (written.pictures, PICTURES)):
-        assert len(lists) == len(read_packed(folder / (file + SUFFIX)).splitlines())
+        assert len(lists) == len(read_text(folder / (file + PACKED)).splitlines())
         assert not [key for key, words in lists.items() if key in words]

@@ -13,7 +13,7 @@ from indexer.languages.folding import fold
 from indexer.languages.making.annotations import is_left_out, read_annotations
 from indexer.languages.making.questions import SIGN, TEXT, Question, make_questions
 from indexer.library.bundled import bundled
-from indexer.library.packed import read_packed
+from indexer.library.named import read_text
 
 OTHERS = [f"x{letter}" for letter in "abcdefghijklmnopqrs"]
 """Languages enough, beside German and French, for a text to be asked."""
@@ -143,7 +143,7 @@ def test_a_package_that_is_not_there_is_named(modules: Path, gone: str, reason: 
 
 def test_the_bundled_questions_are_few_bytes_of_many_languages() -> None:
     file = bundled("eval") / "languages-open.jsonl.xz"
-    questions = [json.loads(line) for line in read_packed(file).splitlines()]
+    questions = [json.loads(line) for line in read_text(file).splitlines()]
     assert file.stat().st_size <= 50_000
     counted = [language for question in questions for language in question["in"]]
     assert len({language for language in counted if counted.count(language) >= 40}) >= 40

@@ -11,7 +11,7 @@ from conftest import Build, disc, svg
 from indexer.errors import QueryFileError
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
-from indexer.library.packed import read_packed
+from indexer.library.named import read_text
 from search.evaluation.corpus import Corpus
 from search.evaluation.queries import BenchmarkQuery, find_answers, read_queries
 from search.evaluation.rankers import any_word_of
@@ -121,7 +121,7 @@ def test_the_bundled_benchmark_is_what_its_script_makes_of_its_tags() -> None:
     assert spec is not None and spec.loader is not None
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
-    lines = [json.loads(line) for line in read_packed(file).splitlines()]
+    lines = [json.loads(line) for line in read_text(file).splitlines()]
     tags: dict[str, list[str]] = {}
     for line in lines:
         for icon in line["relevant"]:
