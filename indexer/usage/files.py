@@ -11,7 +11,7 @@ from typing import Annotated
 
 from indexer.errors import LibraryError, SourceError
 from indexer.library.durable import write_file
-from indexer.library.foreign import Count, from_json
+from indexer.library.foreign import Count, Location, from_json
 from indexer.process import cores
 from indexer.reports.bars import Progress
 from indexer.sources.exclusion import Exclusion
@@ -31,7 +31,7 @@ MAX_BYTES = 64 << 20
 class FileFacts:
     """One file as the last look found it; it has a digest or an error."""
 
-    path: str
+    path: Location
     """Absolute, spelled by `sources.paths.to_text`."""
     stamp: str
     digest: Annotated[str, re.compile("[0-9a-f]{32}")] | None = None
@@ -138,7 +138,7 @@ def read_known(folder: UsageFolder) -> list[FileFacts]:
 class Placed:
     """What a generation says of a file."""
 
-    path: str
+    path: Location
     """As `FileFacts` has it."""
     screen: Count | None
     """The row of its screen."""
