@@ -1,7 +1,5 @@
 """A model folder -> graphs beside its weights that run both towers without torch, if they agree with torch.
 
-    python -m indexer.finetune graphs MODEL
-
 Reads the folder's config and weights; writes text.onnx, image.onnx and graphs.json (`indexer.encoders.graphs`).
 """
 

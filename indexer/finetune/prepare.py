@@ -49,7 +49,7 @@ class Request:
     library: Library | None = None
     """Whose remembered sources are learnt from where `sources` is empty."""
     corpus: Path | None = None
-    """A folder that `python -m indexer.finetune corpus` has made, instead of sources."""
+    """A folder of icons that were rendered before, instead of sources."""
     choice: ModelChoice = field(default_factory=ModelChoice.bundled)
     new_model: Path | None = None
     """Config of a model that begins with random weights, instead of `choice`."""

@@ -1,7 +1,7 @@
 """What does a word of another language mean in English? A file of which a query reads a few kilobytes.
 
 `data/language/dictionary.bin`: keys of all languages in one order, as `fold` spells them, in blocks of deflate that are
-opened when they are asked for. Made by `python -m indexer.languages`, see docs/languages.md.
+opened when they are asked for. `data/making/language` makes it.
 
     magic, 8 bytes | length of the header, 4 bytes | header in JSON | sections, as long as the header says | blocks
 
@@ -53,7 +53,7 @@ class Dictionary:
     def __init__(self, path: Path) -> None:
         self._bytes = _mapped(path)
         if self._bytes[: len(MAGIC)] != MAGIC:
-            raise LibraryError(f'"{path}" is no dictionary; `python -m indexer.languages build` makes one')
+            raise LibraryError(f'"{path}" is no dictionary; install icons anew')
         try:
             self._open()
         except (ValueError, KeyError, zlib.error) as error:

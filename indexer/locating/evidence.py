@@ -2,7 +2,7 @@
 
 The detector knows places, the encoder knows icons: avatars, digits and letters that look like icons from afar look
 unlike them to an encoder that was trained on icons. What weighs how much was fitted on screens that the detector was
-not trained on (`indexer.detector.judging`), once for the encoder that ships with `icons`, and once without any.
+not trained on (`data/making/detector/judging.py`), once for the encoder that ships with `icons`, and once without any.
 """
 
 import json

@@ -28,7 +28,7 @@ class Weights:
 
 
 WEIGHTS = Weights(picture=0.4, tags=0.5)
-"""Chosen on held-out names, the picture's in docs/training.md, that of tags in docs/evaluation.md."""
+"""Chosen on held-out names, the picture's in data/making/README.md, that of tags in docs/evaluation.md."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _WITH_ALL = frozenset(("seed", "report", "library", "as_json"))
 _WITH_LANGUAGES = _WITH_ALL | {"queries", "in_languages"}
 """Options that `--languages` goes with."""
-_WITH_SCREENS = _WITH_ALL | {"in_screens", "folder", "iconify"}
+_WITH_SCREENS = frozenset(("seed", "library", "as_json", "screens_from"))
 
 
 def _files(name: str, what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -88,28 +88,21 @@ def _files(name: str, what: str) -> Callable[[Callable[..., Any]], Callable[...,
     help="Ask in other languages instead: the bundled questions, or those of --queries whose lines say them so.",
 )
 @click.option(
-    "--screens",
-    "in_screens",
-    is_flag=True,
-    help="Measure instead how well icons are found and named in screens: 200 of them, rendered at the first time.",
-)
-@click.option(
     "--screens-from",
-    "folder",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Folder of rendered screens, for --screens.",
-)
-@click.option(
-    "--iconify",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Folder of npm's @iconify/json to render screens with; that of the library's icons if not given.",
+    help="Measure instead how well icons are found and named in this folder of prepared screens.",
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of screenshots and intervals.")
 @click.option("--report", type=click.Path(path_type=Path, dir_okay=False, writable=True), help="Write an HTML page.")
 @library_option
 @json_option
 def evaluate(
-    library: "Library", in_languages: bool, in_screens: bool, report: Path | None, as_json: bool, **options: Any
+    library: "Library",
+    in_languages: bool,
+    screens_from: Path | None,
+    report: Path | None,
+    as_json: bool,
+    **options: Any,
 ) -> None:
     """Measure how well icons are found: by what they mean, by how they look, and from screenshots.
 
@@ -125,15 +118,12 @@ def evaluate(
       icons evaluate --described data/eval/described-open.jsonl --names 0 --tags 0 --screenshots 0
       icons evaluate --screenshots 0 --json | jq '.rows[] | {task, ranker, figures}'
       icons evaluate --languages --report languages.html
-      icons evaluate --screens --report screens.html
+      icons evaluate --screens-from FOLDER
     """
-    places = {name: options.pop(name) for name in ("folder", "iconify")}
-    if in_screens:
-        _refuse_beside("--screens measures boxes and names in screens alone", _WITH_SCREENS)
-        _evaluate_screens(library, places, options["seed"], report, as_json=as_json)
+    if screens_from:
+        _refuse_beside("--screens-from measures boxes and names in screens alone", _WITH_SCREENS)
+        _evaluate_screens(library, screens_from, options["seed"], as_json=as_json)
         return
-    if any(places.values()):
-        raise click.UsageError("--screens-from and --iconify go with --screens")
     if in_languages:
         _refuse_beside("--languages asks the library's engine in other languages alone", _WITH_LANGUAGES)
         _evaluate_languages(library, options["queries"], options["seed"], report, as_json=as_json)
@@ -200,33 +190,17 @@ def _evaluate_languages(
         say(f"wrote {report}", err=True)
 
 
-def _evaluate_screens(
-    library: "Library", places: dict[str, Path | None], seed: int, report: Path | None, *, as_json: bool
-) -> None:
-    from platformdirs import user_cache_path
-
+def _evaluate_screens(library: "Library", folder: Path, seed: int, *, as_json: bool) -> None:
     from indexer.reports.bars import ProgressLine
-    from indexer.reports.page import check_page, write_page
     from search.evaluation.evaluate import Subject
-    from search.evaluation.screens.evaluate import ScreenOptions, evaluate_screens
-    from search.evaluation.screens.findings import screens_json
-    from search.evaluation.screens.summary import print_screens
+    from search.evaluation.screens import evaluate_screens, print_screens, screens_json
 
-    if report:
-        check_page(report)
-    options = ScreenOptions(user_cache_path("icons"), places["folder"], places["iconify"], seed)
     with warnings_as_lines(), ProgressLine() as progress:
-        subject = Subject(library)
-        evaluation, screens = evaluate_screens(subject, options, progress)
+        evaluation = evaluate_screens(Subject(library), folder, progress, seed=seed)
     if as_json:
         click.echo(json.dumps(screens_json(evaluation)))
     else:
         print_screens(evaluation)
-    if report:
-        from search.evaluation.screens.page import screens_html
-
-        write_page(report, screens_html(evaluation, screens, subject.originals.content_of))
-        say(f"wrote {report}", err=True)
 
 
 def _write_report(evaluation: "Evaluation", subject: "Subject", path: Path) -> None:

@@ -21,14 +21,12 @@ from search.evaluation.contenders import Contender, CorpusVectors, find_contende
 from search.evaluation.corpus import Corpus
 from search.evaluation.described import ask_described, described_rows, read_described
 from search.evaluation.empty_answers import measure_empty_answers
-from search.evaluation.findings import Evaluation, Row
+from search.evaluation.findings import Evaluation, Row, measure
 from search.evaluation.judged import Judgement, ask_judged, read_judgements
-from search.evaluation.metrics import measure
-from search.evaluation.name_queries import name_questions
 from search.evaluation.originals import Originals
 from search.evaluation.queries import find_answers, read_queries
 from search.evaluation.rankers import KeywordRanker, Rankers, VectorRankers
-from search.evaluation.regimes import Regime, Tags, regimes
+from search.evaluation.regimes import Regime, Tags, name_questions, regimes
 from search.evaluation.screenshot_task import TASK, Shots, choose_shots, rank_shots, worst_shots
 from search.evaluation.screenshots import CHANGES, USUAL_SIZE, Condition, conditions
 from search.generation.opened import open_current

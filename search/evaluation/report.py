@@ -10,8 +10,7 @@ from indexer.reports.measures import short
 from indexer.reports.page import figure_html, page, section, table_html
 from search.evaluation.asking import Case, Shown
 from search.evaluation.described import DescribedAnswer
-from search.evaluation.findings import Evaluation, Row
-from search.evaluation.metrics import MEASURES
+from search.evaluation.findings import MEASURES, Evaluation, Row
 from search.evaluation.screenshots import BAR, CHANGES, SIZES, USUAL_SIZE, Condition, png
 from search.evaluation.summary import counted, headline
 from search.showing.in_page import data_uri, is_drawn_in_white

@@ -8,7 +8,7 @@ from rich.table import Table
 from indexer.naming.printable import printable
 from indexer.reports.measures import short, spell
 from indexer.reports.tables import open_console, table_of
-from search.evaluation.metrics import MEASURES
+from search.evaluation.findings import MEASURES
 
 if TYPE_CHECKING:
     from search.evaluation.described import DescribedAnswer, DescribedRow

@@ -41,7 +41,7 @@ class Nearest:
 def known_exports() -> Mapping[str, frozenset[str]]:
     """What packages export that Iconify's sets lack, by module: names that a set has given up, and newer ones.
 
-    As of November 2026; tests/search/references/exported_names.py makes the list.
+    As of November 2026; `data/making/exports.py` makes the list.
     """
     written = json.loads(bundled("references/exported.json").read_bytes())
     return {module: frozenset(names.split()) for module, names in written.items()}

@@ -1,22 +1,18 @@
 """What do emoji and other signs say in words? By the English annotations of Unicode's CLDR, else by their own names.
 
-`data/language/signs.json` is written from the npm package `cldr-annotations-full`:
-
-    python -m search.words.signs node_modules/cldr-annotations-full > data/language/signs.json
+`data/language/signs.json` is made by `data/making/language/signs.py`.
 """
 
 import json
 import re
-import sys
 import unicodedata
 from functools import cache, lru_cache
-from pathlib import Path
 
 from indexer.library.bundled import bundled
 
 _SEPARATING = frozenset(",.;:-_/\\|'\"`~()[]{}&+<>^")
 """Signs that stand between words; they are said only where there are no words."""
-_VARIANTS = re.compile("[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]")
+VARIANTS = re.compile("[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]")
 """Marks that choose how a sign is drawn: as text or picture, and colours of skin."""
 _REGION = re.compile("[\U0001f1e6-\U0001f1ff]{2}")
 """A flag: the two letters of a country."""
@@ -34,7 +30,7 @@ def spell_signs(text: str) -> str:
     if text.isascii() and any(map(str.isalnum, text)) and not re.search(r"(?:^|\s)[^\w\s]+(?:\s|$)", text):
         return text
     has_words = any(map(str.isalnum, text))
-    tokens = _REGION.sub(_flag_of, _VARIANTS.sub("", text)).split()
+    tokens = _REGION.sub(_flag_of, VARIANTS.sub("", text)).split()
     return " ".join(" ".join(_spell(token, has_words=has_words) for token in tokens).split())
 
 
@@ -77,23 +73,3 @@ def _is_punctuation(sign: str) -> bool:
 def _annotations() -> dict[str, str]:
     found: dict[str, str] = json.loads((bundled("language") / "signs.json").read_text("utf-8"))
     return found
-
-
-def read_annotations(package: Path) -> dict[str, str]:
-    """Read sign -> English name from the npm package; what is a letter or a digit says itself."""
-    held = json.loads((package / "annotations/en/annotations.json").read_text("utf-8"))
-    found = {
-        _VARIANTS.sub("", sign): _as_named(about["tts"][0].lower())
-        for sign, about in held["annotations"]["annotations"].items()
-        if "tts" in about and not sign.isalnum()
-    }
-    return {sign: name for sign, name in found.items() if sign}
-
-
-def _as_named(annotation: str) -> str:
-    """Say it as icons are named: plus sign, right-pointing arrow, red heart and hyphen-minus by a word less."""
-    return re.sub(" sign$|-pointing|^red (?=heart$)|^hyphen-(?=minus$)", "", annotation)
-
-
-if __name__ == "__main__":
-    print(json.dumps(read_annotations(Path(sys.argv[1])), ensure_ascii=False, indent=0))

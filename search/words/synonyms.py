@@ -1,6 +1,6 @@
 """Under which names do icon sets draw what a word says? "sso" is said of icons called key, log in and fingerprint.
 
-`data/language/synonyms.bin`: tags of all icon sets that allow it, made by `python -m indexer.finetune synonyms`.
+`data/language/synonyms.bin`: tags of all icon sets that allow it, made by `data/making/model/synonyms.py`.
 """
 
 from functools import cache

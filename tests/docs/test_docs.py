@@ -51,7 +51,8 @@ def test_links_in_the_documents_lead_somewhere() -> None:
 
 def test_the_packages_that_training_takes_words_from_are_known_to_bring_some() -> None:
     [line] = re.findall(
-        r"npm install --prefix words --ignore-scripts ((?:.*\\\n)*.*)\n", (ROOT / "docs" / "training.md").read_text()
+        r"npm install --prefix words --ignore-scripts ((?:.*\\\n)*.*)\n",
+        (ROOT / "data" / "making" / "README.md").read_text(),
     )
     named = {re.sub(r"(?<=.)@.*", "", name) for name in line.replace("\\\n", " ").split()}
     known = {name for name, package in PACKAGES.items() if package.tags_files}

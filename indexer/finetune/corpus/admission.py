@@ -51,16 +51,12 @@ def refuse(record: Record, admit: Admission = "shippable") -> str | None:
         return None
     if admit == "shippable" and is_reserved(record.set):
         return "reserved"
-    licence = _refuse_licence(record.licence or record.set.licence)
+    licence = refuse_licence(record.licence or record.set.licence)
     return licence if licence or admit == "permissive" else _refuse_name(record)
 
 
-def refuse_words(icon_set: IconSet) -> str | None:
-    """Say why the tags of a package must not be learnt from, whatever icons they are given to; None when they may."""
-    return "reserved" if is_reserved(icon_set) else _refuse_licence(icon_set.licence)
-
-
-def _refuse_licence(licence: str | None) -> str | None:
+def refuse_licence(licence: str | None) -> str | None:
+    """Say why nothing under a licence must be learnt from; None when it may."""
     if licence is None:
         return "no licence"
     return f"licence {licence}" if family(licence) in _REFUSED_LICENCES else None

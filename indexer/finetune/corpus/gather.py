@@ -11,11 +11,12 @@ from typing import Any
 from indexer.errors import SourceError
 from indexer.finetune.corpus.admission import refuse
 from indexer.finetune.corpus.captions import is_held_out, share_held_out
-from indexer.finetune.corpus.written_words import Lists
 from indexer.finetune.options import Admission
 from indexer.naming.names import common_affixes, normalise, parse
 from indexer.sources.records import IconSet, Record
 
+Lists = Mapping[str, Sequence[str]]
+"""Words by the name that they are said of."""
 _VARIANTS = frozenset(("alt", "variant", "one", "two", "three", "four", "five", "six", "circle", "square"))
 """Ends of names that tell drawings of one thing apart."""
 _DESCRIBED_AGAIN = 2

@@ -105,7 +105,7 @@ def read_facts(corpus: Path) -> dict[str, Any]:
         SourceError: the folder holds none, or a damaged one.
     """
     if not (corpus / "corpus.json").is_file() or not (corpus / "pixels.npy").is_file():
-        raise SourceError(f'"{corpus}" is no corpus; run python -m indexer.finetune corpus SOURCE... --out "{corpus}"')
+        raise SourceError(f'"{corpus}" is no corpus; give SOURCES, which are rendered into one')
     try:
         facts = json.loads(read_regular(corpus / "corpus.json", limit=MAX_FACTS_BYTES))
         list(zip(facts["words"], facts["tags"], strict=True))  # as many names as lists of tags

@@ -1,7 +1,6 @@
 """How does a model become a plain open_clip folder? Config, weights, lineage, card, renamed into place."""
 
 import json
-import math
 import re
 import shutil
 from collections.abc import Mapping, Sequence
@@ -9,13 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import open_clip
 import psutil
 import torch
-from open_clip.model import CLIP
 from safetensors import SafetensorError
 from safetensors.torch import save_file
-from torch import nn
 
 from indexer.encoders.checkpoint import CONFIG_NAME, LOCAL, WEIGHT_NAMES, ModelChoice
 from indexer.encoders.config import check_config, image_side, read_config
@@ -24,26 +20,13 @@ from indexer.finetune.model.lineage import LINEAGE_NAME, as_json, check_replacea
 from indexer.finetune.model.outline import build
 from indexer.library.durable import folder_aside, naming
 
-SIZE = 64
 _BYTES_OF_WEIGHT = 16
 """In training: itself, its gradient, and what Adam keeps of it."""
 _TOKENS = "token_embedding.weight"
 """Of open_clip's own text towers."""
-START_TEMPERATURE = 0.05
-MODEL_CONFIG: dict[str, Any] = {
-    "embed_dim": 384,
-    "vision_cfg": {
-        "image_size": SIZE,
-        "timm_model_name": "resnet10t",
-        "timm_model_pretrained": False,
-        "timm_pool": "avg",
-        "timm_proj": "linear",
-    },
-    "text_cfg": {"context_length": 24, "vocab_size": 49408, "width": 256, "heads": 4, "layers": 4},
-}
 # The renderer composites on white and keeps the aspect by padding; open_clip's own transform is told to do the same.
 PREPROCESS_CONFIG: dict[str, Any] = {
-    "size": SIZE,
+    "size": 64,
     "mode": "RGB",
     "mean": [0.5, 0.5, 0.5],
     "std": [0.5, 0.5, 0.5],
@@ -51,14 +34,6 @@ PREPROCESS_CONFIG: dict[str, Any] = {
     "resize_mode": "longest",
     "fill_color": 255,
 }
-
-
-def new_model() -> Any:
-    """Build the small icon CLIP from scratch, with the weights that torch's current seed gives."""
-    model = CLIP(**json.loads(json.dumps(MODEL_CONFIG)))
-    torch.nn.init.constant_(model.logit_scale, math.log(1 / START_TEMPERATURE))
-    open_clip.model.set_model_preprocess_cfg(model, dict(PREPROCESS_CONFIG))
-    return model
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +45,6 @@ class FolderFacts:
     card: str
     stored: Literal["fp8", "fp16", "fp32"] = "fp16"
     """As `finetune.options.Towers` has it."""
-
-
-def write_folder(model: nn.Module, folder: Path, *, lineage: Mapping[str, Any], card: str) -> None:
-    """Write the small icon CLIP of this project, see `write_model`."""
-    config = {"model_cfg": MODEL_CONFIG, "preprocess_cfg": PREPROCESS_CONFIG}
-    write_model(model.state_dict(), folder, FolderFacts(config, lineage, card))
 
 
 def write_random_model(config_file: Path, folder: Path, *, seed: int) -> ModelChoice:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import open_clip
 import torch
-from safetensors.numpy import save_file as save_arrays
 from safetensors.torch import save_file
 
 from indexer.finetune.corpus.captions import make_captions
@@ -119,19 +118,3 @@ def tiny_session(
 def with_parts(options: FinetuneOptions, accumulate: int) -> FinetuneOptions:
     """The same options with another number of micro-batches."""
     return replace(options, distribution=replace(options.distribution, accumulate=accumulate))
-
-
-TEXTS = [
-    f"{colour} {shape}" for colour in ("red", "green", "blue", "black") for shape in ("house", "arrow", "star", "cup")
-]
-
-
-def cached_answers(file: Path) -> Path:
-    """Answers of a teacher for whom a text is the sum of its words."""
-    generator = np.random.default_rng(0)
-    word = {word: generator.normal(size=384) for text in TEXTS for word in text.split()}
-    vectors = np.stack([sum(word[part] for part in text.split()) for text in TEXTS])
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    spelled = np.frombuffer(json.dumps(TEXTS).encode(), np.uint8)
-    save_arrays({"texts": spelled, "vectors": vectors.astype(np.float16)}, file)
-    return file

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from indexer.finetune.corpus.admission import digests_of, refuse, refuse_words
+from indexer.finetune.corpus.admission import digests_of, is_reserved, refuse
 from indexer.finetune.corpus.captions import is_held_out, share_held_out
 from indexer.finetune.corpus.gather import Limits, Placed, base_of, gather, plain_name, read_sources
 from indexer.finetune.corpus.lesson import read_facts
@@ -34,7 +34,7 @@ def record(key: str, licence: str | None = "MIT", *, name: str = "house", own: s
 )  # fmt: skip
 def test_reserved_sets_are_refused_under_every_name(key: str) -> None:
     assert refuse(record(key)) == "reserved"
-    assert refuse_words(IconSet(key, "Some", licence="MIT")) == "reserved"
+    assert is_reserved(IconSet(key, "Some", licence="MIT"))
 
 
 @pytest.mark.parametrize("key", ["@tabler/icons", "at-icons", "icon-park", "feathers", "spectrums", "ionic"])

@@ -1,8 +1,16 @@
 """What may icons be called, how often, and which of them are held out?"""
 
-import numpy as np
+from pathlib import Path
 
+import numpy as np
+import pytest
+import torch
+from lessons import TOKENIZER, tiny_model
+
+from indexer.errors import SourceError
 from indexer.finetune.corpus.captions import KINDS, SHARES, is_held_out, make_captions, share_held_out
+from indexer.finetune.corpus.lesson import encode_texts, read_material, tokenize
+from indexer.finetune.options import Learning
 
 WORDS = ["trash", "bin", "trash", "arrow up"]
 TAGS = [["delete", "remove"], ["trash"], [], []]
@@ -68,3 +76,15 @@ def test_drawing_repeats_with_its_seed() -> None:
 def test_one_base_name_in_fifty_is_held_out() -> None:
     share = sum(is_held_out(f"name {number}") for number in range(10_000)) / 10_000
     assert 0.015 < share < 0.025
+
+
+def test_captions_are_encoded_in_their_own_order() -> None:
+    model, texts = tiny_model(), ["a much longer caption than the others", "star", "red house", "star"]
+    together = encode_texts(model, tokenize(texts, TOKENIZER)).float()
+    alone = torch.cat([encode_texts(model, tokenize([text], TOKENIZER)).float() for text in texts])
+    assert torch.nn.functional.cosine_similarity(together, alone).min() > 0.999
+
+
+def test_a_folder_that_is_no_corpus_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="is no corpus"):
+        read_material(tmp_path, Learning(), seed=0)

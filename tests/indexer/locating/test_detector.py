@@ -1,11 +1,14 @@
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from indexer.errors import IconsError
 from indexer.locating import detector
-from indexer.locating.boxes import iou_matrix
+from indexer.locating.boxes import Boxes, iou_matrix
 from indexer.locating.detector import Detector, _decoded, _is_cut, _Part, _stretches
+from indexer.locating.evidence import WEIGHTS, Judge, read_judge
 
 
 @pytest.mark.parametrize("length", [40, 1_600, 1_664, 1_665, 2_880, 7_680])
@@ -70,3 +73,23 @@ def test_a_large_picture_is_looked_at_in_parts_and_finds_the_same(monkeypatch: p
 def test_pictures_of_any_size_are_looked_at(shape: tuple[int, int]) -> None:
     found = Detector.open().detect(np.full((*shape, 3), 255, np.uint8))
     assert found.corners.shape == (len(found.scores), 4)
+
+
+def test_a_damaged_detector_is_told_by_name(tmp_path: Path) -> None:
+    (tmp_path / "training.json").write_text("{}")
+    (tmp_path / "icons.onnx").write_bytes(b"no graph")
+    with pytest.raises(IconsError, match="can't be read"):
+        Detector.open(tmp_path)
+
+
+def test_a_damaged_judge_is_told_by_name(tmp_path: Path) -> None:
+    (tmp_path / WEIGHTS).write_bytes(b"nothing")
+    with pytest.raises(IconsError, match="evidence"):
+        read_judge("abc", tmp_path)
+
+
+def test_a_judge_with_one_layer_is_a_logistic_curve() -> None:
+    none = np.zeros(0, np.float32)
+    judge = Judge(0.5, np.array([1, 0, 0, 0], np.float32), np.zeros(1, np.float32), none.reshape(4, 0), none, none)
+    boxes = Boxes(np.array([[0, 0, 10, 30]] * 2, np.float32), np.array([0.2, 0.9], np.float32))
+    assert judge.scores(boxes, np.zeros((2, 0), np.float32)).tolist() == pytest.approx([0.2, 0.9])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from indexer.reports import measures
 from indexer.reports.measures import UNRANKED, Figure, figures, first_ranks, means, right_ranks, shares
-from search.evaluation.metrics import MEASURES, average_precision, measure, ndcg
+from search.evaluation.findings import MEASURES, average_precision, measure, ndcg
 
 CORPUS = np.array([[1, 0], [0, 1], [0.6, 0.8]], np.float32)
 QUERIES = np.array([[1, 0], [0, 1]], np.float32)

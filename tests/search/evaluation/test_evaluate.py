@@ -29,11 +29,10 @@ from search.engine import Window
 from search.evaluation.contenders import find_contenders, read_vectors_of
 from search.evaluation.engine_ranker import EngineRanker
 from search.evaluation.evaluate import EvaluateOptions, Subject, evaluate
-from search.evaluation.metrics import MEASURES
-from search.evaluation.name_queries import SLIPPED, name_questions
+from search.evaluation.findings import MEASURES
 from search.evaluation.queries import BenchmarkQuery, find_answers
 from search.evaluation.rankers import KeywordRanker, VectorRankers, encode_texts, in_blocks
-from search.evaluation.regimes import NO_TAGS, Tags
+from search.evaluation.regimes import NO_TAGS, SLIPPED, Tags, name_questions
 from search.evaluation.report import report_html
 from search.evaluation.screenshot_task import choose_shots, take
 from search.evaluation.screenshots import Condition, conditions

@@ -1,6 +1,5 @@
 """Are query files read strictly, and are their right answers all the icons that they mean?"""
 
-import importlib.util
 import json
 import sqlite3
 from pathlib import Path
@@ -9,9 +8,7 @@ import pytest
 from conftest import Build, disc, svg
 
 from indexer.errors import QueryFileError
-from indexer.library.bundled import bundled
 from indexer.library.folder import Library
-from indexer.library.named import read_text
 from search.evaluation.corpus import Corpus
 from search.evaluation.queries import BenchmarkQuery, find_answers, read_queries
 from search.evaluation.rankers import any_word_of
@@ -113,20 +110,3 @@ def test_keywords_are_quoted_so_that_no_sign_is_an_operator(query: str) -> None:
     connection.execute("CREATE VIRTUAL TABLE names USING fts5 (words)")
     assert connection.execute("SELECT * FROM names WHERE names MATCH ?", (any_word_of(query),)).fetchall() == []
     connection.close()
-
-
-def test_the_bundled_benchmark_is_what_its_script_makes_of_its_tags() -> None:
-    file = bundled("eval") / "lucide-1.62.0.jsonl.xz"
-    spec = importlib.util.spec_from_file_location("make_lucide", bundled("eval") / "make_lucide.py")
-    assert spec is not None and spec.loader is not None
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    lines = [json.loads(line) for line in read_text(file).splitlines()]
-    tags: dict[str, list[str]] = {}
-    for line in lines:
-        for icon in line["relevant"]:
-            tags.setdefault(icon, []).append(f" {line['query'].upper() if line['query'] == 'album' else line['query']}")
-    assert list(script.queries(tags)) == lines
-    assert [kind["kind"] for kind in lines].count("meaning") == 3982
-    samples = {path.stem for path in bundled("samples/lucide-static/icons").glob("*.svg")}
-    assert set(tags) <= samples

@@ -13,8 +13,8 @@ from iconify_sample import N_OF_SET, sampled
 from numpy.typing import NDArray
 from PIL import Image
 
+from data.making.detector.browser import find_browser
 from indexer.rendering.render import draw
-from indexer.screens.browser import find_browser
 from search.engine import SearchEngine
 from search.exporting.collection import Collection
 from search.exporting.export import Exported, Options, export

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from conftest import Silent
 
+from data.making.eval.mapping import Row, measure, read_table
 from indexer.embedding.options import EmbedOptions
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
@@ -22,7 +23,6 @@ from indexer.pipeline import index
 from indexer.run import IndexOptions
 from search.engine import SearchEngine
 from search.mapping.map import map_icons, names_of_set
-from search.mapping.measure import Row, measure, read_table
 from search.references.component_names import pascal
 from search.rewriting.rewrite import read_names, rewrite
 from search.rewriting.write import write_changes

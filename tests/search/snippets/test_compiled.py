@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 from drawn_icons import MORE, SAMPLES, drawing
-from package_exports import icons_of, node_modules, run_node
+from package_exports import node_modules
 
+from data.making.exports import icons_of, run_node
 from indexer.errors import IconsError
 from indexer.sources.iconify_svg import build_svg, resolve_icon
 from search.snippets.drawn import AS_IT_IS, Look, NamedIcon

@@ -1,22 +1,18 @@
 """Do packages export what snippets import? Held against the packages for every icon of Iconify's sets and the samples.
 
-`PYTHONPATH=. python tests/search/snippets/test_exports.py NODE_MODULES` writes data/snippets/exports.json anew:
-what the rules get wrong.
+`python -m data.making.exports snippets NODE_MODULES` writes data/snippets/exports.json anew: what the rules get wrong.
 """
 
 import json
 import re
-import sys
-from collections import defaultdict
 from pathlib import Path
 
 import pytest
 from drawn_icons import SAMPLES
-from package_exports import FAMILIES, exports_of, icons_of, node_modules
+from package_exports import node_modules
 
+from data.making.exports import FAMILIES, exports_of, icons_of
 from indexer.errors import IconsError
-from indexer.library.bundled import bundled
-from search.snippets import exports
 from search.snippets.drawn import AS_IT_IS, NamedIcon
 from search.snippets.exports import exceptions, exported
 from search.snippets.frameworks import FRAMEWORKS, framework
@@ -84,40 +80,3 @@ def test_no_exception_is_one_twice() -> None:
     for family, known in exceptions().items():
         assert family in FAMILIES
         assert not known.absent & known.instead.keys(), family
-
-
-def rewrite(modules: Path) -> None:
-    """Write the exceptions: without any, ask what the rule says of every icon, and hold that against the package."""
-    exports.exceptions = lambda: {}  # type: ignore[assignment]
-    plain = {}
-    for family in FAMILIES:
-        instead, absent = _wrong(family, modules)
-        others = {name: " ".join(sorted(names)) for name, names in sorted(instead.items())}
-        plain[family] = {"instead": others, "absent": " ".join(sorted(absent))}
-    bundled("snippets/exports.json").write_text(json.dumps(plain, indent=0) + "\n")
-
-
-def _wrong(family: str, modules: Path) -> tuple[dict[str, set[str]], set[str]]:
-    """Names that are exported as another's, by that other; and names that are not exported at all."""
-    module, sets = FAMILIES[family]
-    one = next(
-        one for one in FRAMEWORKS.values() if one.family == family.split(" ", maxsplit=1)[0] and one.language == "tsx"
-    )
-    instead: dict[str, set[str]] = defaultdict(set)
-    absent = set()
-    for prefix in sets:
-        for name, parent in icons_of(prefix, modules):
-            icon = NamedIcon(f"{prefix}:{name}", prefix, name, None)
-            export, base = exported(icon, one), exports._PLACES[one.family](icon).base
-            if export.module != module or export.name in exports_of(module, modules):
-                continue
-            other = NamedIcon(f"{prefix}:{parent}", prefix, parent, None) if parent else None
-            if other and exported(other, one).name in exports_of(module, modules):
-                instead[exports._PLACES[one.family](other).base].add(base)
-            else:
-                absent.add(base)
-    return {name: others - absent for name, others in instead.items() if others - absent}, absent
-
-
-if __name__ == "__main__":
-    rewrite(Path(sys.argv[1]))

@@ -1,12 +1,10 @@
 """Are emoji and other signs said in words, and words left as they are?"""
 
-import json
 import time
-from pathlib import Path
 
 import pytest
 
-from search.words.signs import name_of, read_annotations, spell_signs
+from search.words.signs import name_of, spell_signs
 
 
 @pytest.mark.parametrize(
@@ -116,30 +114,3 @@ def test_long_texts_are_said_in_no_time() -> None:
     for text in ("🔔", "🔔 ", "🇩", "\u200d", "+", "+ ", "a+ ", "\u2019", "👨\u200d"):
         spell_signs(text * (10_000 // len(text)))
     assert time.process_time() - started < 1
-
-
-def test_annotations_are_read_from_the_package_as_icons_are_named(tmp_path: Path) -> None:
-    said = {
-        "🏠": {"default": ["building", "home"], "tts": ["House"]},
-        "☎\ufe0f": {"tts": ["telephone"]},
-        "→": {"tts": ["right-pointing arrow"]},
-        "+": {"tts": ["plus sign"]},
-        "-": {"tts": ["hyphen-minus"]},
-        "❤": {"tts": ["red heart"]},
-        "❤\u200d🔥": {"tts": ["heart on fire"]},
-        "🏽": {"tts": ["medium skin tone"]},
-        "ª": {"tts": ["feminine ordinal indicator"]},
-        "☃": {"default": ["cold"]},
-    }
-    folder = tmp_path / "annotations" / "en"
-    folder.mkdir(parents=True)
-    (folder / "annotations.json").write_text(json.dumps({"annotations": {"annotations": said}}), "utf-8")
-    assert read_annotations(tmp_path) == {
-        "🏠": "house",
-        "☎": "telephone",
-        "→": "right arrow",
-        "+": "plus",
-        "-": "minus",
-        "❤": "heart",
-        "❤\u200d🔥": "heart on fire",
-    }

@@ -7,8 +7,8 @@ import pytest
 from site_of_icons import Open, build_library, serve_library, write_icons
 from tools import lacking
 
+from data.making.detector.browser import PROGRAMS, find_browser
 from indexer.library.folder import Library
-from indexer.screens.browser import PROGRAMS, find_browser
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page

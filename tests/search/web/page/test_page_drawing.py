@@ -11,8 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 from site_of_icons import PHONE, Open, looks
 
-from search.evaluation.sketches.drawing import as_svg
-from search.evaluation.sketches.sketch import read_sketches
+from data.making.eval.sketches import as_svg, read_sketches
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

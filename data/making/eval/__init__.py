@@ -1,0 +1,1 @@
+"""How queries with known answers were made, and measurements that only this project needs."""

@@ -1,0 +1,147 @@
+"""How often is what is mapped right? Held against a table of stand-ins that people chose, by picture, words and both.
+
+    python -m data.making.eval.mapping LIBRARY data/eval/mapping-fa6-lucide.csv --from fa6-solid --to lucide
+
+The library holds both sets: `icons index node_modules/@iconify-json/fa6-solid node_modules/@iconify-json/lucide`.
+A row of the table is a name of the one set, and the names of the other that a designer would take, or "none".
+"""
+
+import argparse
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from indexer.arrays import Floats
+from search.engine import SearchEngine
+from search.generation.opened import Opened
+from search.mapping.compare import Compared, Target
+from search.mapping.judge import BY_BOTH, DOUBTFUL, best_of, evidence_of
+from search.mapping.sides import Side, open_side
+
+NONE = "none"
+_N_AMONG = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An icon, and what may stand for it; nothing where no icon does."""
+
+    name: str
+    accepted: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What became of one row."""
+
+    row: Row
+    found: tuple[str, ...]
+    """The best few, best first."""
+    is_right: tuple[bool, ...]
+    """Each of them."""
+    is_doubtful: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What became of a table."""
+
+    rows: Sequence[Judged]
+
+    @property
+    def answerable(self) -> Sequence[Judged]:
+        """Rows that have an answer."""
+        return [one for one in self.rows if one.row.accepted]
+
+    @property
+    def first(self) -> float:
+        """Share of these that are right at first."""
+        return sum(one.is_right[0] for one in self.answerable) / len(self.answerable)
+
+    @property
+    def among(self) -> float:
+        """Share of these that are right among the first three."""
+        return sum(any(one.is_right[:_N_AMONG]) for one in self.answerable) / len(self.answerable)
+
+    @property
+    def wrong(self) -> Sequence[Judged]:
+        """Rows that have an answer, and got another."""
+        return [one for one in self.answerable if not one.is_right[0]]
+
+    @property
+    def unanswerable(self) -> Sequence[Judged]:
+        """Rows that have none."""
+        return [one for one in self.rows if not one.row.accepted]
+
+
+def read_table(path: Path) -> list[Row]:
+    """Read the columns "name" and "accepted" of a table."""
+    with path.open(encoding="utf-8", newline="") as lines:
+        return [Row(line["name"], frozenset(line["accepted"].split()) - {NONE}) for line in csv.DictReader(lines)]
+
+
+def measure(engine: SearchEngine, table: Sequence[Row], *, source: str, to: str) -> Mapping[str, Measured]:
+    """Map the rows of a table by pictures alone, by words alone, and by all.
+
+    Raises:
+        IconsError: the library lacks one of the sets.
+    """
+    return engine.put(lambda opened: _measure(opened, table, open_side(opened, source), open_side(opened, to)))
+
+
+def _measure(opened: Opened, table: Sequence[Row], source: Side, to: Side) -> Mapping[str, Measured]:
+    target = Target(opened, to)
+    target.ready_for(source)
+    rows = [row for row in table if row.name in source.by_name]
+    found: dict[str, list[Judged]] = {}
+    compared = target.compare(source, [source.by_name[row.name] for row in rows])
+    for row, one in zip(rows, compared, strict=True):
+        for way, evidence in _ways(one):
+            found.setdefault(way, []).append(_judged(row, evidence, to))
+    return {way: Measured(judged) for way, judged in found.items()}
+
+
+def _ways(compared: Compared) -> Iterator[tuple[str, Floats]]:
+    yield "picture alone", compared.pictures
+    yield "words alone", compared.words
+    yield "both", evidence_of(compared)
+
+
+def _judged(row: Row, evidence: Floats, side: Side) -> Judged:
+    best = best_of(evidence, side, BY_BOTH)
+    right = [side.by_name[name] for name in row.accepted if name in side.by_name]
+    drawings, words = {side.drawings[it] for it in right}, {side.rows[it].words for it in right}
+    is_right = (side.drawings[it] in drawings or side.rows[it].words in words for it in best.rows)
+    names = (side.rows[it].name for it in best.rows)
+    return Judged(row, tuple(names), tuple(is_right), best.probability < DOUBTFUL)
+
+
+def _lines(measured: Mapping[str, Measured]) -> Iterator[str]:
+    for way, one in measured.items():
+        n = len(one.answerable)
+        yield f"{way:14} right at first {one.first:.3f}, among three {one.among:.3f} of {n}"
+    both = measured["both"]
+    right = [one for one in both.answerable if one.is_right[0]]
+    for title, rows in (("wrong", both.wrong), ("of no answer", both.unanswerable), ("right", right)):
+        yield f"doubtful: {sum(one.is_doubtful for one in rows)} of {len(rows)} that are {title}"
+    for it in both.wrong:
+        doubt = " (doubtful)" if it.is_doubtful else ""
+        yield f"  {it.row.name} -> {', '.join(it.found[:_N_AMONG])}{doubt}; right: {', '.join(sorted(it.row.accepted))}"
+
+
+def main() -> None:
+    """Measure a table, and print what was found."""
+    parser = argparse.ArgumentParser(description="Hold what is mapped against a table.")
+    parser.add_argument("library", type=Path)
+    parser.add_argument("table", type=Path)
+    parser.add_argument("--from", dest="source", required=True)
+    parser.add_argument("--to", required=True)
+    told = parser.parse_args()
+    engine = SearchEngine.open(told.library)
+    for line in _lines(measure(engine, read_table(told.table), source=told.source, to=told.to)):
+        print(line)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""How are `data/language/dictionary.bin` and the questions that measure it made? A command each, from packages of npm
+and PyPI: see docs/languages.md and data/eval/README.md.
+"""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import click
+
+from data.making.language.building import Recipe, build
+from data.making.language.questions import make_questions, write_questions
+from indexer.commands.program import IconsGroup
+
+Folder = click.Path(exists=True, file_okay=False, path_type=Path)
+
+
+@click.group(cls=IconsGroup)
+def main() -> None:
+    """Make the dictionary by which words of other languages are read, and the questions that measure it."""
+
+
+@main.command(name="build")
+@click.argument("folders", nargs=-1, required=True, type=Folder)
+@click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path))
+@click.option(
+    "--cache", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The sentence model's answers."
+)
+@click.option("--language", "languages", multiple=True, help="Only this language. Repeatable.")
+@click.option("--words", "most", default=30_000, show_default=True, type=click.IntRange(1), help="Of a language.")
+@click.option("--usual-words", default=60_000, show_default=True, type=click.IntRange(0), help="Of any other language.")
+def build_command(folders: tuple[Path, ...], out: Path, cache: Path, languages: tuple[str, ...], **chosen: int) -> None:
+    """Build the dictionary from FOLDERS: node_modules, and where pip has installed.
+
+    \b
+    Example:
+      python -m data.making.language build node_modules site --cache e5.safetensors --out data/language/dictionary.bin
+    """
+    from indexer.reports.bars import ProgressLine
+
+    with ProgressLine() as bars:
+        table = build(folders, out, cache=cache, recipe=Recipe(languages=languages, **chosen), bars=bars)
+    for language, n in table.items():
+        click.echo(f"{language}\t{n}")
+
+
+@main.command(name="questions")
+@click.argument("modules", type=Folder)
+@click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path))
+def questions_command(modules: Path, out: Path) -> None:
+    """Make the questions of `icons evaluate --languages` from MODULES, a folder that npm has installed into.
+
+    \b
+    Example:
+      python -m data.making.language questions node_modules --out data/eval/languages-open.jsonl
+    """
+    questions = make_questions(modules)
+    write_questions(out, questions)
+    for kind, n in Counter(question.kind for question in questions).items():
+        click.echo(f"{kind}\t{n}")
+    n_languages = len({language for question in questions for language in question.texts})
+    click.echo(f"languages\t{n_languages}")
+
+
+@main.command(name="signs")
+@click.argument("modules", type=Folder)
+def signs_command(modules: Path) -> None:
+    """Print the English names of signs, for data/language/signs.json, from MODULES.
+
+    \b
+    Example:
+      python -m data.making.language signs node_modules > data/language/signs.json
+    """
+    from data.making.language.words import read_signs
+
+    click.echo(json.dumps(read_signs(modules / "cldr-annotations-full"), ensure_ascii=False, indent=0))
+
+
+if __name__ == "__main__":
+    main()

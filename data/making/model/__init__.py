@@ -1,0 +1,1 @@
+"""What the bundled encoder learnt from, and how its text tower learnt English before it saw pictures."""

@@ -1,1 +1,0 @@
-"""Teaching the detector of icons in screens: screens -> tiles -> net -> ONNX."""

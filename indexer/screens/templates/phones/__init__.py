@@ -1,1 +1,0 @@
-"""Screens of phones: a bar of tabs below, lists, large buttons."""

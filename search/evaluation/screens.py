@@ -1,0 +1,277 @@
+"""How well are icons found and named in prepared screens? Boxes and names as `icons locate` shows them.
+
+icons evaluate --screens-from FOLDER
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from indexer.arrays import Floats, Mask, Pixels, Positions
+from indexer.locating.boxes import Boxes, iou_matrix
+from indexer.locating.located import open_locator, seen_in
+from indexer.naming.printable import printable
+from indexer.reports.bars import Progress
+from indexer.reports.measures import RESAMPLES, Figure, Scores, means, shares, short, spell
+from indexer.reports.tables import open_console, table_of
+from search.engine import Filters, SearchEngine
+from search.evaluation.asking import Shown
+from search.evaluation.evaluate import Subject
+from search.evaluation.prepared_screens import KnownIcons, Truth, read_screens
+from search.generation.opened import Opened
+from search.generation.remembering import forgetful
+from search.locating.naming import name_crops
+from search.results import Hit
+
+LEAST_IOU = 0.5
+"""Least intersection over union of a box with the icon that it holds."""
+NO_ICON = -1
+N_NAMES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """What a box was called."""
+
+    icons: tuple[int, ...]
+    """Ids of the first hits."""
+    first: Shown | None
+    """The first hit; None where there is none."""
+    score: float
+    """How sure the first is."""
+
+    def rank(self, right: frozenset[int]) -> int | None:
+        """Place of the first right one, from 1; None where none of the first is right."""
+        return next((place for place, icon in enumerate(self.icons, 1) if icon in right), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was shown of one screen."""
+
+    truth: Truth
+    boxes: Boxes
+    """Best first."""
+    icons: Positions
+    """(n,): the icon that each box holds, by its row in the truth; `NO_ICON` for none."""
+    names: Sequence[Name]
+    true_names: Sequence[Name]
+    """Of the icons inside their painted boxes: what naming reaches where nothing has to be found."""
+
+    def is_found(self) -> Mask:
+        """Whether a box holds each icon of the screen."""
+        found = np.zeros(len(self.truth.icons), bool)
+        found[self.icons[self.icons != NO_ICON]] = True
+        return found
+
+    def is_named(self) -> Mask:
+        """Whether each icon of the screen is found and named rightly."""
+        named = np.zeros(len(self.truth.icons), bool)
+        for name, icon in zip(self.names, self.icons.tolist(), strict=True):
+            if icon != NO_ICON:
+                named[icon] = name.rank(self.truth.icons[icon].right) == 1
+        return named
+
+    def true_ranks(self) -> Scores:
+        """Place of each icon's first right name among those of its true box, infinite where none is right."""
+        pairs = zip(self.true_names, self.truth.icons, strict=True)
+        return np.array([name.rank(icon.right) or np.inf for name, icon in pairs], np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """What stands above one threshold."""
+
+    threshold: float
+    precision: Figure
+    recall: Figure
+    f1: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """How often true boxes are named rightly: the ceiling of what finding and naming reach together."""
+
+    n_icons: int
+    top_1: Figure
+    top_5: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenEvaluation:
+    """All that was measured, on what, and what was left out."""
+
+    library: str
+    generation: int
+    screens: str
+    n_screens: int
+    n_empty: int
+    """Screens without icons."""
+    n_icons: int
+    n_held: int
+    """Icons of the screens that the library holds; others are neither right nor wrong when it comes to names."""
+    boxes: Quality
+    false_on_empty: Figure | None
+    """Boxes on an icon-free screen; None where every screen has icons."""
+    end_to_end: Quality | None
+    """Boxes whose first name is right. None: the library holds no icon of these screens."""
+    naming: Naming | None
+
+
+def evaluate_screens(subject: Subject, folder: Path, progress: Progress, *, seed: int = 0) -> ScreenEvaluation:
+    """Look at every screen of a folder as a user's screenshot is looked at.
+
+    Raises:
+        SourceError: there are no screens.
+        IconsError: the detector can't be read.
+    """
+    known = KnownIcons(subject.opened, subject.corpus)
+    truths = [known.truth(folder, screen) for screen in read_screens(folder)]
+    locator, answers = open_locator(subject.manifest.fingerprint), []
+    encoder = subject.engine.put(lambda opened: forgetful(opened.encoder))
+    for truth in truths:
+        pixels = truth.read_pixels()
+        located = locator.locate(pixels, encoder)
+        names = name_vectors(subject.engine, located.vectors, sets=truth.sets) if len(located.vectors) else []
+        true_names = name_boxes(subject.engine, pixels, truth.corners, sets=truth.sets)
+        held = match(located.boxes, truth.corners)
+        answers.append(Answer(truth, located.boxes, held, names, true_names))
+        progress("Looking at screens", len(answers), len(truths))
+    threshold = locator.judge.threshold if locator.judge else 0.0
+    return ScreenEvaluation(
+        library=str(subject.library.root),
+        generation=subject.manifest.number,
+        screens=str(folder),
+        n_screens=len(truths),
+        n_empty=sum(not truth.icons for truth in truths),
+        n_icons=sum(len(truth.icons) for truth in truths),
+        n_held=sum(int(truth.is_held.sum()) for truth in truths),
+        boxes=quality_of_boxes(threshold, answers, seed=seed),
+        false_on_empty=false_on_empty(answers, seed=seed),
+        end_to_end=end_to_end(threshold, answers, seed=seed),
+        naming=naming(answers, seed=seed),
+    )
+
+
+def match(boxes: Boxes, icons: Floats, *, least_iou: float = LEAST_IOU) -> Positions:
+    """Row of the icon (m, 4) that each of some boxes holds, best first; `NO_ICON` where it holds none.
+
+    Each box takes the icon that it overlaps most among those that no better box has taken, as COCO matches. So what
+    holds above a threshold is the same whatever was found below it.
+    """
+    found = np.full(len(boxes.scores), NO_ICON, np.intp)
+    if not len(icons):
+        return found
+    overlaps = iou_matrix(boxes.corners, icons)
+    for row, overlap in enumerate(overlaps):
+        icon = int(overlap.argmax())
+        if overlap[icon] >= least_iou:
+            found[row] = icon
+            overlaps[:, icon] = NO_ICON
+    return found
+
+
+def name_boxes(engine: SearchEngine, pixels: Pixels, corners: Floats, *, sets: tuple[str, ...] = ()) -> list[Name]:
+    """Name what is inside each of some boxes (n, 4) of a picture in some sets, or in all: what comes nearest."""
+    if not len(corners):
+        return []
+    vectors = engine.put(lambda opened: seen_in(pixels, corners, forgetful(opened.encoder)))
+    return name_vectors(engine, vectors, sets=sets)
+
+
+def name_vectors(engine: SearchEngine, vectors: Floats, *, sets: tuple[str, ...] = ()) -> list[Name]:
+    """Name what the encoder sees as some vectors (n, dim)."""
+
+    def ask(opened: Opened) -> list[list[Hit]]:
+        return name_crops(opened, vectors, Filters(sets=sets), opened.standing(()), k=N_NAMES, min_score=0)
+
+    return [_name(hits) for hits in engine.put(ask)]
+
+
+def _name(hits: list[Hit]) -> Name:
+    first = Shown(hits[0].id, hits[0].image, hits[0].name, hits[0].set) if hits else None
+    return Name(tuple(hit.id for hit in hits), first, hits[0].score if hits else 0.0)
+
+
+def quality(threshold: float, counts: Sequence[tuple[int, int, int]], *, seed: int) -> Quality:
+    """Precision, recall and F1 over all screens together, from each one's boxes that are right, boxes, icons."""
+    right, boxes, icons = np.array(counts, np.float64).reshape(-1, 3).T
+    over = {"precision": boxes, "recall": icons, "f1": (boxes + icons) / 2}
+    return Quality(threshold, **shares(dict.fromkeys(over, right), of=over, seed=seed))
+
+
+def quality_of_boxes(threshold: float, answers: Sequence[Answer], *, seed: int) -> Quality:
+    """Count as right what is found."""
+    counts = [(int(one.is_found().sum()), len(one.icons), len(one.truth.icons)) for one in answers]
+    return quality(threshold, counts, seed=seed)
+
+
+def end_to_end(threshold: float, answers: Sequence[Answer], *, seed: int) -> Quality | None:
+    """Count as right what is found and named; icons that the library lacks and the boxes on them are left aside."""
+    counts = []
+    for one in answers:
+        lacking = np.append(~one.truth.is_held, False)[one.icons]  # `NO_ICON` is the last
+        n_boxes, n_icons = len(one.icons) - int(lacking.sum()), int(one.truth.is_held.sum())
+        counts.append((int(one.is_named().sum()), n_boxes, n_icons))
+    return quality(threshold, counts, seed=seed) if any(n_icons for *_, n_icons in counts) else None
+
+
+def false_on_empty(answers: Sequence[Answer], *, seed: int) -> Figure | None:
+    """Boxes on an icon-free screen, on average; None where there is no such screen."""
+    counts = [len(one.icons) for one in answers if not one.truth.icons]
+    return means({"false": np.array(counts, np.float64)}, seed=seed)["false"] if counts else None
+
+
+def naming(answers: Sequence[Answer], *, seed: int) -> Naming | None:
+    """How often the library's own names are right where boxes are; None where it holds none of these icons."""
+    held = np.array([one.truth.is_held.sum() for one in answers], np.float64)
+    if not held.any():
+        return None
+    within = {
+        f"top_{most}": np.array([(one.true_ranks() <= most).sum() for one in answers], np.float64) for most in (1, 5)
+    }
+    return Naming(int(held.sum()), **shares(within, of=dict.fromkeys(within, held), seed=seed))
+
+
+def screens_json(evaluation: ScreenEvaluation) -> dict[str, Any]:
+    """Spell an evaluation for programs."""
+    return {**asdict(evaluation), "resamples": RESAMPLES}
+
+
+def print_screens(evaluation: ScreenEvaluation) -> None:
+    """Print what was looked at, and the figures."""
+    console = open_console()
+    for line in _headline(evaluation):
+        console.print(printable(line), highlight=False, markup=False)
+    console.print()
+    cells = [("boxes", *quality_cells(evaluation.boxes))]
+    if evaluation.end_to_end:
+        cells.append(("boxes and names", *quality_cells(evaluation.end_to_end)))
+    if evaluation.naming:
+        first, five = evaluation.naming.top_1, evaluation.naming.top_5
+        cells.append(("true boxes named, first / among five", "", spell(first, True), spell(five, True), ""))
+    console.print(table_of(("", "threshold", "precision", "recall", "F1"), cells))
+
+
+def _headline(evaluation: ScreenEvaluation) -> Iterator[str]:
+    yield (
+        f"{evaluation.n_screens:,} screens, {evaluation.n_empty:,} of them without icons; "
+        f"{evaluation.n_icons:,} icons; {evaluation.screens}"
+    )
+    yield (
+        f"named by {evaluation.library}, generation {evaluation.generation}, which holds {evaluation.n_held:,} of "
+        "the icons on the screens; each screen is named by the sets that it shows"
+    )
+    if evaluation.false_on_empty:
+        yield f"boxes on a screen without icons: {spell(evaluation.false_on_empty, True, written='{:.2f}'.format)}"
+    if not evaluation.n_held:
+        yield "no names were measured: index the sets that the screens show, and give --library"
+
+
+def quality_cells(of: Quality) -> tuple[str, ...]:
+    """Spell a quality for a table."""
+    figures = (short(of.precision.value), short(of.recall.value), spell(of.f1, with_interval=True))
+    return (f"{of.threshold:.2f}", *figures)

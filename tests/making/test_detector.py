@@ -1,0 +1,140 @@
+"""The detector: tiles of screens, a net that is taught a few steps, its graph, and who judges its boxes."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from data.making.detector.judging import Matched, _fit, icons_among, threshold_of, write_judges
+from data.making.detector.net import boxes_of, loss_of, targets_of
+from data.making.detector.render import ScreenWriter
+from data.making.detector.tiles import SIDE, Screens
+from data.making.detector.train import Recipe, export, normalised, read_average, train
+from indexer.arrays import Floats
+from indexer.locating.boxes import Boxes, iou_matrix
+from indexer.locating.detector import Detector
+from indexer.locating.evidence import ALONE, WITH_ENCODER, read_judge
+from search.evaluation.prepared_screens import Screen, ScreenIcon
+
+
+@pytest.fixture(scope="module")
+def screens(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Six screens of dark squares, which are the icons, and of thin lines, which are not."""
+    folder = tmp_path_factory.mktemp("screens")
+    writer = ScreenWriter(folder)
+    for number in range(6):
+        lot = np.random.default_rng(number)
+        pixels = np.full((416, 480, 3), 245, np.uint8)
+        icons = []
+        for row in range(5):
+            left, top, side = int(lot.integers(20, 400)), 20 + 80 * row, int(lot.integers(12, 40))
+            pixels[top : top + side, left : left + side] = lot.integers(0, 90, 3)
+            pixels[top + 60 : top + 62, 20:400] = 120
+            icons.append(ScreenIcon((left, top, left + side, top + side), "set:square", "inline"))
+        path = folder / "aside.png"
+        Image.fromarray(pixels).save(path)
+        screen = Screen(f"{number:05}.png", 480, 416, 1, "squares", "light", number, tuple(icons))
+        writer.write(screen, path.read_bytes())
+    return folder
+
+
+@pytest.fixture(scope="module")
+def run(screens: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that was cut once, and went on."""
+    out = tmp_path_factory.mktemp("run")
+    for steps in (20, 60):
+        train([screens], out, Recipe(steps=steps, batch=2, warm_up=10, save_every=20), told=lambda *_: None)
+    return out
+
+
+def test_a_tile_follows_from_its_seed_and_its_boxes_move_with_its_pixels(screens: Path, tmp_path: Path) -> None:
+    seen = Screens([screens], cache=tmp_path / "raw")
+    assert (seen.tile(3, seed=1).pixels == seen.tile(3, seed=1).pixels).all()
+    checked = 0
+    for number in range(40):
+        tile = seen.tile(number, seed=0)
+        assert tile.pixels.shape == (SIDE, SIDE, 3)
+        for left, top, right, bottom in tile.boxes.round().astype(int):
+            inside = tile.pixels[top + 2 : bottom - 2, left + 2 : right - 2].astype(int)
+            around = tile.pixels[max(top - 4, 0), left:right].astype(int)
+            if inside.size and top >= 6:
+                assert np.abs(inside.mean((0, 1)) - around.mean(0)).max() > 30
+                checked += 1
+    assert checked > 20
+
+
+def test_a_right_answer_costs_less_than_a_shifted_one() -> None:
+    boxes = torch.tensor([[8.0, 8.0, 24.0, 24.0]])
+    targets = targets_of([boxes], [torch.zeros(0, 4)], cells=(16, 16))
+    corners = boxes_of(torch.zeros(1, 4, 16, 16))
+    right = torch.stack([corners[:, 0] - 8, corners[:, 1] - 8, 24 - corners[:, 2], 24 - corners[:, 3]], 1)
+    logits = torch.where(targets.is_middle, 6.0, -6.0)
+    of_scores, of_boxes = loss_of(logits, right, targets)
+    assert of_boxes.item() == pytest.approx(0, abs=1e-5)
+    assert of_scores.item() < 0.01
+    shifted = right + torch.tensor([-3.0, 0, 3.0, 0])[None, :, None, None]
+    assert loss_of(logits, shifted, targets)[1].item() > 0.3
+
+
+@pytest.mark.slow
+def test_a_run_that_was_cut_learns_on_and_its_graph_answers_as_torch(run: Path, screens: Path, tmp_path: Path) -> None:
+    net, facts = read_average(run)
+    assert facts["step"] == 60
+    export(run, tmp_path)
+    assert (tmp_path / "icons.onnx").stat().st_size < 3_000_000
+    with Image.open(screens / "00000.png") as picture:
+        pixels = np.asarray(picture.convert("RGB"))
+    icons = json.loads((screens / "screens.jsonl").read_text().splitlines()[0])["icons"]
+    found = Detector.open(tmp_path).detect(pixels, least_score=0.05).corners
+    overlaps = iou_matrix(found, np.array([icon["box"] for icon in icons], np.float32))
+    assert (overlaps.max(axis=0, initial=0) > 0.3).sum() >= 3
+    drawn = np.random.default_rng(0).integers(0, 256, (1, 96, 160, 3), np.uint8)
+    with torch.inference_mode():
+        logits, sides = net(normalised(torch.from_numpy(drawn)))
+    scores, distances = Detector.open(tmp_path)._net.run_all("pixels", drawn)
+    peaks = scores[0] > 0
+    assert scores[0][peaks] == pytest.approx(logits.sigmoid().numpy()[0][peaks], abs=0.02)
+    assert distances[0] == pytest.approx(sides.numpy()[0], rel=0.05, abs=0.5)
+
+
+def _matched(scores: Floats, vectors: Floats, is_icon: Floats, *, screens: list[int], n_icons: list[int]) -> Matched:
+    boxes = Boxes(np.tile(np.array([0, 0, 20, 20], np.float32), (len(scores), 1)), scores)
+    icons = is_icon.astype(bool)
+    return Matched(boxes, vectors, np.array(screens), icons, ~icons, np.array(n_icons))
+
+
+def test_what_the_encoder_sees_decides_and_judges_are_read_as_they_were_written(tmp_path: Path) -> None:
+    lot = np.random.default_rng(0)
+    is_icon = np.arange(400) % 2 == 0
+    vectors = lot.normal(size=(400, 8)).astype(np.float32)
+    vectors[:, 0] = np.where(is_icon, 1, -1)
+    scores = np.clip(0.5 + 0.05 * is_icon + lot.normal(0, 0.2, 400), 0.01, 0.99).astype(np.float32)
+    matched = _matched(scores, vectors, is_icon, screens=[0] * 400, n_icons=[200])
+    judges = {WITH_ENCODER: _fit(matched, n_hidden=8), ALONE: _fit(matched, n_hidden=0)}
+    right = {kind: ((judge.scores(matched.boxes, vectors) > 0.5) == is_icon).mean() for kind, judge in judges.items()}
+    assert (right[ALONE] < 0.75, right[WITH_ENCODER] > 0.99) == (True, True)
+    write_judges(judges, tmp_path, fingerprint="abc")
+    read = read_judge("abc", tmp_path)
+    assert (read.scores(matched.boxes, vectors) == judges[WITH_ENCODER].scores(matched.boxes, vectors)).all()
+
+
+def test_the_threshold_has_the_best_f1_that_leaves_few_boxes_on_screens_without_icons() -> None:
+    scores = np.array([0.9, 0.8, 0.7, 0.6, 0.5], np.float32)
+    matched = _matched(scores, np.zeros((5, 1), np.float32), np.array([1, 1, 0, 1, 0]), screens=[0] * 5, n_icons=[3, 0])
+    assert threshold_of(scores, matched, most_false=1.5) == pytest.approx(0.6)
+    scores = np.array([0.9, 0.8, 0.8, 0.8, 0.7, 0.7, 0.7], np.float32)
+    is_icon, screens = np.array([1, 0, 0, 0, 1, 1, 1]), [0, 1, 1, 1, 0, 0, 0]
+    matched = _matched(scores, np.zeros((7, 1), np.float32), is_icon, screens=screens, n_icons=[4, 0])
+    assert threshold_of(scores, matched, most_false=1.5) > 0.75
+
+
+def test_each_icon_has_one_box_and_what_lies_beside_is_false() -> None:
+    icons = tuple(ScreenIcon(box, "set:a", "inline") for box in ((0, 0, 20, 20), (40, 0, 60, 20)))
+    screen = Screen("0.png", 100, 100, 1, "t", "light", 0, icons)
+    corners = np.array([[0, 0, 20, 20], [1, 1, 21, 21], [50, 0, 70, 20], [80, 80, 90, 90]], np.float32)
+    is_icon, is_false = icons_among(Boxes(corners, np.array([0.9, 0.8, 0.7, 0.6], np.float32)), screen)
+    assert is_icon.tolist() == [True, False, False, False]
+    assert is_false.tolist() == [False, False, False, True]

@@ -1,0 +1,169 @@
+"""How the dictionary of other languages is made, the questions that measure it, and the names of signs."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from data.making.language.__main__ import main
+from data.making.language.questions import SIGN, TEXT, Question, make_questions
+from data.making.language.texts import Text, leaves, objects
+from data.making.language.weighing import Neighbours, Sources, Weighed, align, prune, weigh
+from data.making.language.words import Annotation, is_left_out, read_signs
+from indexer.errors import SourceError
+from indexer.languages.folding import fold
+from indexer.library.bundled import bundled
+from indexer.library.named import read_text
+
+OTHERS = [f"x{letter}" for letter in "abcdefghijklmnopqrs"]
+"""Languages enough, beside German and French, for a text to be asked."""
+BED, BEAR, CAT, DOG = "🛏", "🐻", "🐱", "🐶"
+"""A sign that is left out of the dictionary, and three that are not."""
+LOCALES = {
+    "de-DE": {"copy": "Kopieren", "remove": "Löschen", "delete": "L\\xF6schen…", "lock": "Lock", "zoom": "100%"},
+    "fr-FR": {"copy": "", "remove": "Supprimer", "delete": "Supprimer", "lock": "Verrouiller", "zoom": "Zoom"},
+    **{
+        f"{code}-XX": {name: f"{name}-{code}" for name in ("copy", "remove", "delete", "lock", "zoom")}
+        for code in OTHERS
+    },
+}
+ENGLISH = {"copy": "Copy", "remove": "Remove", "delete": "Delete", "lock": "Lock", "zoom": "Zoom"}
+NAMES = {
+    "de": {BED: (["Bett"], ["Hotel"]), BEAR: (["Bär"], [])},
+    "fr": {BED: (["lit"], []), BEAR: (["ours"], [])},
+    "en": {
+        BED: (["bed"], ["bed", "hotel", "bunk"]),
+        BEAR: (["bear"], ["animal"]),
+        CAT: (["cat"], ["animal", "hotel"]),
+        DOG: (["dog"], ["animal", "hotel"]),
+    },
+    "en-AU": {BED: (["cot"], []), BEAR: (["bear"], ["hotel"])},
+    "aa-XX": {BED: (["wrong"], [])},
+}
+
+
+def _script(folder: Path, name: str, content: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(content, "utf-8")
+
+
+def _locale(texts: Mapping[str, str]) -> str:
+    section = ",".join(f'{key}:"{text}"' for key, text in texts.items())
+    return f"var i={{{section}}},A={{labels:i}};export{{A as default,i as labels}};"
+
+
+@pytest.fixture
+def modules(tmp_path: Path) -> Path:
+    """Packages as npm lays them out, with a few words each."""
+    root = tmp_path / "node_modules"
+    drawn = root / "@excalidraw/excalidraw/dist/prod"
+    for locale, texts in LOCALES.items():
+        _script(drawn / "locales", f"{locale}-AB12.js", _locale(texts))
+    _script(drawn, "chunk-EN.js", _locale(ENGLISH))
+    _script(drawn / "locales", "en-AB12.js", 'import{A,i}from"../chunk-EN.js";export{A as default,i as labels};')
+    _script(drawn / "locales", "percentages-AB12.js", 'import{a}from"../chunk-P.js";export{a as default};')
+    for name, word in (("en_US", "Lock"), ("de_DE", "Sperren"), ("fr_FR", "Barrer")):
+        _script(
+            root / "@uppy/locales/lib",
+            f"{name}.js",
+            f"const l = {{strings: {{}}, n() {{}}}};\nl.strings = {{'/': '{word}'}};",
+        )
+    _script(root / "@uppy/locales/lib", "index.js", "export default 1;")
+    for package in ("cldr-annotations-full/annotations", "cldr-annotations-derived-full/annotationsDerived"):
+        for code in (*NAMES, *OTHERS, "et", "hy", "ka", "mk", "sq", "sw", "te", "fil", "ur"):
+            signs = NAMES.get(code, {}) if "derived" not in package else {}
+            held = {sign: {"tts": names, "default": words} for sign, (names, words) in signs.items()}
+            content = json.dumps({"annotations": {"annotations": held}})
+            _script(root / package / code, "annotations.json", content)
+    for number in range(4):
+        names = ("copy", "remove", "delete", "lock", "bed", "bunk", "cot", "hotel", "bear")
+        icons = {name: {} for name in names if number < 3 or name == "bear"}
+        content = json.dumps({"info": {"category": "General"}, "icons": icons})
+        _script(root / "@iconify/json/json", f"set{number}.json", content)
+    return root
+
+
+def _by_query(questions: list[Question], kind: str) -> dict[str, Question]:
+    return {question.query: question for question in questions if question.kind == kind}
+
+
+def _by_query(questions: list[Question], kind: str) -> dict[str, Question]:
+    return {question.query: question for question in questions if question.kind == kind}
+
+
+def test_questions_are_texts_in_all_languages_and_signs_that_are_left_out(modules: Path, tmp_path: Path) -> None:
+    texts = _by_query(make_questions(modules), TEXT)
+    assert list(texts) == ["copy", "delete", "lock", "remove"]
+    assert texts["copy"].texts == {"de": "Kopieren", **{code: f"copy-{code}" for code in OTHERS}}
+    assert (texts["lock"].texts["de"], texts["delete"].texts["de"]) == ("Sperren", "Löschen")
+    assert texts["delete"].relevant == ["delete", "remove"]  # two languages say both alike
+    assert [is_left_out(sign) for sign in (BED, BEAR, CAT, DOG)] == [True, False, False, False]
+    [sign] = _by_query(make_questions(modules), SIGN).values()
+    assert (sign.query, sign.texts, sign.relevant) == ("bed", {"de": "Bett", "fr": "lit"}, ["bed", "cot", "bunk"])
+    out = tmp_path / "questions.jsonl"
+    done = CliRunner().invoke(main, ["questions", str(modules), "--out", str(out)])
+    assert done.output == "interface text\t4\nsign\t1\nlanguages\t21\n"
+    assert json.loads(out.read_text("utf-8").splitlines()[0])["relevant"] == ["copy"]
+
+
+def test_a_package_that_is_not_there_is_named(modules: Path) -> None:
+    (modules / "@uppy/locales/lib").rename(modules / "elsewhere")
+    with pytest.raises(SourceError, match='@uppy/locales/lib" holds no locales'):
+        make_questions(modules)
+
+
+def test_the_bundled_questions_are_of_many_languages() -> None:
+    questions = [json.loads(line) for line in read_text(bundled("eval") / "languages-open.jsonl.xz").splitlines()]
+    counted = [language for question in questions for language in question["in"]]
+    assert len({language for language in counted if counted.count(language) >= 40}) >= 40
+    assert len({(question["query"], question["kind"]) for question in questions}) == len(questions) == 125
+    for question in questions:
+        assert question["relevant"][0] == fold(question["query"])
+
+
+def test_texts_of_a_script_are_read_without_running_it() -> None:
+    source = r"""var a={copy:"L\xF6schen",'two words':'it\'s "one"',"u":`a
+b`,emoji:"\uD83D\uDE00\u{1F600}"},f={g(n){return 0}},r={labels:i,n:5,kept:{text:'x'}};"""
+    found = objects(source)
+    assert found["a"] == {"copy": "Löschen", "two words": 'it\'s "one"', "u": "a\nb", "emoji": "😀😀"}
+    assert list(leaves(found["r"])) == [("/kept/text", "x")]
+    assert "f" not in found
+
+
+def test_words_are_aligned_by_the_texts_that_they_are_in_together() -> None:
+    pairs = [("datei öffnen", "open file"), ("datei löschen", "delete file"), ("bild löschen", "delete image")]
+    aligned = align((first.split(), second.split()) for first, second in [*pairs, ("bild öffnen", "open image")])
+    best = {word: max(others, key=lambda other: others[other].onward) for word, others in aligned.items()}
+    assert best == {"datei": "file", "öffnen": "open", "löschen": "delete", "bild": "image"}
+
+
+def test_sources_are_weighed_together_and_neighbours_bring_no_word_of_their_own() -> None:
+    texts = [Text("de", english, "einstellungen", "somewhere") for english in ("settings", "settings", "preferences")]
+    near = Neighbours((("cog", 1.0),), 0.8)
+    signs = {"🐻": Annotation(["bär"], ["tier"]), "🐱": Annotation(["katze"], ["tier"])}
+    english = {"🐻": Annotation(["bear"], ["animal"]), "🐱": Annotation(["cat"], ["animal"])}
+    found = weigh(Sources(texts, signs, english, {"einstellungen": near, "zahnrad": near}))
+    terms = dict(found["einstellungen"].terms)
+    assert list(terms)[:2] == ["settings", "preferences"]
+    assert terms["cog"] == pytest.approx(0.4)
+    assert (found["bär"].terms[0][0], found["tier"].terms[0][0]) == ("bear", "animal")
+    assert "zahnrad" not in found
+
+
+def test_what_icons_are_called_by_is_kept_and_a_phrase_that_its_words_say_is_not() -> None:
+    said = {"pfeil": "arrow", "links": "left", "pfeil links": "arrow left", "runde ecke": "radius", "quark": "curd"}
+    weighed = {word: Weighed(((term, 1.0),), 1.0) for word, term in said.items()}
+    names = {"arrow": 9, "left": 9, "radius": 3}
+    assert set(prune(weighed, names=names, most=9)) == {"pfeil", "links", "runde ecke"}
+    assert len(prune(weighed, names=names, most=1)) == 1
+
+
+def test_signs_are_called_as_icons_are_named(tmp_path: Path) -> None:
+    names = {"🏠": "House", "☎\ufe0f": "telephone", "→": "right-pointing arrow", "+": "plus sign", "❤": "red heart"}
+    said = {sign: {"tts": [name]} for sign, name in names.items()} | {"ª": {"tts": ["no sign"]}, "☃": {}}
+    _script(tmp_path / "annotations/en", "annotations.json", json.dumps({"annotations": {"annotations": said}}))
+    assert read_signs(tmp_path) == {
+        "🏠": "house", "☎": "telephone", "→": "right arrow", "+": "plus", "❤": "heart",
+    }  # fmt: skip

@@ -1,0 +1,144 @@
+"""Ways of finding icons side by side: what is counted, and the page of the worst."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from known_screens import build_known_library, truths_of, write_screens
+
+from data.making.eval.curves import average_precision, curve, ranked
+from data.making.eval.screens import (
+    COMPONENTS,
+    FALSE_BOXES,
+    Answers,
+    Contender,
+    ask,
+    compare,
+    contender_row,
+    group_rows,
+    main,
+    open_contender,
+)
+from data.making.eval.screens_page import BADLY, EMPTY, FALSE, MISSED, comparison_html, faults_of
+from indexer.arrays import Mask, Pixels
+from indexer.locating.boxes import Boxes
+from indexer.reports.measures import Figure
+from search.evaluation.evaluate import Subject
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_screens(tmp_path_factory.mktemp("screens"))
+
+
+@pytest.fixture(scope="module")
+def subject(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Subject:
+    return Subject(build_known_library(tmp_path_factory.mktemp("known"), tiny_model))
+
+
+@pytest.fixture(scope="module")
+def planned(subject: Subject, folder: Path) -> tuple[Contender, Answers]:
+    """Finds three of five icons, one of them below its threshold; a bad box, and one on the icon-free screen."""
+    truths = truths_of(subject, folder)
+    disc, box, _ = truths[0].corners
+    large, gone = truths[1].corners
+    badly = np.array([large[0], large[1], large[2], large[1] + (large[3] - large[1]) * 0.4])
+    found = [[(box, 0.6), (disc, 0.9)], [(badly, 0.8), (gone, 0.7), (large, 0.3)], [(np.array([0, 0, 9, 9]), 0.95)]]
+    left = iter(found)
+
+    def detect(_: Pixels) -> Boxes:
+        corners, scores = zip(*next(left), strict=True)
+        return Boxes(np.array(corners, np.float32), np.array(scores, np.float32))
+
+    contender = Contender("planned", 0.5, detect)
+    [answers] = ask([contender], truths, subject.engine, lambda *_: None)
+    return contender, answers
+
+
+def value(figure: Figure | None) -> float:
+    assert figure is not None
+    return figure.value
+
+
+def slow_average_precision(scores: list[np.ndarray], rights: list[Mask], n_icons: list[int]) -> float:
+    """The mean, over all icons, of the best precision at which so many icons are found."""
+    flat = [(s, r) for own, right in zip(scores, rights, strict=True) for s, r in zip(own, right, strict=True)]
+    points = []
+    for threshold in {score for score, _ in flat}:
+        above = [right for score, right in flat if score >= threshold]
+        points.append((sum(above), sum(above) / len(above)))
+    best = [max((p for found, p in points if found >= n), default=0.0) for n in range(1, sum(n_icons) + 1)]
+    return float(sum(best)) / sum(n_icons)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_average_precision_is_the_mean_best_precision_over_all_icons(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    n_icons = [0, 0, *random.integers(1, 9, 6).tolist()]
+    scores = [np.round(random.random(int(random.integers(0, 14))), 1 if seed % 2 else 6) for _ in n_icons]
+    rights = [
+        np.arange(len(own)) < random.integers(0, min(n, len(own)) + 1) for n, own in zip(n_icons, scores, strict=True)
+    ]
+    rights = [random.permutation(right) for right in rights]
+    found = average_precision(ranked(scores, rights, n_icons), seed=0)
+    assert found.value == pytest.approx(slow_average_precision(scores, rights, n_icons), abs=1e-4)
+    assert found.low <= found.value <= found.high
+
+
+def test_nothing_found_is_no_precision_at_all() -> None:
+    nothing = ranked([np.zeros(0)] * 3, [np.zeros(0, bool)] * 3, [2, 0, 1])
+    assert average_precision(nothing, seed=0).value == 0
+    assert len(curve(nothing).scores) == 0
+
+
+def test_figures_count_what_is_found(planned: tuple[Contender, Answers]) -> None:
+    row = contender_row(*planned, seed=0)
+    assert [value(getattr(row.fixed, name)) for name in ("precision", "recall", "f1")] == [0.6, 0.6, 0.6]
+    assert value(row.false_on_empty) == 1
+    assert row.best.threshold == pytest.approx(0.3)
+    assert value(row.best.f1) == pytest.approx(8 / 11, abs=1e-4)
+    # .95 wrong, .9 right, .8 wrong, .7 right, .6 right, .3 right: precision made monotone is 4/6 everywhere
+    assert value(row.ap50) == pytest.approx(4 / 6 * 4 / 5, abs=1e-4)
+    assert (row.f1[4], row.false[4]) == (pytest.approx(8 / 11, abs=1e-4), 1)  # from .25 on
+
+
+def test_parts_of_screens_and_kinds_of_icons_have_figures_of_their_own(planned: tuple[Contender, Answers]) -> None:
+    rows = list(group_rows([planned], seed=0))
+    found = {(row.by, row.value): row for row in rows}
+    assert value(found["template", "mail"].figures["recall"]) == pytest.approx(2 / 3, abs=1e-4)
+    assert value(found["template", "chart"].figures[FALSE_BOXES]) == 1
+    assert list(found["template", "plain-form"].figures) == [FALSE_BOXES]
+    assert [row.value for row in rows if row.by == "size"] == ["12-16 px", "16-24 px"]
+    assert value(found["size", "12-16 px"].figures["recall"]) == 0.5
+    assert found["drawn", "inline"].n_icons == 5
+
+
+def test_faults_are_told_apart(planned: tuple[Contender, Answers]) -> None:
+    mail, chart, plain = (faults_of(one) for one in planned[1])
+    assert [(fault.kind, fault.caption) for fault in mail if fault.kind == MISSED] == [(MISSED, "0.00 own:arrow")]
+    assert [fault.caption for fault in chart if fault.kind in (MISSED, FALSE)] == ["0.30 own:box", f"0.80 {BADLY}"]
+    assert [fault.caption for fault in plain] == [f"0.95 {EMPTY}"]
+
+
+def test_the_baseline_finds_what_stands_alone_and_the_page_shows_the_rest(subject: Subject, folder: Path) -> None:
+    comparison, [answers] = compare(subject, folder, lambda *_: None, names=[COMPONENTS])
+    [row] = comparison.rows
+    assert value(row.fixed.recall) == 1
+    assert value(row.fixed.precision) == pytest.approx(5 / 8, abs=1e-4)
+    page = comparison_html(comparison, answers, subject.originals.content_of)
+    assert "<h2>False boxes <small>components: 3</small></h2>" in page
+    assert page.count("<figure") == 3 + sum(fault.kind == "misnamed" for one in answers for fault in faults_of(one))
+    assert "<script" not in page
+
+
+def test_the_command_compares_all_ways(subject: Subject, folder: Path, tmp_path: Path) -> None:
+    given = ["--screens", str(folder), "--library", str(subject.library.root)]
+    done = CliRunner().invoke(main, [*given, "--report", str(tmp_path / "page.html")])
+    assert done.exit_code == 0, done.output
+    assert "3 screens, 1 of them without icons; 5 icons" in done.stdout
+    found = json.loads(CliRunner().invoke(main, [*given, "--json"]).stdout)
+    assert [row["contender"] for row in found["rows"]] == ["components", "detector", "detector+encoder"]
+    assert open_contender("detector", subject.engine).threshold > 0
+    assert {row["by"] for row in found["groups"]} == {"template", "theme", "scale", "size", "drawn", "colours"}

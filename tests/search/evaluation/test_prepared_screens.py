@@ -1,0 +1,165 @@
+"""Does a measurement on prepared screens count what it says, and say it to people and programs?"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from known_screens import build_known_library, truths_of, write_screens
+
+from indexer.errors import SourceError
+from indexer.locating.boxes import NO_BOXES, Boxes
+from indexer.reports.measures import Figure
+from search.cli import main
+from search.evaluation.evaluate import Subject
+from search.evaluation.prepared_screens import read_screens, size_class
+from search.evaluation.screens import (
+    NO_ICON,
+    Answer,
+    end_to_end,
+    false_on_empty,
+    match,
+    name_boxes,
+    naming,
+    quality_of_boxes,
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_screens(tmp_path_factory.mktemp("screens"))
+
+
+@pytest.fixture(scope="module")
+def subject(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Subject:
+    return Subject(build_known_library(tmp_path_factory.mktemp("known"), tiny_model))
+
+
+@pytest.fixture(scope="module")
+def answers(subject: Subject, folder: Path) -> list[Answer]:
+    """Two of three icons of the first screen; of the second a bad box and the icon that is not held; a false box."""
+    truths = truths_of(subject, folder)
+    disc, box, _ = truths[0].corners
+    large, gone = truths[1].corners
+    badly = np.array([large[0], large[1], large[2], large[1] + (large[3] - large[1]) * 0.4])
+    shown = [[disc, box], [badly, gone], [np.array([0, 0, 9, 9])]]
+    found = []
+    for truth, corners in zip(truths, shown, strict=True):
+        boxes = Boxes(np.array(corners, np.float32), np.linspace(1, 0.5, len(corners), dtype=np.float32))
+        pixels = truth.read_pixels()
+        names, true_names = (
+            name_boxes(subject.engine, pixels, these, sets=truth.sets) for these in (boxes.corners, truth.corners)
+        )
+        found.append(Answer(truth, boxes, match(boxes, truth.corners), names, true_names))
+    return found
+
+
+def value(figure: Figure | None) -> float:
+    assert figure is not None
+    return figure.value
+
+
+def test_boxes_count_where_they_hold_an_icon(answers: list[Answer]) -> None:
+    found = quality_of_boxes(0.5, answers, seed=0)
+    assert [value(getattr(found, name)) for name in ("precision", "recall", "f1")] == [0.6, 0.6, 0.6]
+    assert value(false_on_empty(answers, seed=0)) == 1
+
+
+def test_icons_that_the_library_lacks_are_left_aside_when_names_count(answers: list[Answer]) -> None:
+    assert [one.truth.is_held.tolist() for one in answers] == [[True] * 3, [True, False], []]
+    named = sum(int(one.is_named().sum()) for one in answers)
+    found = end_to_end(0.5, answers, seed=0)
+    assert found is not None  # of five boxes one is on an icon that the library lacks, of five icons one
+    assert value(found.precision) == value(found.recall) == pytest.approx(named / 4, abs=1e-4)
+    ceiling = naming(answers, seed=0)
+    assert ceiling is not None and ceiling.n_icons == 4
+    assert value(ceiling.top_1) <= value(ceiling.top_5) == 1  # there are but five icons
+
+
+def test_names_are_right_up_to_equal_pictures(subject: Subject, folder: Path) -> None:
+    right = {icon.key: icon.right for icon in truths_of(subject, folder)[0].icons}
+    names = {key: {subject.engine.show(icon).hit.name for icon in icons} for key, icons in right.items()}
+    assert names == {"own:disc": {"disc"}, "own:box": {"box", "copy-of-box"}, "own:arrow": {"arrow"}}
+
+
+def test_sizes_are_painted_ones_in_css_pixels() -> None:
+    sizes = [
+        size_class(box, scale)
+        for box, scale in (((0, 0, 16, 10), 1), ((0, 0, 16, 10), 2), ((0, 0, 10, 99), 1.5), ((0, 0, 7, 7), 1))
+    ]
+    assert sizes == ["16-24 px", "8-12 px", "48 px and more", "below 8 px"]
+
+
+def test_the_command_tells_people_and_programs(subject: Subject, folder: Path) -> None:
+    given = ["evaluate", "--screens-from", str(folder), "--library", str(subject.library.root)]
+    done = CliRunner().invoke(main, given)
+    assert done.exit_code == 0, done.output
+    shown = " ".join(done.stdout.split())
+    assert "3 screens, 1 of them without icons; 5 icons" in shown
+    assert "which holds 4 of the icons" in shown
+    found = json.loads(CliRunner().invoke(main, [*given, "--json"]).stdout)
+    assert (found["n_screens"], found["n_held"], found["naming"]["n_icons"]) == (3, 4, 4)
+    assert found["boxes"]["recall"]["value"] >= 0.4  # by the detector that ships
+
+
+def test_what_does_not_go_together_is_refused(subject: Subject, folder: Path) -> None:
+    given = ["evaluate", "--screens-from", str(folder), "--library", str(subject.library.root), "--names", "0"]
+    done = CliRunner().invoke(main, given)
+    assert done.exit_code == 2
+    assert "measures boxes and names in screens alone; leave out --names" in " ".join(done.output.split())
+
+
+@pytest.mark.parametrize("line", ["{}", "nonsense", "[1]"])
+def test_what_is_no_screen_is_refused(tmp_path: Path, line: str) -> None:
+    (tmp_path / "screens.jsonl").write_text(f"{line}\n")
+    with pytest.raises(SourceError, match="line 1: not a screen"):
+        read_screens(tmp_path)
+
+
+def test_a_line_that_was_cut_off_by_a_kill_is_left_out(folder: Path, tmp_path: Path) -> None:
+    whole = (folder / "screens.jsonl").read_text()
+    (tmp_path / "screens.jsonl").write_text(whole + '{"file": "00009.png", "wid')
+    assert read_screens(tmp_path) == read_screens(folder)
+
+
+def test_a_folder_without_screens_says_what_belongs_there(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=r"screens\.jsonl"):
+        read_screens(tmp_path)
+
+
+def slow_iou(one: np.ndarray, other: np.ndarray) -> float:
+    """Counts pixels."""
+    marks = np.zeros((2, 80, 80), bool)
+    for mark, (left, top, right, bottom) in zip(marks, (one.astype(int), other.astype(int)), strict=True):
+        mark[top:bottom, left:right] = True
+    return float((marks[0] & marks[1]).sum() / (marks[0] | marks[1]).sum())
+
+
+def slow_match(boxes: Boxes, icons: np.ndarray) -> list[int]:
+    taken: set[int] = set()
+    found = []
+    for box in boxes.corners:
+        free = [(slow_iou(box, icon), -row) for row, icon in enumerate(icons) if row not in taken]
+        overlap, row = max(free, default=(0.0, 1))
+        found.append(-row if overlap >= 0.5 else NO_ICON)
+        taken.add(found[-1])
+    return found
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_boxes_take_icons_as_a_slow_count_of_pixels_says(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    left_top = random.integers(0, 40, (14, 2))
+    drawn = np.concatenate([left_top, left_top + random.integers(6, 30, (14, 2))], axis=1)
+    icons, others = drawn[:8], drawn[8:]
+    near = icons[random.integers(0, 8, 12)] + random.integers(-3, 4, (12, 4))
+    corners = np.clip(np.concatenate([near, others]), 0, 79).astype(np.float32)
+    boxes = Boxes(corners, np.sort(random.random(18).astype(np.float32))[::-1])
+    assert match(boxes, icons.astype(np.float32)).tolist() == slow_match(boxes, icons)
+
+
+def test_where_no_icon_is_no_box_holds_one() -> None:
+    boxes = Boxes(np.array([[0, 0, 9, 9]], np.float32), np.ones(1, np.float32))
+    assert match(boxes, np.zeros((0, 4), np.float32)).tolist() == [NO_ICON]
+    assert match(NO_BOXES, boxes.corners).tolist() == []
