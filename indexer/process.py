@@ -4,6 +4,7 @@ import ctypes
 import math
 import os
 import platform
+import resource
 import signal
 import sys
 import threading
@@ -22,6 +23,8 @@ _PR_SET_PDEATHSIG = 1
 _STARTER = "ICONS_STARTER"
 """Id of the process that has started this one."""
 _LOOK_SECONDS = 0.5
+_LEAST_MEMORY, _MEMORY_A_THREAD = 1_000_000_000, 200_000_000
+"""Bytes that a search takes, and each further thread of both OpenBLAS; 0.76 and 0.18 GB of addresses were measured."""
 _CORE_TYPE = "OPENBLAS_CORETYPE"
 _KERNELS = {
     "SkylakeX": frozenset(("avx512f", "avx512dq", "avx512bw", "avx512vl")),
@@ -73,6 +76,23 @@ def prepare_for_queries() -> None:
     need. Over 413,481 icons that was 10 of 28 ms of processor time a query, which took 30 ms with it, 19 ms without.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+def share_out_memory() -> None:
+    """Let BLAS begin as many threads as a limit of memory has room for (ulimit -v, -d): it crashes for want of any.
+
+    Raises:
+        MemoryError: there is not even room for what a search loads.
+    """
+    limits = [resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA)]
+    least = min((limit for limit in limits if limit != resource.RLIM_INFINITY), default=None)
+    if least is None:
+        return
+    if least < _LEAST_MEMORY:
+        raise MemoryError(f"this process may have {least / 1e6:,.0f} MB, and needs {_LEAST_MEMORY / 1e6:,.0f} MB")
+    n_threads = 1 + (least - _LEAST_MEMORY) // _MEMORY_A_THREAD
+    if n_threads < cores():
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", str(n_threads))
 
 
 @contextmanager

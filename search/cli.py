@@ -4,7 +4,7 @@ from importlib import import_module
 
 import click
 
-from indexer.commands.options import IconsGroup
+from indexer.commands.program import IconsGroup
 from indexer.process import prepare_for_queries
 
 _OF_THEIR_NAME = (

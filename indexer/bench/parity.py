@@ -15,7 +15,7 @@ import numpy as np
 
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.library.bundled import bundled
-from indexer.library.packed import read_packed
+from indexer.library.named import read_text
 from indexer.reports.measures import Figure, figures, first_ranks
 
 MAX_QUERIES = 1000
@@ -100,7 +100,7 @@ def _pictures(size: int) -> tuple[Any, dict[str, list[int]]]:
 
 def _questions(places: dict[str, list[int]]) -> tuple[list[str], list[list[int]]]:
     """Texts and places of right answers, evenly from the benchmark's file."""
-    lines = read_packed(bundled("eval") / "lucide-1.62.0.jsonl.xz").splitlines()
+    lines = read_text(bundled("eval") / "lucide-1.62.0.jsonl.xz").splitlines()
     chosen = np.linspace(0, len(lines) - 1, min(MAX_QUERIES, len(lines))).astype(int)
     texts, right = [], []
     for line in (json.loads(lines[row]) for row in chosen):

@@ -26,7 +26,7 @@ from indexer.catalog.schema import files, icons, problems, sets, sources
 from indexer.errors import SourceError
 from indexer.languages.codes import AUTO
 from indexer.languages.dictionary import Dictionary
-from indexer.sources.paths import to_text
+from indexer.sources.paths import refuse_undecoded, to_text
 from indexer.sources.records import FileScan
 from indexer.sources.source import Source, open_sources
 from indexer.stores.places import spelled, url_of
@@ -163,6 +163,7 @@ def _as_given_before(connection: Connection, location: Path) -> str:
     """Spell a location as it was first given: a folder has many spellings, by links and by "..", and is one source."""
     if (url := url_of(location)) is not None:
         return url
+    refuse_undecoded(location)
     given = str(location.expanduser().absolute())
     real = os.path.realpath(given)
     known = connection.execute(select(sources.c.given).distinct().order_by(sources.c.id)).scalars().all()

@@ -15,6 +15,7 @@ from click.core import ParameterSource
 from indexer.commands.bench_options import Folder, Source, new_folder, read_options
 from indexer.commands.bench_sweeps import embed, train
 from indexer.commands.options import json_option, model_options
+from indexer.naming.printable import say
 from indexer.process import cores
 
 if TYPE_CHECKING:
@@ -217,7 +218,7 @@ def gpu(out: Path | None, devices: str, only: tuple[str, ...], minutes: float | 
         click.echo(json.dumps(to_json(found)))
     else:
         show(found)
-    click.echo(f"wrote {folder / 'report.html'} and report.json", err=True)
+    say(f"wrote {folder / 'report.html'} and report.json", err=True)
     if not is_all_well(found):
         raise click.exceptions.Exit(1)
 

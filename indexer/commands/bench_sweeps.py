@@ -9,6 +9,7 @@ import click
 
 from indexer.commands.bench_options import Folder, Source, read_options
 from indexer.commands.options import json_option, model_options
+from indexer.naming.printable import say
 
 if TYPE_CHECKING:
     from indexer.bench.embedding import EmbedBenchOptions
@@ -137,7 +138,7 @@ def _simulate(text: str, chosen: "EmbedBenchOptions", *, as_json: bool) -> None:
         click.echo(json.dumps(findings.to_json()))
     else:
         print_simulated(findings)
-    click.echo(f"wrote {chosen.out / 'report.html'} and report.json", err=True)
+    say(f"wrote {chosen.out / 'report.html'} and report.json", err=True)
     if findings.is_cut_off:
         raise click.exceptions.Exit(1)
 
@@ -148,6 +149,6 @@ def _conclude(findings: _Findings, out: Path, *, as_json: bool, show: Callable[[
         click.echo(json.dumps(findings.to_json()))
     else:
         show(findings)
-    click.echo(f"wrote {out / 'report.html'}, report.json, runs.jsonl and charts", err=True)
+    say(f"wrote {out / 'report.html'}, report.json, runs.jsonl and charts", err=True)
     if findings.is_cut_off or any(row.error for row in findings.rows):
         raise click.exceptions.Exit(1)

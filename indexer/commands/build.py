@@ -181,7 +181,7 @@ def _collect(library: "Library", work: str, *, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(asdict(found)))
     elif found.fingerprint is None:
-        click.echo(f"{work} holds no plan any more: all of it is collected")
+        say(f"{work} holds no plan any more: all of it is collected")
     else:
         damaged = f"; {found.damaged:,} were damaged and are free again" if found.damaged else ""
         click.echo(f"{found.blocks:,} of {found.of:,} blocks are here{damaged}")

@@ -11,6 +11,7 @@ import click
 from indexer.commands.finetune_options import Count, File, SubjectCommand, finetune_options, learning_options
 from indexer.commands.options import fetch_models, library_option, source_options
 from indexer.finetune.options import SUBJECTS, FinetuneOptions
+from indexer.naming.printable import say
 
 if TYPE_CHECKING:
     from indexer.finetune.session import Outcome
@@ -117,11 +118,11 @@ def captions(
     gathered, _ = gather_icons(sources, exclude=exclude, library=library, learning=chosen, seed=seed)
     rows = caption_rows(gathered, seed=seed, held_out=chosen.held_out)
     if out is not None:
-        click.echo(f"{write_captions(rows, out):,} icons written to {out}", err=True)
+        say(f"{write_captions(rows, out):,} icons written to {out}", err=True)
     else:
         _print_captions(list(rows), n=n, seed=seed)
     for file, reason in gathered.skipped:
-        click.echo(f"skipped {file}: {reason}", err=True)
+        say(f"skipped {file}: {reason}", err=True)
 
 
 def _request(out: Path, library: "Library", options: FinetuneOptions, **chosen: Any) -> Any:
@@ -162,7 +163,7 @@ def _print_outcome(outcome: "Outcome", out: Path) -> None:
     for fall in outcome.fallen:
         click.echo(f"below the parent's interval: {fall}", err=True)
     if outcome.is_written:
-        click.echo(f'wrote {out}; `icons index --model "local-dir:{out}"` uses it')
+        say(f'wrote {out}; `icons index --model "local-dir:{out}"` uses it')
     else:
         click.echo("not written; --resume --allow-regression writes it all the same", err=True)
 

@@ -1,4 +1,4 @@
-"""What do commands have in common? The options that several of them take, and how warnings and errors of ours look."""
+"""What do commands have in common? The options that several of them take, and how warnings of ours look."""
 
 import os
 import warnings
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from indexer.errors import IconsError
 from indexer.languages.codes import AUTO, NO_LANGUAGES, language_of
-from indexer.naming.printable import printable, say
+from indexer.naming.printable import say
+from indexer.sources.paths import refuse_undecoded
 
 if TYPE_CHECKING:
     from indexer.encoders.checkpoint import ModelChoice
@@ -33,7 +33,10 @@ class LibraryFolder(click.ParamType[Any]):
         from indexer.library.elsewhere import library_at
         from indexer.library.folder import Library
 
-        return value if isinstance(value, Library) else library_at(value)
+        if isinstance(value, Library):
+            return value
+        refuse_undecoded(Path(value).absolute())
+        return library_at(value)
 
 
 def _default_library() -> str:
@@ -52,6 +55,10 @@ library_option = click.option(
 )
 """Adds `--library`; ICONS_LIBRARY and the user's data folder come after it."""
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+
+
+NamedFile = click.Path(dir_okay=False, path_type=Path, allow_dash=True)
+"""A file that is read by `read_named` or `read_text`; - is stdin."""
 
 
 class WorkPlace(click.ParamType[str]):
@@ -230,28 +237,3 @@ def warnings_as_lines() -> Iterator[None]:
         yield
     for warning in caught:
         say(f"Warning: {warning.message}", err=True)
-
-
-class _Refusal(click.ClickException):
-    exit_code = 2
-
-
-class IconsGroup(click.Group):
-    """Prints our own errors as one line and exits with 2; anything else is a defect and shows its trace."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run a command."""
-        try:
-            return super().invoke(ctx)
-        except IconsError as error:
-            raise _Refusal(printable(str(error))) from error
-        except click.exceptions.NoArgsIsHelpError:  # a group alone: click prints its help
-            raise
-        except click.UsageError as error:  # it repeats what was typed, perhaps by a program
-            raise click.UsageError(printable(error.format_message(), keep="\n"), error.ctx) from error
-        except PermissionError as error:
-            what = f'"{error.filename}" can\'t be read or written ({error.strerror})'
-            raise _Refusal(printable(f"{what}; give yourself access to it, or choose another --library")) from error
-        except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the reader has seen enough
-            raise click.exceptions.Exit(0) from None

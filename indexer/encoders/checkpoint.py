@@ -123,7 +123,10 @@ def find_checkpoint(choice: ModelChoice) -> Checkpoint:
     has_own_weights = choice.model == "bundled" or choice.model.startswith((LOCAL, HUB))
     if has_own_weights and choice.pretrained is not None:
         raise ModelError(f'model "{choice.model}" has its own weights; --pretrained goes with an open_clip name')
-    checkpoint = _find(choice)
+    try:
+        checkpoint = _find(choice)
+    except (OSError, RuntimeError) as error:  # a path without end, the home of nobody
+        raise ModelError(f'model "{choice.model[:80]}" can\'t be read ({error!s:.80}); give another --model') from error
     if missing := [name for name in _named_on_hub(checkpoint) if not _is_cached(name)]:
         raise ModelError(
             f'model "{checkpoint.name}" names "{missing[0]}", which is not on this machine, and a name in a config is '
@@ -180,10 +183,10 @@ def _in_folder(name: str, folder: Path) -> Checkpoint:
 
 def _built_in(choice: ModelChoice) -> Checkpoint:
     config_path = open_clip_folder() / "model_configs" / f"{choice.model}.json"
-    if not re.fullmatch(r"[\w.-]+", choice.model) or not config_path.is_file():
+    if not re.fullmatch(r"[\w.-]{1,100}", choice.model) or not config_path.is_file():
         near = _near_names(choice.model)
         raise ModelError(
-            f'unknown model "{choice.model}"; near: {", ".join(near)}; '
+            f'unknown model "{choice.model[:80]}"; near: {", ".join(near)}; '
             "or --model local-dir:PATH, --model hf-hub:ORG/NAME"
         )
     if choice.pretrained is None:

@@ -20,7 +20,7 @@ from indexer.finetune.options import Augmentation
 from indexer.finetune.pictures.augment import augment
 from indexer.finetune.pictures.changes import asked_for, draw_changes
 from indexer.finetune.prepare import Request, Viewer
-from indexer.library.durable import write_result
+from indexer.library.named import write_result
 
 COLUMNS, MIXED_ROWS, EDGE, LABEL = 12, 5, 4, 110
 N_PICTURES = 2 * COLUMNS

@@ -25,7 +25,7 @@ import numpy as np
 
 from indexer.errors import LibraryError
 from indexer.library.bundled import bundled
-from indexer.library.durable import write_file
+from indexer.library.named import write_result
 
 MAGIC, FORMAT = b"ICONWORD", 1
 HEAVIEST = 15
@@ -171,7 +171,7 @@ def write_dictionary(path: Path, keys: Mapping[str, Sequence[Meaning]], *, names
         {"format": FORMAT, "languages": dict(names), "sections": [len(section) for section in sections]},
         ensure_ascii=False,
     ).encode()
-    write_file(path, b"".join([MAGIC, len(header).to_bytes(4, "little"), header, *sections, *packed]))
+    write_result(path, b"".join([MAGIC, len(header).to_bytes(4, "little"), header, *sections, *packed]), option="--out")
 
 
 def _terms_by_use(meanings: Iterable[Sequence[Meaning]]) -> dict[str, int]:

@@ -5,9 +5,9 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import secrets
 import shutil
-import stat
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from indexer.errors import IconsError
 from indexer.library.foreign import Count, Digest, FileName, Kind, below, from_plain
 
 ASIDE = ".aside-"
@@ -38,6 +37,11 @@ def disk_error(error: OSError, place: Path) -> str:
     return f'"{error.filename or place}" can\'t be read or written ({error.strerror or error})'
 
 
+_CUT = 50
+"""Signs of a name that its file aside has too: a name may have 255 bytes."""
+_ASIDE_OF = re.compile(rf"{re.escape(ASIDE)}(\d{{1,9}})-[0-9a-f]{{8}}-(.*)", re.DOTALL)
+
+
 def sync(path: Path) -> None:
     """Make what was written to a file, or the renames inside a folder, survive a power cut."""
     descriptor = os.open(path, os.O_RDONLY)
@@ -56,13 +60,9 @@ def make_folder(path: Path) -> None:
         sync(folder.parent)
 
 
-def write_file(path: Path, content: bytes, *, keeps_mode: bool = False) -> None:
-    """Write `content` under its final name, all of it or nothing; parent folders are made.
-
-    `keeps_mode`: with the permissions of the file that is there.
-    """
-    with _written_aside(path, lambda file: file.write(content), mode_of=path if keeps_mode else None) as aside:
-        aside.replace(path)
+def write_file(path: Path, content: bytes) -> None:
+    """Write `content` under its final name, all of it or nothing; parent folders are made."""
+    write_parts(path, (content,))
 
 
 def write_parts(path: Path, parts: Iterable[bytes]) -> None:
@@ -114,17 +114,39 @@ def _take_name(aside: Path, path: Path) -> bool:
     return True
 
 
+def replace_file(path: Path, content: bytes) -> None:
+    """Put other content into a file of the user's, all of it or nothing; the rest stays. A new one is made plainly."""
+    with suppress(OSError):  # they do no harm
+        for left in leftovers(path.parent):
+            writer = _ASIDE_OF.fullmatch(left.name)
+            if writer and writer[2] == path.name[:_CUT] and not _runs(int(writer[1])):
+                left.unlink()
+    with _written_aside(path, lambda file: file.write(content), like=path if path.exists() else None) as aside:
+        aside.replace(path)
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except OSError as error:
+        return error.errno != errno.ESRCH
+    return process != os.getpid()
+
+
 @contextmanager
-def _written_aside(path: Path, write: Callable[[IO[bytes]], object], *, mode_of: Path | None = None) -> Iterator[Path]:
-    """Yield a synced file beside `path` that no other writer uses, of whatever machine; it goes with the block."""
+def _written_aside(path: Path, write: Callable[[IO[bytes]], object], *, like: Path | None = None) -> Iterator[Path]:
+    """Yield a synced file beside `path` that no other writer uses, of whatever machine; it goes with the block.
+
+    Owner, permissions and attributes are those of `like`.
+    """
     make_folder(path.parent)
-    aside = path.with_name(f"{ASIDE}{os.getpid()}-{secrets.token_hex(4)}-{path.name}")
+    aside = path.with_name(f"{ASIDE}{os.getpid()}-{secrets.token_hex(4)}-{path.name[:_CUT]}")
     try:
         with naming(path), aside.open("wb") as file:
             write(file)
             file.flush()
-            if mode_of is not None:
-                os.fchmod(file.fileno(), stat.S_IMODE(mode_of.stat().st_mode))
+            if like is not None:
+                _take_after(file.fileno(), aside, like)
             os.fsync(file.fileno())
         yield aside
     finally:
@@ -133,16 +155,13 @@ def _written_aside(path: Path, write: Callable[[IO[bytes]], object], *, mode_of:
     sync(path.parent)
 
 
-def write_result(path: Path, content: bytes, *, option: str) -> None:
-    """Write a file that the user has named with an option.
-
-    Raises:
-        IconsError: it can't be written there.
-    """
-    try:
-        write_file(path, content)
-    except OSError as error:
-        raise IconsError(f'"{path}" can\'t be written ({error.strerror}); choose another {option}') from error
+def _take_after(descriptor: int, aside: Path, like: Path) -> None:
+    """Give a new file owner, permissions and attributes of another one."""
+    facts, own = like.stat(), os.fstat(descriptor)
+    if (facts.st_uid, facts.st_gid) != (own.st_uid, own.st_gid):
+        os.fchown(descriptor, facts.st_uid, facts.st_gid)
+    shutil.copystat(like, aside)
+    os.utime(aside)  # its content is new
 
 
 @contextmanager

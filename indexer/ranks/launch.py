@@ -75,7 +75,9 @@ class Ranks:
         """Say which rank ended first, and how."""
         said = self._end.read()
         if not said:
-            return f'torchrun ended early, see "{self.log}"'
+            lines = self.log.read_text("utf-8", "replace").strip().splitlines()
+            reason = f" ({lines[-1][:200]})" if lines else ""
+            return f'torchrun ended early{reason}, see "{self.log}"'
         end = json.loads(said)
         if end["message"]:
             return f"rank {end['rank']}: {end['message']}"

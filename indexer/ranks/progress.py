@@ -1,6 +1,7 @@
 """How far the ranks of a stage are: one small file a rank, which works over a shared folder too."""
 
 import json
+from contextlib import suppress
 from dataclasses import Field, asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
@@ -84,8 +85,11 @@ def write_progress(folder: Path, progress: Reported) -> None:
 
 
 def read_progress(folder: Path, kind: type[Progress]) -> list[Progress]:
-    """How far every rank is that has said something yet, by rank."""
-    found = [from_json(kind, path.read_bytes()) for path in folder.glob("rank-*.json")]
+    """How far every rank is that has said something yet, by rank; what this program can't read says nothing."""
+    found = []
+    for path in folder.glob("rank-*.json"):
+        with suppress(OSError, ValueError):
+            found.append(from_json(kind, path.read_bytes()))
     return sorted(found, key=lambda progress: progress.rank)
 
 

@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from multiprocessing.connection import wait
+from tempfile import TemporaryFile
 
 from indexer.arrays import Pixels
 from indexer.errors import EmbedError
@@ -71,6 +72,7 @@ class RenderPool(AbstractContextManager["RenderPool"]):
         self._settings = Settings(size, chunk, self.n_slots, seconds_per_item, memory_bytes)
         self._memory = slots.shared_memory(self._settings)
         self._slots = slots.Slots.map(self._settings, self._memory.fileno())
+        self._said = TemporaryFile()  # noqa: SIM115 - closed with the pool
         self._workers: list[_Busy] = []
         self._deaths_without_cause = 0
         self._todo: Iterator[Chunk] = iter(())
@@ -87,6 +89,7 @@ class RenderPool(AbstractContextManager["RenderPool"]):
         self._stop_workers()
         self._slots = slots.Slots(self._slots.pixels[:0].copy(), self._slots.notes[:0].copy())
         self._memory.close()
+        self._said.close()
 
     @property
     def memory(self) -> Pixels:
@@ -200,13 +203,19 @@ class RenderPool(AbstractContextManager["RenderPool"]):
         cause = cause_of_end(status, seconds=self._settings.seconds_per_item)
         is_killed = status == -signal.SIGKILL  # no picture does this: it is the kernel short of memory, or a person
         if not dead.is_ready and not is_killed:
-            raise EmbedError(f"a render worker ended at its start: {cause}; its own message stands above")
+            raise EmbedError(f"a render worker ended at its start: {self._last_said() or cause}")
         self._workers.remove(dead)
         self._start_missing_workers()
         self._blame(dead, cause, state=slots.UNREADABLE if is_killed else slots.FAILED)
         for piece in dead.pieces:
             piece.chunk.n_pieces_left -= 1
             self._send(piece)
+
+    def _last_said(self) -> str:
+        """The last line that a worker has said before it was ready."""
+        self._said.seek(0)
+        lines = self._said.read().decode(errors="replace").strip().splitlines()
+        return lines[-1] if lines else ""
 
     def _blame(self, dead: _Busy, cause: str, *, state: int) -> None:
         for piece in dead.pieces:
@@ -221,7 +230,8 @@ class RenderPool(AbstractContextManager["RenderPool"]):
 
     def _start_missing_workers(self) -> None:
         while len(self._workers) < self._n_workers:
-            self._workers.append(_Busy(slots.start_worker(self._settings, self._memory.fileno())))
+            worker = slots.start_worker(self._settings, self._memory.fileno(), stderr=self._said)
+            self._workers.append(_Busy(worker))
 
     def _stop_workers(self) -> None:
         for busy in self._workers:

@@ -105,9 +105,9 @@ def shared_memory(settings: Settings) -> IO[bytes]:
     return file
 
 
-def start_worker(settings: Settings, memory: int) -> Worker:
-    """Start a worker that draws into `memory`, a file descriptor. It answers an order with the number of its slot."""
-    return Worker.start(_PROGRAM, json.dumps(asdict(settings)), str(memory), pass_fds=(memory,))
+def start_worker(settings: Settings, memory: int, *, stderr: IO[bytes]) -> Worker:
+    """Start a worker that draws into `memory`, a file descriptor; `stderr` takes what it says until it is ready."""
+    return Worker.start(_PROGRAM, json.dumps(asdict(settings)), str(memory), pass_fds=(memory,), stderr=stderr)
 
 
 def work() -> None:

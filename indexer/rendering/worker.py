@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
-from typing import Any, Self
+from typing import IO, Any, Self
 
 from indexer.process import end_with_starter, named_as_starter
 from indexer.rendering.render import render
@@ -34,10 +34,13 @@ class Worker:
     connection: "Connection[Any, Any]"
 
     @classmethod
-    def start(cls, program: str, *arguments: str, pass_fds: tuple[int, ...] = ()) -> Self:
+    def start(
+        cls, program: str, *arguments: str, pass_fds: tuple[int, ...] = (), stderr: IO[bytes] | None = None
+    ) -> Self:
         """Start a fresh interpreter, whose last argument is the file descriptor of its connection.
 
-        multiprocessing would import the parent's main module in it, and torch with that.
+        multiprocessing would import the parent's main module in it, and torch with that. `stderr` takes what it says
+        until it is ready; None: that of this process.
         """
         here, there = Pipe()
         path = os.pathsep.join(filter(None, sys.path))
@@ -46,6 +49,7 @@ class Worker:
                 [*_COMMAND, program, *arguments, str(there.fileno())],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
+                stderr=stderr,
                 pass_fds=(*pass_fds, there.fileno()),
                 env={**os.environ, **named_as_starter(), "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"},
                 process_group=0,  # Ctrl-C is for the parent, which then ends its workers

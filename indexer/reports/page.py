@@ -1,5 +1,7 @@
 """How does a report become a file? One HTML page that needs nothing beside it, and runs no script."""
 
+import errno
+import os
 import tempfile
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -7,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from indexer.errors import IconsError
-from indexer.library.durable import write_result
+from indexer.library.named import goes_aside, write_result
 from indexer.reports.measures import Figure, short
 
 if TYPE_CHECKING:
@@ -107,9 +109,13 @@ def check_page(path: Path) -> None:
         IconsError: it can't.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=path.parent):
-            pass
+        if goes_aside(path):
+            folder = Path(os.path.realpath(path)).parent
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+        elif not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except OSError as error:
         raise IconsError(f'"{path}" can\'t be written ({error.strerror}); choose another --report') from error
 

@@ -8,6 +8,8 @@ import os
 import re
 from pathlib import Path
 
+from indexer.errors import SourceError
+
 _ODD = re.compile("[\\\\\udc80-\udcff]")
 _UNDECODED = re.compile("[\udc80-\udcff]")
 _ESCAPE = re.compile(r"\\(?:\\|x([0-9a-f]{2}))")
@@ -16,6 +18,16 @@ _ESCAPE = re.compile(r"\\(?:\\|x([0-9a-f]{2}))")
 def is_unicode(path: str) -> bool:
     """Whether a path is text as it is."""
     return _UNDECODED.search(path) is None
+
+
+def refuse_undecoded(path: Path) -> None:
+    """Refuse what the user has named and a catalog can't store as it is.
+
+    Raises:
+        SourceError: the path is not UTF-8.
+    """
+    if not is_unicode(str(path)):
+        raise SourceError(f'the path "{path}" is not valid UTF-8; rename it, or give a link to it')
 
 
 def to_text(path: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from indexer.errors import ChangedError, SourceError, UnreachedError
 from indexer.sources import folders, iconify, iconify_file, manifests, npm, stored
 from indexer.sources.exclusion import Exclusion
-from indexer.sources.paths import from_text, is_unicode
+from indexer.sources.paths import from_text, refuse_undecoded
 from indexer.sources.pictures import SUFFIXES, reason_of
 from indexer.sources.reading import read_regular, real_path
 from indexer.sources.records import UNREAD, FileScan, content_digest
@@ -38,8 +38,7 @@ def open_sources(location: Path, *, exclude: Sequence[str] = ()) -> list[Source]
     Raises:
         SourceError: nothing is there, or nothing that holds icons.
     """
-    if not is_unicode(str(location)):
-        raise SourceError(f'the path "{location!a}" is not valid UTF-8; rename it, or give a link to it')
+    refuse_undecoded(location)
     exclusion = Exclusion.of(exclude)
     if url_of(location) is not None:
         kind = stored.kind_of(location)

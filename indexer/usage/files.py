@@ -12,7 +12,7 @@ from typing import Annotated
 
 from indexer.errors import LibraryError, SourceError
 from indexer.library.durable import write_file
-from indexer.library.foreign import Count, from_json
+from indexer.library.foreign import Count, Location, from_json
 from indexer.process import cores
 from indexer.reports.bars import Progress
 from indexer.sources.exclusion import Exclusion
@@ -33,7 +33,7 @@ _SUM = b'{"sha256": "'
 class FileFacts:
     """One file as the last look found it; it has a digest or an error."""
 
-    path: str
+    path: Location
     """Absolute, spelled by `sources.paths.to_text`."""
     stamp: str
     digest: Annotated[str, re.compile("[0-9a-f]{32}")] | None = None
@@ -143,7 +143,7 @@ def read_known(folder: UsageFolder) -> list[FileFacts]:
 class Placed:
     """What a generation says of a file."""
 
-    path: str
+    path: Location
     """As `FileFacts` has it."""
     screen: Count | None
     """The row of its screen."""

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from indexer.errors import LibraryError, SourceError
 from indexer.library.durable import write_file
-from indexer.library.foreign import from_json
+from indexer.library.foreign import Location, from_json
 from indexer.sources.exclusion import Exclusion
-from indexer.sources.paths import is_unicode
+from indexer.sources.paths import refuse_undecoded
 from indexer.usage.folder import UsageFolder
 
 
@@ -17,7 +17,7 @@ from indexer.usage.folder import UsageFolder
 class Place:
     """A folder of screenshots, or one screenshot, as it was given."""
 
-    location: str
+    location: Location
     """Absolute."""
     exclude: tuple[str, ...] = ()
     """Patterns as in .gitignore."""
@@ -48,8 +48,7 @@ class Shots:
 
 def _checked(location: Path) -> str:
     path = location.expanduser().absolute()
-    if not is_unicode(str(path)):
-        raise SourceError(f'the path "{location!a}" is not valid UTF-8; rename it, or give a link to it')
+    refuse_undecoded(path)
     if not path.exists():
         raise SourceError(f'"{location}" does not exist; give a folder of screenshots, or screenshots')
     return str(path)

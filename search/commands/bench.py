@@ -10,6 +10,7 @@ import click
 
 from indexer.commands.bench import bench
 from indexer.commands.options import json_option, library_option, warnings_as_lines
+from indexer.naming.printable import say
 from indexer.publishing.index_kinds import KINDS
 from search.bench.options import PARTS, SearchBenchOptions
 
@@ -85,7 +86,7 @@ def bench_search(library: "Library", report: Path | None, as_json: bool, **optio
         from search.bench.page import bench_page
 
         write_page(report, bench_page(found))
-        click.echo(f"wrote {report}", err=True)
+        say(f"wrote {report}", err=True)
     if found.stopped:
         click.echo("stopped: the rest was not measured", err=True)
         raise click.exceptions.Exit(1)

@@ -1,15 +1,14 @@
 """The command `icons export`: chosen icons as files, a sprite, Iconify JSON, a font or a package."""
 
 import json
-import sys
 from contextlib import ExitStack
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 import click
 
-from indexer.commands.options import json_option, library_option
+from indexer.commands.options import NamedFile, json_option, library_option
 from indexer.naming.printable import say
 from search.commands.options import look_options
 from search.snippets.drawn import Look
@@ -28,7 +27,7 @@ _MANY = 50
 
 @click.command()
 @click.argument("keys", nargs=-1, metavar="[KEY]...")
-@click.option("--from", "file", type=click.File("rb"), help="A collection: its file, or a text with a key a line.")
+@click.option("--from", "file", type=NamedFile, help="A collection: its file, or a text with a key a line.")
 @click.option("--as", "kind", type=click.Choice(_KINDS), default="zip", show_default=True, help="What they become.")
 @click.option(
     "-o",
@@ -47,7 +46,7 @@ def export(  # noqa: PLR0913 - one option each
     library: "Library",
     *,
     keys: tuple[str, ...],
-    file: BinaryIO | None,
+    file: Path | None,
     kind: "Kind",
     out: Path | None,
     name: str | None,
@@ -89,37 +88,27 @@ def export(  # noqa: PLR0913 - one option each
     _report(exported, place, written, as_json=as_json)
 
 
-def _collection(keys: tuple[str, ...], file: BinaryIO | None, name: str | None) -> "Collection":
+def _collection(keys: tuple[str, ...], file: Path | None, name: str | None) -> "Collection":
     """The icons that are named: as arguments, in a file, or on stdin."""
-    from search.exporting.collection import collected, read_collection
+    from indexer.library.named import STDIN, read_named
+    from search.exporting.collection import MAX_BYTES, collected, read_collection
+    from search.query import refuse_broken
 
     if file is not None and keys:
         raise click.UsageError("--from and KEY are two ways to name icons; give one of them")
     if not keys and file is None:
         raise click.UsageError("name icons, as lucide:bell, or a collection with --from FILE")
     if file is not None or keys == ("-",):
-        source = file or sys.stdin.buffer
-        collection, n_again = read_collection(_read(source), name=_name_of(source))
+        source = file or STDIN
+        name_there = _NAME if source == STDIN else source.stem
+        collection, n_again = read_collection(read_named(source, limit=MAX_BYTES), name=name_there)
     else:
         collection, n_again = collected(_NAME, keys)
     if n_again:
         say(f"{n_again:,} named twice: each stands there once", err=True)
+    if name:
+        refuse_broken(name)
     return replace(collection, name=name) if name else collection
-
-
-def _read(source: BinaryIO) -> bytes:
-    from search.exporting.collection import MAX_BYTES
-
-    try:
-        return source.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise click.BadParameter(f"'{_name_of(source)}': {error.strerror}", param_hint="--from") from error
-
-
-def _name_of(source: BinaryIO) -> str:
-    """What a collection is called that says no name: as its file is."""
-    name = getattr(source, "name", "-")
-    return Path(name).stem if isinstance(name, str) and not name.startswith(("-", "<")) else _NAME
 
 
 def _report(exported: "Exported", place: Path, written: list[Path], *, as_json: bool) -> None:

@@ -79,7 +79,7 @@ def lint(
     with ProgressLine() as view:
         report = find(Asked(**asked), library=library, progress=view)
         if page is not None:
-            from indexer.library.durable import write_result
+            from indexer.library.named import write_result
             from search.linting.page import lint_page
 
             write_result(page, lint_page(report, progress=view).encode("utf-8"), option="--html")

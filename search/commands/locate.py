@@ -1,6 +1,5 @@
 """The command `icons locate`: screenshots -> the icons in them, named, framed, or as code."""
 
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -10,7 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from indexer.commands.options import json_option, library_option
-from indexer.errors import IconsError, SourceError
+from indexer.errors import IconsError
+from indexer.library.named import read_named
 from search.commands.located_output import Form, LocatedOutput, show_located
 from search.commands.options import Asking, filter_options, format_option, look_options
 from search.pictures import MAX_BYTES
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from search.engine import SearchEngine
     from search.locating.files import ShotFile
     from search.locating.results import AsKind
-
-_STDIN = "-"
 
 
 @click.command()
@@ -118,21 +116,4 @@ def _served(engine: "SearchEngine", filters: Filters, form: Framework | None) ->
 def _shot_file(name: str) -> "ShotFile":
     from search.locating.files import ShotFile
 
-    return ShotFile(name, _read_stdin if name == _STDIN else partial(_read, name))
-
-
-def _read(name: str) -> bytes:
-    from indexer.sources.reading import read_regular
-
-    try:
-        return read_regular(Path(name), limit=MAX_BYTES)
-    except (OSError, SourceError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise IconsError(f'"{name}" can\'t be read: {reason}') from error
-
-
-def _read_stdin() -> bytes:
-    content: bytes = sys.stdin.buffer.read(MAX_BYTES + 1)
-    if len(content) > MAX_BYTES:
-        raise IconsError(f'"{_STDIN}" can\'t be read: more than {MAX_BYTES >> 20} MB')
-    return content
+    return ShotFile(name, partial(read_named, Path(name), limit=MAX_BYTES))

@@ -70,7 +70,7 @@ def show_located(engine: "SearchEngine", files: Sequence["LocatedFile"], output:
 def _write_page(engine: "SearchEngine", files: Sequence["LocatedFile"], output: LocatedOutput) -> None:
     import tempfile
 
-    from indexer.library.durable import write_result
+    from indexer.library.named import write_result
     from search.locating.page import images_of, located_page
 
     html = located_page(files, dict(_small(engine.pictures(images_of(files))))).encode()

@@ -4,11 +4,12 @@ import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 import click
 
-from indexer.commands.options import json_option, library_option
+from indexer.commands.options import NamedFile, json_option, library_option
+from indexer.library.named import read_text
 from indexer.naming.printable import printable, say
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 _SHOWN = 20
 """Lines of what is left to a person; --json has all."""
+_MOST_BYTES = 8_000_000
+"""Of a list of names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,8 +38,8 @@ class _Output:
 @click.argument("names", nargs=-1, metavar="[NAME|PATH]...")
 @click.option("--from", "sources", multiple=True, metavar="SET", help="The set that is left. Repeatable.")
 @click.option("--to", required=True, metavar="SET", help="The set to move to.")
-@click.option("--names", "file", type=click.File("r", encoding="utf-8"), help="A file with a name a line; - for stdin.")
-@click.option("--mapping", "choices", type=click.Path(path_type=Path), help="A corrected CSV: what it says, stands.")
+@click.option("--names", "file", type=NamedFile, help="A file with a name a line; - for stdin.")
+@click.option("--mapping", "choices", type=NamedFile, help="A corrected CSV: what it says, stands.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print the mapping as CSV.")
 @click.option("--html", "page", type=click.Path(path_type=Path), help="Write a page to correct it.")
 @click.option("--write", "is_written", is_flag=True, help="Change the files; without, the changes are shown.")
@@ -49,7 +52,7 @@ def map(  # noqa: PLR0913 - one option each
     names: tuple[str, ...],
     sources: tuple[str, ...],
     to: str,
-    file: TextIO | None,
+    file: Path | None,
     choices: Path | None,
     as_csv: bool,
     page: Path | None,
@@ -89,7 +92,8 @@ def map(  # noqa: PLR0913 - one option each
     if is_written and not places:
         raise click.UsageError("--write changes source code; name a folder or a file")
     code = read_names(engine, places, sets=keys, to=target) if places else None
-    wanted = code.names if code else source_names(engine, [*names, *(file or ())], keys)
+    listed = read_text(file, limit=_MOST_BYTES).splitlines() if file else []
+    wanted = code.names if code else source_names(engine, [*names, *listed], keys)
     if not wanted:
         say(f"no icon to map: the code names none{' of ' + ', '.join(keys) if keys else ''}", err=True)
         raise click.exceptions.Exit(1)
@@ -117,7 +121,7 @@ def _show(engine: "SearchEngine", mapped: "Mapped", rewritten: "Rewritten | None
     from search.rewriting.plain import rewritten_json
 
     if how.page:
-        from indexer.library.durable import write_result
+        from indexer.library.named import write_result
 
         html = mapping_page(mapped, dict(engine.pictures(images_of(mapped))))
         write_result(how.page, html.encode(), option="--html")
@@ -139,8 +143,9 @@ def _show(engine: "SearchEngine", mapped: "Mapped", rewritten: "Rewritten | None
 
 
 def _print_diff(diff: str) -> None:
-    """As it is for programs; on a terminal without what that would obey."""
-    click.echo(printable(diff, keep="\n\t") if sys.stdout.isatty() else diff, nl=False)
+    """As it is for programs, names that are no UTF-8 as well; on a terminal without what that would obey."""
+    shown = printable(diff, keep="\n\t") if sys.stdout.isatty() else diff.encode(errors="surrogateescape")
+    click.echo(shown, nl=False)
 
 
 def _finish(code: "CodeNames", rewritten: "Rewritten", *, is_written: bool, is_quiet: bool) -> None:
@@ -152,12 +157,15 @@ def _finish(code: "CodeNames", rewritten: "Rewritten", *, is_written: bool, is_q
         _tell_left(rewritten)
     for path, why in (*code.unread, *kept):
         say(f'"{path}" is left as it is: {why}', err=True)
-    n_files = len(rewritten.changes) - len(kept)
+    left = {path for path, _ in kept}
+    changed = [change.n_places for change in rewritten.changes if change.path not in left]
     done = "changed" if is_written else "to change"
-    hint = "" if is_written or not n_files else "; --write changes them"
-    say(f"places {done}: {rewritten.n_places:,}; files: {n_files:,}{hint}", err=True)
-    if rewritten.packages and n_files:
+    hint = "" if is_written or not changed else "; --write changes them"
+    say(f"places {done}: {sum(changed):,}; files: {len(changed):,}{hint}", err=True)
+    if rewritten.packages and changed:
         say(f"to install: npm install {' '.join(rewritten.packages)}", err=True)
+    if kept:
+        raise click.exceptions.Exit(2)
 
 
 def _tell_left(rewritten: "Rewritten") -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from indexer.commands.options import json_option, library_option
+from indexer.library.named import STDIN, read_text
 from indexer.naming.printable import say
 from search.commands.options import Asking, format_option, look_options, narrowing_options
 from search.snippets.drawn import AS_IT_IS, Look
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from search.picking.pick import Choice, Pick, Picked, Picking
     from search.query import Query
 
-_MOST_BYTES = 1 << 20
+_MOST_BYTES = 1_000_000
 """Of a list of needs."""
 _BETWEEN = re.compile(r"[\s,]+")
 
@@ -113,10 +114,7 @@ def _lines(needs: Sequence[str]) -> Sequence[str]:
         return needs
     if not needs and sys.stdin.isatty():
         raise click.UsageError('say what is needed: icons pick settings "log out", or lines on stdin')
-    text: bytes = sys.stdin.buffer.read(_MOST_BYTES + 1)
-    if len(text) > _MOST_BYTES:
-        raise click.UsageError(f"more than {_MOST_BYTES >> 20} MB of needs; give them in several lists")
-    return text.decode("utf-8-sig", errors="surrogateescape").splitlines()
+    return read_text(STDIN, limit=_MOST_BYTES).splitlines()
 
 
 def _numbers(choose: str | None) -> Sequence[int] | None:

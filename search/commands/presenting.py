@@ -204,7 +204,7 @@ def _write_files(engine: "SearchEngine", asked: str, hits: Sequence[Hit], output
 
 
 def _write_sheet(path: Path, title: str, pictures: Sequence[tuple[Hit, bytes | None]]) -> None:
-    from indexer.library.durable import write_result
+    from indexer.library.named import write_result
 
     if path.suffix.lower() == ".png":
         from search.showing.sheet_png import sheet_png

@@ -27,6 +27,7 @@ HELP = """\
   :show mdi:home           all that is known of it
   :help                    this; `:help search` has all options
   :quit                    or Ctrl-D"""
+_LONGEST_LINE = 1_000_000
 _COMMANDS = {"search": search, "similar": similar, "show": show}
 
 
@@ -61,13 +62,14 @@ def repl(ctx: click.Context, library: "Library", languages: tuple[str, ...], pic
 
 def _lines() -> Iterator[str]:
     """Lines as they come, without those that are empty; a prompt where a person types."""
-    is_typed = sys.stdin.isatty()
-    if is_typed:
-        with suppress(ImportError):
-            import readline  # noqa: F401  (input() then edits lines and recalls earlier ones)
+    if not sys.stdin.isatty():
+        yield from filter(None, map(str.strip, _piped_lines()))
+        return
+    with suppress(ImportError):
+        import readline  # noqa: F401  (input() then edits lines and recalls earlier ones)
     while True:
         try:
-            line = input("icons> " if is_typed and sys.stdout.isatty() else "").strip()
+            line = input("icons> " if sys.stdout.isatty() else "").strip()
         except EOFError:
             return
         except KeyboardInterrupt:
@@ -75,6 +77,13 @@ def _lines() -> Iterator[str]:
             continue
         if line:
             yield line
+
+
+def _piped_lines() -> Iterator[str]:
+    while line := sys.stdin.buffer.readline(_LONGEST_LINE + 1):
+        if len(line) > _LONGEST_LINE:
+            raise IconsError(f"a line of more than {_LONGEST_LINE / 1e6:.0f} MB; write a query a line")
+        yield line.decode("utf-8", errors="surrogateescape")
 
 
 def _run(ctx: click.Context, line: str, common: Sequence[str], defaults: Mapping[str, object]) -> None:
@@ -102,6 +111,8 @@ def _run(ctx: click.Context, line: str, common: Sequence[str], defaults: Mapping
     except IconsError as error:
         say(f"Error: {error}", err=True)
     except KeyboardInterrupt:
+        if not sys.stdin.isatty():
+            raise
         click.echo("stopped", err=True)
 
 

@@ -3,12 +3,13 @@
 import json
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 import click
 
-from indexer.commands.options import json_option, library_option
+from indexer.commands.options import NamedFile, json_option, library_option
 from indexer.commands.usage import add, failures, remove, status
+from indexer.library.named import read_named
 from indexer.naming.printable import say
 from search.commands.options import Asking, filter_options
 from search.pictures import MAX_BYTES, pixels_of
@@ -52,7 +53,7 @@ for command in (add, status, failures, remove):
 
 @usage.command()
 @click.argument("query", nargs=-1)
-@click.option("--image", type=click.File("rb"), help="A picture of what you look for; - for stdin.")
+@click.option("--image", type=NamedFile, help="A picture of what you look for; - for stdin.")
 @filter_options
 @click.option("-k", "k", type=click.IntRange(1, MOST_HITS), default=50, show_default=True, help="How many places.")
 @click.option("--html", "page", type=click.Path(path_type=Path, dir_okay=False), help="Write a page of framed icons.")
@@ -63,7 +64,7 @@ def find(  # noqa: PLR0913 - one option each
     library: "Library",
     *,
     query: tuple[str, ...],
-    image: BinaryIO | None,
+    image: Path | None,
     asking: Asking,
     k: int,
     page: Path | None,
@@ -121,17 +122,15 @@ def _print(found: "Uses") -> None:
 
 
 def _find(
-    index: "UsageIndex", engine: "SearchEngine", words: str, image: BinaryIO | None, asking: Asking, *, k: int
+    index: "UsageIndex", engine: "SearchEngine", words: str, image: Path | None, asking: Asking, *, k: int
 ) -> "Uses":
     from search.usage.asking import LEAST_SCORE, uses_of_icon, uses_of_picture, uses_of_words
 
     least = LEAST_SCORE if asking.window.min_score is None else asking.window.min_score
     if image is not None:
-        name = str(getattr(image, "name", "-"))
-        content = image.read(MAX_BYTES + 1)
-        if len(content) > MAX_BYTES:
-            raise click.BadParameter(f"'{name}': more than {MAX_BYTES >> 20} MB", param_hint="--image")
-        return uses_of_picture(index, engine, pixels_of(content, name=name, size=engine.image_size), k=k, least=least)
+        content = read_named(image, limit=MAX_BYTES)
+        pixels = pixels_of(content, name=str(image), size=engine.image_size)
+        return uses_of_picture(index, engine, pixels, k=k, least=least)
     if ":" in words and " " not in words:
         return uses_of_icon(index, engine, engine.find(words), k=k, least=least)
     return uses_of_words(index, engine, Query(words=words), filters=asking.filters, k=k, least=least)
@@ -151,7 +150,7 @@ def _write_page(index: "UsageIndex", asked: str, found: "Uses", path: Path | Non
 def _write(html: str, path: Path | None, *, name: str, is_opened: bool) -> None:
     import tempfile
 
-    from indexer.library.durable import write_result
+    from indexer.library.named import write_result
 
     target = path or Path(tempfile.mkdtemp(prefix="icons-"), name)
     write_result(target, html.encode("utf-8"), option="--html")

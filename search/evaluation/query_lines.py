@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from indexer.errors import QueryFileError
-from indexer.library.packed import read_packed
+from indexer.errors import QueryFileError, SourceError
+from indexer.library.named import read_text
 
 Fields = dict[str, Any]
 
@@ -33,10 +33,9 @@ def read_lines(file: Path, expected: Format) -> list[Fields]:
         QueryFileError: it can't be read, holds no query, or a line is not as expected; the message names the line.
     """
     try:
-        lines = read_packed(file).split("\n")  # splitlines would cut inside a text
-    except (OSError, UnicodeDecodeError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or "it is not UTF-8"
-        raise QueryFileError(f'"{file}" can\'t be read: {reason}') from error
+        lines = read_text(file).split("\n")  # splitlines would cut inside a text
+    except SourceError as error:
+        raise QueryFileError(str(error)) from error
     queries = [_parse(line, expected, where=f'"{file}", line {n}') for n, line in enumerate(lines, 1) if line.strip()]
     if not queries:
         raise QueryFileError(f'"{file}" holds no query; write one a line: {expected.example}')

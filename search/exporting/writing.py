@@ -1,13 +1,16 @@
 """Where does an export lie on a disk? In a folder of its own, in a zip, or as one file, the licences beside it."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from indexer.errors import ExportError, IconsError
-from indexer.library.durable import folder_aside, write_file, write_result
+from indexer.errors import ExportError, IconsError, SourceError
+from indexer.library.durable import folder_aside, write_file
 from indexer.library.foreign import from_plain, parsed
+from indexer.library.named import write_result
+from indexer.sources.reading import read_regular
 from search.exporting.collection import MAX_BYTES, Collection, read_collection
 from search.exporting.export import COLLECTION, LICENCES, Exported
 
@@ -28,26 +31,27 @@ def default_place(exported: Exported) -> Path:
 def write_export(exported: Exported, place: Path, *, replace: bool = False) -> list[Path]:
     """Write an export; return what was written. A place that ends in .zip, or as its main file does, is a file.
 
-    `replace` puts a folder in the place of an earlier export, and of nothing else.
+    `replace` puts a folder in the place of an earlier export, and of nothing else; a file in the place of any file.
 
     Raises:
-        ExportError: the folder is there and is not to be replaced, or holds more than an export has written.
+        ExportError: something is there and is not to be replaced, or a folder holds more than an export has written.
         IconsError: it can't be written there.
     """
     if place.suffix.lower() == ".zip":
-        write_result(place, exported.content, option="--out")
-        return [place]
-    if exported.main is not None and place.suffix.lower() == Path(exported.main).suffix:
+        files = {place: exported.content}
+    elif exported.main is not None and place.suffix.lower() == Path(exported.main).suffix:
         beside = place.with_name(f"{place.stem}.licences.md")
-        write_result(place, exported.files[exported.main], option="--out")
-        write_result(beside, exported.files[LICENCES], option="--out")
-        return [place, beside]
-    _refuse_taken(place, replace=replace)
-    try:
-        _write_folder(exported.files, place)
-    except OSError as error:
-        raise IconsError(f'"{place}" can\'t be written ({error.strerror}); choose another --out') from error
-    return [place / name for name in sorted(exported.files)]
+        files = {place: exported.files[exported.main], beside: exported.files[LICENCES]}
+    else:
+        return _write_folder(exported.files, place, replace=replace)
+    for path in files:
+        if path.is_dir():
+            raise ExportError(f'"{path}" is a folder; choose another --out')
+        if path.is_file() and not replace:
+            raise _taken(path)
+    for path, content in files.items():
+        write_result(path, content, option="--out")
+    return list(files)
 
 
 def earlier_code_points(place: Path) -> Mapping[str, int]:
@@ -64,17 +68,30 @@ def _read(manifest: Path) -> Collection:
         raise ExportError(f'"{manifest}" can\'t be read ({error.strerror}); choose another --out') from error
 
 
+def _write_folder(files: Mapping[str, bytes], place: Path, *, replace: bool) -> list[Path]:
+    """Write all files or none; an earlier folder goes only when the new one is whole. A link to it stays."""
+    try:
+        _refuse_taken(place, replace=replace)
+        with folder_aside(Path(os.path.realpath(place)), replace=True) as aside:
+            for name, content in files.items():
+                write_file(aside / name, content)
+    except OSError as error:
+        raise IconsError(f'"{place}" can\'t be written ({error.strerror}); choose another --out') from error
+    return [place / name for name in sorted(files)]
+
+
 def _refuse_taken(place: Path, *, replace: bool) -> None:
     """Refuse a place where something lies that is not an earlier export, whole and with nothing beside it."""
-    if not place.exists() or (place.is_dir() and not any(place.iterdir())):
+    if Path.cwd().is_relative_to(os.path.realpath(place)):
+        raise ExportError(f'"{place}" is the working directory, or above it; name a folder in it with --out')
+    if not os.path.lexists(place) or (place.is_dir() and not any(place.iterdir())):
         return
     if not place.is_dir():
         raise ExportError(f'"{place}" is a file; choose another --out')
     if not replace:
-        raise ExportError(f'"{place}" is there already; choose another --out, or --replace what an export wrote there')
+        raise _taken(place)
     own = _files_of(place / COLLECTION)
-    there = (path for path in place.rglob("*") if path.is_symlink() or not path.is_dir())
-    others = sorted(str(path.relative_to(place)) for path in there)
+    others = sorted(str(path.relative_to(place)) for path in place.rglob("*") if path.is_symlink() or not path.is_dir())
     foreign = [name for name in others if name not in own]
     if foreign:
         raise ExportError(
@@ -82,16 +99,14 @@ def _refuse_taken(place: Path, *, replace: bool) -> None:
         )
 
 
+def _taken(place: Path) -> ExportError:
+    return ExportError(f'"{place}" is there already; choose another --out, or --replace what an export wrote there')
+
+
 def _files_of(manifest: Path) -> set[str]:
     """What an export says that it has written."""
     try:
-        return set(from_plain(_Written, parsed(manifest.read_bytes()), ignores_others=True).files)
-    except (OSError, ValueError):
+        written = from_plain(_Written, parsed(read_regular(manifest, limit=MAX_BYTES)), ignores_others=True)
+    except (OSError, SourceError, ValueError):
         return set()
-
-
-def _write_folder(files: Mapping[str, bytes], place: Path) -> None:
-    """Write all files or none; an earlier folder goes only when the new one is whole."""
-    with folder_aside(place, replace=True) as aside:
-        for name, content in files.items():
-            write_file(aside / name, content)
+    return set(written.files)

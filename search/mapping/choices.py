@@ -11,9 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from indexer.errors import IconsError, SourceError
+from indexer.errors import IconsError
+from indexer.library.named import read_text
 from indexer.naming.printable import printable
-from indexer.sources.reading import read_regular
 from search.engine import SearchEngine
 from search.mapping.mapped import Candidate, Mapped, Name
 from search.mapping.mapped import Mapping as Stands
@@ -55,12 +55,10 @@ def read_choices(path: Path) -> Mapping[str, Choice]:
     """Read a file that was written so, by the keys of its icons.
 
     Raises:
-        IconsError: it can't be read, or lacks a column.
+        SourceError: it can't be read.
+        IconsError: it is no CSV, or lacks a column.
     """
-    try:
-        text = read_regular(path, limit=MOST_BYTES).decode("utf-8-sig")
-    except (OSError, SourceError, UnicodeDecodeError) as error:
-        raise IconsError(f'"{path}" can\'t be read as CSV ({error}); `icons map --csv` writes one') from error
+    text = read_text(path, limit=MOST_BYTES)
     rows = csv.DictReader(io.StringIO(text, newline=""))
     for column in ("source", "target"):
         if column not in (rows.fieldnames or ()):

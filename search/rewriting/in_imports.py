@@ -16,7 +16,8 @@ _FORM = "import "
 _STATEMENT = re.compile(
     r"^(?P<indent>[ \t]*)(?P<verb>import|export)\s+"
     r"(?:\{(?P<names>[^{}]{0,40000})\}|(?P<default>[A-Za-z_$][\w$]*+))"
-    r"\s*from\s*(?P<quote>[\"'])(?P<module>[@~\w./-]{1,200})(?P=quote)(?P<end>[ \t]*;?)",
+    r"\s*from\s*(?P<quote>[\"'])(?P<module>[@~\w./-]{1,200})(?P=quote)"
+    r"(?P<end>(?:\s*(?:with|assert)\s*\{[^{}]{0,1000}\})?[ \t]*;?)",
     re.MULTILINE,
 )
 _SPECIFIER = re.compile(r"\s*(?P<name>[A-Za-z_$][\w$]*+)(?:\s+as\s+(?P<local>[A-Za-z_$][\w$]*+))?\s*")

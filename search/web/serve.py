@@ -101,12 +101,11 @@ class _Server(uvicorn.Server):
 def _listen(options: ServeOptions) -> socket.socket:
     family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
     try:
+        options.host.encode("idna")
         listening = socket.create_server((options.host, options.port), family=family, backlog=2048)
-    except OSError as error:
-        where = f"{options.host}:{options.port}"
-        raise IconsError(
-            f'nothing can listen on "{where}" ({error.strerror}); choose another --host or --port'
-        ) from error
+    except (OSError, UnicodeError) as error:
+        where, why = f"{options.host}:{options.port}", getattr(error, "strerror", "no name of a host")
+        raise IconsError(f'nothing can listen on "{where}" ({why}); choose another --host or --port') from error
     # Connections inherit it. Without it a body waits 40 ms until its headers are acknowledged: asyncio sets it only for
     # sockets that name their protocol, which those of create_server don't.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

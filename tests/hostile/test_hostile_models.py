@@ -142,7 +142,7 @@ def test_a_number_that_no_model_has_ends_index_and_finetune_in_one_line(icon_fol
         assert [line for line in done.stderr.splitlines() if line.startswith("Error: ")] == [
             f"Error: {said} from 1 to 4096; save the model again, or give another one"
         ]
-    assert not list(tmp_path.glob("out.work/*"))
+    assert {path.name for path in tmp_path.glob("out.work/*")} <= {"lock"}
 
 
 SAID = {
@@ -198,7 +198,7 @@ def test_a_model_that_says_nothing_ends_index_and_finetune_in_one_line(icon_fold
         (error,) = [line for line in done.stderr.splitlines() if line.startswith("Error: ")]
         assert "each picture the same vector" in error
     assert not list(library.glob("encoders/*/encoder.json")), "it was exported"
-    assert not list(tmp_path.glob("out.work/*"))
+    assert {path.name for path in tmp_path.glob("out.work/*")} <= {"lock"}
 
 
 def test_a_vocabulary_without_the_tokens_of_the_tokenizer_is_refused(tmp_path: Path) -> None:
@@ -224,7 +224,7 @@ def test_a_stored_encoder_that_says_what_none_has_is_refused_before_anything_is_
     file.write_text(json.dumps(with_checksum(facts)))
     done = CliRunner().invoke(main, ["search", "arrow", "--library", str(copied)])
     assert done.exit_code == 2
-    assert f'query encoder "{file.parent}" can\'t be read (it says {field} "{value}", not a number' in done.stderr
+    assert f'query encoder "{file.parent}" can\'t be read ("{field}" may not be' in done.stderr
 
 
 @pytest.mark.parametrize("name", ["someone/text-tower", "../../etc", "/etc/passwd", "https://example.org/x"])

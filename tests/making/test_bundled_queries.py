@@ -16,7 +16,7 @@ from data.making.eval.queries import queries
 from data.making.eval.sketches import PAGE, Preparation, Sketch, as_svg, measure, ranked, read_sketches
 from data.making.exports import FAMILIES, missing_in
 from indexer.library.bundled import bundled
-from indexer.library.packed import read_packed
+from indexer.library.named import read_text
 from search.engine import SearchEngine
 from search.references.known import KnownIcons
 
@@ -27,7 +27,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> SearchEngine:
 
 
 def test_the_benchmark_is_made_of_its_tags() -> None:
-    lines = [json.loads(line) for line in read_packed(bundled("eval") / "lucide-1.62.0.jsonl.xz").splitlines()]
+    lines = [json.loads(line) for line in read_text(bundled("eval") / "lucide-1.62.0.jsonl.xz").splitlines()]
     tags: dict[str, list[str]] = {}
     for line in lines:
         for icon in line["relevant"]:

@@ -15,7 +15,7 @@ from data.making.language.words import Annotation, is_left_out, read_signs
 from indexer.errors import SourceError
 from indexer.languages.folding import fold
 from indexer.library.bundled import bundled
-from indexer.library.packed import read_packed
+from indexer.library.named import read_text
 
 OTHERS = [f"x{letter}" for letter in "abcdefghijklmnopqrs"]
 """Languages enough, beside German and French, for a text to be asked."""
@@ -115,7 +115,7 @@ def test_a_package_that_is_not_there_is_named(modules: Path) -> None:
 
 
 def test_the_bundled_questions_are_of_many_languages() -> None:
-    questions = [json.loads(line) for line in read_packed(bundled("eval") / "languages-open.jsonl.xz").splitlines()]
+    questions = [json.loads(line) for line in read_text(bundled("eval") / "languages-open.jsonl.xz").splitlines()]
     counted = [language for question in questions for language in question["in"]]
     assert len({language for language in counted if counted.count(language) >= 40}) >= 40
     assert len({(question["query"], question["kind"]) for question in questions}) == len(questions) == 125

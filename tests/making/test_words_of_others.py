@@ -12,7 +12,7 @@ from data.making.model.words import DRAWINGS, KEYWORDS, PICTURES, read_written, 
 from indexer.errors import SourceError
 from indexer.languages.dictionary import Dictionary
 from indexer.library.bundled import bundled
-from indexer.library.packed import SUFFIX, read_packed
+from indexer.library.named import PACKED, read_text
 
 ICONS = {
     "one": {"trash": ["bin", "Throw Away", "rubbish from last week"], "rubbish": ["bin"], "oddity": ["bin"]},
@@ -64,7 +64,7 @@ def test_the_bundled_lists_have_no_name_as_its_own_keyword_and_no_line_twice() -
     written = read_written(folder)
     assert (len(written.keywords) > 5000, len(written.pictures) > 12_000, len(written.drawings) > 6_000) == (True,) * 3
     for lists, file in ((written.keywords, KEYWORDS), (written.pictures, PICTURES)):
-        assert len(lists) == len(read_packed(folder / (file + SUFFIX)).splitlines())
+        assert len(lists) == len(read_text(folder / (file + PACKED)).splitlines())
         assert not [key for key, words in lists.items() if key in words]
 
 

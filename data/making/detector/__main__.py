@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from data.making.detector.render import Recipe, render_screens
-from indexer.commands.options import IconsGroup
+from indexer.commands.program import IconsGroup
 
 Folder = click.Path(exists=True, file_okay=False, path_type=Path)
 Out = click.Path(file_okay=False, path_type=Path)

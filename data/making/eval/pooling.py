@@ -21,7 +21,8 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from indexer.arrays import Floats, Ids
-from indexer.commands.options import IconsGroup, library_option
+from indexer.commands.options import library_option
+from indexer.commands.program import IconsGroup
 from indexer.errors import IconsError, QueryFileError
 from indexer.library.durable import write_file
 from indexer.library.folder import Library

@@ -10,7 +10,7 @@ import click
 
 from data.making.language.building import Recipe, build
 from data.making.language.questions import make_questions, write_questions
-from indexer.commands.options import IconsGroup
+from indexer.commands.program import IconsGroup
 
 Folder = click.Path(exists=True, file_okay=False, path_type=Path)
 

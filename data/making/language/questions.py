@@ -18,7 +18,7 @@ from data.making.language.texts import Translation, left_out_texts
 from data.making.language.words import Annotation, Annotations, read_annotations, read_icon_words
 from indexer.languages.dictionary import ENGLISH
 from indexer.languages.folding import fold
-from indexer.library.durable import write_file
+from indexer.library.named import write_result
 
 TEXT, SIGN = "interface text", "sign"
 N_TEXTS, N_SIGNS = 80, 45
@@ -70,7 +70,7 @@ def make_questions(modules: Path) -> list[Question]:
 
 def write_questions(out: Path, questions: Sequence[Question]) -> None:
     """Write questions as JSONL, one a line."""
-    write_file(out, "".join(f"{question.line()}\n" for question in questions).encode())
+    write_result(out, "".join(f"{question.line()}\n" for question in questions).encode(), option="--out")
 
 
 def _text_questions(

@@ -5,15 +5,17 @@ python -m data.making.model corpus|synonyms|words|distill|relate|blend|graphs|re
 
 import json
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import click
 
-from indexer.commands.options import IconsGroup
+from indexer.commands.program import IconsGroup
 from indexer.errors import SourceError
+from indexer.library.named import read_text, write_result
 
 Folder = click.Path(file_okay=False, path_type=Path)
 Existing = click.Path(exists=True, file_okay=False, path_type=Path)
+File = click.Path(path_type=Path, allow_dash=True)
 
 _WORDS = click.option(
     "--words",
@@ -108,7 +110,6 @@ def words(corpus_folder: Path, wordnet: Path, out: Path, seed: int) -> None:
     """List the everyday words that no icon carries, a text a line, for `icons finetune --keep-words`."""
     from data.making.model.english import teaching_texts
     from indexer.finetune.corpus.lesson import read_facts
-    from indexer.library.durable import write_result
 
     texts, n_icon_texts = teaching_texts(read_facts(corpus_folder), wordnet=wordnet, seed=seed)
     write_result(out, "".join(f"{text}\n" for text in texts[n_icon_texts:]).encode(), option="--out")
@@ -159,18 +160,15 @@ def graphs(model: Path) -> None:
 
 @main.command()
 @click.option("--model", required=True, type=Existing)
-@click.option(
-    "--evaluation", required=True, type=click.File("rb"), help="What `icons evaluate --json` printed; - for stdin."
-)
-def record(model: Path, evaluation: IO[bytes]) -> None:
+@click.option("--evaluation", required=True, type=File, help="What `icons evaluate --json` printed; - for stdin.")
+def record(model: Path, evaluation: Path) -> None:
     """Write a model's figures on a benchmark into its training.json and its card."""
     from data.making.model.card import record_figures
-    from indexer.sources.reading import MAX_FACTS_BYTES
 
     try:
-        facts = json.loads(evaluation.read(MAX_FACTS_BYTES))
+        facts = json.loads(read_text(evaluation))
     except (ValueError, RecursionError) as error:
-        raise SourceError(f'"{evaluation.name}" is not what `icons evaluate --json` prints ({error})') from error
+        raise SourceError(f'"{evaluation}" is not what `icons evaluate --json` prints ({error})') from error
     record_figures(model, facts)
 
 

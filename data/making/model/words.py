@@ -22,7 +22,7 @@ from indexer.finetune.corpus.admission import is_reserved, refuse_licence
 from indexer.finetune.corpus.gather import Lists, Placed, TrainingIcon, base_of, named_icons
 from indexer.languages.dictionary import ENGLISH, Dictionary, Meaning, write_dictionary
 from indexer.languages.folding import fold
-from indexer.library.packed import SUFFIX, read_packed
+from indexer.library.named import PACKED, read_text
 from indexer.naming.names import common_affixes, normalise, parse
 from indexer.sources.npm import is_package, packages_in, read_words
 from indexer.sources.reading import load_facts
@@ -69,13 +69,10 @@ def read_written(folder: Path | None) -> WrittenWords:
 
 
 def _entries_of(file: Path) -> Sequence[str]:
-    packed = file.with_name(file.name + SUFFIX)
+    packed = file.with_name(file.name + PACKED)
     if not (file.is_file() or packed.is_file()):
         raise SourceError(f'no "{file}"; give a folder of {KEYWORDS}, {PICTURES} and {DRAWINGS}')
-    try:
-        return read_packed(file if file.is_file() else packed).splitlines()
-    except (OSError, UnicodeDecodeError, SourceError) as error:
-        raise SourceError(f'"{packed}" can\'t be read: {getattr(error, "strerror", None) or error}') from error
+    return read_text(file if file.is_file() else packed).splitlines()
 
 
 def _drawings(file: Path) -> Lists:

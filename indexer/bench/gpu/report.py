@@ -8,7 +8,7 @@ from typing import Any
 from indexer.bench.goals import Goal
 from indexer.bench.gpu.parts import EMBED, KNOBS, LIMIT, PARITY, TRAINING, TWO_RANKS
 from indexer.bench.gpu.run import Found, Result
-from indexer.library.durable import write_file
+from indexer.library.named import write_result
 from indexer.reports.page import page, section, table_html
 from indexer.reports.tables import open_console, table_of
 
@@ -96,7 +96,7 @@ def to_json(found: Found) -> dict[str, Any]:
 def write(found: Found) -> None:
     """Write `report.json` and `report.html` into the folder."""
     out = found.setting.out
-    write_file(out / "report.json", (json.dumps(to_json(found), indent=1) + "\n").encode())
+    write_result(out / "report.json", (json.dumps(to_json(found), indent=1) + "\n").encode(), option="--out")
     sections = [section("Goals", table=table_html(GOAL_COLUMNS, _goal_cells(found), n_left=2))]
     for result in results_of(found):
         columns, lines = _table(result)
@@ -106,7 +106,7 @@ def write(found: Found) -> None:
     facts = [f"{name}: {value}" for name, value in found.machine.items() if name != "topology"]
     sections.append(section("The machine", lines=[*facts, *(found.machine.get("topology") or "").splitlines()]))
     html = page("What a GPU shows", facts=_headline(found), sections=sections)
-    write_file(out / "report.html", html.encode())
+    write_result(out / "report.html", html.encode(), option="--out")
 
 
 def show(found: Found) -> None:

@@ -13,6 +13,7 @@ from indexer.bench.trials.sweep import Row
 from indexer.bench.trials.trial import Part
 from indexer.errors import BenchError
 from indexer.library.foreign import from_plain
+from indexer.library.named import read_text
 
 ALONE = ", devices alone"
 """Behind the name of a group whose pictures lie in memory: how devices scale by themselves; else with drawing."""
@@ -52,12 +53,13 @@ class Findings:
         Raises:
             BenchError: it is none, or of another kind or version.
         """
+        text = read_text(path)
         try:
-            plain = json.loads(path.read_text("utf-8"))
+            plain = json.loads(text)
             if plain["format"] != cls.FORMAT:
                 raise BenchError(f'"{path}" {cls.OTHER_FORMAT.format(plain["format"])}')
             return from_plain(cls, plain, ignores_others=True)
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (ValueError, RecursionError, KeyError, TypeError) as error:
             raise BenchError(f'"{path}" is no report.json of `{cls.COMMAND}` ({error!r}); give such a file') from error
 
 

@@ -18,7 +18,7 @@ from indexer.bench.report.summary import (
     parity_cells,
     scaling_lines,
 )
-from indexer.library.durable import write_file
+from indexer.library.named import write_result
 from indexer.reports.charts import Chart, Written
 from indexer.reports.measures import Figure
 from indexer.reports.page import page, section, table_html
@@ -40,10 +40,10 @@ def write_report(findings: EmbedFindings, out: Path, *, before: EmbedFindings | 
 
 def write_files(out: Path, plain: Mapping[str, Any], html: str, drawn: Mapping[str, Chart]) -> None:
     """Write a report in its three forms."""
-    write_file(out / "report.json", (json.dumps(plain, indent=1) + "\n").encode())
-    write_file(out / "report.html", html.encode())
+    write_result(out / "report.json", (json.dumps(plain, indent=1) + "\n").encode(), option="--out")
+    write_result(out / "report.html", html.encode(), option="--out")
     for name, chart in drawn.items():
-        write_file(out / "charts" / f"{name}.png", chart.png())
+        write_result(out / "charts" / f"{name}.png", chart.png(), option="--out")
 
 
 def compared_html(before: Findings, now: Findings, *, unit: str, label: Label, written: Written) -> str:

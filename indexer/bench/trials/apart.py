@@ -188,7 +188,9 @@ def _server() -> Any:
     context.set_forkserver_preload(["indexer.bench.trials.loop"])
     as_found = os.environ.copy()
     prepare_for_batches()
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # which the server keeps: Ctrl-C is for this process
     ensure_running()
+    signal.signal(signal.SIGINT, before)
     for name in os.environ.keys() - as_found.keys():
         del os.environ[name]
     return context

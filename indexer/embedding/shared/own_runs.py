@@ -14,7 +14,7 @@ from indexer.embedding.shared.stored_work import OUTLINES, PARTS, PLAN, StoredWo
 from indexer.errors import EmbedError
 from indexer.library.durable import write_file
 from indexer.library.folder import Library
-from indexer.library.foreign import from_json
+from indexer.library.foreign import Location, from_json
 from indexer.library.plans import Plan
 from indexer.stores.places import url_of
 from indexer.stores.store import Store
@@ -28,9 +28,9 @@ _LATE_SECONDS = 600.0
 
 @dataclass(frozen=True, slots=True)
 class _Note:
-    store: str
+    store: Location
     """URL or path, spelled in one way."""
-    library: str
+    library: Location
     """Where the library lay: a copy of it has not put anything."""
     removed_at: float | None = None
     """When it was removed, or begun, if nobody has seen it yet; None while it is there to be done."""

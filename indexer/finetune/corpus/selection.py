@@ -11,12 +11,13 @@ from indexer.errors import SourceError
 from indexer.finetune.corpus.captions import is_held_out, make_captions, share_held_out
 from indexer.finetune.corpus.gather import Gathered, Limits, gather, read_sources
 from indexer.finetune.options import Learning
-from indexer.library.durable import write_result
 from indexer.library.folder import Library, require
-from indexer.sources.reading import MAX_FACTS_BYTES, read_regular
+from indexer.library.named import read_text, write_result
 
 COLUMNS = ("file", "name", "set", "licence", "base", "held_out", "captions")
 _BETWEEN = "; "
+_MOST_BYTES = 256_000_000
+"""Of captions that are read: those of 430,000 icons take half of it."""
 
 
 def gather_icons(
@@ -120,37 +121,30 @@ def read_own_captions(file: Path) -> dict[str, tuple[str, ...]]:
     """
     found: dict[str, tuple[str, ...]] = {}
     try:
-        text = read_regular(file, limit=MAX_FACTS_BYTES).decode("utf-8-sig")
-    except (OSError, SourceError, UnicodeDecodeError) as error:
-        raise _no_captions(file, error) from error
-    try:
-        for number, row in _rows(text, is_csv=file.suffix.lower() != ".jsonl"):
+        for number, row in _rows(file):
             name, captions = str(row.get("file") or "").strip(), _captions(row)
             if not name or not captions:
                 lacking = '"file"' if not name else '"captions"'
                 raise SourceError(f'"{file}" line {number} has no {lacking}; complete it, or take the line out')
             found[name] = tuple(dict.fromkeys((*found.get(name, ()), *captions)))
     except (ValueError, RecursionError, csv.Error) as error:
-        raise _no_captions(file, error) from error
+        raise SourceError(f'"{file}" can\'t be read as captions ({error}); give CSV or JSONL') from error
     if not found:
         raise SourceError(f'"{file}" holds no captions; `icons captions --out FILE` writes a list to edit')
     return found
 
 
-def _no_captions(file: Path, error: Exception) -> SourceError:
-    return SourceError(f'"{file}" can\'t be read as captions ({error}); give CSV or JSONL')
-
-
-def _rows(text: str, *, is_csv: bool) -> Iterator[tuple[int, dict[str, Any]]]:
-    if is_csv:
-        reader = csv.DictReader(io.StringIO(text, newline=""))
+def _rows(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    opened = io.StringIO(read_text(file, limit=_MOST_BYTES), newline="")
+    if file.suffix.lower() == ".jsonl":
+        for number, line in enumerate(opened, start=1):
+            if line.strip():
+                row = json.loads(line)
+                yield number, row if isinstance(row, dict) else {}
+    else:
+        reader = csv.DictReader(opened)
         for row in reader:
             yield reader.line_num, row
-        return
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            row = json.loads(line)
-            yield number, row if isinstance(row, dict) else {}
 
 
 def _captions(row: dict[str, Any]) -> Sequence[str]:

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from indexer.errors import SourceError, TrainError
+from indexer.errors import TrainError
 from indexer.finetune.corpus.lesson import (
     KeptWords,
     Lesson,
@@ -28,7 +28,7 @@ from indexer.finetune.pictures.twins import looks_of
 from indexer.finetune.plan import Plan
 from indexer.finetune.run.watch import Reporter
 from indexer.library.durable import write_file
-from indexer.sources.reading import read_regular
+from indexer.library.named import read_text
 
 _LOOK_SECONDS = 0.2
 
@@ -107,10 +107,7 @@ def kept_words(file: str | None) -> list[str]:
     """
     if file is None:
         return []
-    try:
-        lines = read_regular(Path(file)).decode().splitlines()
-    except (OSError, SourceError, UnicodeDecodeError) as error:
-        raise TrainError(f'--keep-words "{file}" can\'t be read ({error}); give a file of words in UTF-8') from error
+    lines = read_text(Path(file)).splitlines()
     words = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
     if len(words) < 2:
         raise TrainError(f'--keep-words "{file}" holds "{len(words)}" texts; give at least two, one a line')

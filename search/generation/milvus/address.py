@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from indexer.errors import IconsError
+from indexer.errors import IconsError, SourceError
 from indexer.library.elsewhere import TOKEN, refuse_secret
+from indexer.library.named import read_text
 
 PORT = 19_530
 SCHEMES = ("milvus", "milvus+tls", "milvus-lite")
@@ -94,7 +95,6 @@ def _variable(name: str) -> str:
 
 def _read(path: str, variable: str) -> str:
     try:
-        return Path(path).read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        said = getattr(error, "strerror", None) or error
-        raise IconsError(f'"{path}", which {variable} names, can\'t be read ({said}); give its path') from error
+        return read_text(Path(path))
+    except SourceError as error:
+        raise IconsError(f"{error}; {variable} names it") from error

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from indexer.errors import LibraryError
 from indexer.library.foreign import from_json
-from search.generation.icon_table import Order, SetFacts
+from search.generation.icon_table import FIELDS, KINDS, Order, SetFacts
 
 Tallies = dict[str, list[int]]
 
@@ -42,9 +42,12 @@ class Facts:
             LibraryError: it can't be read.
         """
         try:
-            return from_json(cls, path.read_bytes())
+            facts = from_json(cls, path.read_bytes())
+            if missing := {kind for kind in KINDS if kind not in FIELDS} - facts.tallies.keys():
+                raise ValueError(f'it counts no "{min(missing)}"')  # noqa: TRY301
         except (OSError, ValueError) as error:
             raise LibraryError(f'"{path}" can\'t be read ({error}); delete it, and it is fetched again') from error
+        return facts
 
 
 def order_key(sort: str, *, flat: bool) -> str:

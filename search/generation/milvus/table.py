@@ -100,7 +100,7 @@ class MilvusTable(IconTable):
 
     def told_order(self, sort: Sort, *, flat: bool) -> Order | None:
         """All icons as they are browsed, where that was worked out because they are many."""
-        return None if len(self) <= MOST else self._facts.orders[order_key(sort, flat=flat)]
+        return None if len(self) <= MOST else self._facts.orders.get(order_key(sort, flat=flat))
 
     def told_sets(self) -> list[SetFacts]:
         """What was written of the sets."""

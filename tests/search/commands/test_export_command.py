@@ -84,6 +84,41 @@ def test_nothing_that_no_export_wrote_is_replaced(run: Run, tmp_path: Path) -> N
     assert '"file" is a file' in run("export", "own:house", "--as", "font", "-o", "file").stderr
 
 
+def test_no_file_is_replaced_unless_that_is_asked_for(run: Run, tmp_path: Path) -> None:
+    for name in ("icons.zip", "photos.zip", "sprite.licences.md"):
+        (tmp_path / name).write_text("mine")
+    (tmp_path / "link.zip").symlink_to("photos.zip")
+    of_sprite = ("--as", "sprite", "-o", "sprite.svg")
+    for how in ((), ("-o", "photos.zip"), ("-o", "link.zip"), of_sprite):
+        refused = run("export", "own:house", *how)
+        assert refused.exit_code == 2
+        assert "is there already; choose another --out, or --replace" in refused.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        *("icons.zip", "link.zip", "photos.zip", "sprite.licences.md"),
+    ]
+    assert {path.read_text() for path in tmp_path.iterdir()} == {"mine"}
+    assert run("export", "own:house", *of_sprite, "--replace").exit_code == 0
+    assert "own:house" in (tmp_path / "sprite.licences.md").read_text()
+    assert run("export", "own:house", "-o", "link.zip", "--replace").exit_code == 0
+    assert (tmp_path / "link.zip").is_symlink() and zipfile.is_zipfile(tmp_path / "photos.zip")
+
+
+def test_a_folder_of_an_export_is_replaced_behind_a_link_and_never_where_somebody_works(
+    run: Run, tmp_path: Path
+) -> None:
+    run("export", "own:house", "--as", "react", "-o", "package")
+    (tmp_path / "link").symlink_to("package")
+    again = run("export", "own:arrow-left", "--as", "react", "-o", "link", "--replace")
+    assert again.exit_code == 0, again.output
+    assert (tmp_path / "link").is_symlink()
+    assert "own:arrow-left" in (tmp_path / "package" / "collection.json").read_text()
+    for place in (".", "..", "/", "package/..", str(tmp_path)):
+        refused = run("export", "own:house", "--as", "react", "-o", place, "--replace")
+        assert refused.exit_code == 2
+        assert f'"{Path(place)}" is the working directory, or above it' in refused.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "package"]
+
+
 def test_what_can_not_be_exported_is_refused_or_left_out_with_the_reason(run: Run, tmp_path: Path) -> None:
     refused = run("export", "own:house", "other:logo", "own:nothing", "--as", "sprite")
     assert refused.exit_code == 2

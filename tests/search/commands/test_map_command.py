@@ -96,7 +96,10 @@ def test_json_of_code_says_what_is_left(map_icons: Map, chosen: Path, tmp_path: 
         (("--from", "lucide"), '"lucide" is both'),
         (("--from", "mdi", "home", "--write"), "--write changes source code"),
         (("--from", "no-such", "home"), "no-such"),
-        (("home", "--mapping", "missing.csv"), "can't be read as CSV"),
+        (("home", "--mapping", "missing.csv"), '"missing.csv" can\'t be read: No such file or directory'),
+        (("home", "--mapping", "/dev/zero"), '"/dev/zero" can\'t be read: it has more than 8 MB'),
+        (("--from", "mdi", "--names", "/dev/zero"), '"/dev/zero" can\'t be read: it has more than 8 MB'),
+        (("--from", "mdi", "--names", "missing.txt"), '"missing.txt" can\'t be read: No such file or directory'),
     ],
 )
 def test_what_can_not_be_mapped_is_an_error(map_icons: Map, arguments: tuple[str, ...], why: str) -> None:

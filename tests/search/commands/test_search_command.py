@@ -249,10 +249,10 @@ def test_a_picture_that_was_changed_is_not_given_out(run: Run, own: Path, tmp_pa
         (["house", "--sheet", "/proc/hits.png"], '"/proc/hits.png" can\'t be written'),
         (["house", "--copy-to", "/proc/hits"], '"/proc/hits" can\'t be written'),
         (["house", "--pictures"], "--pictures needs a terminal"),
-        (["--image", "/nowhere.png"], "'/nowhere.png': No such file or directory"),
-        (["--image", "/proc"], "'/proc': Is a directory"),
+        (["--image", "/nowhere.png"], '"/nowhere.png" can\'t be read: No such file or directory'),
+        (["--image", "/proc"], "File '/proc' is a directory"),
         (["--image", __file__], f'"{__file__}" can\'t be looked for: not a picture'),
-        (["--image", "/dev/zero"], "'/dev/zero': more than 64 MB"),
+        (["--image", "/dev/zero"], '"/dev/zero" can\'t be read: it has more than 67 MB'),
         (["--image", "/dev/null"], '"/dev/null" can\'t be looked for: empty file'),
     ],
 )

@@ -14,7 +14,7 @@ from conftest import Silent
 from indexer.embedding.options import EmbedOptions
 from indexer.library.bundled import bundled
 from indexer.library.folder import Library
-from indexer.library.packed import read_packed
+from indexer.library.named import read_text
 from indexer.pipeline import index
 from indexer.run import IndexOptions
 from search.cli import main
@@ -42,7 +42,7 @@ def tagged(tmp_path_factory: pytest.TempPathFactory) -> Library:
     root = tmp_path_factory.mktemp("tagged")
     package = shutil.copytree(SAMPLES, root / "node_modules" / "lucide-static")
     tags = defaultdict(list)
-    for line in read_packed(BENCHMARK).splitlines():
+    for line in read_text(BENCHMARK).splitlines():
         query = json.loads(line)
         for name in query["relevant"]:
             tags[name].append(query["query"])
@@ -84,7 +84,7 @@ def test_the_engine_finds_concepts(rows: dict[tuple[str, str, str], dict[str, fl
 
 def test_a_tag_comes_before_all_but_names(tagged: Library) -> None:
     engine = SearchEngine.open(tagged.root)
-    queries = [json.loads(line) for line in read_packed(BENCHMARK).splitlines()][::20]
+    queries = [json.loads(line) for line in read_text(BENCHMARK).splitlines()][::20]
     for query in queries:
         hits = engine.ask(Query(words=query["query"]), window=Window(k=50)).hits
         of_tag = [place for place, hit in enumerate(hits) if hit.name in query["relevant"]]

@@ -69,7 +69,7 @@ def test_a_broken_file_alone_is_one_line(run: Run, tmp_path: Path) -> None:
     assert (done.exit_code, done.stdout) == (2, "")
     white = tmp_path / "white.png"
     assert done.stderr == f'Error: no icons can be found in "{white}": of one colour all over, so it shows no icon\n'
-    assert run(tmp_path).stderr == f'Error: "{tmp_path}" can\'t be read: not a regular file\n'
+    assert run(tmp_path).stderr == f'Error: "{tmp_path}" can\'t be read: Is a directory\n'
 
 
 def test_a_picture_without_icons_is_answered_with_one(run: Run, tmp_path: Path) -> None:

@@ -1,6 +1,10 @@
 """Do imports, keys and classes of code name the stand-in afterwards, and does all else stay?"""
 
+import os
+import resource
 import subprocess
+import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -24,6 +28,7 @@ STANDS = {
     "mdi:star": "lucide:star",
     "mdi:bell": "lucide:bell",
 }
+KEPT = ("st_mode", "st_uid", "st_gid", "st_nlink")
 REACT = ('import { FaHouse } from "react-icons/fa6";', 'import { Home as FaHouse } from "lucide-react";')
 CASES = {
     "one name": ("a.tsx", *REACT),
@@ -36,6 +41,12 @@ CASES = {
         "a.tsx",
         "import { FaGhost, FaHouse, type IconType } from 'react-icons/fa6'",
         "import { FaGhost, type IconType } from 'react-icons/fa6'\nimport { Home as FaHouse } from 'lucide-react'",
+    ),
+    "attributes go with their import": (
+        "a.tsx",
+        'import { FaGhost, FaHouse } from "react-icons/fa6" with {\n  type: "macro",\n};\nfoo();\n',
+        'import { FaGhost } from "react-icons/fa6" with {\n  type: "macro",\n};\n'
+        'import { Home as FaHouse } from "lucide-react" with {\n  type: "macro",\n};\nfoo();\n',
     ),
     "over lines": (
         "a.tsx",
@@ -162,13 +173,79 @@ def test_a_file_that_changed_meanwhile_is_not_written(engine: SearchEngine, tmp_
     assert write_changes(found.changes)[0][0] == file
 
 
-def test_a_file_keeps_its_permissions(engine: SearchEngine, tmp_path: Path) -> None:
+def test_a_file_keeps_its_owner_its_permissions_its_attributes_and_a_link_to_it(
+    engine: SearchEngine, tmp_path: Path
+) -> None:
     file = tmp_path / "a.ts"
     file.write_text('x("mdi:home");')
     file.chmod(0o750)
-    write_changes(rewritten(engine, tmp_path).changes)
-    assert file.stat().st_mode & 0o777 == 0o750
-    assert [one.name for one in tmp_path.iterdir()] == ["a.ts"]
+    if os.geteuid() == 0:
+        os.chown(file, 1234, 2345)
+    with suppress(OSError):  # not every disk has them
+        os.setxattr(file, "user.mine", b"kept")
+    os.utime(file, (0, 0))
+    (tmp_path / "b.ts").symlink_to("a.ts")
+    before = file.stat()
+    assert write_changes(rewritten(engine, tmp_path / "b.ts").changes) == []
+    after = file.stat()
+    assert file.read_text() == 'x("lucide:home");'
+    assert [getattr(after, name) for name in KEPT] == [getattr(before, name) for name in KEPT]
+    assert after.st_mtime > 0
+    with suppress(OSError):
+        assert os.getxattr(file, "user.mine") == b"kept"
+    assert (tmp_path / "b.ts").is_symlink()
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["a.ts", "b.ts"]
+
+
+def test_a_file_that_would_lose_something_stays_and_the_others_are_written(
+    engine: SearchEngine, tmp_path: Path
+) -> None:
+    named = {name: tmp_path / name for name in ("linked.ts", "long.ts", "read-only.ts")}
+    named["long.ts"] = tmp_path / f"{'n' * 252}.ts"
+    for file in named.values():
+        file.write_text('x("mdi:home");')
+    (tmp_path / "linked.js").hardlink_to(named["linked.ts"])
+    named["read-only.ts"].chmod(0o444)
+    left = dict(write_changes(rewritten(engine, tmp_path).changes))
+    assert left == {
+        tmp_path / "linked.js": "it has 2 hard links",
+        named["linked.ts"]: "it has 2 hard links",
+        named["read-only.ts"]: "it is read-only",
+    }
+    assert {file.read_text() for file in left} == {'x("mdi:home");'}
+    assert named["long.ts"].read_text() == 'x("lucide:home");'
+
+
+def test_a_file_that_can_not_be_written_is_told_and_the_others_are_written(
+    engine: SearchEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.ts").write_text('x("mdi:home");' + " " * 100)
+    (tmp_path / "b.ts").write_text('x("mdi:home");')
+    changes = rewritten(engine, tmp_path).changes
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
+    try:
+        left = write_changes(changes)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert left == [(tmp_path / "a.ts", "it can't be written (File too large)")]
+    assert (tmp_path / "b.ts").read_text() == 'x("lucide:home");'
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["a.ts", "b.ts"]
+    monkeypatch.setattr(os, "geteuid", lambda: (tmp_path / "a.ts").stat().st_uid + 1)
+    assert write_changes(changes[:1]) == [(tmp_path / "a.ts", "it belongs to somebody else")]
+
+
+def test_what_a_killed_writer_has_left_goes_with_the_next_one(engine: SearchEngine, tmp_path: Path) -> None:
+    """Killed where the file aside is whole and about to take its name."""
+    (tmp_path / "a.ts").write_text('x("mdi:home");')
+    (tmp_path / f".aside-{os.getppid()}-0123abcd-a.ts").write_text("of one who still writes")
+    writer = "import os, signal, sys; from pathlib import Path; from indexer.library.durable import replace_file\n"
+    writer += "Path.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+    writer += "replace_file(Path(sys.argv[1]), b'half')"
+    subprocess.run([sys.executable, "-c", writer, tmp_path / "a.ts"], check=False)
+    assert len(list(tmp_path.iterdir())) == 3
+    assert write_changes(rewritten(engine, tmp_path).changes) == []
+    assert sorted(one.name for one in tmp_path.iterdir()) == [f".aside-{os.getppid()}-0123abcd-a.ts", "a.ts"]
 
 
 def test_the_diff_is_what_patch_takes(engine: SearchEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

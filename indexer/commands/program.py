@@ -1,0 +1,130 @@
+"""What does a person see when a command can't go on? One line and an exit code; a trace for a defect alone."""
+
+import os
+import sys
+from contextlib import suppress
+from io import TextIOWrapper
+from typing import Any, NoReturn, TextIO
+
+import click
+
+from indexer.errors import IconsError
+from indexer.naming.printable import printable
+from indexer.process import share_out_memory
+from indexer.sources.reading import shown
+
+_OF_MEMORY = (
+    "allocate memory", "out of memory", "bad_alloc", "bad allocation", "failed to map segment", "start new thread",
+    "resource temporarily unavailable", "re-importing after a failed",
+)  # fmt: skip
+"""What Python, the loader, torch, ONNX Runtime, FAISS and Rust say where memory or threads are not to be had."""
+
+
+class _Refusal(click.ClickException):
+    exit_code = 2
+
+
+class IconsGroup(click.Group):
+    """Ends with 2 for an error and 130 for Ctrl-C: 1 says that nothing was found."""
+
+    def main(self, *arguments: Any, **settings: Any) -> Any:
+        """Run as a program."""
+        _prepare_streams()
+        try:
+            return super().main(*arguments, **settings)
+        except SystemExit:
+            raise
+        except BaseException as error:  # a panic of Rust is no Exception
+            reason = _reason(error)
+            if reason is None:
+                raise
+            _end(reason)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command."""
+        try:
+            _refuse_gone_folder()
+            share_out_memory()
+            return super().invoke(ctx)
+        except IconsError as error:
+            raise _Refusal(printable(str(error))) from error
+        except click.exceptions.NoArgsIsHelpError:  # a group alone: click prints its help
+            raise
+        except click.UsageError as error:  # it repeats what was typed, perhaps by a program
+            raise click.UsageError(printable(error.format_message(), keep="\n"), error.ctx) from error
+        except BrokenPipeError:
+            _silence(sys.stdout)  # the reader has seen enough
+            raise click.exceptions.Exit(0) from None
+        except KeyboardInterrupt:
+            click.echo(err=True)  # ends the line of ^C
+            raise click.exceptions.Exit(130) from None
+
+
+def _prepare_streams() -> None:
+    """Open the streams that were closed, so that no file takes their place; print what no terminal can spell."""
+    for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(descriptor)
+        except OSError:  # what is printed to a closed stdout fails; what is told nobody hears
+            os.set_inheritable(os.open(os.devnull, os.O_WRONLY if name == "stderr" else os.O_RDONLY), True)
+            setattr(sys, name, open(descriptor, "r" if name == "stdin" else "w", closefd=False))  # noqa: SIM115
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _refuse_gone_folder() -> None:
+    try:
+        os.getcwd()  # noqa: PTH109
+    except FileNotFoundError as error:
+        raise _Refusal("the working directory is gone; change to one that is there") from error
+
+
+def _reason(error: BaseException) -> str | None:
+    """Say in a line what around the program has ended it; None: it is a defect, or an end."""
+    if isinstance(error, OSError) and error.filename is None and _is_lost(sys.stdout):
+        return f"stdout can't be written ({error.strerror})"
+    if _is_of_memory(error):
+        return f"not enough memory or threads ({_said(error)}); `ulimit -a` shows what this process may have"
+    if isinstance(error, UnicodeEncodeError):
+        return f'"{shown(error.object)}" is not Unicode text; type it again, in UTF-8'
+    if not isinstance(error, OSError):
+        return None
+    if isinstance(error, PermissionError):
+        what = f'"{error.filename}" can\'t be read or written ({error.strerror})'
+        return f"{what}; give yourself access to it, or choose another --library"
+    named = f'"{error.filename}": ' if error.filename is not None else ""
+    return f"{named}{error.strerror or error}"
+
+
+def _is_of_memory(error: BaseException | None) -> bool:
+    while error is not None:
+        if isinstance(error, MemoryError) or any(words in str(error).lower() for words in _OF_MEMORY):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _said(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return shown(lines[-1]) if lines else type(error).__name__
+
+
+def _is_lost(stream: TextIO) -> bool:
+    """Whether what a stream still holds can't be written; it is dropped then."""
+    try:
+        stream.flush()
+    except OSError:
+        _silence(stream)
+        return True
+    return False
+
+
+def _silence(stream: TextIO) -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _end(reason: str) -> NoReturn:
+    with suppress(OSError):
+        click.echo(f"Error: {printable(reason)}", err=True)
+    _is_lost(sys.stderr)
+    sys.exit(2)

@@ -1,0 +1,275 @@
+"""Does whatever surrounds a command end it in one line, with 2, or with 130 after Ctrl-C, and never with a trace?"""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from search.cli import main
+
+Run = Callable[..., Result]
+ICONS = [sys.executable, "-c", "from search.cli import main; main()"]
+ODD = os.fsdecode(b"odd\xff\xc3")
+COMMANDS: Mapping[str, Sequence[str]] = {
+    "bench embed": ["--images", "8", "--only", "limit", "--out", "out"],
+    "bench goals": ["--images", "8", "--repeats", "1", "--out", "out"],
+    "bench gpu": ["--devices", "cpu", "--only", "machine", "--out", "out"],
+    "bench index": ["icons"],
+    "bench isolation": ["--images", "8", "--workers", "1"],
+    "bench scale": ["--icons", "1000", "--out", "out"],
+    "bench search": ["--only", "warm", "--runs", "1"],
+    "bench serve": ["--seconds", "1", "--clients", "1"],
+    "bench train": ["--steps", "1", "--repeats", "1", "--sweep", "batch=8", "--out", "out"],
+    "captions": ["icons"],
+    "check": ["src"],
+    "completion": ["bash"],
+    "db upgrade": [],
+    "doctor": ["--sample", "2"],
+    "embed": [],
+    "evaluate": ["--names", "5", "--tags", "0", "--screenshots", "0", "--scores", "0"],
+    "explain": ["house", "own:house"],
+    "export": ["own:house", "--json", "--replace"],
+    "failures": [],
+    "finetune": ["icons", "--out", "model", "--steps", "1", "--passes", "1"],
+    "forget": ["icons"],
+    "index": [],
+    "lint": ["icons", "--json"],
+    "locate": ["shot.png", "--min-score", "0", "--as", "screen"],
+    "map": ["--from", "own", "--to", "other", "--csv"],
+    "mcp": [],
+    "merge": [],
+    "pick": ["house", "--min-score", "0"],
+    "prefer": ["own"],
+    "publish": ["milvus://127.0.0.1:1/x"],
+    "repl": [],
+    "rollback": [],
+    "scan": [],
+    "search": ["house", "--min-score", "0"],
+    "serve": ["--host", "no.such.invalid"],
+    "show": ["own:house"],
+    "similar": ["own:house", "--min-score", "0"],
+    "sources": [],
+    "status": [],
+    "usage add": ["shots"],
+    "usage failures": [],
+    "usage find": ["own:house"],
+    "usage remove": ["shots"],
+    "usage report": ["--set", "own"],
+    "usage status": [],
+}
+"""Every command, with what it needs to come to its end soon."""
+SILENT = ("completion", "failures", "mcp", "publish", "serve", "usage failures", "usage find", "usage remove")
+
+
+def leaves(group: click.Group, above: tuple[str, ...] = ()) -> Iterator[str]:
+    for name in group.list_commands(click.Context(group)):
+        command = group.get_command(click.Context(group), name)
+        if isinstance(command, click.Group):
+            yield from leaves(command, (*above, name))
+        else:
+            yield " ".join((*above, name))
+
+
+def test_all_commands_are_tried() -> None:
+    assert sorted(COMMANDS) == sorted(leaves(main))
+
+
+def process(*arguments: str, how: str = "", inside: Path, library: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command by a shell, with what the shell does to its streams and limits."""
+    before, _, streams = how.rpartition(";")
+    script = f'{before}{";" if before else ""} "$@" {streams}'
+    environment = {**os.environ, "ICONS_LIBRARY": str(library), "PYTHONUNBUFFERED": ""}
+    command = ["bash", "-c", script, "bash", *ICONS, *arguments]
+    return subprocess.run(
+        command, input="house\n", capture_output=True, text=True, cwd=inside, env=environment, check=False
+    )
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_working_directory_that_is_gone_is_told(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    done = CliRunner().invoke(main, [*name.split(), *COMMANDS[name]])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == "Error: the working directory is gone; change to one that is there\n"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_too_little_memory_is_told_before_anything_is_loaded(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = {resource.RLIMIT_AS: 300_000_000}
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (limits.get(kind, -1), -1))
+    done = CliRunner().invoke(main, [*name.split(), *COMMANDS[name]])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith("Error: not enough memory or threads (this process may have 300 MB, and needs 1,000")
+
+
+@pytest.mark.parametrize("kilobytes", [30_000, 100_000, 300_000, 600_000])
+def test_a_limit_of_memory_ends_a_search_in_one_line(kilobytes: int, asked: Path, tmp_path: Path) -> None:
+    done = process("search", "house", how=f"ulimit -v {kilobytes};", inside=tmp_path, library=asked)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
+    assert done.stderr.startswith("Error: not enough memory")
+
+
+def test_a_search_and_a_check_of_icons_do_with_a_gigabyte(asked: Path, tmp_path: Path) -> None:
+    for arguments in (("search", "house", "--min-score", "0"), ("lint", "--set", "own")):
+        done = process(*arguments, how="ulimit -v 1000000;", inside=tmp_path, library=asked)
+        assert done.returncode in (0, 1) and done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (MemoryError(), "Error: not enough memory or threads (MemoryError); `ulimit -a` shows what"),
+        (ImportError("x.so: failed to map segment from shared object"), "Error: not enough memory or threads (x.so: "),
+        (RuntimeError("can't start new thread"), "Error: not enough memory or threads (can't start new thread)"),
+        (RuntimeError("std::bad_alloc"), "Error: not enough memory or threads (std::bad_alloc)"),
+        (OSError(12, "Cannot allocate memory"), "Error: not enough memory or threads ([Errno 12] Cannot allocate"),
+        (OSError(24, "Too many open files", "a"), 'Error: "a": Too many open files'),
+        (OSError(5, "Input/output error"), "Error: Input/output error"),
+        (PermissionError(13, "Permission denied", "a"), 'Error: "a" can\'t be read or written (Permission denied); '),
+        (UnicodeEncodeError("utf-8", ODD, 3, 4, "surrogates not allowed"), 'Error: "odd\\udcff\\udcc3" is not Unicode'),
+    ],
+)  # fmt: skip
+def test_what_ends_a_command_from_outside_is_one_line(
+    error: Exception, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("indexer.commands.status.read_status", fail)
+    done = CliRunner().invoke(main, ["status"])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith(told) and done.stderr.count("\n") == 1
+
+
+def test_a_defect_shows_its_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: object) -> None:
+        raise KeyError("defect")
+
+    monkeypatch.setattr("indexer.commands.status.read_status", fail)
+    done = CliRunner().invoke(main, ["status"])
+    assert isinstance(done.exception, KeyError)
+
+
+STREAMS = {
+    "> /dev/full": "Error: stdout can't be written (No space left on device)\n",
+    ">&-": "Error: stdout can't be written (Bad file descriptor)\n",
+}
+
+
+@pytest.mark.parametrize("how", STREAMS)
+@pytest.mark.parametrize("arguments", [["--help"], ["status", "--json"], ["search", "house", "--min-score", "0"]])
+def test_a_stdout_that_takes_nothing_is_told(how: str, arguments: list[str], asked: Path, tmp_path: Path) -> None:
+    done = process(*arguments, how=how, inside=tmp_path, library=asked)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", STREAMS[how])
+
+
+@pytest.mark.parametrize("how", ["2>&-", "<&-", "2>/dev/full"])
+def test_a_closed_stderr_or_stdin_keeps_no_answer_back(how: str, asked: Path, tmp_path: Path) -> None:
+    done = process("search", "house", "--min-score", "0", "--json", how=how, inside=tmp_path, library=asked)
+    assert (done.returncode, done.stderr) == (0, "") and '"own:house"' in done.stdout
+    refused = process("search", "--set", "no-such", how=how, inside=tmp_path, library=asked)
+    assert (refused.returncode, refused.stdout) == (2, "")
+
+
+@pytest.fixture
+def surroundings(tmp_path: Path, shot: Path, own: Path) -> Path:
+    """A folder with what `COMMANDS` name, a library beside it."""
+    (tmp_path / "shots").mkdir()
+    (tmp_path / "shots" / "shot.png").write_bytes(shot.read_bytes())
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "a.ts").write_text('x("own:house"); y("own:nothing");')
+    return tmp_path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COMMANDS)
+def test_full_or_closed_streams_end_a_command_without_a_trace(name: str, surroundings: Path, own: Path) -> None:
+    for how in ("> /dev/full", ">&-", "2>&-", "<&-", ">&- 2>&-", "2>/dev/full"):
+        done = process(*name.split(), *COMMANDS[name], how=how, inside=surroundings, library=own)
+        assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr, (how, done.stderr)
+        assert done.returncode in (0, 1, 2), (how, done.returncode)
+        if how.startswith(">") and name not in SILENT:
+            assert done.returncode == 2, (how, done.stderr)
+            assert "2>&-" in how or done.stderr.endswith((*STREAMS.values(), "leaves them\n")), (how, done.stderr)
+
+
+def test_ctrl_c_is_130(asked: Path, tmp_path: Path) -> None:
+    environment = {**os.environ, "ICONS_LIBRARY": str(asked)}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([*ICONS, "repl"], **pipes, text=True, env=environment, cwd=tmp_path) as repl:  # type: ignore[call-overload]
+        repl.stdin.write("house --min-score 0 --jsonl -k 1\n")
+        repl.stdin.flush()
+        assert "house" in repl.stdout.readline()
+        repl.send_signal(signal.SIGINT)
+        assert (repl.stdout.read(), repl.stderr.read(), repl.wait()) == ("", "\n", 130)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["index", ODD], f"the path \"{ODD}\" is not valid UTF-8; rename it, or give a link to it"),
+        (["scan", ODD], f"the path \"{ODD}\" is not valid UTF-8"),
+        (["captions", ODD], f"the path \"{ODD}\" is not valid UTF-8"),
+        (["lint", ODD], f"the path \"{ODD}\" is not valid UTF-8"),
+        (["forget", ODD], f"the path \"{ODD}\" is not valid UTF-8"),
+        (["usage", "add", ODD], "is not valid UTF-8; rename it, or give a link to it"),
+        (["doctor", "--library", ODD], "is not valid UTF-8; rename it, or give a link to it"),
+        (["publish", f"milvus://{ODD}"], f'"milvus://{ODD}" is not Unicode text'),
+        (["serve", "--port", "0", "--host", ODD], f'nothing can listen on "{ODD}:0"'),
+        (["export", "own:house", "--name", ODD], f'"{ODD}" is not Unicode text'),
+        (["search", ODD], f'"{ODD}" is not Unicode text'),
+        (["map", "--from", "own", "--to", "other", "--names", "names.txt"], "can't be read: it is not UTF-8"),
+    ],
+)  # fmt: skip
+def test_what_is_no_utf_8_is_refused_by_name(
+    arguments: list[str], told: str, copied: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ICONS_LIBRARY", str(copied))
+    Path(ODD).mkdir()
+    Path("names.txt").write_bytes(b"\xff\xfe\n")
+    done = CliRunner().invoke(main, arguments)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert f"{told}".replace("\udcff\udcc3", "\\udcff\\udcc3") in done.stderr.splitlines()[-1]
+
+
+def test_a_name_that_stdout_can_not_spell_is_printed_sign_by_sign(copied: Path, tmp_path: Path) -> None:
+    library = copied.rename(tmp_path / "\u56f3")
+    done = process("status", inside=tmp_path, library=library, how="export PYTHONIOENCODING=latin-1:strict;")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[0].endswith("/\\u56f3")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        (["captions", "icons", "--out"], "out.csv"),
+        (["export", "own:house", "--replace", "--out"], "out.zip"),
+        (["lint", "icons", "--html"], "out.html"),
+        (["map", "--from", "own", "--to", "other", "--html"], "out.html"),
+        (["search", "house", "--min-score", "0", "--sheet"], "out.html"),
+        (["search", "house", "--min-score", "0", "--sheet"], "out.png"),
+    ],
+)
+def test_an_output_goes_where_a_link_leads_and_into_a_device(
+    run: Run, own: Path, tmp_path: Path, arguments: list[str], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    link, file = Path(name), Path("file")
+    link.symlink_to(file)
+    file.write_text("before")
+    assert run(*arguments, name, library=own).exit_code in (0, 1)
+    assert link.is_symlink() and len(file.read_bytes()) > 100
+    link.unlink()
+    link.symlink_to("/dev/null")
+    assert run(*arguments, name, library=own).exit_code in (0, 1)
+    assert link.is_symlink() and Path("/dev/null").is_char_device()
