@@ -90,6 +90,12 @@ class CudaDevice(QueuedDevice):
         super().__exit__(*error)
         self._closing.close()
 
+    @property
+    def remark(self) -> str:  # type: ignore[override]
+        """Why passes are launched kernel by kernel, or copies waited for."""
+        captured = f"no graph was captured: {self.not_captured}" if self.not_captured else ""
+        return "; ".join(filter(None, (captured, self.not_locked)))
+
     def settle(self, *, n_images: int, largest: int) -> None:
         """Find out how many pictures go at once, and capture the pass for as many."""
         super().settle(n_images=n_images, largest=largest)

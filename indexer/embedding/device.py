@@ -58,6 +58,10 @@ class Device(Protocol):
     def busy_seconds(self) -> float | None:
         """Time in which it has encoded pictures so far; None where nobody can tell."""
 
+    @property
+    def remark(self) -> str:
+        """Why it is slower than it could be; empty where it is not."""
+
     def __enter__(self) -> Self:
         """Begin."""
 
@@ -149,6 +153,7 @@ class CpuDevice:
 
     name = "cpu"
     busy_seconds = None
+    remark = ""
 
     def __init__(self, encoder: LoadedEncoder, *, batch_size: int, n_lanes: int) -> None:
         self.encoder = encoder

@@ -32,6 +32,7 @@ class QueuedDevice:
     """
 
     n_under_way = 2
+    remark = ""
 
     def __init__(self, encoder: LoadedEncoder, *, name: str, batch_size: int | None) -> None:
         self.encoder = encoder

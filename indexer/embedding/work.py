@@ -130,7 +130,8 @@ class Drawing:
         for batch, vectors in through(device, batches):
             for part, encoded in batch.split(vectors):
                 self._take(part, encoded, writer)
-            self.reporter.tell_of_device(waited=self.pool.waited_seconds, busy=device.busy_seconds)
+            waited, busy = self.pool.waited_seconds, device.busy_seconds
+            self.reporter.tell_of_device(waited=waited, busy=busy, batch_size=device.batch_size, remark=device.remark)
         self.reporter.read_gauge()  # while the workers are there
 
     def _take(self, chunk: RenderedChunk, vectors: Halves, writer: ShardWriter) -> None:
