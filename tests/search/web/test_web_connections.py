@@ -11,8 +11,8 @@ import httpx
 import pytest
 from serving import serving
 
+from indexer.bench import processes
 from indexer.library.folder import Library
-from search.bench import server_process
 from search.web.connections import HEADER_SECONDS, MOST_CONNECTIONS, READING_SECONDS
 
 HALF_A_REQUEST = b"GET /api/v1/search?q=house HTTP/1.1\r\nHost: localhost\r\nX-Slow: "
@@ -51,8 +51,7 @@ def test_connections_that_ask_for_nothing_keep_nobody_out(
 ) -> None:
     """Even where none of them runs out of time."""
     patient = "from search.web import connections; connections._SECONDS['request'] = 3600; "
-    *start, program, serve, port, any_free = server_process._COMMAND
-    monkeypatch.setattr(server_process, "_COMMAND", (*start, patient + program, serve, port, any_free))
+    monkeypatch.setattr(processes, "_ICONS", patient + processes._ICONS)
     with serving(Library(asked)) as (server, _), connections(server, MOST_CONNECTIONS + 100, said=said):
         for path in ("/health", "/api/v1/search?q=house", "/"):
             assert httpx.get(f"{server.base_url}{path}", timeout=60).status_code == 200
@@ -82,7 +81,7 @@ def answered(url: str) -> int:
 def test_an_upload_that_breaks_off_leaves_no_trace_in_the_log(asked: Path) -> None:
     post = b"POST /api/v1/search HTTP/1.1\r\nHost: localhost\r\n"
     broken = [post + b"Content-Length: 9\r\n\r\nab", post + b"Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\nzz\r\n"]
-    with server_process.serving(Library(asked)) as running:
+    with processes.serving(str(asked)) as running:
         for said in broken * 3:
             with socket.create_connection((running.host, running.port)) as connection:
                 connection.sendall(said)
