@@ -17,7 +17,7 @@ from indexer.arrays import Halves, Pixels
 from indexer.embedding.device import Collect, Device
 from indexer.embedding.page_lock import page_locked
 from indexer.embedding.queued_device import QueuedDevice
-from indexer.encoders.checkpoint import Checkpoint, find_checkpoint
+from indexer.encoders.checkpoint import Checkpoint
 from indexer.encoders.loading import load_encoder
 from indexer.encoders.torch_encoder import Encoder, Precision
 from indexer.ranks.devices import use_device
@@ -49,7 +49,6 @@ class _Place:
 class CudaSpec:
     """A GPU of this machine."""
 
-    find = staticmethod(find_checkpoint)
     is_fed = True
     device: torch.device
     precision: Precision

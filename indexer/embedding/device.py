@@ -16,9 +16,9 @@ from indexer.arrays import Halves, Ids, Pixels
 from indexer.embedding.batches import Batch
 from indexer.embedding.options import EmbedOptions
 from indexer.embedding.room import encode_names_within_memory, encode_within_memory
-from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
+from indexer.encoders.checkpoint import Checkpoint
 from indexer.encoders.loaded import LoadedEncoder
-from indexer.encoders.loading import MANY, load_encoder
+from indexer.encoders.loading import load_encoder
 from indexer.process import cores_of_rank
 from indexer.ranks.devices import HOST
 
@@ -93,9 +93,6 @@ class DeviceSpec(Protocol):
     def is_fed(self) -> bool:
         """Whether it is none of the host's cores."""
 
-    def find(self, choice: ModelChoice) -> Checkpoint:
-        """Find the encoder that is chosen."""
-
     def open(self, checkpoint: Checkpoint, memory: Pixels | None, *, n_images: int) -> Device:
         """Load an encoder for so many pictures; they will lie in `memory`, RGB (n, size, size, 3), if there are any."""
 
@@ -124,23 +121,22 @@ def _nothing(batch: Batch, device: Device) -> Collect:
 class CpuSpec:
     """The cores of a rank."""
 
-    find = staticmethod(find_checkpoint)
     is_fed = False
     precision: "AnyPrecision"
     batch_size: int | None
     n_under_way: int
-    is_timed: bool = False
 
     @classmethod
     def of(cls, options: EmbedOptions) -> Self:
         """As many lanes as there are cores, up to four."""
-        return cls(options.precision, options.batch_size or ON_CPU, n_lanes(), options.is_timed)
+        return cls(options.precision, options.batch_size or ON_CPU, n_lanes())
 
     def open(self, checkpoint: Checkpoint, memory: Pixels | None, *, n_images: int) -> Device:
         """Load the encoder the way that is done soonest."""
         del memory
-        n = MANY if self.is_timed else n_images
-        encoder = load_encoder(checkpoint, device=HOST, precision=self.precision, n_images=n, lanes=self.n_under_way)
+        encoder = load_encoder(
+            checkpoint, device=HOST, precision=self.precision, n_images=n_images, lanes=self.n_under_way
+        )
         return CpuDevice(encoder, batch_size=self.batch_size or ON_CPU, n_lanes=self.n_under_way)
 
 
