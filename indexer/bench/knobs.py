@@ -255,6 +255,8 @@ def check(table: Table, config: Config, *, kind: str, n_devices: int) -> None:
             raise DeviceError(f"{said} needs GPUs, and this run is on the CPU; leave it out, or try --devices auto")
         if config.get("program", PRODUCT) == PRODUCT and knob.is_plain(value):
             raise BenchError(f"{said} is no knob of the product; give --set program=plain")
+        if config.get("program", PRODUCT) == PLAIN and value == "int8":
+            raise BenchError(f"{said} is no knob of the plain script; leave program=plain out")
         for other, needed in knob.needs.items() if value != knob.usual else ():
             if not _has(table, config, other, needed):
                 more = " or more" if isinstance(needed, int) else ""

@@ -236,9 +236,9 @@ def spread(answers: Sequence[Answered]) -> Run:
 
 
 def timed(server: Server, ask: Callable[..., object], questions: Sequence[Any], **window: Any) -> Run:
-    """Ask questions one after the other over one connection; a first few come before the clock."""
+    """Ask questions one after the other over one connection; a few, forgotten since, come before the clock."""
     with closing(Client(server)) as client:
-        for question in (*questions[:10], *questions):
+        for question in (*questions[-10:], *questions):
             ask(client, question, **window)
     return spread([one for one in client.answers[-len(questions) :] if one.status == 200])
 

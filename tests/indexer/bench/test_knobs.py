@@ -74,6 +74,7 @@ def test_what_is_no_knob_or_no_value_is_named(text: str, message: str) -> None:
         ({"devices": 1, "precision": "fp16"}, 'precision "fp16" needs GPUs'),
         ({"devices": 1, "pinned": True}, 'pinned "on" needs GPUs'),
         ({"devices": 1, "shuffle": True}, 'shuffle "on" is no knob of the product; give --set program=plain'),
+        ({"devices": 1, "program": "plain", "precision": "int8"}, 'precision "int8" is no knob of the plain script'),
         ({"devices": 1, "backend": "gloo"}, 'backend "gloo" needs devices=2 or more'),
     ],
 )
