@@ -16,7 +16,7 @@ _MODULES = {
     **dict.fromkeys(("index", "scan", "embed", "merge"), "indexer.commands.build"),
     **dict.fromkeys(("status", "failures", "sources", "forget", "db"), "indexer.commands.library"),
     **dict.fromkeys(("finetune", "captions"), "indexer.commands.finetune"),
-    "bench": "search.commands.bench",
+    "bench": "indexer.commands.bench",
     **{name: f"search.commands.{name}" for name in _OF_THEIR_NAME},
     **dict.fromkeys(("doctor", "publish", "rollback"), "search.publishing.commands"),
     **dict.fromkeys(("serve", "mcp"), "search.commands.serve"),

@@ -12,8 +12,8 @@ from conftest import build_library, disc, svg
 from declared_answers import check_declared
 from PIL import Image, ImageDraw
 
+from indexer.bench import processes
 from indexer.library.folder import Library
-from search.bench import server_process
 
 HOSTILE = svg(
     '<script>document.title="taken over";fetch("/metrics")</script>'
@@ -56,7 +56,7 @@ def serving(library: Library, *options: str) -> Iterator[tuple[httpx.Client, "su
     """Run `icons serve` until the block ends; a client for it, to which every answer is as declared; its process."""
     hooks = {"response": [check_declared]}
     with (
-        server_process.serving(library, options) as server,
+        processes.serving(str(library.root), *options) as server,
         httpx.Client(base_url=f"http://{server.host}:{server.port}", timeout=30, event_hooks=hooks) as client,
     ):
         yield client, server.process

@@ -1,26 +1,27 @@
-"""The commands `icons bench ...`: parse, call one function, print. Heavy imports stand inside.
-
-Other rooms add theirs to the group: `bench.add_command(search)`.
-"""
+"""The commands `icons bench ...`: parse, call one function, print. Heavy imports stand inside."""
 
 import json
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-from click.core import ParameterSource
 
-from indexer.commands.bench_options import Folder, Source, new_folder, read_options
-from indexer.commands.bench_sweeps import embed, train
-from indexer.commands.options import json_option, model_options
-from indexer.naming.printable import say
-from indexer.process import cores
+from indexer.commands.options import json_option, library_option, model_choice, model_options, warnings_as_lines
+from indexer.publishing.index_kinds import KINDS
 
 if TYPE_CHECKING:
-    from indexer.bench.embedding import EmbedBenchOptions
-    from indexer.bench.goals import Goal
+    from indexer.bench.knobs import Table
+    from indexer.bench.report import Report, Row
+    from indexer.library.folder import Library
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_Folder = click.Path(file_okay=False, path_type=Path)
+_Source = click.Path(exists=True, path_type=Path)
+_PARTS = ("cold", "warm", "filters", "pictures", "clients", "page", "indexes")
+_out = click.option("--out", type=_Folder, help="Folder for the report; a new one in icons-bench/ if not given.")
+_repeats = click.option("--repeats", type=click.IntRange(1), default=3, show_default=True, help="Counted runs of each.")
 
 
 @click.group()
@@ -38,84 +39,108 @@ def bench() -> None:
     """
 
 
-@bench.command()
-@click.argument("source", required=False, type=Source)
-@click.option("--out", type=Folder, help="Folder for runs.jsonl; a new one in icons-bench/ if not given.")
-@click.option("--devices", default="auto", show_default=True, help="auto, cpu, cpu:2, a number of GPUs, or 0,2.")
-@click.option("--images", "n_images", type=click.IntRange(1), help="Pictures a run; 2,048 if not given.")
-@click.option("--repeats", type=click.IntRange(1), default=5, show_default=True, help="Counted runs of each.")
-@click.option("--simulated", is_flag=True, help="Instead: are simulated devices, faster and slower ones, kept busy?")
-@model_options
-@json_option
-def goals(simulated: bool, as_json: bool, **options: Any) -> None:
-    """Tell whether embedding is as fast as it should be: against the naive script, and against this machine's limit.
+def _knob_options(function: _Function) -> _Function:
+    """Add what both say of what is compared."""
+    options = [
+        click.argument("source", required=False, type=_Source),
+        _out,
+        click.option(
+            "--devices", default="auto", show_default=True, help="auto, cpu, cpu:2, a number of GPUs, or 0,2."
+        ),
+        _repeats,
+        click.option("--set", "settings", multiple=True, metavar="KNOB=VALUE", help="Change the base. Repeatable."),
+        click.option("--sweep", "sweeps", multiple=True, metavar="KNOB=V1,V2", help="Vary a knob. Repeatable."),
+        click.option("--grid", "is_grid", is_flag=True, help="All combinations of the sweeps, not one at a time."),
+        click.option("--thorough", "is_thorough", is_flag=True, help="More knobs and more values; takes long."),
+        click.option("--only", multiple=True, metavar="GROUP", help="Measure this group alone. Repeatable."),
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return model_options(json_option(function))
 
-    Exit code 0: all goals are met, 1: some are not, 2: error.
+
+@bench.command()
+@click.option("--images", "n", type=click.IntRange(1), help="Pictures a run; 8,192 on CPUs, 40,000 on GPUs.")
+@_knob_options
+def embed(as_json: bool, **options: Any) -> None:
+    """Measure how pictures become vectors: knobs, strategies, 1 to N devices, the machine and its limit.
+
+    SOURCE is anything that `icons index` takes; without it, the bundled samples. Groups are limit, drawing, every knob,
+    strategy, devices, devices alone, all-reduce, parity; on GPUs links. Ctrl-C keeps what was measured. Exit code 0:
+    all was measured, 1: cut off, or rows are missing, 2: error.
 
     \b
     Examples:
-      icons bench goals
-      icons bench goals node_modules/@mdi/svg --images 7000
-      icons bench goals --simulated --repeats 3
-      icons bench goals --model ViT-B-32 --pretrained weights.safetensors --images 512
+      icons bench embed
+      icons bench embed ~/design/icons --devices cpu:2 --repeats 5 --images 20000
+      icons bench embed --sweep batch=32,64,128 --sweep workers=1,2 --grid --only grid
+      icons bench embed --set program=plain --sweep batch=32,512 --only batch
     """
-    from indexer.bench.embedding import EmbedBenchOptions
-    from indexer.bench.trials.knobs import Knobs
+    from indexer.bench.compare import bench_embed
+    from indexer.bench.knobs import EMBED
 
-    if simulated:
-        _refuse_beside_simulated("source", "out", "devices", "n_images", "model", "pretrained")
-    chosen = read_options(EmbedBenchOptions, Knobs, **options)
-    found: list[Goal] = []
-    for some in _measured_simulated(chosen.repeats) if simulated else _measured(chosen):
-        found += some
-        for goal in () if as_json else some:
-            click.echo(_spelled(goal))
-    if as_json:
-        click.echo(json.dumps([{**asdict(goal), "is_met": goal.is_met} for goal in found]))
-    if any(goal.is_met is False for goal in found):
-        raise click.exceptions.Exit(1)
-
-
-def _measured(chosen: "EmbedBenchOptions") -> Iterator[list["Goal"]]:
-    from indexer.bench.goals import measure_goals
-    from indexer.reports.bars import Bars
-
-    with Bars(estimate=False) as view:
-        found = measure_goals(chosen, view)
-    yield found
-
-
-def _measured_simulated(repeats: int) -> Iterator[list["Goal"]]:
-    """Yield the goals of each set-up once they are measured: all of them take most of an hour."""
-    from indexer.bench.feeding import SET_UPS, measure_feeding
-    from indexer.reports.bars import Bars
-
-    for set_up in SET_UPS:
-        with Bars(estimate=False) as view:
-            found = measure_feeding(set_up, repeats=repeats, bars=view)
-        yield found
-
-
-def _spelled(goal: "Goal") -> str:
-    least, most = (bound if bound is None else f"{bound:.2f}" for bound in (goal.least, goal.most))
-    wanted = f"at least {least}" if least else f"at most {most}" if most else "no goal is set"
-    verdict = {True: "met", False: "MISSED", None: "-"}[goal.is_met]
-    ratios = f" [{', '.join(f'{ratio:.2f}' for ratio in goal.ratios)}]" if goal.ratios else ""
-    return f"{verdict:<7} {goal.name}: {goal.reached:.2f} ({wanted}); {goal.note}{ratios}"
-
-
-def _refuse_beside_simulated(*names: str) -> None:
-    """Refuse what was given in vain: simulated devices have pictures of their own."""
-    context = click.get_current_context()
-    for parameter in context.command.params:
-        if parameter.name in names and context.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE:
-            raise click.UsageError(
-                f"{parameter.get_error_hint(context)} has no meaning with --simulated; leave one of them out"
-            )
+    _compare(EMBED, bench_embed, as_json=as_json, **options)
 
 
 @bench.command()
-@click.argument("sources", nargs=-1, required=True, type=Source)
+@click.option("--steps", "n", type=click.IntRange(1), help="Counted steps a run; 8 on CPUs, 50 on GPUs.")
+@_knob_options
+def train(as_json: bool, **options: Any) -> None:
+    """Measure how a model learns: 1 to N devices, DDP, FSDP, batch, precision, options of DDP, of NCCL, of a step.
+
+    Trains a few steps of what `icons finetune` trains, on the icons of SOURCE or on the bundled samples, and keeps no
+    model. Ctrl-C keeps what was measured. Exit code 0: all was measured, 1: cut off, or rows are missing, 2: error.
+
+    \b
+    Examples:
+      icons bench train
+      icons bench train --set batch=256 --sweep precision=fp32,bf16 --repeats 5
+      icons bench train --sweep bucket_cap_mb=1,5,25,100
+      icons bench train --sweep nccl_max_channels=1,4,16 --sweep nccl_algo=Ring,Tree
+      icons bench train --set batch=128 --sweep accumulate=1,2,4
+    """
+    from indexer.bench.compare import bench_train
+    from indexer.bench.knobs import TRAIN
+
+    _compare(TRAIN, bench_train, as_json=as_json, **options)
+
+
+def _compare(table: "Table", measure: Callable[..., "Report"], *, as_json: bool, **options: Any) -> None:
+    from indexer.bench.compare import Options
+    from indexer.bench.knobs import parse_setting, parse_sweep
+    from indexer.encoders.checkpoint import ModelChoice
+    from indexer.reports.bars import Bars
+
+    choice = model_choice(options.pop("model"), options.pop("pretrained")) or ModelChoice.bundled()
+    settings = dict(parse_setting(table, text) for text in options.pop("settings"))
+    sweeps = [parse_sweep(table, text) for text in options.pop("sweeps")]
+    out = options.pop("out") or _new_folder()
+    with Bars(estimate=False) as view:
+        report = measure(Options(out, choice=choice, settings=settings, sweeps=sweeps, **options), view)
+    _conclude(report, out, as_json=as_json)
+
+
+def _new_folder() -> Path:
+    return Path("icons-bench") / datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+
+
+def _conclude(report: "Report", out: Path | None, *, as_json: bool, has_charts: bool = True) -> None:
+    """Give out what was measured; exit code 1 where it is not whole."""
+    from indexer.bench.report import show, write
+
+    if as_json:
+        click.echo(json.dumps(report.to_json()))
+    else:
+        show(report)
+    if out is not None:
+        write(report, out, has_charts=has_charts)
+        click.echo(f"wrote {out / 'report.html'} and report.json", err=True)
+    if not report.is_whole or report.failed:
+        raise click.exceptions.Exit(1)
+
+
+@bench.command()
+@click.argument("sources", nargs=-1, required=True, type=_Source)
 @click.option("--devices", default="auto", show_default=True, help="As for `icons index`.")
 @click.option("--repeats", type=click.IntRange(1), default=1, show_default=True, help="Runs of each source, in turn.")
 @model_options
@@ -129,99 +154,142 @@ def index(
     Example:
       icons bench index node_modules/@mdi/svg node_modules/@iconify/json
     """
-    from indexer.bench.whole import measure_whole
+    from indexer.bench.compare import bench_index
 
     options = ["--devices", devices]
     for name, value in (("--model", model), ("--pretrained", pretrained)):
         options += [name, str(value)] if value else []
-    for _ in range(repeats):
-        for source in sources:
-            measured = measure_whole(source, options=options)
-            if as_json:
-                click.echo(json.dumps({**asdict(measured), "images_per_second": round(measured.images_per_second, 1)}))
-                continue
-            click.echo(
-                f"{source}: {measured.found:,} icons, {measured.embedded:,} pictures in {measured.seconds:.1f} s "
-                f"({measured.images_per_second:,.0f} a second), peak memory {measured.peak_bytes / 1e9:.2f} GB"
-            )
-            for stage, seconds in measured.seconds_by_stage.items():
-                peak = measured.peak_bytes_by_stage.get(stage, 0)
-                click.echo(f"  {stage}: {seconds:.1f} s, {peak / 1e9:.2f} GB")
+    _conclude(bench_index(sources, options=options, repeats=repeats), None, as_json=as_json)
 
 
 @bench.command()
-@click.argument("source", required=False, type=Source)
-@click.option("--images", "n_images", type=click.IntRange(1), default=4000, show_default=True, help="Pictures a run.")
-@click.option("--repeats", type=click.IntRange(1), default=9, show_default=True, help="Counted runs of each.")
-@click.option(
-    "--workers", type=click.IntRange(1), default=cores, show_default="this machine's cores", help="Render processes."
-)
-@click.option("--size", type=click.IntRange(8), help="Of the pictures; the bundled model's if not given.")
-@json_option
-def isolation(source: Path | None, as_json: bool, **chosen: Any) -> None:
-    """Measure what it costs to draw in processes of their own, with checks, instead of plainly.
-
-    SOURCE is a folder of clean SVG files. Exit code 0: the cost is within its bounds, 1: it is not, 2: error.
-
-    \b
-    Example:
-      icons bench isolation node_modules/@mdi/svg --images 2000
-    """
-    from indexer.bench.isolation import measure_source
-
-    cost = measure_source(source, **chosen)
-    if as_json:
-        click.echo(json.dumps(asdict(cost)))
-    else:
-        click.echo(
-            f"{cost.n_images:,} pictures, {chosen['workers']} processes: {cost.plain_microseconds:.0f} us a picture "
-            f"drawn plainly; isolation and checks take {cost.cpu_share:+.1%} (by the clock {cost.wall_share:+.1%}), "
-            f"with a forward pass of {cost.forward_microseconds:.0f} us {cost.share_of_indexing:+.1%}, and "
-            f"{cost.bytes_a_worker / 1e6:+.1f} MB a worker"
-        )
-    if not cost.is_within_bounds:
-        raise click.exceptions.Exit(1)
-
-
-@bench.command()
-@click.option("--out", type=Folder, help="Folder for the report; a new one in icons-bench/ if not given.")
+@_out
 @click.option("--devices", default="auto", show_default=True, help="auto, a number of GPUs, 0,2, or cpu: all in small.")
-@click.option("--only", multiple=True, metavar="PART", help="Measure this part alone. Repeatable.")
+@click.option("--only", multiple=True, metavar="PART", help="Measure parts whose names begin so. Repeatable.")
 @click.option("--minutes", type=click.FloatRange(0.1), help="Begin no part that would take longer than what is left.")
 @json_option
 def gpu(out: Path | None, devices: str, only: tuple[str, ...], minutes: float | None, as_json: bool) -> None:
-    """Check and measure all that only a GPU shows, part by part: parity, limits, embedding, two ranks, training, NCCL.
+    """Check and measure all that only a GPU shows, the most important first: parity, embedding, limits, training, NCCL.
 
-    Called again with the same --out it goes on with the parts that are missing or have failed. Parts are machine,
-    parity, limit, embed, two ranks, devices, knobs, training and nccl; with a model or a group behind, as in
-    "embed ViT-L-14" or "training precision", for that alone. docs/gpu.md says what each figure means. Exit code 0: all
-    goals are met, 1: some are missed, or parts have failed or are missing, 2: error.
+    Parts take some 25 seconds at most; rows are printed as they come, and DIR is written after each part. The same
+    command goes on with the parts that are missing or have failed. docs/gpu.md says what each figure means. Exit code
+    0: all goals are met, 1: some are missed, or parts have failed or are missing, 2: error.
 
     \b
     Examples:
       icons bench gpu --out gpu
       icons bench gpu --out gpu --minutes 8
-      icons bench gpu --out gpu --only machine --only "parity ViT-L-14"
+      icons bench gpu --out gpu --only links --only "parity ViT-L-14"
     """
-    from indexer.bench.gpu.report import is_all_well, show, to_json, write
-    from indexer.bench.gpu.run import bench_gpu, find_gpus, show_gpus
-    from indexer.bench.gpu.setting import Setting, tiny
+    from indexer.bench.gpu import Parts, Setting, bench_gpu, chosen, find_gpus, goals, tiny
+    from indexer.bench.report import write
     from indexer.reports.bars import Bars
 
-    there, folder = find_gpus(devices), (out or new_folder()).absolute()
-    show_gpus(there)
+    there, folder = find_gpus(devices), (out or _new_folder()).absolute()
     setting = Setting(folder, n_devices=there.n) if there.device == "cuda" else tiny(folder)
+
+    def show(row: "Row") -> None:
+        if not as_json:
+            figures = ", ".join(f"{name} {row.text(name)}" for name in row.runs[0]) if row.runs else ""
+            click.echo(f"{row.group}: {row.name}: {row.error or figures}")
+
     with Bars(estimate=False) as view:
-        found = bench_gpu(setting, view, only=only, minutes=minutes)
-    write(found)
-    if as_json:
-        click.echo(json.dumps(to_json(found)))
-    else:
-        show(found)
-    say(f"wrote {folder / 'report.html'} and report.json", err=True)
-    if not is_all_well(found):
+        every = Parts(setting, view).all()
+        some = chosen(every, only)
+        report = bench_gpu(some, folder, kind=setting.kind, bars=view, minutes=minutes, show=show)
+    held = list(goals(report))
+    report.facts = [f"{'met' if is_met else 'MISSED'}: {text}" for text, is_met in held]
+    write(report, folder, has_charts=False)
+    click.echo(json.dumps(report.to_json()) if as_json else "\n".join(report.facts))
+    missing = len({part.name for part in every} - {row.setting["part"] for row in report.rows})
+    click.echo(f"parts missing: {missing}; wrote {folder / 'report.html'} and report.json", err=True)
+    if missing or report.failed or not all(is_met for _, is_met in held):
         raise click.exceptions.Exit(1)
 
 
-bench.add_command(embed)
-bench.add_command(train)
+@bench.command()
+@click.option("--only", "parts", multiple=True, type=click.Choice(_PARTS), default=_PARTS, help="Measure this part.")
+@click.option(
+    "--queries",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="JSONL file of queries, as for `icons evaluate`. Repeatable; names of the library's icons if not given.",
+)
+@click.option("--kind", "kinds", multiple=True, type=click.Choice(list(KINDS)), help="Build this kind of index.")
+@click.option(
+    "--vectors",
+    type=click.IntRange(100),
+    metavar="N",
+    help="Build indexes of 20 thousand, 380 thousand, 1 and 10 million vectors, up to N of them; 380000 if not given.",
+)
+@click.option("--runs", "n_cold", type=click.IntRange(1), default=10, show_default=True, help="Of each cold start.")
+@click.option("--clients", type=click.IntRange(1, 256), default=16, show_default=True, help="Who use the page at once.")
+@click.option("--seconds", type=click.FloatRange(1, 3600), default=60, show_default=True, help="How long they do.")
+@click.option("-k", "k", type=click.IntRange(1, 1000), default=10, show_default=True, help="Hits of a query.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of queries and made vectors.")
+@_out
+@library_option
+@json_option
+def search(library: "Library", out: Path | None, as_json: bool, **options: Any) -> None:
+    """Measure how fast icons are found here: cold, warm, filtered, with many asking, and by kind of index.
+
+    Starts `icons search` and `icons serve` on a free port of this machine, and only reads the library. Indexes are
+    built one after the other in a temporary folder (TMPDIR). docs/search-speed.md says how to read the figures. Exit
+    code 1: cut off, or a request was not answered as it should be.
+
+    \b
+    Examples:
+      icons bench search --out speed
+      icons bench search --only warm --only clients --queries mine.jsonl
+      icons bench search --only page --clients 4 --seconds 20
+      icons bench search --only indexes --vectors 10000000 --kind rabitq --kind hnsw --json
+    """
+    from indexer.bench.indexes import IndexOptions
+    from indexer.bench.search import SearchOptions, bench_search
+    from indexer.reports.bars import ProgressLine
+
+    kinds = options.pop("kinds") or tuple(KINDS)
+    indexes = IndexOptions(kinds, options.pop("vectors"), options["seed"])
+    with warnings_as_lines(), ProgressLine() as progress:
+        report = bench_search(library, SearchOptions(**options, indexes=indexes), progress)
+    _conclude(report, out, as_json=as_json)
+
+
+@bench.command()
+@click.option(
+    "--icons",
+    "sizes",
+    type=click.IntRange(1_000),
+    multiple=True,
+    default=(250_000, 1_000_000),
+    show_default=True,
+    metavar="N",
+    help="Of a drawn library. Repeatable: one for each.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False, writable=True),
+    default=Path("icons-scale"),
+    show_default=True,
+    help="Folder for the figures, and for what is built: some 3.5 GB a million icons.",
+)
+@click.option("--keep", is_flag=True, help="Leave what was built there.")
+@library_option
+@json_option
+def scale(library: "Library", sizes: Sequence[int], out: Path, as_json: bool, **options: Any) -> None:
+    """Measure how time, memory and disk grow with the number of icons, from the scan to the page.
+
+    Draws sets as those of the library, with vectors of its clusters, and builds a library of each size. Only reads the
+    real one. Ended early, the same command goes on where it stopped. docs/scale.md says how to read the figures.
+
+    \b
+    Examples:
+      icons bench scale --icons 20000 --icons 100000
+      icons bench scale --icons 1000000 --icons 4000000 --icons 10000000 --out /data/scale
+    """
+    from indexer.bench.scale import bench_scale
+    from indexer.reports.bars import ProgressLine
+
+    with warnings_as_lines(), ProgressLine() as progress:
+        report = bench_scale(library, out, sizes, progress=progress, **options)
+    _conclude(report, out, as_json=as_json, has_charts=False)

@@ -17,7 +17,7 @@ from indexer.arrays import Halves, Pixels
 from indexer.embedding.device import Collect, Device
 from indexer.embedding.page_lock import page_locked
 from indexer.embedding.queued_device import QueuedDevice
-from indexer.encoders.checkpoint import Checkpoint, find_checkpoint
+from indexer.encoders.checkpoint import Checkpoint
 from indexer.encoders.loading import load_encoder
 from indexer.encoders.torch_encoder import Encoder, Precision
 from indexer.ranks.devices import use_device
@@ -49,7 +49,6 @@ class _Place:
 class CudaSpec:
     """A GPU of this machine."""
 
-    find = staticmethod(find_checkpoint)
     is_fed = True
     device: torch.device
     precision: Precision
@@ -89,6 +88,12 @@ class CudaDevice(QueuedDevice):
     def __exit__(self, *error: object) -> None:
         super().__exit__(*error)
         self._closing.close()
+
+    @property
+    def remark(self) -> str:  # type: ignore[override]
+        """Why passes are launched kernel by kernel, or copies waited for."""
+        captured = f"no graph was captured: {self.not_captured}" if self.not_captured else ""
+        return "; ".join(filter(None, (captured, self.not_locked)))
 
     def settle(self, *, n_images: int, largest: int) -> None:
         """Find out how many pictures go at once, and capture the pass for as many."""

@@ -16,9 +16,9 @@ from indexer.arrays import Halves, Ids, Pixels
 from indexer.embedding.batches import Batch
 from indexer.embedding.options import EmbedOptions
 from indexer.embedding.room import encode_names_within_memory, encode_within_memory
-from indexer.encoders.checkpoint import Checkpoint, ModelChoice, find_checkpoint
+from indexer.encoders.checkpoint import Checkpoint
 from indexer.encoders.loaded import AnyPrecision, LoadedEncoder
-from indexer.encoders.loading import MANY, load_encoder
+from indexer.encoders.loading import load_encoder
 from indexer.process import cores_of_rank
 from indexer.ranks.devices import HOST
 
@@ -55,6 +55,10 @@ class Device(Protocol):
     def busy_seconds(self) -> float | None:
         """Time in which it has encoded pictures so far; None where nobody can tell."""
 
+    @property
+    def remark(self) -> str:
+        """Why it is slower than it could be; empty where it is not."""
+
     def __enter__(self) -> Self:
         """Begin."""
 
@@ -86,9 +90,6 @@ class DeviceSpec(Protocol):
     def is_fed(self) -> bool:
         """Whether it is none of the host's cores."""
 
-    def find(self, choice: ModelChoice) -> Checkpoint:
-        """Find the encoder that is chosen."""
-
     def open(self, checkpoint: Checkpoint, memory: Pixels | None, *, n_images: int) -> Device:
         """Load an encoder for so many pictures; they will lie in `memory`, RGB (n, size, size, 3), if there are any."""
 
@@ -117,23 +118,22 @@ def _nothing(batch: Batch, device: Device) -> Collect:
 class CpuSpec:
     """The cores of a rank."""
 
-    find = staticmethod(find_checkpoint)
     is_fed = False
     precision: AnyPrecision
     batch_size: int | None
     n_under_way: int
-    is_timed: bool = False
 
     @classmethod
     def of(cls, options: EmbedOptions) -> Self:
         """As many lanes as there are cores, up to four."""
-        return cls(options.precision, options.batch_size or ON_CPU, n_lanes(), options.is_timed)
+        return cls(options.precision, options.batch_size or ON_CPU, n_lanes())
 
     def open(self, checkpoint: Checkpoint, memory: Pixels | None, *, n_images: int) -> Device:
         """Load the encoder the way that is done soonest."""
         del memory
-        n = MANY if self.is_timed else n_images
-        encoder = load_encoder(checkpoint, device=HOST, precision=self.precision, n_images=n, lanes=self.n_under_way)
+        encoder = load_encoder(
+            checkpoint, device=HOST, precision=self.precision, n_images=n_images, lanes=self.n_under_way
+        )
         return CpuDevice(encoder, batch_size=self.batch_size or ON_CPU, n_lanes=self.n_under_way)
 
 
@@ -146,6 +146,7 @@ class CpuDevice:
 
     name = "cpu"
     busy_seconds = None
+    remark = ""
 
     def __init__(self, encoder: LoadedEncoder, *, batch_size: int, n_lanes: int) -> None:
         self.encoder = encoder

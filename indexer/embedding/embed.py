@@ -30,7 +30,7 @@ from indexer.library.durable import disk_error, make_folder
 from indexer.library.folder import Library
 from indexer.library.plans import read_plan
 from indexer.process import cores_of_rank, prepare_for_batches
-from indexer.ranks.devices import HOST, Device
+from indexer.ranks.devices import Device
 from indexer.ranks.distributed import (
     Rank,
     give_up_rank,
@@ -63,8 +63,6 @@ class Post:
     report: Report
     give_up: Callable[[str], None]
     """Called from another thread if this one hangs, with what it was at; it has to end the process."""
-    spec: DeviceSpec | None = None
-    """None: that of the device. A benchmark puts one in its place that is simulated."""
 
 
 def embed(library: Library, fingerprint: str, post: Post) -> None:
@@ -76,7 +74,7 @@ def embed(library: Library, fingerprint: str, post: Post) -> None:
             or work is left when all ranks are done.
     """
     place = LibraryWork(library, fingerprint)
-    rank, where, options = post.rank, _resolve(post), EmbedOptions.of(place.plan)
+    rank, where, options = post.rank, find_device(post.device), EmbedOptions.of(place.plan)
     backend = "gloo" if options.backend == "auto" else options.backend  # two counts need no NCCL
     progress = RankProgress(
         rank=rank.index, world=rank.world, device=str(where), at="meeting the other ranks", waits=True
@@ -90,20 +88,15 @@ def embed(library: Library, fingerprint: str, post: Post) -> None:
     ):
         reporter = Reporter(post.report, progress, Gauge(where, cores_of_rank()))
         reporter.begin("loading the encoder")
-        spec = post.spec or spec_of(where, options)
         with _claims(place.run, rank, where, options) as claims:
             share = Share(place, claims)
-            Work(f"rank {rank.index}", rank.world, share, spec, reporter).do()
+            Work(f"rank {rank.index}", rank.world, share, spec_of(where, options), reporter).do()
             reporter.add()  # the last shard is written: its time counts too
             reporter.wait("waiting for the other ranks")
             [n_left] = total_over_ranks(rank, [share.count_undone()], device=where)
         if n_left:
             raise EmbedError(f'"{n_left}" blocks are left without a shard; `icons index` does them')
         reporter.finish()
-
-
-def _resolve(post: Post) -> Device:
-    return HOST if post.spec is not None else find_device(post.device)
 
 
 def in_products_of(device: Device, options: EmbedOptions) -> AbstractContextManager[None]:
@@ -146,10 +139,8 @@ def main(root: Path, fingerprint: str) -> None:
     run_rank(Library(root), fingerprint)
 
 
-def run_rank(
-    library: Library, fingerprint: str, *, spec_of: Callable[[Rank], DeviceSpec | None] = lambda _: None
-) -> None:
-    """Live the life of one rank of several, on its own device unless `spec_of` gives it another."""
+def run_rank(library: Library, fingerprint: str) -> None:
+    """Live the life of one rank of several, on its own device."""
     prepare_for_batches()
     try:
         plan = read_plan(library.work(fingerprint) / "plan.jsonl")
@@ -164,7 +155,7 @@ def run_rank(
 
     def work(rank: Rank) -> None:
         try:
-            embed(library, fingerprint, Post(rank, rank.device(kind), report, partial(_give_up, rank), spec_of(rank)))
+            embed(library, fingerprint, Post(rank, rank.device(kind), report, partial(_give_up, rank)))
         except OSError as error:
             raise EmbedError(disk_error(error, library.root)) from error
 

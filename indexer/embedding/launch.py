@@ -1,9 +1,7 @@
 """Embeds a plan on this machine and waits for its ranks: here for one, under torchrun for more."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
-from indexer.embedding.device import DeviceSpec
 from indexer.embedding.embed import RERUN, Post, embed
 from indexer.embedding.options import EmbedOptions
 from indexer.errors import EmbedError
@@ -16,25 +14,11 @@ from indexer.ranks.launch import Ranks, cluster_command
 from indexer.ranks.progress import RankProgress, read_progress
 
 Watch = Callable[[Sequence[RankProgress]], None]
-SpecOf = Callable[[Rank], DeviceSpec | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """What every rank runs: a module that takes `--library` and `--fingerprint`, and the devices that it gives them."""
-
-    module: str = "indexer.embedding.embed"
-    arguments: tuple[str, ...] = ()
-    spec_of: SpecOf = lambda _: None
-
-    def command(self, library: Library, fingerprint: str) -> list[str]:
-        """Spell the module with all that it is told."""
-        return [self.module, "--library", str(library.root), "--fingerprint", fingerprint, *self.arguments]
 
 
 def plan_command(library: Library, fingerprint: str, *, devices: Devices) -> str:
     """Spell the line that embeds the same plan on each of several machines over a shared folder."""
-    return cluster_command(*Program().command(library, fingerprint), devices=devices)
+    return cluster_command(*_program(library, fingerprint), devices=devices)
 
 
 def run_ranks(
@@ -44,7 +28,6 @@ def run_ranks(
     devices: Devices,
     watch: Watch,
     give_up: Callable[[str], None],
-    program: Program = Program(),
 ) -> None:
     """Embed a plan on this machine, telling `watch` how far every rank is.
 
@@ -63,7 +46,6 @@ def run_ranks(
                 devices.own(),
                 report=lambda progress: watch([progress]),
                 give_up=lambda reason: give_up(f"{reason} ({RERUN})"),
-                spec=program.spec_of(Rank()),
             ),
         )
         return
@@ -77,6 +59,11 @@ def run_ranks(
         if found := overseer.look(progress):
             raise EmbedError(f"{found} ({RERUN})")
 
-    with Ranks(*program.command(library, fingerprint), devices=devices, folder=run) as ranks:
+    with Ranks(*_program(library, fingerprint), devices=devices, folder=run) as ranks:
         if cause := ranks.follow(look):
             raise EmbedError(f"{cause} ({RERUN})")
+
+
+def _program(library: Library, fingerprint: str) -> list[str]:
+    """Spell the module that each of several ranks runs."""
+    return ["indexer.embedding.embed", "--library", str(library.root), "--fingerprint", fingerprint]

@@ -23,8 +23,6 @@ class EmbedOptions:
     """Rendering processes of a rank; None: its share of the cores, less one where it feeds a GPU."""
     backend: Literal["auto", "nccl", "gloo"] = "auto"
     """Of the process group: nccl, gloo, or auto, which is gloo: NCCL would take memory of the device for two counts."""
-    is_timed: bool = False
-    """Whether rates are measured: as in the midst of a large library, with what pays there, and nothing drawn ahead."""
     stall_limit: Positive = 600.0
     """Seconds without any progress, after which a rank is given up. A worker draws 32 pictures at 10 s each between two
     signs of life, so that the slowest pictures are no standstill."""

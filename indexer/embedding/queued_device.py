@@ -1,6 +1,6 @@
 """How are batches kept in the queue of a device that works beside its host? How many pictures go at once is found here.
 
-`cuda_device` is a GPU; the benchmarks have one that is simulated.
+`cuda_device` is a GPU; tests have one that is simulated.
 """
 
 import time
@@ -32,6 +32,7 @@ class QueuedDevice:
     """
 
     n_under_way = 2
+    remark = ""
 
     def __init__(self, encoder: LoadedEncoder, *, name: str, batch_size: int | None) -> None:
         self.encoder = encoder

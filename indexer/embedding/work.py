@@ -14,7 +14,7 @@ from indexer.embedding.options import EmbedOptions
 from indexer.embedding.room import out_of_memory_explained
 from indexer.embedding.shard_writer import ShardWriter
 from indexer.embedding.share import Share
-from indexer.encoders.checkpoint import Checkpoint
+from indexer.encoders.checkpoint import Checkpoint, find_checkpoint
 from indexer.errors import EmbedError
 from indexer.library.plans import Block
 from indexer.library.shards import Failed, content_of
@@ -76,7 +76,7 @@ class Work:
 
     def _find_checkpoint(self) -> Checkpoint:
         plan = self.share.place.plan
-        checkpoint = self.spec.find(self.share.place.choose())
+        checkpoint = find_checkpoint(self.share.place.choose())
         if checkpoint.fingerprint != plan.fingerprint:
             raise EmbedError(
                 f'{self.worker} finds encoder "{checkpoint.fingerprint}", the plan is for '
@@ -85,13 +85,12 @@ class Work:
         return checkpoint
 
     def _start_pool(self, checkpoint: Checkpoint, layout: Layout, n_images: int) -> RenderPool:
-        options = EmbedOptions.of(self.share.place.plan)
-        workers = options.workers
+        workers = EmbedOptions.of(self.share.place.plan).workers
         return layout.start_pool(
             size=checkpoint.image_size,
             workers=default_workers(n_images, is_fed=self.spec.is_fed) if workers is None else workers,
             n_under_way=self.spec.n_under_way,
-            fills=self.share.claims is None and not options.is_timed,  # what one has drawn no other has
+            fills=self.share.claims is None,  # what one has drawn no other has
         )
 
     def _embed_names(self, device: Device, writer: ShardWriter) -> None:
@@ -131,7 +130,8 @@ class Drawing:
         for batch, vectors in through(device, batches):
             for part, encoded in batch.split(vectors):
                 self._take(part, encoded, writer)
-            self.reporter.tell_of_device(waited=self.pool.waited_seconds, busy=device.busy_seconds)
+            waited, busy = self.pool.waited_seconds, device.busy_seconds
+            self.reporter.tell_of_device(waited=waited, busy=busy, batch_size=device.batch_size, remark=device.remark)
         self.reporter.read_gauge()  # while the workers are there
 
     def _take(self, chunk: RenderedChunk, vectors: Halves, writer: ShardWriter) -> None:

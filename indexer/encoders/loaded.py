@@ -5,7 +5,7 @@ from typing import Any, Literal, Protocol
 
 from indexer.arrays import Halves, Ids, Pixels
 
-AnyPrecision = Literal["auto", "fp64", "fp32", "bf16", "fp16", "int8"]
+AnyPrecision = Literal["auto", "fp32", "bf16", "fp16", "int8"]
 """In what an encoder computes; int8 without torch."""
 
 

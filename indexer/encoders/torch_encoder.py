@@ -20,11 +20,11 @@ from indexer.encoders.small_maps import multiply_small_maps
 from indexer.encoders.tokens import rows_by_length
 from indexer.errors import DeviceError, ModelError
 
-Precision = Literal["auto", "fp64", "fp32", "bf16", "fp16"]
+Precision = Literal["auto", "fp32", "bf16", "fp16"]
 TEXTS_AT_ONCE = {"cpu": 64, "cuda": 512}
 """By kind of device. Larger ones are no faster on a CPU, smaller ones not the same for any number of threads."""
 _HALVES: dict[str, torch.dtype] = {"bf16": torch.bfloat16, "fp16": torch.float16}
-_TYPES: dict[str, torch.dtype] = {**_HALVES, "fp32": torch.float32, "fp64": torch.float64}
+_TYPES: dict[str, torch.dtype] = {**_HALVES, "fp32": torch.float32}
 
 
 class ImageTower(nn.Module):
@@ -266,14 +266,13 @@ def autocast(precision: Precision, device: torch.device) -> torch.autocast:
 
 @contextmanager
 def products_in(precision: str) -> Iterator[None]:
-    """Have GPUs multiply fp32 numbers exactly in the block (fp32), or rounded to tf32; with any other precision as is.
+    """Have GPUs multiply fp32 numbers exactly in the block where that is the precision; with any other as is.
 
     By itself cuDNN rounds to tf32, while matrix products are exact.
     """
     backends: tuple[Any, ...] = (torch.backends.cuda.matmul, torch.backends.cudnn)
     before = [backend.allow_tf32 for backend in backends]
-    after = {"fp32": [False, False], "tf32": [True, True]}.get(precision, before)
-    _allow_tf32(backends, after)
+    _allow_tf32(backends, [False, False] if precision == "fp32" else before)
     try:
         yield
     finally:

@@ -100,8 +100,7 @@ class Schedule:
 class Distribution:
     """How the work is spread over devices and memory."""
 
-    precision: Literal["auto", "fp64", "fp32", "bf16", "fp16"] = "auto"
-    """fp64: of weights, too, for `icons bench train`."""
+    precision: Literal["auto", "fp32", "bf16", "fp16"] = "auto"
     backend: Literal["auto", "nccl", "gloo"] = "auto"
     strategy: Literal["ddp", "fsdp"] = "ddp"
     accumulate: int = 1

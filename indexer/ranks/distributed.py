@@ -15,7 +15,6 @@ from indexer.ranks.devices import Device, see_own_gpu, use_device
 
 if TYPE_CHECKING:
     import torch
-    import torch.distributed as dist
 
 START_LIMIT = timedelta(minutes=10)
 """How long ranks wait for each other at the start and at the final count."""
@@ -99,12 +98,11 @@ def process_group(
     backend: str,
     device: Device,
     limit: timedelta = START_LIMIT,
-    is_high_priority: bool = False,
 ) -> Iterator[None]:
     """Make the rank's device that of this thread, and join the other ranks for the block, where there are any.
 
     `limit` is how long one waits for them. NCCL connects here, while the device has room, not at the first exchange;
-    gloo leaves the device alone. `is_high_priority`: nccl's kernels go before others that wait for the device.
+    gloo leaves the device alone.
     """
     use_device(device)
     if rank.world == 1:
@@ -121,21 +119,11 @@ def process_group(
         rank=rank.index,
         world_size=rank.world,
         device_id=torch.device(str(device)) if "nccl" in backend else None,
-        pg_options=_high_priority(limit) if is_high_priority else None,
     )
     try:
         yield
     finally:
         dist.destroy_process_group()
-
-
-def _high_priority(limit: timedelta) -> "dist.ProcessGroupNCCL.Options":
-    """Have nccl take its streams from the pool of high priority; torch warns where the limit is not in here, too."""
-    import torch.distributed as dist
-
-    options = dist.ProcessGroupNCCL.Options(is_high_priority_stream=True)
-    options._timeout = limit
-    return options
 
 
 def total_over_ranks(rank: Rank, counts: list[int], *, device: Device) -> list[int]:

@@ -120,9 +120,10 @@ class Reporter:
         self.progress.at, self.progress.waits = what, True
         self._tell(now=True)
 
-    def tell_of_device(self, *, waited: float, busy: float | None) -> None:
-        """Note for how many seconds the device has waited for pixels, and was busy, where it can tell."""
+    def tell_of_device(self, *, waited: float, busy: float | None, batch_size: int, remark: str) -> None:
+        """Note for how many seconds the device has waited for pixels, and was busy, where it can tell, and the rest."""
         self.progress.waited_seconds, self.progress.busy_seconds = waited, busy
+        self.progress.batch_size, self.progress.remark = batch_size, remark
 
     def add(self, *, images: int = 0, names: int = 0, failed: int = 0) -> None:
         """Count what is done."""

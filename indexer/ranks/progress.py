@@ -26,6 +26,10 @@ class RankProgress:
     """Of `seconds`, those in which nothing was ready for the device."""
     busy_seconds: float | None = None
     """Of `seconds`, those in which the device encoded pictures; None where nobody can tell."""
+    batch_size: int = 0
+    """Pictures that the device takes at once; 0 until that is known."""
+    remark: str = ""
+    """Why the device is slower than it could be, where it can say so."""
     device: str = ""
     memory_bytes: int = 0
     """Of the GPU, or of this rank and its render workers."""

@@ -1,4 +1,4 @@
-"""How do figures look? Bars with whiskers, bars of parts, curves with bands and points, drawn by matplotlib.
+"""How do figures look? Bars with whiskers, bars of parts, and curves with bands, drawn by matplotlib.
 
 It takes half a second to import, which only reports wait for. In a page, colours are those of its style sheet.
 """
@@ -83,24 +83,12 @@ class Stack:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
-    """One place in a plane."""
-
-    label: str
-    x: float
-    y: float
-    colour: int
-
-
-@dataclass(frozen=True, slots=True)
 class Scale:
-    """How values stand on an axis: from `low`, None for near the least of them, to `high`, or by powers of ten."""
+    """How values stand on an axis, from 0 to `high`."""
 
     title: str = ""
     written: Written = short
-    low: float | None = 0.0
     high: float | None = None
-    is_log: bool = False
 
 
 SHARES = Scale(high=1.02)
@@ -170,19 +158,9 @@ def line_chart(title: str, curves: Sequence[Curve], *, ticks: Sequence[str], x_t
             axes.fill_between(range(len(values)), low, high, color=colour, alpha=0.16, linewidth=0)
         axes.set_xticks(range(len(ticks)), ticks)
         axes.set_xlabel(x_title)
-        _set_scale(axes, "y", y)
-        chart.sheet.legend(loc="outside right upper")
-    return chart
-
-
-def scatter_chart(title: str, points: Sequence[Point], *, x: Scale, y: Scale) -> Chart:
-    """Draw points in a plane; the legend tells which is which."""
-    with _axes(title) as (chart, axes):
-        for point in sorted(points, key=lambda point: (-point.y, point.x)):
-            label = f"{point.label} {x.written(point.x)}"
-            axes.plot(point.x, point.y, "o", color=_colour(point.colour), label=label)
-        for name, scale in (("x", x), ("y", y)):
-            _set_scale(axes, name, scale)
+        axes.set_ylim(0.0, y.high)
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+        axes.yaxis.set_label_text(y.title)
         chart.sheet.legend(loc="outside right upper")
     return chart
 
@@ -206,13 +184,6 @@ def _rows(axes: Axes, labels: Sequence[str], ends: Sequence[tuple[float, str]]) 
     axes.margins(x=0.15)
     for row, (end, written) in enumerate(ends):
         axes.annotate(written, (end, row), xytext=(6, 0), textcoords="offset points", va="center")
-
-
-def _set_scale(axes: Axes, name: str, scale: Scale) -> None:
-    axis = axes.xaxis if name == "x" else axes.yaxis
-    axes.set(**{f"{name}scale": "log"} if scale.is_log else {f"{name}lim": (scale.low, scale.high)})
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
-    axis.set_label_text(scale.title)
 
 
 def _colour(number: int) -> str:

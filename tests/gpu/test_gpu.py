@@ -18,17 +18,16 @@ import numpy as np
 import pytest
 import torch
 
-from indexer.bench.gpu.embedding import embed_on_all, embed_whole, two_ranks_on_one
-from indexer.bench.gpu.encoding import compare_with_cpu, encode_all, measure_limit
-from indexer.bench.gpu.links import measure_links, measure_reduction
-from indexer.bench.gpu.parts import Part, measure
-from indexer.bench.gpu.setting import Setting
+from indexer.bench.alone import encode_all
+from indexer.bench.gpu import Parts, Setting, tiny
+from indexer.bench.report import Row
 from indexer.embedding.batches import Batch
 from indexer.embedding.cuda_device import CudaDevice
 from indexer.embedding.page_lock import page_locked
 from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
 from indexer.encoders.torch_encoder import Encoder
 from indexer.rendering.slots import Settings, Slots, shared_memory
+from indexer.reports.bars import Bars
 
 N_GPUS = torch.cuda.device_count()
 pytestmark = [
@@ -40,17 +39,16 @@ many = pytest.mark.skipif(N_GPUS < 2, reason=f"asks two GPUs; torch sees {N_GPUS
 
 @pytest.fixture
 def setting(tmp_path: Path) -> Setting:
-    return Setting(
-        tmp_path,
-        models=("bundled",),
-        n_compared=64,
-        batch_sizes=(64,),
-        n_images=2000,
-        n_varied=2000,
-        seconds=0.2,
-        steps=2,
-        train={"batch": 16},
-    )
+    return replace(tiny(tmp_path), kind="cuda", n_pictures=2000, n_compared=64, batches=(64,), steps=2)
+
+
+def measured(setting: Setting, name: str) -> list[Row]:
+    """Rows of one part of `icons bench gpu`."""
+    with Bars() as bars:
+        (part,) = (part for part in Parts(setting, bars).all() if part.name == name)
+        rows = part.measure()
+    assert [row.error for row in rows] == [None] * len(rows)
+    return rows
 
 
 @pytest.fixture
@@ -70,16 +68,21 @@ def opened(pixels: Any, *, batch_size: int | None) -> CudaDevice:
     return CudaDevice(Encoder(checkpoint, device=torch.device("cuda:0")), pixels, batch_size=batch_size)
 
 
+def in_batches(pixels: Any) -> Iterator[Any]:
+    return (pixels[start : start + 32] for start in range(0, len(pixels), 32))
+
+
 def cosines(found: Any, expected: Any) -> Any:
     lengths = np.linalg.norm(found, axis=1) * np.linalg.norm(expected, axis=1)
     return (found * expected).sum(axis=1) / lengths
 
 
 def test_vectors_are_those_of_the_cpu_with_graphs_and_without(setting: Setting) -> None:
-    rows = list(compare_with_cpu(setting, "bundled"))
-    assert [row["way"] for row in rows] == ["pass by pass", "captured graphs"] * 2
-    assert {row["precision"] for row in rows} == {"bf16", "fp16"}
-    assert min(row["least cosine"] for row in rows) >= 0.999
+    rows = measured(setting, "parity bundled")
+    assert [row.name for row in rows] == [
+        *("bf16, pass by pass", "bf16, captured graphs", "fp16, pass by pass", "fp16, captured graphs")
+    ]
+    assert min(row.runs[0]["least cosine"] for row in rows) >= 0.999
 
 
 def test_shared_memory_is_pinned_for_torch_until_it_is_released(shared: Any) -> None:
@@ -92,9 +95,12 @@ def test_shared_memory_is_pinned_for_torch_until_it_is_released(shared: Any) -> 
 
 
 def test_copies_from_the_renderers_memory_do_not_wait(setting: Setting) -> None:
-    locked = list(measure_links(setting))[-1]
-    assert locked["torch calls it pinned"]
-    assert not locked["copies wait"]
+    locked = measured(setting, "links")[-1]
+    assert (locked.name, locked.runs[0]["locked"], locked.runs[0]["copies wait"]) == (
+        "the renderers' memory",
+        "yes",
+        "no",
+    )
 
 
 @pytest.mark.parametrize("has_graphs", [False, True])
@@ -105,7 +111,7 @@ def test_batches_under_way_are_never_overwritten(shared: Any, has_graphs: bool) 
             device.settle(n_images=512, largest=32)
             assert device.not_captured is None
         for _ in range(5):
-            found = encode_all(device, shared)
+            found = encode_all(device, in_batches(shared))
             assert cosines(found, one_by_one.astype(np.float32)).min() > 0.9999
 
 
@@ -121,7 +127,7 @@ def test_the_first_batch_of_a_place_is_whole(shared: Any) -> None:
 def test_batches_are_halved_where_there_is_no_room(shared: Any) -> None:
     many_pixels = np.concatenate([shared] * 8)
     with opened(None, batch_size=32) as device:
-        expected = encode_all(device, many_pixels)
+        expected = encode_all(device, in_batches(many_pixels))
     with opened(many_pixels, batch_size=len(many_pixels)) as device:
         taken, there = torch.cuda.memory_reserved(), torch.cuda.get_device_properties(0).total_memory
         torch.cuda.set_per_process_memory_fraction((taken + (300 << 20)) / there)
@@ -139,41 +145,31 @@ def test_a_batch_size_is_found_and_its_graphs_are_captured(shared: Any) -> None:
         assert device.batch_size in (64, 128, 256, 512)
         assert device.not_captured is None
         assert device.busy_seconds == 0.0
-        encode_all(device, shared)
+        encode_all(device, in_batches(shared))
         assert device.busy_seconds > 0.0
 
 
 def test_passes_alone_stay_below_the_ceiling(setting: Setting) -> None:
-    rows = list(measure_limit(setting, "bundled"))
-    assert [row["way"] for row in rows] == ["pass by pass", "captured graph"]
-    assert all(0 < row["MFU"] < 1 for row in rows)
-
-
-def test_two_ranks_share_a_gpu(setting: Setting) -> None:
-    alone, both = two_ranks_on_one(setting, "bundled")
-    assert alone["images"] == both["images"] == 2000
-    assert both["least cosine to one rank"] >= 0.999
+    rows = measured(setting, "limit bundled")
+    assert [row.name for row in rows] == ["batch 64, pass by pass", "batch 64, captured graphs"]
+    assert all(0 < row.runs[0]["MFU"] < 1 for row in rows)
 
 
 @pytest.mark.parametrize("precision", ["fp32", "bf16", "fp16"])
 def test_a_model_learns(setting: Setting, precision: str) -> None:
-    chosen = replace(setting, train={"batch": 16, "precision": precision}, sweeps=(("accumulate", (2,)),))
-    rows = list(measure(chosen, Part("training", "accumulate")))
-    assert [row["error"] for row in rows] == [None, None]
+    measured(setting, f"training: precision={precision}")
 
 
-@pytest.mark.parametrize("group", ["precision", "copy", "pinned", "cudnn_benchmark"])
-def test_every_way_to_embed_runs(setting: Setting, group: str) -> None:
-    rows = list(measure(setting, Part("knobs", group)))
-    assert len(rows) > 1
-    assert [row["error"] for row in rows] == [None] * len(rows)
+@pytest.mark.parametrize("way", ["precision=fp32", "precision=fp16", "program=plain", "program=plain, pinned=on"])
+def test_every_way_to_embed_runs(setting: Setting, way: str) -> None:
+    measured(setting, f"embed bundled: {way}")
 
 
 def test_batches_of_fixed_sizes_are_embedded(setting: Setting) -> None:
-    found, fixed = embed_whole(setting, "bundled")
-    assert (found["images"], fixed["images"]) == (2000, 500)
-    assert fixed["batch"] == 64
-    assert 0 < found["device busy"] <= 1
+    (found,), (fixed,) = (measured(setting, f"embed bundled: {name}") for name in ("base", "batch=64"))
+    assert (found.runs[0]["pictures"], fixed.runs[0]["pictures"]) == (2000, 500)
+    assert fixed.runs[0]["batch"] == 64
+    assert 0 < found.runs[0]["device busy"] <= 1
 
 
 def losses_of_two_ranks(folder: Path, device: str, strategy: str) -> list[float]:
@@ -203,25 +199,27 @@ def test_two_ranks_learn_on_a_gpu_each(tmp_path: Path, strategy: str) -> None:
 
 
 @many
-def test_a_model_learns_on_two_gpus_in_every_way(setting: Setting) -> None:
-    chosen = replace(setting, n_devices=2, sweeps=(("strategy", ("ddp", "data-parallel")),))
-    rows = list(measure(chosen, Part("training", "strategy")))
-    assert [row["error"] for row in rows] == [None] * 3
+@pytest.mark.parametrize("name", ["base", "strategy=fsdp", "backend=gloo", "nccl_high_priority=on"])
+def test_a_model_learns_on_two_gpus_in_every_way(setting: Setting, name: str) -> None:
+    measured(replace(setting, n_devices=2), f"training: {name}")
 
 
 @many
 def test_each_of_two_gpus_embeds_as_many_pictures(setting: Setting) -> None:
-    alone, both = embed_on_all(replace(setting, n_devices=2), "bundled")
-    assert (alone["images"], both["images"]) == (2000, 4000)
-    assert 0 < both["device busy"] <= 1
+    names = ("base", "devices=2")
+    (alone,), (both,) = (
+        measured(replace(setting, n_devices=2), f"devices bundled, as much for each: {name}") for name in names
+    )
+    assert (alone.runs[0]["pictures"], both.runs[0]["pictures"]) == (2000, 4000)
+    assert 0 < both.runs[0]["device busy"] <= 1
 
 
 @many
-def test_two_gpus_embed_in_every_way(setting: Setting) -> None:
-    rows = list(measure(replace(setting, n_devices=2), Part("knobs", "strategy")))
-    assert [row["error"] for row in rows] == [None] * len(rows)
+@pytest.mark.parametrize("way", ["devices=2, backend=nccl", "program=plain, devices=2, strategy=data-parallel"])
+def test_two_gpus_embed_in_every_way(setting: Setting, way: str) -> None:
+    measured(replace(setting, n_devices=2), f"embed bundled: {way}")
 
 
 @many
 def test_gpus_add_up_through_nccl(setting: Setting) -> None:
-    assert all(row["GB/s"] > 0 for row in measure_reduction(replace(setting, n_devices=2)))
+    assert all(row.runs[0]["GB/s"] > 0 for row in measured(replace(setting, n_devices=2), "all-reduce"))

@@ -98,14 +98,7 @@ def _is_shortage(error: Exception) -> bool:
 
 
 @contextmanager
-def joined_ranks(
-    backend: str,
-    *,
-    rank: Rank,
-    device: torch.device,
-    limit: timedelta = START_LIMIT,
-    is_high_priority: bool = False,
-) -> Iterator[None]:
+def joined_ranks(backend: str, *, rank: Rank, device: torch.device, limit: timedelta = START_LIMIT) -> Iterator[None]:
     """Settle this process on its device and its share of the cores, and join the other ranks for the block.
 
     `limit` is how long a rank waits for the others in one collective operation.
@@ -113,7 +106,7 @@ def joined_ranks(
     if backend == "auto":
         backend = "nccl" if device.type == "cuda" else "gloo"
     share_cores(rank)
-    with process_group(rank, backend=backend, device=device, limit=limit, is_high_priority=is_high_priority):
+    with process_group(rank, backend=backend, device=device, limit=limit):
         yield
 
 
@@ -152,8 +145,6 @@ def _session(
         student = sharded(whole, lambda: make(outline(checkpoint)), rank=rank, device=device)
     else:
         student = make(model).to(device).to(memory_format=torch.channels_last)
-        if precision == "fp64":
-            student.double()
     wrapped = wrap(student, options.distribution, rank=rank, device=device)
     scaler = torch.amp.GradScaler(device.type, enabled=precision == "fp16")
     return Session(student, wrapped, make_optimizer(student, options), scaler, lesson, options, rank, device)

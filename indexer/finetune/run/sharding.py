@@ -23,13 +23,13 @@ def check_shardable(*, rank: Rank, precision: str) -> None:
     """See that a model can be sharded.
 
     Raises:
-        TrainError: there is one process alone, or fp16, in whose loss scaling FSDP does not take part here, or fp64.
+        TrainError: there is one process alone, or fp16, in whose loss scaling FSDP does not take part here.
     """
     if rank.world == 1:
         raise TrainError("--strategy fsdp needs several processes; give --devices with two or more, or --strategy ddp")
-    if precision in ("fp16", "fp64"):
-        why = ", which --precision auto takes on GPUs older than Ampere" if precision == "fp16" else ""
-        raise TrainError(f'--strategy fsdp does not work in "{precision}"{why}; give --precision bf16 or fp32')
+    if precision == "fp16":
+        why = "which --precision auto takes on GPUs older than Ampere"
+        raise TrainError(f'--strategy fsdp does not work in "fp16", {why}; give --precision bf16 or fp32')
 
 
 def sharded(whole: Student | None, make: Callable[[], Student], *, rank: Rank, device: torch.device) -> Student:

@@ -1,7 +1,7 @@
 """What happens in one step? Features of every micro-batch, the loss of the whole batch, gradients, an update."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -15,7 +15,7 @@ from indexer.errors import TrainError
 from indexer.finetune.corpus.lesson import Lesson
 from indexer.finetune.model.student import Student
 from indexer.finetune.options import FinetuneOptions
-from indexer.finetune.run.batches import Draw, Feed, Part, pictures_of
+from indexer.finetune.run.batches import Draw, Part, pictures_of
 from indexer.finetune.run.objective import Features, Right, batch_loss
 from indexer.finetune.run.watch import Reporter, silent_reporter
 from indexer.finetune.transfer import moved
@@ -37,11 +37,7 @@ class Session:
     options: FinetuneOptions
     rank: Rank
     device: torch.device
-    make_feed: Callable[[Lesson, FinetuneOptions, Rank], Feed] = Feed
-    """How this rank reads its part of each step."""
     reporter: Reporter = field(default_factory=silent_reporter)
-    gradients: Callable[..., tuple[float, dict[str, float]]] | None = None
-    """How its gradients are computed, where not by `compute_gradients`, with the same arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +56,7 @@ def take_step(session: Session, draw: Draw, parts: list[Part], *, step: int) -> 
         TrainError: the loss or the gradient is no number any more; the weights are as before.
     """
     session.optimizer.zero_grad(set_to_none=True)
-    loss, terms = (session.gradients or compute_gradients)(session, draw, parts, step=step)
+    loss, terms = compute_gradients(session, draw, parts, step=step)
     if not math.isfinite(loss):
         raise no_number("loss", loss, step=step)
     with record_function("icons: compute"):

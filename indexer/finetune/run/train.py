@@ -76,7 +76,7 @@ def train(
     Raises:
         TrainError: too few icons, a loss that is no number, nothing to resume from.
     """
-    feed = session.make_feed(session.lesson, session.options, session.rank)
+    feed = Feed(session.lesson, session.options, session.rank)
     n_steps, decay = n_steps_of(session, feed), session.options.schedule.ema
     average = Average(session.student, decay=decay) if decay else None
     standing = restore(session, average, places.checkpoint, made_by=made_by) if resume else Standing()

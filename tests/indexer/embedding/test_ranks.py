@@ -12,9 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from click import ClickException
 from conftest import Silent, disc, kill_rank
 
-from indexer.embedding.embed import Post
+from indexer.embedding.embed import Post, run_rank
 from indexer.embedding.embed import embed as embed_share
 from indexer.embedding.launch import plan_command, run_ranks
 from indexer.embedding.options import EmbedOptions
@@ -220,6 +221,13 @@ def test_a_single_rank_embeds_on_the_gpu_that_was_meant(tmp_path: Path, monkeypa
             watch=lambda _: None,
             give_up=pytest.fail,
         )
+
+
+def test_a_rank_names_how_a_plan_of_another_program_is_written_anew(tmp_path: Path) -> None:
+    library = Library(tmp_path)
+    write_plan(library.work("f00d"), Plan("f00d", "{}", 0, 0, 0, options={"is_timed": True}), [])
+    with pytest.raises(ClickException, match="can't be read; `icons embed --plan-only` writes a plan"):
+        run_rank(library, "f00d")
 
 
 def _planned(library: Library, options: IndexOptions) -> str:

@@ -12,12 +12,9 @@ from indexer.reports.charts import (
     Bar,
     Chart,
     Curve,
-    Point,
-    Scale,
     Stack,
     bar_chart,
     line_chart,
-    scatter_chart,
     stacked_chart,
 )
 from indexer.reports.measures import Figure
@@ -33,15 +30,11 @@ CHARTS = {
         ticks=["1", "2"],
         x_title="n",
     ),
-    "points": scatter_chart(
-        "kinds", [Point("flat", 30.0, 1.0, 0), Point("pq", 0.05, 0.9, 1)], x=Scale("ms", is_log=True), y=Scale(low=None)
-    ),
 }
 TOLD = {
     "bars": ["R@10 & more", "<engine>", "names", ".500", ".200"],
     "parts": ["a step", "one", "data", "compute", "3.5 s"],
     "curves": ["speed-up", "ideal .500", "now .500", "1", "2", "n"],
-    "points": ["kinds", "flat 30.000", "pq .050", "ms", "0.1", "10"],
 }
 
 

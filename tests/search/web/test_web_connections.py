@@ -16,8 +16,8 @@ from serving import serving
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from indexer.bench import processes
 from indexer.library.folder import Library
-from search.bench import server_process
 from search.web.connections import HEADER_SECONDS, MOST_CONNECTIONS, READING_SECONDS
 from search.web.gate import BusyError, Limits
 from search.web.upload import _PATIENCE_SECONDS, Uploads
@@ -66,8 +66,7 @@ def test_connections_that_ask_for_nothing_keep_nobody_out(
         "from search.web import connections, upload; upload._PATIENCE_SECONDS = 3600; "
         "connections._SECONDS.update(request=3600, body=3600); "
     )
-    *start, program, serve, port, any_free = server_process._COMMAND
-    monkeypatch.setattr(server_process, "_COMMAND", (*start, patient + program, serve, port, any_free))
+    monkeypatch.setattr(processes, "_ICONS", patient + processes._ICONS)
     with serving(Library(asked)) as (server, _), connections(server, MOST_CONNECTIONS + 100, said=said):
         for path in ("/health", "/api/v1/search?q=house", "/"):
             assert httpx.get(f"{server.base_url}{path}", timeout=60).status_code == 200
@@ -154,7 +153,7 @@ def _request(chunks: list[bytes]) -> Request:
 def test_an_upload_that_breaks_off_leaves_no_trace_in_the_log(asked: Path) -> None:
     post = b"POST /api/v1/search HTTP/1.1\r\nHost: localhost\r\n"
     broken = [post + b"Content-Length: 9\r\n\r\nab", post + b"Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\nzz\r\n"]
-    with server_process.serving(Library(asked)) as running:
+    with processes.serving(str(asked)) as running:
         for said in broken * 3:
             with socket.create_connection((running.host, running.port)) as connection:
                 connection.sendall(said)

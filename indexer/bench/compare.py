@@ -1,0 +1,267 @@
+"""`icons bench embed`, `train` and `index`: configurations measured against each other, group by group.
+
+Repeats alternate: all configurations of a group once forwards, once backwards, and so on, so that what drifts drifts
+for all. Every run is new processes; `report.json` is written after each.
+"""
+
+import json
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from indexer.bench import knobs
+from indexer.bench.knobs import EMBED, PLAIN, TRAIN, Config, Groups, Table, turned
+from indexer.bench.pictures import gather
+from indexer.bench.processes import ask_alone, machine_cores, run_icons
+from indexer.bench.report import EACH, SAME, Report, Row, Run
+from indexer.bench.runs import Bench, embed, make_lesson, train
+from indexer.encoders.checkpoint import ModelChoice, find_checkpoint
+from indexer.errors import BenchError, DeviceError, IconsError
+from indexer.ranks.devices import parse_devices
+from indexer.reports.bars import Bars
+
+N_PICTURES, N_STEPS = {"cpu": 8192, "cuda": 40_000}, {"cpu": 8, "cuda": 50}
+LINKS, LIMIT, DRAWING, STRATEGY, DEVICES = "links", "limit", "drawing", "strategy", "devices"
+ALONE, REDUCTION, PARITY = "devices alone", "all-reduce", "parity"
+LIMIT_BATCHES = {"cpu": (64, 256), "cuda": (64, 256, 1024, 2048)}
+PRECISIONS = {"cpu": ("bf16",), "cuda": ("bf16", "fp16")}
+_N_DRAWN = 2000
+_OF_CPU, _SMALL, _OF_SMALL, _OF_LARGE = 64, 96, 1024, 256
+"""Icons a step on CPUs; pictures of so many px are small; icons of a GPU of small ones, and of larger ones."""
+Trial = tuple[Config, Callable[[], Run]]
+"""A configuration, and how it is run once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is to be measured, and with what."""
+
+    out: Path
+    source: Path | None = None
+    choice: ModelChoice = field(default_factory=ModelChoice.bundled)
+    devices: str = "auto"
+    repeats: int = 3
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Knobs of the base, where it is not the usual one."""
+    sweeps: Sequence[tuple[str, list[Any]]] = ()
+    """Nothing: the usual ones."""
+    is_grid: bool = False
+    is_thorough: bool = False
+    only: Sequence[str] = ()
+    """Names of groups; nothing: all of them."""
+    n: int | None = None
+    """Pictures of a run, or counted steps."""
+
+    def chosen(self, names: Sequence[str]) -> list[str]:
+        """Those of some groups that are asked for. Raises BenchError: a name is that of none."""
+        for name in self.only:
+            if name not in names:
+                raise BenchError(f'no group "{name}"; there are {", ".join(names)}')
+        return [name for name in names if not self.only or name in self.only]
+
+    def groups(self, table: Table, base: Config, *, kind: str, n_devices: int, most: Mapping[str, int]) -> Groups:
+        """What is asked for, or the usual: each configuration can be measured here."""
+        knobs.check(table, base, kind=kind, n_devices=n_devices)
+        if self.sweeps or self.is_grid:
+            groups = knobs.swept(table, base, self.sweeps, is_grid=self.is_grid)
+        else:
+            groups = knobs.usual_groups(
+                table, base, kind=kind, n_devices=n_devices, is_thorough=self.is_thorough, most=most
+            )
+        for config in (config for _, configs in groups for config in configs):
+            knobs.check(table, config, kind=kind, n_devices=n_devices)
+        return groups
+
+
+@dataclass(slots=True)
+class Series:
+    """Measures one group after the other into a report, which is saved on the way."""
+
+    report: Report
+    table: Table
+    options: Options
+    bars: Bars
+    _is_warm: bool = False
+
+    def measure(self, group: str, trials: Sequence[Trial]) -> None:
+        """Run configurations in turn; one that can't be run says so in its row, and the others go on."""
+        self.bars.stage(f"Measuring {group}")
+        configs, repeats = [config for config, _ in trials], self.options.repeats
+        rows = [Row(group, knobs.label(self.table, config, configs), dict(config)) for config in configs]
+        self.report.rows += rows
+        for repeat in range(repeats + 1):
+            for done, place in enumerate(range(len(rows)) if repeat % 2 else reversed(range(len(rows)))):
+                row, (_, take) = rows[place], trials[place]
+                self.bars.advance(repeat * len(rows) + done, len(rows) * (repeats + 1), row.name)
+                try:
+                    if row.error is None and repeat:
+                        row.runs.append(take())
+                    elif not self._is_warm:  # files come from the page cache from now on
+                        take()
+                except IconsError as error:
+                    row.error = str(error)
+                self._is_warm = True
+                self.report.save(self.options.out)
+
+    def ask(self, group: str, question: str, **parameters: Any) -> None:
+        """Answer a question of `alone`, once; its rows are a group."""
+        self.bars.stage(f"Measuring {group}")
+        self.report.rows += rows_of(group, question, **parameters)
+        self.report.save(self.options.out)
+
+
+def rows_of(group: str, question: str, **parameters: Any) -> list[Row]:
+    """Answer a question of `alone` in a process of its own, as rows."""
+    found = []
+    for answer in ask_alone(question, **parameters):
+        name, error = answer.pop("name", question), answer.pop("error", None)
+        found.append(Row(group, name, {}, [answer] if answer else [], error))
+    return found
+
+
+def count_devices(text: str) -> tuple[str, int]:
+    """Kind of the devices and how many; "auto" and "cpu" mean all of them: GPUs, or cores that stand for devices.
+
+    Raises:
+        DeviceError: they are not there.
+    """
+    devices, there = parse_devices(text), len(machine_cores())
+    if devices.device == "cpu" and text in ("auto", "cpu"):
+        return "cpu", min(there, 8)
+    if devices.device == "cpu" and devices.n > there:
+        raise DeviceError(f'--devices "{text}" asks for {devices.n} processes, this machine has {there} cores')
+    return devices.device, devices.n
+
+
+def bench_embed(options: Options, bars: Bars) -> Report:
+    """Measure how pictures become vectors. Ctrl-C ends the measuring; what was measured is returned, and is on disk.
+
+    Raises:
+        IconsError: with the value that is wrong, before anything is measured.
+    """
+    kind, n_devices = count_devices(options.devices)
+    n, whole = options.n or N_PICTURES[kind], Bench(kind, machine_cores())
+    base = turned(EMBED, {"devices": 1}, **options.settings)
+    most = {"batch": n // n_devices, "workers": len(whole.cores)}
+    groups = options.groups(EMBED, base, kind=kind, n_devices=n_devices, most=most)
+    groups.append((STRATEGY, knobs.strategies(base, kind=kind, n_devices=n_devices)))
+    parts, many = [LINKS] * (kind == "cuda") + [LIMIT, DRAWING], [DEVICES, ALONE, REDUCTION] * (n_devices > 1)
+    names = options.chosen([*parts, *(name for name, _ in groups), *many, PARITY])
+    report = Report(command="icons bench embed", main="images/s")
+    series = Series(report, EMBED, options, bars)
+    with tempfile.TemporaryDirectory(prefix="icons-bench-") as folder, suppress(KeyboardInterrupt):
+        bars.stage("Gathering pictures")
+        pictures = gather(Path(folder), options.source, choice=options.choice, n=n)
+        again = f" ({pictures.n_distinct:,} distinct)" if pictures.n_distinct < n else ""
+        report.facts.append(
+            f"{n:,} pictures{again}, encoder {options.choice.model}; medians of {options.repeats} with 95 % intervals"
+        )
+        report.machine = ask_alone("machine", kind=kind)[0]
+        asked = {"choice": options.choice.to_json(), "kind": kind}
+        if LINKS in names:
+            series.ask(LINKS, "links")
+        if LIMIT in names:
+            series.ask(LIMIT, "limit", precision=base.get("precision", "auto"), batches=LIMIT_BATCHES[kind], **asked)
+        if DRAWING in names:
+            size, source = find_checkpoint(options.choice).image_size, options.source and str(options.source)
+            series.ask(DRAWING, "drawing", source=source, n=min(n, _N_DRAWN), size=size, workers=len(whole.cores))
+        for name, configs in groups:
+            if name in names:
+                series.measure(name, [(one, partial(embed, one, pictures, whole)) for one in configs])
+        for name, start in ((DEVICES, base), (ALONE, turned(EMBED, base, program=PLAIN, loader="memory"))):
+            for behind in (SAME, EACH) if name in names else ():
+                trials = list[Trial]()
+                for config in knobs.scaled(EMBED, start, n_devices):
+                    some = pictures if behind == SAME else pictures.first(n // n_devices * config["devices"])
+                    trials.append((config, partial(embed, config, some, whole.part(config, n_devices))))
+                series.measure(f"{name}{behind}", trials)
+        if REDUCTION in names:
+            for backend, of in {"gloo": "cpu", **({"nccl": "cuda"} if kind == "cuda" else {})}.items():
+                series.ask(REDUCTION, "all-reduce", n_ranks=n_devices, kind=of, backend=backend)
+        if PARITY in names:
+            series.ask(PARITY, "parity", precisions=PRECISIONS[kind], **asked)
+        report.facts += _limit_lines(report, whole)
+        report.is_whole = True
+    return report
+
+
+def _limit_lines(report: Report, whole: Bench) -> list[str]:
+    """What neither the device nor the cores could exceed, and how near to it the fastest run comes."""
+    on_cores = whole.kind == "cpu"
+    unit = "ms of a core" if on_cores else "images/s"
+    passes, drawn = ([value for row in report.of(group) for value in row.values(unit)] for group in (LIMIT, DRAWING))
+    if not passes or (on_cores and not drawn):
+        return []
+    best = 1e3 * len(whole.cores) / (min(passes) + min(drawn)) if on_cores else max(passes)
+    ours = [row for row in report.rows if row.setting and row.setting.get("program") != PLAIN]
+    reached = max((value for row in ours for value in row.values("images/s")), default=0.0)
+    what = "all cores drawing and computing, nothing else" if on_cores else "passes alone, nothing drawn"
+    return [f"limit: {best:,.0f} images/s, {what}; the fastest run reached {reached / best:.0%} of it"]
+
+
+def bench_train(options: Options, bars: Bars) -> Report:
+    """Measure how a model learns. Ctrl-C ends the measuring; what was measured is returned, and is on disk already.
+
+    Raises:
+        IconsError: with the value that is wrong, before anything is measured.
+    """
+    kind, n_devices = count_devices(options.devices)
+    whole, steps = Bench(kind, machine_cores()), options.n or N_STEPS[kind]
+    has_scaling, n = n_devices > 1 and not options.sweeps, options.settings.get("devices", n_devices)
+
+    def groups_of(n_icons: int | None = None) -> tuple[Config, Groups]:
+        usual = {"devices": n_devices, "batch": usual_batch(kind, n, choice=options.choice, n_icons=n_icons)}
+        base = turned(TRAIN, {}, **{**usual, **options.settings})
+        return base, options.groups(TRAIN, base, kind=kind, n_devices=n_devices, most={})
+
+    names = options.chosen([*[DEVICES] * has_scaling, *(name for name, _ in groups_of()[1])])
+    report = Report(command="icons bench train", main="images/s")
+    series = Series(report, TRAIN, options, bars)
+    with tempfile.TemporaryDirectory(prefix="icons-bench-") as folder, suppress(KeyboardInterrupt):
+        lesson = make_lesson(Path(folder), options.source, choice=options.choice, kind=kind, steps=steps, bars=bars)
+        what = f"{lesson.n_icons:,} icons, {steps} steps a run, model {options.choice.model}"
+        report.facts.append(f"{what}; medians of {options.repeats} with 95 % intervals")
+        report.machine = ask_alone("machine", kind=kind)[0]
+        base, groups = groups_of(lesson.n_icons)
+        for behind in (SAME, EACH) if DEVICES in names else ():
+            configs, each = knobs.scaled(TRAIN, base, n_devices), base["batch"] // n_devices
+            more = [one if behind == SAME else {**one, "batch": each * one["devices"]} for one in configs]
+            trials = [(one, partial(train, one, lesson, whole.part(one, n_devices))) for one in more]
+            series.measure(f"{DEVICES}{behind}", trials)
+        for name, configs in groups:
+            if name in names:
+                series.measure(name, [(one, partial(train, one, lesson, whole)) for one in configs])
+        report.is_whole = True
+    return report
+
+
+def usual_batch(kind: str, n_devices: int, *, choice: ModelChoice, n_icons: int | None = None) -> int:
+    """Icons a step where nobody says how many, as far as there are so many: on GPUs enough for them to compute."""
+    if kind == "cpu":
+        return _OF_CPU
+    each = _OF_SMALL if find_checkpoint(choice).image_size <= _SMALL else _OF_LARGE
+    while n_icons is not None and each > 2 and each * n_devices > n_icons:
+        each //= 2
+    return each * n_devices
+
+
+def bench_index(sources: Sequence[Path], *, options: Sequence[str], repeats: int) -> Report:
+    """Run `icons index` over each source in turn, in a new library: seconds and peak memory, stage by stage."""
+    report = Report(command="icons bench index", main="seconds", machine=ask_alone("machine")[0])
+    rows: dict[tuple[Path, str], Row] = {}
+    for source in (source for _ in range(repeats) for source in sources):
+        with tempfile.TemporaryDirectory(prefix="icons-bench-") as folder:
+            ran = run_icons("index", str(source), "--library", f"{folder}/library", "--json", *options)
+        counts = json.loads(ran.answer)["counts"]
+        beside = {"icons": counts["found"], "pictures": counts["embedded"]}
+        beside["pictures/s"] = counts["embedded"] / ran.seconds
+        for stage, (seconds, peak) in {"the whole": (ran.seconds, ran.peak_bytes), **ran.stages}.items():
+            row = rows.setdefault((source, stage), Row(str(source), stage))
+            more = beside if stage == "the whole" else {}
+            row.runs.append({"seconds": seconds, "peak memory, GB": peak / 1e9, **more})
+    report.rows, report.is_whole = list(rows.values()), True
+    return report

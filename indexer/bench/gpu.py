@@ -1,0 +1,268 @@
+"""`icons bench gpu`: all that only a GPU shows, the most important first, in parts of some 25 seconds at most.
+
+`report.json` in the folder holds what there is after each part. The same command goes on with the parts that are
+missing, then tries those again that have failed.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from indexer.bench import knobs
+from indexer.bench.compare import LIMIT_BATCHES, rows_of, usual_batch
+from indexer.bench.knobs import EMBED, PLAIN, TRAIN, Config, turned
+from indexer.bench.pictures import Pictures, make
+from indexer.bench.processes import ask_alone, machine_cores
+from indexer.bench.report import EACH, SAME, Report, Row, number
+from indexer.bench.runs import Bench, Lesson, embed, make_lesson, train
+from indexer.encoders.checkpoint import LOCAL, ModelChoice
+from indexer.errors import BenchError, DeviceError, IconsError
+from indexer.library.durable import make_folder
+from indexer.ranks.devices import MASK, Devices, parse_devices
+from indexer.reports.bars import Bars
+
+COMMAND = "icons bench gpu"
+BUNDLED, LARGE, MIDDLE = "bundled", "ViT-L-14", "ViT-B-32"
+N_PICTURES = {BUNDLED: 40_000, MIDDLE: 20_000, LARGE: 16_000}
+"""Pictures of an embedding: some seconds of one H100, as long as its host draws fast enough."""
+_MOST_PICTURES, _FEWER = 160_000, 4
+"""For all devices together; a configuration gets so many times fewer than the base."""
+LEAST_COSINE, LEAST_OF_LIMIT, LEAST_CORES_BUSY = 0.999, 0.60, 0.97
+_SECONDS, _LIMIT_SECONDS = 25.0, 150.0
+"""What a part takes, roughly; and after what one of its processes is ended and named."""
+_PART = "part"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What is measured on what, and how much of it."""
+
+    out: Path
+    kind: str = "cuda"
+    n_devices: int = 1
+    models: tuple[str, ...] = (BUNDLED, LARGE, MIDDLE)
+    n_pictures: int | None = None
+    """Of an embedding; None: `N_PICTURES`."""
+    n_compared: int = 64
+    """Pictures whose vectors are held against the CPU's."""
+    batches: tuple[int, ...] = LIMIT_BATCHES["cuda"]
+    steps: int = 10
+    train_batch: int | None = None
+
+    def n(self, model: str) -> int:
+        """Pictures of an embedding by a model."""
+        return self.n_pictures or min(N_PICTURES.get(model, N_PICTURES[MIDDLE]), _MOST_PICTURES // self.n_devices)
+
+    def choice(self, model: str) -> ModelChoice:
+        """Name a model as `icons index` does; those of which nobody has weights get random ones."""
+        return ModelChoice(model, None if model == BUNDLED or model.startswith(LOCAL) else str(self.weights(model)))
+
+    def weights(self, model: str) -> Path:
+        """Where random weights lie."""
+        return self.out / "weights" / f"{model}.safetensors"
+
+
+def tiny(out: Path, *, models: tuple[str, ...] = (BUNDLED,)) -> Setting:
+    """The least that goes through all parts, on the CPU: it shows that they run, and measures nothing."""
+    return Setting(out, "cpu", 1, models, n_pictures=96, n_compared=16, batches=(16,), steps=1, train_batch=16)
+
+
+def find_gpus(text: str) -> Devices:
+    """Read `--devices`, and have all parts see the GPUs that are named, numbered from 0.
+
+    Raises:
+        DeviceError: there is no GPU.
+    """
+    devices = parse_devices(text)
+    if devices.device == "cuda" or text != "auto":
+        if devices.visible is not None:
+            os.environ[MASK] = devices.visible
+        return devices
+    import torch
+
+    built = f"is built for CUDA {torch.version.cuda}" if torch.version.cuda else "is built without CUDA"
+    what = f"no GPU is here: torch {torch.__version__} {built} and sees none; look at `nvidia-smi`"
+    raise DeviceError(f"{what}, install a torch for its driver, or try all parts in small with --devices cpu")
+
+
+class Part(NamedTuple):
+    """Something that is measured by itself."""
+
+    name: str
+    measure: Callable[[], list[Row]]
+
+
+class Parts:
+    """All parts of a setting, in the order of their importance."""
+
+    def __init__(self, setting: Setting, bars: Bars) -> None:
+        self.setting, self.bars, self.bench = setting, bars, Bench(setting.kind, machine_cores(), _LIMIT_SECONDS)
+        self.pictures: Callable[[], Pictures] = cache(self._make_pictures)
+        self.lesson: Callable[[], Lesson] = cache(self._make_lesson)
+
+    def all(self) -> list[Part]:
+        """List them, each once."""
+        found: dict[str, Part] = {}
+        for part in self._every():
+            found.setdefault(part.name, part)
+        return list(found.values())
+
+    def _every(self) -> Iterator[Part]:
+        setting, (first, *others) = self.setting, self.setting.models
+        is_gpu, n_devices, n_cores = setting.kind == "cuda", setting.n_devices, len(self.bench.cores)
+        if is_gpu:
+            yield self._alone("links", "links")
+        yield from self._of_model(first)
+        for model in others[:1]:
+            yield from self._of_model(model)
+            plain: dict[str, Any] = {"program": PLAIN, "workers": n_cores}
+            yield self._embed(model, **plain, batch=64, precision="fp32")
+            yield self._embed(model, **plain, batch=256, precision="bf16", pinned=is_gpu)
+        usual = usual_batch(setting.kind, n_devices, choice=setting.choice(first), n_icons=2000)
+        base = turned(TRAIN, {}, devices=n_devices, batch=setting.train_batch or usual)
+        yield self._train(base, base)
+        if n_devices > 1:
+            for model, is_each in ((model, is_each) for model in (first, *others[:1]) for is_each in (True, False)):
+                for n in sorted({1, 2, 4, 8, n_devices} & set(range(1, n_devices + 1))):
+                    n_pictures = setting.n(model) * (n if is_each else 1)
+                    yield self._embed(model, f"devices {model}{EACH if is_each else SAME}", n_pictures, devices=n)
+            backend = "nccl" if is_gpu else "gloo"
+            yield self._alone("all-reduce", "all-reduce", n_ranks=n_devices, kind=setting.kind, backend=backend)
+        yield from (self._embed(model, batch=size) for model in (first, *others[:1]) for size in setting.batches)
+        for model in others[1:]:
+            yield from self._of_model(model)
+        most = {"batch": setting.n(first) // _FEWER, "workers": n_cores}
+        ways = knobs.strategies({"devices": 1}, kind=setting.kind, n_devices=n_devices)
+        yield from (self._embed(first, **config) for config in [*self._varied(EMBED, {"devices": 1}, most), *ways])
+        yield from (self._train(config, base) for config in self._varied(TRAIN, base, {}))
+
+    def _varied(self, table: knobs.Table, base: Config, most: dict[str, int]) -> Iterator[Config]:
+        """Every configuration that `icons bench embed` or `train` would measure; in small, those of one group."""
+        kind, n = self.setting.kind, self.setting.n_devices
+        groups = knobs.usual_groups(table, base, kind=kind, n_devices=n, is_thorough=table is EMBED, most=most)
+        return (config for _, configs in (groups if kind == "cuda" else groups[:1]) for config in configs)
+
+    def _alone(self, name: str, question: str, **parameters: Any) -> Part:
+        return Part(name, partial(rows_of, name, question, limit=_LIMIT_SECONDS, **parameters))
+
+    def _of_model(self, model: str) -> Iterator[Part]:
+        setting, choice = self.setting, self.setting.choice(model)
+        if choice.pretrained:
+            yield self._alone(f"weights {model}", "weights", file=choice.pretrained, model=model)
+        asked = {"choice": choice.to_json(), "kind": setting.kind}
+        precisions, n = ("bf16", "fp16") if setting.kind == "cuda" else ("auto",), setting.n_compared
+        yield self._alone(f"parity {model}", "parity", precisions=precisions, n=n, **asked)
+        yield self._embed(model)
+        yield self._alone(f"limit {model}", "limit", batches=setting.batches, **asked)
+
+    def _embed(self, model: str, group: str = "", n: int = 0, **chosen: Any) -> Part:
+        config, group = turned(EMBED, {"devices": 1}, **chosen), group or f"embed {model}"
+        name = knobs.label(EMBED, config, [{"devices": 1}])
+        n = n or self.setting.n(model) // (1 if name == "base" else _FEWER)
+
+        def measure() -> list[Row]:
+            some = replace(self.pictures().first(n), choice=self.setting.choice(model))
+            return [Row(group, name, dict(config), [embed(config, some, self.bench)])]
+
+        return Part(f"{group}: {name}", measure)
+
+    def _train(self, config: Config, base: Config) -> Part:
+        name = knobs.label(TRAIN, config, [base])
+
+        def measure() -> list[Row]:
+            return [Row("training", name, dict(config), [train(config, self.lesson(), self.bench)])]
+
+        return Part(f"training: {name}", measure)
+
+    def _make_pictures(self) -> Pictures:
+        most = max(self.setting.n(model) for model in self.setting.models) * self.setting.n_devices
+        return make(self.setting.out / "pictures", choice=ModelChoice.bundled(), n=most)
+
+    def _make_lesson(self) -> Lesson:
+        setting, folder = self.setting, self.setting.out / "lesson"
+        make_folder(folder)
+        choice = setting.choice(setting.models[0])
+        return make_lesson(folder, None, choice=choice, kind=setting.kind, steps=setting.steps, bars=self.bars)
+
+
+def chosen(parts: Sequence[Part], only: Sequence[str]) -> list[Part]:
+    """Those of some parts whose names begin so. Raises BenchError: there is none."""
+    for name in only:
+        if not any(part.name.startswith(name) for part in parts):
+            raise BenchError(f'--only "{name}" is no part; there are {", ".join(part.name for part in parts)}')
+    return [part for part in parts if not only or part.name.startswith(tuple(only))]
+
+
+def bench_gpu(
+    parts: Sequence[Part], out: Path, *, kind: str, bars: Bars, minutes: float | None, show: Callable[[Row], None]
+) -> Report:
+    """Measure the parts that are missing, those that have failed last; `show` gets each row as it comes.
+
+    No part begins that would take longer than what is left of the `minutes`; the first one always does. Ctrl-C keeps
+    what there is.
+
+    Raises:
+        BenchError: the folder holds what was measured on another machine.
+    """
+    report = _open(out, kind)
+    failed = {row.setting[_PART] for row in report.failed}
+    done = {row.setting[_PART] for row in report.rows} - failed
+    due = sorted((part for part in parts if part.name not in done), key=lambda part: part.name in failed)
+    until = None if minutes is None else time.monotonic() + 60 * minutes
+    report.is_whole = not due
+    with suppress(KeyboardInterrupt):
+        for place, part in enumerate(due):
+            if place and until is not None and time.monotonic() + _SECONDS > until:
+                break
+            bars.stage(part.name)
+            bars.advance(place, len(due), unit="parts")
+            started = time.monotonic()
+            try:
+                rows = part.measure()
+            except IconsError as error:
+                rows = [Row(part.name, part.name, error=str(error))]
+            for row in rows:
+                row.setting |= {_PART: part.name, "seconds": round(time.monotonic() - started, 1)}
+            report.rows = [row for row in report.rows if row.setting[_PART] != part.name] + rows
+            report.is_whole = place == len(due) - 1
+            report.save(out)
+            for row in rows:
+                show(row)
+    return report
+
+
+def _open(out: Path, kind: str) -> Report:
+    def identity(machine: dict[str, Any]) -> str:
+        gpus = [gpu["name"] for gpu in machine.get("gpus", ())]
+        return ", ".join([machine["processor"], *gpus, f"torch {machine['packages']['torch']}"])
+
+    machine = ask_alone("machine", kind=kind)[0]
+    if not (out / "report.json").is_file():
+        return Report(command=COMMAND, main="images/s", machine=machine)
+    report = Report.read(out / "report.json", command=COMMAND)
+    now, before = identity(machine), identity(report.machine)
+    if now != before:
+        raise BenchError(f'"{out}" holds what was measured on {before}, this is {now}; give another --out')
+    return report
+
+
+def goals(report: Report) -> Iterator[tuple[str, bool]]:
+    """Hold what was measured against the goals: what was reached, and whether that is enough."""
+    for row in report.rows:
+        for value in row.values("least cosine"):
+            yield f"{row.group}, {row.name}: least cosine {value:.5f} of {LEAST_COSINE}", value >= LEAST_COSINE
+    if "gpus" not in report.machine:  # what is tried in small has no speed
+        return
+    bases = {row.group: row for row in report.rows if row.name == "base"}
+    large, bundled = bases.get(f"embed {LARGE}"), bases.get(f"embed {BUNDLED}")
+    alone = [value for row in report.of(f"limit {LARGE}") for value in row.values("images/s")]
+    for rate in large.values("images/s") if large and alone else ():
+        share = rate / max(alone)
+        yield f"{LARGE}: end to end {number(share)} of passes alone, of {LEAST_OF_LIMIT}", share >= LEAST_OF_LIMIT
+    for busy in bundled.values("cores busy") if bundled else ():
+        yield f"{BUNDLED}: cores busy {number(busy)} of {LEAST_CORES_BUSY}", busy >= LEAST_CORES_BUSY

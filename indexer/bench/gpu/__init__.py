@@ -1,1 +1,0 @@
-"""Checks and measures what only a GPU shows; `icons bench gpu`."""

@@ -1,0 +1,243 @@
+"""How is the product started and watched? Its ranks, its commands and its server, each in a process of its own.
+
+What they report is read from their progress and answers; beside it stand the memory of their processes and how busy the
+machine was.
+"""
+
+import itertools
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+import psutil
+
+from indexer.errors import BenchError
+from indexer.process import cores, named_as_starter
+from indexer.quota import cpu_quota, cpu_seconds
+from indexer.ranks.devices import MASK, Devices, first_devices
+from indexer.ranks.gauges import family, proportional_bytes
+from indexer.ranks.launch import Ranks
+
+LIMIT_SECONDS = 1800.0
+"""Of one run: what hangs is ended and named."""
+_LOOK_SECONDS = 0.5
+_ICONS = "from indexer.process import end_with_starter as end; end(); from search.cli import main; main()"
+_LISTENS = re.compile(r"at http://(\S+):(\d+),")
+_START_SECONDS = 60.0
+
+
+def machine_cores() -> tuple[int, ...]:
+    """Numbers of the cores to measure on: as many of this process as its quota pays for."""
+    n = cores()
+    return tuple(sorted(os.sched_getaffinity(0))[:n] if hasattr(os, "sched_getaffinity") else range(n))
+
+
+@contextmanager
+def on_cores(numbers: Sequence[int]) -> Iterator[None]:
+    """Have processes that start in the block run on these cores."""
+    before = os.sched_getaffinity(0) if hasattr(os, "sched_setaffinity") else None
+    if before:
+        os.sched_setaffinity(0, numbers)
+    try:
+        yield
+    finally:
+        if before:
+            os.sched_setaffinity(0, before)
+
+
+def busy_seconds() -> float:
+    """Seconds that the cores of this process have been busy; those of its control group, where that is limited."""
+    if cpu_quota() is not None and (taken := cpu_seconds()) is not None:
+        return taken
+    times = psutil.cpu_times(percpu=True)
+    numbers = [n for n in machine_cores() if n < len(times)]
+    idle = ("idle", "iowait", "guest", "guest_nice")  # a guest's time is counted with that of its user, too
+    return sum(
+        sum(value for name, value in times[n]._asdict().items() if name not in idle) for n in numbers if n < len(times)
+    )
+
+
+def run_module(
+    module: str,
+    *arguments: str,
+    devices: Devices,
+    folder: Path,
+    environment: Mapping[str, str] | None = None,
+    look: Callable[[], None] = lambda: None,
+    limit: float = LIMIT_SECONDS,
+) -> None:
+    """Run a module in a process for each device, under torchrun where there are several; `look` is called on the way.
+
+    Raises:
+        BenchError: it ended early, or took too long; with its last words.
+    """
+    until, variables = time.monotonic() + limit, environment or {}
+
+    def check() -> None:
+        look()
+        if time.monotonic() > until:
+            raise BenchError(f"took longer than {limit:.0f} s")
+
+    if devices.n > 1:
+        with Ranks(module, *arguments, devices=devices, folder=folder, environment=variables) as ranks:
+            if cause := ranks.follow(check):
+                raise BenchError(cause)
+        return
+    command, variables = [sys.executable, "-m", module, *arguments], {**variables}
+    variables |= {} if devices.visible is None else {MASK: devices.visible}
+    with (folder / "process.log").open("w+b") as log, started(command, variables, stdout=log, stderr=log) as process:
+        while process.poll() is None:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_LOOK_SECONDS)
+            check()
+        if process.returncode:
+            raise BenchError(last_words(os.pread(log.fileno(), 1_000_000, 0), process.returncode))
+
+
+@contextmanager
+def started(
+    command: Sequence[str], environment: Mapping[str, str] | None = None, **streams: Any
+) -> "Iterator[subprocess.Popen[bytes]]":
+    """Start a process, and end it with all that it has started when the block ends."""
+    # Safe path: a file "numpy.py" in the folder where the user happens to stand is not to be imported.
+    path = os.pathsep.join(filter(None, sys.path))
+    there = {**os.environ, "PYTHONPATH": path, "PYTHONSAFEPATH": "1", **named_as_starter(), **(environment or {})}
+    process = subprocess.Popen(command, env=there, start_new_session=True, **streams)
+    try:
+        yield process
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def last_words(said: bytes, code: int) -> str:
+    """Say what ended a process: the last line that it has written, or how it was killed."""
+    if code < 0:
+        hint = ", perhaps for want of memory" if code == -signal.SIGKILL else ""
+        return f"its process was killed by {signal.Signals(-code).name}{hint}"
+    lines = said.decode(errors="replace").strip().splitlines()
+    return lines[-1].removeprefix("Error: ") if lines else f"its process ended with exit code {code}"
+
+
+def ask_alone(question: str, *, n_ranks: int = 1, limit: float = 300.0, **parameters: Any) -> list[dict[str, Any]]:
+    """Answer a question of `indexer.bench.alone` in a process of its own, so that nothing of torch stays in this one.
+
+    Rows that were measured until something went wrong are kept: the last one tells of it then.
+    """
+    with tempfile.TemporaryDirectory(prefix="icons-bench-") as name:
+        rows, errors = Path(name, "rows.jsonl"), list[dict[str, Any]]()
+        devices = first_devices(parameters["kind"], n_ranks) if n_ranks > 1 else Devices("cpu", 1)
+        arguments = (question, json.dumps(parameters), str(rows))
+        try:
+            run_module("indexer.bench.alone", *arguments, devices=devices, folder=Path(name), limit=limit)
+        except BenchError as error:
+            errors.append({"error": str(error)})
+        lines = rows.read_text("utf-8").splitlines() if rows.is_file() else []
+        return [*map(json.loads, lines), *errors]
+
+
+@dataclass(slots=True)
+class Ran:
+    """One command of `icons`, from its start to its end."""
+
+    seconds: float
+    answer: str
+    """What it has printed."""
+    peak_bytes: int
+    """Of all its processes together, what they share counted once."""
+    stages: dict[str, tuple[float, int]] = field(default_factory=dict)
+    """Seconds and peak memory of each stage that it has named on the way."""
+
+
+def run_icons(*arguments: str, is_watched: bool = True) -> Ran:
+    """Run a command of `icons`; `is_watched`: look at its memory meanwhile, which takes some time of it.
+
+    Raises:
+        BenchError: it failed; its last words are in the message.
+    """
+    began, said, peaks = time.perf_counter(), list[bytes](), dict[str, int]()
+    stages = [("Starting", began)]
+    command = [sys.executable, "-c", _ICONS, *arguments]
+    with tempfile.TemporaryFile() as answer, started(command, stdout=answer, stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        listener = threading.Thread(target=_listen, args=(process.stderr, stages, said))
+        listener.start()
+        while is_watched and process.poll() is None:
+            stage, taken = stages[-1][0], proportional_bytes(family(process.pid))
+            peaks[stage] = max(peaks.get(stage, 0), taken)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_LOOK_SECONDS)
+        process.wait()
+        seconds = time.perf_counter() - began
+        listener.join()
+        if process.returncode:
+            raise BenchError(f"`icons {arguments[0]}` failed: {last_words(b''.join(said), process.returncode)}")
+        ran = Ran(seconds, os.pread(answer.fileno(), 10_000_000, 0).decode(), max(peaks.values(), default=0))
+    for (stage, at), (_, end) in itertools.pairwise([*stages, ("", began + seconds)]):
+        ran.stages[stage] = (ran.stages.get(stage, (0.0, 0))[0] + end - at, peaks.get(stage, 0))
+    return ran
+
+
+def _listen(stream: IO[bytes], stages: list[tuple[str, float]], said: list[bytes]) -> None:
+    """Note the stages that a command names on stderr: lines that begin at the margin."""
+    with stream:
+        for line in stream:
+            said.append(line)
+            if not line.startswith(b" ") and b":" not in line and line.strip():
+                stages.append((line.decode(errors="replace").strip(), time.perf_counter()))
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """`icons serve`, once it answers."""
+
+    host: str
+    port: int
+    process: "subprocess.Popen[bytes]"
+    log: int
+    """Descriptor of the file that it writes its log into."""
+
+    def log_text(self) -> str:
+        """What it has written into its log so far."""
+        return os.pread(self.log, 1_000_000, 0).decode(errors="replace")
+
+    def memory_bytes(self, *, is_own: bool = False) -> int:
+        """Resident memory of the server itself, without the processes that draw; `is_own`: without mapped files."""
+        memory = psutil.Process(self.process.pid).memory_info()
+        return int(memory.rss - (getattr(memory, "shared", 0) if is_own else 0))
+
+
+@contextmanager
+def serving(library: str, *options: str) -> Iterator[Server]:
+    """Run `icons serve` on a free port of this machine until the block ends.
+
+    Raises:
+        BenchError: it does not start; with what it said.
+    """
+    command = [sys.executable, "-c", _ICONS, "serve", "--port", "0", "--library", library, *options]
+    with tempfile.TemporaryFile() as log, started(command, stderr=log) as process:
+        until = time.monotonic() + _START_SECONDS
+        while time.monotonic() < until:
+            has_ended, text = process.poll() is not None, os.pread(log.fileno(), 100_000, 0).decode(errors="replace")
+            if found := _LISTENS.search(text):
+                yield Server(found[1], int(found[2]), process, log.fileno())
+                process.terminate()
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(_START_SECONDS)
+                return
+            if has_ended:
+                raise BenchError(f"`icons serve` did not start: {text.strip()}")
+            time.sleep(0.05)
+        raise BenchError(f"`icons serve` did not answer within {_START_SECONDS:g} s")

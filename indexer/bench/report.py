@@ -1,0 +1,256 @@
+"""What was measured, and how is it shown? Rows of figures: a table a group, charts, one page, JSON.
+
+`report.json` is written after each run, so that whatever ends a measuring leaves what there is.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from indexer.bench.laws import Fit, Law, fit, speedup, speedups
+from indexer.errors import BenchError
+from indexer.library.durable import write_file
+from indexer.reports.measures import RESAMPLES, Figure
+from indexer.reports.page import page, section, table_html
+from indexer.reports.tables import open_console, table_of
+
+if TYPE_CHECKING:
+    from indexer.reports.charts import Chart
+
+FORMAT = 2
+SAME, EACH = ", same work", ", as much for each"
+"""Behind the names of two groups that vary the number of devices: Amdahl's question and Gustafson's."""
+LAWS: tuple[tuple[Law, str], ...] = (("Amdahl", SAME), ("Gustafson", EACH))
+SHARES = ("data", "compute", "communication")
+"""Figures of a training step; communication happens within computing."""
+Run = dict[str, Any]
+"""Figures of one run by their names, which hold the unit; texts where there is no number."""
+
+
+@dataclass(slots=True)
+class Row:
+    """One configuration, with what its runs have said, or why it can't be run."""
+
+    group: str
+    name: str
+    setting: dict[str, Any] = field(default_factory=dict)
+    """The knobs that it was measured with."""
+    runs: list[Run] = field(default_factory=list)
+    error: str | None = None
+
+    def values(self, name: str) -> list[float]:
+        """A figure of every run that has it."""
+        return [run[name] for run in self.runs if isinstance(run.get(name), int | float)]
+
+    def text(self, name: str) -> str:
+        """Spell a figure: its median, with its interval where there are several runs."""
+        if values := self.values(name):
+            return spell(median(values))
+        return str(next((run[name] for run in reversed(self.runs) if run.get(name) is not None), ""))
+
+
+def median(values: Sequence[float]) -> Figure:
+    """The median with its 95 % percentile bootstrap interval over repeats: of three it is their range."""
+    drawn = np.random.default_rng(0).choice(values, (RESAMPLES, len(values)))
+    low, high = np.percentile(np.median(drawn, axis=1), (2.5, 97.5))
+    return Figure(float(np.median(values)), float(low), float(high))
+
+
+def spell(figure: Figure) -> str:
+    """Spell a figure, with its interval where it has one."""
+    interval = "" if figure.low == figure.high else f" ({number(figure.low)}-{number(figure.high)})"
+    return f"{number(figure.value)}{interval}"
+
+
+def number(value: float) -> str:
+    """Spell a number with three digits, all that stand before the point, or what is missing to one."""
+    if value == int(value) or abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.2f}" if abs(value) >= 1 else f"{value:.5f}" if abs(value) > 0.99 else f"{value:.3g}"
+
+
+@dataclass(kw_only=True)
+class Report:
+    """All that one command has measured."""
+
+    command: str
+    main: str
+    """The figure by which rows are compared."""
+    facts: list[str] = field(default_factory=list)
+    machine: dict[str, Any] = field(default_factory=dict)
+    rows: list[Row] = field(default_factory=list)
+    is_whole: bool = False
+    """Whether nothing was cut off."""
+    made_at: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+
+    @classmethod
+    def read(cls, path: Path, *, command: str) -> Self:
+        """Read a saved `report.json`. Raises BenchError: it is none of this command."""
+        try:
+            plain = json.loads(path.read_text("utf-8"))
+            if (plain.pop("format"), plain["command"]) != (FORMAT, command):
+                raise ValueError("of another command or format")  # noqa: TRY301 - told with all others
+            del plain["laws"]
+            return cls(**{**plain, "rows": [Row(**row) for row in plain["rows"]]})
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise BenchError(f'"{path}" is no report.json of `{command}` ({error}); give another --out') from error
+
+    def to_json(self) -> dict[str, Any]:
+        """Spell everything for programs, with what follows from it."""
+        laws = {base: [asdict(law) for law in self.fits(base)] for base in self.scalings()}
+        return {"format": FORMAT, **asdict(self), "laws": laws}
+
+    def save(self, out: Path) -> None:
+        """Write `report.json`."""
+        write_file(out / "report.json", (json.dumps(self.to_json(), indent=1) + "\n").encode())
+
+    def groups(self) -> list[str]:
+        """What was compared, in the order in which it was measured."""
+        return list(dict.fromkeys(row.group for row in self.rows))
+
+    def of(self, group: str) -> list[Row]:
+        """Rows of a group; the first is what the others are held against."""
+        return [row for row in self.rows if row.group == group]
+
+    @property
+    def failed(self) -> list[Row]:
+        """Rows that could not be measured."""
+        return [row for row in self.rows if row.error]
+
+    def scalings(self) -> list[str]:
+        """Names of the groups that vary the number of devices, without what is behind them."""
+        return [group.removesuffix(SAME) for group in self.groups() if group.endswith(SAME)]
+
+    def rates(self, group: str) -> dict[int, list[float]]:
+        """The main figure of every run by the number of devices."""
+        return {row.setting["devices"]: values for row in self.of(group) if (values := row.values(self.main))}
+
+    def fits(self, base: str) -> list[Fit]:
+        """Both laws, each fitted to its group; extrapolated to 2, 4 and 16 times the devices."""
+        beyond = [max(self.rates(f"{base}{SAME}"), default=1) * more for more in (2, 4, 16)]
+        found = [fit(law, self.rates(f"{base}{behind}"), beyond=beyond) for law, behind in LAWS]
+        return [law for law in found if law is not None]
+
+
+def table(report: Report, group: str) -> tuple[list[str], list[list[str]]]:
+    """Lay out a group: column titles, and a line for each row."""
+    rows = report.of(group)
+    names = list(dict.fromkeys(name for row in rows for run in row.runs for name in run))
+    head, lines = ["", *names], [[row.name, *(row.text(name) for name in names)] for row in rows]
+    if len(rows) > 1 and rows[0].values(report.main):
+        head.append("against the first")
+        for line, row in zip(lines, rows, strict=True):
+            line.append(against(row, rows[0], report.main) if row is not rows[0] else "")
+    if any(row.error for row in rows):
+        head, lines = [*head, "error"], [[*line, row.error or ""] for line, row in zip(lines, rows, strict=True)]
+    return head, lines
+
+
+def against(row: Row, base: Row, name: str) -> str:
+    """Spell a figure over that of a base, repeat by repeat."""
+    ratios = [mine / its for mine, its in zip(row.values(name), base.values(name), strict=False) if its]
+    return spell(median(ratios)) if ratios else ""
+
+
+def scaling_lines(report: Report, base: str) -> Iterator[str]:
+    """Speed-ups and efficiency, and what the laws make of them."""
+    for _, behind in LAWS:
+        rates = report.rates(f"{base}{behind}")
+        for n, figure in speedups(rates).items() if 1 in rates else ():
+            if n > 1:
+                yield f"{base}{behind}: {n} are {spell(figure)} times as fast, efficiency {figure.value / n:.0%}"
+    for law in report.fits(base):
+        share = law.parallel_share
+        beyond = "; ".join(f"{n} devices {spell(figure)} times" for n, figure in law.extrapolated.items())
+        serial = f"serial share {1 - share.value:.3f} ({1 - share.high:.3f}-{1 - share.low:.3f})"
+        yield f"{base}, {law.law}: {serial}; {beyond}"
+
+
+def headline(report: Report) -> list[str]:
+    """Say in a few lines what was measured on what."""
+    lines, machine = list(report.facts), report.machine
+    if machine:
+        gpus = "".join(f", {gpu['name']}" for gpu in machine.get("gpus", ()))
+        packages = ", ".join(f"{name} {version}" for name, version in machine["packages"].items())
+        memory = f"{machine['memory_gb']:g} GB"
+        lines.append(f"{machine['processor']}, {machine['cores']} cores, {memory}{gpus}; {report.made_at}")
+        lines.append(f"{packages}; Python {machine['python']}, {machine['system']}")
+        if machine["load_before"] > 0.5:
+            lines.append(f"the machine was busy before (load {machine['load_before']}): times are too long")
+    return lines if report.is_whole else [*lines, "cut off: what was measured until then is kept"]
+
+
+def show(report: Report) -> None:
+    """Print everything."""
+    console = open_console()
+    for group in report.groups():
+        console.print(f"\n{group}", style="bold", highlight=False, markup=False)
+        console.print(table_of(*table(report, group)))
+    lines = [line for base in report.scalings() for line in scaling_lines(report, base)]
+    for line in ["", *lines, *headline(report)]:
+        console.print(line, highlight=False, markup=False)
+
+
+def write(report: Report, out: Path, *, has_charts: bool = True) -> None:
+    """Write `report.json`, `report.html` and `charts/*.png` into a folder."""
+    report.save(out)
+    drawn, sections = charts(report) if has_charts else {}, []
+    for group in report.groups():
+        base = group.removesuffix(SAME) if group.endswith(SAME) else None
+        pictures = [chart for (of, _), chart in drawn.items() if of == group]
+        lines = [] if base is None else list(scaling_lines(report, base))
+        sections.append(section(group, charts=pictures, table=table_html(*table(report, group)), lines=lines))
+    facts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in report.machine.items()}
+    sections.append(section("The machine", lines=[f"{name}: {text}" for name, text in facts.items()]))
+    write_file(out / "report.html", page(f"`{report.command}`", facts=headline(report), sections=sections).encode())
+    for (group, what), chart in drawn.items():
+        name = "-".join(f"{group} {what}".replace(",", "").replace("/", " a ").split())
+        write_file(out / "charts" / f"{name}.png", chart.png())
+
+
+def charts(report: Report) -> "dict[tuple[str, str], Chart]":
+    """Draw every group that compares something, by (group, what is shown)."""
+    from indexer.reports.charts import Bar, Curve, Scale, Stack, bar_chart, line_chart, stacked_chart
+
+    bases = [base for base in report.scalings() if report.rates(f"{base}{SAME}")]
+    found = {(f"{base}{SAME}", "speed-up"): _speedup_chart(report, base) for base in bases}
+    for group in report.groups():
+        rows = [row for row in report.of(group) if row.values(report.main)]
+        figures, places = [median(row.values(report.main)) for row in rows], [row.setting.get(group) for row in rows]
+        if len(rows) < 2:
+            continue
+        if all(type(place) is int for place in places[1:]):
+            ticks = ["auto" if place is None else str(place) for place in places]
+            curves = [Curve("measured", figures, 0)]
+            chart = line_chart(f"{group}: {report.main}", curves, ticks=ticks, x_title=group, y=Scale(written=number))
+        else:
+            bars = [Bar(row.name, figure, int(row is not rows[0])) for row, figure in zip(rows, figures, strict=True)]
+            chart = bar_chart(f"{group}: {report.main}", bars, written=number)
+        found[group, report.main] = chart
+        if all(row.values(name) for row in rows for name in SHARES):
+            shares = [[row.values(name)[0] for name in SHARES] for row in rows]
+            stacks = [Stack(row.name, [a, max(0.0, b - c), c]) for row, (a, b, c) in zip(rows, shares, strict=True)]
+            found[group, "shares"] = stacked_chart(f"{group}: of a step", stacks, parts=SHARES, written=number)
+    return found
+
+
+def _speedup_chart(report: Report, base: str) -> "Chart":
+    """Both speed-ups beside what would be ideal, and the fitted laws."""
+    from indexer.reports.charts import Curve, Scale, line_chart
+
+    counts = sorted(report.rates(f"{base}{SAME}"))
+    curves = [Curve("ideal", [Figure(n, n, n) for n in counts], 5, is_ideal=True)]
+    for colour, (_, behind) in enumerate(LAWS):
+        rates = report.rates(f"{base}{behind}")
+        if 1 in rates:
+            curves.append(Curve(behind.removeprefix(", "), list(speedups(rates).values()), colour))
+    for colour, law in enumerate(report.fits(base), 2):
+        values = [speedup(law.law, law.parallel_share.value, n) for n in counts]
+        curves.append(Curve(law.law, [Figure(value, value, value) for value in values], colour, is_ideal=True))
+    ticks = [str(n) for n in counts]
+    return line_chart(f"{base}: speed-up", curves, ticks=ticks, x_title="devices", y=Scale(written=number))

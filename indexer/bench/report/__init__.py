@@ -1,1 +1,0 @@
-"""What does a measurement say? Its findings, as charts, as tables, as a page, and beside those of a saved run."""

@@ -1,0 +1,228 @@
+"""What does one run of a configuration say? Ranks of `icons index` and `icons finetune`, the plain script.
+
+Rates of the product are those that its ranks report: of embedding the first fifth of the pictures is left out, as some
+are drawn while the encoder loads; of training the steps that warm up.
+"""
+
+import json
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from indexer.bench.knobs import PLAIN, TRAIN, Config, environment
+from indexer.bench.pictures import SAMPLES, Pictures, make_library, png_files
+from indexer.bench.processes import busy_seconds, on_cores, run_module
+from indexer.bench.report import SHARES, Run
+from indexer.embedding.options import EmbedOptions
+from indexer.encoders.checkpoint import ModelChoice
+from indexer.errors import BenchError
+from indexer.finetune.options import FinetuneOptions, Places
+from indexer.finetune.plan import read_plan, write_plan
+from indexer.library.bundled import bundled
+from indexer.process import cores
+from indexer.ranks.devices import Devices, first_devices
+from indexer.ranks.progress import RankProgress, clear_progress, read_progress
+from indexer.reports.bars import Bars
+
+_LEFT_OUT = 1 / 5
+"""Of the pictures of an embedding, at the beginning."""
+_PROFILED_STEPS = 3
+WARM_UP_STEPS = 2 + _PROFILED_STEPS + 1
+"""Of a training; in the first one DDP learns in which order gradients come, and puts its buckets together anew; those
+behind the second are watched by the profiler, and their shares written."""
+_MOST_WARM_UP_STEPS = {"cpu": WARM_UP_STEPS, "cuda": 20}
+"""A GPU chooses algorithms, fills its caches of memory and takes up its clock meanwhile."""
+_STEADY = 1.1
+"""A step takes so much of the later ones' median at most, once all is warm; three in a row tell it."""
+_NEVER = 10**9
+_OF_INDEX = {"precision": "precision", "batch": "batch_size", "workers": "workers", "backend": "backend"}
+"""Knobs of embedding, as `EmbedOptions` calls them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """Where is measured: kind of the devices, cores of this machine, and what takes too long."""
+
+    kind: str
+    cores: tuple[int, ...]
+    limit: float = 1800.0
+
+    def run(self, module: str, *arguments: str, **how: Any) -> None:
+        """Run a module in a process for each device (`run_module`), on these cores.
+
+        Raises:
+            BenchError: it can't be run so.
+        """
+        with on_cores(self.cores):
+            run_module(module, *arguments, limit=self.limit, **how)
+
+    def part(self, config: Config, n_devices: int) -> "Bench":
+        """GPUs have all cores; of D devices that stand for cores, N have N times a D-th."""
+        share = max(1, len(self.cores) // n_devices) * config["devices"]
+        return self if self.kind == "cuda" else replace(self, cores=self.cores[:share])
+
+
+@dataclass(slots=True)
+class Reports:
+    """What the ranks of an embedding report on the way, and how busy the machine is meanwhile."""
+
+    run: Path
+    seen: defaultdict[int, list[RankProgress]] = field(default_factory=lambda: defaultdict(list))
+    busy: list[tuple[float, float]] = field(default_factory=list)
+
+    def look(self) -> None:
+        """Note what there is now."""
+        self.busy.append((time.time(), busy_seconds()))
+        for progress in read_progress(self.run, RankProgress):
+            if progress.began_at:
+                self.seen[progress.rank].append(progress)
+
+    def figures(self, n_cores: int) -> Run:
+        """Figures of all ranks together, of the later part of the pictures.
+
+        Raises:
+            BenchError: no rank has embedded a picture.
+        """
+        ranks, ends = list(self.seen.values()), [reports[-1] for reports in self.seen.values()]
+        if not sum(rank.done for rank in ends):
+            raise BenchError("no picture was embedded")
+        began, times = min(rank.began_at for rank in ends), np.unique([_at(rank) for of in ranks for rank in of])
+        done = sum(_reported(reports, "done", times) for reports in ranks)
+        start, end = float(np.interp(done[-1] * _LEFT_OUT, [0.0, *done], [began, *times])), float(times[-1])
+
+        def share(name: str) -> float:
+            grown = [np.diff(_reported(reports, name, [start, end])) for reports in ranks]
+            return float(np.mean(grown)) / (end - start)
+
+        failed, remarks = sum(rank.failed for rank in ends), dict.fromkeys(rank.remark for rank in ends if rank.remark)
+        looked, busy = zip(*self.busy, strict=True)
+        has_busy = all(rank.busy_seconds is not None for rank in ends)
+        return {
+            "images/s": float(done[-1] * (1 - _LEFT_OUT) / (end - start)),
+            "seconds": end - began,
+            "waits": share("waited_seconds"),
+            **({"device busy": share("busy_seconds")} if has_busy else {}),
+            "cores busy": float(np.diff(np.interp([start, end], looked, busy))[0]) / ((end - start) * n_cores),
+            "memory, GB": sum(rank.memory_bytes for rank in ends) / 1e9,
+            "batch": max(rank.batch_size for rank in ends),
+            "pictures": sum(rank.images for rank in ends),
+            **({"failed": failed} if failed else {}),
+            **({"remark": "; ".join(remarks)} if remarks else {}),
+        }
+
+
+def _at(progress: RankProgress) -> float:
+    return progress.began_at + progress.seconds
+
+
+def _reported(reports: Sequence[RankProgress], name: str, times: Any) -> Any:
+    """What a rank would have reported at some times."""
+    at = [reports[0].began_at, *map(_at, reports)]
+    return np.interp(times, at, [0.0, *(getattr(rank, name) for rank in reports)])
+
+
+def embed(config: Config, pictures: Pictures, bench: Bench) -> Run:
+    """Embed pictures once. Raises BenchError: it can't be run so."""
+    devices = first_devices(bench.kind, config["devices"])
+    with tempfile.TemporaryDirectory(dir=pictures.folder) as name:
+        if config.get("program") == PLAIN:
+            files, result = png_files(pictures, workers=len(bench.cores)), Path(name, "result.json")
+            options = json.dumps({**config, "choice": pictures.choice.to_json(), "device": bench.kind})
+            devices = replace(devices, n=1) if config.get("strategy") == "data-parallel" else devices
+            bench.run("indexer.bench.plain", str(files), str(result), options, devices=devices, folder=result.parent)
+            found: Run = json.loads(result.read_text("utf-8"))
+            return found
+        chosen = {of_index: config[knob] for knob, of_index in _OF_INDEX.items() if knob in config}
+        library, plan = make_library(Path(name), pictures, EmbedOptions(bench.kind, **chosen))
+        arguments = ("--library", str(library.root), "--fingerprint", plan.fingerprint)
+        run = library.run(plan.fingerprint, plan.run)
+        reports = Reports(run)
+        reports.look()
+        bench.run("indexer.embedding.embed", *arguments, devices=devices, folder=run, look=reports.look)
+        reports.look()
+        return reports.figures(len(bench.cores))
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What a model learns from: a plan whose options change from run to run."""
+
+    places: Places
+    n_icons: int
+    steps: int
+    """Counted, of every run."""
+
+
+def make_lesson(folder: Path, source: Path | None, *, choice: ModelChoice, kind: str, steps: int, bars: Bars) -> Lesson:
+    """Render what is learnt from, once."""
+    from indexer.finetune.corpus.lesson import read_facts
+    from indexer.finetune.prepare import Request, prepare, working
+
+    options, sources = _options_of({"batch": 2}, steps=1), [source or bundled(SAMPLES)]
+    request = Request(folder / "model", sources=sources, choice=choice, options=options, workers=cores())
+    with working(request) as places:
+        prepare(request, places, Devices(kind, 1), _Quiet(bars))
+    return Lesson(places, len(read_facts(read_plan(places).corpus)["words"]), steps)
+
+
+class _Quiet:
+    """Shows the pictures that are rendered, and nothing else that `icons finetune` would say."""
+
+    def __init__(self, bars: Bars) -> None:
+        self.stage, self.rendered = bars.stage, bars.advance
+
+    def note(self, text: str) -> None:
+        pass
+
+
+def train(config: Config, lesson: Lesson, bench: Bench) -> Run:
+    """Train once: rates by the training's own log, shares of the steps that its profiler has looked at.
+
+    Raises:
+        BenchError: it can't be run so.
+    """
+    from indexer.finetune.run.watch import TrainingProgress
+
+    places, most, devices = lesson.places, _MOST_WARM_UP_STEPS[bench.kind], first_devices(bench.kind, config["devices"])
+    places.forget()
+    clear_progress(places.work)
+    write_plan(places, replace(read_plan(places), options=_options_of(config, steps=most + lesson.steps)))
+    arguments, variables = ("--out", str(places.out), "--device", bench.kind), environment(config)
+    bench.run("indexer.finetune.run.rank", *arguments, devices=devices, folder=places.work, environment=variables)
+    lines = [json.loads(line) for line in places.log.read_text("utf-8").splitlines()]
+    taken = [line for line in lines if line["kind"] == "step"]
+    ended = [line["seconds"] for line in taken]
+    warm_up = steady_from(ended, most=most)
+    rate = lesson.steps / (ended[warm_up + lesson.steps - 1] - ended[warm_up - 1])
+    ranks = read_progress(places.work, TrainingProgress)
+    profiles = [json.loads(file.read_text("utf-8")) for file in (places.work / "profile").glob("rank-?.json")]
+    return {
+        "images/s": rate * config["batch"],
+        "steps/s": rate,
+        "waits": float(np.mean([rank.waited_share for rank in ranks])),
+        **{name: float(np.mean([profile[f"{name} share"] for profile in profiles])) for name in SHARES},
+        "loss": taken[-1]["loss"],
+        "memory, GB": sum(rank.memory_bytes for rank in ranks) / 1e9,
+        "warm-up": warm_up,
+    }
+
+
+def steady_from(ended: Sequence[float], *, most: int) -> int:
+    """How many steps warm up, from the seconds at which each ended: `WARM_UP_STEPS` at least, `most` at most."""
+    taken = np.diff(ended, prepend=0.0)
+    steady = taken <= _STEADY * np.median(taken[most:])
+    return next((step for step in range(WARM_UP_STEPS, most) if steady[step : step + 3].all()), most)
+
+
+def _options_of(config: Config, *, steps: int) -> FinetuneOptions:
+    """Every choice of a training: those of `icons finetune`, but for the knobs and for what is not to be measured."""
+    chosen = {name: value for name, value in config.items() if name != "devices" and not TRAIN[name].variable}
+    unmeasured = {"held_out": _NEVER, "validate_steps": _NEVER, "patience": 0, "checkpoint_seconds": float(_NEVER)}
+    watched = {"profile_steps": _PROFILED_STEPS, "log_steps": 1}
+    return FinetuneOptions.of({**chosen, **unmeasured, **watched, "steps": steps})

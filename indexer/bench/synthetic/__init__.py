@@ -1,1 +1,0 @@
-"""A library of any size that never was: sets as real ones, drawn from a real library, with vectors of its clusters."""

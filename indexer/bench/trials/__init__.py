@@ -1,1 +1,0 @@
-"""How is one configuration run, and several of them fairly? Knobs, pictures, trials in processes of their own."""

@@ -1,1 +1,0 @@
-"""Measures searches on the user's own machine; `icons bench search`."""

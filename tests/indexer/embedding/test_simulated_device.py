@@ -1,0 +1,127 @@
+"""Workers around devices that are simulated: one takes its time for each picture, behind a queue, as a GPU does."""
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Barrier
+
+import numpy as np
+import pytest
+from conftest import Silent, disc
+
+from indexer.arrays import Halves, Pixels
+from indexer.embedding.claims import Claims
+from indexer.embedding.device import Collect
+from indexer.embedding.options import EmbedOptions
+from indexer.embedding.queued_device import QueuedDevice
+from indexer.embedding.share import Share
+from indexer.embedding.work import Work
+from indexer.embedding.workplace import LibraryWork
+from indexer.encoders.checkpoint import Checkpoint, ModelChoice
+from indexer.encoders.loaded import LoadedEncoder
+from indexer.encoders.loading import load_encoder
+from indexer.library.folder import Library
+from indexer.library.plans import BLOCK_SIZE
+from indexer.pipeline import plan_only, scan
+from indexer.ranks.devices import HOST
+from indexer.ranks.gauges import Gauge
+from indexer.ranks.heartbeat import Reporter
+from indexer.ranks.progress import RankProgress
+from indexer.run import IndexOptions
+from indexer.stores.folder_store import FolderStore
+
+
+class SimulatedDevice(QueuedDevice):
+    """Works off its queue by the clock: a batch begins when the one before it ends, whoever waits for either."""
+
+    def __init__(self, encoder: LoadedEncoder, *, rate: float) -> None:
+        super().__init__(encoder, name="simulated", batch_size=8)
+        self._rate, self._free_at = rate, 0.0
+
+    def enqueue(self, pixels: Pixels) -> Collect:
+        """Put a batch at the end of the queue. Its pixels are read when it is done, as late as a device may."""
+        seconds = len(pixels) / self._rate
+        self._free_at = ends_at = max(self._free_at, time.perf_counter()) + seconds
+        self.busy_seconds += seconds
+
+        def collect() -> Halves:
+            time.sleep(max(0.0, ends_at - time.perf_counter()))
+            return self.encoder.encode_images(pixels)
+
+        return collect
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedSpec:
+    """A device of `rate` pictures a second; `look` sees the memory that pictures will lie in, before it is there."""
+
+    rate: float
+    look: Callable[[Pixels], object] = lambda _: None
+    is_fed = True
+    n_under_way = QueuedDevice.n_under_way
+    batch_size = 8
+
+    def open(self, checkpoint: Checkpoint, memory: Pixels | None, *, n_images: int) -> SimulatedDevice:
+        """Load the encoder that makes its vectors, once `look` is done."""
+        assert memory is not None
+        self.look(memory)
+        encoder = load_encoder(checkpoint, device=HOST, precision="fp32", n_images=n_images)
+        return SimulatedDevice(encoder, rate=self.rate)
+
+
+@pytest.fixture(autouse=True)
+def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(BLOCK_SIZE, "images", 8)
+
+
+def _planned(tmp_path: Path, model: Path, *, workers: int) -> LibraryWork:
+    """Ninety-six pictures, to be drawn by so many processes."""
+    folder = tmp_path / "dots"
+    folder.mkdir()
+    for number in range(96):
+        (folder / f"dot {number:02}.svg").write_text(disc(4 + number % 8 * 2, 4 + number // 8))
+    library, how = Library(tmp_path / "library"), EmbedOptions(workers=workers)
+    options = IndexOptions(sources=[folder], choice=ModelChoice(f"local-dir:{model}"), devices="cpu", embed=how)
+    scan(library, options, Silent())
+    return LibraryWork(library, plan_only(library, options, Silent()).split()[-1])
+
+
+def _work(place: LibraryWork, spec: SimulatedSpec, claims: Claims | None = None, number: int = 0) -> RankProgress:
+    """What one worker has reported in the end."""
+    n = 1 if claims is None else 2
+    progress = RankProgress(number, n)
+    reporter = Reporter(lambda _: None, progress, Gauge(HOST, 1))
+    Work(f"rank {number}", n, Share(place, claims), spec, reporter).do()
+    return progress
+
+
+def test_pictures_are_drawn_while_the_encoder_loads(tmp_path: Path, tiny_model: Path) -> None:
+    seen = []
+
+    def look(memory: Pixels) -> None:
+        until = time.monotonic() + 60
+        while not memory.any() and time.monotonic() < until:
+            time.sleep(0.01)
+        seen.append(memory.any())
+
+    progress = _work(_planned(tmp_path, tiny_model, workers=1), SimulatedSpec(10_000.0, look))
+    assert np.all(seen)
+    assert (progress.images, progress.batch_size) == (96, 8)
+    assert progress.busy_seconds == pytest.approx(96 / 10_000)
+
+
+def test_unequal_devices_share_the_work_by_what_they_can_do(tmp_path: Path, tiny_model: Path) -> None:
+    planned, both = _planned(tmp_path, tiny_model, workers=0), Barrier(2)
+
+    def work(number: int, rate: float) -> RankProgress:
+        with Claims(FolderStore(planned.run), worker=f"rank {number}", lease_seconds=60.0) as claims:
+            return _work(planned, SimulatedSpec(rate, lambda _: both.wait(60)), claims, number)
+
+    with ThreadPoolExecutor(2) as threads:
+        fast, slow = threads.map(work, range(2), (200.0, 10.0))
+    assert fast.images + slow.images == 96
+    assert slow.images > 0
+    assert fast.images > 2 * slow.images, "dealt out evenly they would be equal"
+    assert Share(planned).count_undone() == 0
