@@ -27,6 +27,7 @@ Digest = Annotated[str, re.compile("[0-9a-f]{64}")]
 """A sha256."""
 Location = Annotated[str, re.compile("(?s).{1,4096}")]
 """A path or URL, as it is."""
+Absolute = Annotated[Location, os.path.isabs]
 Count = Annotated[int, range(1 << 63)]
 Size = Annotated[int, range(1, 1 << 16)]
 Positive = Annotated[float, (0.0).__lt__]

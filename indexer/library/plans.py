@@ -61,7 +61,7 @@ class Outline:
 
     name: Name
     kind: Kind
-    n_items: Count
+    n_items: Annotated[int, range(1, 1 << 32)]
 
 
 def cut_blocks(kind: Kind, items: Iterable[Sequence[Any]], *, n: int, attempt: str) -> Iterator[Block]:
@@ -146,8 +146,10 @@ def block_from(outline: Outline, items: bytes) -> Block:
     Raises:
         ValueError: they are none.
     """
-    read = list[_Name] if outline.kind == "names" else list[_Image]
-    return Block(outline.name, outline.kind, from_json(read, items))
+    read = from_json(list[_Name] if outline.kind == "names" else list[_Image], items)
+    if len(read) != outline.n_items:
+        raise ValueError(f"it has {len(read)} items, not {outline.n_items}")
+    return Block(outline.name, outline.kind, read)
 
 
 def _block(path: Path, line: bytes) -> Block:

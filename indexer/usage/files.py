@@ -12,7 +12,7 @@ from typing import Annotated
 
 from indexer.errors import LibraryError, SourceError
 from indexer.library.durable import write_file
-from indexer.library.foreign import Count, Location, from_json
+from indexer.library.foreign import Absolute, Count, Location, from_json
 from indexer.process import cores
 from indexer.reports.bars import Progress
 from indexer.sources.exclusion import Exclusion
@@ -33,8 +33,8 @@ _SUM = b'{"sha256": "'
 class FileFacts:
     """One file as the last look found it; it has a digest or an error."""
 
-    path: Location
-    """Absolute, spelled by `sources.paths.to_text`."""
+    path: Absolute
+    """Spelled by `sources.paths.to_text`."""
     stamp: str
     digest: Annotated[str, re.compile("[0-9a-f]{32}")] | None = None
     """`content_digest`, in hex: files of equal content are one screen."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from indexer.errors import LibraryError, SourceError
 from indexer.library.durable import write_file
-from indexer.library.foreign import Location, from_json
+from indexer.library.foreign import Absolute, from_json
 from indexer.sources.exclusion import Exclusion
 from indexer.sources.paths import refuse_undecoded
 from indexer.usage.folder import UsageFolder
@@ -17,8 +17,7 @@ from indexer.usage.folder import UsageFolder
 class Place:
     """A folder of screenshots, or one screenshot, as it was given."""
 
-    location: Location
-    """Absolute."""
+    location: Absolute
     exclude: tuple[str, ...] = ()
     """Patterns as in .gitignore."""
 

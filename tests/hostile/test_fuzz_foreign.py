@@ -6,6 +6,7 @@ another type. Whatever reads it answers or refuses in one line, and what lies be
     ICONS_FUZZ_SECONDS=3600 pytest -m slow tests/hostile/test_fuzz_foreign.py
 """
 
+import gc
 import hashlib
 import json
 import os
@@ -57,7 +58,7 @@ GATE_SECONDS = 20.0
 WHOLE = [b"", b"null", b"{}", b"[]", b"5", b'"x"', b"\xff\xfe", b"[" * 100_000, b'{"a":' * 100_000, b"9" * 5_000]
 """What may stand in the place of a whole file."""
 PATHS = [f"{'../' * n}victim{end}" for n in range(6) for end in ("", "/deep")]
-TEXTS = ["", ".", "..", "a/b", "/", "x" * 100_000, "a\0b", "\ud800", "hf-hub:some/clip", "new"]
+TEXTS = ["", ".", "..", "a/b", "x" * 100_000, "a\0b", "\ud800", "hf-hub:some/clip", "new"]
 OTHERS = [-1, 0, 1, 2**40, 2**70, 1e308, float("nan"), float("-inf"), True, None, [], {}, [["x"]], {"x": ".."}]
 LINKED = (".safetensors", ".onnx", ".faiss", ".png", ".svg")
 """Of files that are never written in place: to restore them is to link them."""
@@ -210,7 +211,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             for name in ("photos/a.jpg", "deep/runs/1/b", "1/manifest.json", "claims/c", "model.safetensors"):
                 (victim / name).parent.mkdir(parents=True, exist_ok=True)
                 (victim / name).write_bytes(b"mine")
+        gc.freeze()  # so that `_restore` need not look at all that
         yield place
+        gc.unfreeze()
 
 
 def _build(place: Path) -> None:
@@ -323,6 +326,7 @@ def _stamps(folder: Path) -> dict[str, tuple[int, int]]:
 
 def _restore(kept: Path, place: Path) -> None:
     """Bring back what was changed."""
+    gc.collect()  # connections of SQLite that nobody has closed
     was, there = _stamps(kept), _stamps(place)
     for name in there.keys() - was.keys():
         (place / name).unlink(missing_ok=True)  # a log of SQLite goes by itself
