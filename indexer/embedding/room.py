@@ -61,7 +61,7 @@ def out_of_memory_explained(device: str) -> Iterator[None]:
     """
     try:
         yield
-    except RuntimeError as error:
+    except (RuntimeError, MemoryError) as error:
         if not is_no_room(error):
             raise
         raise no_room(device, "the encoder") from error

@@ -39,7 +39,11 @@ class LoadedEncoder(Protocol):
         """Yield places of some of the texts with their vectors, until all were encoded."""
 
 
-def is_no_room(error: Exception) -> bool:
-    """Whether a device had no room: torch's own error, or that of CUDA, cuBLAS or cuDNN, which have no class."""
-    said = str(error)
-    return type(error).__name__ == "OutOfMemoryError" or "out of memory" in said or "_ALLOC_FAILED" in said
+_NO_ROOM = ("out of memory", "_ALLOC_FAILED", "allocate memory", "bad_alloc", "start new thread", "create a primitive")
+"""What CUDA and its libraries, torch, the system, C++, Python and oneDNN say, which have no class for it."""
+
+
+def is_no_room(error: BaseException) -> bool:
+    """Whether a device, or this process, had no room."""
+    is_of_class = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"  # torch's own
+    return is_of_class or any(said in str(error) for said in _NO_ROOM)

@@ -15,6 +15,7 @@ from torch.func import functional_call
 from torch.fx.experimental.optimization import fuse
 
 from indexer.encoders.checkpoint import OPENAI_MEAN, OPENAI_STD, Checkpoint
+from indexer.encoders.loaded import is_no_room
 from indexer.encoders.rectified import fuse_rectified
 from indexer.encoders.small_maps import multiply_small_maps
 from indexer.encoders.tokens import rows_by_length
@@ -205,6 +206,7 @@ def load_model(checkpoint: Checkpoint) -> Any:
 
     Raises:
         ModelError: the weights don't load, hold code, or have another shape.
+        MemoryError: there is no room for them.
     """
     try:
         with warnings.catch_warnings():
@@ -215,6 +217,8 @@ def load_model(checkpoint: Checkpoint) -> Any:
             )
     except Exception as error:  # open_clip, timm, torch and safetensors each raise their own
         reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        if is_no_room(error):
+            raise MemoryError(reason) from error
         raise ModelError(
             f'"{checkpoint.weights}" does not load as model "{checkpoint.name}" ({reason}); '
             "check that weights and --model belong together"

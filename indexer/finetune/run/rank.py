@@ -19,6 +19,7 @@ from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
 from indexer.encoders.checkpoint import Checkpoint, find_checkpoint
+from indexer.encoders.loaded import is_no_room
 from indexer.encoders.torch_encoder import load_model, products_in, resolve_device, resolve_precision
 from indexer.errors import TrainError
 from indexer.finetune.corpus.lesson import Lesson, cut_warning, read_material
@@ -83,18 +84,14 @@ def shortage_explained(options: FinetuneOptions, rank: Rank) -> Iterator[None]:
     try:
         yield
     except (RuntimeError, MemoryError) as error:
-        if not _is_shortage(error):
+        if not is_no_room(error):
             raise
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
         each = options.loss.batch // rank.world // options.distribution.accumulate
         raise TrainError(
-            f'out of memory with "{each}" pictures at once ({str(error).splitlines()[0][:120]}); the last checkpoint '
+            f'out of memory with "{each}" pictures at once ({reason[:120]}); the last checkpoint '
             "stays: run again with --resume and a larger --accumulate, or with --grad-checkpointing"
         ) from error
-
-
-def _is_shortage(error: Exception) -> bool:
-    """Of a GPU, of Python and numpy, and of torch's allocator for the CPU, which raises no class of its own."""
-    return isinstance(error, torch.OutOfMemoryError | MemoryError) or "allocate memory" in str(error)
 
 
 @contextmanager
